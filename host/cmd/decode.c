@@ -74,7 +74,7 @@ static int is_empty(struct ktread *trace)
 
 static int run_decode(int argc, char **argv)
 {
-	struct decode decode = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true,
+	struct decode decode = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true, .whole = true,
 					   .file_needed = true } };
 	struct ktread *trace;
 	struct base_output out;

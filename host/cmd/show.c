@@ -387,6 +387,8 @@ static int run_show(int argc, char **argv)
 		if (status >= 0)
 			return status;
 	}
+	/* an id in a trace of version 1 is the number of records before the event */
+	show.args.whole = show.ids;
 	if (show.svg)
 		return show_window(&show.args, show.svg);
 	status = trace_args_open(&show.args, &trace);

@@ -54,7 +54,8 @@ static int write_summary(const struct trace_args *args, struct ktread *trace, st
 
 static int run_summary(int argc, char **argv)
 {
-	struct summary_command command = { .args = { TRACE_ARGS(&syntax, argv[0]), .reports_order = true } };
+	struct summary_command command = { .args = { TRACE_ARGS(&syntax, argv[0]), .reports_order = true,
+						     .whole = true } };
 	struct trace_args *args = &command.args;
 	struct ktread *trace;
 	struct base_output out;

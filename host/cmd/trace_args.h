@@ -87,6 +87,8 @@ struct trace_args {
 	bool shows_calls;
 	/* true if the command's own output reports how certain the order between CPUs is */
 	bool reports_order;
+	/* true if the command needs the whole trace, not only the events that the filter selects */
+	bool whole;
 	bool file_needed; /* true if the command does not read TRACE_USUAL_FILE when no file is given */
 	/* true if the trace comes from a machine, not from a file; the command's options set this */
 	bool elsewhere;

@@ -121,10 +121,11 @@ static int warn_if_nothing(const struct trace_args *args, struct ktread *trace)
 {
 	const struct ktread_event *event;
 	char pid[32] = "", where[200] = "";
+	int status = args->options.window ? ktread_rewind(trace) : 0;
 
 	if (args->where)
 		command_word(args->where, where, sizeof(where));
-	if (ktread_next(trace, &event) == 0) {
+	if (status == 0 && ktread_next(trace, &event) == 0) {
 		if (args->pid >= 0)
 			snprintf(pid, sizeof(pid), " --pid %" PRId64, args->pid);
 		command_message(args->name, "%s: no event matches all of:%s%s%s%s%s%s%s%s%s%s%s", args->path,
@@ -337,7 +338,10 @@ static void print_order(const struct trace_args *args, const struct ktread *trac
 /* Opens the trace, without filters. Returns 0, EXIT_USAGE or EXIT_BAD_INPUT. */
 static int open_whole(struct trace_args *args, struct ktread **trace)
 {
-	int status = ktread_open(trace, args->path, &args->options);
+	int status;
+
+	args->options.window = !args->whole && (args->cpu_list || args->since || args->until || args->where);
+	status = ktread_open(trace, args->path, &args->options);
 
 	if (status == 0)
 		status = measure(args, trace);

@@ -195,8 +195,9 @@ static int write_all(struct writer *writer)
 		const struct ktread_ring *ring = ktread_ring(timeline->trace, n);
 
 		if (timeline_wants_ring(timeline, ring) &&
-		    ring->overwritten + ring->invalid > writer->lost[n])
-			write_gap(writer, n, ring->overwritten + ring->invalid - writer->lost[n]);
+		    ring->overwritten + ring->invalid - ring->outside > writer->lost[n])
+			write_gap(writer, n,
+				  ring->overwritten + ring->invalid - ring->outside - writer->lost[n]);
 	}
 	return result;
 }

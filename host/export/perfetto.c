@@ -217,7 +217,7 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 static void finish_ring(struct perfetto *perfetto, uint32_t n)
 {
 	const struct ktread_ring *ring = ktread_ring(perfetto->trace, n);
-	uint64_t lost = ring->overwritten + ring->invalid;
+	uint64_t lost = ring->overwritten + ring->invalid - ring->outside;
 	uint64_t until = perfetto->clock.last + 2;
 
 	if (!perfetto->rings[n].begun || ring->cpu >= THREADS_CPUS_MAX)

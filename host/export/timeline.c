@@ -337,7 +337,7 @@ static void write_rest(struct timeline_writer *writer, uint32_t rings)
 
 	for (uint32_t n = 0; n < rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(timeline->trace, n);
-		uint64_t lost = ring->overwritten + ring->invalid;
+		uint64_t lost = ring->overwritten + ring->invalid - ring->outside;
 
 		if (!timeline_wants_ring(timeline, ring))
 			continue;

@@ -125,7 +125,7 @@ static void destroy(struct ktread_cursor *cursor)
 	free(ring);
 }
 
-static const struct ktread_version version = { refill, decode, NULL, rewind_ring, destroy };
+static const struct ktread_version version = { refill, decode, NULL, rewind_ring, NULL, destroy };
 
 static int add_ring(struct ktread *trace, struct beside *beside, uint32_t number)
 {

@@ -5,8 +5,10 @@
  */
 #include "versions.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "message.h"
 
 #define SEARCH_SLOTS 256u
@@ -118,6 +120,56 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 	status = search(place, begin, head, &start->reference, &found);
 	start->broken = start->missing_index != UINT64_MAX;
 	return status;
+}
+
+/* maximum number of anchors in a list; a ring with more of them was written over a very long time */
+#define ANCHORS_MAX 65536u
+
+int ktread_stamp_list_anchors(const struct ktread_layout *layout, uint32_t ring, uint64_t begin,
+			      uint64_t head, struct ktread_stamp_anchor **anchor, uint32_t *count)
+{
+	const struct ktread_ring_place *place = &layout->ring[ring];
+	struct ktread_stamp_anchor *list = NULL;
+	uint64_t index = place->row.anchor_index;
+	uint32_t room = 0, found = 0;
+	int status = 1;
+
+	while (status > 0 && index >= begin && index < head) {
+		struct ktread_stamp_anchor *grown = NULL;
+		struct ktrx_anchor row;
+		uint64_t slot[4];
+
+		status = read_slot(place, index, slot);
+		if (status < 0)
+			break;
+		status = found < ANCHORS_MAX && is_anchor(place, slot, index);
+		if (status == 0)
+			break;
+		grown = base_grow(list, &room, (size_t)found + 1, sizeof(*list));
+		if (!grown) {
+			status = ktread_fail_memory();
+			break;
+		}
+		list = grown;
+		row = ktread_anchor_of(slot);
+		list[found++] = (struct ktread_stamp_anchor){ index, row.stamp };
+		if (row.distance == 0 || row.distance > index - begin)
+			break;
+		index -= row.distance;
+	}
+	if (status <= 0) {
+		free(list);
+		return status;
+	}
+	for (uint32_t low = 0; low < found / 2; low++) {
+		struct ktread_stamp_anchor swap = list[low];
+
+		list[low] = list[found - 1 - low];
+		list[found - 1 - low] = swap;
+	}
+	*anchor = list;
+	*count = found;
+	return 1;
 }
 
 /*

@@ -180,7 +180,7 @@ static void destroy(struct ktread_cursor *cursor)
 	free(processes);
 }
 
-static const struct ktread_version version = { refill, decode, NULL, rewind_records, destroy };
+static const struct ktread_version version = { refill, decode, NULL, rewind_records, NULL, destroy };
 
 /* ---- Opening ----------------------------------------------------------------------------------- */
 

@@ -98,6 +98,25 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return status;
 }
 
+/* Returns true if only events of a time window or of some CPUs are wanted, and nothing else. */
+static bool is_window(const struct ktread *trace)
+{
+	return trace->options.window && trace->selection.active;
+}
+
+/* Prepares a ring for being read from its beginning or, if a window is wanted, from there on. */
+static int restart(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	cursor->item = cursor->end = NULL;
+	cursor->ring.decoded = cursor->ring.invalid = cursor->ring.records = cursor->ring.outside = 0;
+	if (!cursor->version)
+		cursor->version = trace->version;
+	cursor->version->rewind(trace, cursor);
+	if (is_window(trace) && cursor->version->seek)
+		return cursor->version->seek(trace, cursor);
+	return 0;
+}
+
 int ktread_rewind(struct ktread *trace)
 {
 	uint64_t first = UINT64_MAX;
@@ -106,21 +125,20 @@ int ktread_rewind(struct ktread *trace)
 	trace->unmerged = 0;
 	for (uint32_t i = 0; i < trace->cursors; i++) {
 		struct ktread_cursor *cursor = &trace->cursor[i];
-		int status;
+		int status = restart(trace, cursor);
 
-		cursor->item = cursor->end = NULL;
-		cursor->ring.decoded = cursor->ring.invalid = cursor->ring.records = 0;
-		if (!cursor->version)
-			cursor->version = trace->version;
-		cursor->version->rewind(trace, cursor);
-		status = refill(trace, cursor);
+		if (status == 0)
+			status = refill(trace, cursor);
 		if (status < 0)
 			return fail(trace, status);
 		if (status > 0 && ktread_item_stamp(cursor->item) < first)
 			first = ktread_item_stamp(cursor->item);
 	}
-	trace->first_stamp = first == UINT64_MAX ? 0 : first;
-	ktread_merge_reset(&trace->merge, trace->first_stamp);
+	first = first == UINT64_MAX ? 0 : first;
+	/* the first stamp of a window is not that of the trace */
+	if (!is_window(trace))
+		trace->first_stamp = first;
+	ktread_merge_reset(&trace->merge, first);
 	for (uint32_t i = 0; i < trace->cursors; i++)
 		ktread_merge_feed(&trace->merge, i, trace->cursor[i].item, trace->cursor[i].end);
 	return 0;

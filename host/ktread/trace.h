@@ -198,6 +198,11 @@ struct ktread_version {
 	 */
 	uint16_t (*brief)(struct ktread_cursor *cursor, struct ktread_brief *brief, uint16_t room);
 	void (*rewind)(struct ktread *trace, struct ktread_cursor *cursor);
+	/*
+	 * Called after `rewind`, unless it is NULL: leaves out the parts of the ring that cannot contain
+	 * events which the filter accepts. Returns 0 or an error.
+	 */
+	int (*seek)(struct ktread *trace, struct ktread_cursor *cursor);
 	void (*destroy)(struct ktread_cursor *cursor);
 };
 
@@ -246,6 +251,7 @@ struct ktread {
 	unsigned char *build_id;
 	char *note, *registers;
 	uint64_t first_stamp;
+	uint64_t seek_spacing; /* as in struct ktread_seek; set by tests, so that they can use small rings */
 	/* number of the ring that ktread_next_by_ring() or ktread_next_briefs() is reading */
 	uint32_t unmerged;
 	int status; /* the error after which nothing more is read; 0: none */

@@ -144,7 +144,7 @@ static int sort_rest(struct ktread *trace, struct ktread_cursor *cursor, uint32_
 	ktread_warn(trace,
 		    "%s: ring %u is not in order of timestamps: sorting it takes %" PRIu64 " KiB of memory",
 		    trace->memory->name, cursor->event.ring,
-		    2 * (held + ring->slots - ring->taken) * KTRX1_RECORD_SIZE >> 10);
+		    2 * (held + ring->end - ring->taken) * KTRX1_RECORD_SIZE >> 10);
 	count = ktread_v1_ring_sort(ring, held);
 	if (count <= 0)
 		return (int)count;
@@ -157,8 +157,10 @@ static int v1_refill(struct ktread *trace, struct ktread_cursor *cursor)
 	struct ktread_v1_ring *ring = cursor->state;
 	int count;
 
-	if (ring->unsorted && ring->taken == 0)
+	if (ring->sort_first) {
+		ring->sort_first = false;
 		return sort_rest(trace, cursor, 0);
+	}
 	count = ktread_v1_ring_read(ring);
 	if (count > 0 && !in_order(ring->window, count, ring->stamp))
 		return sort_rest(trace, cursor, (uint32_t)count);
@@ -225,7 +227,22 @@ static void v1_rewind(struct ktread *trace, struct ktread_cursor *cursor)
 	free(ring->sorted);
 	ring->sorted = NULL;
 	ring->taken = 0;
+	ring->end = ring->slots;
+	ring->sort_first = ring->unsorted;
 	ring->stamp = 0;
+}
+
+static int v1_seek(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	const struct ktread_selection *want = &trace->selection;
+	struct ktread_v1_ring *ring = cursor->state;
+	int status = want->since == 0 && want->until == UINT64_MAX
+			     ? 0
+			     : ktread_v1_ring_seek(ring, want->since, want->until, trace->seek_spacing);
+
+	/* the slots before the window count as records */
+	cursor->ring.records = ring->taken;
+	return status;
 }
 
 static void v1_destroy(struct ktread_cursor *cursor)
@@ -239,7 +256,9 @@ static void v1_destroy(struct ktread_cursor *cursor)
 	free(ring);
 }
 
-static const struct ktread_version version1 = { v1_refill, v1_decode, v1_brief, v1_rewind, v1_destroy };
+static const struct ktread_version version1 = {
+	v1_refill, v1_decode, v1_brief, v1_rewind, v1_seek, v1_destroy
+};
 
 static int open_ring(struct ktread *trace, uint32_t n, uint64_t position, uint64_t slots, bool thorough)
 {

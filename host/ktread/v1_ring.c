@@ -166,8 +166,8 @@ static void skip_hole(struct ktread_v1_ring *ring)
 
 	if (hole > ring->slots - slot)
 		hole = ring->slots - slot;
-	if (hole > ring->slots - ring->taken)
-		hole = ring->slots - ring->taken;
+	if (hole > ring->end - ring->taken)
+		hole = ring->end - ring->taken;
 	ring->taken += hole;
 }
 
@@ -178,7 +178,7 @@ static void skip_hole(struct ktread_v1_ring *ring)
 static int read_slots(struct ktread_v1_ring *ring, struct ktrx1_record *to, uint64_t limit, uint64_t *count)
 {
 	uint64_t slot = (ring->start + ring->taken) % ring->slots;
-	uint64_t left = ring->slots - ring->taken;
+	uint64_t left = ring->end - ring->taken;
 
 	*count = limit < left ? limit : left;
 	if (*count > ring->slots - slot)
@@ -189,7 +189,7 @@ static int read_slots(struct ktread_v1_ring *ring, struct ktrx1_record *to, uint
 
 int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 {
-	while (ring->taken < ring->slots) {
+	while (ring->taken < ring->end) {
 		uint64_t count;
 		uint32_t kept;
 		int status = read_slots(ring, ring->window, ring->window_slots, &count);
@@ -199,7 +199,7 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 		kept = compact(ring->window, (uint32_t)count);
 		if (kept)
 			return (int)kept;
-		if (ring->taken < ring->slots)
+		if (ring->taken < ring->end)
 			skip_hole(ring);
 	}
 	return 0;
@@ -247,20 +247,20 @@ static int sort_records(struct ktrx1_record *record, uint64_t count)
 
 int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held)
 {
-	uint64_t filled = held, room = held + (ring->slots - ring->taken);
+	uint64_t filled = held, room = held + (ring->end - ring->taken);
 	struct ktrx1_record *all = malloc((room ? room : 1) * sizeof(*all));
 	int status = 0;
 
 	if (!all)
 		return ktread_fail_memory();
 	memcpy(all, ring->window, held * sizeof(*all));
-	while (ring->taken < ring->slots && status == 0) {
+	while (ring->taken < ring->end && status == 0) {
 		uint64_t count;
 
 		status = read_slots(ring, all + filled, ring->window_slots, &count);
 		if (status == 0)
 			filled += compact(all + filled, (uint32_t)count);
-		if (status == 0 && ring->taken < ring->slots)
+		if (status == 0 && ring->taken < ring->end)
 			skip_hole(ring);
 	}
 	if (status == 0)
@@ -272,4 +272,85 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held)
 	free(ring->sorted);
 	ring->sorted = all;
 	return (int64_t)filled;
+}
+
+/* ---- a window of time ---- */
+
+/* part of a ring, in slots, up to which its order is examined before it is read */
+#define EXAMINED_SLOTS (UINT64_C(2) << 20)
+
+static int read_stamps(void *context, uint64_t at, uint64_t *stamp, uint32_t count)
+{
+	const struct ktread_v1_ring *ring = context;
+	struct ktrx1_record record[KTREAD_SEEK_CHUNK];
+	uint64_t slot = (ring->start + at) % ring->slots;
+	uint64_t straight = count < ring->slots - slot ? count : ring->slots - slot;
+	int status = ktread_memory_read(ring->memory, slot_position(ring, slot), record,
+					straight * sizeof(*record));
+
+	if (status == 0 && straight < count)
+		status = ktread_memory_read(ring->memory, ring->position, record + straight,
+					    (count - straight) * sizeof(*record));
+	for (uint32_t n = 0; n < count && status == 0; n++)
+		stamp[n] = record[n].stamp ? record[n].stamp : KTREAD_SEEK_NONE;
+	return status;
+}
+
+/*
+ * Sets ring->sort_first if the records from ring->taken to ring->end are not in order. Returns 0 or an error.
+ */
+static int examine_order(struct ktread_v1_ring *ring)
+{
+	uint64_t stamp[KTREAD_SEEK_CHUNK], before = 0;
+
+	if (ring->end - ring->taken > EXAMINED_SLOTS)
+		return 0;
+	for (uint64_t at = ring->taken; at < ring->end && !ring->sort_first; at += KTREAD_SEEK_CHUNK) {
+		uint64_t left = ring->end - at;
+		uint32_t count = left < KTREAD_SEEK_CHUNK ? (uint32_t)left : KTREAD_SEEK_CHUNK;
+		int status = read_stamps(ring, at, stamp, count);
+
+		if (status < 0)
+			return status;
+		for (uint32_t n = 0; n < count; n++) {
+			if (stamp[n] == KTREAD_SEEK_NONE)
+				continue;
+			ring->sort_first |= stamp[n] < before;
+			before = stamp[n];
+		}
+	}
+	return 0;
+}
+
+/*
+ * Returns the value of ring->taken, at most `taken`, at which a window of slots begins when the whole ring is
+ * read. So the same records are put in order, whether the ring is read whole or in part.
+ */
+static uint64_t window_before(const struct ktread_v1_ring *ring, uint64_t taken)
+{
+	uint64_t straight = ring->slots - ring->start;
+
+	if (taken < straight)
+		return taken - taken % ring->window_slots;
+	return taken - (taken - straight) % ring->window_slots;
+}
+
+int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t until, uint64_t spacing)
+{
+	int status;
+
+	if (ring->unsorted)
+		return 0;
+	ring->seek.slots = ring->slots;
+	ring->seek.spacing = spacing;
+	ring->seek.stamps = read_stamps;
+	ring->seek.context = ring;
+	status = ktread_seek_run(&ring->seek, since, until);
+	if (status <= 0)
+		return status;
+	ring->taken = window_before(ring, ring->seek.first);
+	ring->end = window_before(ring, ring->seek.end) + ring->window_slots;
+	if (ring->end > ring->slots || ring->seek.end == ring->slots)
+		ring->end = ring->slots;
+	return examine_order(ring);
 }

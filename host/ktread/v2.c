@@ -41,8 +41,10 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 		cursor->item = (const unsigned char *)ring->item;
 		cursor->end = (const unsigned char *)(ring->item + ring->ready);
 	}
-	if (status == 0)
-		cursor->ring.cut = cut_off(trace, ring);
+	if (status == 0) {
+		cursor->ring.cut = ring->stop == ring->head ? cut_off(trace, ring) : 0;
+		cursor->ring.outside = ring->outside + (ring->passed ? ring->lost : 0);
+	}
 	if (status == 0 && ring->disordered)
 		ktread_warn(trace, "%s: ring %u: %" PRIu64 " records are out of order", trace->memory->name,
 			    ring->ring, ring->disordered);
@@ -85,6 +87,27 @@ void ktread_v2_take_extension(struct ktread_event *event)
 	event->payload_size -= extension.size;
 }
 
+/*
+ * Keeps count of the slots that were lost before an event that the filter rejects. If all of them were lost
+ * before or after the filter's time window, they are not counted for the next event, except overwritten
+ * slots: these are the first slots of a ring, and any event may come after them.
+ */
+static void reject(const struct ktread *trace, struct ktread_cursor *cursor, uint64_t lost)
+{
+	const struct ktread_event *event = &cursor->event;
+	struct ktread_v2_ring *ring = cursor->state;
+	uint64_t kept = event->lost;
+
+	if (event->stamp < trace->selection.since && kept > cursor->ring.overwritten) {
+		kept = cursor->ring.overwritten;
+	} else if (event->stamp > trace->selection.until) {
+		kept -= ring->passed ? lost : 0;
+		ring->passed = true;
+	}
+	ring->outside += event->lost - kept;
+	ring->rejected_lost = kept;
+}
+
 static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	const struct ktread_v2_item *item = (const struct ktread_v2_item *)(const void *)cursor->item;
@@ -108,7 +131,10 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 		ktread_v2_take_extension(event);
 	ktread_types_identify(&trace->types, event, KTRX_W0_EVENT(slot[0]));
 	selected = ktread_wanted(&trace->selection, event);
-	ring->rejected_lost = selected ? 0 : event->lost;
+	if (selected)
+		ring->rejected_lost = 0;
+	else
+		reject(trace, cursor, item->lost);
 	return selected;
 }
 
@@ -119,6 +145,25 @@ static void v2_rewind(struct ktread *trace, struct ktread_cursor *cursor)
 		ktread_v2_ring_restart(cursor->state);
 }
 
+static int v2_seek(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	const struct ktread_selection *want = &trace->selection;
+	const struct ktread_ring *place = &cursor->ring;
+	struct ktread_v2_ring *ring = cursor->state;
+
+	if (!ring)
+		return 0;
+	/* only rings that several CPUs share contain events of other CPUs (spec/ktrx.md, section 5) */
+	if (want->cpus && place->cpu != KTRX_NO_CPU &&
+	    (place->cpu >= want->cpu_count || !(want->cpus[place->cpu / 8] >> (place->cpu % 8) & 1))) {
+		ring->stop = ring->index;
+		return 0;
+	}
+	if (want->since == 0 && want->until == UINT64_MAX)
+		return 0;
+	return ktread_v2_ring_seek(ring, want->since, want->until, trace->seek_spacing);
+}
+
 static void v2_destroy(struct ktread_cursor *cursor)
 {
 	if (cursor->state)
@@ -126,7 +171,7 @@ static void v2_destroy(struct ktread_cursor *cursor)
 	free(cursor->state);
 }
 
-static const struct ktread_version version2 = { v2_refill, v2_decode, NULL, v2_rewind, v2_destroy };
+static const struct ktread_version version2 = { v2_refill, v2_decode, NULL, v2_rewind, v2_seek, v2_destroy };
 
 /*
  * Returns the number of slots that were lost when the ring was cleared. The index at which a boot begins is

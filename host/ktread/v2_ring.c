@@ -43,6 +43,7 @@ void ktread_v2_ring_free(struct ktread_v2_ring *ring)
 {
 	free(ring->buffer);
 	free(ring->item);
+	free(ring->anchor);
 }
 
 void ktread_v2_ring_restart(struct ktread_v2_ring *ring)
@@ -50,6 +51,9 @@ void ktread_v2_ring_restart(struct ktread_v2_ring *ring)
 	uint64_t slots = ktread_ring_slots(ring->place), produced = ring->head - ring->place->row.first;
 
 	ring->index = ring->begin;
+	ring->stop = ring->head;
+	ring->outside = 0;
+	ring->passed = false;
 	ring->reference = ring->start.reference;
 	ring->lost = produced > slots ? produced - slots : 0;
 	ring->last_stamp = 0;
@@ -139,7 +143,7 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 			continue;
 		}
 		slots = ktread_slot_record(form, window + n, ring->index, count - n);
-		if (slots == 0 && count - n < KTRX_RECORD_MAX_SLOTS && end < ring->head && n > 0)
+		if (slots == 0 && count - n < KTRX_RECORD_MAX_SLOTS && end < ring->stop && n > 0)
 			/*
 			 * the record may continue after the window: read it again later, from its first slot
 			 * on
@@ -211,8 +215,8 @@ static void skip_nothing(struct ktread_v2_ring *ring)
 	uint64_t next = ktread_region_next(&ring->place->slots, position * KTRX_SLOT_SIZE) / KTRX_SLOT_SIZE;
 	uint64_t nothing = (next < slots ? next : slots) - position;
 
-	if (nothing > ring->head - ring->index)
-		nothing = ring->head - ring->index;
+	if (nothing > ring->stop - ring->index)
+		nothing = ring->stop - ring->index;
 	if (nothing > ring->window)
 		skip_slots(ring, nothing);
 }
@@ -263,7 +267,7 @@ static void hold_back(struct ktread_v2_ring *ring)
 	uint32_t slots = 0;
 
 	ring->ready = ring->items;
-	if (ring->index == ring->head)
+	if (ring->index == ring->stop)
 		return;
 	while (ring->ready > 0 && ring->items - ring->ready < ring->reorder &&
 	       slots + ring->item[ring->ready - 1].slots <= KTREAD_CARRY(ring->reorder))
@@ -278,7 +282,7 @@ static int fill_once(struct ktread_v2_ring *ring)
 
 	carry_over(ring);
 	skip_nothing(ring);
-	left = ring->head - ring->index;
+	left = ring->stop - ring->index;
 	count = left < ring->window ? (uint32_t)left : ring->window;
 	status = ktread_slots_read(ring->place, ring->index, ring->buffer + KTREAD_CARRY(ring->reorder),
 				   count);
@@ -311,7 +315,7 @@ int ktread_v2_ring_fill(struct ktread_v2_ring *ring)
 	do {
 		int status;
 
-		if (ring->index == ring->head && ring->items == ring->ready)
+		if (ring->index == ring->stop && ring->items == ring->ready)
 			return 0;
 		status = fill_once(ring);
 		if (status < 0)

@@ -8,6 +8,7 @@
 
 #include "ktrx/v1.h"
 #include "layout.h"
+#include "seek.h"
 #include "source.h"
 #include "trace.h"
 
@@ -95,6 +96,17 @@ struct ktread_stamp_start {
 int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, uint64_t begin, uint64_t head,
 			    struct ktread_stamp_start *start);
 
+/* An anchor: from its slot on, whole timestamps are computed from `stamp`. */
+struct ktread_stamp_anchor {
+	uint64_t index, stamp;
+};
+/*
+ * Lists the anchors from slot `begin` on, in the order of their indices. Sets *anchor, which the caller
+ * frees, and *count. Returns 1, 0 if the list would not be complete, or an error.
+ */
+int ktread_stamp_list_anchors(const struct ktread_layout *layout, uint32_t ring, uint64_t begin,
+			      uint64_t head, struct ktread_stamp_anchor **anchor, uint32_t *count);
+
 /*
  * One ring of version 1. It has no write index, so only the timestamps show the order of records.
  *
@@ -110,10 +122,13 @@ struct ktread_v1_ring {
 	uint64_t slots;	   /* number of slots that can be read */
 	uint64_t start;	   /* number of the slot that contains the oldest record */
 	uint64_t taken;	   /* number of slots read so far, counted from slot `start` on */
+	uint64_t end;	   /* value of `taken` at which reading ends; `slots`, unless a window was searched */
 	uint64_t stamp;	   /* timestamp of the last record read */
 	struct ktrx1_record *window;
 	uint32_t window_slots;
 	bool unsorted;
+	bool sort_first; /* true if the records must be sorted before the first of them is handed out */
+	struct ktread_seek seek;
 	struct ktrx1_record *sorted; /* all remaining records, sorted; NULL if sorting was not needed */
 };
 
@@ -132,6 +147,12 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring);
  * in all slots that were not read yet. Returns the number of records in `sorted`, or an error.
  */
 int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held);
+
+/*
+ * Limits the reading to the part of the ring that can contain records from `since` to `until`. `spacing` as
+ * in struct ktread_seek. Requires: no slot was read since the ring was rewound. Returns 0 or an error.
+ */
+int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t until, uint64_t spacing);
 
 /*
  * One ring of version 2, which is read through a window. A slot must have the generation that its index
@@ -163,11 +184,14 @@ struct ktread_v2_ring {
 	uint32_t ring;
 	uint64_t begin, head; /* indices of the first slot to be read, and of the slot after the last one */
 	uint64_t index;	      /* next slot */
-	uint64_t reference;   /* the whole timestamp from which the next whole timestamp is computed */
+	uint64_t stop; /* index of the slot at which reading ends; `head`, unless a window was searched */
+	uint64_t reference; /* the whole timestamp from which the next whole timestamp is computed */
 	struct ktread_stamp_start start;
 	uint64_t lost; /* number of slots lost since the last record */
 	/* number of slots that were lost right before events that the filter has rejected */
 	uint64_t rejected_lost;
+	uint64_t outside;    /* as in struct ktread_ring */
+	bool passed;	     /* true if an event was later than the window of the filter */
 	uint64_t last_stamp; /* timestamp of the last item that was handed out */
 	uint64_t decoded, invalid;
 	/* number of records that came so late that the window cannot put them in order */
@@ -178,6 +202,10 @@ struct ktread_v2_ring {
 	struct ktread_v2_item *item;
 	/* `items`: number of all items; `ready`: number of items that can be handed out now */
 	uint32_t items, ready;
+	/* the anchors of the ring, in the order of their indices; NULL: they were not needed so far */
+	struct ktread_stamp_anchor *anchor;
+	uint32_t anchors;
+	struct ktread_seek seek;
 	unsigned char gathered[KTRX_RECORD_MAX_PAYLOAD];
 };
 
@@ -186,6 +214,12 @@ int ktread_v2_ring_init(struct ktread_v2_ring *ring, uint32_t rings);
 size_t ktread_v2_ring_bytes(const struct ktread_v2_ring *ring);
 void ktread_v2_ring_free(struct ktread_v2_ring *ring);
 void ktread_v2_ring_restart(struct ktread_v2_ring *ring);
+/*
+ * Limits the reading to the part of the ring that can contain records from `since` to `until`, in corrected
+ * timestamps. `spacing` as in struct ktread_seek. Requires: the ring was just restarted. Returns 0 or an
+ * error.
+ */
+int ktread_v2_ring_seek(struct ktread_v2_ring *ring, uint64_t since, uint64_t until, uint64_t spacing);
 /*
  * Fills in item[0] to item[ready - 1]. Items that were handed out before are not valid any more. Returns 1, 0
  * at the end, or an error.

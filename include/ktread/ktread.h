@@ -67,6 +67,14 @@ struct ktread_options {
 	 */
 	uint64_t ram_base;
 	int raw_clock; /* nonzero: return stamps as recorded, without corrections */
+	/*
+	 * Nonzero: while a filter is applied, the parts of rings that cannot contain its events are not read.
+	 * So a short time window costs little, however long the trace is. Set this only if nothing else than
+	 * the filtered events is needed: `decoded`, `invalid`, `records` and `cut` of rings then count only
+	 * what was read, `index` of events of version 1 also counts empty slots, and there are no warnings
+	 * about damage in other parts.
+	 */
+	int window;
 };
 
 /* Corrections of clocks that differ from CPU to CPU. */
@@ -178,6 +186,11 @@ struct ktread_ring {
 	uint64_t lapped;
 	/* number of invalid slots after the last record: the file lacks that part of the ring */
 	uint64_t cut;
+	/*
+	 * number of slots, of `invalid`, that were lost before or after the time window of the filter; the
+	 * other slots of `invalid` may have contained events of the window
+	 */
+	uint64_t outside;
 };
 
 #define KTREAD_RING_PROCESSES 0xffffu /* kind of a ring that holds a process trace */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Finds the part of a ring that can contain the events of a time window, without reading the whole ring.
+ *
+ * A ring is nearly in the order of timestamps. The search reads samples at equal distances. If a sample has
+ * an earlier timestamp than the sample before it, the clock went back or the ring is damaged, and the whole
+ * ring is read. Otherwise, each record is expected at most KTREAD_SEEK_DISORDER distances away from its place
+ * in the order of timestamps: the search examines that many slots around the window one by one.
+ */
+#ifndef KTREAD_SEEK_H
+#define KTREAD_SEEK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KTREAD_SEEK_DISORDER 4u
+/* minimum distance between two samples in slots; so disorder over 8192 slots is always found */
+#define KTREAD_SEEK_SPACING 2048u
+#define KTREAD_SEEK_CHUNK   1024u      /* maximum number of slots that `stamps` is asked for at once */
+#define KTREAD_SEEK_NONE    UINT64_MAX /* timestamp of a slot in which no record begins */
+
+/* A ring as the search sees it: its slots have numbers from 0, in the order in which they were written. */
+struct ktread_seek {
+	uint64_t slots;
+	uint64_t spacing; /* minimum distance between samples; 0: KTREAD_SEEK_SPACING */
+	/*
+	 * Sets stamp[n] to the timestamp of the record that begins in slot at + n, or to KTREAD_SEEK_NONE.
+	 * Returns 0 or an error.
+	 */
+	int (*stamps)(void *context, uint64_t at, uint64_t *stamp, uint32_t count);
+	void *context;
+	/* the last window that was searched for, in the ring's own timestamps */
+	uint64_t since, until;
+	/* the last result: the slots from `first` to before `end` contain all events of the window */
+	uint64_t first, end;
+	bool searched;
+	bool found; /* false: the whole ring must be read */
+};
+
+/*
+ * Searches for the window from `since` to `until`, unless this was the last search. Returns 1 and sets
+ * `first` and `end`. Unless `first` is 0, a record of an earlier time than the window begins there. Unless
+ * `end` is `slots`, the slots before it contain a record that is later than the window. Returns 0 if the
+ * whole ring must be read, or an error.
+ */
+int ktread_seek_run(struct ktread_seek *seek, uint64_t since, uint64_t until);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Tests that a reader that looks for a time window in the rings returns the same events, with the same
+ * losses, as a reader that reads everything and filters.
+ */
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktread/trace.h"
+#include "unit/support/ktread_sample.h"
+#include "unit/support/random.h"
+
+#define SPACING 16u /* distance of samples; so records may be 64 slots away from their places */
+#define WINDOWS 40u
+
+static struct ktread *open_for(const char *path, int window)
+{
+	struct ktread_options options = { .size = sizeof(options), .window = window };
+	struct ktread *trace = open_ok(path, &options);
+
+	trace->seek_spacing = SPACING;
+	return trace;
+}
+
+static void set_window(struct ktread *trace, uint64_t since, uint64_t until, const uint8_t *cpus)
+{
+	const struct ktread_filter filter = {
+		.size = sizeof(filter),
+		.cpus = cpus,
+		.cpu_count = 8,
+		.thread = -1,
+		.since = since,
+		.until = until,
+	};
+
+	assert_int_equal(ktread_set_filter(trace, &filter), 0);
+	assert_int_equal(ktread_rewind(trace), 0);
+}
+
+static void assert_same_event(const struct ktread_event *a, const struct ktread_event *b, bool has_index)
+{
+	assert_int_equal(a->stamp, b->stamp);
+	assert_int_equal(a->ring, b->ring);
+	if (has_index)
+		assert_int_equal(a->index, b->index);
+	assert_int_equal(a->lost, b->lost);
+	assert_int_equal(a->cpu, b->cpu);
+	assert_int_equal(a->thread, b->thread);
+	assert_int_equal(a->id, b->id);
+	assert_int_equal(a->payload_size, b->payload_size);
+	assert_memory_equal(a->payload, b->payload, a->payload_size);
+}
+
+/* Returns the number of events in the window. */
+static uint64_t compare(struct ktread *all, struct ktread *part)
+{
+	const struct ktread_event *a, *b;
+	uint64_t events = 0;
+
+	while (ktread_next(all, &a) > 0) {
+		assert_int_equal(ktread_next(part, &b), 1);
+		assert_same_event(a, b, ktread_info(all)->version == 2);
+		events++;
+	}
+	assert_int_equal(ktread_next(part, &b), 0);
+	assert_int_equal(ktread_first_stamp(all), ktread_first_stamp(part));
+	for (uint32_t n = 0; n < ktread_info(all)->rings; n++) {
+		const struct ktread_ring *whole = ktread_ring(all, n), *some = ktread_ring(part, n);
+
+		if (!all->selection.cpus)
+			assert_int_equal(whole->invalid - whole->outside, some->invalid - some->outside);
+	}
+	return events;
+}
+
+struct bounds {
+	uint64_t first, last, events;
+};
+
+static struct bounds bounds_of(const char *path)
+{
+	struct ktread *trace = open_ok(path, NULL);
+	struct bounds bounds = { .first = ktread_first_stamp(trace) };
+	const struct ktread_event *event;
+
+	bounds.last = bounds.first;
+	while (ktread_next(trace, &event) > 0) {
+		bounds.last = event->stamp > bounds.last ? event->stamp : bounds.last;
+		bounds.events++;
+	}
+	ktread_close(trace);
+	return bounds;
+}
+
+/* Returns the number of slots that the windowed reader has decoded, over all windows. */
+static uint64_t compare_windows(const char *path, uint64_t *seed)
+{
+	const struct bounds bounds = bounds_of(path);
+	struct ktread *all = open_for(path, 0), *part = open_for(path, 1);
+	const uint64_t length = bounds.last - bounds.first + 1;
+	uint64_t read = 0;
+
+	for (unsigned n = 0; n < WINDOWS; n++) {
+		uint64_t width = (length >> random_word(seed) % 12) + 1;
+		uint64_t since = bounds.first + random_word(seed) % length;
+		uint64_t until = n % 8 == 0 ? 0 : since + random_word(seed) % width;
+		uint8_t cpus = (uint8_t)random_word(seed);
+
+		since = n % 8 == 1 ? 0 : since;
+		set_window(all, since, until, n % 4 == 2 ? &cpus : NULL);
+		set_window(part, since, until, n % 4 == 2 ? &cpus : NULL);
+		compare(all, part);
+		for (uint32_t ring = 0; ring < ktread_info(part)->rings; ring++)
+			read += ktread_ring(part, ring)->decoded;
+	}
+	ktread_close(all);
+	ktread_close(part);
+	return read;
+}
+
+static void compare_dump(struct writer *writer, uint64_t *seed)
+{
+	struct bytes dump = { 0 };
+	const char *path;
+	struct bounds bounds;
+
+	writer_dump(writer, &dump);
+	path = temporary_bytes(&dump);
+	bounds = bounds_of(path);
+	assert_true(bounds.events > 1000);
+	assert_true(compare_windows(path, seed) < WINDOWS * bounds.events);
+	bytes_free(&dump);
+	writer_close(writer);
+}
+
+/* Fills rings with records of one and of several slots, of which some are out of order. */
+static void fill(struct writer *writer, uint64_t *seed, unsigned records, unsigned step)
+{
+	uint64_t stamp = 100000;
+
+	begin_small(writer, 4, 12);
+	for (unsigned n = 0; n < records; n++) {
+		uint32_t ring = 1 + (uint32_t)(random_word(seed) % 3);
+		uint64_t early = random_word(seed) % 8 == 0 ? random_word(seed) % (6 * step) : 0;
+
+		stamp += random_word(seed) % step;
+		if (random_word(seed) % 5 == 0)
+			put_open(writer, ring, stamp - early, "a path that is longer than one slot");
+		else
+			put_switch(writer, ring, stamp - early, n);
+	}
+}
+
+static void windows_of_version_2_are_exact(void **state)
+{
+	uint64_t seed = 1;
+	struct writer writer;
+
+	(void)state;
+	for (unsigned round = 0; round < 3; round++) {
+		fill(&writer, &seed, 3000 + 9000 * round, 500);
+		compare_dump(&writer, &seed);
+	}
+}
+
+/* The CPUs are silent for so long that anchors are needed. */
+static void windows_between_anchors_are_exact(void **state)
+{
+	uint64_t seed = 2, stamp = 1 << 20;
+	struct writer writer;
+
+	(void)state;
+	begin_small(&writer, 3, 11);
+	for (unsigned n = 0; n < 6000; n++) {
+		stamp += random_word(&seed) % 200 == 0 ? random_word(&seed) >> 26 : random_word(&seed) % 1000;
+		put_switch(&writer, 1 + n % 2, stamp, n);
+	}
+	compare_dump(&writer, &seed);
+}
+
+static void invalid_slots_are_counted_in_their_window(void **state)
+{
+	uint64_t seed = 3;
+	struct writer writer;
+
+	(void)state;
+	fill(&writer, &seed, 9000, 500);
+	for (unsigned n = 0; n < 300; n++) {
+		uint32_t ring = 1 + (uint32_t)(random_word(&seed) % 3);
+		uint64_t back = random_word(&seed) % 2000 + 1;
+		struct writer_slot *slot = writer_slot_at(&writer, ring, writer.ring[ring].head - back);
+
+		/* the word with the timestamp has no check, so a record with a changed timestamp is valid */
+		if (n % 2)
+			slot->word[2] ^= UINT64_C(1) << random_word(&seed) % 64;
+		else
+			memset(slot, 0, sizeof(*slot));
+	}
+	for (unsigned n = 0; n < 700; n++)
+		memset(writer_slot_at(&writer, 2, writer.ring[2].head - 900 + n), 0,
+		       sizeof(struct writer_slot));
+	compare_dump(&writer, &seed);
+}
+
+static void whole_ring_is_read_if_its_clock_goes_back(void **state)
+{
+	uint64_t seed = 4, stamp = 1 << 20;
+	struct bytes dump = { 0 };
+	struct writer writer;
+
+	(void)state;
+	begin_small(&writer, 2, 12);
+	for (unsigned n = 0; n < 4000; n++) {
+		stamp += n == 2500 ? -UINT64_C(200000) : random_word(&seed) % 500;
+		put_switch(&writer, 1, stamp, n);
+	}
+	writer_dump(&writer, &dump);
+	compare_windows(temporary_bytes(&dump), &seed);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
+#define MHZ UINT64_C(1000000)
+
+/* The clock of CPU 1 is ahead and too fast. */
+static void windows_in_corrected_time_are_exact(void **state)
+{
+	uint64_t seed = 5, stamp = 100 * MHZ;
+	struct ktrx_clock rows[3];
+	struct writer writer;
+
+	(void)state;
+	begin_small(&writer, 4, 11);
+	memset(rows, 0, sizeof(rows));
+	rows[1].measured = rows[1].samples = 4;
+	for (uint32_t i = 0; i < 4; i++) {
+		struct ktrx_clock_sample *sample = &rows[1].sample[i];
+
+		sample->stamp = 100 * MHZ + i * MHZ;
+		sample->offset = -(int64_t)(sample->stamp / 100);
+		sample->error = 20;
+		sample->check = ktrx_clock_check(sample);
+	}
+	bytes_append(&writer.clocks, rows, sizeof(rows));
+	for (unsigned n = 0; n < 5000; n++) {
+		stamp += random_word(&seed) % 1000;
+		put_switch(&writer, 1 + n % 3, n % 3 == 1 ? stamp + stamp / 99 : stamp, n);
+	}
+	compare_dump(&writer, &seed);
+}
+
+/*
+ * Makes version 1 rings that begin at any slot, are nearly in order, and have empty slots. `back` is the
+ * number of ticks by which the clock goes back in the middle.
+ */
+static void compare_v1(uint64_t *seed, unsigned disorder, uint64_t back)
+{
+	enum { RINGS = 3, SLOTS_V1 = 4096 };
+	struct bytes dump = { 0 };
+
+	v1_header(&dump, RINGS, SLOTS_V1);
+	for (uint32_t cpu = 0; cpu < RINGS; cpu++) {
+		uint32_t start = (uint32_t)(random_word(seed) % SLOTS_V1);
+		uint64_t stamp[SLOTS_V1], now = 1000000;
+
+		for (uint32_t n = 0; n < SLOTS_V1; n++) {
+			now += random_word(seed) % 100 - (n == SLOTS_V1 / 2 ? back : 0);
+			stamp[n] = now - (disorder ? random_word(seed) % disorder : 0);
+			if (random_word(seed) % 50 == 0)
+				stamp[n] = 0;
+		}
+		for (uint32_t n = 0; n < SLOTS_V1; n++)
+			v1_record(&dump, stamp[(n + SLOTS_V1 - start) % SLOTS_V1], KTRX1_CTX_SWITCH, cpu,
+				  cpu + 5, n);
+	}
+	compare_windows(temporary_bytes(&dump), seed);
+	bytes_free(&dump);
+}
+
+static void windows_of_version_1_are_exact(void **state)
+{
+	uint64_t seed = 6;
+
+	(void)state;
+	compare_v1(&seed, 0, 0);
+	compare_v1(&seed, 300, 0);
+	compare_v1(&seed, 0, 50000);
+}
+
+/* Only the order of events with equal timestamps may differ after sorting, so none is equal here. */
+static void real_traces_have_exact_windows(void **state)
+{
+	static const char *const patterns[] = { "test/corpus/*/*.ktrx.zst", "test/corpus/*/*.v1.zst",
+						"test/corpus/*/*.kts.zst" };
+	uint64_t seed = 7;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(patterns) / sizeof(patterns[0]); n++) {
+		glob_t found;
+
+		assert_int_equal(glob(patterns[n], 0, NULL, &found), 0);
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			compare_windows(found.gl_pathv[i], &seed);
+		globfree(&found);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(windows_of_version_2_are_exact, temporary_teardown),
+		cmocka_unit_test_teardown(windows_between_anchors_are_exact, temporary_teardown),
+		cmocka_unit_test_teardown(invalid_slots_are_counted_in_their_window, temporary_teardown),
+		cmocka_unit_test_teardown(whole_ring_is_read_if_its_clock_goes_back, temporary_teardown),
+		cmocka_unit_test_teardown(windows_in_corrected_time_are_exact, temporary_teardown),
+		cmocka_unit_test_teardown(windows_of_version_1_are_exact, temporary_teardown),
+		cmocka_unit_test(real_traces_have_exact_windows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
