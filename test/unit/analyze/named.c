@@ -23,7 +23,7 @@ static const struct ktread_info info = { .form = KTREAD_FORM_V2 };
 static int make_folder(void **state)
 {
 	(void)state;
-	alarm(60); /* ends this program if a test waits for a FIFO */
+	alarm(300); /* ends this program if a test waits for a FIFO */
 	strcpy(folder, "/tmp/ktrace-named.XXXXXX");
 	if (!mkdtemp(folder))
 		return -1;

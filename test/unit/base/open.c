@@ -21,7 +21,7 @@ static char folder[64];
 static int make_folder(void **state)
 {
 	(void)state;
-	alarm(60); /* ends this program if a test waits for a FIFO */
+	alarm(300); /* ends this program if a test waits for a FIFO */
 	strcpy(folder, "/tmp/ktrace-open.XXXXXX");
 	return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }

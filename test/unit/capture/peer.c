@@ -222,7 +222,7 @@ static int open_with_ram_file(struct peer *peer, struct capture_peer **opened, c
 
 	snprintf(mem_path, sizeof(mem_path), "{\"return\": \"%s\", \"id\": \"5\"}\r\n", ram);
 	begin(peer, lines);
-	alarm(60); /* ends this program if a test waits for a FIFO */
+	alarm(300); /* ends this program if a test waits for a FIFO */
 	return capture_peer_open_qmp(opened, peer->path, PATIENT_MS);
 }
 

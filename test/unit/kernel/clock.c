@@ -26,7 +26,7 @@
 #define CPUS	 3u
 #define SLOTS	 4096u
 #define ATTEMPTS 100000u
-#define TURNS	 600u
+#define TURNS	 240u
 #define APART_NS 20000u
 
 KTRACE_EVENT(test, turn, "%u", (uint32_t, number));
@@ -45,10 +45,15 @@ static atomic_uint serving, turn;
 static atomic_bool over;
 static atomic_int held, done; /* shared by the threads of the test in which CPU 0 holds a spinlock */
 
+/* the time that all clocks are based on, if a test sets it; 0: the time of the machine */
+static atomic_ullong set_time;
+
 static uint64_t now_ns(void)
 {
 	struct timespec now;
 
+	if (set_time)
+		return set_time;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
@@ -107,6 +112,9 @@ static void online(uint32_t cpu)
 	assert_int_equal(ktrace_cpu_online(cpu), KTRACE_OK);
 }
 
+/* For each turn: what its CPU's clock showed before and after the turn was recorded. */
+static uint64_t before[TURNS], after[TURNS];
+
 /* Records the next turn if it is this CPU's turn. */
 static void take_turn_if_due(uint32_t cpu)
 {
@@ -116,7 +124,9 @@ static void take_turn_if_due(uint32_t cpu)
 		return;
 	while (now_ns() - begun < APART_NS)
 		;
+	before[turn] = as_counted(now_ns(), cpu);
 	KTRACE(test, turn, turn);
+	after[turn] = as_counted(now_ns(), cpu);
 	turn++;
 }
 
@@ -242,10 +252,10 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
  * Counts the turns that are out of order: the turn's stamp is earlier than the stamp of the previous turn by
  * more than the stated errors of the clocks. Also checks that the stamps of each ring never decrease.
  */
-static uint32_t count_disorder(int raw)
+static uint32_t count_disorder(void)
 {
 	static uint64_t stamp[TURNS];
-	struct ktread *trace = open_dump(raw);
+	struct ktread *trace = open_dump(0);
 	const struct ktread_info *info = ktread_info(trace);
 	const struct ktread_event *event;
 	uint64_t last[CPUS + 1] = { 0 };
@@ -264,11 +274,30 @@ static uint32_t count_disorder(int raw)
 	assert_int_equal(seen, TURNS);
 	for (uint32_t i = 1; i < TURNS; i++)
 		wrong += stamp[i] + error_at(info, stamp[i]) + error_at(info, stamp[i - 1]) < stamp[i - 1];
-	assert_int_equal(ktread_info(trace)->clock, raw ? KTREAD_CLOCK_RAW : KTREAD_CLOCK_MEASURED);
-	assert_true(raw || ktread_info(trace)->clock_error > 0);
-	assert_true(raw || ktread_info(trace)->clock_measured >= ktread_info(trace)->clock_samples);
+	assert_int_equal(info->clock, KTREAD_CLOCK_MEASURED);
+	assert_true(info->clock_error > 0);
+	assert_true(info->clock_measured >= info->clock_samples);
 	ktread_close(trace);
 	return wrong;
+}
+
+/* Checks that without correction each stamp is what its CPU's clock showed. */
+static void check_raw_stamps(void)
+{
+	struct ktread *trace = open_dump(1);
+	const struct ktread_event *event;
+	uint32_t seen = 0;
+
+	for (; ktread_next(trace, &event) > 0; seen++) {
+		struct ktread_value value;
+
+		assert_int_equal(ktread_value(event, 0, &value), 0);
+		assert_true(value.number < TURNS);
+		assert_in_range(event->stamp, before[value.number], after[value.number]);
+	}
+	assert_int_equal(seen, TURNS);
+	assert_int_equal(ktread_info(trace)->clock, KTREAD_CLOCK_RAW);
+	ktread_close(trace);
 }
 
 static void expect_measured_offsets(int64_t ahead, int64_t ppm)
@@ -280,13 +309,8 @@ static void expect_measured_offsets(int64_t ahead, int64_t ppm)
 	skew[2].ppm = -ppm;
 	run_all();
 	check_rows();
-	assert_int_equal(count_disorder(0), 0);
-	if (ahead > (int64_t)(4 * APART_NS))
-		/*
-		 * Without correction, nearly all turns are out of order if the threads run at the same time.
-		 * If the host runs the threads alternately, only a few turns are out of order.
-		 */
-		assert_true(count_disorder(1) > 0);
+	assert_int_equal(count_disorder(), 0);
+	check_raw_stamps();
 }
 
 static void clocks_that_agree_are_measured(void **state)
@@ -451,22 +475,25 @@ static void history_is_thinned(void **state)
 	assert_int_equal(clock_of(1)->sample[clock_of(1)->samples - 1].offset, ktrace_clock_offset(1));
 }
 
+/* The test sets the time, so that no time passes between two heartbeats. */
 static void *beat(void *unused)
 {
 	uint64_t first;
 
 	(void)unused;
 	online(1);
+	set_time = now_ns();
 	for (uint32_t i = 0; i < 100; i++)
 		ktrace_heartbeat(0);
 	assert_int_equal(clock_of(1)->measured + clock_of(1)->failed, 0);
 	assert_int_equal(ktrace_setting_set("debug.ktr.resynchronize=1"), KTRACE_OK);
-	while (clock_of(1)->measured == 0)
+	for (; clock_of(1)->measured == 0; set_time = clock_of(1)->due)
 		ktrace_heartbeat(0);
 	first = clock_of(1)->due;
+	set_time = first - 1;
 	ktrace_heartbeat(0);
 	assert_int_equal(clock_of(1)->measured, 1);
-	while (clock_of(1)->measured == 1)
+	for (set_time = first; clock_of(1)->measured == 1; set_time = clock_of(1)->due)
 		ktrace_heartbeat(0);
 	assert_true(clock_of(1)->sample[1].stamp >= first);
 	assert_int_equal(ktrace_setting_set("debug.ktr.resynchronize=0"), KTRACE_OK);
@@ -487,6 +514,7 @@ static void heartbeat_measures_while_resynchronize_is_set(void **state)
 	assert_int_equal(pthread_create(&other, NULL, beat, NULL), 0);
 	pthread_join(other, NULL);
 	pthread_join(server, NULL);
+	set_time = 0;
 }
 
 int main(void)

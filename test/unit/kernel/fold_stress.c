@@ -155,7 +155,8 @@ static void no_event_is_lost_in_a_storm_of_signals(void **state)
 		assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)&cpus[i]), 0);
 	while (online < WORKERS)
 		sched_yield();
-	for (uint64_t end = milliseconds() + RUN_MS; milliseconds() < end;) {
+	/* On a busy machine, this thread may have run only for a moment when the time is over. */
+	for (uint64_t end = milliseconds() + RUN_MS; milliseconds() < end || handled == 0 || whole == 0;) {
 		whole += read_entries();
 		if (handled < sent || sent == 2 * WORKERS * SIGNALS)
 			continue;
@@ -172,8 +173,6 @@ static void no_event_is_lost_in_a_storm_of_signals(void **state)
 		      (unsigned long long)whole);
 	for (uint32_t i = 0; i < WORKERS; i++)
 		assert_int_equal(recorded_and_counted(i), produced[i]);
-	assert_true(handled > 0);
-	assert_true(whole > 0);
 }
 
 int main(void)

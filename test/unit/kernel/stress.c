@@ -214,7 +214,8 @@ static void rings_survive_a_storm_of_signals(void **state)
 	run(threads, work);
 	while (online < WORKERS)
 		sched_yield();
-	for (end = milliseconds() + RUN_MS; milliseconds() < end;) {
+	/* On a busy machine, this thread may have run only for a moment when the time is over. */
+	for (end = milliseconds() + RUN_MS; milliseconds() < end || handled <= 10 || shown <= 100;) {
 		for (uint32_t i = 0; i < WORKERS; i++) {
 			pthread_kill(threads[i], SIGUSR1);
 			pthread_kill(threads[i], SIGUSR2);
@@ -235,8 +236,6 @@ static void rings_survive_a_storm_of_signals(void **state)
 		/* the only slot that may be invalid: part of a long record that extends beyond the window */
 		assert_true(checked->invalid <= 1);
 	}
-	assert_true(handled > 10);
-	assert_true(shown > 100);
 }
 
 int main(void)

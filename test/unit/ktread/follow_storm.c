@@ -29,8 +29,9 @@
 #define NUMBERS (UINT64_C(1) << 22)
 #define RECORDS 150000u
 #define BURST	50u
-/* this number of records is made slowly, with pauses, so none of them should be lost */
+/* this number of records is made slowly: a thread waits while the reader has not read most of its ring */
 #define PACED (RECORDS / 3 * 2)
+#define AHEAD (SLOTS / 4) /* number of records that a thread may be ahead of the reader */
 #define PAGE  UINT64_C(4096)
 #define TOP   (UINT64_C(1) << 47)
 
@@ -43,6 +44,8 @@ __thread uint32_t threads_cpu;
 
 /* for each thread: number of records that the thread has begun, counting both events */
 static atomic_ullong numbered[WORKERS];
+/* for each thread: the largest number that was read */
+static atomic_ullong came_last[WORKERS];
 static atomic_uint online, at_work;
 static atomic_bool storm;
 static uint8_t *seen[WORKERS];
@@ -83,7 +86,9 @@ static void *work(void *argument)
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		i % 3 ? record_pair() : record_long();
 		if (i < PACED && i % BURST == 0)
-			nanosleep(&pause, NULL);
+			do
+				nanosleep(&pause, NULL);
+			while (numbered[threads_cpu] > came_last[threads_cpu] + AHEAD);
 	}
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	at_work--;
@@ -135,6 +140,8 @@ static void check_event(const struct ktread_followed *now, uint64_t *last)
 	}
 	assert_true(words[0] < NUMBERS);
 	assert_int_equal(seen[event->cpu][words[0]]++, 0);
+	if (words[0] > came_last[event->cpu])
+		came_last[event->cpu] = words[0];
 	assert_int_equal(now->late, event->stamp < *last);
 	*last = event->stamp > *last ? event->stamp : *last;
 }
