@@ -8,15 +8,16 @@ arches=${PROC_ARCHES:-x86_64 aarch64 riscv64}
 
 # boot ARCH CPUS PROGRAM…: runs the programs. PROGRAM is a program with its arguments, separated by colons.
 # Leaves the console in $tmp/console, the rings in $tmp/rings, and the files that the guest's program `give`
-# sent in $tmp/given.
+# sent in $tmp/given. $boot_options: more options for QEMU.
 boot() {
 	boot_arch=$1 boot_cpus=$2
 	shift 2
 	rm -rf "$tmp/given" && mkdir "$tmp/given"
-	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$boot_arch" "$boot_cpus") \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$boot_arch" "$boot_cpus") $boot_options \
 		-append "$boot_events run=$(echo "$*" | tr ' ' ,)" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 	"$ktrace" take -d "$tmp/given" "$tmp/console" 2>"$tmp/took"
 }
+boot_options=
 boot_events=debug=process # boot argument: the events to record in the rings
 
 # words FILE [OPTION…]: prints the trace FILE, which the guest sent, with kdump. Replaces addresses and pids,

@@ -8,11 +8,11 @@
 programs="$(basename -s .c demo/user/programs/*.c) sh:/etc/tools"
 
 # boot ARCH CPUS ARGUMENTS: runs a guest; leaves the console in $tmp/console, without carriage returns in
-# $tmp/lines, the exit status in $status.
+# $tmp/lines, the exit status in $status. The program badness uses all memory, so a small machine is faster.
 boot() {
 	status=0
 	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" "$2") \
-		-append "debug=ktrace $3" >"$tmp/console" 2>"$tmp/err" || status=$?
+		-m 32M -append "debug=ktrace $3" >"$tmp/console" 2>"$tmp/err" || status=$?
 	tr -d '\r' <"$tmp/console" >"$tmp/lines"
 }
 
