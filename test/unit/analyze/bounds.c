@@ -9,7 +9,7 @@
 #include "analyze/align.h"
 
 /* Contradictory bounds are ignored. All other bounds still hold. */
-static void contradictory_bounds_are_given_up(void **state)
+static void contradictory_bounds_are_ignored(void **state)
 {
 	struct bounds bounds;
 	int64_t forward[3];
@@ -76,7 +76,7 @@ static void limits_are_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contradictory_bounds_are_given_up),
+		cmocka_unit_test(contradictory_bounds_are_ignored),
 		cmocka_unit_test(cycles_of_three_are_found),
 		cmocka_unit_test(limits_are_kept),
 	};

@@ -226,7 +226,7 @@ static void rules_without_order_are_decided(void **state)
  * At the same time, 100 violations wait for a decision, but only 64 can be stored. The other 36 are counted
  * as unordered.
  */
-static void violations_beyond_the_waiting_room_are_unordered(void **state)
+static void waiting_violations_beyond_the_limit_are_unordered(void **state)
 {
 	(void)state;
 	for (uint64_t n = 0; n < 100; n++)
@@ -288,7 +288,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(time_just_exceeded_is_unordered, begin, end),
 		cmocka_unit_test_setup_teardown(depth_needs_ordered_events, begin, end),
 		cmocka_unit_test_setup_teardown(rules_without_order_are_decided, begin, end),
-		cmocka_unit_test_setup_teardown(violations_beyond_the_waiting_room_are_unordered, begin, end),
+		cmocka_unit_test_setup_teardown(waiting_violations_beyond_the_limit_are_unordered, begin,
+						end),
 		cmocka_unit_test_setup_teardown(aligned_measured_clocks_double_the_doubt, begin, end),
 		cmocka_unit_test_setup_teardown(without_measurement_violations_are_uncertain, begin, end),
 	};

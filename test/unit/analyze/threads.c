@@ -331,7 +331,7 @@ static void missed_switches_give_a_legal_history(void **state)
 	       "40 cpu0 5 unknown followed\n40 cpu0 6 runnable\n40 cpu0 7 runs\n");
 }
 
-static void reused_id_begins_a_new_life(void **state)
+static void reused_id_belongs_to_a_new_thread(void **state)
 {
 	(void)state;
 	script_event(EXIT, 10, 0, 1);
@@ -504,7 +504,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_show_threads_without_switches, begin, end),
 		cmocka_unit_test_setup_teardown(switches_override_stale_thread_ids, begin, end),
 		cmocka_unit_test_setup_teardown(missed_switches_give_a_legal_history, begin, end),
-		cmocka_unit_test_setup_teardown(reused_id_begins_a_new_life, begin, end),
+		cmocka_unit_test_setup_teardown(reused_id_belongs_to_a_new_thread, begin, end),
 		cmocka_unit_test_setup_teardown(interrupts_are_reported_as_wakers, begin, end),
 		cmocka_unit_test_setup_teardown(thread_zero_runs_on_many_cpus, begin, end),
 		cmocka_unit_test_setup_teardown(gap_hides_what_ran, begin, end),

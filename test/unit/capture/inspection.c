@@ -129,7 +129,7 @@ static void missing_page_file_is_harmless(void **state)
 	assert_null(strstr(fixture->inspection.text, "stack"));
 }
 
-static void rubbish_has_no_registers(void **state)
+static void garbage_contains_no_registers(void **state)
 {
 	static const char *const rubbish[] = {
 		"{\"error\": {\"desc\": \"no such command\"}, \"id\": \"ask\"}\r\n",
@@ -148,7 +148,7 @@ static void rubbish_has_no_registers(void **state)
 	}
 }
 
-static void silent_qemu_is_given_up(void **state)
+static void inspection_of_silent_qemu_times_out(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -176,8 +176,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(registers_and_stacks_are_taken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refused_pages_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(missing_page_file_is_harmless, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(rubbish_has_no_registers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(silent_qemu_is_given_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(garbage_contains_no_registers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(inspection_of_silent_qemu_times_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(closed_connection_ends_inspection, set_up, tear_down),
 	};
 

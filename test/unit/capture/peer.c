@@ -340,7 +340,7 @@ static void endless_gdb_reply_is_refused(void **state)
 }
 
 /* At the port there is a serial console, or a QEMU that sends events all the time. */
-static void endless_sender_is_given_up(void **state)
+static void reading_from_an_endless_sender_ends(void **state)
 {
 	static const char *const console[] = { "login: ", NULL };
 	static const char *const events[] = { GREETING, "{\"event\": \"RTC_CHANGE\"}\r\n", NULL };
@@ -523,7 +523,7 @@ int main(void)
 		cmocka_unit_test(gdb_packets_are_read),
 		cmocka_unit_test(hostile_gdb_replies_are_refused),
 		cmocka_unit_test(endless_gdb_reply_is_refused),
-		cmocka_unit_test(endless_sender_is_given_up),
+		cmocka_unit_test(reading_from_an_endless_sender_ends),
 		cmocka_unit_test(running_machine_is_halted_again_after_errors),
 		cmocka_unit_test(threads_without_names_are_refused),
 		cmocka_unit_test(reading_can_be_interrupted),

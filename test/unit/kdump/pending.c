@@ -66,7 +66,7 @@ static void calls_are_found_again(void **state)
 }
 
 /* If there are too many calls, the calls that began last are kept. */
-static void newest_calls_are_kept_in_a_crowd(void **state)
+static void newest_calls_are_kept_if_there_are_too_many(void **state)
 {
 	uint32_t known = 0, most = 40 * KDUMP_PENDINGS;
 
@@ -163,7 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(dropped_filling_leaves_room, begin, end),
 		cmocka_unit_test_setup_teardown(calls_are_found_again, begin, end),
-		cmocka_unit_test_setup_teardown(newest_calls_are_kept_in_a_crowd, begin, end),
+		cmocka_unit_test_setup_teardown(newest_calls_are_kept_if_there_are_too_many, begin, end),
 		cmocka_unit_test_setup_teardown(loss_makes_calls_doubtful, begin, end),
 		cmocka_unit_test_setup_teardown(too_many_fillings_are_refused, begin, end),
 	};

@@ -364,7 +364,7 @@ static void *measure_in_pieces(void *result)
 }
 
 /* CPU 0 answers only three of the sixteen round trips of each measurement. */
-static void answered_round_trips_count_if_cpu_0_goes_away(void **state)
+static void answered_round_trips_count_if_cpu_0_stops_answering(void **state)
 {
 	pthread_t thread[2];
 	bool measured = false;
@@ -524,7 +524,7 @@ int main(void)
 		cmocka_unit_test(an_offset_of_1_us_is_measured),
 		cmocka_unit_test(an_offset_of_100_us_is_measured),
 		cmocka_unit_test(an_offset_of_10_ms_with_drift_is_measured),
-		cmocka_unit_test(answered_round_trips_count_if_cpu_0_goes_away),
+		cmocka_unit_test(answered_round_trips_count_if_cpu_0_stops_answering),
 		cmocka_unit_test(measuring_does_not_wait_for_a_spinlock_holder),
 		cmocka_unit_test(serve_without_a_request_returns_at_once),
 		cmocka_unit_test(history_is_thinned),

@@ -183,7 +183,7 @@ static void move(void)
  * The thread migrates during the call to a CPU whose clock is 5000 ticks late. That CPU must not store the
  * other CPU's clock reading.
  */
-static void a_thread_that_migrates_while_blocking_takes_no_stamp_along(void **state)
+static void a_stamp_of_one_cpu_is_not_stored_on_another_cpu(void **state)
 {
 	int64_t at = 0;
 
@@ -324,7 +324,7 @@ int main(void)
 		cmocka_unit_test_setup(a_switch_can_report_that_the_thread_sleeps, boot),
 		cmocka_unit_test_setup(sleep_and_wake_facts_record_and_update_state, boot),
 		cmocka_unit_test_setup(an_interrupt_in_a_call_never_sets_now_back, boot),
-		cmocka_unit_test_setup(a_thread_that_migrates_while_blocking_takes_no_stamp_along, boot),
+		cmocka_unit_test_setup(a_stamp_of_one_cpu_is_not_stored_on_another_cpu, boot),
 		cmocka_unit_test_setup(lock_facts_record_and_update_state, boot),
 		cmocka_unit_test_setup(interrupt_facts_record_and_update_state, boot),
 		cmocka_unit_test_setup(facts_without_state_record_events_only, boot),

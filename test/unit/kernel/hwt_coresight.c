@@ -379,7 +379,7 @@ static void an_overflow_of_a_store_is_counted(void **state)
 /*
  * CPU 0 loses power. CPU 1 is still traced. When CPU 1 is not traced any more either, all components are off.
  */
-static void a_cpu_that_goes_away_releases_shared_components(void **state)
+static void a_cpu_that_loses_power_releases_shared_components(void **state)
 {
 	(void)state;
 	cs_boot(&cs_store);
@@ -504,7 +504,7 @@ int main(void)
 		cmocka_unit_test(a_collected_trace_needs_a_mapped_buffer),
 		cmocka_unit_test(two_etms_funnel_etr_with_a_store),
 		cmocka_unit_test(an_overflow_of_a_store_is_counted),
-		cmocka_unit_test(a_cpu_that_goes_away_releases_shared_components),
+		cmocka_unit_test(a_cpu_that_loses_power_releases_shared_components),
 		cmocka_unit_test(etm_replicator_tpiu_and_etr),
 		cmocka_unit_test(a_trace_unit_that_does_not_answer_is_an_error),
 		cmocka_unit_test(trace_memory_that_does_not_answer_is_an_error),

@@ -163,7 +163,7 @@ static void trace_memory(void **state)
 }
 
 /* The model also counts bytes that reach no memory. */
-static void bytes_that_go_astray(void **state)
+static void bytes_that_reach_no_memory(void **state)
 {
 	(void)state;
 	cs_boot(&cs_flat);
@@ -183,7 +183,7 @@ int main(void)
 		cmocka_unit_test(trace_units),
 		cmocka_unit_test(links),
 		cmocka_unit_test(trace_memory),
-		cmocka_unit_test(bytes_that_go_astray),
+		cmocka_unit_test(bytes_that_reach_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void unmap_first(void)
 	memset(&target->image[HWT_IMAGES - 1], 0, sizeof(target->image[0]));
 }
 
-static void no_mapping_is_missed_while_others_go_away(void **state)
+static void no_mapping_is_missed_while_others_are_removed(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -415,7 +415,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_hook_queues_its_record, setup, teardown),
 		cmocka_unit_test_setup_teardown(earlier_mappings_are_recorded_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(mappings_made_during_the_start_are_recorded, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_mapping_is_missed_while_others_go_away, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_mapping_is_missed_while_others_are_removed, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_path_may_be_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_without_room_are_counted_exactly, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_late_reader_loses_nothing, setup, teardown),

@@ -43,7 +43,7 @@ static const struct checked_ring *verified_ring(uint32_t ring)
 	return checked;
 }
 
-static void rare_events_survive_the_noise(void **state)
+static void rare_events_are_not_overwritten_by_frequent_ones(void **state)
 {
 	const struct checked_ring *checked;
 
@@ -205,7 +205,7 @@ static void interrupts_may_come_at_any_point(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(rare_events_survive_the_noise, fake_reset),
+		cmocka_unit_test_setup(rare_events_are_not_overwritten_by_frequent_ones, fake_reset),
 		cmocka_unit_test_setup(the_rare_ring_is_in_the_table_of_rings, fake_reset),
 		cmocka_unit_test_setup(the_root_knows_the_largest_ring, fake_reset),
 		cmocka_unit_test_setup(the_rare_ring_laps_like_any_other, fake_reset),

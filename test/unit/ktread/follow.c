@@ -174,7 +174,7 @@ static void nested_records_are_put_in_order(void **state)
 	guest_end(guest);
 }
 
-static void rings_come_one_by_one_if_asked(void **state)
+static void rings_are_returned_one_by_one_on_request(void **state)
 {
 	struct guest *guest = guest_start(3);
 
@@ -240,7 +240,7 @@ static void rings_that_come_later_are_followed(void **state)
 	guest_end(guest);
 }
 
-static void stopping_hands_out_the_rest(void **state)
+static void stopping_returns_the_remaining_events(void **state)
 {
 	struct guest *guest = guest_start(2);
 
@@ -351,10 +351,10 @@ int main(void)
 		cmocka_unit_test(loss_before_following_is_reported),
 		cmocka_unit_test(silent_cpus_delay_nothing),
 		cmocka_unit_test(nested_records_are_put_in_order),
-		cmocka_unit_test(rings_come_one_by_one_if_asked),
+		cmocka_unit_test(rings_are_returned_one_by_one_on_request),
 		cmocka_unit_test(next_boot_is_reported),
 		cmocka_unit_test(rings_that_come_later_are_followed),
-		cmocka_unit_test(stopping_hands_out_the_rest),
+		cmocka_unit_test(stopping_returns_the_remaining_events),
 		cmocka_unit_test(following_ends_without_ktrace_in_memory),
 		cmocka_unit_test(trace_is_refused_and_memory_file_is_followed),
 		cmocka_unit_test(flipped_bits_do_no_harm),

@@ -172,7 +172,7 @@ static void outline_of_bad(const char *name, struct proc_outline *outline)
 	ktread_proc_close(trace);
 }
 
-static void damage_is_stepped_over(void **state)
+static void damage_is_skipped(void **state)
 {
 	struct proc_outline outline;
 
@@ -239,7 +239,7 @@ static void impossible_lengths_are_reported(void **state)
 }
 
 /* The damaged part is larger than the reader's window, and full of marks with no record after them. */
-static void damage_longer_than_the_window_is_stepped_over(void **state)
+static void damage_longer_than_the_window_is_skipped(void **state)
 {
 	const size_t length = 9 << 20;
 	struct put put = put_trace(PUT_KTRX);
@@ -288,7 +288,7 @@ static void payload_above_the_limit_is_damage(void **state)
 }
 
 /* A program cannot forge records, even if it chooses the data that the kernel records. */
-static void programs_cannot_make_up_records(void **state)
+static void programs_cannot_forge_records(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), forged = { .format = PUT_KTRX };
 	struct proc_outline outline;
@@ -343,7 +343,7 @@ static void session_after_torn_data_is_found(void **state)
 }
 
 /* A payload that is full of false records is read as fast as any other payload. */
-static void chains_that_lead_nowhere_take_no_time(void **state)
+static void false_records_do_not_slow_the_reader(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), inner = { .format = PUT_KTRX };
 	struct proc_outline outline;
@@ -399,15 +399,15 @@ int main(void)
 		cmocka_unit_test(cut_trace_keeps_the_records_before_the_cut),
 		cmocka_unit_test(flipped_bit_loses_at_most_its_record),
 		cmocka_unit_test(flipped_bit_keeps_the_records_before_it),
-		cmocka_unit_test(damage_is_stepped_over),
+		cmocka_unit_test(damage_is_skipped),
 		cmocka_unit_test(session_after_a_torn_one_is_found),
 		cmocka_unit_test(inner_traces_are_data),
 		cmocka_unit_test(impossible_lengths_are_reported),
-		cmocka_unit_test(damage_longer_than_the_window_is_stepped_over),
+		cmocka_unit_test(damage_longer_than_the_window_is_skipped),
 		cmocka_unit_test(payload_above_the_limit_is_damage),
-		cmocka_unit_test(programs_cannot_make_up_records),
+		cmocka_unit_test(programs_cannot_forge_records),
 		cmocka_unit_test(session_after_torn_data_is_found),
-		cmocka_unit_test(chains_that_lead_nowhere_take_no_time),
+		cmocka_unit_test(false_records_do_not_slow_the_reader),
 		cmocka_unit_test(large_writes_are_cut),
 	};
 

@@ -176,7 +176,7 @@ static void stamps_are_extended_by_anchors(void **state)
 	writer_close(&writer);
 }
 
-static void missing_anchor_is_survived(void **state)
+static void missing_anchor_does_no_harm(void **state)
 {
 	struct writer writer;
 	struct ktread *trace;
@@ -418,7 +418,7 @@ int main(void)
 		cmocka_unit_test(trace_that_needs_a_later_reader_is_refused),
 		cmocka_unit_test(slots_that_are_not_whole_are_invalid),
 		cmocka_unit_test(stamps_are_extended_by_anchors),
-		cmocka_unit_test(missing_anchor_is_survived),
+		cmocka_unit_test(missing_anchor_does_no_harm),
 		cmocka_unit_test(nested_records_are_put_in_order),
 		cmocka_unit_test(extension_block_is_decoded),
 		cmocka_unit_test(extension_parts_are_decoded_by_their_bits),

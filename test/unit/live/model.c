@@ -282,7 +282,7 @@ static void tables_override_events(void **state)
 }
 
 /* A guest ends and another guest begins. No values of the first guest are shown for the second one. */
-static void new_guest_starts_from_nothing(void **state)
+static void new_guest_starts_without_values(void **state)
 {
 	char *text;
 
@@ -552,7 +552,7 @@ int main(void)
 		cmocka_unit_test(lines_show_shares_rates_and_losses),
 		cmocka_unit_test(json_shows_waits_and_escaped_names),
 		cmocka_unit_test(tail_shows_matching_events),
-		cmocka_unit_test(new_guest_starts_from_nothing),
+		cmocka_unit_test(new_guest_starts_without_values),
 		cmocka_unit_test(bar_is_proportional_to_shares),
 		cmocka_unit_test(pages_of_all_sizes_fit),
 		cmocka_unit_test(short_interrupt_of_an_idle_cpu_is_not_overestimated),

@@ -433,7 +433,7 @@ static uint64_t reached, packets;
  * QEMU may be killed right after a doorbell has rung. A decoder begins at the synchronization point, so the
  * address that was reached must not be before this point.
  */
-static void change_of_space_is_what_was_reached(void **state)
+static void reached_address_is_that_of_the_synchronization_point(void **state)
 {
 	struct block *a = machine_block(0x1000, NOP JMP_RAX);
 	struct trace *trace = machine_trace();
@@ -516,7 +516,7 @@ int main(void)
 		cmocka_unit_test_setup(long_trace_is_decoded_without_error, setup),
 		cmocka_unit_test_setup(full_output_is_an_overflow, setup),
 		cmocka_unit_test_setup(change_of_space_is_traced, setup),
-		cmocka_unit_test_setup(change_of_space_is_what_was_reached, setup),
+		cmocka_unit_test_setup(reached_address_is_that_of_the_synchronization_point, setup),
 		cmocka_unit_test_setup(no_address_is_reached_while_packets_are_written, setup),
 	};
 

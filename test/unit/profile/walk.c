@@ -142,7 +142,7 @@ static void a_chain_without_end_ends(void **state)
 	assert_int_equal(walk.places, PROFILE_PLACES);
 }
 
-static void frame_pointers_that_are_none_are_reported(void **state)
+static void invalid_frame_pointers_are_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(walk_from(EM_X86_64, BASE + 4, 0).end, PROFILE_END_BROKEN);
@@ -266,7 +266,7 @@ int main(void)
 		cmocka_unit_test_setup(a_leaf_on_riscv_has_its_return_address_in_a_register, forget),
 		cmocka_unit_test_setup(a_stack_that_is_unreadable_is_reported, forget),
 		cmocka_unit_test_setup(a_chain_without_end_ends, forget),
-		cmocka_unit_test_setup(frame_pointers_that_are_none_are_reported, forget),
+		cmocka_unit_test_setup(invalid_frame_pointers_are_reported, forget),
 		cmocka_unit_test_setup(the_stack_of_a_program_is_not_read, forget),
 		cmocka_unit_test_setup(pieces_of_other_memory_change_nothing, forget),
 		cmocka_unit_test(registers_show_mode_and_frame),

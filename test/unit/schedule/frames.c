@@ -237,7 +237,7 @@ static void system_call_begins_at_depth_0_again(void **state)
 }
 
 /* Code outside the kernel, such as firmware, handles an interrupt. */
-static void excursion_is_not_seen(void **state)
+static void code_outside_the_kernel_is_ignored(void **state)
 {
 	(void)state;
 	reach_middle(0x8000);
@@ -296,7 +296,7 @@ int main(void)
 		cmocka_unit_test(thread_continues_on_other_cpu),
 		cmocka_unit_test(copies_of_return_address_do_no_harm),
 		cmocka_unit_test(system_call_begins_at_depth_0_again),
-		cmocka_unit_test(excursion_is_not_seen),
+		cmocka_unit_test(code_outside_the_kernel_is_ignored),
 		cmocka_unit_test(pushed_addresses_identify_frames),
 		cmocka_unit_test(endless_recursion_is_limited),
 	};

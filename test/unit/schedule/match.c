@@ -109,7 +109,7 @@ static void range_in_two_pages_has_two_physical_pages(void **state)
 	assert_int_equal(look_up(write_to(MAPPED, 8), RAM), NOTHING);
 }
 
-static void access_from_page_before_teaches_no_page(void **state)
+static void access_that_begins_in_previous_page_identifies_no_page(void **state)
 {
 	(void)state;
 	watch(KERNEL, 8, SCHEDULE_WRITE);
@@ -167,7 +167,7 @@ int main(void)
 		cmocka_unit_test(another_address_of_page_is_found_once_page_is_known),
 		cmocka_unit_test(page_that_moves_is_followed),
 		cmocka_unit_test(range_in_two_pages_has_two_physical_pages),
-		cmocka_unit_test(access_from_page_before_teaches_no_page),
+		cmocka_unit_test(access_that_begins_in_previous_page_identifies_no_page),
 		cmocka_unit_test(range_may_end_at_end_of_address_space),
 		cmocka_unit_test(longest_range_is_found_at_each_offset),
 		cmocka_unit_test(first_range_that_matches_is_found),

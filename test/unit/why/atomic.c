@@ -92,7 +92,7 @@ static void sleep_with_lock_is_likely_without_waiters(void **state)
 }
 
 /* The memory of the lock was freed and reused for another lock. */
-static void lock_held_by_thread_at_same_address_makes_it_possible(void **state)
+static void lock_held_by_thread_at_same_address_makes_finding_possible(void **state)
 {
 	(void)state;
 	cpu_0_spins();
@@ -101,7 +101,7 @@ static void lock_held_by_thread_at_same_address_makes_it_possible(void **state)
 	why_says("a lock at that address has been taken since");
 }
 
-static void lock_held_by_other_cpu_makes_it_possible(void **state)
+static void lock_held_by_other_cpu_makes_finding_possible(void **state)
 {
 	(void)state;
 	why_holds(cpu0, LOCK, 3000 * MS);
@@ -112,7 +112,7 @@ static void lock_held_by_other_cpu_makes_it_possible(void **state)
  * After the recorded switch, the CPU released the lock and took it again. After that, it may have switched
  * threads again while it held the lock.
  */
-static void lock_taken_again_makes_it_likely(void **state)
+static void lock_taken_again_makes_finding_likely(void **state)
 {
 	(void)state;
 	cpu1->held[0].stamp = 3000 * MS;
@@ -172,9 +172,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(sleep_with_lock_is_certain_if_cpu_spins_for_it),
 		TEST(sleep_with_lock_is_likely_without_waiters),
-		TEST(lock_held_by_thread_at_same_address_makes_it_possible),
-		TEST(lock_held_by_other_cpu_makes_it_possible),
-		TEST(lock_taken_again_makes_it_likely),
+		TEST(lock_held_by_thread_at_same_address_makes_finding_possible),
+		TEST(lock_held_by_other_cpu_makes_finding_possible),
+		TEST(lock_taken_again_makes_finding_likely),
 		TEST(events_show_later_holder_of_lock),
 		TEST(cpu_that_keeps_switching_misses_a_hook),
 		TEST(preemption_count_that_never_drops_misses_a_hook),

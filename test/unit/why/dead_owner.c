@@ -289,7 +289,7 @@ static void lock_with_later_holder_is_not_reported(void **state)
 	is_silent();
 }
 
-static void later_wait_with_other_owner_refutes_it(void **state)
+static void later_wait_with_other_owner_refutes_finding(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -303,7 +303,7 @@ static void later_wait_with_other_owner_refutes_it(void **state)
  * The waiter tried to take the lock before the owner ended, and still tries. The owner that the waiter's
  * table row names may be from an earlier try.
  */
-static void polling_thread_with_other_owner_refutes_it(void **state)
+static void polling_thread_with_other_owner_refutes_finding(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, 8)->state = KTRX_THREAD_RUNNABLE;
@@ -539,8 +539,8 @@ int main(void)
 		TEST(living_owner_is_not_reported),
 		TEST(owner_that_released_lock_is_not_reported),
 		TEST(lock_with_later_holder_is_not_reported),
-		TEST(later_wait_with_other_owner_refutes_it),
-		TEST(polling_thread_with_other_owner_refutes_it),
+		TEST(later_wait_with_other_owner_refutes_finding),
+		TEST(polling_thread_with_other_owner_refutes_finding),
 		TEST(wait_with_timeout_is_not_reported),
 		TEST(owner_that_just_ended_is_not_reported),
 		TEST(new_wait_is_not_reported),

@@ -207,7 +207,7 @@ static void sink(uint8_t context)
 		script_event(FAULT, LAST + n, 0, WORKER, V(0x18), V(BASE + 0x110))->context = context;
 }
 
-static void nested_faults_make_distant_stack_pointer_overflow(void **state)
+static void distant_stack_pointer_of_nested_faults_is_overflow(void **state)
 {
 	(void)state;
 	sink(KTRX_CONTEXT_INTERRUPT);
@@ -217,7 +217,7 @@ static void nested_faults_make_distant_stack_pointer_overflow(void **state)
 	why_says("it has faulted at least 100 times, each time in the handler of the previous fault");
 }
 
-static void finished_faults_do_not(void **state)
+static void distant_stack_pointer_after_finished_fault_is_no_overflow(void **state)
 {
 	(void)state;
 	sink(KTRX_CONTEXT_THREAD);
@@ -226,7 +226,7 @@ static void finished_faults_do_not(void **state)
 }
 
 /* A program causes a fault, and the end of the fault is not recorded. */
-static void user_faults_do_not(void **state)
+static void distant_stack_pointer_of_user_faults_is_no_overflow(void **state)
 {
 	(void)state;
 	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
@@ -238,7 +238,7 @@ static void user_faults_do_not(void **state)
 }
 
 /* The kernel has no events for the end of faults, so it is unknown whether faults are nested. */
-static void faults_without_recorded_ends_do_not(void **state)
+static void distant_stack_pointer_without_fault_ends_is_no_overflow(void **state)
 {
 	(void)state;
 	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
@@ -288,10 +288,10 @@ int main(void)
 		TEST(stack_pointer_below_stack_is_overflow),
 		TEST(other_stack_pointers_are_no_overflow),
 		TEST(overflow_in_interrupt_is_only_possible),
-		TEST(nested_faults_make_distant_stack_pointer_overflow),
-		TEST(finished_faults_do_not),
-		TEST(user_faults_do_not),
-		TEST(faults_without_recorded_ends_do_not),
+		TEST(distant_stack_pointer_of_nested_faults_is_overflow),
+		TEST(distant_stack_pointer_after_finished_fault_is_no_overflow),
+		TEST(distant_stack_pointer_of_user_faults_is_no_overflow),
+		TEST(distant_stack_pointer_without_fault_ends_is_no_overflow),
 		TEST(overflow_precedes_panic_of_other_cpu),
 		TEST(stack_pointer_after_panic_is_only_possible),
 	};

@@ -97,7 +97,7 @@ static void missing_irregular_ticks_are_possible(void **state)
  * The last time at which interrupts were disabled is long before the period without ticks. So they were
  * enabled in that period.
  */
-static void earlier_disable_stamp_refutes_it(void **state)
+static void earlier_disable_stamp_refutes_finding(void **state)
 {
 	(void)state;
 	miss_ticks(HIGH + 0x40);
@@ -106,7 +106,7 @@ static void earlier_disable_stamp_refutes_it(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 }
 
-static void later_disable_stamp_does_not_refute_it(void **state)
+static void later_disable_stamp_does_not_refute_finding(void **state)
 {
 	(void)state;
 	miss_ticks(HIGH + 0x40);
@@ -196,10 +196,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(missing_regular_ticks_are_likely),	       TEST(missing_irregular_ticks_are_possible),
-		TEST(earlier_disable_stamp_refutes_it),	       TEST(later_disable_stamp_does_not_refute_it),
-		TEST(interrupted_user_mode_is_possible),       TEST(cpu_stopped_by_host_is_not_reported),
-		TEST(two_seconds_of_silence_are_possible),     TEST(stopped_machine_is_not_reported),
+		TEST(missing_regular_ticks_are_likely),
+		TEST(missing_irregular_ticks_are_possible),
+		TEST(earlier_disable_stamp_refutes_finding),
+		TEST(later_disable_stamp_does_not_refute_finding),
+		TEST(interrupted_user_mode_is_possible),
+		TEST(cpu_stopped_by_host_is_not_reported),
+		TEST(two_seconds_of_silence_are_possible),
+		TEST(stopped_machine_is_not_reported),
 		TEST(late_ticks_on_all_cpus_are_not_reported),
 	};
 
