@@ -162,6 +162,17 @@ int gaps_read(struct gaps **result, struct ktread *trace)
 	return error;
 }
 
+uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	for (uint32_t n = 0; n < gaps->count && gaps->gap[n].from < to; n++) {
+		const struct gap *gap = &gaps->gap[n];
+
+		if (gap->to > from && (cpu == GAPS_ANYWHERE || gap->cpu == cpu || gap->cpu == KTRX_NO_CPU))
+			return gap->from > from ? gap->from : from;
+	}
+	return UINT64_MAX;
+}
+
 void gaps_free(struct gaps *gaps)
 {
 	if (!gaps)

@@ -24,6 +24,8 @@ struct reading {
 	struct wellknown_table known;
 	const struct ktread_event *event; /* the current event */
 	uint64_t cost;
+	latencies_each *each; /* NULL: no callback */
+	void *context;
 	struct waiting *waiting; /* indexed by thread */
 	uint32_t waiting_count;
 	uint64_t *seen; /* by CPU: time of the last event */
@@ -107,6 +109,16 @@ static uint32_t place_of(struct spans_owner owner, const struct spans_span *span
 	return stayed && event->cpu != KTRX_NO_CPU ? event->cpu : GAPS_ANYWHERE;
 }
 
+/* Adds a duration to its row. */
+static void measure(struct reading *r, struct latencies_row *row, uint64_t begin,
+		    const struct ktread_event *end, uint64_t cost, uint64_t meanwhile)
+{
+	if (r->each)
+		r->each(r->context, &(struct latencies_span){ row->kind, row->has_number, row->number, begin,
+							      end->stamp, end->cpu, end->thread });
+	keep_error(r, pairs_measure(&row->ticks, &row->worst, begin, end, cost, meanwhile));
+}
+
 static void on_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		   const struct ktread_event *event, uint64_t time)
 {
@@ -127,7 +139,7 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 	}
 	if (span->cpu == event->cpu)
 		meanwhile = spans_events(r->spans, event->cpu) - span->events;
-	keep_error(r, pairs_measure(&row->ticks, &row->worst, span->stamp, event, r->cost, meanwhile));
+	measure(r, row, span->stamp, event, r->cost, meanwhile);
 }
 
 static struct waiting *waiting_of(struct reading *r, uint32_t index)
@@ -166,7 +178,7 @@ static void on_change(void *context, const struct threads_change *change)
 		     gaps_switched(r->gaps, r->needed[LATENCIES_RUN_QUEUE], waiting->stamp, r->event->stamp)))
 			row->dropped++;
 		else if (row)
-			keep_error(r, pairs_measure(&row->ticks, &row->worst, waiting->stamp, &end, 0, 0));
+			measure(r, row, waiting->stamp, &end, 0, 0);
 	}
 	waiting->stamp = change->woken ? r->event->stamp : 0;
 }
@@ -256,6 +268,12 @@ static int in_order(const void *a, const void *b)
 
 int latencies_read(struct latencies **latencies, struct ktread *trace, uint64_t cost)
 {
+	return latencies_read_each(latencies, trace, cost, NULL, NULL);
+}
+
+int latencies_read_each(struct latencies **latencies, struct ktread *trace, uint64_t cost,
+			latencies_each *each, void *context)
+{
 	struct reading *r = calloc(1, sizeof(*r));
 	int status = KTREAD_E_MEMORY;
 
@@ -263,6 +281,8 @@ int latencies_read(struct latencies **latencies, struct ktread *trace, uint64_t 
 	if (r && *latencies) {
 		r->latencies = *latencies;
 		r->cost = cost;
+		r->each = each;
+		r->context = context;
 		r->seen = calloc(THREADS_CPUS_MAX, sizeof(*r->seen));
 		status = r->seen ? read_all(r, trace) : KTREAD_E_MEMORY;
 		qsort((*latencies)->row, (*latencies)->rows, sizeof((*latencies)->row[0]), in_order);

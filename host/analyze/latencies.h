@@ -146,6 +146,19 @@ struct latencies {
  * `cost`: thousandths of a tick to subtract for each event that the CPU recorded in between.
  */
 int latencies_read(struct latencies **latencies, struct ktread *trace, uint64_t cost);
+
+/* One duration that was measured. */
+struct latencies_span {
+	enum latencies_kind kind;
+	bool has_number;
+	uint64_t number;
+	uint64_t begin, end;  /* stamps */
+	uint32_t cpu, thread; /* where it ended */
+};
+typedef void latencies_each(void *context, const struct latencies_span *span);
+/* Like latencies_read(), and also calls `each` for each duration that it measures. */
+int latencies_read_each(struct latencies **latencies, struct ktread *trace, uint64_t cost,
+			latencies_each *each, void *context);
 void latencies_free(struct latencies *latencies);
 
 #endif

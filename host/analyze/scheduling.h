@@ -183,6 +183,12 @@ void gaps_event(struct gaps *gaps, const struct ktread_event *event);
  */
 bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 
+/*
+ * Returns the first stamp of the earliest gap that overlaps the time from `from` to `to`, on a CPU or on any
+ * CPU (GAPS_ANYWHERE); UINT64_MAX if there is none. Unlike gaps_between(), stamps may come in any order.
+ */
+uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
+
 /* Returns what gaps_read() has found about threads. Valid until gaps_free(). */
 const struct scheduling *gaps_scheduling(const struct gaps *gaps);
 

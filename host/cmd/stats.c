@@ -24,7 +24,9 @@ struct stats_command {
 	struct trace_args args;
 	const char *begin, *end, *by, *value, *interval, *svg;
 	bool rate, json, subtract;
-	char *keys; /* copy of `by` (the value of --by), split into words */
+	uint64_t worst; /* value of --worst; 0: not given */
+	unsigned of;	/* value of --of: index in `kinds` */
+	char *keys;	/* copy of `by` (the value of --by), split into words */
 	char title[TITLE_MAX];
 };
 
@@ -39,6 +41,10 @@ static const struct option_row rows[] = {
 	  "(default: the thread; in interrupts, the CPU)",
 	  options_set_text, AT(by) },
 	{ "value", 0, "EVENT.FIELD", "distribution of the values of a field", options_set_text, AT(value) },
+	{ "worst", 0, "N", "the N longest durations, each divided by what the thread did or waited for",
+	  options_set_number, AT(worst), .least = 1, .most = WORST_MOST },
+	{ "of", 0, "syscall|fault|lock-wait|lock-held|run-queue", "durations of --worst (syscall)",
+	  options_set_choice, AT(of) },
 	{ "rate", 0, NULL, "events per interval and CPU; with --event, only these events", options_set_flag,
 	  AT(rate) },
 	{ "interval", 0, "TIME", "length of an interval of --rate (10ms)", options_set_text, AT(interval) },
@@ -53,6 +59,7 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace stats [OPTION]... [FILE]\n"
 		 "ktrace stats --begin PATTERNS --end PATTERNS [--by KEYS] [--svg OUT] [OPTION]... [FILE]\n"
 		 "ktrace stats --value EVENT.FIELD [--svg OUT] [OPTION]... [FILE]\n"
+		 "ktrace stats --worst N [--of KIND] [OPTION]... [FILE]\n"
 		 "ktrace stats --rate [--interval TIME] [OPTION]... [FILE]",
 	.about = "Shows durations. Without options: of system calls, interrupts, faults, "
 		 "locks and run queues, as a table. With options: "
@@ -63,6 +70,7 @@ static const struct options_syntax syntax = {
 	.end = "Examples:\n"
 	       "  ktrace stats boot.ktrx\n"
 	       "  ktrace stats --begin sched.wake --end sched.switch --by thread=next boot.ktrx\n"
+	       "  ktrace stats --worst 3 --of lock-wait boot.ktrx\n"
 	       "  ktrace stats --value syscall.exit.result boot.ktrx\n"
 	       "  ktrace stats --rate --interval 100ms --event irq.enter boot.ktrx\n",
 };
@@ -78,10 +86,13 @@ static int check_command(const struct stats_command *stats)
 		why = "--by needs --begin and --end";
 	else if (stats->interval && !stats->rate)
 		why = "--interval needs --rate";
-	else if ((stats->begin != NULL) + (stats->value != NULL) + stats->rate > 1)
-		why = "only one of --begin with --end, --value and --rate can be given";
-	else if (stats->subtract && (stats->value || stats->rate))
-		why = "--subtract-cost is for durations: it cannot be combined with --value or --rate";
+	else if ((stats->begin != NULL) + (stats->value != NULL) + (stats->worst != 0) + stats->rate > 1)
+		why = "only one of --begin with --end, --value, --worst and --rate can be given";
+	else if (!stats->worst && options_given(&stats->args.line, "of"))
+		why = "--of needs --worst";
+	else if (stats->subtract && (stats->value || stats->rate || stats->worst))
+		why = "--subtract-cost is for durations: "
+		      "it cannot be combined with --value, --worst or --rate";
 	else if (stats->svg && !stats->begin && !stats->value)
 		why = "--svg draws one histogram: it needs --begin and --end, or --value";
 	return why ? options_refuse(&stats->args.line, why) : 0;
@@ -311,6 +322,29 @@ static int show_table(struct stats_command *stats, struct ktread *trace, struct 
 	return status;
 }
 
+static int show_worst(struct stats_command *stats, struct ktread *trace, struct base_output *out,
+		      int *exit_status)
+{
+	static const enum latencies_kind kinds[] = { LATENCIES_SYSCALL, LATENCIES_FAULT, LATENCIES_LOCK_WAIT,
+						     LATENCIES_LOCK_HELD, LATENCIES_RUN_QUEUE };
+	struct worst *worst;
+	int status = worst_read(&worst, trace, kinds[stats->of], (uint32_t)stats->worst);
+
+	*exit_status = 0;
+	if (worst && worst_is_cut(worst))
+		command_message(stats->args.name, "%s: too many events in this time: some causes are unknown",
+				stats->args.path);
+	if (worst && !worst_at(worst, 0))
+		command_message(stats->args.name, "%s: no duration of this kind; --of selects another kind",
+				stats->args.path);
+	if (worst && stats->json)
+		stats_worst_write_json(out, trace, worst);
+	else if (worst)
+		stats_worst_write_text(out, trace, worst);
+	worst_free(worst);
+	return status;
+}
+
 static int show_rates(struct stats_command *stats, struct ktread *trace, struct base_output *out,
 		      int *exit_status)
 {
@@ -350,6 +384,7 @@ static int run_stats(int argc, char **argv)
 	}
 	status = stats.begin   ? show_pairs(&stats, trace, &out, &failed)
 		 : stats.value ? show_values(&stats, trace, &out, &failed)
+		 : stats.worst ? show_worst(&stats, trace, &out, &failed)
 		 : stats.rate  ? show_rates(&stats, trace, &out, &failed)
 			       : show_table(&stats, trace, &out, &failed);
 	free(stats.keys);

@@ -10,6 +10,7 @@
 
 #include "analyze/histogram.h"
 #include "analyze/latencies.h"
+#include "analyze/worst.h"
 #include "base/output.h"
 #include "ktread/ktread.h"
 
@@ -116,6 +117,11 @@ const char *stats_kind_name(enum latencies_kind kind);
  */
 #define STATS_TIME 32u
 char *stats_time(struct ktread *trace, uint64_t stamp, char *text);
+
+/* ---- The longest durations, with their shares ---- */
+
+void stats_worst_write_text(struct base_output *out, struct ktread *trace, const struct worst *worst);
+void stats_worst_write_json(struct base_output *out, struct ktread *trace, const struct worst *worst);
 
 /* ---- Events in each interval of time, on each CPU ---- */
 

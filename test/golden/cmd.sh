@@ -60,6 +60,11 @@ golden v1-window-svg ktrace show --svg - --from 100us v1.bin
 golden lowclock-window ktrace show --svg - lowclock.bin
 golden apart-window timeout $kill_limit ktrace show --svg - apart.bin
 golden v2-stats ktrace stats v2.ktrx
+golden v2-worst ktrace stats --worst 3 v2.ktrx
+golden v2-worst-json ktrace stats --worst 1 --json v2.ktrx
+golden v2-worst-where ktrace stats --worst 3 --where 'thread == "shell"' v2.ktrx
+golden lowclock-worst ktrace stats --worst 3 lowclock.bin
+golden hostile-worst ktrace stats --worst 3 hostile.ktrx
 golden v2-stats-json ktrace stats --json v2.ktrx
 golden stateless-stats ktrace stats stateless.ktrx
 golden stateless-stats-json ktrace stats --json stateless.ktrx

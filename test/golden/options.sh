@@ -121,11 +121,17 @@ times='--begin sched.wake --end sched.switch'
 	works stats --end v2.ktrx -- $times v2.ktrx
 	works stats --by $times v2.ktrx -- $times --by thread=next v2.ktrx
 	works stats --value v2.ktrx -- --value syscall.exit.result v2.ktrx
+	works stats --worst v2.ktrx -- --worst 1 v2.ktrx
+	works stats --of --worst 1 v2.ktrx -- --worst 1 --of run-queue v2.ktrx
 	works stats --rate v2.ktrx -- --rate v2.ktrx
 	works stats --interval --rate v2.ktrx -- --rate --interval 20us v2.ktrx
 	works stats --svg $times v2.ktrx -- $times --svg out v2.ktrx
 	works stats --json v2.ktrx -- --json v2.ktrx
 	works stats --subtract-cost v2.ktrx -- --subtract-cost v2.ktrx
+	refused stats --of --of syscall v2.ktrx
+	refused stats --of --worst 1 --of irq v2.ktrx
+	refused stats --worst --worst 101 v2.ktrx
+	refused stats --worst --worst 1 --rate v2.ktrx
 	refused stats --by --by nr v2.ktrx
 	refused stats --interval --interval 1ms v2.ktrx
 	refused stats --svg --svg out v2.ktrx

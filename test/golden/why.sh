@@ -43,6 +43,10 @@ golden ask-absent-json slots ktrace why --json ask-absent.ktrx
 golden stopped-summary ktrace summary stopped.ktrx
 check "summary --json reports that recording was stopped" sh -c 'ktrace summary --json "$0" | grep -q "\"stopped\":true"' "$tmp/stopped.ktrx"
 golden lies-json slots ktrace why --json lies.ktrx
+golden worst-inversion ktrace stats --worst 2 --of lock-wait worst-inversion.ktrx
+golden worst-inversion-json ktrace stats --worst 1 --of lock-wait --json worst-inversion.ktrx
+golden worst-run-queue ktrace stats --worst 1 --of run-queue worst-inversion.ktrx
+golden worst-lost ktrace stats --worst 2 --of lock-wait worst-lost.ktrx
 golden forward ktrace why forward.ktrx
 golden earlier ktrace why --earlier forward.ktrx --earlier deadlock.ktrx backward.ktrx
 golden earlier-absent ktrace why --earlier absent.ktrx backward.ktrx

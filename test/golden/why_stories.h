@@ -13,6 +13,7 @@ void make_retries(void);
 void make_runnable(void);
 void make_states(void);
 void make_timeouts(void);
+void make_worst(void);
 void make_yields(void);
 
 #endif

@@ -257,6 +257,7 @@ static void make_all(void **state)
 	make_lock_order();
 	make_inversion();
 	make_lies();
+	make_worst();
 	make_yields();
 	make_retries();
 	make_timeouts();

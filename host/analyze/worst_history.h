@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The history from which worst.c explains durations: what each thread did, which locks it waited for and
+ * held, and when interrupt handlers ran, within some spans of time. Made from the models of threads and
+ * spans.
+ */
+#ifndef ANALYZE_WORST_HISTORY_H
+#define ANALYZE_WORST_HISTORY_H
+
+#include "analyze/scheduling.h"
+#include "analyze/threads.h"
+#include "analyze/worst.h"
+
+#define HISTORY_MOST 1000000u /* maximum number of entries of each kind */
+
+/* A time for which a thread has one state. */
+struct history_state {
+	uint64_t owner; /* thread id */
+	uint64_t from, to;
+	uint32_t cpu; /* CPU on which the thread runs or last ran */
+	uint8_t state;
+	bool woken;	/* true if a wakeup ended the state */
+	bool interrupt; /* true if an interrupt handler caused the wakeup */
+	uint32_t waker;
+};
+
+/* A time for which a thread waits for a lock or holds it, or for which an interrupt handler runs. */
+struct history_span {
+	uint64_t owner; /* waits: thread id; holds: the lock; interrupts: CPU */
+	uint64_t from, to;
+	uint64_t key; /* waits: the lock; holds: thread id; interrupts: number */
+	char name[WORST_NAME];
+	bool ended; /* true if the event that ends the span is recorded */
+};
+
+struct history_spans {
+	struct history_span *span; /* sorted by owner, then by `from` */
+	uint32_t count, room;
+};
+
+struct history_window {
+	uint64_t from, to;
+};
+
+struct history {
+	/* the times of which the history is needed, in order and without overlaps; set by the caller */
+	struct history_window window[WORST_MOST];
+	uint32_t windows;
+	struct history_state *state; /* sorted by owner, then by `from` */
+	uint32_t states, room;
+	struct history_spans waits, holds, interrupts;
+	struct history_spans runs; /* made from `state`: owner: CPU, key: thread */
+	bool cut;		   /* true if there was no room for all entries */
+};
+
+/*
+ * Reads the history of history->window, without the trace's filter, and rewinds the trace. `gaps`: those of
+ * the trace. A time for which a thread has no entry is unknown. Returns 0, KTREAD_E_MEMORY, or an error of
+ * ktread_next().
+ */
+int history_read(struct history *history, struct ktread *trace, const struct gaps *gaps);
+void history_free(struct history *history);
+
+/* Return the index of the first entry of an owner that ends after `from`. */
+uint32_t history_find_state(const struct history *history, uint64_t owner, uint64_t from);
+uint32_t history_find_span(const struct history_spans *spans, uint64_t owner, uint64_t from);
+
+#endif
