@@ -58,7 +58,7 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 		known |= id[n] != PROFILE_ID_UNKNOWN;
 	profile->kernel++;
 	profile->ends[walk->end]++;
-	/* Unknown addresses at the outer end are not callers: the chain of frames was followed too far. */
+	/* Unknown addresses at the outer end are not callers: they were read beyond the end of the stack. */
 	for (uint32_t first = 0; first < count; first++) {
 		if (known && id[first] == PROFILE_ID_UNKNOWN)
 			continue;
