@@ -399,8 +399,8 @@ int capture_recipe_check(const struct capture_recipe *recipe)
 		if (contents == CAPTURE_RECIPE_UNREADABLE)
 			return capture_fail(
 				CAPTURE_E_FORMAT,
-				"%s: unreadable now; the run was recorded with this file; a copy may "
-				"be in the folder of the trace or in the current one",
+				"%s: cannot be read, but the run needs this file; put a copy into the "
+				"folder of the trace or into the current folder",
 				path);
 		if (contents == CAPTURE_RECIPE_CHANGED)
 			return capture_fail(CAPTURE_E_FORMAT, "%s: changed since the run was recorded", path);

@@ -185,7 +185,7 @@ static void start_runs(struct loop *loop)
 		loop->job[n] = (struct job){ hunt_start(loop->hunt, loop->next), loop->next, capture_now() };
 		if (loop->job[n].pid < 0) {
 			loop->job[n].pid = 0;
-			fail(loop->hunt, "fork");
+			fail(loop->hunt, "no process can be started for a run");
 			loop->hunt->cut = true;
 			return;
 		}
@@ -274,7 +274,7 @@ static int make_base(struct loop *loop)
 
 	loop->job[0] = (struct job){ hunt_start(hunt, 0), 0, capture_now() };
 	if (loop->job[0].pid < 0)
-		return fail(hunt, "fork");
+		return fail(hunt, "no process can be started for a run");
 	while (waitpid(loop->job[0].pid, &status, WNOHANG) == 0)
 		wait_for_signal(loop);
 	loop->job[0].pid = 0;
@@ -334,7 +334,7 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options)
 	loop.done = calloc((options->last - options->first) / 8 + 1, 1);
 	reading = &loop;
 	if (!loop.job || !loop.done)
-		error = fail(hunt, "memory");
+		error = fail(hunt, "the list of seeds cannot be created");
 	if (!error)
 		error = hunt_results_open(hunt, &loop.results, take_result);
 	if (!error && capture_signals_open(&loop.signals) != 0) {

@@ -58,8 +58,8 @@ static void begin_cpu(qemu_plugin_id_t id, unsigned cpu)
 		return;
 	word = word != NULL ? find_word(word) : NULL;
 	if (word == NULL) {
-		fputs("ktrace-schedule: runs may differ in rare cases: the accelerator of this QEMU has "
-		      "another structure than that of version 7.2\n",
+		fputs("ktrace-schedule: WARNING: this QEMU differs from version 7.2: its function that finds "
+		      "idle CPUs cannot be replaced, so repeated runs may differ in rare cases\n",
 		      stderr);
 		return;
 	}

@@ -116,7 +116,7 @@ replay "$out" --force
 check "a kernel of another architecture: status $status" test "$status" -ne 0
 rm "$tmp/kernel.elf"
 replay "$out"
-message_has "$tmp/kernel.elf: unreadable now"
+message_has "$tmp/kernel.elf: cannot be read, but the run needs this file"
 unset KERNEL
 
 # The command line has a file relative to the folder of the first run, and the options of the replay have files

@@ -48,10 +48,10 @@ done
 echo >>"$tmp/developer/kernel.elf"
 repeat run -q -o again.ktrx --replay artifacts/run.ktrx
 equal "other contents: status" 1 "$status"
-message_has "$tmp/ci/build/kernel.elf: unreadable now"
+message_has "$tmp/ci/build/kernel.elf: cannot be read, but the run needs this file"
 check "other contents: no file is taken" sh -c '! grep -q "is used instead" "$0"' "$tmp/err"
 rm "$tmp/developer/kernel.elf"
 repeat goto --at 0.01 artifacts/run.ktrx
 equal "no file: status" 1 "$status"
-message_has "a copy may be in the folder of the trace or in the current one"
+message_has "put a copy into the folder of the trace or into the current folder"
 done_testing
