@@ -4,6 +4,7 @@
 # other, because the speed of a machine changes. Each is the median of several rounds:
 #	seed0	CPU time of a run with seed 0 / of one without a seed, with the work of `make demo`: at most 4
 #	noise	the same for seeds with short slices and for one with long slices: at most 8 for each
+#	hooks	the same for a seed that ends slices at each hook: at most 8
 #	goto	time of `ktrace goto` to the last event, less 1 s / of the run up to this event: at most 1.2
 #	retrace	CPU time of `ktrace retrace --who-wrote` / of the run that it repeats: at most 3
 #	hunt	runs per second of a hunt with 2 jobs / with 1 job: at least 0.8 x 2 on 2 CPUs and more
@@ -71,13 +72,16 @@ ratio() { judge "$1" "$(paste "$tmp/$2" "$tmp/$3" | awk '$2 > 0 { print ($1 - '"
 
 # ---- Runs
 
-# Seeds 1 and 6 have slices of 4 and 2 µs, which cost most; seed 7 has slices of 256 µs.
+# Seeds 1 and 6 have slices of 4 and 2 µs, which cost most; seed 7 has slices of 256 µs. With hooks, seed 41 is among
+# those that cost most.
 for round in $(seq "$rounds"); do
 	cpu plain $(run plain) "$work"
 	for seed in 0 1 6 7; do cpu "seed$seed" $(run "seed$seed" --seed "$seed") "$work"; done
+	cpu hooks41 $(run hooks41 --seed 41 --noise hooks) "$work"
 done
 ratio seed0 seed0 plain '<=' 4
 for seed in 1 6 7; do ratio "noise$seed" "seed$seed" plain '<=' 8; done
+ratio hooks41 hooks41 plain '<=' 8
 
 # ---- goto
 
