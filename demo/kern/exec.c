@@ -172,7 +172,7 @@ static void set_program(struct process *self, const char *path)
 
 /*
  * Takes over the ids of the new program. Before that, marks the process as set-id, so that no new trace of it
- * can start, and ends existing traces by users who may not trace the new program.
+ * can start. Also ends existing traces by users who may not trace the new program.
  */
 static void take_identity(struct process *self, const struct image *image, const char *path)
 {

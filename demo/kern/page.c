@@ -6,8 +6,8 @@
  * Most allocations are single pages. So each CPU has a stock of single pages, from which it allocates and to
  * which it frees pages. An empty stock is refilled from the list up to a half; half of a full stock is moved
  * to the list. Any CPU may put a page into any stock or take one out, in one atomic step. Therefore stocks
- * need no lock, a thread may move to another CPU during the access, and the pages of all stocks can be moved
- * to the list when the list does not suffice.
+ * need no lock, and a thread may move to another CPU during the access. If the list does not suffice, the
+ * pages of all stocks can be moved to the list.
  */
 #include <stdint.h>
 

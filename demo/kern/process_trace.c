@@ -288,7 +288,7 @@ static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 /*
  * Finds or creates the file's sink and takes a reference to it. *size becomes the length of the file before
  * the sink was created, or UINT64_MAX if the file already had a sink. If the file still has a sink that has
- * ended, ends the traces into that sink, perhaps including a trace of the caller, and waits until the sink is
+ * ended, ends the traces into that sink, perhaps also a trace of the caller. Then waits until the sink is
  * closed.
  */
 static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_t *size)

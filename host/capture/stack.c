@@ -30,8 +30,8 @@ struct layout {
 	 */
 	const char *link;
 	/*
-	 * number of bytes from the stored frame pointer and return address up to the address in the frame
-	 * pointer
+	 * the frame pointer points to an address this number of bytes above the stored frame pointer and
+	 * return address
 	 */
 	uint64_t below;
 };

@@ -84,10 +84,10 @@ static uint64_t make_room(int recent_too)
 }
 
 /*
- * Records that the virtual CPU enters a space. If the space has no number, and no number is free, frees the
- * numbers of spaces in which no virtual CPU runs, if possible only of spaces that no virtual CPU has entered
- * recently. If all numbers are in use, the virtual CPU is in space 0. Returns the set of the numbers that
- * were freed and may now be the number of another space.
+ * Records that the virtual CPU enters a space. If the space has no number, and no number is free, frees
+ * numbers of spaces in which no virtual CPU runs. If possible, frees only those of spaces that no virtual CPU
+ * has entered recently. If all numbers are in use, the virtual CPU is in space 0. Returns the set of the
+ * numbers that were freed and may now be the number of another space.
  */
 static uint64_t spaces_enter(unsigned cpu, uint64_t space)
 {
@@ -161,8 +161,8 @@ static int contradict(const struct block *one, const struct block *other)
 }
 
 /*
- * Marks blocks of a page as not seen in the spaces `in` if they contradict the block `by`, which means that
- * they have other bytes than `by` at a common address.
+ * Marks blocks of a page that contradict the block `by` as not seen in the spaces `in`. Two blocks contradict
+ * each other if they have different bytes at a common address.
  */
 static void replace_blocks(struct page *page, const struct block *by, uint64_t in)
 {

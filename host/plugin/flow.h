@@ -21,9 +21,9 @@
  */
 
 /*
- * Prepares virtual CPUs 0 to count - 1. Returns nonzero if out of memory. A virtual CPU calls `idle` when no
- * trace of any virtual CPU is enabled, and it has reported a large number of blocks without an enabled trace
- * of its own: to report more blocks is then not worthwhile.
+ * Prepares virtual CPUs 0 to count - 1. Returns nonzero if out of memory. `idle` is called by a virtual CPU
+ * that has reported many blocks without an enabled trace, if no other virtual CPU has an enabled trace
+ * either. To report more blocks is then not worthwhile.
  */
 int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void));
 

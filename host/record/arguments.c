@@ -69,7 +69,7 @@ struct window {
 
 /*
  * Copies of several parts of the program's memory. The lists that a program passes to a call, and the strings
- * in these lists, are usually in a few parts of memory, for example on the stack and in the heap, and are
+ * in these lists, are usually in a few parts of memory, for example on the stack and in the heap. They are
  * read in any order.
  */
 struct windows {

@@ -183,9 +183,9 @@ struct cycle {
 };
 
 /*
- * Returns whether the wait proves a deadlock even if it has only just begun. A wait for a lock proves it if
- * the awaited thread or CPU is known to hold the lock, because no other thread or CPU can hold it at the same
- * time.
+ * Returns whether the wait proves a deadlock even if it has only just begun. A wait for a lock does so if it
+ * is known that the awaited thread or CPU holds the lock: no other thread or CPU can hold this lock at the
+ * same time.
  */
 static bool needs_no_time(const struct why_edge *edge)
 {

@@ -157,9 +157,9 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 /*
  * Returns whether the guest may be the cause, and not the host. There are two cases. In the first case,
  * events show that the CPU ran for longer than the time between two ticks. In the second case, the timers of
- * other CPUs tick, and this CPU was silent for longer than a host usually stops one virtual CPU while it runs
- * the others. In both cases, the timers of other CPUs that usually tick must have ticked in the period: if
- * all timers are late at once, the host is the cause.
+ * other CPUs tick, and this CPU was silent for long. A host that runs the other virtual CPUs usually does not
+ * stop a single one for so long. In both cases, the timers of other CPUs that usually tick must have ticked
+ * in the period: if all timers are late at once, the host is the cause.
  */
 static bool may_be_the_guest(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -103,16 +103,16 @@ bool why_ended_well(const struct why_evidence *evidence);
 bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
- * Returns whether the thread idles when it runs on that CPU. This is so for an idle thread. If the CPU is in
- * idle mode, it is also so for a thread that already ran on the CPU when this mode was set, and, if the CPU
- * has never switched threads, for a thread without a row in the kernel's table.
+ * Returns whether the thread idles when it runs on that CPU. An idle thread does. While the CPU is in idle
+ * mode, two other kinds of threads count as idling: a thread that already ran on the CPU when this mode was
+ * set; and, if the CPU has never switched threads, a thread without a row in the kernel's table.
  */
 bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 
 /*
  * Returns whether the CPU idles. Many kernels start a CPU on the thread that later becomes its idle thread.
- * So a CPU that runs its idle thread but is not in idle mode does not count as idle, but as still starting,
- * if other CPUs have been in idle mode, or if no CPU has switched threads yet.
+ * So a CPU that runs its idle thread but is not in idle mode does not count as idle, but as still starting.
+ * This applies only if other CPUs have been in idle mode, or if no CPU has switched threads yet.
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

@@ -274,10 +274,10 @@ int ktrace_boot_argument(const char *command_line);
 const char *ktrace_refused(size_t *length);
 
 /*
- * Finds names that resemble a misspelt word, and calls `visit` for at most 3 of them. The names are those of
- * events, groups and settings that differ from the word in the fewest letters, at most 4, and events whose
- * name without the group is the word. A minus at the beginning of the word, and everything from an equals
- * sign on, are ignored.
+ * Finds names that resemble a misspelt word, and calls `visit` for at most 3 of them. These are the names of
+ * events, groups and settings that differ from the word in the fewest letters: in at most 4, and in at most a
+ * third of the word. A word without a dot is also compared with the names of events without their groups. A
+ * minus at the beginning of the word, and everything from an equals sign on, are ignored.
  * Returns the number of names; 0 also if the word itself is a valid name.
  */
 typedef void ktrace_near_visit(void *cookie, const char *name);

@@ -26,8 +26,8 @@
 
 #define KTRACE_VALUE_FORMAT(c, n, value) , KTRACE_FORMATTED(value)
 /*
- * Between these two macros, the compiler does not warn about arguments that it does not evaluate, even if an
- * argument has a side effect or casts the result of a call.
+ * Between these two macros, the compiler does not warn about arguments that it does not evaluate. Otherwise
+ * it would warn about an argument that has a side effect or casts the result of a call.
  */
 #if defined(__cplusplus)
 #define KTRACE_UNEVALUATED_BEGIN

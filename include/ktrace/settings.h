@@ -38,7 +38,7 @@ KTRACE_BEGIN_C
 	KTRACE_SETTING_ROW(name, KTRX_SETTING_U32, word, 4, 0, flags, most)
 
 /*
- * Defines a setting for one bit of a word; it accepts 0 and 1. Setting it stores the whole word, so if two
+ * Defines a setting for one bit of a word; it accepts 0 and 1. Setting it stores the whole word. So if two
  * CPUs, or a CPU and the host, set bits of the same word at the same time, one of the changes may be lost.
  */
 #define KTRACE_SETTING_BIT32(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT32, word, 4, bit, 0, 1)

@@ -6,12 +6,12 @@
  * spec/ktrx-hwt.md.
  *
  * A plugin sees no registers and no data, only the addresses of loads and stores. So each CPU has a page of
- * "registers" in its memory. To give a command, the CPU executes a marker (an instruction without effect,
- * which the plugin recognises when it sees the code) and then a store into the page, at
- * ktrx_hwt_unit.doorbell + the command's number. From that store the plugin gets the physical address of the
- * page; it reads and writes the page in the file that is the guest's memory. On hardware, or without the
- * plugin, the store writes to a page of the kernel and has no other effect. A command is complete when the
- * store has been executed.
+ * "registers" in its memory. To give a command, the CPU executes a marker: an instruction without effect,
+ * which the plugin recognises when it sees the code. Directly after it, the CPU executes a store into the
+ * page, at ktrx_hwt_unit.doorbell + the command's number. From that store the plugin gets the physical
+ * address of the page; it reads and writes the page in the file that is the guest's memory. On hardware, or
+ * without the plugin, the store writes to a page of the kernel and has no other effect. A command is complete
+ * when the store has been executed.
  */
 #ifndef KTRX_HWT_UNIT_H
 #define KTRX_HWT_UNIT_H

@@ -19,10 +19,10 @@
  * ring's head knows the generation of each slot. So it never mistakes a slot that is empty, being written, or
  * of an earlier lap for the record that it expects.
  *
- * A writer that is delayed by a whole lap stores into a slot that by then belongs to a later lap, so the slot
- * may contain words of several writers. The check detects only that case. It is computed from the values that
- * a writer stores and from the full number of its lap. It fails to detect about one such slot in 4096, and
- * more of them if the payloads of the writers are similar. Normative text: spec/ktrx.md.
+ * A writer that is delayed by a whole lap stores into a slot that by then belongs to a later lap. The slot
+ * may then contain words of several writers. The check detects only that case. It is computed from the values
+ * that a writer stores and from the full number of its lap. It fails to detect about one such slot in 4096,
+ * and more of them if the payloads of the writers are similar. Normative text: spec/ktrx.md.
  */
 #ifndef KTRX_SLOT_H
 #define KTRX_SLOT_H
@@ -106,7 +106,7 @@
 /*
  * Payload of an anchor record. Slots contain only the low 36 bits of a stamp; an anchor contains the full
  * stamp. A writer must write an anchor before a record whose stamp is 2^35 ticks or more after the ring's
- * last anchor, so that the distance between two anchors is never ambiguous; ktrace already writes one after
+ * last anchor. So the distance between two anchors is never ambiguous. ktrace already writes an anchor after
  * 2^34 ticks. Each anchor refers to the previous one; struct ktrx_ring refers to the newest one.
  */
 struct ktrx_anchor {

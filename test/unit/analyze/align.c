@@ -118,8 +118,8 @@ static struct ktread *open_measured(const struct skew *skew, uint32_t measured, 
 }
 
 /*
- * Returns a trace in which, from a certain time on, CPU 0 wakes the thread of CPU 1, then CPU 1 wakes the
- * thread of CPU 0, and so on, thousands of times per second.
+ * Returns a trace in which CPUs 0 and 1 wake each other's thread in turn, thousands of times per second, from
+ * a certain time on.
  */
 static struct ktread *open_turns(const struct skew *skew)
 {
