@@ -202,6 +202,21 @@ BENCH_RUNS += $(BENCH_STREAM_DIR)/measure
 bench-stream: $(BENCH_STREAM_NEEDS)
 	$(BENCH_STREAM_DIR)/measure
 
+# Bench of showing a short window of a long trace.
+BENCH_SEEK_DIR := build/bench/seek
+
+$(BENCH_SEEK_DIR)/measure: bench/seek/measure.c bench/cost.c
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^
+
+BENCH_SEEK_NEEDS := build/bin/ktrace build/bench/decode/gen_v1 $(BENCH_MERGE_DIR)/gen_v2 $(BENCH_SEEK_DIR)/measure
+BENCH_NEEDS += $(BENCH_SEEK_NEEDS)
+BENCH_RUNS += $(BENCH_SEEK_DIR)/measure
+
+.PHONY: bench-seek
+bench-seek: $(BENCH_SEEK_NEEDS)
+	$(BENCH_SEEK_DIR)/measure
+
 BENCH_RUNS += bench/unix.sh
 BENCH_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 

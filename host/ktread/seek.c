@@ -165,13 +165,14 @@ static int search(struct ktread_seek *seek)
 {
 	uint64_t spacing = least_spacing(seek);
 	struct part part;
-	int status;
+	int status = seek->part && seek->part(seek->context, seek->since, seek->until, &part.from, &part.to);
 
-	if (seek->slots <= SMALL * spacing)
+	if (status == 0 && seek->slots <= SMALL * spacing)
 		return 0;
 	if (seek->slots / SAMPLES > spacing)
 		spacing = seek->slots / SAMPLES;
-	status = take_samples(seek, spacing, &part);
+	if (status == 0)
+		status = take_samples(seek, spacing, &part);
 	if (status <= 0)
 		return status;
 	status = scan_up(seek, part.from, part.to, seek->since, &seek->first);

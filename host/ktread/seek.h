@@ -28,6 +28,11 @@ struct ktread_seek {
 	 * Returns 0 or an error.
 	 */
 	int (*stamps)(void *context, uint64_t at, uint64_t *stamp, uint32_t count);
+	/*
+	 * Sets *from and *to to the slots between which all records of the window begin. Returns false if
+	 * this is unknown, so that samples must be read. NULL: it is always unknown.
+	 */
+	bool (*part)(void *context, uint64_t since, uint64_t until, uint64_t *from, uint64_t *to);
 	void *context;
 	/* the last window that was searched for, in the ring's own timestamps */
 	uint64_t since, until;

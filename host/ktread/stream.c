@@ -46,8 +46,9 @@ struct stream {
 	struct ktrx_stream head;
 	struct place *place;
 	uint32_t places, room;
-	uint64_t damaged; /* number of bytes of the stream that belong to no block */
-	uint64_t ending;  /* number of blocks, as the END block states; UINT64_MAX: there is no END block */
+	uint64_t damaged;		  /* number of bytes of the stream that belong to no block */
+	struct ktread_stream_index index; /* no spans: the stream has no index, or the index is not used */
+	uint64_t ending; /* number of blocks, as the END block states; UINT64_MAX: there is no END block */
 	struct cached *cached;
 	uint32_t cached_count, cached_limit, longest;
 	uint64_t clock;
@@ -67,6 +68,7 @@ static void stream_close(void *context)
 	ktread_memory_close(stream->file);
 	free(stream->cached);
 	free(stream->place);
+	free(stream->index.span);
 	free(stream->packed);
 	free(stream->content);
 	free(stream);
@@ -155,7 +157,7 @@ static int add_place(struct stream *stream, uint64_t offset, const struct ktrx_s
 }
 
 /* Finds all blocks. Goes from head to head; if this chain breaks, searches for the next head. */
-static int find_places(struct stream *stream)
+static int search_places(struct stream *stream)
 {
 	uint64_t size = ktread_memory_run(stream->file, 0), at = stream->head.head_size;
 	int status = 0;
@@ -180,6 +182,59 @@ static int find_places(struct stream *stream)
 		}
 	}
 	return status;
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+	const struct ktrx_stream_span *a = left, *b = right;
+
+	return a->position < b->position ? -1 : a->position > b->position;
+}
+
+/* Takes the blocks from the index. */
+static int list_places(struct stream *stream)
+{
+	struct ktread_stream_index *index = &stream->index;
+	int status = 0;
+
+	for (uint32_t n = 0; n < index->spans && status == 0; n++) {
+		const struct ktrx_stream_span *span = &index->span[n];
+		const struct ktrx_stream_block block = { .position = span->position, .length = span->length };
+
+		if (n > 0 && span[-1].offset == span->offset) {
+			struct place *place = &stream->place[stream->places - 1];
+
+			place->position = span->position;
+			place->length += span->length;
+			stream->longest = place->length > stream->longest ? place->length : stream->longest;
+		} else {
+			status = add_place(stream, span->offset, &block);
+		}
+	}
+	stream->ending = stream->places;
+	qsort(index->span, index->spans, sizeof(*index->span), compare_spans);
+	return status;
+}
+
+/*
+ * Finds all blocks. Uses the index only if no more than a time window is wanted: only the search for blocks
+ * finds all damage.
+ */
+static int find_places(struct stream *stream)
+{
+	int status = 0;
+
+	if (stream->trace->options.window)
+		status = ktread_stream_index_load(&stream->index, stream->file, stream->head.head_size,
+						  stream->head.length);
+	if (status > 0)
+		return list_places(stream);
+	if (status == KTREAD_E_FORMAT)
+		ktread_warn(
+			stream->trace,
+			"%s: the index of the stream is damaged or does not fit it: the index is not used",
+			stream->file->name);
+	return status < 0 && status != KTREAD_E_FORMAT ? status : search_places(stream);
 }
 
 static int compare_places(const void *left, const void *right)
@@ -259,7 +314,8 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
 	int status = ktread_memory_read(stream->file, place->offset, &block, sizeof(block));
 
 	/* The file may have changed since the heads were read. */
-	if (status == 0 && (!is_sound(stream, &block) || block.length != place->length))
+	if (status == 0 &&
+	    (!is_sound(stream, &block) || block.length != place->length || block.position != place->position))
 		status = KTREAD_E_FORMAT;
 	else if (status == 0)
 		status = ktread_memory_read(stream->file, place->offset + sizeof(block), stream->packed,
@@ -380,6 +436,13 @@ static uint64_t stream_next_data(void *context, uint64_t position)
 	if (n == stream->places)
 		return UINT64_MAX;
 	return stream->place[n].position > position ? stream->place[n].position : position;
+}
+
+const struct ktread_stream_index *ktread_stream_index_of(const struct ktread_memory *memory)
+{
+	const struct stream *stream = memory->ops.read == stream_read ? memory->context : NULL;
+
+	return stream && stream->index.spans ? &stream->index : NULL;
 }
 
 /* ---- opening ---- */

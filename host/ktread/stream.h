@@ -31,6 +31,68 @@ bool ktread_stream_is(struct ktread_memory *memory);
 int ktread_stream_enter(struct ktread *trace, uint32_t *form);
 
 /*
+ * Finds the part of a ring that can contain the events of a time window, with the index of a stream.
+ * `position` and `bytes` are the place of the ring in the dump, `oldest` is the offset in the ring of its
+ * oldest slot, `since` and `until` are timestamps as recorded. Sets *from and *to to distances in bytes from
+ * the oldest slot. Returns false if the memory is not a stream with an index.
+ */
+bool ktread_stream_find(const struct ktread_memory *memory, uint64_t position, uint64_t bytes,
+			uint64_t oldest, const uint64_t window[2], uint64_t *from, uint64_t *to);
+/*
+ * Finds the oldest slot of a ring of version 1 with the index of a stream. Sets *oldest to its offset in the
+ * ring. Returns false if the memory is not a stream with an index, or the ring is not in the order of time.
+ */
+bool ktread_stream_oldest(const struct ktread_memory *memory, uint64_t position, uint64_t bytes,
+			  uint64_t *oldest);
+
+/* The index of a stream. */
+
+struct ktread_stream_index {
+	struct ktrx_stream_span *span; /* when it was loaded for reading: sorted by position */
+	uint32_t spans, room;
+};
+
+/* Returns the index that is used for this memory; NULL if there is none. */
+const struct ktread_stream_index *ktread_stream_index_of(const struct ktread_memory *memory);
+/*
+ * Loads the index at the end of a stream. `head_size` and `length` are those of its head. Returns 1; 0 if the
+ * stream has no index; KTREAD_E_FORMAT, without setting a message, if the index is damaged or does not fit
+ * the stream; or another error. If it returns 1, the spans are in the order in which they are in the stream,
+ * their blocks lie one after another between the head and the END block, and their bytes are within the dump.
+ */
+int ktread_stream_index_load(struct ktread_stream_index *index, struct ktread_memory *file,
+			     uint64_t head_size, uint64_t length);
+/* Adds a span, and returns it. Returns NULL if out of memory. */
+struct ktrx_stream_span *ktread_stream_index_add(struct ktread_stream_index *index,
+						 const struct ktrx_stream_span *span);
+/*
+ * Makes the bytes that follow the END block at offset `at`. Sets *bytes, which the caller frees, and *size.
+ * Returns 0 or an error.
+ */
+int ktread_stream_index_make(const struct ktread_stream_index *index, uint64_t at, unsigned char **bytes,
+			     size_t *size);
+
+/* The slots of one ring, whose timestamps are computed while the ring is written. */
+struct ktread_stream_ring {
+	const struct ktread_layout *layout; /* NULL: version 1 */
+	uint32_t ring;
+	uint64_t begin, head; /* as in struct ktread_v2_ring */
+	uint64_t reference;
+	bool known; /* false: whole timestamps cannot be computed */
+};
+
+/* Prepares the computation for a ring of version 2. Returns 0 or an error. */
+int ktread_stream_ring_init(struct ktread_stream_ring *ring, const struct ktread_layout *layout,
+			    uint32_t number);
+/*
+ * Sets first, last and events of a span that contains `slots` slots. `index` is the number of the first of
+ * them, as in struct ktread_v2_ring. Requires: the spans of a ring are given in the order in which they were
+ * recorded.
+ */
+void ktread_stream_ring_measure(struct ktread_stream_ring *ring, struct ktrx_stream_span *span,
+				uint64_t index, unsigned char *bytes, uint32_t slots);
+
+/*
  * Encodes slots as columns of bytes, which compress well. This part states the order of the columns, and how
  * numbers are stored in a column.
  */

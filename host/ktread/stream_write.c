@@ -25,6 +25,10 @@ struct stretch {
 	uint64_t oldest; /* number of the block that is written first, because it contains the oldest slot */
 	uint32_t coding;
 	struct ktread_columns_ring ring; /* only set if the slots are of version 2 */
+	/* for the index */
+	struct ktread_stream_ring times;
+	uint64_t first_slot; /* number of the oldest slot in the ring */
+	uint32_t newest;     /* number of the span of the newest slots, plus 1; 0: there is none */
 };
 
 /* The bytes to write: a dump, or bare records. */
@@ -46,6 +50,8 @@ struct writer {
 	int descriptor;
 	int error;
 	uint64_t blocks;
+	uint64_t offset; /* number of bytes written */
+	struct ktread_stream_index index;
 	ZSTD_CCtx *compressor;
 	struct ktread_columns *columns;
 	unsigned char *bytes, *content;
@@ -72,8 +78,12 @@ static void describe_v1(struct dump *dump, const struct ktread *trace)
 	for (uint32_t n = 0; n < trace->cursors; n++) {
 		const struct ktread_v1_ring *ring = trace->cursor[n].state;
 
+		uint32_t before = dump->stretches;
+
 		add_stretch(dump, KTRX_STREAM_SLOTS_V1, ring->position, ring->slots * KTRX1_RECORD_SIZE,
 			    ring->start * KTRX1_RECORD_SIZE / dump->block);
+		if (dump->stretches > before)
+			dump->stretch[before].first_slot = ring->start;
 		slots += trace->cursor[n].ring.slots;
 	}
 	dump->start = trace->info.offset;
@@ -83,10 +93,11 @@ static void describe_v1(struct dump *dump, const struct ktread *trace)
 		dump->length = sizeof(struct ktrx1_header) + slots * KTRX1_RECORD_SIZE;
 }
 
-static void describe_v2(struct dump *dump)
+static int describe_v2(struct dump *dump)
 {
 	const struct ktread_layout *layout = dump->layout;
 	uint64_t length = layout->root.length;
+	int status = 0;
 
 	dump->form = KTRX_STREAM_DUMP;
 	dump->start = layout->physical;
@@ -95,7 +106,7 @@ static void describe_v2(struct dump *dump)
 		length = layout->root.root_size;
 	if (dump->length > length)
 		dump->length = length;
-	for (uint32_t n = 0; n < layout->rings; n++) {
+	for (uint32_t n = 0; n < layout->rings && status == 0; n++) {
 		const struct ktread_ring_place *place = &layout->ring[n];
 		uint32_t coding = place->form.format == KTRX_SLOTS_COPIED ? KTRX_STREAM_SLOTS_V2
 									  : KTRX_STREAM_CHECKED,
@@ -111,10 +122,13 @@ static void describe_v2(struct dump *dump)
 		oldest = ktread_ring_begin(place, place->head) & (ktread_ring_slots(place) - 1);
 		add_stretch(dump, coding, place->slots.piece[0].physical, place->slots.piece[0].readable,
 			    oldest * KTRX_SLOT_SIZE / dump->block);
-		if (dump->stretches > before)
-			dump->stretch[before].ring =
-				(struct ktread_columns_ring){ place->form, place->head, 0 };
+		if (dump->stretches == before)
+			continue;
+		dump->stretch[before].ring = (struct ktread_columns_ring){ place->form, place->head, 0 };
+		dump->stretch[before].first_slot = oldest;
+		status = ktread_stream_ring_init(&dump->stretch[before].times, layout, n);
 	}
+	return status;
 }
 
 /* Makes a dump of a memory that was read in place until now. */
@@ -201,11 +215,11 @@ static int describe(struct dump *dump, struct ktread *trace)
 	if (!dump->stretch)
 		return ktread_fail_memory();
 	if (dump->layout)
-		describe_v2(dump);
+		status = describe_v2(dump);
 	else
 		describe_v1(dump, trace);
 	tidy_stretches(dump);
-	return 0;
+	return status;
 }
 
 static void forget(struct dump *dump)
@@ -219,6 +233,7 @@ static void forget(struct dump *dump)
 
 static int put(struct writer *writer, const void *bytes, size_t size)
 {
+	writer->offset += size;
 	if (ktread_file_write(writer->descriptor, bytes, size) == 0)
 		return 0;
 	writer->error = errno;
@@ -254,15 +269,96 @@ static bool is_zero(const unsigned char *bytes, uint32_t length)
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0;
 }
 
+/* Measures the bytes [from, to) of the block in writer->bytes, which are slots from `slot` of the ring on. */
+static void measure(struct writer *writer, struct stretch *stretch, struct ktrx_stream_span *span,
+		    uint64_t slot, uint32_t from, uint32_t to)
+{
+	const struct ktread_layout *layout = stretch->times.layout;
+	const uint64_t slots = layout ? ktread_ring_slots(&layout->ring[stretch->times.ring])
+				      : stretch->bytes / KTRX_SLOT_SIZE;
+	uint64_t index =
+		stretch->times.begin + (slot + from / KTRX_SLOT_SIZE + slots - stretch->first_slot) % slots;
+
+	span->position += from;
+	span->length = to - from;
+	ktread_stream_ring_measure(&stretch->times, span, index, writer->bytes + from,
+				   (to - from) / KTRX_SLOT_SIZE);
+}
+
+/*
+ * Adds a block to the index. If the block contains the ring's oldest slot, the slots before it are the newest
+ * ones: they are a span of their own, which is measured last, by measure_newest().
+ */
+static int add_spans(struct writer *writer, struct stretch *stretch, const struct ktrx_stream_span *block)
+{
+	struct ktrx_stream_span span = *block, *added;
+	uint64_t slot, oldest;
+
+	span.last = UINT64_MAX;
+	if (!stretch)
+		return ktread_stream_index_add(&writer->index, &span) ? 0 : ktread_fail_memory();
+	slot = (block->position + writer->dump->start - stretch->start) / KTRX_SLOT_SIZE;
+	oldest = stretch->first_slot > slot ? (stretch->first_slot - slot) * KTRX_SLOT_SIZE : 0;
+	oldest = oldest < block->length ? oldest : 0;
+	measure(writer, stretch, &span, slot, (uint32_t)oldest, block->length);
+	if (!ktread_stream_index_add(&writer->index, &span))
+		return ktread_fail_memory();
+	if (oldest == 0)
+		return 0;
+	span = *block;
+	span.last = UINT64_MAX;
+	span.length = (uint32_t)oldest;
+	added = ktread_stream_index_add(&writer->index, &span);
+	if (!added)
+		return ktread_fail_memory();
+	stretch->newest = writer->index.spans;
+	return 0;
+}
+
+/* Measures the newest slots of a ring that are in one block with its oldest slot. */
+static int measure_newest(struct writer *writer, struct stretch *stretch)
+{
+	struct ktrx_stream_span *span;
+	int status;
+
+	if (stretch->newest == 0)
+		return 0;
+	span = &writer->index.span[stretch->newest - 1];
+	status = ktread_memory_read(writer->dump->memory, writer->dump->start + span->position, writer->bytes,
+				    span->length);
+	if (status == 0)
+		measure(writer, stretch, span,
+			(span->position + writer->dump->start - stretch->start) / KTRX_SLOT_SIZE, 0,
+			span->length);
+	return status;
+}
+
+static int put_index(struct writer *writer)
+{
+	unsigned char *bytes = NULL;
+	size_t size;
+	int status = 0;
+
+	for (uint32_t n = 0; n < writer->dump->stretches && status == 0; n++)
+		status = measure_newest(writer, &writer->dump->stretch[n]);
+	if (status == 0)
+		status = ktread_stream_index_make(&writer->index, writer->offset, &bytes, &size);
+	if (status == 0)
+		status = put(writer, bytes, size);
+	free(bytes);
+	return status;
+}
+
 /*
  * Writes a block that contains `length` bytes of the dump's memory from `start` on. `ring` is the position of
- * the slots if they are of version 2, otherwise NULL.
+ * the slots if they are of version 2, otherwise NULL. `stretch` is the ring that contains the bytes, or NULL.
  */
 static int put_block(struct writer *writer, uint32_t coding, const struct ktread_columns_ring *ring,
-		     uint64_t start, uint32_t length)
+		     struct stretch *stretch, uint64_t start, uint32_t length)
 {
 	const struct dump *dump = writer->dump;
 	const unsigned char *content = writer->bytes;
+	struct ktrx_stream_span span = { .position = start - dump->start, .length = length };
 	struct ktrx_stream_block block;
 	size_t size = length;
 	int status;
@@ -284,7 +380,10 @@ static int put_block(struct writer *writer, uint32_t coding, const struct ktread
 	block = block_head(coding, start - dump->start, length, (uint32_t)size);
 	memcpy(writer->packed, &block, sizeof(block));
 	writer->blocks++;
-	return put(writer, writer->packed, sizeof(block) + size);
+	span.offset = writer->offset;
+	span.size = (uint32_t)size;
+	status = add_spans(writer, stretch, &span);
+	return status < 0 ? status : put(writer, writer->packed, sizeof(block) + size);
 }
 
 static int put_bytes(struct writer *writer, uint64_t start, uint64_t end)
@@ -295,7 +394,7 @@ static int put_bytes(struct writer *writer, uint64_t start, uint64_t end)
 		uint32_t length =
 			end - start < KTRX_STREAM_BLOCK_MAX ? (uint32_t)(end - start) : KTRX_STREAM_BLOCK_MAX;
 
-		status = put_block(writer, KTRX_STREAM_BYTES, NULL, start, length);
+		status = put_block(writer, KTRX_STREAM_BYTES, NULL, NULL, start, length);
 		start += length;
 	}
 	return status;
@@ -316,7 +415,7 @@ static int put_surroundings(struct writer *writer)
 }
 
 /* Writes block `n` of a stretch, the slots of a ring. Block 0 contains the oldest slot. */
-static int put_slots(struct writer *writer, const struct stretch *stretch, uint64_t n)
+static int put_slots(struct writer *writer, struct stretch *stretch, uint64_t n)
 {
 	uint64_t blocks = (stretch->bytes + writer->dump->block - 1) / writer->dump->block;
 	uint64_t skip = (stretch->oldest + n) % blocks * writer->dump->block;
@@ -324,7 +423,7 @@ static int put_slots(struct writer *writer, const struct stretch *stretch, uint6
 	struct ktread_columns_ring ring = stretch->ring;
 
 	ring.position = skip / KTRX_SLOT_SIZE;
-	return put_block(writer, stretch->coding, &ring, stretch->start + skip,
+	return put_block(writer, stretch->coding, &ring, stretch, stretch->start + skip,
 			 left < writer->dump->block ? (uint32_t)left : writer->dump->block);
 }
 
@@ -356,7 +455,9 @@ static int put_all(struct writer *writer, const struct ktread *trace)
 	if (status == 0)
 		status = put_rings(writer);
 	end = block_head(KTRX_STREAM_END, writer->blocks, 0, 0);
-	return status == 0 ? put(writer, &end, sizeof(end)) : status;
+	if (status == 0)
+		status = put(writer, &end, sizeof(end));
+	return status == 0 ? put_index(writer) : status;
 }
 
 static int prepare(struct writer *writer)
@@ -381,6 +482,7 @@ static void finish(struct writer *writer)
 	free(writer->bytes);
 	free(writer->content);
 	free(writer->packed);
+	free(writer->index.span);
 }
 
 int ktread_write_stream(struct ktread *trace, int fd, int *output_error)

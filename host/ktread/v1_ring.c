@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "stream.h"
 #include "versions.h"
 
 #define PROBES 64u
@@ -138,8 +139,16 @@ static int survey_probes(struct ktread_v1_ring *ring)
 
 int ktread_v1_ring_survey(struct ktread_v1_ring *ring, bool thorough)
 {
+	uint64_t oldest;
+
 	if (ring->slots == 0)
 		return 0;
+	if (!thorough &&
+	    ktread_stream_oldest(ring->memory, ring->position, ring->slots * KTRX1_RECORD_SIZE, &oldest)) {
+		ring->start = oldest / KTRX1_RECORD_SIZE;
+		ring->unsorted = false;
+		return 0;
+	}
 	return thorough || ring->slots < PROBES ? survey_all(ring) : survey_probes(ring);
 }
 
@@ -296,6 +305,19 @@ static int read_stamps(void *context, uint64_t at, uint64_t *stamp, uint32_t cou
 	return status;
 }
 
+static bool find_part(void *context, uint64_t since, uint64_t until, uint64_t *from, uint64_t *to)
+{
+	const struct ktread_v1_ring *ring = context;
+	const uint64_t window[2] = { since, until };
+
+	if (!ktread_stream_find(ring->memory, ring->position, ring->slots * KTRX1_RECORD_SIZE,
+				ring->start * KTRX1_RECORD_SIZE, window, from, to))
+		return false;
+	*from /= KTRX1_RECORD_SIZE;
+	*to /= KTRX1_RECORD_SIZE;
+	return true;
+}
+
 /*
  * Sets ring->sort_first if the records from ring->taken to ring->end are not in order. Returns 0 or an error.
  */
@@ -344,6 +366,7 @@ int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t un
 	ring->seek.slots = ring->slots;
 	ring->seek.spacing = spacing;
 	ring->seek.stamps = read_stamps;
+	ring->seek.part = find_part;
 	ring->seek.context = ring;
 	status = ktread_seek_run(&ring->seek, since, until);
 	if (status <= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Finds a time window in a ring of version 2. */
 #include "message.h"
+#include "stream.h"
 #include "versions.h"
 
 /* Returns the whole timestamp from which the timestamps of slots from `index` on are computed. */
@@ -39,6 +40,22 @@ static int read_stamps(void *context, uint64_t at, uint64_t *stamp, uint32_t cou
 				ktread_stamp_extend(reference_at(ring, index + n), KTRX_W0_STAMP(slot[n][0]));
 	}
 	return 0;
+}
+
+static bool find_part(void *context, uint64_t since, uint64_t until, uint64_t *from, uint64_t *to)
+{
+	const struct ktread_v2_ring *ring = context;
+	const struct ktread_region *slots = &ring->place->slots;
+	const uint64_t oldest = ring->begin & (ktread_ring_slots(ring->place) - 1),
+		       window[2] = { since, until };
+	const uint64_t produced = ring->head - ring->begin;
+
+	if (slots->pieces != 1 || !ktread_stream_find(slots->memory, slots->piece[0].physical, slots->length,
+						      oldest * KTRX_SLOT_SIZE, window, from, to))
+		return false;
+	*from = *from / KTRX_SLOT_SIZE < produced ? *from / KTRX_SLOT_SIZE : produced;
+	*to = *to / KTRX_SLOT_SIZE < produced ? *to / KTRX_SLOT_SIZE : produced;
+	return true;
 }
 
 /* Returns the lowest recorded timestamp whose corrected timestamp is `stamp` or later. */
@@ -90,6 +107,7 @@ int ktread_v2_ring_seek(struct ktread_v2_ring *ring, uint64_t since, uint64_t un
 	ring->seek.slots = ring->head - ring->begin;
 	ring->seek.spacing = spacing;
 	ring->seek.stamps = read_stamps;
+	ring->seek.part = find_part;
 	ring->seek.context = ring;
 	status = ktread_seek_run(&ring->seek, since, until);
 	if (status <= 0)

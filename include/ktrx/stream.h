@@ -86,6 +86,38 @@ struct ktrx_stream_columns {
  */
 #define KTRX_STREAM_DELTAS 0x10u
 
+/*
+ * The index: a zstd frame after the END block that contains a struct ktrx_stream_span for each block, in the
+ * order of the blocks; and then a struct ktrx_stream_index, which ends the file. If a block contains both the
+ * oldest and the newest slot of a ring, it has two spans, which are directly after each other.
+ */
+struct ktrx_stream_span {
+	uint64_t position; /* offset in the dump of the first byte */
+	uint64_t offset;   /* offset in the stream of the block's head */
+	/*
+	 * the lowest and the highest whole timestamp, not corrected, of the records that begin in these
+	 * bytes. 0 and UINT64_MAX: unknown. UINT64_MAX and 0: no record begins here
+	 */
+	uint64_t first, last;
+	uint64_t
+		events; /* bit n is set if these bytes contain a record of an event whose id modulo 64 is n */
+	uint32_t length; /* number of bytes */
+	uint32_t size;	 /* size of the block's frame */
+};
+
+#define KTRX_STREAM_INDEX_MAGIC "\x89KTSIDX\n"
+
+struct ktrx_stream_index {
+	uint64_t offset; /* offset in the stream of the frame */
+	uint32_t size;	 /* size of the frame */
+	uint32_t spans;
+	uint32_t reserved;
+	uint32_t check; /* result of ktrx_stream_check() for the members before this one */
+	uint8_t magic[8];
+};
+
+KTRX_ASSERT_SIZE(struct ktrx_stream_span, 48);
+KTRX_ASSERT_SIZE(struct ktrx_stream_index, 32);
 KTRX_ASSERT_SIZE(struct ktrx_stream, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_stream, version, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_stream, length, 16);

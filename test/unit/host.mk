@@ -50,6 +50,7 @@ UNIT_WITH_ktread_proc := ktread_support ktread_proc_support test/golden/proc/put
 UNIT_WITH_ktread_proc_damage := ktread_support ktread_proc_support test/golden/proc/put.c
 UNIT_WITH_ktread_proc_input := ktread_support ktread_proc_support test/golden/proc/put.c
 UNIT_WITH_ktread_proc_sessions := ktread_support ktread_proc_support test/golden/proc/put.c
+UNIT_WITH_ktread_seek := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_ktread_stream := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_ktread_stream_damage := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_live := script

@@ -8,13 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ktread/trace.h"
-#include "unit/support/ktread_sample.h"
+#include "ktrx/stream.h"
+#include "unit/support/ktread_stream.h"
 #include "unit/support/random.h"
 
 #define SPACING 16u /* distance of samples; so records may be 64 slots away from their places */
-#define WINDOWS 40u
+#define WINDOWS 24u
 
 static struct ktread *open_for(const char *path, int window)
 {
@@ -95,11 +97,14 @@ static struct bounds bounds_of(const char *path)
 	return bounds;
 }
 
-/* Returns the number of slots that the windowed reader has decoded, over all windows. */
-static uint64_t compare_windows(const char *path, uint64_t *seed)
+/*
+ * Compares windows of two files with the same trace. Returns the number of slots that the windowed reader of
+ * the second file has decoded.
+ */
+static uint64_t compare_files(const char *path, const char *other, uint64_t *seed)
 {
 	const struct bounds bounds = bounds_of(path);
-	struct ktread *all = open_for(path, 0), *part = open_for(path, 1);
+	struct ktread *all = open_for(path, 0), *part = open_for(other, 1);
 	const uint64_t length = bounds.last - bounds.first + 1;
 	uint64_t read = 0;
 
@@ -119,6 +124,20 @@ static uint64_t compare_windows(const char *path, uint64_t *seed)
 	ktread_close(all);
 	ktread_close(part);
 	return read;
+}
+
+/*
+ * Compares windows of a dump, and of the stream that is made of it. Returns the number of slots that were
+ * decoded for the dump or for the stream, whichever is greater.
+ */
+static uint64_t compare_windows(const char *path, uint64_t *seed)
+{
+	const struct scratch stream = stream_of(path, NULL);
+	uint64_t of_dump = compare_files(path, path, seed),
+		 of_stream = compare_files(path, stream.path, seed);
+
+	close(stream.descriptor);
+	return of_dump > of_stream ? of_dump : of_stream;
 }
 
 static void compare_dump(struct writer *writer, uint64_t *seed)
@@ -290,6 +309,61 @@ static void windows_of_version_1_are_exact(void **state)
 	compare_v1(&seed, 0, 50000);
 }
 
+/* Returns whether the reader of a window reports that it does not use the index. */
+static bool is_refused(const char *path)
+{
+	struct ktread *trace = open_for(path, 1);
+	const char *warning;
+	bool found = false;
+
+	while ((warning = ktread_warning(trace)))
+		found |= strstr(warning, "the index is not used") != NULL;
+	ktread_close(trace);
+	return found;
+}
+
+static void damaged_index_is_not_used(void **state)
+{
+	uint64_t seed = 8;
+	struct bytes dump = { 0 }, bytes;
+	struct ktrx_stream_index index;
+	struct scratch stream, damaged;
+	struct writer writer;
+
+	(void)state;
+	fill(&writer, &seed, 12000, 500);
+	writer_dump(&writer, &dump);
+	stream = stream_of(temporary_bytes(&dump), NULL);
+	bytes = scratch_bytes(&stream);
+	assert_false(is_refused(stream.path));
+	memcpy(&index, bytes.data + bytes.size - sizeof(index), sizeof(index));
+	for (size_t at = index.offset; at < bytes.size; at++) {
+		bool in_magic = at >= bytes.size - sizeof(index.magic);
+
+		bytes.data[at] ^= (unsigned char)(1u << random_word(&seed) % 8);
+		damaged = scratch_of(bytes.data, bytes.size);
+		/*
+		 * Without its magic, the index is not recognized. A bit of the descriptor in the
+		 * frame's header has no meaning (RFC 8878, section 3.1.1.1.1).
+		 */
+		if (at != index.offset + 4)
+			assert_int_equal(is_refused(damaged.path), !in_magic);
+		if (at % 50 == 0 || at == index.offset + 4)
+			compare_files(stream.path, damaged.path, &seed);
+		close(damaged.descriptor);
+		assert_int_equal(pread(stream.descriptor, &bytes.data[at], 1, (off_t)at), 1);
+	}
+	/* an index of another stream */
+	bytes.data[index.offset - 1] ^= 1;
+	damaged = scratch_of(bytes.data, bytes.size);
+	assert_true(is_refused(damaged.path));
+	close(damaged.descriptor);
+	close(stream.descriptor);
+	bytes_free(&bytes);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 /* Only the order of events with equal timestamps may differ after sorting, so none is equal here. */
 static void real_traces_have_exact_windows(void **state)
 {
@@ -317,6 +391,7 @@ int main(void)
 		cmocka_unit_test_teardown(whole_ring_is_read_if_its_clock_goes_back, temporary_teardown),
 		cmocka_unit_test_teardown(windows_in_corrected_time_are_exact, temporary_teardown),
 		cmocka_unit_test_teardown(windows_of_version_1_are_exact, temporary_teardown),
+		cmocka_unit_test_teardown(damaged_index_is_not_used, temporary_teardown),
 		cmocka_unit_test(real_traces_have_exact_windows),
 	};
 

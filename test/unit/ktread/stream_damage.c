@@ -41,6 +41,16 @@ static loose_block *block_of(struct bytes *stream, unsigned n)
 	return block;
 }
 
+/* Removes the index, which begins where the END block ends. */
+static void cut_index(struct bytes *stream)
+{
+	struct ktrx_stream_index index;
+
+	memcpy(&index, stream->data + stream->size - sizeof(index), sizeof(index));
+	assert_memory_equal(index.magic, KTRX_STREAM_INDEX_MAGIC, sizeof(index.magic));
+	stream->size = index.offset;
+}
+
 static void seal_head(struct bytes *stream)
 {
 	head_of(stream)->check = ktrx_stream_check(stream->data, offsetof(struct ktrx_stream, check));
@@ -111,10 +121,12 @@ static void refuse(const struct bytes *stream, int error, const char *message)
 static void rest_of_a_cut_stream_is_read(void **state)
 {
 	struct bytes stream = sample_stream();
-	size_t whole = stream.size;
+	size_t whole;
 	uint64_t all;
 
 	(void)state;
+	cut_index(&stream);
+	whole = stream.size;
 	stream.size = whole - sizeof(struct ktrx_stream_block);
 	all = read_damaged(&stream, "cut short");
 	assert_true(all > 600);
