@@ -5,7 +5,7 @@
 # (qemu_args.c is qemu-args). An output format is an object export_NAME, defined in host/export.
 KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
 KTRACE_SRCS := $(foreach room,analyze calls capture cmd diff doctor export filter findings flow hunt hwt kdump live mcp observe profile record why,$(wildcard host/$(room)/*.c))
-COMMANDS := bisect check control decode diff doctor export extract goto hunt hwt kdump ktrdump live mcp profile qemu_args record retrace run show stats summary take why
+COMMANDS := bisect check control decode diff doctor export extract goto hunt hwt kdump ktrdump life live mcp profile qemu_args record retrace run show stats summary take why
 TOOLS := hwt kdump ktrace-decode ktrdump
 EXPORT_FORMATS := json perfetto stream
 

@@ -48,6 +48,14 @@ golden v2-where-long ktrace show --where 'cpu == 0 or cpu == 1 or cpu == 2 or cp
 golden v1-where ktrace show --where 'nr == 59 and cpu == 1' v1.bin
 golden lowclock-where ktrace show --where 'time < 5' lowclock.bin
 golden typed-where ktrace show --where 'has(path) or result == -2' typed.ktrx
+golden life-file ktrace life file 0xffff0300 typed.ktrx
+golden life-file-json ktrace life --json file 0xffff0300 typed.ktrx
+golden life-thread ktrace life thread 12 v2.ktrx
+golden life-field ktrace life nr=600 v2.ktrx
+golden life-text ktrace life path=/lost typed.ktrx
+golden life-absent ktrace life page 3 v2.ktrx
+golden life-unknown ktrace life frob=3 v2.ktrx
+golden life-hostile ktrace life thread 13 hostile.ktrx
 golden v2-lines ktrace show --json v2.ktrx
 golden v2-slots ktrace show --hex --event syscall,sched.switch --limit 4 v2.ktrx
 golden v1-slots ktrace show --hex --limit 2 v1.bin

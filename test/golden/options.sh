@@ -114,6 +114,22 @@ refused show --svg --svg out --json v2.ktrx
 
 works summary --json v2.ktrx -- --json v2.ktrx
 
+# ---- life
+works life --json thread 12 v2.ktrx -- --json thread 12 v2.ktrx
+works life --form thread 12 v2.ktrx -- --form v1 thread 12 v2.ktrx
+works life --raw-clock thread 6 clocks-apart.ktrx -- --raw-clock thread 6 clocks-apart.ktrx
+works life --align thread 12 v2.ktrx -- --align thread 12 v2.ktrx
+works life --frequency thread 12 v2.ktrx -- --frequency 1000 thread 12 v2.ktrx
+works life --v1-layout len=59 v1.bin -- --v1-layout spec len=59 v1.bin
+opens life --with --with absent thread 12 v2.ktrx
+opens life --calls --calls absent.table thread 12 v2.ktrx
+echo "life --machine" >>covered
+refused life --machine --machine riscv64 thread 12 v2.ktrx
+refused life 'KIND ID' thread
+refused life KIND frob 3 v2.ktrx
+refused life ID thread frob v2.ktrx
+refused life 'only one file' thread 12 v2.ktrx v1.bin
+
 times='--begin sched.wake --end sched.switch'
 # shellcheck disable=SC2086
 {
@@ -197,7 +213,7 @@ for option in '--event sched' '--cpu 0' '--pid 1'; do
 done
 refused live --tail --json --tail 3 v2.ktrx
 
-for c in show summary stats check why export decode doctor; do
+for c in show summary stats life check why export decode doctor; do
 	listed $c
 done
 done_testing
