@@ -14,10 +14,15 @@
 /* A thread that was woken and has not run since. */
 struct waiting {
 	uint64_t stamp; /* stamp of the wakeup; 0 if there was no wakeup */
+	uint32_t id;	/* the thread */
+	uint32_t waker; /* thread that caused the wakeup */
+	uint32_t cpu;	/* CPU on which it was caused */
+	bool interrupt; /* true if an interrupt caused it */
 };
 
 struct reading {
 	struct latencies *latencies;
+	const struct latencies_sink *sink; /* takes each duration; NULL: durations are added to rows */
 	struct gaps *gaps;
 	struct spans *spans;
 	struct threads *threads;
@@ -31,6 +36,7 @@ struct reading {
 	uint64_t *seen; /* by CPU: time of the last event */
 	/* by kind of duration: bit map of the events that begin and end it */
 	uint8_t needed[LATENCIES_KINDS][(KTRX_EVENT_MAX + 1) / 8];
+	bool closing; /* true if the trace was read to its end, and what is still open is being passed on */
 	int error;
 };
 
@@ -89,9 +95,16 @@ static void on_begin(void *context, struct spans_owner owner, unsigned lane, con
 
 	(void)owner;
 	(void)lane;
-	if (span->kind != WELLKNOWN_IRQ_ENTER ||
+	if ((span->kind != WELLKNOWN_IRQ_ENTER && !r->sink) ||
 	    !wellknown_string(wellknown_of(&r->known, event), event, WELLKNOWN_NAME, &name))
 		return;
+	if (r->sink) {
+		if (kind_of(span->kind) >= 0 && span->has_key)
+			keep_error(r,
+				   r->sink->name(r->sink->context, (enum latencies_kind)kind_of(span->kind),
+						 span->key, name.string, name.length));
+		return;
+	}
 	row = row_of(r->latencies, LATENCIES_IRQ, span->has_key, span->key);
 	if (row && row->name[0] == '\0' && name.length < sizeof(row->name))
 		memcpy(row->name, name.string, name.length);
@@ -119,21 +132,58 @@ static void measure(struct reading *r, struct latencies_row *row, uint64_t begin
 	keep_error(r, pairs_measure(&row->ticks, &row->worst, begin, end, cost, meanwhile));
 }
 
+/* Returns whether a span ended, and no missing slots or events can hide its true end. */
+static bool is_measured(struct reading *r, struct spans_owner owner, const struct spans_span *span,
+			const struct ktread_event *event, int kind)
+{
+	return event && !gaps_between(r->gaps, place_of(owner, span, event), span->stamp, event->stamp) &&
+	       !gaps_switched(r->gaps, r->needed[kind], span->stamp, event->stamp);
+}
+
+static void pass_span(struct reading *r, struct spans_owner owner, const struct spans_span *span,
+		      const struct ktread_event *event, int kind)
+{
+	struct latencies_duration duration = {
+		.kind = (enum latencies_kind)kind,
+		.how = r->closing ? LATENCIES_OPEN : LATENCIES_DROPPED,
+		.begin = span->stamp,
+		.cpu = span->cpu,
+		.thread = span->thread,
+		.has_number = span->has_key,
+		.number = span->key,
+	};
+	uint64_t result;
+
+	if (is_measured(r, owner, span, event, kind)) {
+		duration.how = LATENCIES_MEASURED;
+		duration.end = event->stamp;
+		duration.end_cpu = event->cpu;
+	}
+	if (event && kind == LATENCIES_SYSCALL && duration.how == LATENCIES_MEASURED &&
+	    wellknown_number(wellknown_of(&r->known, event), event, WELLKNOWN_RESULT, &result)) {
+		duration.has_result = true;
+		duration.result = (int64_t)result;
+	}
+	keep_error(r, r->sink->take(r->sink->context, &duration));
+}
+
 static void on_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		   const struct ktread_event *event, uint64_t time)
 {
 	struct reading *r = context;
 	int kind = kind_of(span->kind);
-	struct latencies_row *row =
-		kind < 0 ? NULL : row_of(r->latencies, (enum latencies_kind)kind, span->has_key, span->key);
+	struct latencies_row *row;
 	uint64_t meanwhile = 0;
 
 	(void)lane;
 	(void)time;
+	if (kind >= 0 && r->sink)
+		pass_span(r, owner, span, event, kind);
+	row = kind < 0 || r->sink ? NULL
+				  : row_of(r->latencies, (enum latencies_kind)kind, span->has_key, span->key);
 	if (!row)
 		return;
-	if (!event || gaps_between(r->gaps, place_of(owner, span, event), span->stamp, event->stamp) ||
-	    gaps_switched(r->gaps, r->needed[kind], span->stamp, event->stamp)) {
+	if (!is_measured(r, owner, span, event, kind)) {
 		row->dropped++;
 		return;
 	}
@@ -154,6 +204,34 @@ static struct waiting *waiting_of(struct reading *r, uint32_t index)
 	return &larger[index];
 }
 
+/* Returns whether no missing slots or events can hide the true end of a wait that ends now. */
+static bool is_wait_measured(struct reading *r, uint64_t begin)
+{
+	return !gaps_between(r->gaps, GAPS_ANYWHERE, begin, r->event->stamp) &&
+	       !gaps_switched(r->gaps, r->needed[LATENCIES_RUN_QUEUE], begin, r->event->stamp);
+}
+
+/* `end`: where the thread runs; NULL if it was not seen to run. */
+static void pass_wakeup(struct reading *r, const struct waiting *waiting, const struct ktread_event *end)
+{
+	struct latencies_duration duration = {
+		.kind = LATENCIES_RUN_QUEUE,
+		.how = r->closing ? LATENCIES_OPEN : LATENCIES_DROPPED,
+		.begin = waiting->stamp,
+		.cpu = waiting->cpu,
+		.thread = waiting->id,
+		.waker = waiting->waker,
+		.interrupt = waiting->interrupt,
+	};
+
+	if (end && is_wait_measured(r, waiting->stamp)) {
+		duration.how = LATENCIES_MEASURED;
+		duration.end = end->stamp;
+		duration.end_cpu = end->cpu;
+	}
+	keep_error(r, r->sink->take(r->sink->context, &duration));
+}
+
 /*
  * Measures from the wakeup to the next time that the thread runs. A thread that was runnable after its last
  * switch was not woken.
@@ -171,16 +249,22 @@ static void on_change(void *context, const struct threads_change *change)
 		return;
 	end.cpu = change->cpu;
 	end.thread = change->thread->id;
-	if (runs && waiting->stamp != 0 && change->thread->id != 0) {
+	if (waiting->stamp != 0 && r->sink)
+		pass_wakeup(r, waiting, runs ? &end : NULL);
+	if (runs && waiting->stamp != 0 && change->thread->id != 0 && !r->sink) {
 		row = row_of(r->latencies, LATENCIES_RUN_QUEUE, false, 0);
-		if (row &&
-		    (gaps_between(r->gaps, GAPS_ANYWHERE, waiting->stamp, r->event->stamp) ||
-		     gaps_switched(r->gaps, r->needed[LATENCIES_RUN_QUEUE], waiting->stamp, r->event->stamp)))
+		if (row && !is_wait_measured(r, waiting->stamp))
 			row->dropped++;
 		else if (row)
 			measure(r, row, waiting->stamp, &end, 0, 0);
 	}
-	waiting->stamp = change->woken ? r->event->stamp : 0;
+	*waiting = (struct waiting){
+		.stamp = change->woken ? r->event->stamp : 0,
+		.id = change->thread->id,
+		.waker = change->waker,
+		.cpu = change->cpu,
+		.interrupt = change->interrupt,
+	};
 }
 
 static void take(struct reading *r, const struct ktread_event *event)
@@ -235,6 +319,17 @@ static void mark_needed(struct reading *r, const struct ktread *trace)
 		wellknown_mark(trace, &r->known, needs[n].event, r->needed[needs[n].kind]);
 }
 
+/* Passes on what has not ended at the end of the trace. */
+static void pass_open(struct reading *r)
+{
+	spans_finish(r->spans);
+	r->closing = true;
+	spans_close(r->spans, 2 * r->latencies->events);
+	for (uint32_t n = 0; n < r->waiting_count && !r->error; n++)
+		if (r->waiting[n].stamp != 0)
+			pass_wakeup(r, &r->waiting[n], NULL);
+}
+
 static int read_all(struct reading *r, struct ktread *trace)
 {
 	const struct spans_sink sink = { r, on_begin, on_end };
@@ -254,6 +349,8 @@ static int read_all(struct reading *r, struct ktread *trace)
 	while ((status = ktread_next(trace, &event)) > 0 && !r->error)
 		take(r, event);
 	r->latencies->unpaired = spans_unpaired(r->spans);
+	if (r->sink && status == 0 && !r->error)
+		pass_open(r);
 	return r->error ? r->error : status;
 }
 
@@ -266,26 +363,21 @@ static int in_order(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
-int latencies_read(struct latencies **latencies, struct ktread *trace, uint64_t cost)
-{
-	return latencies_read_each(latencies, trace, cost, NULL, NULL);
-}
-
-int latencies_read_each(struct latencies **latencies, struct ktread *trace, uint64_t cost,
-			latencies_each *each, void *context)
+static int read_into(struct latencies *latencies, struct ktread *trace, uint64_t cost,
+		     const struct latencies_sink *sink, latencies_each *each, void *context)
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	int status = KTREAD_E_MEMORY;
 
-	*latencies = calloc(1, sizeof(**latencies));
-	if (r && *latencies) {
-		r->latencies = *latencies;
+	if (r && latencies) {
+		r->latencies = latencies;
+		r->sink = sink;
 		r->cost = cost;
 		r->each = each;
 		r->context = context;
 		r->seen = calloc(THREADS_CPUS_MAX, sizeof(*r->seen));
 		status = r->seen ? read_all(r, trace) : KTREAD_E_MEMORY;
-		qsort((*latencies)->row, (*latencies)->rows, sizeof((*latencies)->row[0]), in_order);
+		qsort(latencies->row, latencies->rows, sizeof(latencies->row[0]), in_order);
 	}
 	if (r) {
 		spans_destroy(r->spans);
@@ -295,6 +387,28 @@ int latencies_read_each(struct latencies **latencies, struct ktread *trace, uint
 		free(r->seen);
 		free(r);
 	}
+	return status;
+}
+
+int latencies_read(struct latencies **latencies, struct ktread *trace, uint64_t cost)
+{
+	*latencies = calloc(1, sizeof(**latencies));
+	return read_into(*latencies, trace, cost, NULL, NULL, NULL);
+}
+
+int latencies_read_each(struct latencies **latencies, struct ktread *trace, uint64_t cost,
+			latencies_each *each, void *context)
+{
+	*latencies = calloc(1, sizeof(**latencies));
+	return read_into(*latencies, trace, cost, NULL, each, context);
+}
+
+int latencies_pass(struct ktread *trace, const struct latencies_sink *sink)
+{
+	struct latencies *latencies = calloc(1, sizeof(*latencies));
+	int status = read_into(latencies, trace, 0, sink, NULL, NULL);
+
+	latencies_free(latencies);
 	return status;
 }
 

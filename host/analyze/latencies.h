@@ -4,6 +4,7 @@
 #define ANALYZE_LATENCIES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/histogram.h"
@@ -160,5 +161,47 @@ typedef void latencies_each(void *context, const struct latencies_span *span);
 int latencies_read_each(struct latencies **latencies, struct ktread *trace, uint64_t cost,
 			latencies_each *each, void *context);
 void latencies_free(struct latencies *latencies);
+
+/* ---- The same durations one by one, also those that were not measured ---- */
+
+enum latencies_end {
+	LATENCIES_MEASURED,
+	/* the end was not seen, slots are missing, or an event was switched off: the length is unknown */
+	LATENCIES_DROPPED,
+	LATENCIES_OPEN, /* not ended at the end of the trace */
+};
+
+struct latencies_duration {
+	enum latencies_kind kind;
+	enum latencies_end how;
+	uint64_t begin, end; /* stamps; `end` is valid if the duration was measured */
+	uint32_t cpu;	     /* CPU of the beginning; for LATENCIES_RUN_QUEUE, of the wakeup */
+	uint32_t end_cpu;    /* valid if the duration was measured */
+	/* thread of the beginning; for LATENCIES_RUN_QUEUE, the thread that was woken */
+	uint32_t thread;
+	/* LATENCIES_RUN_QUEUE: thread that caused the wakeup, and whether an interrupt of it did */
+	uint32_t waker;
+	bool interrupt;
+	bool has_number;
+	uint64_t number; /* number of the system call or interrupt, or address of the lock */
+	bool has_result;
+	int64_t result; /* result of the system call */
+};
+
+/* Each function returns 0 or a negative KTREAD_E_*, which ends the reading. */
+struct latencies_sink {
+	void *context;
+	/* Takes the name of an interrupt or lock, from the event at the beginning; untrusted text. */
+	int (*name)(void *context, enum latencies_kind kind, uint64_t number, const char *name,
+		    size_t length);
+	/* Takes a duration when it ends. */
+	int (*take)(void *context, const struct latencies_duration *duration);
+};
+
+/*
+ * Reads the trace to its end, as latencies_read() does. Passes each duration to `sink`. Returns 0,
+ * KTREAD_E_MEMORY, the error of ktread_next(), or the result of a function of the sink if it is not 0.
+ */
+int latencies_pass(struct ktread *trace, const struct latencies_sink *sink);
 
 #endif

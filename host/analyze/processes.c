@@ -192,3 +192,8 @@ const struct processes_process *processes_find(const struct processes *processes
 {
 	return find(&processes->all, id);
 }
+
+const struct processes_process *processes_at(const struct processes *processes, uint32_t n)
+{
+	return n < processes->all.entries ? (const void *)id_at(&processes->all, n) : NULL;
+}

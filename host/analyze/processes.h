@@ -37,6 +37,8 @@ void processes_free(struct processes *processes);
 uint32_t processes_of(const struct processes *processes, uint32_t thread);
 /* Returns the process, or NULL if it is unknown. */
 const struct processes_process *processes_find(const struct processes *processes, uint32_t id);
+/* Returns process `n`, counted from 0; NULL after the last one. */
+const struct processes_process *processes_at(const struct processes *processes, uint32_t n);
 
 /*
  * Returns the process that an event is about: the one in its field or, without such a field, the process of

@@ -302,6 +302,7 @@ static inline void describe(const struct spans *s, struct spans_span *span, cons
 	span->stamp = event->stamp;
 	span->events = spans_events(s, event->cpu);
 	span->cpu = event->cpu;
+	span->thread = event->thread;
 	span->kind = known->kind;
 }
 

@@ -43,8 +43,9 @@ struct spans_span {
 	uint64_t stamp; /* stamp of the span's beginning */
 	/* number of the CPU's events before the span, as counted by spans_events() */
 	uint64_t events;
-	uint32_t cpu; /* CPU where the span began */
-	uint8_t kind; /* enum wellknown_kind of the event that begins the span */
+	uint32_t cpu;	 /* CPU where the span began */
+	uint32_t thread; /* thread of the event that begins the span */
+	uint8_t kind;	 /* enum wellknown_kind of the event that begins the span */
 	bool has_key;
 };
 
