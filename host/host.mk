@@ -4,8 +4,8 @@
 # QEMU. Each room is a folder; all of its sources belong to the program. A subcommand is a file of host/cmd
 # (qemu_args.c is qemu-args). An output format is an object export_NAME, defined in host/export.
 KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
-KTRACE_SRCS := $(foreach room,analyze calls capture cmd diff doctor export filter findings flow hunt hwt kdump live mcp observe profile record why,$(wildcard host/$(room)/*.c))
-COMMANDS := bisect check control decode diff doctor export extract goto hunt hwt kdump ktrdump life live mcp profile qemu_args record retrace run show stats summary take why
+KTRACE_SRCS := $(foreach room,analyze calls capture cmd diff doctor export filter findings flow hunt hwt kdump live mcp observe profile record sql why,$(wildcard host/$(room)/*.c))
+COMMANDS := bisect check control decode diff doctor export extract goto hunt hwt kdump ktrdump life live mcp profile qemu_args record retrace run show sql stats summary take why
 TOOLS := hwt kdump ktrace-decode ktrdump
 EXPORT_FORMATS := json perfetto stream
 

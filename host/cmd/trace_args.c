@@ -237,8 +237,11 @@ int trace_bad_time(const char *name, const char *option, const char *value, uint
  */
 static int take_file(struct trace_args *args, int argc, char **argv)
 {
-	if (optind + 1 < argc)
-		return options_refuse(&args->line, "only one file can be given");
+	if (args->word && optind + 1 < argc)
+		*args->word = argv[optind + 1];
+	if (optind + 1 + (args->word != NULL) < argc)
+		return options_refuse(&args->line, args->word ? "too many words: put quotes around the query"
+							      : "only one file can be given");
 	if (optind < argc)
 		args->path = argv[optind];
 	else if (!args->file_needed && access(TRACE_USUAL_FILE, F_OK) == 0)

@@ -89,6 +89,8 @@ struct trace_args {
 	bool reports_order;
 	/* true if the command needs the whole trace, not only the events that the filter selects */
 	bool whole;
+	/* where to store a word after the file; NULL: the command takes only a file */
+	const char **word;
 	bool file_needed; /* true if the command does not read TRACE_USUAL_FILE when no file is given */
 	/* true if the trace comes from a machine, not from a file; the command's options set this */
 	bool elsewhere;
@@ -118,6 +120,11 @@ option_set trace_set_machine; /* const char *: the machine's canonical name */
 int trace_args_parse(struct trace_args *args, int argc, char **argv);
 /* Opens the trace, sets the filter, and prints warnings. Returns 0, EXIT_USAGE or EXIT_BAD_INPUT. */
 int trace_args_open(struct trace_args *args, struct ktread **trace);
+/*
+ * Opens the trace once more, without a filter and without messages, for a command that reads it in several
+ * places at a time. Returns NULL if this fails. Requires: trace_args_open() has succeeded.
+ */
+struct ktread *trace_args_reopen(const struct trace_args *args);
 /*
  * Prints warnings found while reading, and closes the trace. `result` is the last result of ktread_next().
  * Returns the exit status.

@@ -394,6 +394,20 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 	return status;
 }
 
+struct ktread *trace_args_reopen(const struct trace_args *args)
+{
+	struct align_report report;
+	struct ktread *trace;
+
+	if (ktread_open(&trace, args->path, &args->options) < 0)
+		return NULL;
+	if ((args->with && trace_with(args, trace)) || (args->align && align_clocks(trace, &report) < 0)) {
+		ktread_close(trace);
+		return NULL;
+	}
+	return trace;
+}
+
 void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace)
 {
 	if (cost_of(trace) == 0)

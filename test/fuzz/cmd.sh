@@ -39,5 +39,8 @@ damage "$count" *.bin *.ktrx *.kts
 0,1 json ktrace show --settings --json %
 0,1,10 utf8 ktrace doctor %
 0,1,10 json ktrace doctor --json %
+0,1,3 utf8 ktrace sql --timeout 20 % SELECT/**/*/**/FROM/**/events;SELECT/**/*/**/FROM/**/slices
+0,1,3 json ktrace sql --json --timeout 20 % SELECT/**/*/**/FROM/**/thread_states/**/a,losses/**/b/**/LIMIT/**/999
+0,1,3 json ktrace sql --json --timeout 20 % SELECT/**/*/**/FROM/**/processes;SELECT/**/*/**/FROM/**/counts,threads/**/LIMIT/**/999
 0,1,2,3 text ktrace check --all --rules default.rules %
 LINES

@@ -56,6 +56,10 @@ harmless text ktrace stats %.ktrx
 harmless json ktrace stats --json %.ktrx
 harmless text ktrace stats --rate %.ktrx
 harmless text ktrace stats --begin syscall.enter --end syscall.exit --svg - %.ktrx
+tables='SELECT * FROM events; SELECT * FROM slices; SELECT * FROM processes; SELECT * FROM counts'
+harmless utf8 "ktrace sql %.ktrx '.tables'; ktrace sql %.ktrx .schema; ktrace sql %.ktrx '$tables'"
+harmless utf8 "ktrace sql --format csv %.ktrx '$tables'"
+harmless json "ktrace sql --json %.ktrx '$tables'"
 harmless text ktrace check %.ktrx
 harmless json ktrace check --json %.ktrx
 harmless text ktrace why %.ktrx

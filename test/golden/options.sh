@@ -186,6 +186,27 @@ for option in '--with beside.steps' '--machine x86_64' --raw-clock --align; do
 	refused export "${option%% *}" --format stream -o out $option v2.ktrx
 done
 
+for option in '--pid 12' '--cpu 1' '--event sched' '--since 1us' '--until 1us'; do
+	# shellcheck disable=SC2086
+	refused sql "${option%% *}" $option v2.ktrx .tables
+done
+query='SELECT(max(ts))FROM/**/events'
+works sql --form v2.ktrx $query -- --form v1 v2.ktrx $query
+opens sql --with --with absent v2.ktrx $query
+works sql --frequency v2.ktrx $query -- --frequency 1000 v2.ktrx $query
+works sql --align v2.ktrx $query -- --align v2.ktrx $query
+works sql --raw-clock clocks-apart.ktrx $query -- --raw-clock clocks-apart.ktrx $query
+works sql --v1-layout v1.bin 'SELECT(sum(len))FROM"NET_RECV"' -- --v1-layout spec v1.bin 'SELECT(sum(len))FROM"NET_RECV"'
+opens sql --calls --calls absent v2.ktrx $query
+echo "sql --machine" >>covered
+refused sql --machine --machine riscv64 v2.ktrx $query
+works sql --format v2.ktrx $query -- --format csv v2.ktrx $query
+works sql -f v2.ktrx $query -- -f json v2.ktrx $query
+works sql --json v2.ktrx $query -- --json v2.ktrx $query
+works sql --timeout v2.ktrx 'WITH/**/t(x)AS(VALUES(1)UNION/**/ALL/**/SELECT(x+1)FROM/**/t/**/LIMIT/**/99999)SELECT(max(x))FROM/**/t' -- \
+	--timeout 0.000001 v2.ktrx 'WITH/**/t(x)AS(VALUES(1)UNION/**/ALL/**/SELECT(x+1)FROM/**/t/**/LIMIT/**/99999)SELECT(max(x))FROM/**/t'
+works sql --memory v2.ktrx 'SELECT(length(hex(zeroblob(6000000))))' -- --memory 16 v2.ktrx 'SELECT(length(hex(zeroblob(6000000))))'
+
 works decode --timeline --summary v1.bin -- --timeline v1.bin
 works decode --summary v1.bin -- --summary v1.bin
 works decode --perfetto v1.bin -- --perfetto out v1.bin
@@ -213,7 +234,7 @@ for option in '--event sched' '--cpu 0' '--pid 1'; do
 done
 refused live --tail --json --tail 3 v2.ktrx
 
-for c in show summary stats life check why export decode doctor; do
+for c in show summary stats sql life check why export decode doctor; do
 	listed $c
 done
 done_testing

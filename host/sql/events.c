@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Events as virtual tables of SQLite. A cursor reads the trace in one of three ways, the first that gives all
+ * columns of the query:
+ *
+ * - GROUPED: the query needs one column and wants equal values together (GROUP BY, DISTINCT). The counts of
+ *   the whole trace give the rows, so that SQLite need not sort them.
+ * - BRIEF: the query needs neither times nor fields. Rings are read one after another.
+ * - FULL: events in order of time. Conditions on time, CPU, thread and kind become the reader's filter.
+ *   SQLite checks them once more, so the filter may select too much.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktrx/v2.h"
+#include "sql/session.h"
+
+#define BRIEFS	 256u
+#define MAP	 ((KTRX_EVENT_MAX + 1) / 8)
+#define CPUS	 TALLY_CPUS
+#define RING_BIT 44 /* a row's number is its ring, shifted by this, plus the index of its slot */
+
+enum way { FULL, BRIEF, GROUPED_BY_EVENT, GROUPED_BY_THREAD, GROUPED_BY_CPU };
+#define DISTINCT 8 /* bit in idxNum: one row of each group is enough */
+
+#define BIT(column) (UINT64_C(1) << (column))
+#define BRIEF_COLUMNS                                                                                        \
+	(BIT(SQL_EVENT_CPU) | BIT(SQL_EVENT_THREAD) | BIT(SQL_EVENT_THREAD_NAME) | BIT(SQL_EVENT_CATEGORY) | \
+	 BIT(SQL_EVENT_NAME) | BIT(SQL_EVENT_TYPE))
+
+struct vtab {
+	sqlite3_vtab base;
+	const struct sql_events *table;
+};
+
+struct cursor {
+	sqlite3_vtab_cursor base;
+	struct ktread *reader; /* NULL: at the end, or not yet begun */
+	enum way way;
+	bool over, once;
+	const struct ktread_event *event; /* the current row */
+	struct ktread_event now;	  /* the current row, if it has only the members of a brief */
+	struct ktread_brief brief[BRIEFS];
+	int at, got;
+	struct tally_entry *entry; /* GROUPED: groups, and the number of rows that are left of the first */
+	size_t entries, group;
+	uint64_t left;
+	sqlite3_int64 row;
+};
+
+static int connect_table(sqlite3 *db, void *table, int words, const char *const *word, sqlite3_vtab **result,
+			 char **error)
+{
+	const struct sql_events *events = table;
+	struct vtab *vtab = sqlite3_malloc(sizeof(*vtab));
+	int status;
+
+	(void)db;
+	(void)words;
+	(void)word;
+	(void)error;
+	if (!vtab)
+		return SQLITE_NOMEM;
+	*vtab = (struct vtab){ .table = events };
+	status = sql_declare(events->sql, events->column, events->columns);
+	if (status == SQLITE_OK)
+		*result = &vtab->base;
+	else
+		sqlite3_free(vtab);
+	return status;
+}
+
+static int disconnect(sqlite3_vtab *vtab)
+{
+	sqlite3_free(vtab);
+	return SQLITE_OK;
+}
+
+/* ---- The plan ---- */
+
+/* Returns the letter by which the cursor knows a constraint; 0: SQLite must check it alone. */
+static char letter_of(sqlite3_index_info *info, int n, bool whole)
+{
+	const struct sqlite3_index_constraint *constraint = &info->aConstraint[n];
+	const bool equal = constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
+	const bool list = equal && sqlite3_vtab_in(info, n, -1);
+	const bool binary = strcmp(sqlite3_vtab_collation(info, n), "BINARY") == 0;
+
+	if (!constraint->usable)
+		return 0;
+	if (constraint->iColumn == SQL_EVENT_TS && !list)
+		return equal					      ? 'e'
+		       : constraint->op == SQLITE_INDEX_CONSTRAINT_GT ? 'g'
+		       : constraint->op == SQLITE_INDEX_CONSTRAINT_GE ? 'G'
+		       : constraint->op == SQLITE_INDEX_CONSTRAINT_LT ? 'l'
+		       : constraint->op == SQLITE_INDEX_CONSTRAINT_LE ? 'L'
+								      : 0;
+	if (constraint->iColumn == SQL_EVENT_CPU && equal)
+		return list ? 'C' : 'c';
+	if (constraint->iColumn == SQL_EVENT_THREAD && equal && !list)
+		return 't';
+	if (!whole)
+		return 0;
+	if (constraint->iColumn == SQL_EVENT_NAME && equal && binary)
+		return list ? 'N' : 'n';
+	if (constraint->iColumn == SQL_EVENT_CATEGORY && equal && binary)
+		return list ? 'Y' : 'y';
+	if (constraint->iColumn == SQL_EVENT_TYPE && equal)
+		return list ? 'I' : 'i';
+	if (constraint->iColumn == SQL_EVENT_NAME && constraint->op == SQLITE_INDEX_CONSTRAINT_LIKE)
+		return 'k';
+	if (constraint->iColumn == SQL_EVENT_NAME && constraint->op == SQLITE_INDEX_CONSTRAINT_GLOB)
+		return 'K';
+	return 0;
+}
+
+/* Returns how the rows can come from counts, or FULL. */
+static enum way grouped_way(const sqlite3_index_info *info, const struct sql *sql)
+{
+	const uint64_t used = info->colUsed;
+	const uint64_t event = BIT(SQL_EVENT_NAME) | BIT(SQL_EVENT_CATEGORY) | BIT(SQL_EVENT_TYPE);
+
+	if (info->nOrderBy != 1)
+		return FULL;
+	switch (info->aOrderBy[0].iColumn) {
+	case SQL_EVENT_NAME:
+	case SQL_EVENT_CATEGORY:
+	case SQL_EVENT_TYPE:
+		return used & ~event ? FULL : GROUPED_BY_EVENT;
+	case SQL_EVENT_CPU:
+		return used & ~BIT(SQL_EVENT_CPU) ? FULL : GROUPED_BY_CPU;
+	case SQL_EVENT_THREAD:
+		/* Events of other sources may have no thread, and the counts do not show that. */
+		for (uint32_t n = 0; n < ktread_info(sql->trace)->rings; n++)
+			if (ktread_ring(sql->trace, n)->kind == KTREAD_RING_BESIDE)
+				return FULL;
+		return used & ~(BIT(SQL_EVENT_THREAD) | BIT(SQL_EVENT_THREAD_NAME)) ? FULL
+										    : GROUPED_BY_THREAD;
+	default:
+		return FULL;
+	}
+}
+
+static void choose_way(const struct sql_events *table, sqlite3_index_info *info, bool narrowed)
+{
+	const int distinct = sqlite3_vtab_distinct(info);
+	enum way way = FULL;
+
+	if (!narrowed && !table->type && (distinct == 1 || distinct == 2))
+		way = grouped_way(info, table->sql);
+	if (way != FULL)
+		info->orderByConsumed = 1;
+	else if (!narrowed && !(info->colUsed &
+				~(table->type ? BRIEF_COLUMNS & (BIT(SQL_EVENT_COMMON) - 1) : BRIEF_COLUMNS)))
+		way = BRIEF;
+	else
+		info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn == SQL_EVENT_TS &&
+					!info->aOrderBy[0].desc;
+	info->idxNum = (int)way | (distinct == 2 ? DISTINCT : 0);
+	if (way > BRIEF && info->aOrderBy[0].iColumn == SQL_EVENT_CATEGORY)
+		info->idxNum |= SQL_EVENT_CATEGORY << 8;
+	else if (way > BRIEF && info->aOrderBy[0].iColumn == SQL_EVENT_NAME)
+		info->idxNum |= SQL_EVENT_NAME << 8;
+}
+
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	const struct sql_events *table = ((struct vtab *)base)->table;
+	char *letters = sqlite3_malloc(info->nConstraint + 1);
+	double share = 1;
+	int used = 0;
+
+	if (!letters)
+		return SQLITE_NOMEM;
+	for (int n = 0; n < info->nConstraint; n++) {
+		const char letter = letter_of(info, n, !table->type);
+
+		if (!letter)
+			continue;
+		if (strchr("CNYI", letter))
+			sqlite3_vtab_in(info, n, 1);
+		letters[used++] = letter;
+		info->aConstraintUsage[n].argvIndex = used;
+		share *= letter == 'e' ? 1e-6 : strchr("gGlL", letter) ? 0.02 : 0.1;
+	}
+	letters[used] = '\0';
+	info->idxStr = letters;
+	info->needToFreeIdxStr = 1;
+	choose_way(table, info, used > 0);
+	info->estimatedRows = (sqlite3_int64)(1e7 * share) + 1;
+	info->estimatedCost = 1e8 * share + 1e3;
+	return SQLITE_OK;
+}
+
+/* ---- The filter ---- */
+
+/* The filter of the reader while it is made from constraints. */
+struct narrowing {
+	struct ktread_filter filter;
+	struct sql_window window;
+	uint8_t events[MAP], cpus[CPUS / 8 + 1];
+	bool any, some_cpus;
+};
+
+/* Returns whether a type fulfils a constraint on its name, group or number. */
+static bool type_means(const struct sql *sql, uint32_t id, char letter, sqlite3_value *value)
+{
+	const char *text = (const char *)sqlite3_value_text(value);
+	const char *name = sql_type_name(sql, id);
+
+	switch (letter) {
+	case 'n':
+	case 'N':
+		return text && strcmp(name, text) == 0;
+	case 'y':
+	case 'Y':
+		return text && strcmp(sql->type[id].category, text) == 0;
+	case 'k':
+		return text && sqlite3_strlike(text, name, 0) == 0;
+	case 'K':
+		return text && sqlite3_strglob(text, name) == 0;
+	default:
+		return sqlite3_value_int64(value) == (sqlite3_int64)id;
+	}
+}
+
+static void add_value(const struct sql *sql, char letter, sqlite3_value *value, uint8_t *map)
+{
+	sqlite3_int64 cpu;
+
+	if (letter == 'c' || letter == 'C') {
+		cpu = sqlite3_value_int64(value);
+		if (cpu >= 0 && cpu < (sqlite3_int64)CPUS)
+			map[cpu / 8] |= (uint8_t)(1u << cpu % 8);
+		return;
+	}
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++)
+		if (type_means(sql, id, letter, value))
+			map[id / 8] |= (uint8_t)(1u << id % 8);
+}
+
+/* Narrows a bit map to the values of a constraint, which may be a list. */
+static void narrow_map(const struct sql *sql, char letter, sqlite3_value *value, uint8_t *map, size_t size)
+{
+	uint8_t wanted[CPUS / 8 + 1] = { 0 };
+	sqlite3_value *item;
+
+	_Static_assert(MAP <= sizeof(wanted), "a bit map of events fits");
+	if (strchr("CNYI", letter))
+		for (int more = sqlite3_vtab_in_first(value, &item); more == SQLITE_OK && item;
+		     more = sqlite3_vtab_in_next(value, &item))
+			add_value(sql, letter, item, wanted);
+	else
+		add_value(sql, letter, value, wanted);
+	for (size_t n = 0; n < size; n++)
+		map[n] &= wanted[n];
+}
+
+static void narrow(const struct sql *sql, struct narrowing *to, char letter, sqlite3_value *value)
+{
+	static const struct {
+		char letter;
+		int op;
+	} times[] = { { 'e', SQLITE_INDEX_CONSTRAINT_EQ },
+		      { 'g', SQLITE_INDEX_CONSTRAINT_GT },
+		      { 'G', SQLITE_INDEX_CONSTRAINT_GE },
+		      { 'l', SQLITE_INDEX_CONSTRAINT_LT },
+		      { 'L', SQLITE_INDEX_CONSTRAINT_LE } };
+
+	for (size_t n = 0; n < sizeof(times) / sizeof(times[0]); n++)
+		if (times[n].letter == letter)
+			sql_window_narrow(sql, &to->window, times[n].op, value);
+	if (letter == 't' && sqlite3_value_type(value) == SQLITE_INTEGER && sqlite3_value_int64(value) >= 0 &&
+	    sqlite3_value_int64(value) < KTREAD_NO_THREAD) {
+		to->filter.thread = sqlite3_value_int64(value);
+	} else if (letter == 'c' || letter == 'C') {
+		narrow_map(sql, letter, value, to->cpus, sizeof(to->cpus));
+		to->some_cpus = true;
+	} else if (strchr("nNyYiIkK", letter)) {
+		narrow_map(sql, letter, value, to->events, sizeof(to->events));
+	}
+}
+
+/* Sets the reader's filter. Returns 0 or a negative KTREAD_E_*. */
+static int set_filter(struct cursor *cursor, const struct sql_events *table, const char *letters,
+		      sqlite3_value **value)
+{
+	struct narrowing to = { .filter = { .size = sizeof(to.filter), .thread = -1 },
+				.window = { 0, UINT64_MAX } };
+	int status;
+
+	memset(to.events, 0xff, sizeof(to.events));
+	memset(to.cpus, 0xff, sizeof(to.cpus));
+	if (table->map)
+		memcpy(to.events, table->map, sizeof(to.events));
+	for (int n = 0; letters[n]; n++)
+		narrow(table->sql, &to, letters[n], value[n]);
+	to.filter.events = table->map || letters[0] ? to.events : NULL;
+	if (to.some_cpus) {
+		to.filter.cpus = to.cpus;
+		to.filter.cpu_count = CPUS;
+	}
+	to.filter.since = to.window.since;
+	to.filter.until = to.window.until == UINT64_MAX ? 0 : to.window.until;
+	cursor->over = to.window.since > to.window.until;
+	status = ktread_set_filter(cursor->reader, &to.filter);
+	return status < 0 ? status : ktread_rewind(cursor->reader);
+}
+
+/* ---- Reading ---- */
+
+static int fail(struct cursor *cursor, int status)
+{
+	struct sql *sql = ((struct vtab *)cursor->base.pVtab)->table->sql;
+
+	sql_fail(sql, cursor->reader, status);
+	cursor->over = true;
+	return SQLITE_ERROR;
+}
+
+static int next_full(struct cursor *cursor)
+{
+	const int status = ktread_next(cursor->reader, &cursor->event);
+
+	cursor->over = status <= 0;
+	if (status < 0)
+		return fail(cursor, status);
+	if (status > 0)
+		cursor->row = (sqlite3_int64)((uint64_t)cursor->event->ring << RING_BIT |
+					      (cursor->event->index & (BIT(RING_BIT) - 1)));
+	return SQLITE_OK;
+}
+
+static int next_brief(struct cursor *cursor)
+{
+	const struct ktread_brief *brief;
+
+	if (cursor->at == cursor->got) {
+		cursor->at = 0;
+		cursor->got = ktread_next_briefs(cursor->reader, cursor->brief, BRIEFS);
+		cursor->over = cursor->got <= 0;
+		if (cursor->got < 0)
+			return fail(cursor, cursor->got);
+		if (cursor->over)
+			return SQLITE_OK;
+	}
+	brief = &cursor->brief[cursor->at++];
+	cursor->now.cpu = brief->cpu;
+	cursor->now.thread = brief->thread;
+	cursor->now.id = (uint16_t)brief->id;
+	cursor->row++;
+	return SQLITE_OK;
+}
+
+static int next_grouped(struct cursor *cursor)
+{
+	cursor->row++;
+	if (cursor->left > 0) {
+		cursor->left--;
+		return SQLITE_OK;
+	}
+	while (cursor->group < cursor->entries && cursor->entry[cursor->group].count == 0)
+		cursor->group++;
+	cursor->over = cursor->group == cursor->entries;
+	if (cursor->over)
+		return SQLITE_OK;
+	cursor->left = cursor->once ? 0 : cursor->entry[cursor->group].count - 1;
+	cursor->now.id = (uint16_t)cursor->entry[cursor->group].key;
+	cursor->now.thread = cursor->entry[cursor->group].key;
+	cursor->now.cpu = cursor->entry[cursor->group].key;
+	if (cursor->now.cpu == TALLY_CPUS - 1)
+		cursor->now.cpu = KTRX_NO_CPU;
+	cursor->group++;
+	return SQLITE_OK;
+}
+
+static int next_row(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	return cursor->way == FULL    ? next_full(cursor)
+	       : cursor->way == BRIEF ? next_brief(cursor)
+				      : next_grouped(cursor);
+}
+
+/* The order of groups: by the text that the query groups by. */
+static const struct sql *ordered_for;
+static bool by_category;
+
+static int by_text(const void *a, const void *b)
+{
+	const struct sql_type *left = &ordered_for->type[((const struct tally_entry *)a)->key];
+	const struct sql_type *right = &ordered_for->type[((const struct tally_entry *)b)->key];
+
+	return by_category ? strcmp(left->category, right->category) : strcmp(left->name, right->name);
+}
+
+/* Makes the list of groups. Returns a status of SQLite. */
+static int begin_groups(struct cursor *cursor, struct sql *sql, int plan)
+{
+	static const enum tally_kind kinds[] = { [GROUPED_BY_EVENT] = TALLY_BY_EVENT,
+						 [GROUPED_BY_THREAD] = TALLY_BY_THREAD,
+						 [GROUPED_BY_CPU] = TALLY_BY_CPU };
+	const struct tally *tally = sql_tally(sql);
+
+	cursor->over = !tally;
+	if (!tally)
+		return SQLITE_ERROR;
+	cursor->entry = tally_list(tally, kinds[cursor->way], TALLY_BY_KEY, &cursor->entries);
+	if (!cursor->entry)
+		return SQLITE_NOMEM;
+	if (plan >> 8) {
+		ordered_for = sql;
+		by_category = plan >> 8 == SQL_EVENT_CATEGORY;
+		qsort(cursor->entry, cursor->entries, sizeof(*cursor->entry), by_text);
+	}
+	return SQLITE_OK;
+}
+
+static void end(struct cursor *cursor)
+{
+	struct sql *sql = ((struct vtab *)cursor->base.pVtab)->table->sql;
+
+	free(cursor->entry);
+	cursor->entry = NULL;
+	if (cursor->reader)
+		sql_reader_return(sql, cursor->reader);
+	cursor->reader = NULL;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int plan, const char *letters, int values, sqlite3_value **value)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	const struct sql_events *table = ((struct vtab *)base->pVtab)->table;
+	int status;
+
+	(void)values;
+	free(cursor->entry);
+	cursor->entry = NULL;
+	cursor->way = (enum way)(plan & 7);
+	cursor->once = plan & DISTINCT;
+	cursor->over = false;
+	cursor->event = &cursor->now;
+	cursor->at = cursor->got = 0;
+	cursor->entries = cursor->group = 0;
+	cursor->left = 0;
+	cursor->row = 0;
+	if (cursor->way > BRIEF) {
+		status = begin_groups(cursor, table->sql, plan);
+		return status == SQLITE_OK ? next_row(base) : status;
+	}
+	if (!cursor->reader)
+		cursor->reader = sql_reader_take(table->sql);
+	cursor->over = !cursor->reader;
+	if (!cursor->reader)
+		return SQLITE_ERROR;
+	status = set_filter(cursor, table, letters, value);
+	if (status < 0)
+		return fail(cursor, status);
+	return cursor->over ? SQLITE_OK : next_row(base);
+}
+
+static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result)
+{
+	struct cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+	(void)vtab;
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof(*cursor));
+	*result = &cursor->base;
+	return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+	end((struct cursor *)base);
+	sqlite3_free(base);
+	return SQLITE_OK;
+}
+
+static int at_end(sqlite3_vtab_cursor *base)
+{
+	return ((struct cursor *)base)->over;
+}
+
+static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	const struct cursor *cursor = (struct cursor *)base;
+	const struct sql_events *table = ((struct vtab *)base->pVtab)->table;
+	const struct sql_cell cell = sql_event_cell(table, cursor->event, (uint32_t)column);
+
+	sql_cell_give(context, &cell);
+	return SQLITE_OK;
+}
+
+static int give_row(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+{
+	*row = ((struct cursor *)base)->row;
+	return SQLITE_OK;
+}
+
+const sqlite3_module sql_events_module = {
+	.xConnect = connect_table,
+	.xBestIndex = best_index,
+	.xDisconnect = disconnect,
+	.xOpen = open_cursor,
+	.xClose = close_cursor,
+	.xFilter = filter,
+	.xNext = next_row,
+	.xEof = at_end,
+	.xColumn = give_column,
+	.xRowid = give_row,
+};

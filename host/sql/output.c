@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The rows of a statement as a table, as CSV or as JSON. Text from the trace is escaped in each form. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/grow.h"
+#include "base/json.h"
+#include "sql/session.h"
+
+#define WIDE	   200u	 /* maximum width of a column that is aligned */
+#define AHEAD	   1000u /* number of rows that are read before a table is written, to align its columns */
+#define AHEAD_MOST (1u << 20) /* maximum size of the text of these rows, in bytes */
+
+struct column {
+	char *name;
+	uint32_t width;
+	bool right; /* true if all cells are numbers */
+};
+
+struct sql_writer {
+	struct base_output *out;
+	sqlite3_stmt *statement;
+	enum sql_form form;
+	int columns;
+	struct column *column;
+	/* TABLE: cells of the rows that are not yet written, each with a NUL */
+	char *text;
+	uint32_t length, room, rows;
+	bool aligned; /* the widths are known, and the header was written */
+	char *cell;   /* escaped text of a cell */
+	uint32_t cell_room;
+};
+
+/* Returns memory for the escaped text of a cell; NULL if memory is short. */
+static char *reserve(struct sql_writer *writer, size_t length)
+{
+	char *larger = base_grow(writer->cell, &writer->cell_room,
+				 length * BASE_ESCAPE_JSON_GROWTH + BASE_JSON_NAME, 1);
+
+	if (larger)
+		writer->cell = larger;
+	return larger;
+}
+
+/* Names are unique, so that each member of a JSON object is: "ts", "ts_2". */
+static bool is_used(const struct sql_writer *writer, int columns, const char *name)
+{
+	for (int n = 0; n < columns; n++)
+		if (strcmp(writer->column[n].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool name_columns(struct sql_writer *writer)
+{
+	for (int n = 0; n < writer->columns; n++) {
+		const char *name = sqlite3_column_name(writer->statement, n);
+		char *unique = sqlite3_mprintf("%s", name);
+
+		for (int again = 2; unique && is_used(writer, n, unique); again++) {
+			sqlite3_free(unique);
+			unique = sqlite3_mprintf("%s_%d", name, again);
+		}
+		if (!unique)
+			return false;
+		writer->column[n].name = unique;
+		writer->column[n].right = true;
+	}
+	return true;
+}
+
+/* ---- Cells ---- */
+
+/* Writes a number as SQLite does; "" for NULL. Returns NULL if the cell is text or bytes. */
+static const char *number_text(sqlite3_stmt *statement, int n)
+{
+	switch (sqlite3_column_type(statement, n)) {
+	case SQLITE_INTEGER:
+	case SQLITE_FLOAT:
+		return (const char *)sqlite3_column_text(statement, n);
+	default:
+		return NULL;
+	}
+}
+
+/* Writes X'0a0b' for bytes. Returns the end. */
+static char *put_bytes(char *at, const unsigned char *bytes, size_t length)
+{
+	at += sprintf(at, "X'");
+	for (size_t n = 0; n < length; n++)
+		at += sprintf(at, "%02x", bytes[n]);
+	return at + sprintf(at, "'");
+}
+
+/* Stores the escaped text of a cell in writer->cell, with a NUL. Returns its end, or NULL. */
+static char *plain_cell(struct sql_writer *writer, int n)
+{
+	sqlite3_stmt *statement = writer->statement;
+	const char *number = number_text(statement, n);
+	const char *bytes = number ? number : sqlite3_column_blob(statement, n);
+	const size_t length = number ? strlen(number) : (size_t)sqlite3_column_bytes(statement, n);
+	char *at = reserve(writer, length), *end;
+
+	if (!at)
+		return NULL;
+	if (sqlite3_column_type(statement, n) == SQLITE_BLOB)
+		end = put_bytes(at, (const unsigned char *)bytes, length);
+	else
+		end = base_escape_utf8(at, bytes, length, length * BASE_ESCAPE_TEXT_GROWTH);
+	*end = '\0';
+	return end;
+}
+
+static bool is_text(const struct sql_writer *writer, int n)
+{
+	const int type = sqlite3_column_type(writer->statement, n);
+
+	return type == SQLITE_TEXT || type == SQLITE_BLOB;
+}
+
+/* ---- JSON and CSV ---- */
+
+static bool write_json(struct sql_writer *writer)
+{
+	sqlite3_stmt *statement = writer->statement;
+
+	base_output_text(writer->out, "{");
+	for (int n = 0; n < writer->columns; n++) {
+		const int type = sqlite3_column_type(statement, n);
+		const char *name = writer->column[n].name;
+		char *at = reserve(writer, strlen(name)), *end;
+
+		if (!at)
+			return false;
+		end = base_json_string(at, name, strlen(name));
+		base_output_text(writer->out, n ? "," : "");
+		base_output_bytes(writer->out, at, (size_t)(end - at));
+		base_output_text(writer->out, ":");
+		end = plain_cell(writer, n);
+		if (!end)
+			return false;
+		if (type == SQLITE_NULL ||
+		    (type == SQLITE_FLOAT && !isfinite(sqlite3_column_double(statement, n)))) {
+			base_output_text(writer->out, "null");
+		} else if (type == SQLITE_TEXT) {
+			end = base_json_string(writer->cell, (const char *)sqlite3_column_text(statement, n),
+					       (size_t)sqlite3_column_bytes(statement, n));
+			base_output_bytes(writer->out, writer->cell, (size_t)(end - writer->cell));
+		} else {
+			base_output_text(writer->out, type == SQLITE_BLOB ? "\"" : "");
+			base_output_bytes(writer->out, writer->cell, (size_t)(end - writer->cell));
+			base_output_text(writer->out, type == SQLITE_BLOB ? "\"" : "");
+		}
+	}
+	base_output_text(writer->out, "}\n");
+	return true;
+}
+
+/*
+ * Writes a cell of a CSV file. A spreadsheet would run a text that begins with = + - or @ as a formula, also
+ * after blanks, so such a text gets an apostrophe before it.
+ */
+static void write_csv_cell(struct base_output *out, const char *text, bool is_text)
+{
+	const char *first = text + strspn(text, " ");
+	const bool formula = is_text && *first && strchr("=+-@", *first);
+	const bool quoted = strpbrk(text, ",\"") || *text == ' ';
+
+	if (!quoted) {
+		base_output_text(out, formula ? "'" : "");
+		base_output_text(out, text);
+		return;
+	}
+	base_output_text(out, formula ? "\"'" : "\"");
+	for (const char *at = text; *at; at++) {
+		base_output_text(out, *at == '"' ? "\"" : "");
+		base_output_bytes(out, at, 1);
+	}
+	base_output_text(out, "\"");
+}
+
+static bool write_csv(struct sql_writer *writer)
+{
+	for (int n = 0; n < writer->columns; n++) {
+		if (!plain_cell(writer, n))
+			return false;
+		base_output_text(writer->out, n ? "," : "");
+		write_csv_cell(writer->out, writer->cell, is_text(writer, n));
+	}
+	base_output_text(writer->out, "\n");
+	return true;
+}
+
+/* Writes the header of CSV. Returns false if memory is short. */
+static bool write_csv_header(struct sql_writer *writer)
+{
+	for (int n = 0; n < writer->columns; n++) {
+		const char *name = writer->column[n].name;
+		char *at = reserve(writer, strlen(name));
+
+		if (!at)
+			return false;
+		*base_escape_utf8(at, name, strlen(name), strlen(name) * BASE_ESCAPE_TEXT_GROWTH) = '\0';
+		base_output_text(writer->out, n ? "," : "");
+		write_csv_cell(writer->out, at, true);
+	}
+	base_output_text(writer->out, "\n");
+	return true;
+}
+
+/* ---- Tables ---- */
+
+/* Returns the number of characters of a text. */
+static uint32_t width_of(const char *text)
+{
+	uint32_t width = 0;
+
+	for (; *text; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+static void write_padded(struct sql_writer *writer, int n, const char *text, bool right)
+{
+	const struct column *column = &writer->column[n];
+	const uint32_t width = width_of(text);
+	const int pad = width < column->width ? (int)(column->width - width) : 0;
+
+	base_output_text(writer->out, n ? "  " : "");
+	if (right)
+		base_output_format(writer->out, "%*s", pad, "");
+	base_output_text(writer->out, text);
+	if (!right && n + 1 < writer->columns)
+		base_output_format(writer->out, "%*s", pad, "");
+	if (n + 1 == writer->columns)
+		base_output_text(writer->out, "\n");
+}
+
+static bool write_header(struct sql_writer *writer)
+{
+	for (int n = 0; n < writer->columns; n++) {
+		const char *name = writer->column[n].name;
+		char *at = reserve(writer, strlen(name));
+
+		if (!at)
+			return false;
+		*base_escape_utf8(at, name, strlen(name), strlen(name) * BASE_ESCAPE_TEXT_GROWTH) = '\0';
+		if (width_of(at) > writer->column[n].width)
+			writer->column[n].width = width_of(at) < WIDE ? width_of(at) : WIDE;
+		write_padded(writer, n, at, writer->column[n].right);
+	}
+	return true;
+}
+
+/* Writes the header and the rows that were read ahead. Returns false if memory is short. */
+static bool write_ahead(struct sql_writer *writer)
+{
+	const char *at = writer->text;
+
+	writer->aligned = true;
+	if (!write_header(writer))
+		return false;
+	for (uint32_t row = 0; row < writer->rows; row++)
+		for (int n = 0; n < writer->columns; n++) {
+			write_padded(writer, n, at, writer->column[n].right);
+			at += strlen(at) + 1;
+		}
+	writer->rows = writer->length = 0;
+	return true;
+}
+
+static bool write_table(struct sql_writer *writer)
+{
+	for (int n = 0; n < writer->columns; n++) {
+		struct column *column = &writer->column[n];
+		char *end = plain_cell(writer, n), *larger;
+		size_t length;
+
+		if (!end)
+			return false;
+		if (writer->aligned) {
+			write_padded(writer, n, writer->cell, column->right);
+			continue;
+		}
+		length = (size_t)(end - writer->cell) + 1;
+		larger = base_grow(writer->text, &writer->room, writer->length + length, 1);
+		if (!larger)
+			return false;
+		writer->text = larger;
+		memcpy(larger + writer->length, writer->cell, length);
+		writer->length += (uint32_t)length;
+		if (width_of(writer->cell) > column->width)
+			column->width = width_of(writer->cell) < WIDE ? width_of(writer->cell) : WIDE;
+		column->right &= !is_text(writer, n);
+	}
+	if (writer->aligned)
+		return true;
+	writer->rows++;
+	return writer->rows < AHEAD && writer->length < AHEAD_MOST ? true : write_ahead(writer);
+}
+
+/* ---- The writer ---- */
+
+struct sql_writer *sql_writer_open(struct base_output *out, enum sql_form form, sqlite3_stmt *statement)
+{
+	struct sql_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return NULL;
+	*writer = (struct sql_writer){
+		.out = out, .statement = statement, .form = form, .columns = sqlite3_column_count(statement)
+	};
+	writer->column = calloc((size_t)writer->columns + 1, sizeof(*writer->column));
+	if (writer->column && name_columns(writer) && (form != SQL_CSV || write_csv_header(writer)))
+		return writer;
+	sql_writer_close(writer, false);
+	return NULL;
+}
+
+bool sql_writer_row(struct sql_writer *writer)
+{
+	return writer->form == SQL_JSON	 ? write_json(writer)
+	       : writer->form == SQL_CSV ? write_csv(writer)
+					 : write_table(writer);
+}
+
+void sql_writer_close(struct sql_writer *writer, bool complete)
+{
+	if (!writer)
+		return;
+	if (writer->form == SQL_TABLE && !writer->aligned && (complete || writer->rows))
+		write_ahead(writer);
+	for (int n = 0; writer->column && n < writer->columns; n++)
+		sqlite3_free(writer->column[n].name);
+	free(writer->column);
+	free(writer->text);
+	free(writer->cell);
+	free(writer);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tables in memory as virtual tables of SQLite. Conditions on time are a binary search. */
+#include <string.h>
+
+#include "sql/session.h"
+
+struct vtab {
+	sqlite3_vtab base;
+	const struct sql_table *table;
+	struct sql *sql;
+};
+
+struct cursor {
+	sqlite3_vtab_cursor base;
+	struct sql_window window;
+	bool by_time;	     /* only rows in `window` */
+	uint32_t store, end; /* the current store, and the first store after those of the table */
+	uint64_t row;	     /* the current row in the store */
+	int64_t thread, cpu; /* only rows with this thread or CPU; -1: all */
+};
+
+static int connect_table(sqlite3 *db, void *context, int words, const char *const *word,
+			 sqlite3_vtab **result, char **error)
+{
+	struct sql *sql = context;
+	const struct sql_table *table = NULL;
+	struct vtab *vtab = sqlite3_malloc(sizeof(*vtab));
+	int status;
+
+	(void)db;
+	(void)words;
+	(void)error;
+	for (uint32_t n = 0; (table = sql_table_at(n)); n++)
+		if (sqlite3_stricmp(table->name, word[0]) == 0)
+			break;
+	if (!vtab || !table) {
+		sqlite3_free(vtab);
+		return vtab ? SQLITE_ERROR : SQLITE_NOMEM;
+	}
+	*vtab = (struct vtab){ .table = table, .sql = sql };
+	status = sql_declare(sql, table->column, table->columns);
+	if (status == SQLITE_OK)
+		*result = &vtab->base;
+	else
+		sqlite3_free(vtab);
+	return status;
+}
+
+static int disconnect(sqlite3_vtab *vtab)
+{
+	sqlite3_free(vtab);
+	return SQLITE_OK;
+}
+
+static char letter_of(const struct sql_table *table, const struct sqlite3_index_constraint *constraint)
+{
+	if (!constraint->usable || constraint->iColumn < 0)
+		return 0;
+	if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && constraint->iColumn == table->thread)
+		return 't';
+	if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && constraint->iColumn == table->cpu)
+		return 'c';
+	if (constraint->iColumn != table->time)
+		return 0;
+	return constraint->op == SQLITE_INDEX_CONSTRAINT_EQ   ? 'e'
+	       : constraint->op == SQLITE_INDEX_CONSTRAINT_GT ? 'g'
+	       : constraint->op == SQLITE_INDEX_CONSTRAINT_GE ? 'G'
+	       : constraint->op == SQLITE_INDEX_CONSTRAINT_LT ? 'l'
+	       : constraint->op == SQLITE_INDEX_CONSTRAINT_LE ? 'L'
+							      : 0;
+}
+
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	const struct sql_table *table = ((struct vtab *)base)->table;
+	char *letters = sqlite3_malloc(info->nConstraint + 1);
+	double share = 1;
+	int used = 0;
+
+	if (!letters)
+		return SQLITE_NOMEM;
+	for (int n = 0; n < info->nConstraint; n++) {
+		const char letter = letter_of(table, &info->aConstraint[n]);
+
+		if (!letter)
+			continue;
+		letters[used++] = letter;
+		info->aConstraintUsage[n].argvIndex = used;
+		share *= strchr("gGlLe", letter) ? 0.01 : 0.5;
+	}
+	letters[used] = '\0';
+	info->idxStr = letters;
+	info->needToFreeIdxStr = 1;
+	info->orderByConsumed = info->nOrderBy == 1 && table->stores == 1 && table->time >= 0 &&
+				info->aOrderBy[0].iColumn == table->time && !info->aOrderBy[0].desc;
+	info->estimatedRows = (sqlite3_int64)(1e6 * share) + 1;
+	info->estimatedCost = 1e6 * share + 10;
+	return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result)
+{
+	struct cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+	(void)vtab;
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof(*cursor));
+	*result = &cursor->base;
+	return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *cursor)
+{
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+static const struct sql_rows *rows_of(const struct cursor *cursor)
+{
+	return &((struct vtab *)cursor->base.pVtab)->sql->rows[cursor->store];
+}
+
+static int at_end(sqlite3_vtab_cursor *base)
+{
+	return ((struct cursor *)base)->store == ((struct cursor *)base)->end;
+}
+
+/* Returns the index of the first row that begins at `since` or later. */
+static uint64_t first_from(const struct sql_rows *rows, uint64_t since)
+{
+	uint64_t low = 0, high = rows->count;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (rows->row[middle].begin < since)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Goes to the first row, from the current one on, that fulfils the constraints. */
+static void settle(struct cursor *cursor)
+{
+	while (cursor->store < cursor->end) {
+		const struct sql_rows *rows = rows_of(cursor);
+
+		for (; cursor->row < rows->count; cursor->row++) {
+			const struct sql_row *row = &rows->row[cursor->row];
+
+			if (cursor->by_time && row->begin > cursor->window.until)
+				break;
+			if ((cursor->thread < 0 || row->thread == cursor->thread) &&
+			    (cursor->cpu < 0 || row->cpu == cursor->cpu))
+				return;
+		}
+		cursor->store++;
+		if (cursor->store < cursor->end)
+			cursor->row = cursor->by_time ? first_from(rows_of(cursor), cursor->window.since) : 0;
+	}
+}
+
+static int next_row(sqlite3_vtab_cursor *base)
+{
+	((struct cursor *)base)->row++;
+	settle((struct cursor *)base);
+	return SQLITE_OK;
+}
+
+static int64_t wanted(sqlite3_value *value)
+{
+	const bool fits = sqlite3_value_type(value) == SQLITE_INTEGER && sqlite3_value_int64(value) >= 0 &&
+			  sqlite3_value_int64(value) < UINT32_MAX;
+
+	return fits ? sqlite3_value_int64(value) : -1;
+}
+
+static void narrow(const struct sql *sql, struct cursor *cursor, char letter, sqlite3_value *value)
+{
+	switch (letter) {
+	case 't':
+		cursor->thread = wanted(value);
+		return;
+	case 'c':
+		cursor->cpu = wanted(value);
+		return;
+	default:
+		cursor->by_time = true;
+		sql_window_narrow(sql, &cursor->window,
+				  letter == 'e'	  ? SQLITE_INDEX_CONSTRAINT_EQ
+				  : letter == 'g' ? SQLITE_INDEX_CONSTRAINT_GT
+				  : letter == 'G' ? SQLITE_INDEX_CONSTRAINT_GE
+				  : letter == 'l' ? SQLITE_INDEX_CONSTRAINT_LT
+						  : SQLITE_INDEX_CONSTRAINT_LE,
+				  value);
+	}
+}
+
+static int filter(sqlite3_vtab_cursor *base, int plan, const char *letters, int values, sqlite3_value **value)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	const struct vtab *vtab = (struct vtab *)base->pVtab;
+	const int status = sql_rows_load(vtab->sql, vtab->table);
+
+	(void)plan;
+	(void)values;
+	cursor->store = cursor->end = 0;
+	if (status == KTREAD_E_MEMORY)
+		return SQLITE_NOMEM;
+	if (status < 0)
+		return vtab->sql->error ? SQLITE_ERROR : SQLITE_INTERRUPT;
+	cursor->store = vtab->table->first;
+	cursor->end = vtab->table->first + vtab->table->stores;
+	cursor->window = (struct sql_window){ 0, UINT64_MAX };
+	cursor->by_time = false;
+	cursor->thread = cursor->cpu = -1;
+	for (int n = 0; letters[n]; n++)
+		narrow(vtab->sql, cursor, letters[n], value[n]);
+	cursor->row = cursor->by_time ? first_from(rows_of(cursor), cursor->window.since) : 0;
+	settle(cursor);
+	return SQLITE_OK;
+}
+
+static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	const struct cursor *cursor = (struct cursor *)base;
+	const struct vtab *vtab = (struct vtab *)base->pVtab;
+	const struct sql_cell cell =
+		vtab->table->cell(vtab->sql, &rows_of(cursor)->row[cursor->row], (uint32_t)column);
+
+	if (vtab->sql->error)
+		return SQLITE_ERROR;
+	sql_cell_give(context, &cell);
+	return SQLITE_OK;
+}
+
+static int give_row(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+{
+	const struct cursor *cursor = (struct cursor *)base;
+
+	*row = (sqlite3_int64)((uint64_t)cursor->store << 48 | cursor->row);
+	return SQLITE_OK;
+}
+
+const sqlite3_module sql_rows_module = {
+	.xConnect = connect_table,
+	.xBestIndex = best_index,
+	.xDisconnect = disconnect,
+	.xOpen = open_cursor,
+	.xClose = close_cursor,
+	.xFilter = filter,
+	.xNext = next_row,
+	.xEof = at_end,
+	.xColumn = give_column,
+	.xRowid = give_row,
+};

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Runs statements and commands, and explains errors. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "sql/session.h"
+
+#define SHOWN	70u /* maximum number of characters of a statement that are shown with an error */
+#define ESCAPED (BASE_ESCAPE_TEXT_GROWTH * SHOWN + 1)
+
+/* ---- Messages ---- */
+
+/* Returns "; did you mean sched.switch?" for the message about a table that does not exist; otherwise "". */
+static void suggest(const struct sql *sql, const char *error, char *text, size_t size)
+{
+	static const char start[] = "no such table: ";
+	struct suggestions similar;
+
+	*text = '\0';
+	if (strncmp(error, start, strlen(start)) != 0)
+		return;
+	suggestions_start(&similar, error + strlen(start), strlen(error) - strlen(start));
+	for (uint32_t n = 0; sql_table_at(n); n++)
+		suggestions_offer(&similar, sql_table_at(n)->name);
+	for (uint32_t n = 0; n < sql->event_tables; n++)
+		suggestions_offer(&similar, sql->events[n].name);
+	suggestions_text(&similar, text, size);
+}
+
+/*
+ * Writes the line of the statement that contains byte `offset`, and a caret below this byte. A long line is
+ * cut before and after.
+ */
+static void put_place(char *text, size_t size, const char *statement, size_t offset)
+{
+	const char *line = statement + offset, *end = line + strcspn(line, "\n");
+	char before[ESCAPED], after[ESCAPED];
+
+	while (line > statement && line[-1] != '\n' && statement + offset - line < (ptrdiff_t)SHOWN / 2)
+		line--;
+	if (end - line > (ptrdiff_t)SHOWN)
+		end = line + SHOWN;
+	*base_escape_text(before, line, (size_t)(statement + offset - line), sizeof(before) - 1) = '\0';
+	*base_escape_text(after, statement + offset, (size_t)(end - statement) - offset, sizeof(after) - 1) =
+		'\0';
+	snprintf(text, size, "\n  %s%s\n  %*s^", before, after, (int)strlen(before), "");
+}
+
+/* Sets the message for an error of SQLite. `statement`: the text that was given to SQLite. */
+static enum sql_status explain(struct sql *sql, int status, const char *statement)
+{
+	const char *error = sqlite3_errmsg(sql->db);
+	const int offset = sqlite3_error_offset(sql->db);
+	char escaped[1024], place[2 * ESCAPED + SHOWN * 4] = "", similar[SUGGESTIONS_TEXT];
+
+	if (sql->error)
+		return SQL_UNREAD;
+	if (sql->timed_out) {
+		sql_say(sql,
+			"the query was ended after %g s: narrow it, for example by ts, or raise --timeout",
+			sql->options.timeout);
+		return SQL_LIMIT;
+	}
+	if (sql->interrupted) {
+		sql_say(sql, "the query was interrupted");
+		return SQL_LIMIT;
+	}
+	if (status == SQLITE_NOMEM || status == SQLITE_TOOBIG || status == SQLITE_FULL) {
+		sql_say(sql,
+			"the query needs more than %llu MB of memory, or a text of more than 16 MB: "
+			"narrow it, for example by ts, or raise --memory",
+			(unsigned long long)(sql->options.memory >> 20));
+		return SQL_LIMIT;
+	}
+	*base_escape_text(escaped, error, strlen(error), sizeof(escaped) - 1) = '\0';
+	suggest(sql, error, similar, sizeof(similar));
+	if (offset >= 0 && (size_t)offset <= strlen(statement))
+		put_place(place, sizeof(place), statement, (size_t)offset);
+	if (status == SQLITE_AUTH)
+		sql_say(sql, "%s: queries can only read the tables of the trace", escaped);
+	else
+		sql_say(sql, "%s%s%s", escaped, similar, place);
+	return SQL_REFUSED;
+}
+
+/* ---- Statements ---- */
+
+static enum sql_status step_all(struct sql *sql, sqlite3_stmt *statement, const char *text,
+				struct base_output *out)
+{
+	struct sql_writer *writer;
+	int status = SQLITE_DONE;
+
+	if (sqlite3_column_count(statement) == 0 || !sqlite3_stmt_readonly(statement)) {
+		sql_say(sql, "not authorized: queries can only read the tables of the trace");
+		return SQL_REFUSED;
+	}
+	writer = sql_writer_open(out, sql->options.form, statement);
+	if (!writer)
+		return explain(sql, SQLITE_NOMEM, text);
+	while ((status = sqlite3_step(statement)) == SQLITE_ROW && !out->error)
+		if (!sql_writer_row(writer)) {
+			status = SQLITE_NOMEM;
+			break;
+		}
+	sql_writer_close(writer, status == SQLITE_DONE);
+	return status == SQLITE_DONE || out->error ? SQL_DONE : explain(sql, status, text);
+}
+
+static void begin_time(struct sql *sql)
+{
+	const double timeout = sql->options.timeout;
+
+	sql->timed_out = sql->interrupted = false;
+	sql->error = 0;
+	clock_gettime(CLOCK_MONOTONIC, &sql->deadline);
+	sql->deadline.tv_sec += (time_t)timeout;
+	sql->deadline.tv_nsec += (long)((timeout - (double)(time_t)timeout) * 1e9);
+	if (sql->deadline.tv_nsec >= 1000000000) {
+		sql->deadline.tv_sec++;
+		sql->deadline.tv_nsec -= 1000000000;
+	}
+}
+
+static const char *skip_blanks(const char *text)
+{
+	while (isspace((unsigned char)*text) || *text == ';')
+		text++;
+	return text;
+}
+
+enum sql_status sql_run(struct sql *sql, const char *text, struct base_output *out)
+{
+	enum sql_status result = SQL_DONE;
+
+	for (text = skip_blanks(text); *text && result == SQL_DONE; text = skip_blanks(text)) {
+		sqlite3_stmt *statement = NULL;
+		const char *rest = text;
+		int status;
+
+		if (*text == '.')
+			return sql_command(sql, text, out);
+		begin_time(sql);
+		status = sqlite3_prepare_v2(sql->db, text, -1, &statement, &rest);
+		if (status != SQLITE_OK)
+			result = explain(sql, status, text);
+		else if (statement)
+			result = step_all(sql, statement, text, out);
+		sqlite3_finalize(statement);
+		text = rest;
+	}
+	return result;
+}
+
+bool sql_is_complete(const char *text)
+{
+	text = skip_blanks(text);
+	return *text == '.' || sqlite3_complete(text);
+}
+
+/* ---- Commands ---- */
+
+static void put_table(struct base_output *out, const char *name, const char *help)
+{
+	base_output_format(out, "%-24s %s\n", name, help);
+}
+
+static void list_tables(const struct sql *sql, struct base_output *out)
+{
+	put_table(out, "events", "all events, in order of time if the query uses ts");
+	for (uint32_t n = 0; sql_table_at(n); n++)
+		put_table(out, sql_table_at(n)->name, sql_table_at(n)->help);
+	for (uint32_t n = 1; n < sql->event_tables; n++) {
+		const char *text = sql->events[n].type->text;
+		char *name = sqlite3_mprintf("\"%w\"", sql->events[n].name), shown[200];
+
+		*base_escape_text(shown, text, strlen(text), sizeof(shown) - 1) = '\0';
+		put_table(out, name ? name : "", shown);
+		sqlite3_free(name);
+	}
+}
+
+static void put_schema(struct base_output *out, const char *name, const struct sql_column *column,
+		       uint32_t columns)
+{
+	char *quoted = sqlite3_mprintf("\"%w\"", name);
+
+	base_output_format(out, "CREATE TABLE %s (\n", quoted ? quoted : "");
+	for (uint32_t n = 0; n < columns; n++) {
+		char *line = sqlite3_mprintf("\"%w\"%s%s%s", column[n].name, *column[n].type ? " " : "",
+					     column[n].type, n + 1 < columns ? "," : "");
+
+		if (line && *column[n].help)
+			base_output_format(out, "  %-28s -- %s\n", line, column[n].help);
+		else
+			base_output_format(out, "  %s\n", line ? line : "");
+		sqlite3_free(line);
+	}
+	base_output_text(out, ");\n");
+	sqlite3_free(quoted);
+}
+
+/* Prints the schema of a table; of all tables if `name` is "". Returns false if there is no such table. */
+static bool put_schemas(const struct sql *sql, const char *name, struct base_output *out)
+{
+	bool found = false;
+
+	for (uint32_t n = 0; n < sql->event_tables; n++) {
+		if (*name && sqlite3_stricmp(sql->events[n].name, name) != 0)
+			continue;
+		put_schema(out, sql->events[n].name, sql->events[n].column, sql->events[n].columns);
+		found = true;
+	}
+	for (uint32_t n = 0; sql_table_at(n); n++) {
+		const struct sql_table *table = sql_table_at(n);
+
+		if (*name && sqlite3_stricmp(table->name, name) != 0)
+			continue;
+		put_schema(out, table->name, table->column, table->columns);
+		found = true;
+	}
+	return found;
+}
+
+static const char help[] =
+	".tables           list the tables\n"
+	".schema [TABLE]   list the columns of a table, or of all tables\n"
+	".help             this text\n"
+	".quit             end; so does the end of the input\n"
+	"A statement of SQL ends with a semicolon. Names that contain a dot are quoted: \"sched.switch\".\n"
+	"Times are in ns since the first event: ts BETWEEN 1000000 AND 2000000 is the second millisecond.\n"
+	"  SELECT name, count(*) FROM events GROUP BY name ORDER BY 2 DESC;\n"
+	"  SELECT name, count(*), max(duration) FROM syscalls GROUP BY name;\n"
+	"  SELECT state, sum(duration) FROM thread_states WHERE thread = 7 GROUP BY state;\n";
+
+enum sql_status sql_command(struct sql *sql, const char *text, struct base_output *out)
+{
+	char name[ANALYZE_EVENT_NAME_MOST + 16] = "", shown[4 * sizeof(name) + 1], similar[SUGGESTIONS_TEXT];
+	const size_t command = strcspn(text, " \t\r\n;");
+	const char *argument = text + command + strspn(text + command, " \t\"");
+	const size_t length = strcspn(argument, "\"\t\r\n;");
+
+	if (length < sizeof(name))
+		memcpy(name, argument, length);
+	for (size_t end = strlen(name); end > 0 && name[end - 1] == ' '; end--)
+		name[end - 1] = '\0';
+	*base_escape_text(shown, name, strlen(name), sizeof(shown) - 1) = '\0';
+	if (command == 7 && strncmp(text, ".tables", 7) == 0) {
+		list_tables(sql, out);
+	} else if (command == 5 && strncmp(text, ".help", 5) == 0) {
+		base_output_text(out, help);
+	} else if (command == 7 && strncmp(text, ".schema", 7) == 0) {
+		if (put_schemas(sql, name, out))
+			return SQL_DONE;
+		snprintf(sql->scratch, sizeof(sql->scratch), "no such table: %s", name);
+		suggest(sql, sql->scratch, similar, sizeof(similar));
+		sql_say(sql, "no such table: %s%s", shown, similar);
+		return SQL_REFUSED;
+	} else {
+		*base_escape_text(shown, text, command, sizeof(shown) - 1) = '\0';
+		sql_say(sql, "unknown command %s: the commands are .tables, .schema, .help and .quit", shown);
+		return SQL_REFUSED;
+	}
+	return SQL_DONE;
+}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# `ktrace sql`: its answers are those that a script computes from `ktrace show --json`; errors, limits, forms of
+# output; queries can only read.
+. test/tap.sh
+
+PATH=$PWD/build/bin:$PATH
+root=$PWD
+build/test/cmd-traces "$tmp" || exit 1
+cp test/golden/ktread/v1.ktrx "$tmp/one.ktrx" || exit 1
+cd "$tmp" || exit 1
+
+# sql WORD…: runs queries. Sets $status; the output is in the files out and err.
+sql() {
+	status=0
+	timeout -k 5 $kill_limit ktrace sql "$@" >out 2>err </dev/null || status=$?
+}
+
+# answers NAME QUERY: checks that the answer is that of the script.
+answers() {
+	sql --format csv "$trace" "$2"
+	sed 1d out | tr -d '"' >got
+	same "$trace: $1: $2" "answers/$1" got
+}
+
+# ---- Answers --------------------------------------------------------------------------------------
+for trace in v2.ktrx pairs.ktrx v1.bin; do
+	rm -rf answers && mkdir answers
+	ktrace show --json --ids "$trace" >lines 2>err
+	python3 "$root/test/golden/sql_answers.py" answers lines || exit 1
+	check "$trace: the script found events" test "$(cat answers/all)" -gt 5
+	early=$(cut -d , -f 1 answers/bounds) late=$(cut -d , -f 2 answers/bounds)
+	case $trace in
+	v1.bin) exit='"SYSCALL_EXIT"' ;;
+	*) exit='"syscall.exit"' ;;
+	esac
+
+	answers all 'SELECT count(*) FROM events'
+	answers all 'SELECT count(fields) FROM events'
+	answers by_name 'SELECT name, count(*) FROM events GROUP BY name'
+	answers by_name 'SELECT name, count(id) FROM events GROUP BY name'
+	grep -v UNKNOWN answers/by_name >answers/known
+	answers known 'SELECT name, recorded FROM counts WHERE recorded > 0 ORDER BY name'
+	answers by_thread 'SELECT thread, count(*) FROM events GROUP BY thread'
+	answers by_thread 'SELECT thread, events FROM threads ORDER BY thread'
+	answers by_cpu 'SELECT cpu, count(*) FROM events GROUP BY cpu'
+	answers by_cpu_and_name 'SELECT cpu, name, count(*) FROM events GROUP BY cpu, name'
+	answers window "SELECT id, ts FROM events WHERE ts BETWEEN $early AND $late"
+	answers window "SELECT id, ts FROM events WHERE ts >= $early.0 AND ts < $late + 1 ORDER BY ts"
+	answers either "SELECT id FROM events WHERE ts < $early OR cpu = 1 ORDER BY id"
+	answers some_names "SELECT name, count(*) FROM events WHERE cpu IN (0, 1) AND name LIKE 'sys%' GROUP BY name"
+	answers first_and_last 'SELECT name, min(ts), max(ts) FROM events GROUP BY name ORDER BY name'
+	answers results "SELECT count(*), sum(result) FROM $exit"
+	answers json "SELECT sum(json_extract(fields, '\$.nr')) FROM events WHERE name = 'syscall.exit' OR name = 'SYSCALL_EXIT'"
+	[ "$trace" = pairs.ktrx ] || answers pairs "SELECT count(*) FROM $exit a JOIN events b ON b.ts = a.ts AND b.cpu <> a.cpu"
+	# Version 1 does not count what was overwritten.
+	[ "$trace" = v1.bin ] || answers lost 'SELECT coalesce(sum(slots), 0) FROM losses'
+	[ "$trace" != pairs.ktrx ] || answers calls 'SELECT ts, duration, thread, result FROM syscalls ORDER BY ts, duration'
+done
+
+# cell TRACE QUERY: prints the first cell of the answer.
+cell() {
+	sql --format csv "$1" "$2"
+	sed -n 2p out
+}
+
+ktrace stats --json pairs.ktrx >stats 2>err
+equal "system calls are as many as in stats" \
+	"$(tr '{' '\n' <stats | sed -n 's/.*"kind":"syscall".*"count":\([0-9]*\).*/\1/p' | awk '{ s += $1 } END { print s }')" \
+	"$(cell pairs.ktrx 'SELECT count(duration) FROM syscalls')"
+equal "slices have all kinds of durations" "$(cell v2.ktrx 'SELECT (SELECT count(*) FROM syscalls) + (SELECT count(*) FROM irqs) +
+	(SELECT count(*) FROM faults) + (SELECT count(*) FROM locks) + (SELECT count(*) FROM wakeups)')" \
+	"$(cell v2.ktrx 'SELECT count(*) FROM slices')"
+equal "a call whose slots are lost has no duration" 1 \
+	"$(cell v2.ktrx "SELECT count(*) FROM syscalls s JOIN losses l ON l.since >= s.ts AND l.ts > s.ts WHERE s.duration IS NULL")"
+equal "no thread is in two states at a time" 0 "$(cell pairs.ktrx 'SELECT count(*) FROM thread_states a JOIN thread_states b
+	ON b.thread = a.thread AND b.ts > a.ts AND b.ts < a.ts + a.duration')"
+equal "no thread runs on two CPUs at a time" 0 "$(cell pairs.ktrx "SELECT count(*) FROM thread_states a JOIN thread_states b
+	ON b.cpu = a.cpu AND b.ts > a.ts AND b.ts < a.ts + a.duration WHERE a.state = 'running' AND b.state = 'running'")"
+
+# ---- Forms of output ------------------------------------------------------------------------------
+sql --json v2.ktrx 'SELECT ts, thread_name, cpu, cpu, NULL AS n, 1.5 AS f FROM events WHERE thread = 12 LIMIT 1'
+equal "JSON" '{"ts":0,"thread_name":"worker","cpu":0,"cpu_2":0,"n":null,"f":1.5}' "$(cat out)"
+sql v2.ktrx "SELECT 1 AS number, 'a' AS text UNION ALL SELECT 12, NULL"
+equal "a table aligns numbers to the right" "number  text,     1  a,    12  " "$(paste -sd , out)"
+sql --format csv v2.ktrx "SELECT '=1+2' AS a, ' +x' AS b, -3 AS c, '@y' AS d, 'a,\"b' AS e, '-' AS f"
+equal "CSV: text that a spreadsheet would run gets an apostrophe" "'=1+2,\"' +x\",-3,'@y,\"a,\"\"b\",'-" "$(sed -n 2p out)"
+for form in table csv json; do
+	sql --format $form v2.ktrx "SELECT char(27) || '[2J' || char(10, 155, 8238) AS a"
+	check "$form: control characters are escaped" sh -c '! LC_ALL=C grep -q "[^ -~]" out'
+done
+
+# ---- Errors and limits ----------------------------------------------------------------------------
+# fails STATUS TEXT WORD…: checks the exit status and the message.
+fails() {
+	wanted=$1 text=$2
+	shift 2
+	sql "$@"
+	equal "status of: $*" "$wanted" "$status"
+	check "message of: $*: $text" grep -qF -e "$text" err
+}
+fails 2 'no such column: nam' v2.ktrx 'SELECT nam FROM events'
+equal "a caret is below the wrong word" '         ^' "$(tail -n 1 err)"
+fails 2 'did you mean events?' v2.ktrx 'SELECT * FROM event'
+fails 2 'did you mean syscalls?' v2.ktrx '.schema syscall'
+fails 2 'unknown command .tabels' v2.ktrx .tabels
+fails 2 'too many words' v2.ktrx SELECT 1
+fails 2 'exclude each other' --json --format csv v2.ktrx 'SELECT 1'
+for statement in "ATTACH 'made' AS m" 'CREATE TABLE t(x)' 'CREATE TEMP TABLE t(x)' "VACUUM INTO 'made'" 'PRAGMA temp_store = 1' BEGIN; do
+	sql v2.ktrx "$statement"
+	equal "refused: $statement" 2 "$status"
+	check "refused: $statement: states why" grep -q 'only read' err
+done
+fails 2 'may not be modified' v2.ktrx 'DELETE FROM events'
+fails 2 'not authorized' v2.ktrx "SELECT load_extension('x')"
+check "no statement has written a file" test ! -e made
+fails 3 '--timeout' --timeout 0.05 v2.ktrx 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT max(x) FROM t'
+fails 3 '--timeout' --timeout 0.05 pairs.ktrx 'SELECT count(*) FROM events a, events b, events c'
+fails 3 '--memory' --memory 16 v2.ktrx \
+	'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x, zeroblob(10000) FROM t ORDER BY x DESC'
+fails 3 '--memory' v2.ktrx 'SELECT length(hex(zeroblob(9000000)))'
+fails 1 'absent' absent 'SELECT 1'
+
+# ---- Standard input -------------------------------------------------------------------------------
+printf 'SELECT 1;\nSELECT\n2;.quit\nSELECT 3;\n' | ktrace sql --json v2.ktrx >out 2>err
+equal "statements from standard input, each ended by a semicolon" '{"1":1} {"2":2}' "$(head -n 2 out | paste -sd ' ')"
+printf 'SELECT 1;\nSELECT x;\nSELECT 2;\n' | ktrace sql --json v2.ktrx >out 2>err
+equal "a wrong statement ends the input" '2 {"1":1}' "$? $(paste -sd ' ' out)"
+cat >person.py <<'PY'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp("ktrace", ["ktrace", "sql", "v2.ktrx"])
+seen = b""
+prompts = 0
+for keys in (b"SELECT 6 * 8;\x1b[D\x7f7\r", b"SELECT\r", b"x;\r", b"\x1b[A\x1b[A\x1b[A\r", b"\x04"):
+    prompts += 1
+    while seen.count(b"> \x1b[K") < prompts:
+        seen += os.read(fd, 4096)
+    os.write(fd, keys)
+try:
+    while True:
+        more = os.read(fd, 4096)
+        if not more:
+            break
+        seen += more
+except OSError:
+    pass
+sys.stdout.buffer.write(seen)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+PY
+timeout -k 5 $kill_limit python3 person.py >out 2>err
+equal "a session on a terminal ends with status 0" 0 $?
+equal "keys edit the line, and recall it" 2 "$(tr -d '\r' <out | grep -cx ' *42')"
+check "a wrong statement does not end the session" grep -q 'no such column: x' out
+done_testing
