@@ -120,3 +120,10 @@ int diff_compare(struct diff_trace *const trace[2], uint64_t slower, bool slower
 	free(pairs.sample[1]);
 	return status;
 }
+
+enum diff_verdict diff_verdict(const struct diff_result *result)
+{
+	if (result->items || (result->slower_differs && result->slowers))
+		return DIFF_VERDICT_DIFFERS;
+	return result->undecided ? DIFF_VERDICT_UNDECIDED : DIFF_VERDICT_SAME;
+}

@@ -27,13 +27,6 @@ const char *const report_noises[DIFF_NOISES] = {
 	[DIFF_NOISE_ALONE] = "kinds that one trace lacks",
 };
 
-enum diff_verdict diff_verdict(const struct diff_result *result)
-{
-	if (result->items || (result->slower_differs && result->slowers))
-		return DIFF_VERDICT_DIFFERS;
-	return result->undecided ? DIFF_VERDICT_UNDECIDED : DIFF_VERDICT_SAME;
-}
-
 const char *report_verdict(const struct diff_report *report)
 {
 	static const char *const words[] = { "same", "differs", "undecided" };

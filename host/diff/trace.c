@@ -181,6 +181,11 @@ void diff_trace_value(struct diff_trace *trace, enum diff_form form, uint64_t va
 
 void diff_trace_gap(struct diff_trace *trace, uint64_t from, uint64_t to)
 {
+	/* With a coarse clock, the events around a gap may have the same stamp. */
+	if (from == to) {
+		from -= from > 0;
+		to += to < UINT64_MAX;
+	}
 	if (grow(&trace->gap, &trace->gap_room, trace->gaps, DIFF_GAPS_MAX, sizeof(*trace->gap))) {
 		trace->gap[trace->gaps++] = (struct diff_gap){ from, to };
 		return;
@@ -204,12 +209,12 @@ bool diff_trace_gap_between(const struct diff_trace *trace, uint64_t from, uint6
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
 
-		if (trace->gap[middle].to < from)
+		if (trace->gap[middle].to <= from)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < trace->gaps && trace->gap[low].from <= to;
+	return low < trace->gaps && trace->gap[low].from < to;
 }
 
 static int by_stamp(const void *a, const void *b)

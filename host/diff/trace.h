@@ -147,7 +147,7 @@ struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uin
 void diff_trace_value(struct diff_trace *trace, enum diff_form form, uint64_t value);
 /* Notes that something is missing between two stamps. */
 void diff_trace_gap(struct diff_trace *trace, uint64_t from, uint64_t to);
-/* Returns whether something is missing between two stamps. */
+/* Returns whether something is missing between two events with these stamps. */
 bool diff_trace_gap_between(const struct diff_trace *trace, uint64_t from, uint64_t to);
 /* Call after the last event. Sorts the steps by thread. Returns 0 or KTREAD_E_MEMORY. */
 int diff_trace_end(struct diff_trace *trace);
