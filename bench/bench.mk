@@ -28,6 +28,22 @@ BENCH_RUNS += $(BENCH_DECODE_DIR)/measure
 bench-decode: $(BENCH_DECODE_NEEDS)
 	$(BENCH_DECODE_DIR)/measure
 
+BENCH_DIFF_DIR := build/bench/diff
+
+# Traces for the bench of diff are written with test/unit/support/ktread_writer.c, as those of the merge bench.
+$(BENCH_DIFF_DIR)/gen_diff: bench/diff/gen_diff.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
+		build/lib/libktread.a $(HOST_LIBRARIES)
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(HOST_INPUTS) -lcmocka $(HOST_LDLIBS)
+
+BENCH_DIFF_NEEDS := build/bin/ktrace build/bench/cputime $(BENCH_DIFF_DIR)/gen_diff
+BENCH_NEEDS += $(BENCH_DIFF_NEEDS)
+BENCH_RUNS += bench/diff.sh
+
+.PHONY: bench-diff
+bench-diff: $(BENCH_DIFF_NEEDS)
+	sh bench/diff.sh
+
 BENCH_RUNS += bench/extract.sh
 BENCH_NEEDS += build/bin/ktrace build/demo/x86_64/kernel.elf
 

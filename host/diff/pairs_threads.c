@@ -2,7 +2,7 @@
 /*
  * Pairs threads. A thread is identified by its name, by the thread that made it, and by how many threads with
  * the same name that thread had made before. Threads that no thread made are identified by their names and by
- * the order in which they appear.
+ * the order of their ids.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void find_depths(const struct diff_trace *trace, struct identity *of)
 			depth++;
 		}
 		of[n] = (struct identity){ .thread = n, .depth = depth < DEPTH_MOST ? depth : 0 };
-		of[n].nth = of[n].depth ? trace->thread[n].nth : n;
+		of[n].nth = of[n].depth ? trace->thread[n].nth : trace->thread[n].id;
 	}
 }
 
@@ -37,7 +37,9 @@ static int by_key(const void *a, const void *b)
 
 	if (first->key != second->key)
 		return first->key < second->key ? -1 : 1;
-	return first->nth < second->nth ? -1 : first->nth > second->nth;
+	if (first->nth != second->nth)
+		return first->nth < second->nth ? -1 : 1;
+	return first->thread < second->thread ? -1 : first->thread > second->thread;
 }
 
 /* Numbers the threads of one generation that have the same key, and makes the number a part of the key. */
