@@ -89,8 +89,10 @@ static int read_one(struct diff_command *command, int which)
 		return EXIT_UNREADABLE;
 	}
 	status = trace_args_open(args, &command->trace[which]);
-	if (status)
+	if (status) {
+		command->trace[which] = NULL; /* trace_args_open() has closed it */
 		return status == EXIT_BAD_INPUT ? EXIT_UNREADABLE : status;
+	}
 	status = diff_read(&command->read[which], command->trace[which], args->path);
 	if (status == 0)
 		return 0;

@@ -43,4 +43,6 @@ damage "$count" *.bin *.ktrx *.kts
 0,1,3 json ktrace sql --json --timeout 20 % SELECT/**/*/**/FROM/**/thread_states/**/a,losses/**/b/**/LIMIT/**/999
 0,1,3 json ktrace sql --json --timeout 20 % SELECT/**/*/**/FROM/**/processes;SELECT/**/*/**/FROM/**/counts,threads/**/LIMIT/**/999
 0,1,2,3 text ktrace check --all --rules default.rules %
+0,1,3,4 text ktrace diff v2.ktrx %
+0,1,3,4 json ktrace diff --json % v2.ktrx
 LINES

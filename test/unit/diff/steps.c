@@ -125,7 +125,8 @@ static struct diff_trace *two_threads(bool swap, uint32_t offset, int64_t result
 	for (uint32_t n = 0; n < 2; n++) {
 		if ((n == 0) != swap) {
 			call(FIRST + offset, 3, 17, 4);
-			script_event(TICK, later(), 0, FIRST + offset, V(0))->context = KTRX_CONTEXT_INTERRUPT;
+			script_event(TICK, later(), 0, FIRST + offset, V(0))->context =
+				KTRX_CONTEXT_INTERRUPT;
 			call(FIRST + offset, 4, 5, result);
 		} else {
 			lookup(SECOND + offset, "/etc/motd");
@@ -152,7 +153,8 @@ static void other_order_ids_and_times_are_noise(void **state)
 
 static void changed_result_is_found(void **state)
 {
-	struct diff_result result = compare(two_threads(false, 0, 4, "/bin"), two_threads(true, 0, -2, "/bin"));
+	struct diff_result result =
+		compare(two_threads(false, 0, 4, "/bin"), two_threads(true, 0, -2, "/bin"));
 
 	(void)state;
 	assert_int_equal(result.items, 1);
@@ -166,7 +168,8 @@ static void changed_result_is_found(void **state)
 
 static void step_with_another_string_is_missing_and_extra(void **state)
 {
-	struct diff_result result = compare(two_threads(false, 0, 4, "/bin"), two_threads(false, 0, 4, "/lib"));
+	struct diff_result result =
+		compare(two_threads(false, 0, 4, "/bin"), two_threads(false, 0, 4, "/lib"));
 
 	(void)state;
 	assert_int_equal(result.count[DIFF_MISSING], 1);
