@@ -113,6 +113,7 @@ struct capture_result {
 	struct capture_summary summary;
 	bool gave_up;	       /* the run was ended after the real time of --timeout */
 	uint64_t ended;	       /* virtual time in ns at which a run with a schedule ended; 0: unknown */
+	bool no_hooks;	       /* slices were to end at hooks, and the guest executed none of them */
 	char kernel[PATH_MAX]; /* value of QEMU's -kernel; "" if there is none */
 	char kept[PATH_MAX];   /* path of the file with the guest's RAM if it was not removed, otherwise "" */
 };

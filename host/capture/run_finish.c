@@ -187,15 +187,14 @@ static void write_note(const struct capture_run *run, const struct capture_resul
 }
 
 /* A kernel that was moved in memory executes its hooks at other addresses than its file says. */
-static void check_hooks(const struct capture_run *run)
+static void check_hooks(const struct capture_run *run, struct capture_result *result)
 {
 	const struct schedule_control *control = run->place.control;
 
-	if (control && capture_schedule_has_hooks(&control->noise, &control->later) &&
-	    control->hook_calls == 0)
-		capture_run_say(run,
-				"WARNING: --noise hooks had no effect: the guest executed no hook at the "
-				"addresses in the kernel's file; was the kernel moved in memory?");
+	result->no_hooks = control && capture_schedule_has_hooks(&control->noise, &control->later) &&
+			   control->hook_calls == 0;
+	if (result->no_hooks)
+		capture_run_say(run, "WARNING: " CAPTURE_NO_HOOKS);
 }
 
 static void check_kernel(const struct capture_run *run, const char *trace)
@@ -404,7 +403,7 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 	}
 	if (!error && result->written)
 		check_kernel(run, run->options->out);
-	check_hooks(run);
+	check_hooks(run, result);
 	explain_death(run, result);
 	if (untraced)
 		capture_run_say(run, "%u more QEMU%s ran untraced: only the first is traced", untraced,

@@ -48,6 +48,10 @@ bool capture_schedule_has_hooks(const struct schedule_noise *noise, const struct
  */
 int capture_schedule_find_hooks(struct schedule_hooks *hooks, const char *kernel);
 
+#define CAPTURE_NO_HOOKS                                                                   \
+	"--noise hooks had no effect: the guest executed no hook at the addresses in the " \
+	"kernel's file; was the kernel moved in memory?"
+
 /* Names of the kinds of noise, in the order of enum schedule_noise_kind. */
 #define CAPTURE_NOISES	    "timers|hooks|both"
 #define CAPTURE_NOISE_KINDS 3u

@@ -295,6 +295,8 @@ static int make_base(struct loop *loop)
 			"the run of seed 0 left no trace, so no rule can be checked: the guest needs ktrace");
 		return -1;
 	}
+	if (hunt->base.no_hooks)
+		say(hunt, "WARNING: " CAPTURE_NO_HOOKS);
 	take_run(hunt, &hunt->base, true);
 	write_result(hunt, loop->results, &hunt->base);
 	return 0;

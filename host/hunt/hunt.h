@@ -22,6 +22,7 @@ struct hunt_run {
 	int status;		  /* enum capture_verdict; HUNT_NOT_RUN: the run could not be made */
 	bool traced;		  /* there is a trace */
 	bool wrong;		  /* `why` found something wrong */
+	bool no_hooks;		  /* CPUs were to stop at hooks, and the guest executed none */
 	double seconds;		  /* real time that the run took */
 	uint64_t ended;		  /* virtual time in ns at which it ended; 0: unknown */
 	char text[HUNT_TEXT];	  /* how it ended; or why it could not be made */

@@ -69,4 +69,6 @@ check "--elf: no warning" sh -c "! grep -q 'executed no hook' '$tmp/err'"
 objcopy --change-addresses 0x100000 $kernel "$tmp/moved.elf"
 run --seed 12 --noise hooks --elf "$tmp/moved.elf" -- $other -append run=ls
 message_has "WARNING: --noise hooks had no effect: the guest executed no hook"
+hunt moved --noise hooks --elf "$tmp/moved.elf" --expect "a text that is not written" --first -- $other -append run=ls
+message_has "WARNING: --noise hooks had no effect: the guest executed no hook"
 done_testing
