@@ -117,13 +117,13 @@ static void return_there(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* Runs `crime` in a child, with `address` set to `at`. Checks that one of the two signals ends the child. */
-static void check_death(void (*crime)(void), uintptr_t at, int signal, int or_signal, const char *text)
+/* Runs `violation` in a child, with `address` set to `at`. Checks that one of the two signals ends the child. */
+static void check_death(void (*violation)(void), uintptr_t at, int signal, int or_signal, const char *text)
 {
 	int status;
 
 	address = at;
-	status = wait_for(start_child(crime));
+	status = wait_for(start_child(violation));
 	check(status > 0 && (WTERMSIG(status) == signal || WTERMSIG(status) == or_signal), text);
 }
 
@@ -144,7 +144,7 @@ static void deaths(void)
 		check_death(handle_there, (uintptr_t)bad_pointers[i], SIGSEGV, SIGBUS,
 			    "a handler at a bad address");
 		check_death(return_there, (uintptr_t)bad_pointers[i], SIGSEGV, SIGBUS,
-			    "registers of nonsense");
+			    "saved registers are overwritten");
 	}
 }
 

@@ -70,7 +70,7 @@ static uint64_t written(uint32_t ident, uint32_t unit)
 	int fd = open_unit(ident, unit);
 
 	if (check(fd >= 0, "a thread's unit"))
-		check_equal(0, ioctl(fd, HWT_IOC_BUFPTR_GET, &place), "where it writes");
+		check_equal(0, ioctl(fd, HWT_IOC_BUFPTR_GET, &place), "the position of a unit is read");
 	close(fd);
 	return place.position;
 }
@@ -129,23 +129,23 @@ static void trace_threads(uint32_t ident, struct thread *threads)
 
 	if (!check(fd >= 0, "the first unit"))
 		return;
-	check_equal(-EINVAL, open_unit(ident, LATE), "a unit that is not there");
+	check_equal(-EINVAL, open_unit(ident, LATE), "a unit that does not exist is not opened");
 	check_equal(0, ioctl(fd, HWT_IOC_SET_CONFIG, &config), "configured");
 	check_equal(0, ioctl(fd, HWT_IOC_START, NULL), "started");
 	note_units(fd, tids);
 	for (unsigned i = 1; i < THREADS; i++)
 		check(is_among(tids, THREADS, threads[i].id), "each thread has a unit");
-	check(is_among(tids, THREADS, getpid()), "and the first one");
+	check(is_among(tids, THREADS, getpid()), "the first thread has a unit");
 	for (uint32_t unit = 0; unit < THREADS; unit++)
 		if (tids[unit] != (uint32_t)getpid())
 			check_written(ident, unit);
 	check_equal(0, thread_start(&late, "late", compute, &turns[0]), "a thread starts later");
 	check_written(ident, LATE);
 	note_units(fd, tids);
-	check_equal(late.id, tids[LATE], "and has a unit");
+	check_equal(late.id, tids[LATE], "the later thread has a unit");
 	check_equal(0, ioctl(fd, HWT_IOC_STOP, NULL), "stopped");
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
-	check_equal(0, thread_await(&late), "it ends");
+	check_equal(0, thread_await(&late), "the later thread ends");
 	close(fd);
 }
 

@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 	(void)argc, (void)argv;
 	server_socket = socket(AF_INET, SOCK_DGRAM, 0);
 	if (!check(server_socket >= 0, "a socket") ||
-	    !check_equal(0, bind(server_socket, &address, sizeof(address)), "the port is ours"))
+	    !check_equal(0, bind(server_socket, &address, sizeof(address)), "the port is bound"))
 		finish();
 	children[0] = start_child(serve);
 	for (unsigned i = 1; i <= CLIENTS; i++)

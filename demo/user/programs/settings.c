@@ -54,8 +54,7 @@ static void near_names(void)
 	check(strcmp(name, "sched.switch") == 0, "it is sched.switch");
 	check_equal(-ENOENT, setting_near("sched.swich=on", 1, name, sizeof(name)),
 		    "no second name is similar");
-	check_equal(-ENOENT, setting_near(BIT, 0, name, sizeof(name)),
-		    "a name that is known is near to none");
+	check_equal(-ENOENT, setting_near(BIT, 0, name, sizeof(name)), "no suggestion for a known name");
 	check_equal(-ERANGE, setting_near("sched.swich", 0, name, 12),
 		    "a buffer that is too small for the name");
 	check_equal(-EFAULT, setting_near((const char *)8, 0, name, sizeof(name)), "a word at a bad address");

@@ -12,14 +12,14 @@ static volatile unsigned received;
 static volatile int opponent;
 static int parent;
 
-static void return_ball(int signal)
+static void send_back(int signal)
 {
 	bool is_parent = opponent != parent;
 
 	received = received + 1;
 	if (is_parent && received == ROUNDS)
 		return;
-	check_equal(0, kill(opponent, signal), "the ball is returned");
+	check_equal(0, kill(opponent, signal), "the signal is sent back");
 	/*
 	 * The child ends here and not in play(): there, the last signal could arrive between a check of the
 	 * count and pause().
@@ -44,11 +44,11 @@ int main(int argc, char **argv)
 	 * child before it executes anything else.
 	 */
 	opponent = parent = getpid();
-	check_equal(0, handle_signal(SIGUSR1, return_ball), "the handler is set");
+	check_equal(0, handle_signal(SIGUSR1, send_back), "the handler is set");
 	child = start_child(play);
 	opponent = child;
-	check_equal(0, kill(child, SIGUSR1), "the ball is served");
+	check_equal(0, kill(child, SIGUSR1), "the first signal is sent");
 	check_equal(0, wait_for(child), "status of the child");
-	check_equal(ROUNDS, received, "balls that came back");
+	check_equal(ROUNDS, received, "number of signals received");
 	finish();
 }

@@ -58,8 +58,8 @@ static void sleep_until_signal(void)
 		kill(child, SIGALRM);
 		ended = wait4(child, &status, WNOHANG);
 	} while (ended == 0);
-	check_equal(child, ended, "the woken ends");
-	check_equal(0, status, "status of the woken");
+	check_equal(child, ended, "the woken child ends");
+	check_equal(0, status, "status of the woken child");
 }
 
 static void poll_in_vain(void)
@@ -71,10 +71,10 @@ static void poll_in_vain(void)
 	check_equal(0, pipe(ends), "a pipe");
 	fd.fd = ends[0];
 	check_equal(0, poll(&fd, 1, STEP_MS), "nothing to read");
-	check(now_ns() - begin >= STEP_MS * NS_PER_MS, "poll waits its time");
+	check(now_ns() - begin >= STEP_MS * NS_PER_MS, "poll waits until its timeout");
 	check_equal(1, write(ends[1], ".", 1), "a byte");
 	check_equal(1, poll(&fd, 1, 10000), "something to read");
-	check_equal(POLLIN, fd.revents, "what there is");
+	check_equal(POLLIN, fd.revents, "poll reports the byte");
 }
 
 int main(int argc, char **argv)

@@ -121,7 +121,7 @@ static void datagrams(void)
  * Sends DNS messages in which a name extends beyond the end of the message. The kernel parses DNS messages
  * for its trace, and must detect this.
  */
-static void strange_queries(void)
+static void malformed_queries(void)
 {
 	struct abi_sockaddr resolver = { AF_INET, 53, INADDR_LOOPBACK };
 	unsigned char message[600];
@@ -132,7 +132,7 @@ static void strange_queries(void)
 		memset(message + 12, (int)label, sizeof(message) - 12);
 		for (unsigned size = 10; size < sizeof(message); size = size * 2 + 1)
 			check_equal(size, sendto(fd, message, size, 0, &resolver, sizeof(resolver)),
-				    "a strange query is sent");
+				    "a malformed query is sent");
 	}
 	close(fd);
 }
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 	bad_arguments();
 	bad_buffers();
 	datagrams();
-	strange_queries();
+	malformed_queries();
 	interrupted();
 	without_waiting();
 	peer_gone();

@@ -85,12 +85,12 @@ static void wake_by_word(void)
 	for (unsigned i = 0; i < THREADS; i++)
 		check_equal(0, thread_start(&threads[i], "waiter", wait_for_word, NULL), "a waiter starts");
 	sleep_ms(5);
-	check_equal(0, passed, "no waiter goes on by itself");
+	check_equal(0, passed, "no waiter continues before it is woken");
 	__atomic_store_n(&word, 1, __ATOMIC_SEQ_CST);
 	check(wake(&word, THREADS) <= THREADS, "waiters are woken");
 	for (unsigned i = 0; i < THREADS; i++)
 		check_equal(0, thread_await(&threads[i]), "a waiter ends");
-	check_equal(THREADS, passed, "all waiters went on");
+	check_equal(THREADS, passed, "all waiters continued");
 }
 
 /* ---- Signals -------------------------------------------------------------------------------------- */
@@ -272,7 +272,7 @@ static void end_in_all_ways(void)
 	check_equal(4 << 8, status_of(end_from_first), "the first thread ends the process");
 	check_equal(SIGSEGV, status_of(die), "a signal ends the process");
 	check_equal(0, status_of(leave_first), "the last thread ends the process");
-	check_equal(5 << 8, status_of(leave_before_exit), "the process goes on without its first thread");
+	check_equal(5 << 8, status_of(leave_before_exit), "the process continues without its first thread");
 	check_equal(6 << 8, status_of(exec_from_thread), "a thread runs another program");
 }
 
@@ -348,7 +348,7 @@ static void write_after_fork(void)
 	child = start_child(stay_a_while);
 	sleep_ms(3);
 	shown = 2;
-	check_equal(0, thread_await(&watcher), "the watcher has seen it");
+	check_equal(0, thread_await(&watcher), "the watcher has read the new value");
 	check_equal(0, wait_for(child), "status of the child");
 }
 

@@ -138,7 +138,7 @@ static void end_target(int pid)
 	check_equal(SIGKILL, wait_for(pid), "the signal ended the target");
 }
 
-/* ---- Who may ----------------------------------------------------------------------------------- */
+/* ---- Permission -------------------------------------------------------------------------------- */
 
 static int tracer_target, tracer_expected;
 
@@ -147,7 +147,7 @@ static void trace_it(void)
 	check_equal(tracer_expected, ktrace(FILE_OF, KTROP_SET, CALLS, tracer_target),
 		    tracer_expected ? "it may not be traced" : "it may be traced");
 	check_equal(tracer_expected, ktrace(FILE_OF, KTROP_CLEAR, CALLS, tracer_target),
-		    "the same holds for its end");
+		    "the end of its trace has the same result");
 }
 
 static void as_somebody(void)

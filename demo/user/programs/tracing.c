@@ -171,7 +171,7 @@ static void commands(void)
 	check(records_count(HOME "/w", KTRX_PROC_CSW, 0) > 1, "context switches are recorded");
 	check(records_count(HOME "/w", KTRX_PROC_FAULT, 0) > 1, "faults are recorded");
 	check_equal(records_count(HOME "/w", KTRX_PROC_FAULT, 0),
-		    records_count(HOME "/w", KTRX_PROC_FAULTEND, 0), "each with its end");
+		    records_count(HOME "/w", KTRX_PROC_FAULTEND, 0), "the end of each fault is recorded");
 }
 
 static void misuse(void)

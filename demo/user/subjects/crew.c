@@ -90,10 +90,10 @@ int main(int argc, char **argv)
 	check_equal(0, thread_start(&painter, "painter", paint, NULL), "a painter");
 	for (unsigned i = 0; i < 3; i++) {
 		check_equal(0, thread_start(&sweeper, "sweeper", sweep, &swept), "a sweeper");
-		check_equal(0, thread_await(&sweeper), "has swept");
+		check_equal(0, thread_await(&sweeper), "the sweeper ends");
 	}
-	check_equal(0, thread_await(&carpenter), "the carpenter is done");
-	check_equal(0, thread_await(&painter), "the painter is done");
-	check_equal(3, swept, "it is swept");
+	check_equal(0, thread_await(&carpenter), "the carpenter ends");
+	check_equal(0, thread_await(&painter), "the painter ends");
+	check_equal(3, swept, "number of sweepers that ran");
 	finish();
 }

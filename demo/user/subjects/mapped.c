@@ -121,7 +121,7 @@ static void await_trace(int pid)
 			ioctl(fd, HWT_IOC_BUFPTR_GET, &place);
 		sleep_ms(10);
 	}
-	check(place.position >= ENOUGH, "it is traced");
+	check(place.position >= ENOUGH, "the process is traced");
 	close(fd);
 }
 
@@ -137,7 +137,7 @@ static void be_traced_late(char **options)
 		close(end[1]);
 		run_until(ready[1], end[0]);
 	}
-	check_equal(1, read(ready[0], &byte, 1), "the copy is there");
+	check_equal(1, read(ready[0], &byte, 1), "the copy is mapped");
 	format(pid, sizeof(pid), "%d", target);
 	while (*options && n < WORDS - 3)
 		words[n++] = *options++;
@@ -151,8 +151,8 @@ static void be_traced_late(char **options)
 	}
 	await_trace(target);
 	close(end[1]);
-	check_equal(0, wait_for(target), "the traced one ends well");
-	check_equal(0, wait_for(tracer), "and its tracer");
+	check_equal(0, wait_for(target), "status of the traced process");
+	check_equal(0, wait_for(tracer), "status of the tracer");
 	finish();
 }
 
