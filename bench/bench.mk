@@ -24,6 +24,14 @@ BENCH_DECODE_NEEDS := build/bin/ktrace build/bin/ktrace-decode \
 BENCH_NEEDS += $(BENCH_DECODE_NEEDS)
 BENCH_RUNS += $(BENCH_DECODE_DIR)/measure
 
+# Bench of queries in SQL over a trace of the same generator.
+BENCH_RUNS += bench/sql.sh
+BENCH_NEEDS += $(BENCH_DECODE_DIR)/gen_v1 build/bin/ktrace build/bench/cputime
+
+.PHONY: bench-sql
+bench-sql: $(BENCH_DECODE_DIR)/gen_v1 build/bin/ktrace build/bench/cputime
+	sh bench/sql.sh
+
 .PHONY: bench-decode
 bench-decode: $(BENCH_DECODE_NEEDS)
 	$(BENCH_DECODE_DIR)/measure

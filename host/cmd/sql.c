@@ -157,9 +157,9 @@ static int run_input(const struct sql_command *command, struct sql *sql, struct 
 	return person ? 0 : status;
 }
 
-static struct ktread *reopen(void *context)
+static struct ktread *reopen(void *context, bool window)
 {
-	return trace_args_reopen(context);
+	return trace_args_reopen(context, window);
 }
 
 static int run_queries(struct sql_command *command, struct ktread *trace)

@@ -122,9 +122,10 @@ int trace_args_parse(struct trace_args *args, int argc, char **argv);
 int trace_args_open(struct trace_args *args, struct ktread **trace);
 /*
  * Opens the trace once more, without a filter and without messages, for a command that reads it in several
- * places at a time. Returns NULL if this fails. Requires: trace_args_open() has succeeded.
+ * places at a time. Returns NULL if this fails. `window`: as in struct ktread_options. Requires:
+ * trace_args_open() has succeeded.
  */
-struct ktread *trace_args_reopen(const struct trace_args *args);
+struct ktread *trace_args_reopen(const struct trace_args *args, bool window);
 /*
  * Prints warnings found while reading, and closes the trace. `result` is the last result of ktread_next().
  * Returns the exit status.

@@ -394,12 +394,14 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 	return status;
 }
 
-struct ktread *trace_args_reopen(const struct trace_args *args)
+struct ktread *trace_args_reopen(const struct trace_args *args, bool window)
 {
+	struct ktread_options options = args->options;
 	struct align_report report;
 	struct ktread *trace;
 
-	if (ktread_open(&trace, args->path, &args->options) < 0)
+	options.window = window;
+	if (ktread_open(&trace, args->path, &options) < 0)
 		return NULL;
 	if ((args->with && trace_with(args, trace)) || (args->align && align_clocks(trace, &report) < 0)) {
 		ktread_close(trace);

@@ -21,7 +21,8 @@
 #define RING_BIT 44 /* a row's number is its ring, shifted by this, plus the index of its slot */
 
 enum way { FULL, BRIEF, GROUPED_BY_EVENT, GROUPED_BY_THREAD, GROUPED_BY_CPU };
-#define DISTINCT 8 /* bit in idxNum: one row of each group is enough */
+#define DISTINCT 8  /* bit in idxNum: one row of each group is enough */
+#define WINDOW	 16 /* bit in idxNum: the reader may leave out what the filter does not select */
 
 #define BIT(column) (UINT64_C(1) << (column))
 #define BRIEF_COLUMNS                                                                                        \
@@ -157,6 +158,10 @@ static void choose_way(const struct sql_events *table, sqlite3_index_info *info,
 		info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn == SQL_EVENT_TS &&
 					!info->aOrderBy[0].desc;
 	info->idxNum = (int)way | (distinct == 2 ? DISTINCT : 0);
+	/* Numbers of slots, and losses, may differ if parts of the trace are left out. */
+	if (narrowed && (table->type || !(info->colUsed & BIT(SQL_EVENT_LOST))) &&
+	    (ktread_info(table->sql->trace)->version != 1 || !(info->colUsed & BIT(SQL_EVENT_ID))))
+		info->idxNum |= WINDOW;
 	if (way > BRIEF && info->aOrderBy[0].iColumn == SQL_EVENT_CATEGORY)
 		info->idxNum |= SQL_EVENT_CATEGORY << 8;
 	else if (way > BRIEF && info->aOrderBy[0].iColumn == SQL_EVENT_NAME)
@@ -450,7 +455,7 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *letters, int 
 		return status == SQLITE_OK ? next_row(base) : status;
 	}
 	if (!cursor->reader)
-		cursor->reader = sql_reader_take(table->sql);
+		cursor->reader = sql_reader_take(table->sql, plan & WINDOW);
 	cursor->over = !cursor->reader;
 	if (!cursor->reader)
 		return SQLITE_ERROR;

@@ -383,7 +383,7 @@ int sql_rows_load(struct sql *sql, const struct sql_table *table)
 		loaded &= sql->rows[n].loaded;
 	if (loaded)
 		return 0;
-	trace = sql_reader_take(sql);
+	trace = sql_reader_take(sql, false);
 	if (!trace)
 		return sql->error;
 	status = load(sql, trace, table);

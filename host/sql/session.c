@@ -160,26 +160,34 @@ void sql_fail(struct sql *sql, const struct ktread *reader, int status)
 	sql_say(sql, "%s", ktread_message(reader));
 }
 
-struct ktread *sql_reader_take(struct sql *sql)
+/* Returns the index of a free reader of that kind, opened if necessary; SQL_READERS if there is none. */
+static uint32_t find_reader(struct sql *sql, bool window)
 {
 	uint32_t n = 0;
+
+	while (n < SQL_READERS && sql->reader[n] && (sql->taken[n] || sql->window[n] != window))
+		n++;
+	if (n == SQL_READERS || sql->reader[n])
+		return n;
+	sql->reader[n] = sql->options.reopen ? sql->options.reopen(sql->options.context, window) : NULL;
+	sql->window[n] = window;
+	return sql->reader[n] ? n : SQL_READERS;
+}
+
+struct ktread *sql_reader_take(struct sql *sql, bool window)
+{
+	uint32_t n = find_reader(sql, window);
 	int status;
 
-	while (n < SQL_READERS && sql->taken[n])
-		n++;
+	if (n == SQL_READERS && window)
+		n = find_reader(sql, false);
 	if (n == SQL_READERS) {
-		sql->error = KTREAD_E_ARGUMENT;
-		sql_say(sql, "a query can read the trace in at most %u places at a time", SQL_READERS);
+		sql->error = KTREAD_E_UNSUPPORTED;
+		sql_say(sql,
+			"this query reads the trace in several places at a time, and the trace cannot be "
+			"opened again, or not more than %u times",
+			SQL_READERS);
 		return NULL;
-	}
-	if (!sql->reader[n]) {
-		sql->reader[n] = sql->options.reopen ? sql->options.reopen(sql->options.context) : NULL;
-		if (!sql->reader[n]) {
-			sql->error = KTREAD_E_UNSUPPORTED;
-			sql_say(sql, "this query reads the trace in several places at a time, "
-				     "but the trace cannot be opened again");
-			return NULL;
-		}
 	}
 	status = ktread_set_filter(sql->reader[n], NULL);
 	if (status >= 0)
@@ -206,7 +214,7 @@ const struct tally *sql_tally(struct sql *sql)
 
 	if (sql->tally)
 		return sql->tally;
-	trace = sql_reader_take(sql);
+	trace = sql_reader_take(sql, false);
 	if (!trace)
 		return NULL;
 	status = tally_trace(&sql->tally, trace);

@@ -163,8 +163,8 @@ struct sql {
 	struct base_ticks_scale scale;
 	uint64_t base; /* stamp of time 0 */
 
-	struct ktread *reader[SQL_READERS]; /* reader[0] is `trace` */
-	bool taken[SQL_READERS];
+	struct ktread *reader[SQL_READERS];	      /* reader[0] is `trace` */
+	bool taken[SQL_READERS], window[SQL_READERS]; /* `window`: it reads only what the filter needs */
 
 	struct sql_events *events; /* events[0] is table `events` */
 	uint32_t event_tables;
@@ -193,8 +193,11 @@ char *sql_columns_text(const struct sql_column *column, uint32_t columns, const 
 
 /* Stores that reading failed with `status`, which must be negative, and why. */
 void sql_fail(struct sql *sql, const struct ktread *reader, int status);
-/* Returns a reader that no other cursor uses, at the first event; NULL after sql_fail(). */
-struct ktread *sql_reader_take(struct sql *sql);
+/*
+ * Returns a reader that no other cursor uses, at the first event; NULL after sql_fail(). `window`: the caller
+ * sets a filter, and a reader is preferred that reads only what the filter needs (struct ktread_options).
+ */
+struct ktread *sql_reader_take(struct sql *sql, bool window);
 void sql_reader_return(struct sql *sql, struct ktread *reader);
 /* Returns true if the statement has reached its limit of time. Cheap. */
 bool sql_is_over(struct sql *sql);

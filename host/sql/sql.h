@@ -36,9 +36,9 @@ struct sql_options {
 	enum sql_form form;
 	/*
 	 * Opens the trace once more, for a query that reads it in two places at a time. Returns NULL if that
-	 * fails. The session closes the result.
+	 * fails. `window`: as in struct ktread_options. The session closes the result.
 	 */
-	struct ktread *(*reopen)(void *context);
+	struct ktread *(*reopen)(void *context, bool window);
 	void *context;
 };
 

@@ -47,6 +47,7 @@ for trace in v2.ktrx pairs.ktrx v1.bin; do
 	answers by_cpu_and_name 'SELECT cpu, name, count(*) FROM events GROUP BY cpu, name'
 	answers window "SELECT id, ts FROM events WHERE ts BETWEEN $early AND $late"
 	answers window "SELECT id, ts FROM events WHERE ts >= $early.0 AND ts < $late + 1 ORDER BY ts"
+	answers window_times "SELECT ts, thread, name FROM events WHERE ts BETWEEN $early AND $late"
 	answers either "SELECT id FROM events WHERE ts < $early OR cpu = 1 ORDER BY id"
 	answers some_names "SELECT name, count(*) FROM events WHERE cpu IN (0, 1) AND name LIKE 'sys%' GROUP BY name"
 	answers first_and_last 'SELECT name, min(ts), max(ts) FROM events GROUP BY name ORDER BY name'

@@ -36,6 +36,7 @@ answer("by_thread", table(e["thread"] for e in events))
 answer("by_cpu", table(e["cpu"] for e in events))
 answer("by_cpu_and_name", table((e["cpu"], e["event"]) for e in events))
 answer("window", [(e["id"], e["time"]) for e in events if early <= e["time"] <= late])
+answer("window_times", [(e["time"], e["thread"], e["event"]) for e in events if early <= e["time"] <= late])
 answer("either", sorted((e["id"],) for e in events if e["time"] < early or e["cpu"] == 1))
 answer("some_names", table(e["event"] for e in events if e["event"].lower().startswith("sys") and e["cpu"] in (0, 1)))
 answer("first_and_last", sorted((n, min(t), max(t)) for n, t in
