@@ -191,6 +191,9 @@ bool switched_was_on(const struct switched *s, uint32_t id)
 
 uint32_t switched_between(const struct switched *s, const uint8_t *events, uint64_t from, uint64_t to)
 {
+	/* most traces have no event that was switched on or off, and this is called for each span */
+	if (s->count == 0)
+		return 0;
 	for (uint32_t byte = 0; byte < SWITCHED_MAP; byte++) {
 		const uint8_t some = events[byte] & (s->some[byte] | s->always[byte]);
 
