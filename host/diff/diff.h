@@ -99,7 +99,7 @@ struct diff_result {
 /* Reads a trace. Returns 0 or a negative enum ktread_error; *trace is freed by diff_trace_free(). */
 int diff_read(struct diff_trace **trace, struct ktread *from, const char *path);
 
-/* Returns whether the file begins like the output of `strace -ttt`. */
+/* Returns whether a regular file begins like the output of `strace -ttt`. */
 bool diff_is_strace(const char *path);
 /* Reads the output of `strace -f -ttt`. Returns 0 or a negative enum ktread_error, with errno. */
 int diff_read_strace(struct diff_trace **trace, const char *path);

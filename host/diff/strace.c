@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "diff/strace.h"
 #include "diff/texts.h"
@@ -89,7 +90,9 @@ static const char *read_head(const char *line, uint32_t *process, uint64_t *stam
 bool diff_is_strace(const char *path)
 {
 	char head[HEAD_MOST + 1], *line = head, *end;
-	FILE *file = fopen(path, "re");
+	struct stat status;
+	/* What is read from a pipe cannot be read again. */
+	FILE *file = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
 	size_t size = file ? fread(head, 1, HEAD_MOST, file) : 0;
 	uint32_t process, tried = 0;
 	uint64_t stamp;
@@ -229,7 +232,7 @@ static void take_line(struct strace *strace, const char *line, size_t length)
 	strace->losing = false;
 	if (trace->begin == UINT64_MAX)
 		trace->begin = stamp;
-	thread = diff_trace_thread(trace, process ? process : 1, 0);
+	thread = diff_trace_thread(trace, process ? process : STRACE_ONLY_PROCESS, 0);
 	trace->end = stamp;
 	trace->events++;
 	if (thread == DIFF_NONE)

@@ -161,7 +161,8 @@ static int read_lines(struct place *place, const struct diff_trace *trace)
 		return KTREAD_E_SYSTEM;
 	while (status == 0 && (length = getline(&line, &size, file)) >= 0) {
 		struct text *wanted = find(place->texts, 0, ++number);
-		const bool context = is_context(place, strace_line_process(line), 0, number);
+		const uint32_t process = strace_line_process(line);
+		const bool context = is_context(place, process ? process : STRACE_ONLY_PROCESS, 0, number);
 		size_t begin;
 
 		if (!context && !wanted)

@@ -30,7 +30,12 @@ const char *texts_of(const struct texts *texts, const struct diff_event *event);
 const char *texts_before(const struct texts *texts, uint32_t n);
 void texts_free(struct texts *texts);
 
-/* Parses the beginning of a line of strace. Returns the process, or DIFF_NONE if the line has none. */
+#define STRACE_ONLY_PROCESS 1u /* number of the process if the lines do not contain one */
+
+/*
+ * Parses the beginning of a line of strace. Returns the process; 0 if the line begins with its time; DIFF_NONE
+ * if it is damaged.
+ */
 uint32_t strace_line_process(const char *line);
 
 #endif
