@@ -11,7 +11,7 @@
 #include "analyze/threads.h"
 #include "analyze/worst.h"
 
-#define HISTORY_MOST 1000000u /* maximum number of entries of each kind */
+#define HISTORY_MOST 131072u /* maximum number of entries of each kind */
 
 /* A time for which a thread has one state. */
 struct history_state {

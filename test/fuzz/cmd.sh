@@ -30,6 +30,10 @@ damage "$count" *.bin *.ktrx *.kts
 0,1 text ktrace stats %
 0,1 json ktrace stats --json %
 0,1,2 text ktrace stats --begin *s* --end *s* %
+0,1 text ktrace stats --worst 3 %
+0,1 json ktrace stats --worst 3 --of lock-wait --json %
+0,1,2 text ktrace show --where (cpu==1)or(nr>=59) %
+0,1,2 text ktrace life thread 12 %
 0,1,2 text ktrace stats --rate --interval 100us %
 0,1 text ktrace show --svg - %
 0,1 text ktrace ktrdump -a -M %

@@ -60,6 +60,9 @@ tables='SELECT * FROM events; SELECT * FROM slices; SELECT * FROM processes; SEL
 harmless utf8 "ktrace sql %.ktrx '.tables'; ktrace sql %.ktrx .schema; ktrace sql %.ktrx '$tables'"
 harmless utf8 "ktrace sql --format csv %.ktrx '$tables'"
 harmless json "ktrace sql --json %.ktrx '$tables'"
+harmless text ktrace stats --worst 3 --of lock-wait %.ktrx
+harmless json ktrace stats --worst 3 --json %.ktrx
+harmless text ktrace life thread 7 %.ktrx
 harmless text ktrace check %.ktrx
 harmless json ktrace check --json %.ktrx
 harmless text ktrace why %.ktrx
