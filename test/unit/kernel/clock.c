@@ -493,6 +493,7 @@ static void *beat(void *unused)
 	set_time = first - 1;
 	ktrace_heartbeat(0);
 	assert_int_equal(clock_of(1)->measured, 1);
+	assert_true(clock_of(1)->due == first); /* no attempt was made */
 	for (set_time = first; clock_of(1)->measured == 1; set_time = clock_of(1)->due)
 		ktrace_heartbeat(0);
 	assert_true(clock_of(1)->sample[1].stamp >= first);
