@@ -108,14 +108,13 @@ $(call unit_variant,asan,$(SANITIZE))
 
 # Tests that take 20 s and more start first, the longest one before all others. Many short tests remain for
 # the end, so that all jobs of make are busy until then.
-LONG_TESTS := test/qemu/clock.sh bindings/rust/check.sh test/unit/kernel_build/matrix.sh \
-	$(addprefix test/qemu/,unix_programs.sh proc_words.sh hwt_blocks.sh why_outside.sh why.sh features.sh live.sh run_expect.sh) \
-	test/qemu/run_outcomes.sh test/qemu/hunt_minimise.sh test/qemu/retrace_functions.sh \
-	test/qemu/hwt_functions.sh test/golden/memory.sh test/qemu/run_commands.sh build/test/asan/why_many \
-	$(addprefix test/unit/kernel_build/,ktr.sh callers.sh) test/qemu/run_transports.sh test/golden/danger.sh \
-	test/fuzz/ktread_replay.sh test/qemu/transport_kvm.sh test/unit/kernel_build/macros.sh bench/short.sh \
-	test/unit/kernel_build/cplusplus_rows.sh test/qemu/single.sh test/perfetto/demo.sh test/qemu/console_prompt.sh \
-	test/qemu/repeat.sh test/qemu/hunt.sh $(addprefix test/qemu/hunt_,ends.sh check.sh)
+LONG_TESTS := bindings/rust/check.sh test/qemu/clock.sh test/unit/kernel_build/matrix.sh \
+	$(addprefix test/qemu/,hwt_blocks.sh unix_programs.sh proc_words.sh why_outside.sh why.sh live.sh) bench/short.sh \
+	$(addprefix test/qemu/,features.sh hunt_minimise.sh run_expect.sh run_outcomes.sh hwt_functions.sh retrace_functions.sh) \
+	test/qemu/hunt_ends.sh test/fuzz/why.sh build/test/asan/why_many $(addprefix test/qemu/,run_commands.sh transport_kvm.sh repeat.sh) \
+	test/perfetto/demo.sh $(addprefix test/unit/kernel_build/,callers.sh cplusplus_rows.sh macros.sh ktr.sh) \
+	test/qemu/single.sh test/golden/memory.sh test/fuzz/profile_replay.sh test/fuzz/ktread_replay.sh test/qemu/hunt.sh \
+	test/qemu/proc_many.sh test/qemu/run_transports.sh test/golden/danger.sh test/qemu/console_prompt.sh test/qemu/hunt_check.sh
 in_order = $(foreach test,$(LONG_TESTS),$(filter $(test),$(1))) $(filter-out $(LONG_TESTS),$(1))
 
 .PHONY: test-unit test-scripts run-tests run-soak

@@ -50,12 +50,13 @@ build/test/hwt_blocks --parts "$tmp/rings" "$tmp/log" >"$tmp/messages"
 check "the comparison has seen such blocks" grep -q ' cut [1-9]' "$tmp/messages"
 unset KERNEL
 
+# On x86_64, the kernel above has run two of these workloads.
 for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
-	equals "$arch" 1 calls ,exact=on
+	[ "$arch" = x86_64 ] || equals "$arch" 1 calls ,exact=on
 	equals "$arch" 1 calls ,exact=off,returns=off,time=off
 	equals "$arch" 1 fault ,exact=on
 	equals "$arch" 4 calls ,exact=on
-	equals "$arch" 2 pingpong
+	[ "$arch" = x86_64 ] || equals "$arch" 2 pingpong
 	programs "$arch" 2 pipeline
 	programs "$arch" 4 make
 done

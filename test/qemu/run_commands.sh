@@ -69,7 +69,7 @@ name="KVM: the run succeeds and leaves a trace"
 if [ -w /dev/kvm ]; then
 	status=0
 	# shellcheck disable=SC2086
-	under_kvm "$tmp/err" "$ktrace" run -o "$out" -- ${line% -append*} -enable-kvm -append "debug=ktrace seconds=0" || status=$?
+	under_kvm "$tmp/err" "$ktrace" run -o "$out" -- ${line% -append*} -enable-kvm -smp 1 -append "debug=ktrace slots=512 seconds=0" || status=$?
 	if kvm_refuses "$tmp/err"; then
 		skip "$name" "$(kvm_reason "$tmp/err")"
 	else

@@ -25,8 +25,8 @@ for arch in x86_64 aarch64 riscv64; do
 			continue
 		}
 		case $compiler in
-		gcc) level='-O2 -DKTRACE_FRAME_POINTERS=1 -fno-omit-frame-pointer' ;;
-		clang) level=-O2 ;;
+		gcc) level='-O1 -DKTRACE_FRAME_POINTERS=1 -fno-omit-frame-pointer' ;;
+		clang) level=-O1 ;;
 		esac
 		# shellcheck disable=SC2086
 		check "$arch $compiler $level: ktrace.c compiles without a warning" compiles $compiler $arch $level
