@@ -117,7 +117,7 @@ static void return_there(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* Runs `violation` in a child, with `address` set to `at`. Checks that one of the two signals ends the child. */
+/* Runs `violation` in a child, with `address` set to `at`. Checks that one of two signals ends the child. */
 static void check_death(void (*violation)(void), uintptr_t at, int signal, int or_signal, const char *text)
 {
 	int status;
