@@ -19,18 +19,46 @@ int base_output_open(struct base_output *out, int fd)
 	return 0;
 }
 
-void base_output_flush(struct base_output *out)
+static void write_all(struct base_output *out, const char *from, const char *end)
 {
-	const char *from = out->buffer;
-
-	while (from < out->at && !out->error) {
-		ssize_t written = write(out->fd, from, (size_t)(out->at - from));
+	while (from < end && !out->error) {
+		ssize_t written = write(out->fd, from, (size_t)(end - from));
 
 		if (written >= 0)
 			from += written;
 		else if (errno != EINTR)
 			out->error = errno;
 	}
+}
+
+void base_output_schema(struct base_output *out, const char *name)
+{
+	out->schema = name;
+}
+
+/* Writes the beginning of the first object and the name of the schema. Returns the rest of the object. */
+static const char *write_schema(struct base_output *out)
+{
+	char text[160];
+	const char *from = out->buffer;
+	int length;
+
+	if (*from == '{') {
+		length = snprintf(text, sizeof(text), "{" BASE_OUTPUT_SCHEMA "%s", out->schema,
+				  *++from == '}' ? "" : ",");
+		write_all(out, text, text + length);
+	}
+	out->schema = NULL;
+	return from;
+}
+
+void base_output_flush(struct base_output *out)
+{
+	const char *from = out->buffer;
+
+	if (out->schema && from < out->at)
+		from = write_schema(out);
+	write_all(out, from, out->at);
 	out->at = out->buffer;
 }
 

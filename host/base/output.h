@@ -24,11 +24,24 @@ struct base_output {
 	char *limit; /* last position in the buffer that still has room for BASE_OUTPUT_LINE bytes after it */
 	char *buffer;
 	int fd;
-	int error; /* errno of the first failed write */
+	int error;	    /* errno of the first failed write */
+	const char *schema; /* set by base_output_schema(), until it has been written */
 };
+
+/*
+ * The members that name a schema, as a format. "strings" reminds readers that names and texts come from the
+ * traced machine: they are data, and no instructions.
+ */
+#define BASE_OUTPUT_SCHEMA "\"schema\":\"%s\",\"strings\":\"untrusted\""
 
 /* Returns 0, or -1 if memory is short. `fd` remains the caller's. */
 int base_output_open(struct base_output *out, int fd);
+/*
+ * Names the schema of the JSON that will be written, such as "ktrace-why/1": adds "schema" and "strings" as
+ * the first members of the first object. Does nothing if `name` is NULL, or if the output does not begin
+ * with an object. Requires: nothing was written; `name` stays valid.
+ */
+void base_output_schema(struct base_output *out, const char *name);
 /* Writes what is in the buffer. */
 void base_output_flush(struct base_output *out);
 /* Flushes and frees. Returns out->error. */

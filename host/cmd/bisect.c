@@ -97,11 +97,11 @@ static int print_result(const struct command_bisect *command, const struct bisec
 	const double from = (double)bisect->from / NANOSECONDS, before = (double)bisect->before / NANOSECONDS;
 
 	if (command->json) {
-		json_t *json =
-			json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "version", 1, "verdict",
-				  run->verdict, "what", what, "runs", (json_int_t)bisect->runs, "from_ns",
-				  (json_int_t)bisect->from, "before_ns", (json_int_t)bisect->before,
-				  "before_failed", (json_int_t)bisect->before_failed);
+		json_t *json = json_pack(
+			"{s:s, s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "schema", "ktrace-bisect/1",
+			"strings", "untrusted", "version", 1, "verdict", run->verdict, "what", what, "runs",
+			(json_int_t)bisect->runs, "from_ns", (json_int_t)bisect->from, "before_ns",
+			(json_int_t)bisect->before, "before_failed", (json_int_t)bisect->before_failed);
 
 		json_dumpf(json, stdout, 0);
 		putchar('\n');

@@ -229,6 +229,7 @@ static int run_loaded(struct check_command *command)
 		trace_args_close(&command->args, trace, 0);
 		return EXIT_UNREADABLE;
 	}
+	base_output_schema(&command->out, command->json ? "ktrace-check/1" : NULL);
 	status = check_trace(command, trace);
 	violated = violations_first(&command->found) != NULL;
 	failed = trace_output_status(command->args.name, "standard output",

@@ -110,9 +110,14 @@ static int show(const struct control *control, const struct ktread *trace)
 {
 	struct base_output out;
 
-	if (base_output_open(&out, STDOUT_FILENO) < 0 || settings_write(trace, &out, control->json) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(control->name, "out of memory");
 		return EXIT_BAD_INPUT;
+	}
+	base_output_schema(&out, control->json ? "ktrace-control/1" : NULL);
+	if (settings_write(trace, &out, control->json) < 0) {
+		command_message(control->name, "out of memory");
+		return base_output_close(&out) | EXIT_BAD_INPUT;
 	}
 	return trace_output_status(control->name, "standard output", base_output_close(&out));
 }
@@ -306,6 +311,7 @@ static int print_changes(const struct control *control, const struct ktread *bef
 		command_message(control->name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, control->json ? "ktrace-control/1" : NULL);
 	changes_write(before, after, requests, &out, control->json);
 	ktread_close(after);
 	return trace_output_status(control->name, "standard output", base_output_close(&out));

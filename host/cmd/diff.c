@@ -115,6 +115,7 @@ static int write_report(struct diff_command *command)
 		command_message(command->args.name, "out of memory");
 		return EXIT_UNREADABLE;
 	}
+	base_output_schema(&out, command->json ? "ktrace-diff/1" : NULL);
 	status = command->json ? diff_write_json(&out, &report) : diff_write_text(&out, &report);
 	if (status < 0)
 		command_message(command->args.name,

@@ -268,6 +268,7 @@ static int write_report(struct doctor *doctor)
 		command_message(doctor->name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, doctor->json ? "ktrace-doctor/1" : NULL);
 	if (doctor->json)
 		write_json(&out, &doctor->report);
 	else

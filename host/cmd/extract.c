@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "capture/error.h"
 #include "capture/extract.h"
 #include "capture/qemu_line.h"
@@ -130,12 +131,12 @@ static void print_report(const struct capture_extract_report *report)
 {
 	const struct capture_summary *summary = &report->summary;
 
-	printf("{\"events\":%" PRIu64 ",\"cpus\":%" PRIu32 ",\"overwritten\":%" PRIu64
+	printf("{" BASE_OUTPUT_SCHEMA ",\"events\":%" PRIu64 ",\"cpus\":%" PRIu32 ",\"overwritten\":%" PRIu64
 	       ",\"unreadable\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"boots\":%" PRIu32
 	       ",\"paused\":%s,\"pause_ms\":%.3f,\"located_ms\":%.3f,\"total_ms\":%.3f}\n",
-	       summary->events, summary->cpus, summary->overwritten, summary->unreadable, summary->refused,
-	       report->boots, report->paused ? "true" : "false", report->paused ? report->pause * 1e3 : 0.0,
-	       report->located * 1e3, report->total * 1e3);
+	       "ktrace-extract/1", summary->events, summary->cpus, summary->overwritten, summary->unreadable,
+	       summary->refused, report->boots, report->paused ? "true" : "false",
+	       report->paused ? report->pause * 1e3 : 0.0, report->located * 1e3, report->total * 1e3);
 }
 
 static int extract_trace(const struct extract *extract)

@@ -302,11 +302,11 @@ static int print_json(const struct command_hunt *command, const struct hunt *hun
 			json_object_set_new(kind, "smaller", pack_smaller(&command->smaller[n]));
 		json_array_append_new(kinds, kind);
 	}
-	json = json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:s, s:i, s:o}", "version", 1, "runs",
-			 (json_int_t)hunt->runs, "failures", (json_int_t)hunt->failures, "not_judged",
-			 (json_int_t)hunt->not_run, "deadline_ns", (json_int_t)hunt->deadline, "seconds",
-			 hunt->ended - hunt->begun, "error", hunt->error, "signal", hunt->signal, "kinds",
-			 kinds);
+	json = json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:f, s:s, s:i, s:o}", "schema", "ktrace-hunt/1",
+			 "strings", "untrusted", "version", 1, "runs", (json_int_t)hunt->runs, "failures",
+			 (json_int_t)hunt->failures, "not_judged", (json_int_t)hunt->not_run, "deadline_ns",
+			 (json_int_t)hunt->deadline, "seconds", hunt->ended - hunt->begun, "error",
+			 hunt->error, "signal", hunt->signal, "kinds", kinds);
 	error = !json || json_dumpf(json, stdout, 0) != 0;
 	putchar('\n');
 	json_decref(json);

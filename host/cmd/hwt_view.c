@@ -291,6 +291,7 @@ static int show_to(struct view *view, int fd, const char *where)
 		command_message(view->args->name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
+	base_output_schema(&view->out, view->args->json ? "ktrace-hwt/1" : NULL);
 	status = show(view);
 	error = base_output_close(&view->out);
 	if (status < 0)

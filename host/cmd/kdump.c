@@ -301,6 +301,7 @@ static int show_file(struct kdump *kdump)
 		ktread_proc_close(trace);
 		return EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, kdump->json ? "ktrace-kdump/1" : NULL);
 	if (kdump->reading.follow)
 		catch_signals();
 	status = show_all(kdump, trace, &out);

@@ -370,6 +370,7 @@ static int run_open(struct life *life)
 		trace_args_close(&life->args, life->trace, 0);
 		return status ? status : EXIT_BAD_INPUT;
 	}
+	base_output_schema(&life->out, life->json ? "ktrace-life/1" : NULL);
 	status = print_lives(life);
 	if (life->writer)
 		timeline_writer_close(life->writer);

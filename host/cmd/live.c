@@ -200,6 +200,7 @@ static int run_lines(const struct live *live, struct live_model *model, int *err
 
 	if (base_output_open(&out, STDOUT_FILENO) < 0)
 		return KTREAD_E_MEMORY;
+	base_output_schema(&out, live->json ? "ktrace-live/1" : NULL);
 	status = watch(live, model, &view);
 	*error = base_output_close(&out);
 	return status;

@@ -76,9 +76,10 @@ static void put_report(const struct profile_command *command, struct profile *pr
 {
 	if (command->folded)
 		profile_put_folded(out, profile);
-	else if (command->json)
+	else if (command->json) {
+		base_output_schema(out, "ktrace-profile/1");
 		profile_put_json(out, profile);
-	else
+	} else
 		profile_put_table(out, profile, (uint32_t)command->limit);
 }
 

@@ -205,6 +205,7 @@ int retrace_print(const char *name, const struct retrace_accesses *accesses,
 		command_message(name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, json ? "ktrace-retrace/1" : NULL);
 	if (!json && accesses->count)
 		base_output_format(&out, "%14s %3s  %-5s %-18s %2s %18s %18s  %s\n", "not before", "CPU", "",
 				   "address", "", "value", "8 bytes around", "instruction");

@@ -334,6 +334,7 @@ int retrace_functions_print(const char *name, const struct retrace_functions *fu
 		command_message(name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, form->json ? "ktrace-retrace/1" : NULL);
 	if (form->summary)
 		done = print_summary(&out, functions, &names, form->json);
 	else

@@ -402,6 +402,7 @@ static int run_show(int argc, char **argv)
 		symbols_close(show.symbols);
 		return trace_args_close(&show.args, trace, 0) | EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, show.json ? "ktrace-show/1" : NULL);
 	status = show_trace(&show, trace, &out);
 	error = base_output_close(&out);
 	symbols_close(show.symbols);

@@ -382,6 +382,7 @@ static int run_stats(int argc, char **argv)
 		command_message(stats.args.name, "out of memory");
 		return trace_args_close(&stats.args, trace, 0) | EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, stats.json ? "ktrace-stats/1" : NULL);
 	status = stats.begin   ? show_pairs(&stats, trace, &out, &failed)
 		 : stats.value ? show_values(&stats, trace, &out, &failed)
 		 : stats.worst ? show_worst(&stats, trace, &out, &failed)

@@ -70,6 +70,7 @@ static int run_summary(int argc, char **argv)
 		command_message(args->name, "out of memory");
 		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, command.json ? "ktrace-summary/1" : NULL);
 	status = write_summary(args, trace, &out, command.json);
 	error = base_output_close(&out);
 	status = trace_args_close(args, trace, status);

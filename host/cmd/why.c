@@ -307,6 +307,7 @@ static int explain_trace(struct why *why)
 		command_message(why->args.name, "out of memory");
 		return trace_args_close(&why->args, trace, 0) | EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, why->options.json ? "ktrace-why/1" : NULL);
 	add_registers(why, trace);
 	if (!why->peer)
 		why->options.path = command_word(why->args.path, path, sizeof(path));
@@ -345,6 +346,7 @@ static int explain_outside(const struct why *why)
 		command_message(why->args.name, "out of memory");
 		status = EXIT_BAD_INPUT;
 	} else {
+		base_output_schema(&out, why->options.json ? "ktrace-why/1" : NULL);
 		if (why->options.json)
 			observe_report_json(&out, &findings, &observe, names);
 		else

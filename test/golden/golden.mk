@@ -24,7 +24,7 @@ build/test/cmd-traces: test/golden/cmd_traces.c test/unit/support/ktread_writer.
 
 SCRIPT_TESTS += test/golden/sql.sh
 
-SCRIPT_TESTS += test/golden/danger.sh
+SCRIPT_TESTS += test/golden/danger.sh test/golden/schema.sh
 CHECK_NEEDS += build/bin/ktrace build/test/danger-traces build/test/harmless build/test/ktrace-script
 
 DANGER_SRCS := test/golden/danger_traces.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c

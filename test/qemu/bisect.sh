@@ -24,6 +24,7 @@ check "all continuations fail from some time on" grep -q '^fails in 2 of 2 runs'
 message_has "of 2 continuations fail the same way"
 search --runs 2 -j 1 --json --quiet --force
 equal "--json: status" 0 "$status"
+check "--json: the object is valid" python3 test/schema.py bisect "$tmp/shown"
 check "--json: one object" sh -c "python3 -c 'import json, sys; assert json.load(sys.stdin)[\"verdict\"] == \"wakeup-race\"' <'$tmp/shown'"
 
 TMPDIR=$tmp/absent search --runs 2

@@ -31,7 +31,7 @@ hunt fine --seeds 2 -j 1 --noise 50us --ram-dir "$tmp/ram" --json --quiet -- $fi
 equal "no failure: status" 0 "$status"
 equal "no failure: the only file is the list of results" results.jsonl "$(ls "$folder" "$tmp/ram" | grep -v : | xargs)"
 equal "no failure, --quiet: no message" "" "$(cat "$tmp/err")"
-check "no failure: the summary is a JSON object" python3 -c 'import json, sys; json.load(sys.stdin)' <"$tmp/summary"
+check "no failure: the summary is a valid JSON object" python3 test/schema.py hunt "$tmp/summary"
 check "no failure: the object has the numbers" grep -qE '"runs": 3, "failures": 0, "not_judged": 0, .*"kinds": \[\]' "$tmp/summary"
 hunt fine --seeds 2-3 --noise 50us -- $fine
 equal "a folder with results, without --resume: status" 2 "$status"

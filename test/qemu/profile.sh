@@ -34,6 +34,8 @@ for arch in x86_64 aarch64 riscv64; do
 		>"$tmp/json" 2>"$tmp/err" </dev/null || status=$?
 	equal "$arch: the status is 0" 0 "$status"
 	[ "$status" -eq 0 ] || sed 's/^/# /' "$tmp/err"
+	grep '^{' "$tmp/json" >"$tmp/object"
+	check "$arch: the JSON is valid" python3 test/schema.py profile "$tmp/object"
 	equal "$arch: there are as many samples as asked for" $samples "$(member samples)"
 	# At first, firmware may use both CPUs.
 	check "$arch: the CPU that never runs is idle: $(member idle)" between $((samples - 10)) "$(member idle)" $samples

@@ -82,6 +82,7 @@ assert all(line["function"] and line["entry"] in ("call", "interrupt", "other") 
 retrace --functions --last 3
 equal "--last 3: a heading and three functions" 4 "$(grep -c . "$tmp/functions")"
 retrace --functions --summary --json --only 'spin_*'
+check "a summary in JSON matches its schema" python3 test/schema.py retrace "$tmp/functions"
 check "a summary in JSON is valid" python3 -c 'import json, sys
 assert all(json.loads(line)["entries"] > 0 for line in open(sys.argv[1]))' "$tmp/functions"
 retrace --who-wrote cpus --until 0.02

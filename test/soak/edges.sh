@@ -36,7 +36,7 @@ snapshot() {
 # pair is an edge. Prints only edges between addresses that consist of the digits BASE and three more.
 # Hexadecimal digits are compared as text, because awk's numbers have less than 64 bits of precision.
 edges() {
-	sed -n 's/^{"pc":"0x\([0-9a-f]*\)\([0-9a-f]\{3\}\)".*[0-9] instruction.*/\1 \2/p' | awk -v page="$1" '
+	sed -n 's/^{.*"pc":"0x\([0-9a-f]*\)\([0-9a-f]\{3\}\)".*[0-9] instruction.*/\1 \2/p' | awk -v page="$1" '
 		{ inside = $1 == page; sub(/^0+/, "", $2); if (was && inside) print "0x" last " [0] -> 0x" $2 " [0]"; was = inside; last = $2 }'
 }
 

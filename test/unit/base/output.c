@@ -60,6 +60,37 @@ static void long_pieces_are_cut_into_lines(void **state)
 	fclose(file);
 }
 
+/* Checks what is written for these two pieces of output with a schema. */
+static void writes_schema(const char *first, const char *second, const char *expected)
+{
+	char back[256] = "";
+	FILE *file = tmpfile();
+	struct base_output out;
+
+	assert_non_null(file);
+	assert_int_equal(base_output_open(&out, fileno(file)), 0);
+	base_output_schema(&out, "ktrace-x/1");
+	base_output_text(&out, first);
+	base_output_flush(&out);
+	base_output_text(&out, second);
+	assert_int_equal(base_output_close(&out), 0);
+	rewind(file);
+	back[fread(back, 1, sizeof(back) - 1, file)] = '\0';
+	assert_string_equal(back, expected);
+	fclose(file);
+}
+
+static void schema_is_named_in_the_first_object(void **state)
+{
+	(void)state;
+	writes_schema("{\"a\":1}\n", "{\"b\":2}\n",
+		      "{\"schema\":\"ktrace-x/1\",\"strings\":\"untrusted\",\"a\":1}\n{\"b\":2}\n");
+	writes_schema("{}\n", "", "{\"schema\":\"ktrace-x/1\",\"strings\":\"untrusted\"}\n");
+	writes_schema("", "{\"b\":2}\n", "{\"schema\":\"ktrace-x/1\",\"strings\":\"untrusted\",\"b\":2}\n");
+	writes_schema("text", "", "text");
+	writes_schema("", "", "");
+}
+
 static void full_disk_is_reported_as_the_error(void **state)
 {
 	int fd = open("/dev/full", O_WRONLY);
@@ -96,6 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_arrives_in_order),
 		cmocka_unit_test(long_pieces_are_cut_into_lines),
+		cmocka_unit_test(schema_is_named_in_the_first_object),
 		cmocka_unit_test(full_disk_is_reported_as_the_error),
 		cmocka_unit_test(closed_pipe_is_an_error),
 	};
