@@ -33,8 +33,8 @@ void texts_free(struct texts *texts);
 #define STRACE_ONLY_PROCESS 1u /* number of the process if the lines do not contain one */
 
 /*
- * Parses the beginning of a line of strace. Returns the process; 0 if the line begins with its time; DIFF_NONE
- * if it is damaged.
+ * Parses the beginning of a line of strace. Returns the process; 0 if the line begins with its time;
+ * DIFF_NONE if it is damaged.
  */
 uint32_t strace_line_process(const char *line);
 
