@@ -180,8 +180,8 @@ static void step_with_another_string_is_missing_and_extra(void **state)
 }
 
 /*
- * Two threads sleep, and the boss wakes both. `swapped`: it wakes the second thread twice, so that the first one
- * sleeps for ever.
+ * Two threads sleep, and the boss wakes both. `swapped`: instead of the first thread, it wakes another queue,
+ * so that the first thread sleeps for ever.
  */
 static struct diff_trace *wakeups(bool swapped)
 {
