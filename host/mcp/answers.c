@@ -91,15 +91,25 @@ static void add_text(json_t *content, const char *text, size_t length)
 
 /*
  * Returns whether the command failed. Other statuses than 1 and 2 are results: that something is wrong with
- * the machine, for example. For `check`, 1 is a result as well, and 3 means that the trace is unreadable.
+ * the machine, for example. For `check` and `diff`, 1 is a result as well, and 3 means that a trace is
+ * unreadable.
  */
 static bool has_failed(const struct mcp_call *call, int status)
 {
-	const bool is_check = strcmp(call->line.word[1], "check") == 0;
+	const char *command = call->line.word[1];
+	const bool finds = strcmp(command, "check") == 0 || strcmp(command, "diff") == 0;
 
 	if (!WIFEXITED(status))
 		return true;
-	return WEXITSTATUS(status) == 2 || WEXITSTATUS(status) == (is_check ? 3 : 1);
+	return WEXITSTATUS(status) == 2 || WEXITSTATUS(status) == (finds ? 3 : 1);
+}
+
+/* Returns the number of bytes of output to show: if it was cut, up to the end of its last whole line. */
+static size_t shown_bytes(const struct mcp_output *out)
+{
+	const char *end = out->cut ? memrchr(out->text, '\n', out->length) : NULL;
+
+	return end ? (size_t)(end - out->text) + 1 : out->length;
 }
 
 /* Describes how the command ended, if its output does not show it. */
@@ -110,7 +120,7 @@ static void add_end(json_t *content, const struct mcp_call *call, int status)
 	if (call->child.out.cut)
 		snprintf(text, sizeof(text),
 			 "The output was cut after %zu bytes. Ask for less, or set a larger budget.",
-			 call->child.out.length);
+			 shown_bytes(&call->child.out));
 	else if (!WIFEXITED(status))
 		snprintf(text, sizeof(text), "The command was ended by signal %d.", WTERMSIG(status));
 	add_text(content, text, strlen(text));
@@ -123,7 +133,7 @@ void mcp_answer_output(struct mcp_server *server, const struct mcp_call *call, i
 	json_t *content = json_array();
 
 	add_text(content, NOTICE, strlen(NOTICE));
-	add_text(content, child->out.text, child->out.length);
+	add_text(content, child->out.text, shown_bytes(&child->out));
 	add_text(content, child->messages.text, child->messages.length);
 	add_end(content, call, status);
 	mcp_answer(server, call->id, json_pack("{s:o, s:b}", "content", content, "isError", failed));

@@ -18,6 +18,9 @@ enum argument_type {
 	ARGUMENT_FILE,	 /* a file below the folder */
 	ARGUMENT_TRACE,	 /* a file below the folder, which is the last word of the command line */
 	ARGUMENT_BUDGET, /* number of bytes */
+	/* Words of the command line before the trace, in the order of the table. They must be given. */
+	ARGUMENT_WORD,	    /* a text */
+	ARGUMENT_FILE_WORD, /* a file below the folder */
 };
 
 struct argument {
@@ -88,6 +91,19 @@ static const struct argument of_check[] = {
 	{ 0 },
 };
 
+static const struct argument of_life[] = {
+	{ "kind", ARGUMENT_WORD, NULL,
+	  "Kind of the object: thread, process, lock, page, file, space, packet or socket." },
+	{ "id", ARGUMENT_WORD, NULL, "Id of the object: a number, also hexadecimal, such as '0xffff0300'." },
+	{ 0 },
+};
+
+static const struct argument of_diff[] = {
+	{ "good", ARGUMENT_FILE_WORD, NULL,
+	  "Path of the trace to compare with, such as that of a run without the failure." },
+	{ 0 },
+};
+
 #define TOOL_LISTS 3
 
 struct mcp_tool {
@@ -131,6 +147,17 @@ static const struct mcp_tool tools[] = {
 	  "Checks the trace against rules: forbidden orders of events, states, latencies, rates. "
 	  "Prints which rules are violated, where, and how often.",
 	  { common, of_check } },
+	{ "diff",
+	  "First difference between two runs",
+	  "Compares a trace with a good one by meaning: what each thread did, not when. Prints the first "
+	  "difference that matters and what happened before it. Use it if one run fails and another does "
+	  "not.",
+	  { common, of_diff } },
+	{ "life",
+	  "History of one object",
+	  "Prints every event that concerns one lock, thread, file, page or other object, also if its id was "
+	  "used again for another object. Use it to find out who took, freed or wrote something.",
+	  { common, of_life } },
 };
 
 #define TOOLS (sizeof(tools) / sizeof(tools[0]))
@@ -163,17 +190,25 @@ static json_t *schema_of(const struct argument *argument)
 	}
 }
 
+static bool is_word(const struct argument *argument)
+{
+	return argument->type == ARGUMENT_WORD || argument->type == ARGUMENT_FILE_WORD;
+}
+
 static json_t *describe(const struct mcp_tool *tool)
 {
-	json_t *properties = json_object();
+	json_t *properties = json_object(), *required = json_array();
 
 	for (unsigned n = 0; n < TOOL_LISTS && tool->lists[n]; n++)
-		for (const struct argument *argument = tool->lists[n]; argument->name; argument++)
+		for (const struct argument *argument = tool->lists[n]; argument->name; argument++) {
 			json_object_set_new(properties, argument->name, schema_of(argument));
-	return json_pack("{s:s, s:s, s:s, s:{s:s, s:o, s:b}, s:{s:b, s:b, s:b}}", "name", tool->name, "title",
-			 tool->title, "description", tool->about, "inputSchema", "type", "object",
-			 "properties", properties, "additionalProperties", 0, "annotations", "readOnlyHint",
-			 1, "idempotentHint", 1, "openWorldHint", 0);
+			if (is_word(argument))
+				json_array_append_new(required, json_string(argument->name));
+		}
+	return json_pack("{s:s, s:s, s:s, s:{s:s, s:o, s:o, s:b}, s:{s:b, s:b, s:b}}", "name", tool->name,
+			 "title", tool->title, "description", tool->about, "inputSchema", "type", "object",
+			 "properties", properties, "required", required, "additionalProperties", 0,
+			 "annotations", "readOnlyHint", 1, "idempotentHint", 1, "openWorldHint", 0);
 }
 
 json_t *mcp_tools_list(void)
@@ -222,6 +257,8 @@ static const char *const wanted[] = {
 	[ARGUMENT_FILE] = "the path of a file",
 	[ARGUMENT_TRACE] = "the path of a file",
 	[ARGUMENT_BUDGET] = "a number of bytes from 1000 to 200000",
+	[ARGUMENT_WORD] = "a string that does not begin with -",
+	[ARGUMENT_FILE_WORD] = "the path of a file",
 };
 
 /* Returns whether the value has the type of the argument, and is within its limits. */
@@ -235,6 +272,9 @@ static bool is_valid(const struct argument *argument, const json_t *value)
 	case ARGUMENT_BUDGET:
 		return json_is_integer(value) && json_integer_value(value) >= BUDGET_LEAST &&
 		       json_integer_value(value) <= BUDGET_MOST;
+	case ARGUMENT_WORD:
+		return json_is_string(value) && json_string_length(value) <= MCP_WORD_BYTES &&
+		       *json_string_value(value) != '-';
 	default:
 		return json_is_string(value) && json_string_length(value) <= MCP_WORD_BYTES;
 	}
@@ -247,7 +287,9 @@ static int add_argument(struct mcp_line *line, const struct argument *argument, 
 	char text[PATH_MAX];
 
 	switch (argument->type) {
-	case ARGUMENT_TRACE: /* mcp_line_make() adds the trace at the end */
+	case ARGUMENT_TRACE: /* mcp_line_make() adds these at the end */
+	case ARGUMENT_WORD:
+	case ARGUMENT_FILE_WORD:
 		return 0;
 	case ARGUMENT_BUDGET:
 		line->budget = json_integer_value(value);
@@ -290,6 +332,34 @@ static int add_arguments(struct mcp_line *line, const struct mcp_tool *tool, con
 	return 0;
 }
 
+/* Adds the words that come before the trace. Returns 0, or -1 with the reason in `why`. */
+static int add_words(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
+		     const struct mcp_folder *folder, char why[MCP_WHY])
+{
+	char path[PATH_MAX];
+
+	for (unsigned n = 0; n < TOOL_LISTS && tool->lists[n]; n++)
+		for (const struct argument *argument = tool->lists[n]; argument->name; argument++) {
+			const char *text = json_string_value(json_object_get(arguments, argument->name));
+
+			if (!is_word(argument))
+				continue;
+			if (!text) {
+				snprintf(why, MCP_WHY, "the tool %s needs the argument %s", tool->name,
+					 argument->name);
+				return -1;
+			}
+			if (argument->type == ARGUMENT_FILE_WORD) {
+				if (mcp_folder_find(folder, text, path, why) != 0)
+					return -1;
+				text = path;
+			}
+			if (add_word(line, text) != 0)
+				return -1;
+		}
+	return 0;
+}
+
 int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
 		  const struct mcp_folder *folder, char why[MCP_WHY])
 {
@@ -300,6 +370,7 @@ int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json
 	snprintf(why, MCP_WHY, "the command line is too long");
 	if (add_word(line, "ktrace") == 0 && add_word(line, tool->name) == 0 &&
 	    add_arguments(line, tool, arguments, folder, why) == 0 &&
+	    add_words(line, tool, arguments, folder, why) == 0 &&
 	    mcp_folder_find(folder, trace ? trace : USUAL_TRACE, path, why) == 0 && add_word(line, path) == 0)
 		return 0;
 	mcp_line_free(line);

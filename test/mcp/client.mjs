@@ -31,15 +31,18 @@ const values = {
 	trace: 'v2.ktrx', json: true, budget: 5000, event: 'sched.*', thread: 12, cpu: '0-1', since: '0', until: '1s',
 	limit: 3, ids: true, all: true, begin: 'syscall.enter', end: 'syscall.exit', by: 'thread',
 	value: 'irq.enter.vector', rate: true, interval: '1ms', elf: 'kernel.elf', rules: 'test.rules',
+	kind: 'thread', id: '12', good: 'typed.ktrx',
 };
 const needs = { end: ['begin'], begin: ['end'], by: ['begin', 'end'], interval: ['rate'] };
 const text = (result) => result.content.map((part) => part.text).join('\n');
 
 for (const tool of tools) {
-	const whole = await client.callTool({ name: tool.name, arguments: { trace: 'v2.ktrx' } });
+	const required = tool.inputSchema.required ?? [];
+	const base = Object.fromEntries([['trace', 'v2.ktrx'], ...required.map((name) => [name, values[name]])]);
+	const whole = await client.callTool({ name: tool.name, arguments: base });
 	console.log(`${tool.name} ${whole.isError ? `fails: ${text(whole)}` : 'answers'}`);
 	for (const name of Object.keys(tool.inputSchema.properties)) {
-		const args = { trace: 'v2.ktrx' };
+		const args = { ...base };
 		for (const wanted of [name, ...(needs[name] ?? [])]) args[wanted] = values[wanted];
 		const result = await client.callTool({ name: tool.name, arguments: args });
 		if (values[name] === undefined || /unrecognized|--help/.test(text(result)))
@@ -53,6 +56,10 @@ const show = text(await client.callTool({ name: 'show', arguments: { trace: 'v2.
 console.log(`show ${/"event":"irq.enter"/.test(show)}`);
 const check = text(await client.callTool({ name: 'check', arguments: { trace: 'v2.ktrx', rules: 'test.rules' } }));
 console.log(`check ${/one-wake/.test(check)}`);
+const life = text(await client.callTool({ name: 'life', arguments: { trace: 'typed.ktrx', kind: 'file', id: '0xffff0300' } }));
+console.log(`life ${/vfs.open/.test(life)}`);
+const lacks = await client.callTool({ name: 'life', arguments: { trace: 'v2.ktrx', kind: 'thread' } });
+console.log(`life needs its words ${lacks.isError} ${text(lacks)}`);
 const refused = await client.callTool({ name: 'show', arguments: { trace: '/etc/passwd' } });
 console.log(`outside ${refused.isError} ${text(refused)}`);
 await client.callTool({ name: 'absent', arguments: {} }).then(

@@ -16,7 +16,7 @@ echo 'one-wake: at most 20 sched.wake per 1s' >"$tmp/traces/test.rules"
 
 timeout -k 5 $limit node test/mcp/client.mjs "$packages" build/bin/ktrace "$tmp/traces" >"$tmp/out" 2>"$tmp/err"
 equal "the client ends without an error" "0 " "$? $(head -n 5 "$tmp/err")"
-tools="check doctor show stats summary why"
+tools="check diff doctor life show stats summary why"
 {
 	echo "server ktrace"
 	echo "ping answered"
@@ -26,6 +26,8 @@ tools="check doctor show stats summary why"
 	echo "why true"
 	echo "show true"
 	echo "check true"
+	echo "life true"
+	echo "life needs its words true the tool life needs the argument id"
 	echo "outside true /etc/passwd: is not below the folder that this server may read"
 	echo "absent tool -32602"
 	echo closed

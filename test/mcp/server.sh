@@ -53,6 +53,14 @@ done
 call 1 show '"trace":"v2.ktrx","since":"--svg=out"' >"$tmp/in"
 talk
 has "a value never becomes an option" "invalid value for --since: '--svg=out'"
+for arguments in '"kind":"--json","id":"12"' '"kind":"thread","id":"-h"' '"id":"12"'; do
+	call 1 life "\"trace\":\"v2.ktrx\",$arguments" >"$tmp/in"
+	talk
+	has "a word that is missing or looks like an option is refused: $arguments" '(does not begin with -|needs the argument).*"isError":true'
+done
+call 1 diff '"trace":"v2.ktrx","good":"../outside/v2.ktrx"' >"$tmp/in"
+talk
+has "both traces of diff must be below the folder" '"isError":true'
 call 1 show '"trace":"v2.ktrx","event":"no.such"' >"$tmp/in"
 talk
 has "a message of the command explains the error" "has no event 'no.such'.*\"isError\":true"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests calls whose command does not end by itself, or writes without end. A script replaces the program ktrace:
- * it writes its process id into the file `pid`, and then does what the file `act` says.
+ * Tests calls whose command does not end by itself, or writes without end. A script replaces the program
+ * ktrace: it writes its process id into the file `pid`, and then runs the commands in the file `act`.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -201,6 +201,23 @@ static void endless_output_is_cut_and_its_command_ended(void **state)
 	end();
 }
 
+static void cut_output_ends_with_a_whole_line(void **state)
+{
+	(void)state;
+	start("exec yes 1234567", 1000);
+	say(CALL);
+	expect("1234567\\n1234567\\n\"},{\"type\":\"text\",\"text\":\"The output was cut after 1000 bytes");
+	end();
+	start("exec yes 123456789", 1000);
+	say(CALL);
+	expect("123456789\\n\"},{\"type\":\"text\",\"text\":\"The output was cut after 1000 bytes");
+	end();
+	start("exec yes 12345678901", 1000);
+	say(CALL);
+	expect("12345678901\\n\"},{\"type\":\"text\",\"text\":\"The output was cut after 996 bytes");
+	end();
+}
+
 static void endless_messages_are_cut(void **state)
 {
 	(void)state;
@@ -264,6 +281,7 @@ int main(void)
 		TEST(waiting_call_can_be_cancelled),
 		TEST(slow_command_is_ended),
 		TEST(endless_output_is_cut_and_its_command_ended),
+		TEST(cut_output_ends_with_a_whole_line),
 		TEST(endless_messages_are_cut),
 		TEST(command_that_dies_is_an_error),
 		TEST(status_of_a_finding_is_no_error),
