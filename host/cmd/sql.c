@@ -181,6 +181,7 @@ static int run_queries(struct sql_command *command, struct ktread *trace)
 		sql_close(sql);
 		return EXIT_BAD_INPUT;
 	}
+	base_output_schema(&out, options.form == SQL_JSON ? "ktrace-sql/1" : NULL);
 	running = sql;
 	if (!command->query && isatty(STDIN_FILENO))
 		sigaction(SIGINT, &action, NULL);

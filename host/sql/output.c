@@ -45,9 +45,14 @@ static char *reserve(struct sql_writer *writer, size_t length)
 	return larger;
 }
 
-/* Names are unique, so that each member of a JSON object is: "ts", "ts_2". */
+/*
+ * Names are unique, so that each member of a JSON object is: "ts", "ts_2". The first object also has the members
+ * of base_output_schema().
+ */
 static bool is_used(const struct sql_writer *writer, int columns, const char *name)
 {
+	if (writer->form == SQL_JSON && (strcmp(name, "schema") == 0 || strcmp(name, "strings") == 0))
+		return true;
 	for (int n = 0; n < columns; n++)
 		if (strcmp(writer->column[n].name, name) == 0)
 			return true;

@@ -41,6 +41,7 @@ for trace in v2.ktrx v1.bin hostile.ktrx stateless.ktrx written-over.ktrx typed.
 	sample why "$trace"
 	sample check --all "$trace"
 	sample check "$trace"
+	sample sql "$trace" "SELECT *, 1 AS schema FROM events; SELECT x'00' AS bytes"
 done
 for trace in v2.ktrx hostile.ktrx; do
 	sample doctor "$trace"
@@ -51,7 +52,7 @@ sample stats --value sched.wake.thread v2.ktrx
 sample extract --machine x86_64 -o extracted ktr.ram
 (cd "$tmp" && exec 9<>ktr.ram && "$ktrace" live --json --count 2 --interval 100ms ktr.ram 9<&-) >"$tmp/json/live.1" 2>"$tmp/log"
 for file in "$tmp"/json/*; do [ -s "$file" ] || rm "$file"; done
-for command in show summary stats why check doctor control extract live; do
+for command in show summary stats sql why check doctor control extract live; do
 	check "$command --json is valid: $(ls "$tmp/json/$command".* | wc -l) samples" python3 test/schema.py $command "$tmp/json/$command".*
 done
 

@@ -81,7 +81,9 @@ equal "no thread runs on two CPUs at a time" 0 "$(cell pairs.ktrx "SELECT count(
 
 # ---- Forms of output ------------------------------------------------------------------------------
 sql --json v2.ktrx 'SELECT ts, thread_name, cpu, cpu, NULL AS n, 1.5 AS f FROM events WHERE thread = 12 LIMIT 1'
-equal "JSON" '{"ts":0,"thread_name":"worker","cpu":0,"cpu_2":0,"n":null,"f":1.5}' "$(cat out)"
+equal "JSON" '{"schema":"ktrace-sql/1","strings":"untrusted","ts":0,"thread_name":"worker","cpu":0,"cpu_2":0,"n":null,"f":1.5}' "$(cat out)"
+sql --json v2.ktrx "SELECT 1 AS schema"
+equal "JSON: a column does not replace the name of the schema" '{"schema":"ktrace-sql/1","strings":"untrusted","schema_2":1}' "$(cat out)"
 sql v2.ktrx "SELECT 1 AS number, 'a' AS text UNION ALL SELECT 12, NULL"
 equal "a table aligns numbers to the right" "number  text,     1  a,    12  " "$(paste -sd , out)"
 sql --format csv v2.ktrx "SELECT '=1+2' AS a, ' +x' AS b, -3 AS c, '@y' AS d, 'a,\"b' AS e, '-' AS f"
@@ -124,9 +126,9 @@ fails 1 'absent' absent 'SELECT 1'
 
 # ---- Standard input -------------------------------------------------------------------------------
 printf 'SELECT 1;\nSELECT\n2;.quit\nSELECT 3;\n' | ktrace sql --json v2.ktrx >out 2>err
-equal "statements from standard input, each ended by a semicolon" '{"1":1} {"2":2}' "$(head -n 2 out | paste -sd ' ')"
+equal "statements from standard input, each ended by a semicolon" '{"schema":"ktrace-sql/1","strings":"untrusted","1":1} {"2":2}' "$(head -n 2 out | paste -sd ' ')"
 printf 'SELECT 1;\nSELECT x;\nSELECT 2;\n' | ktrace sql --json v2.ktrx >out 2>err
-equal "a wrong statement ends the input" '2 {"1":1}' "$? $(paste -sd ' ' out)"
+equal "a wrong statement ends the input" '2 {"schema":"ktrace-sql/1","strings":"untrusted","1":1}' "$? $(paste -sd ' ' out)"
 cat >person.py <<'PY'
 import os, pty, sys
 pid, fd = pty.fork()
