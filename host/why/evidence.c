@@ -106,10 +106,14 @@ static void begin_thread(struct why_thread *thread, const struct ktread *trace, 
 struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id)
 {
 	struct why_evidence *evidence = reader->evidence;
-	uint32_t at;
+	uint32_t *recent = &reader->recent[id % WHY_RECENT], at = *recent;
 
-	if (why_index_find(&evidence->index, WHY_KEY_THREAD, id, &at))
+	if (at > 0 && evidence->thread[at - 1].id == id)
+		return &evidence->thread[at - 1];
+	if (why_index_find(&evidence->index, WHY_KEY_THREAD, id, &at)) {
+		*recent = at + 1;
 		return &evidence->thread[at];
+	}
 	if (evidence->threads == WHY_THREADS)
 		return NULL;
 	if (!reader->error)

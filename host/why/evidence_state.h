@@ -75,14 +75,21 @@ struct why_slept {
 	uint64_t begin, end, usual;
 };
 
+#define WHY_RECENT 256u
+
 struct why_reader {
 	struct why_evidence *evidence;
 	struct threads *model;
 	struct wellknown_table *known;
 	struct why_progress *progress; /* array with an entry for each entry of evidence->thread */
-	uint64_t *events;	       /* number of events of each CPU so far */
-	struct why_irqs_open *open;    /* state of the interrupts of each CPU */
-	uint64_t irqs;		       /* number of interrupts of all CPUs so far */
+	/*
+	 * by the low bits of a thread's id: index in evidence->thread, plus 1, of the thread that was found
+	 * last; 0: there was none
+	 */
+	uint32_t recent[WHY_RECENT];
+	uint64_t *events;	    /* number of events of each CPU so far */
+	struct why_irqs_open *open; /* state of the interrupts of each CPU */
+	uint64_t irqs;		    /* number of interrupts of all CPUs so far */
 	/*
 	 * time of the current event, as given to the model in threads.h; it must increase from event to event
 	 */
