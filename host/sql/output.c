@@ -46,8 +46,8 @@ static char *reserve(struct sql_writer *writer, size_t length)
 }
 
 /*
- * Names are unique, so that each member of a JSON object is: "ts", "ts_2". The first object also has the members
- * of base_output_schema().
+ * Names are unique, so that each member of a JSON object is: "ts", "ts_2". The first object also has the
+ * members of base_output_schema().
  */
 static bool is_used(const struct sql_writer *writer, int columns, const char *name)
 {
