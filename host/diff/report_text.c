@@ -33,20 +33,26 @@ static void put_side(struct base_output *out, const struct diff_report *report, 
 	const struct diff_result *result = report->result;
 	const struct diff_event *event = &result->first.event[which];
 	const char *before;
+	bool shown = false;
 
 	base_output_format(out, "  %c ", 'A' + which);
 	put_escaped(out, report->trace[which]->path, strlen(report->trace[which]->path));
 	base_output_text(out, "\n");
-	for (uint32_t n = 0; (before = texts_before(texts, n)); n++)
+	for (uint32_t n = 0; (before = texts_before(texts, n)); n++) {
 		put_event(out, "      ", before);
+		shown = true;
+	}
 	if (event->known)
 		put_event(out, "    > ", texts_of(texts, event));
 	else if (result->last[which].known)
 		put_event(out, "      ", texts_of(texts, &result->last[which]));
 	if (!event->known)
-		base_output_text(out, "    > no such event after this\n");
-	if (result->first.what == DIFF_WAKEUP && result->first.asleep == which)
-		put_event(out, "    z ", texts_of(texts, &result->sleep));
+		base_output_text(out, result->last[which].known || shown ? "    > no such event after this\n"
+									 : "    > the event is not known\n");
+	if (result->first.what == DIFF_WAKEUP && result->first.asleep == which) {
+		base_output_text(out, "    the thread that is not woken went to sleep here:\n");
+		put_event(out, "      ", texts_of(texts, &result->sleep));
+	}
 }
 
 static void put_first(struct base_output *out, const struct diff_report *report, const struct texts texts[2])
