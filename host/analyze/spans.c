@@ -20,8 +20,7 @@ enum recorded_family {
 	RECORDED_INTERRUPTS,
 	RECORDED_FAULTS,
 	RECORDED_LOCKS,
-	/* number of families; as a value in `family`, it means that the event belongs to no family */
-	RECORDED_FAMILIES,
+	RECORDED_FAMILIES, /* number of families; in recorded.family: the event belongs to none */
 };
 
 struct recorded {
