@@ -24,6 +24,9 @@ build/test/cmd-traces: test/golden/cmd_traces.c test/unit/support/ktread_writer.
 
 SCRIPT_TESTS += test/golden/sql.sh
 
+SCRIPT_TESTS += test/golden/questions.sh
+CHECK_NEEDS += build/bin/ktrace build/bin/kdump
+
 SCRIPT_TESTS += test/golden/danger.sh test/golden/schema.sh
 CHECK_NEEDS += build/bin/ktrace build/test/danger-traces build/test/harmless build/test/ktrace-script
 
