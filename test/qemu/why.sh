@@ -32,7 +32,7 @@ report_has '^ +at [a-z_]+\+0x[0-9a-f]+ \(.*:[0-9]+\)$'
 why "gdb's protocol" 10 --gdb "$tmp/gdb" --elf build/demo/x86_64/kernel.elf
 report_has '^deadlock \(certain\)'
 why "JSON" 10 --json --qmp "$tmp/qmp"
-report_has '^\{"version":1,"verdict":"deadlock",'
+report_has '^\{"schema":"ktrace-why/1","strings":"untrusted","version":1,"verdict":"deadlock",'
 # extract reports that it paused the machine. This shows that the machine was running after why.
 check "the machine runs after why" sh -c "'$ktrace' extract --json --qmp '$tmp/qmp' -o '$out' 2>'$tmp/err' | grep -q '\"paused\":true'"
 check "why leaves no temporary files" sh -c '! ls "$0" | grep -q ktrace-' "$tmp"

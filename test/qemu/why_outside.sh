@@ -53,7 +53,7 @@ for arch in x86_64 aarch64; do
 	has 'CPU 0: spins in [0-9]+ bytes from lock_acquire[a-z0-9.]*\+0x[0-9a-f]+ to lock_acquire.*interrupts disabled'
 	has 'called from bare_main\+0x'
 	why 10 --json
-	has '^\{"version":1,"verdict":"kernel-spin",'
+	has '^\{"schema":"ktrace-why/1","strings":"untrusted","version":1,"verdict":"kernel-spin",'
 	has '"interrupts":"never"'
 	shut_down
 done
