@@ -22,9 +22,10 @@ DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/*.S demo/kern/net/*.c dem
 DEMO_TAR ?= tar
 DEMO_TAR_FLAGS := --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u+rwX,go+rX,go-w
 
-# Tests that need no fast kernel use -O1, which compiles in 60 % of the time.
+# For the kernel only. Tests that need no fast kernel use -O1, which compiles in 60 % of the time. User programs
+# do not use it, because kernels in different DEMO_OUT folders may share the programs of one DEMO_USER_OUT.
 DEMO_OPTIMISE ?= -O2 -g
-DEMO_CFLAGS := -std=c11 $(DEMO_OPTIMISE) -ffreestanding -fno-pic -fno-stack-protector -fno-omit-frame-pointer \
+DEMO_CFLAGS := -std=c11 -ffreestanding -fno-pic -fno-stack-protector -fno-omit-frame-pointer \
 	-DKTRACE_FRAME_POINTERS=1 -fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror \
 	-Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
@@ -88,7 +89,7 @@ DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(KTRACE_SOURCES) $$(KTRACE_PROC_SOURCES) $
 	$$(KTRACE_HWT_SOURCES_$(1)) $$(KTRACE_SOURCES_$(1)) $$(KTRACE_ASM_$(1)) \
 	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
 DEMO_OBJS_$(1) := $$(addprefix $(DEMO_OUT)/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
-DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) $$(DEMO_SKEW_FLAGS) -Idemo/abi -Idemo/kern \
+DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_OPTIMISE) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) $$(DEMO_SKEW_FLAGS) -Idemo/abi -Idemo/kern \
 	-I$(DEMO_USER_OUT)/$(1) $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
 
 $(DEMO_OUT)/$(1)/%.o: % $(DEMO_OUT)/$(1)/flags

@@ -31,7 +31,7 @@ USER_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64
 define user_rules
 USER_OUT_$(1) := $(DEMO_USER_OUT)/$(1)/user
 USER_ROOT_$(1) := $(DEMO_USER_OUT)/$(1)/root
-USER_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(USER_CFLAGS_$(1)) \
+USER_COMPILE_$(1) = $$(DEMO_CC_$(1)) -O2 -g $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(USER_CFLAGS_$(1)) \
 	-Idemo/abi -Iinclude -Iinclude/user -Idemo/user/include -Idemo/user/lib -Idemo/user/arch/$(1)
 USER_LIB_OBJS_$(1) := $$(patsubst %,$$(USER_OUT_$(1))/%.o,demo/user/arch/$(1)/start.S $$(USER_LIB))
 USER_OBJS_$(1) := $$(USER_LIB_OBJS_$(1)) \
