@@ -241,7 +241,7 @@ static void on_change(void *context, const struct threads_change *change)
 	if (!thread)
 		return;
 	note_first(thread, reader->stamp);
-	if (change->from == THREADS_RUNNING && thread->since)
+	if (change->from == THREADS_RUNNING && thread->since && !reader->in_gap)
 		note_ran(reader->evidence, thread, reader->stamp);
 	thread->state = (enum threads_state)change->thread->state;
 	thread->since = reader->stamp;
@@ -304,8 +304,11 @@ static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct threads_thread *running = threads_on(reader->model, event->cpu);
 
+	/* Nothing shows how long the thread ran in the lost slots. */
+	reader->in_gap = true;
 	if (running)
 		threads_gap(reader->model, event->cpu, reader->time - 1);
+	reader->in_gap = false;
 	why_lock_gap(reader);
 	why_interrupt_gap(reader, &reader->evidence->cpu[event->cpu]);
 	if (event->stamp > reader->gap_stamp)

@@ -107,6 +107,7 @@ struct why_reader {
 	/* newest periods without events; period number n is at index n modulo WHY_UNSEEN */
 	struct why_unseen unseen[WHY_UNSEEN];
 	uint64_t unseens; /* number of periods without events so far */
+	bool in_gap;	  /* true while the model is informed of a gap */
 	int error;	  /* error in a callback, which cannot return it */
 };
 
