@@ -68,7 +68,8 @@ static void call_tool(struct mcp_server *server, json_t *id, const json_t *param
 	call = mcp_call_add(server, id);
 	if (!call) {
 		mcp_answer_error(server, id, TOO_MANY, "too many calls wait: wait for their results");
-	} else if (mcp_line_make(&call->line, tool, arguments, &server->folder, why) != 0) {
+	} else if (mcp_line_make(&call->line, tool, arguments, &server->folder, server->options->seconds,
+				 why) != 0) {
 		mcp_answer_refusal(server, id, why);
 		mcp_call_remove(call);
 	}

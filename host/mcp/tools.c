@@ -10,17 +10,21 @@
 #define BUDGET_LEAST 1000
 #define BUDGET_MOST  200000
 #define BUDGET_USUAL 16000
+/* share of a call's time that a query has, so that its command still can print and end in time */
+#define COMMAND_SHARE 0.8
 
 enum argument_type {
 	ARGUMENT_TEXT,
 	ARGUMENT_NUMBER,
 	ARGUMENT_FLAG,
 	ARGUMENT_FILE,	 /* a file below the folder */
-	ARGUMENT_TRACE,	 /* a file below the folder, which is the last word of the command line */
 	ARGUMENT_BUDGET, /* number of bytes */
-	/* Words of the command line before the trace, in the order of the table. They must be given. */
-	ARGUMENT_WORD,	    /* a text */
+	/* Words of the command line after the options, in the order of the tables. */
+	ARGUMENT_TRACE, /* a file below the folder; USUAL_TRACE if it is not given */
+	/* These must be given. */
+	ARGUMENT_WORD,	    /* a text that does not begin with "-" */
 	ARGUMENT_FILE_WORD, /* a file below the folder */
+	ARGUMENT_QUERY,	    /* any text */
 };
 
 struct argument {
@@ -104,6 +108,16 @@ static const struct argument of_diff[] = {
 	{ 0 },
 };
 
+static const struct argument of_sql[] = {
+	{ "query", ARGUMENT_QUERY, NULL,
+	  "Statements of SQLite that read, separated by semicolons, such as 'SELECT name, count(*) FROM "
+	  "events GROUP BY name'. Use LIMIT. '.tables' lists the tables, '.schema TABLE' the columns of a "
+	  "table." },
+	{ "csv", ARGUMENT_FLAG, "format=csv",
+	  "true: answer in CSV, which is shorter than the aligned table. Excludes json. Default: false." },
+	{ 0 },
+};
+
 #define TOOL_LISTS 3
 
 struct mcp_tool {
@@ -152,12 +166,19 @@ static const struct mcp_tool tools[] = {
 	  "Compares a trace with a good one by meaning: what each thread did, not when. Prints the first "
 	  "difference that matters and what happened before it. Use it if one run fails and another does "
 	  "not.",
-	  { common, of_diff } },
+	  { of_diff, common } },
 	{ "life",
 	  "History of one object",
 	  "Prints every event that concerns one lock, thread, file, page or other object, also if its id was "
 	  "used again for another object. Use it to find out who took, freed or wrote something.",
-	  { common, of_life } },
+	  { of_life, common } },
+	{ "sql",
+	  "Queries in SQL",
+	  "Answers a query in SQL (SQLite). Tables: events, one for each kind of event, such as "
+	  "\"sched.switch\", and slices, syscalls, irqs, faults, locks, wakeups, thread_states, threads, "
+	  "processes, losses and counts. Times are in ns since the first event. Use it for questions that no "
+	  "other tool answers, such as sums and joins.",
+	  { common, of_sql } },
 };
 
 #define TOOLS (sizeof(tools) / sizeof(tools[0]))
@@ -190,9 +211,10 @@ static json_t *schema_of(const struct argument *argument)
 	}
 }
 
+/* Returns whether the argument is a word of the command line, and not an option. */
 static bool is_word(const struct argument *argument)
 {
-	return argument->type == ARGUMENT_WORD || argument->type == ARGUMENT_FILE_WORD;
+	return argument->type >= ARGUMENT_TRACE;
 }
 
 static json_t *describe(const struct mcp_tool *tool)
@@ -202,7 +224,7 @@ static json_t *describe(const struct mcp_tool *tool)
 	for (unsigned n = 0; n < TOOL_LISTS && tool->lists[n]; n++)
 		for (const struct argument *argument = tool->lists[n]; argument->name; argument++) {
 			json_object_set_new(properties, argument->name, schema_of(argument));
-			if (is_word(argument))
+			if (is_word(argument) && argument->type != ARGUMENT_TRACE)
 				json_array_append_new(required, json_string(argument->name));
 		}
 	return json_pack("{s:s, s:s, s:s, s:{s:s, s:o, s:o, s:b}, s:{s:b, s:b, s:b}}", "name", tool->name,
@@ -259,6 +281,7 @@ static const char *const wanted[] = {
 	[ARGUMENT_BUDGET] = "a number of bytes from 1000 to 200000",
 	[ARGUMENT_WORD] = "a string that does not begin with -",
 	[ARGUMENT_FILE_WORD] = "the path of a file",
+	[ARGUMENT_QUERY] = "a string",
 };
 
 /* Returns whether the value has the type of the argument, and is within its limits. */
@@ -280,17 +303,13 @@ static bool is_valid(const struct argument *argument, const json_t *value)
 	}
 }
 
-/* Adds the words of an argument. Returns 0, or -1 with the reason in `why`. */
+/* Adds an option. Returns 0, or -1 with the reason in `why`. */
 static int add_argument(struct mcp_line *line, const struct argument *argument, const json_t *value,
 			const struct mcp_folder *folder, char why[MCP_WHY])
 {
 	char text[PATH_MAX];
 
 	switch (argument->type) {
-	case ARGUMENT_TRACE: /* mcp_line_make() adds these at the end */
-	case ARGUMENT_WORD:
-	case ARGUMENT_FILE_WORD:
-		return 0;
 	case ARGUMENT_BUDGET:
 		line->budget = json_integer_value(value);
 		return 0;
@@ -308,8 +327,9 @@ static int add_argument(struct mcp_line *line, const struct argument *argument, 
 	}
 }
 
-static int add_arguments(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
-			 const struct mcp_folder *folder, char why[MCP_WHY])
+/* Checks all arguments, and adds those that are options. Returns 0, or -1 with the reason in `why`. */
+static int add_options(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
+		       const struct mcp_folder *folder, char why[MCP_WHY])
 {
 	const char *name;
 	json_t *value;
@@ -326,13 +346,13 @@ static int add_arguments(struct mcp_line *line, const struct mcp_tool *tool, con
 			snprintf(why, MCP_WHY, "the argument %s must be %s", name, wanted[argument->type]);
 			return -1;
 		}
-		if (add_argument(line, argument, value, folder, why) != 0)
+		if (!is_word(argument) && add_argument(line, argument, value, folder, why) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Adds the words that come before the trace. Returns 0, or -1 with the reason in `why`. */
+/* Adds the words that come after the options. Returns 0, or -1 with the reason in `why`. */
 static int add_words(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
 		     const struct mcp_folder *folder, char why[MCP_WHY])
 {
@@ -344,12 +364,14 @@ static int add_words(struct mcp_line *line, const struct mcp_tool *tool, const j
 
 			if (!is_word(argument))
 				continue;
+			if (!text && argument->type == ARGUMENT_TRACE)
+				text = USUAL_TRACE;
 			if (!text) {
 				snprintf(why, MCP_WHY, "the tool %s needs the argument %s", tool->name,
 					 argument->name);
 				return -1;
 			}
-			if (argument->type == ARGUMENT_FILE_WORD) {
+			if (argument->type == ARGUMENT_TRACE || argument->type == ARGUMENT_FILE_WORD) {
 				if (mcp_folder_find(folder, text, path, why) != 0)
 					return -1;
 				text = path;
@@ -360,18 +382,27 @@ static int add_words(struct mcp_line *line, const struct mcp_tool *tool, const j
 	return 0;
 }
 
-int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
-		  const struct mcp_folder *folder, char why[MCP_WHY])
+/* Adds --timeout. The command prints what it has found when that time is over. Returns 0 or -1. */
+static int add_timeout(struct mcp_line *line, double seconds)
 {
-	const char *trace = json_string_value(json_object_get(arguments, "trace"));
-	char path[PATH_MAX];
+	char text[32];
+
+	snprintf(text, sizeof(text), "%g", seconds * COMMAND_SHARE);
+	return add_option(line, "timeout", text);
+}
+
+int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
+		  const struct mcp_folder *folder, double seconds, char why[MCP_WHY])
+{
+	/* "--" only before a query, because doctor starts the program that follows "--" */
+	const bool has_query = find_argument(tool, "query");
 
 	*line = (struct mcp_line){ .budget = BUDGET_USUAL };
 	snprintf(why, MCP_WHY, "the command line is too long");
 	if (add_word(line, "ktrace") == 0 && add_word(line, tool->name) == 0 &&
-	    add_arguments(line, tool, arguments, folder, why) == 0 &&
-	    add_words(line, tool, arguments, folder, why) == 0 &&
-	    mcp_folder_find(folder, trace ? trace : USUAL_TRACE, path, why) == 0 && add_word(line, path) == 0)
+	    (!has_query || add_timeout(line, seconds) == 0) &&
+	    add_options(line, tool, arguments, folder, why) == 0 &&
+	    (!has_query || add_word(line, "--") == 0) && add_words(line, tool, arguments, folder, why) == 0)
 		return 0;
 	mcp_line_free(line);
 	return -1;

@@ -30,11 +30,12 @@ json_t *mcp_tools_list(void);
 /* Returns NULL if there is no tool of this name. */
 const struct mcp_tool *mcp_tool_find(const char *name);
 /*
- * Makes the command line of a call. `arguments` is an object or NULL. Returns 0, or -1 with the reason in
- * `why`: an argument is unknown, has a wrong type or value, or names a file outside the folder.
+ * Makes the command line of a call. `arguments` is an object or NULL. `seconds` is the time limit of the
+ * call. Returns 0, or -1 with the reason in `why`: an argument is unknown, has a wrong type or value, or
+ * names a file outside the folder.
  */
 int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
-		  const struct mcp_folder *folder, char why[MCP_WHY]);
+		  const struct mcp_folder *folder, double seconds, char why[MCP_WHY]);
 void mcp_line_free(struct mcp_line *line);
 
 /* Opens the folder and stores its path. Returns 0 or an errno. */

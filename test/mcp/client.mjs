@@ -31,7 +31,8 @@ const values = {
 	trace: 'v2.ktrx', json: true, budget: 5000, event: 'sched.*', thread: 12, cpu: '0-1', since: '0', until: '1s',
 	limit: 3, ids: true, all: true, begin: 'syscall.enter', end: 'syscall.exit', by: 'thread',
 	value: 'irq.enter.vector', rate: true, interval: '1ms', elf: 'kernel.elf', rules: 'test.rules',
-	kind: 'thread', id: '12', good: 'typed.ktrx',
+	kind: 'thread', id: '12', good: 'typed.ktrx', csv: true,
+	query: 'SELECT count(*) AS events FROM events',
 };
 const needs = { end: ['begin'], begin: ['end'], by: ['begin', 'end'], interval: ['rate'] };
 const text = (result) => result.content.map((part) => part.text).join('\n');
@@ -58,6 +59,8 @@ const check = text(await client.callTool({ name: 'check', arguments: { trace: 'v
 console.log(`check ${/one-wake/.test(check)}`);
 const life = text(await client.callTool({ name: 'life', arguments: { trace: 'typed.ktrx', kind: 'file', id: '0xffff0300' } }));
 console.log(`life ${/vfs.open/.test(life)}`);
+const sql = text(await client.callTool({ name: 'sql', arguments: { trace: 'v2.ktrx', csv: true, query: '-- a comment\nSELECT 6 * 7 AS answer' } }));
+console.log(`sql ${/answer\s+42/.test(sql)}`);
 const lacks = await client.callTool({ name: 'life', arguments: { trace: 'v2.ktrx', kind: 'thread' } });
 console.log(`life needs its words ${lacks.isError} ${text(lacks)}`);
 const refused = await client.callTool({ name: 'show', arguments: { trace: '/etc/passwd' } });

@@ -61,6 +61,28 @@ done
 call 1 diff '"trace":"v2.ktrx","good":"../outside/v2.ktrx"' >"$tmp/in"
 talk
 has "both traces of diff must be below the folder" '"isError":true'
+{
+	call 1 sql '"trace":"v2.ktrx","query":"SELECT 6 * 7 AS answer"'
+	call 2 sql '"trace":"v2.ktrx","csv":true,"query":"SELECT 1 AS a, 2 AS b"'
+	call 3 sql '"trace":"v2.ktrx","json":true,"query":"SELECT 1 AS a"'
+	call 4 sql '"trace":"v2.ktrx","query":"--timeout=x\nSELECT 8 * 8 AS square"'
+	call 5 sql '"trace":"v2.ktrx","query":"SELECT absent FROM events"'
+	call 6 sql '"trace":"v2.ktrx","query":"ATTACH '"'$tmp/made'"' AS x"'
+	call 7 sql '"trace":"v2.ktrx"'
+	call 8 sql '"trace":"v2.ktrx","query":["SELECT 1"]'
+	call 9 sql '"trace":"v2.ktrx","csv":true,"json":true,"query":"SELECT 1"'
+} >"$tmp/in"
+talk
+has "a query is answered" '"id":1,.*answer\\n +42.*"isError":false'
+has "rows of a query in CSV" '"id":2,.*a,b\\r?\\?n?.*1,2.*"isError":false'
+has "rows of a query in JSON" '"id":3,.*\\"a\\":1.*"isError":false'
+has "a query that looks like an option is a query" '"id":4,.*square\\n +64.*"isError":false'
+has "a wrong query is an error of the tool" '"id":5,.*no such column: absent.*"isError":true'
+has "a query opens no other file" '"id":6,.*"isError":true'
+check "a query makes no file" test ! -e "$tmp/made"
+has "sql needs a query" '"id":7,.*needs the argument query.*"isError":true'
+has "a query is a string" '"id":8,.*the argument query must be a string.*"isError":true'
+has "CSV and JSON exclude each other" '"id":9,.*exclude each other.*"isError":true'
 call 1 show '"trace":"v2.ktrx","event":"no.such"' >"$tmp/in"
 talk
 has "a message of the command explains the error" "has no event 'no.such'.*\"isError\":true"
@@ -108,6 +130,7 @@ if ! strace -f -o "$tmp/strace" true 2>"$tmp/log"; then
 	skip "no file outside the folder is opened" "strace does not work here"
 else
 	for tool in summary show why stats doctor check; do call "\"$tool\"" $tool '"trace":"v2.ktrx"'; done >"$tmp/calls"
+	call 1 sql '"trace":"v2.ktrx","query":"SELECT * FROM events ORDER BY fields LIMIT 5"' >>"$tmp/calls"
 	strace -f -e trace=open,openat,openat2,creat,rename,unlink,mkdir -o "$tmp/strace" build/bin/ktrace mcp --dir "$traces" <"$tmp/calls" >"$tmp/out"
 	sed -n 's/.*\(open\|openat\|creat\|rename\|unlink\|mkdir\)([^"]*"\([^"]*\)".*/\2/p' "$tmp/strace" | sort -u |
 		grep -vE "^($PWD/build/|/lib|/usr/lib|/etc/ld\.so|/proc/|/sys/|/dev/(null|urandom)$|/etc/localtime$|$traces)|^v2\.ktrx$" >"$tmp/opened"
@@ -187,8 +210,9 @@ talk
 equal "an empty input is no error" "0 0" "$status $(wc -l <"$tmp/out")"
 for trace in hostile.ktrx v1.bin typed.ktrx stateless.ktrx written-over.ktrx; do
 	for tool in summary show why stats doctor check; do call "\"$tool\"" $tool "\"trace\":\"$trace\""; done >"$tmp/in"
+	call 1 sql "\"trace\":\"$trace\",\"query\":\"SELECT * FROM events\"" >>"$tmp/in"
 	talk
-	equal "each tool answers about $trace, in valid JSON" 6 "$(python3 -c 'import json,sys
+	equal "each tool answers about $trace, in valid JSON" 7 "$(python3 -c 'import json,sys
 print(sum("result" in json.loads(line) for line in sys.stdin))' <"$tmp/out")"
 done
 done_testing

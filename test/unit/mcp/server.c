@@ -140,6 +140,16 @@ static void end(void)
 	assert_int_equal(status, 0);
 }
 
+static void query_is_one_word_and_ends_before_the_call(void **state)
+{
+	(void)state;
+	start("printf '<%s>' \"$@\"", 1000);
+	say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"sql\","
+	    "\"arguments\":{\"trace\":\"trace\",\"query\":\"-- a b\"}}}\n");
+	expect("<sql><--timeout=800><--><trace><-- a b>");
+	end();
+}
+
 static void cancelled_call_ends_its_command_and_has_no_answer(void **state)
 {
 	pid_t pid;
@@ -277,6 +287,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
+		TEST(query_is_one_word_and_ends_before_the_call),
 		TEST(cancelled_call_ends_its_command_and_has_no_answer),
 		TEST(waiting_call_can_be_cancelled),
 		TEST(slow_command_is_ended),
