@@ -140,6 +140,8 @@ struct show {
 	const char *elf;
 	struct symbols *symbols;
 	const char *svg;
+	const char *id; /* list of ids; NULL: show all events */
+	struct show_chosen chosen;
 };
 
 #define AT(member) .to = offsetof(struct show, member)
@@ -159,6 +161,10 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(elf) },
 	{ "ids", 0, NULL, "show each event's id, RING.SLOT, by which 'ktrace goto' finds it",
 	  options_set_flag, AT(ids) },
+	{ "id", 0, "RING.SLOT,...", "show only the events with these ids, with a mark", options_set_text,
+	  AT(id) },
+	{ "around", 0, "N", "with --id: also show N events of any CPU before and after each",
+	  options_set_number, AT(chosen.around), .most = SHOW_AROUND_MOST },
 	{ "subtract-cost", 0, NULL,
 	  "subtract from each event's time the cost of recording the events shown before it on that CPU",
 	  options_set_flag, AT(subtract) },
@@ -217,14 +223,20 @@ static int check_command(const struct show *show)
 		return command_usage(show->args.name);
 	}
 	if (show->follow)
-		way = options_given(&show->args.line, "form with v1-layout raw-clock align ids");
+		way = options_given(&show->args.line, "form with v1-layout raw-clock align ids id around");
 	if (way) {
 		command_message(show->args.name,
 				"%s needs a complete trace: it cannot be combined with --follow", way);
 		return command_usage(show->args.name);
 	}
-	if (show->registers && (hex || show->subtract || show->settings || show->svg || show->json ||
-				show->limit || trace_args_filtered(&show->args)))
+	if (options_given(&show->args.line, "around") && !show->id)
+		why = "--around needs --id";
+	else if (show->id && (show->subtract || show->settings || show->registers || show->svg ||
+			      show->limit || trace_args_filtered(&show->args)))
+		why = "--id chooses the events: it cannot be combined with filters, --limit, --svg, "
+		      "--settings, --registers or --subtract-cost";
+	else if (show->registers && (hex || show->subtract || show->settings || show->svg || show->json ||
+				     show->limit || trace_args_filtered(&show->args)))
 		why = "--registers shows no events: of the output options, "
 		      "it can be combined only with --elf";
 	else if (show->settings &&
@@ -261,7 +273,9 @@ static int show_trace(struct show *show, struct ktread *trace, struct base_outpu
 		.limit = show->limit,
 		.ids = show->ids,
 		.cpus = show->args.cpu_list ? show->args.cpus : NULL,
-		.filtered = trace_args_filtered(&show->args),
+		.marked = show->id ? show->chosen.id : NULL,
+		.marked_count = show->chosen.count,
+		.filtered = show->id || trace_args_filtered(&show->args),
 		.symbols = show->symbols,
 		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};
@@ -373,7 +387,7 @@ static int run_show(int argc, char **argv)
 				       .shows_calls = true } };
 	struct ktread *trace;
 	struct base_output out;
-	int status = trace_args_parse(&show.args, argc, argv), error;
+	int status = trace_args_parse(&show.args, argc, argv), error, absent;
 
 	if (status >= 0)
 		return status;
@@ -387,6 +401,11 @@ static int run_show(int argc, char **argv)
 		if (status >= 0)
 			return status;
 	}
+	show.chosen.name = show.args.name;
+	status = show.id ? show_chosen_parse(&show.chosen, show.id) : 0;
+	if (status)
+		return status;
+	show.ids |= show.id != NULL;
 	/* an id in a trace of version 1 is the number of records before the event */
 	show.args.whole = show.ids;
 	if (show.svg)
@@ -403,11 +422,13 @@ static int run_show(int argc, char **argv)
 		return trace_args_close(&show.args, trace, 0) | EXIT_BAD_INPUT;
 	}
 	base_output_schema(&out, show.json ? "ktrace-show/1" : NULL);
-	status = show_trace(&show, trace, &out);
+	absent = show.id ? show_chosen_find(&show.chosen, trace) : 0;
+	status = absent && !show.chosen.shown_count ? 0 : show_trace(&show, trace, &out);
 	error = base_output_close(&out);
 	symbols_close(show.symbols);
+	show_chosen_free(&show.chosen);
 	status = trace_args_close(&show.args, trace, status);
-	return trace_output_status(show.args.name, "standard output", error) | status;
+	return trace_output_status(show.args.name, "standard output", error) | status | absent;
 }
 
 const struct command command_show = {

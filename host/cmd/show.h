@@ -3,9 +3,13 @@
 #ifndef CMD_SHOW_H
 #define CMD_SHOW_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analyze/symbols.h"
 #include "base/output.h"
 #include "cmd/trace_args.h"
+#include "export/timeline.h"
 
 /* ktrace show --follow: the timeline of a running guest, as events occur. */
 
@@ -15,6 +19,37 @@
  * Returns -1 after a message if the file cannot be followed; otherwise the exit status.
  */
 int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct base_output *out);
+
+/* ktrace show --id: events that are chosen by their ids, and the events around them. */
+
+#define SHOW_IDS	 64u
+#define SHOW_AROUND_MOST 10000u
+
+/* The oldest and the newest event of a ring. */
+struct show_extent {
+	bool is_known; /* false: no event of the ring was read */
+	uint64_t oldest, newest;
+};
+
+struct show_chosen {
+	const char *name; /* begins messages */
+	uint64_t around;  /* number of events to show before and after each chosen event */
+	struct timeline_id id[SHOW_IDS];
+	struct show_extent extent[SHOW_IDS]; /* of the ring of each id */
+	uint32_t count;			     /* number of ids */
+	struct timeline_id *shown;	     /* the events to show, in the order of rings and slots */
+	uint32_t shown_count, room;
+};
+
+/* Parses "RING.SLOT,RING.SLOT…". Returns 0, or EXIT_USAGE after a message. */
+int show_chosen_parse(struct show_chosen *chosen, const char *list);
+/*
+ * Finds the events, and sets a filter that selects them and the events around them. Returns 0, or
+ * EXIT_BAD_INPUT after a message for each id that is not in the trace. Then, if shown_count is not 0, the
+ * filter selects the events that were found. Requires: the trace has no other filter.
+ */
+int show_chosen_find(struct show_chosen *chosen, struct ktread *trace);
+void show_chosen_free(struct show_chosen *chosen);
 
 /* The option --elf of commands that print symbol names for addresses. */
 

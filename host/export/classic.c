@@ -292,8 +292,9 @@ static int write_all(struct writer *writer, struct timeline *timeline)
 	int result;
 
 	while ((result = ktread_next(timeline->trace, &event)) > 0) {
-		char *at = timeline_put_time(timeline, base_output_line(timeline->out), event->stamp);
+		char *at = timeline_put_mark(timeline, base_output_line(timeline->out), event);
 
+		at = timeline_put_time(timeline, at, event->stamp);
 		base_output_done(timeline->out, put_event(writer, at, event));
 		timeline->shown++;
 		if (--left == 0 || timeline->out->error)

@@ -51,6 +51,18 @@ char *timeline_put_new_second(struct timeline *timeline, char *at, uint64_t tick
 	return base_put_literal(at, "] ");
 }
 
+char *timeline_put_mark(const struct timeline *timeline, char *at, const struct ktread_event *event)
+{
+	bool is_marked = false;
+
+	if (__builtin_expect(!timeline->marked, 1))
+		return at;
+	for (uint32_t n = 0; n < timeline->marked_count; n++)
+		is_marked |=
+			timeline->marked[n].ring == event->ring && timeline->marked[n].index == event->index;
+	return is_marked ? base_put_literal(at, "> ") : base_put_literal(at, "  ");
+}
+
 void timeline_begin(struct timeline *timeline)
 {
 	timeline->base = ktread_first_stamp(timeline->trace);
@@ -271,6 +283,7 @@ static char *put_event(struct timeline_writer *writer, char *at, const struct kt
 	const struct wellknown *known = wellknown_of(&writer->known, event);
 	static const char context[4][5] = { "    ", "irq ", "nmi ", "    " };
 
+	at = timeline_put_mark(writer->timeline, at, event);
 	at = timeline_put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
 	if (writer->timeline->ids)
 		at = base_put_literal(timeline_put_id(at, event), " ");

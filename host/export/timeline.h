@@ -27,6 +27,12 @@ struct timeline_second {
 	char text[12];
 };
 
+/* The id of an event: the number of its ring, and the index of its first slot. */
+struct timeline_id {
+	uint32_t ring;
+	uint64_t index;
+};
+
 struct timeline {
 	struct ktread *trace;
 	struct base_output *out;
@@ -37,7 +43,9 @@ struct timeline {
 	int zero_ticks;		 /* 1: if the frequency is unknown, shows zeros instead of ticks */
 	struct symbols *symbols; /* symbols for addresses; NULL: no symbols */
 	bool ids;		 /* write "RING.SLOT" of each event, by which `ktrace goto` finds the event */
-	int colour;		 /* 1: highlights gaps, because the output is a terminal */
+	const struct timeline_id *marked; /* events whose lines begin with ">"; NULL: lines have no mark */
+	uint32_t marked_count;
+	int colour; /* 1: highlights gaps, because the output is a terminal */
 	/* subtracts the cost of tracing from the times; NULL: times are shown as recorded */
 	struct cost_meter *meter;
 	uint64_t shown; /* result: events shown */
@@ -60,6 +68,9 @@ int timeline_write(struct timeline *timeline);
 
 /* Sets the timestamp that is shown as time 0 to that of the trace's first event. */
 void timeline_begin(struct timeline *timeline);
+
+/* Writes "> " if the event is marked, otherwise "  ". Writes nothing if no events are marked. */
+char *timeline_put_mark(const struct timeline *timeline, char *at, const struct ktread_event *event);
 
 /* Writes the time and updates timeline->second. */
 char *timeline_put_new_second(struct timeline *timeline, char *at, uint64_t ticks);

@@ -56,6 +56,11 @@ golden life-text ktrace life path=/lost typed.ktrx
 golden life-absent ktrace life page 3 v2.ktrx
 golden life-unknown ktrace life frob=3 v2.ktrx
 golden life-hostile ktrace life thread 13 hostile.ktrx
+golden v2-id ktrace show --id 1.105,2.103 --around 2 v2.ktrx
+golden v2-id-lines ktrace show --id 1.105 --around 1 --json v2.ktrx
+golden v2-id-absent ktrace show --id 1.105,1.99,1.2,9.1,1.99999,1.136 v2.ktrx
+golden v2-id-overlap ktrace show --id 1.103,1.105,1.103 --around 1 v2.ktrx
+golden v1-id ktrace show --id 0.1 --around 1 v1.bin
 golden v2-lines ktrace show --json v2.ktrx
 golden v2-slots ktrace show --hex --event syscall,sched.switch --limit 4 v2.ktrx
 golden v1-slots ktrace show --hex --limit 2 v1.bin

@@ -96,6 +96,14 @@ opens show --elf --elf absent v2.ktrx
 works show --subtract-cost v2.ktrx -- --subtract-cost v2.ktrx
 works show --ids v2.ktrx -- --ids v2.ktrx
 refused show --ids --follow --ids ktr.ram
+works show --id v2.ktrx -- --id 1.105 v2.ktrx
+works show --around --id 1.105 v2.ktrx -- --id 1.105 --around 2 v2.ktrx
+refused show --around --around 2 v2.ktrx
+refused show --id --follow --id 1.105 ktr.ram
+for option in '--cpu 0' '--event sched' '--where cpu==0' '--since 0' '--pid 12' '--limit 1' '--svg out' --settings --registers --subtract-cost; do
+	refused show --id --id 1.105 $option v2.ktrx
+done
+for ids in 1 1. .1 1.2, ,1.2 1.2.3 1.-2 -1.2 99999999999.1 1.99999999999999999999 ''; do refused show --id "--id=$ids" v2.ktrx; done
 works show --svg v2.ktrx -- --svg out v2.ktrx
 works show --from v2.ktrx -- --from 30us v2.ktrx
 works show --to v2.ktrx -- --to 20us v2.ktrx
