@@ -109,6 +109,19 @@ static bool is_declared(struct ktread *trace, const char *events, const char *fi
 	return declared;
 }
 
+/* Adds the thread's own sched.* events that name no thread: sched.exit and sched.block may have no fields. */
+static void add_bare_events(struct life *life, size_t used)
+{
+	static const char *const fields[] = { "prev", "thread" };
+
+	used += (size_t)snprintf(life->expression + used, sizeof(life->expression) - used,
+				 " or event ~ \"sched.*\" and thread == %" PRIu64, life->id);
+	for (size_t n = 0; n < sizeof(fields) / sizeof(fields[0]); n++)
+		if (is_declared(life->trace, "sched.*", fields[n], strlen(fields[n])))
+			used += (size_t)snprintf(life->expression + used, sizeof(life->expression) - used,
+						 " and not has(sched.*.%s)", fields[n]);
+}
+
 /*
  * Writes the expression that selects the object's events, from those fields that the trace declares. Returns
  * 0 or EXIT_USAGE.
@@ -126,11 +139,8 @@ static int make_expression(struct life *life)
 					 "%s%s.%.*s == %" PRIu64, used ? " or " : "", kind->events,
 					 (int)(end - field), field, life->id);
 	}
-	if (used && strcmp(kind->name, "thread") == 0) /* sched.exit and sched.block may have no fields */
-		snprintf(life->expression + used, sizeof(life->expression) - used,
-			 " or event ~ \"sched.*\" and not has(sched.*.prev) and not has(sched.*.thread) "
-			 "and thread == %" PRIu64,
-			 life->id);
+	if (used && strcmp(kind->name, "thread") == 0)
+		add_bare_events(life, used);
 	if (used)
 		return 0;
 	command_message(life->args.name, "%s: no event has a field for a %s: %s (use FIELD=VALUE)",

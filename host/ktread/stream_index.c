@@ -144,6 +144,9 @@ static struct ring_spans spans_of(const struct ktread_stream_index *index, uint6
 	uint32_t first = span_after(index, position), last = span_after(index, position + bytes - 1);
 
 	last += last < index->spans && index->span[last].position < position + bytes;
+	/* The spans may overlap in a damaged index: then none is found. */
+	if (last < first)
+		last = first;
 	return (struct ring_spans){ index->span + first, last - first,
 				    span_after(index, position + oldest) - first };
 }
@@ -155,7 +158,7 @@ bool ktread_stream_find(const struct ktread_memory *memory, uint64_t position, u
 	struct ring_spans ring;
 	bool found = false;
 
-	if (!index)
+	if (!index || bytes == 0)
 		return false;
 	ring = spans_of(index, position, bytes, oldest);
 	*from = *to = bytes;
@@ -180,7 +183,7 @@ bool ktread_stream_oldest(const struct ktread_memory *memory, uint64_t position,
 	struct ring_spans ring;
 	uint32_t first = 0;
 
-	if (!index)
+	if (!index || bytes == 0)
 		return false;
 	ring = spans_of(index, position, bytes, 0);
 	for (uint32_t n = 0; n < ring.spans; n++)
@@ -198,7 +201,7 @@ bool ktread_stream_oldest(const struct ktread_memory *memory, uint64_t position,
 		before = span->first;
 	}
 	*oldest = ring.spans ? ring.span[first].position - position : 0;
-	return true;
+	return *oldest < bytes;
 }
 
 /* ---- writing ---- */

@@ -361,7 +361,7 @@ int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t un
 {
 	int status;
 
-	if (ring->unsorted)
+	if (ring->unsorted || ring->slots == 0)
 		return 0;
 	ring->seek.slots = ring->slots;
 	ring->seek.spacing = spacing;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/escape.h"
 #include "mcp/tools.h"
 
 int mcp_folder_open(struct mcp_folder *folder, const char *path)
@@ -30,6 +31,8 @@ int mcp_folder_find(const struct mcp_folder *folder, const char *name, char to[P
 	char joined[2 * PATH_MAX], real[PATH_MAX];
 	struct stat status;
 	const char *rest;
+	/* a message must be UTF-8, so it may not end within a character */
+	const int shown = (int)base_utf8_cut(name, strlen(name), MCP_SHOWN);
 
 	if (strlen(name) >= PATH_MAX || *name == '\0') {
 		snprintf(why, MCP_WHY, "a file name is empty or too long");
@@ -37,16 +40,17 @@ int mcp_folder_find(const struct mcp_folder *folder, const char *name, char to[P
 	}
 	snprintf(joined, sizeof(joined), "%s/%s", *name == '/' ? "" : folder->path, name);
 	if (!realpath(joined, real) || stat(real, &status) != 0) {
-		snprintf(why, MCP_WHY, "%.200s: %s", name, strerror(errno));
+		snprintf(why, MCP_WHY, "%.*s: %s", shown, name, strerror(errno));
 		return -1;
 	}
 	rest = below(folder, real);
 	if (!rest) {
-		snprintf(why, MCP_WHY, "%.200s: is not below the folder that this server may read", name);
+		snprintf(why, MCP_WHY, "%.*s: is not below the folder that this server may read", shown,
+			 name);
 		return -1;
 	}
 	if (!S_ISREG(status.st_mode)) {
-		snprintf(why, MCP_WHY, "%.200s: is not a regular file", name);
+		snprintf(why, MCP_WHY, "%.*s: is not a regular file", shown, name);
 		return -1;
 	}
 	snprintf(to, PATH_MAX, "%s%s", *rest == '-' ? "./" : "", rest);

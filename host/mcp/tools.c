@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 #define USUAL_TRACE  "ktrace.ktrx"
 #define BUDGET_LEAST 1000
 #define BUDGET_MOST  200000
@@ -339,7 +341,8 @@ static int add_options(struct mcp_line *line, const struct mcp_tool *tool, const
 		const struct argument *argument = find_argument(tool, name);
 
 		if (!argument) {
-			snprintf(why, MCP_WHY, "the tool %s has no argument '%.100s'", tool->name, name);
+			snprintf(why, MCP_WHY, "the tool %s has no argument '%.*s'", tool->name,
+				 (int)base_utf8_cut(name, strlen(name), MCP_SHOWN), name);
 			return -1;
 		}
 		if (!is_valid(argument, value)) {

@@ -9,6 +9,7 @@
 #define MCP_WORDS      32u  /* maximum number of words of a command line */
 #define MCP_WORD_BYTES 4096 /* maximum length of a text that a client passes as an argument */
 #define MCP_WHY	       512u /* size of a message that explains a refusal */
+#define MCP_SHOWN      200u /* maximum number of bytes of a name that such a message shows */
 
 /* The folder whose files tools may read. */
 struct mcp_folder {

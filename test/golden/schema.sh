@@ -56,6 +56,12 @@ for command in show summary stats sql why check doctor control extract live; do
 	check "$command --json is valid: $(ls "$tmp/json/$command".* | wc -l) samples" python3 test/schema.py $command "$tmp/json/$command".*
 done
 
+# The events of this trace have no field "prev".
+LC_ALL=C sed s/prev/prex/g "$tmp/hostile.ktrx" >"$tmp/unnamed.ktrx"
+sample life thread 13 "$tmp/unnamed.ktrx"
+check "life: a thread is found if sched.switch has no field prev" sh -c "'$ktrace' life thread 13 '$tmp/unnamed.ktrx' 2>&1 | grep -q PID=13"
+check "life --json is valid" python3 test/schema.py life "$tmp/json/life.$samples"
+
 # ---- Each command has a schema and a sample
 build/bin/ktrace --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' >"$tmp/commands"
 while read -r command; do

@@ -107,6 +107,17 @@ for name in out.ktrx out/v2.ktrx ../outside/v2.ktrx "$tmp/outside/v2.ktrx" insid
 	talk
 	has "a file outside the folder is refused: $name" 'not below the folder.*"isError":true'
 done
+# A message shows a part of a long name. It must not end within a character, because JSON is UTF-8.
+long=a$(printf '%0150d' 0 | sed 's/0/é/g')
+{
+	call 1 summary "\"trace\":\"$long\""
+	call 2 summary "\"$long\":1"
+	call 3 summary '"trace":"v2.ktrx"'
+} >"$tmp/in"
+talk
+has "a long name of a file is refused" '"id":1,.*aééé.*"isError":true'
+has "a long name of an argument is refused" '"id":2,.*aééé.*"isError":true'
+has "the server continues after long names" '"id":3,.*"isError":false'
 call 1 why '"trace":"v2.ktrx","elf":"../../../bin/sh"' >"$tmp/in"
 talk
 has "the kernel's file must be below the folder" '(not below the folder|No such file).*"isError":true'
