@@ -121,7 +121,7 @@ static enum way grouped_way(const sqlite3_index_info *info, const struct sql *sq
 	const uint64_t used = info->colUsed;
 	const uint64_t event = BIT(SQL_EVENT_NAME) | BIT(SQL_EVENT_CATEGORY) | BIT(SQL_EVENT_TYPE);
 
-	if (info->nOrderBy != 1)
+	if (info->nOrderBy != 1 || info->aOrderBy[0].desc)
 		return FULL;
 	switch (info->aOrderBy[0].iColumn) {
 	case SQL_EVENT_NAME:
@@ -400,6 +400,19 @@ static int by_text(const void *a, const void *b)
 	return by_category ? strcmp(left->category, right->category) : strcmp(left->name, right->name);
 }
 
+/* Moves the group of events without a CPU, which is the last, to the front: SQLite sorts NULL first. */
+static void unknown_cpu_first(struct cursor *cursor)
+{
+	const size_t last = cursor->entries - 1;
+	struct tally_entry unknown;
+
+	if (cursor->entries == 0 || cursor->entry[last].key != TALLY_CPUS - 1)
+		return;
+	unknown = cursor->entry[last];
+	memmove(cursor->entry + 1, cursor->entry, last * sizeof(*cursor->entry));
+	cursor->entry[0] = unknown;
+}
+
 /* Makes the list of groups. Returns a status of SQLite. */
 static int begin_groups(struct cursor *cursor, struct sql *sql, int plan)
 {
@@ -419,6 +432,8 @@ static int begin_groups(struct cursor *cursor, struct sql *sql, int plan)
 		by_category = plan >> 8 == SQL_EVENT_CATEGORY;
 		qsort(cursor->entry, cursor->entries, sizeof(*cursor->entry), by_text);
 	}
+	if (cursor->way == GROUPED_BY_CPU)
+		unknown_cpu_first(cursor);
 	return SQLITE_OK;
 }
 

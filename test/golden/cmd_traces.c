@@ -12,6 +12,8 @@
  *	stateless.ktrx  context switches that all have state 0, although threads sleep and are woken;
  *	           events of two CPUs, although QEMU's command line has one CPU
  *	pairs.ktrx  4000 system calls of all durations, by two threads that move between CPUs; nothing is lost
+ *	unseen.ktrx  a thread sleeps twice; slots of another CPU are lost during the first time; one event
+ *	           has no CPU
  *	lowclock.bin  a dump of version 1 without a frequency
  *	apart.bin  a dump of version 1; its two records are as far apart as timestamps of a slow clock can be
  */
@@ -354,6 +356,27 @@ static void make_stateless(const char *directory)
 	writer_close(&writer);
 }
 
+static void make_unseen(const char *directory)
+{
+	struct writer writer;
+	struct bytes dump = { NULL, 0 };
+
+	writer_open(&writer, 3, 5);
+	describe(&writer, "note");
+	number(&writer, UINT32_MAX, 50, IRQ_ENTER, 0, 1); /* in ring 0, which has no CPU */
+	change(&writer, 0, 100, 12, 0, 1);
+	note(&writer, 1, 150, 13, "before the loss");
+	writer_reserve(&writer, 2, 2);
+	change(&writer, 0, 200, 0, 12, 0);
+	note(&writer, 1, 300, 13, "after the loss");
+	change(&writer, 0, 400, 12, 0, 1);
+	change(&writer, 0, 500, 0, 12, 0);
+	writer_dump(&writer, &dump);
+	save(directory, "unseen.ktrx", &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 /* Makes a dump in which the descriptor of CPU 0's ring was overwritten. */
 static void make_written_over(const char *directory)
 {
@@ -434,6 +457,7 @@ int main(int argc, char **argv)
 	make_typed(argv[1]);
 	make_pairs(argv[1]);
 	make_stateless(argv[1]);
+	make_unseen(argv[1]);
 	make_beats(argv[1]);
 	make_written_over(argv[1]);
 	return EXIT_SUCCESS;

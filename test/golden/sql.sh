@@ -39,6 +39,10 @@ for trace in v2.ktrx pairs.ktrx v1.bin; do
 	answers all 'SELECT count(fields) FROM events'
 	answers by_name 'SELECT name, count(*) FROM events GROUP BY name'
 	answers by_name 'SELECT name, count(id) FROM events GROUP BY name'
+	LC_ALL=C sort -t , -k 1,1 -r answers/by_name >answers/by_name_down
+	answers by_name_down 'SELECT name, count(*) FROM events GROUP BY name ORDER BY name DESC'
+	head -n 2 answers/by_name_down >answers/last_names
+	answers last_names 'SELECT name, count(*) FROM events GROUP BY name ORDER BY name DESC LIMIT 2'
 	grep -v UNKNOWN answers/by_name >answers/known
 	answers known 'SELECT name, recorded FROM counts WHERE recorded > 0 ORDER BY name'
 	answers by_thread 'SELECT thread, count(*) FROM events GROUP BY thread'
@@ -78,6 +82,17 @@ equal "no thread is in two states at a time" 0 "$(cell pairs.ktrx 'SELECT count(
 	ON b.thread = a.thread AND b.ts > a.ts AND b.ts < a.ts + a.duration')"
 equal "no thread runs on two CPUs at a time" 0 "$(cell pairs.ktrx "SELECT count(*) FROM thread_states a JOIN thread_states b
 	ON b.cpu = a.cpu AND b.ts > a.ts AND b.ts < a.ts + a.duration WHERE a.state = 'running' AND b.state = 'running'")"
+
+# column TRACE QUERY: prints the first column of the answer on one line.
+column() {
+	sql --format csv "$1" "$2"
+	sed 1d out | cut -d , -f 1 | paste -sd ' '
+}
+
+equal "groups by CPU: NULL is the first" ' 0 1' "$(column unseen.ktrx 'SELECT cpu, count(*) FROM events GROUP BY cpu ORDER BY cpu')"
+equal "groups by CPU: NULL is the last in descending order" '1 0 ' \
+	"$(column unseen.ktrx 'SELECT cpu, count(*) FROM events GROUP BY cpu ORDER BY cpu DESC')"
+equal "different CPUs: NULL is the first" ' 0 1' "$(column unseen.ktrx 'SELECT DISTINCT cpu FROM events ORDER BY cpu')"
 
 # ---- Forms of output ------------------------------------------------------------------------------
 sql --json v2.ktrx 'SELECT ts, thread_name, cpu, cpu, NULL AS n, 1.5 AS f FROM events WHERE thread = 12 LIMIT 1'
