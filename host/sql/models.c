@@ -154,11 +154,26 @@ static int load_durations(struct sql *sql, struct ktread *trace, uint32_t first,
 struct states {
 	struct sql *sql;
 	struct threads *threads;
+	struct gaps *gaps;
+	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8]; /* events that change states */
 	/* by thread: index of the row with its state, plus 1; 0: none */
 	uint64_t *open;
 	uint32_t room;
 	int error;
 };
+
+/*
+ * Returns whether a state lasted until `end`. While slots are missing or events were off, the thread may have
+ * been in other states. A running thread can only be switched away on its CPU.
+ */
+static bool lasted(struct states *states, const struct sql_row *row, uint64_t end)
+{
+	const uint32_t place = row->kind == THREADS_RUNNING ? row->cpu : GAPS_ANYWHERE;
+
+	return row->kind == THREADS_UNKNOWN ||
+	       !(gaps_between(states->gaps, place, row->begin, end) ||
+		 gaps_switched(states->gaps, states->scheduling, row->begin, end));
+}
 
 static void on_change(void *context, const struct threads_change *change)
 {
@@ -176,7 +191,8 @@ static void on_change(void *context, const struct threads_change *change)
 		return;
 	}
 	/* A state that missing slots ended has no certain end. */
-	if (larger[thread->index] && thread->state != THREADS_UNKNOWN) {
+	if (larger[thread->index] && thread->state != THREADS_UNKNOWN &&
+	    lasted(states, &rows->row[larger[thread->index] - 1], change->time)) {
 		rows->row[larger[thread->index] - 1].end = change->time;
 		rows->row[larger[thread->index] - 1].flags |= SQL_ROW_ENDED;
 	}
@@ -189,14 +205,19 @@ static void on_change(void *context, const struct threads_change *change)
 
 static int read_states(struct states *states, struct ktread *trace, uint64_t *seen)
 {
+	static const enum wellknown_kind kinds[] = { WELLKNOWN_SWITCH, WELLKNOWN_WAKE, WELLKNOWN_WAKE_QUEUE,
+						     WELLKNOWN_EXIT };
 	struct wellknown_table *known = calloc(1, sizeof(*known));
 	const struct ktread_event *event;
 	int status = known ? 0 : KTREAD_E_MEMORY;
 
+	for (size_t n = 0; n < sizeof(kinds) / sizeof(kinds[0]) && known; n++)
+		wellknown_mark(trace, known, kinds[n], states->scheduling);
 	while (!status && !states->error && (status = ktread_next(trace, &event)) > 0) {
 		if (event->lost)
 			threads_gap(states->threads, event->cpu, seen[event->ring]);
 		seen[event->ring] = event->stamp;
+		gaps_event(states->gaps, event);
 		status = threads_event(states->threads, event, wellknown_of(known, event), event->stamp);
 		if (sql_is_over(states->sql))
 			status = KTREAD_E_SYSTEM;
@@ -208,18 +229,17 @@ static int read_states(struct states *states, struct ktread *trace, uint64_t *se
 int sql_states_load(struct sql *sql, struct ktread *trace)
 {
 	struct states states = { .sql = sql };
-	struct scheduling *scheduling = NULL;
 	uint64_t *seen = calloc((size_t)ktread_info(trace)->rings + 1, sizeof(*seen));
-	int status = seen ? scheduling_read(&scheduling, trace) : KTREAD_E_MEMORY;
+	int status = seen ? gaps_read(&states.gaps, trace) : KTREAD_E_MEMORY;
 
 	if (!status)
 		status = threads_create(&states.threads, on_change, &states);
 	if (!status) {
-		threads_learn(states.threads, scheduling);
+		threads_learn(states.threads, gaps_scheduling(states.gaps));
 		status = read_states(&states, trace, seen);
 	}
 	threads_destroy(states.threads);
-	scheduling_free(scheduling);
+	gaps_free(states.gaps);
 	free(states.open);
 	free(seen);
 	return status;

@@ -93,6 +93,10 @@ equal "groups by CPU: NULL is the first" ' 0 1' "$(column unseen.ktrx 'SELECT cp
 equal "groups by CPU: NULL is the last in descending order" '1 0 ' \
 	"$(column unseen.ktrx 'SELECT cpu, count(*) FROM events GROUP BY cpu ORDER BY cpu DESC')"
 equal "different CPUs: NULL is the first" ' 0 1' "$(column unseen.ktrx 'SELECT DISTINCT cpu FROM events ORDER BY cpu')"
+equal "a sleep during which slots were lost has no duration" ' 100000' \
+	"$(column unseen.ktrx "SELECT duration FROM thread_states WHERE thread = 12 AND state = 'sleeping' ORDER BY ts")"
+equal "a thread runs although slots of another CPU were lost" '200000' \
+	"$(column unseen.ktrx "SELECT duration FROM thread_states WHERE thread = 12 AND state = 'running' AND duration NOT NULL")"
 
 # ---- Forms of output ------------------------------------------------------------------------------
 sql --json v2.ktrx 'SELECT ts, thread_name, cpu, cpu, NULL AS n, 1.5 AS f FROM events WHERE thread = 12 LIMIT 1'
