@@ -98,6 +98,18 @@ equal "a sleep during which slots were lost has no duration" ' 100000' \
 equal "a thread runs although slots of another CPU were lost" '200000' \
 	"$(column unseen.ktrx "SELECT duration FROM thread_states WHERE thread = 12 AND state = 'running' AND duration NOT NULL")"
 
+# A ring of version 1 with empty slots before the part that a query reads.
+python3 - <<'PY'
+import struct
+slots = 1 << 17
+with open("holes.bin", "wb") as out:
+    out.write(struct.pack("<4sIQIIII32x", b"KTRX", 1, 10**9, 1, slots, 32, 0))
+    for n in range(slots):
+        out.write(bytes(32) if 100 <= n < 110 else struct.pack("<QI20x", 1000 + n * 10, n % 4 == 0))
+PY
+equal "an event that fulfils both conditions is counted once" "$(((1 << 17) - 10))" \
+	"$(cell holes.bin 'SELECT count(*) FROM events WHERE ts > 1200000 OR cpu = 0')"
+
 # ---- Forms of output ------------------------------------------------------------------------------
 sql --json v2.ktrx 'SELECT ts, thread_name, cpu, cpu, NULL AS n, 1.5 AS f FROM events WHERE thread = 12 LIMIT 1'
 equal "JSON" '{"schema":"ktrace-sql/1","strings":"untrusted","ts":0,"thread_name":"worker","cpu":0,"cpu_2":0,"n":null,"f":1.5}' "$(cat out)"
