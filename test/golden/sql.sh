@@ -97,6 +97,9 @@ equal "a sleep during which slots were lost has no duration" ' 100000' \
 	"$(column unseen.ktrx "SELECT duration FROM thread_states WHERE thread = 12 AND state = 'sleeping' ORDER BY ts")"
 equal "a thread runs although slots of another CPU were lost" '200000' \
 	"$(column unseen.ktrx "SELECT duration FROM thread_states WHERE thread = 12 AND state = 'running' AND duration NOT NULL")"
+for condition in '= 9223372036854775807' '> 9223372036854775806' '<= 9223372036854775807 AND ts > 0' '< 9223372036854775807'; do
+	equal "the largest time: ts $condition" 1 "$(cell apart.bin "SELECT count(*) FROM events WHERE ts $condition")"
+done
 
 # A ring of version 1 with empty slots before the part that a query reads.
 python3 - <<'PY'
