@@ -232,10 +232,20 @@ static bool type_means(const struct sql *sql, uint32_t id, char letter, sqlite3_
 	}
 }
 
-static void add_value(const struct sql *sql, char letter, sqlite3_value *value, uint8_t *map)
+/* Returns whether a value is a number already. SQLite converts a text such as '10e-1' before it compares. */
+static bool is_number(sqlite3_value *value)
+{
+	return sqlite3_value_type(value) == SQLITE_INTEGER || sqlite3_value_type(value) == SQLITE_FLOAT;
+}
+
+static void add_value(const struct sql *sql, char letter, sqlite3_value *value, uint8_t *map, size_t size)
 {
 	sqlite3_int64 cpu;
 
+	if (strchr("cCiI", letter) && !is_number(value)) {
+		memset(map, 0xff, size);
+		return;
+	}
 	if (letter == 'c' || letter == 'C') {
 		cpu = sqlite3_value_int64(value);
 		if (cpu >= 0 && cpu < (sqlite3_int64)CPUS)
@@ -257,9 +267,9 @@ static void narrow_map(const struct sql *sql, char letter, sqlite3_value *value,
 	if (strchr("CNYI", letter))
 		for (int more = sqlite3_vtab_in_first(value, &item); more == SQLITE_OK && item;
 		     more = sqlite3_vtab_in_next(value, &item))
-			add_value(sql, letter, item, wanted);
+			add_value(sql, letter, item, wanted, size);
 	else
-		add_value(sql, letter, value, wanted);
+		add_value(sql, letter, value, wanted, size);
 	for (size_t n = 0; n < size; n++)
 		map[n] &= wanted[n];
 }

@@ -100,6 +100,12 @@ equal "a thread runs although slots of another CPU were lost" '200000' \
 for condition in '= 9223372036854775807' '> 9223372036854775806' '<= 9223372036854775807 AND ts > 0' '< 9223372036854775807'; do
 	equal "the largest time: ts $condition" 1 "$(cell apart.bin "SELECT count(*) FROM events WHERE ts $condition")"
 done
+for condition in "cpu = '10e-1'" "cpu IN ('10e-1', 7)" 'cpu = 1.0'; do
+	equal "a number as text: $condition" "$(cell v2.ktrx 'SELECT count(*) FROM events WHERE cpu = 1')" \
+		"$(cell v2.ktrx "SELECT count(*) FROM events WHERE $condition")"
+done
+equal "a number as text: type" "$(cell v2.ktrx 'SELECT count(*) FROM events WHERE type = 1')" \
+	"$(cell v2.ktrx "SELECT count(*) FROM events WHERE type = '10e-1'")"
 
 # A ring of version 1 with empty slots before the part that a query reads.
 python3 - <<'PY'
