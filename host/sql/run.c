@@ -8,8 +8,9 @@
 #include "base/escape.h"
 #include "sql/session.h"
 
-#define SHOWN	70u /* maximum number of characters of a statement that are shown with an error */
-#define ESCAPED (BASE_ESCAPE_TEXT_GROWTH * SHOWN + 1)
+#define SHOWN	     70u /* maximum number of characters of a statement that are shown with an error */
+#define TIMEOUT_MOST 1e9 /* maximum time of a statement in seconds, so that its end can be represented */
+#define ESCAPED	     (BASE_ESCAPE_TEXT_GROWTH * SHOWN + 1)
 
 /* ---- Messages ---- */
 
@@ -112,7 +113,7 @@ static enum sql_status step_all(struct sql *sql, sqlite3_stmt *statement, const 
 
 static void begin_time(struct sql *sql)
 {
-	const double timeout = sql->options.timeout;
+	const double timeout = sql->options.timeout < TIMEOUT_MOST ? sql->options.timeout : TIMEOUT_MOST;
 
 	sql->timed_out = sql->interrupted = false;
 	sql->error = 0;

@@ -158,6 +158,8 @@ fails 2 'may not be modified' v2.ktrx 'DELETE FROM events'
 fails 2 'not authorized' v2.ktrx "SELECT load_extension('x')"
 check "no statement has written a file" test ! -e made
 fails 3 '--timeout' --timeout 0.05 v2.ktrx 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT max(x) FROM t'
+sql --timeout 9.3e18 v2.ktrx 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t WHERE x < 20000) SELECT max(x) FROM t'
+equal "the largest limit of time does not end a query" 0 "$status"
 fails 3 '--timeout' --timeout 0.05 pairs.ktrx 'SELECT count(*) FROM events a, events b, events c'
 fails 3 '--memory' --memory 16 v2.ktrx \
 	'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x, zeroblob(10000) FROM t ORDER BY x DESC'
