@@ -32,9 +32,11 @@ struct sql_row *sql_rows_add(struct sql *sql, uint32_t store)
 
 uint32_t sql_name_add(struct sql *sql, const char *name, size_t length)
 {
-	const uint64_t hash = base_hash_bytes(0, name, length);
+	uint64_t hash;
 	char **larger;
 
+	length = strnlen(name, length); /* a string of the trace may contain a NUL, and ends there */
+	hash = base_hash_bytes(0, name, length);
 	for (uint32_t probe = 0, n; base_index_next(&sql->name_index, hash, &probe, &n);)
 		if (strlen(sql->name[n]) == length && memcmp(sql->name[n], name, length) == 0)
 			return n + 1;
