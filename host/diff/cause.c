@@ -34,7 +34,8 @@ static uint64_t longest_wait(const struct diff_trace *trace, const struct diff_t
 	for (uint32_t n = thread->first_wait; n != DIFF_NONE; n = trace->wait[n].next) {
 		const struct diff_wait *wait = &trace->wait[n];
 
-		if (wait->end == UINT64_MAX)
+		/* If the clock has gone backwards, the duration is unknown. */
+		if (wait->end == UINT64_MAX || wait->end < wait->stamp)
 			continue;
 		++*ended;
 		longest = wait->end - wait->stamp > longest ? wait->end - wait->stamp : longest;

@@ -168,7 +168,8 @@ static int read_all(struct reader *reader)
 		note_gap(reader, event);
 		if (trace->begin == UINT64_MAX)
 			trace->begin = event->stamp;
-		trace->end = event->stamp;
+		if (event->stamp > trace->end)
+			trace->end = event->stamp;
 		trace->events++;
 		take_event(reader, event);
 	}
