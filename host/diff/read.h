@@ -33,6 +33,7 @@ struct read_type {
 	uint32_t kind;
 	uint16_t offset[READ_NUMBERS];
 	uint8_t width[READ_NUMBERS];
+	uint8_t is_signed; /* bit n: number n has a sign */
 };
 
 struct read_call {

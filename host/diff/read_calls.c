@@ -35,6 +35,11 @@ static bool number_at(const struct ktread_event *event, const struct read_type *
 	if (n >= type->numbers || type->offset[n] + type->width[n] > event->payload_size)
 		return false;
 	*number = base_load(event->payload + type->offset[n], type->width[n]);
+	if (type->is_signed >> n & 1) {
+		const uint32_t unused = 64 - 8 * type->width[n];
+
+		*number = (uint64_t)((int64_t)(*number << unused) >> unused);
+	}
 	return true;
 }
 
@@ -84,7 +89,8 @@ static struct diff_step *open_call(struct reader *reader, uint32_t thread)
 	return step && step->stamp >= reader->gap_stamp ? step : NULL;
 }
 
-static void set_result(struct reader *reader, struct diff_step *step, uint8_t form, uint64_t raw)
+static void set_result(struct reader *reader, struct diff_step *step, const struct diff_types *types,
+		       uint64_t raw)
 {
 	const int64_t result = (int64_t)raw;
 	const char *name;
@@ -95,8 +101,7 @@ static void set_result(struct reader *reader, struct diff_step *step, uint8_t fo
 		step->result = name ? base_hash_text(0, name) : base_hash(1, (uint64_t)-result);
 		return;
 	}
-	/* A number that does not fit into 31 bits is an address, if nothing is known of its type. */
-	step->result_form = form == DIFF_FORM_NUMBER && raw > INT32_MAX ? DIFF_FORM_OPAQUE : form;
+	step->result_form = diff_types_result(types, raw);
 	step->result = raw;
 }
 
@@ -116,7 +121,7 @@ void read_call_exit(struct reader *reader, const struct ktread_event *event, con
 		return;
 	step->result_form = DIFF_FORM_OPAQUE;
 	if (type->result >= 0 && number_at(event, type, (uint32_t)type->result, &raw))
-		set_result(reader, step, call->types.result, raw);
+		set_result(reader, step, &call->types, raw);
 	if (event->stamp > step->stamp) {
 		const uint64_t off = trace->thread[thread].off - trace->thread[thread].call_off;
 

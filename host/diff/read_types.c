@@ -86,6 +86,12 @@ static uint8_t width_of(uint8_t type)
 	}
 }
 
+static bool is_signed(uint8_t type)
+{
+	return type == KTRX_TYPE_I8 || type == KTRX_TYPE_I16 || type == KTRX_TYPE_I32 ||
+	       type == KTRX_TYPE_I64;
+}
+
 static void find_numbers(struct read_type *bound, const struct ktread_type *type)
 {
 	uint16_t offset = 0;
@@ -97,6 +103,8 @@ static void find_numbers(struct read_type *bound, const struct ktread_type *type
 			break;
 		bound->offset[n] = offset;
 		bound->width[n] = width;
+		if (is_signed(type->field[n].type))
+			bound->is_signed |= (uint8_t)(1u << n);
 		bound->numbers++;
 		offset = (uint16_t)(offset + width);
 	}

@@ -149,7 +149,7 @@ static bool read_number(const char *at, const char *end, uint64_t *number)
 		/* "3</tmp/file>" of strace -y */
 		if (*at == '<')
 			break;
-		if (digit >= base || *number > UINT64_MAX / 16 - 1)
+		if (digit >= base || *number > (UINT64_MAX - digit) / base)
 			return false;
 		*number = *number * base + digit;
 	}
@@ -268,8 +268,7 @@ static int take_result(struct strace *strace, struct diff_step *step, const stru
 		step->result = base_hash_bytes(0, error, (size_t)((after ? after : end) - error));
 		return 0;
 	}
-	step->result_form =
-		types->result == DIFF_FORM_NUMBER && number > INT32_MAX ? DIFF_FORM_OPAQUE : types->result;
+	step->result_form = diff_types_result(types, number);
 	step->result = number;
 	if (step->begins_thread && number && number < DIFF_NONE)
 		diff_trace_child(strace->trace, step->thread, (uint32_t)number);

@@ -164,6 +164,7 @@ struct diff_types {
 	uint8_t form[DIFF_VALUES]; /* enum diff_form */
 	bool narrow[DIFF_VALUES];  /* the value has 32 bits */
 	uint8_t result;
+	bool wide;     /* the result has 64 bits */
 	uint8_t paths; /* number of arguments that are paths */
 	int8_t path;   /* index of the first argument that is a path; -1: none */
 	uint8_t values;
@@ -172,6 +173,8 @@ struct diff_types {
 
 /* Reads the types of a call: "size, fd fd, data buf, size count". `text` NULL or "": nothing is known. */
 void diff_types_read(struct diff_types *types, const char *name, const char *text, size_t length);
+/* Returns the form of a result that is no error. */
+uint8_t diff_types_result(const struct diff_types *types, uint64_t result);
 /* Continues the key of a call with a path. */
 uint64_t diff_path_key(uint64_t key, const char *path, size_t length);
 /* Returns whether threads wait for each other by this call, so that it is made only if a lock is busy. */

@@ -100,6 +100,7 @@ void diff_types_read(struct diff_types *types, const char *name, const char *tex
 			break;
 		if (first) {
 			take_word(text, size, &types->result, &narrow);
+			types->wide = !narrow;
 		} else if (types->values < DIFF_VALUES) {
 			if (is_word(text, size, "path") && types->paths++ == 0)
 				types->path = (int8_t)types->values;
@@ -112,6 +113,14 @@ void diff_types_read(struct diff_types *types, const char *name, const char *tex
 	}
 	if (gives_process(name))
 		types->result = DIFF_FORM_PROCESS;
+}
+
+uint8_t diff_types_result(const struct diff_types *types, uint64_t result)
+{
+	/* A number that does not fit into 31 bits may be an address, unless its type says that it is wide. */
+	if (types->result == DIFF_FORM_NUMBER && !types->wide && result > INT32_MAX)
+		return DIFF_FORM_OPAQUE;
+	return types->result;
 }
 
 uint64_t diff_path_key(uint64_t key, const char *path, size_t length)

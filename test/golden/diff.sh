@@ -52,6 +52,14 @@ golden empty ktrace diff a empty
 golden absent ktrace diff a absent
 golden one ktrace diff a
 
+# Large numbers are compared.
+for result in 9223372036854775807 18446744073709551615 5; do
+	printf '5 1700000000.000000 lseek(3, 0, SEEK_END) = %s\n5 1700000000.000001 +++ exited with 0 +++\n' \
+		$result >"$tmp/end-$result"
+done
+golden large ktrace diff end-9223372036854775807 end-5
+golden larger ktrace diff end-9223372036854775807 end-18446744073709551615
+
 # Calls that take twice as long are found if there are enough of them.
 awk 'BEGIN { for (n = 0; n < 40; n++) printf "5 1700000000.%06d getppid() = 1 <0.%06d>\n", n * 1000, 100 + n % 7 }' >"$tmp/fast"
 sed 's/<0.0001/<0.0002/' "$tmp/fast" >"$tmp/slow"

@@ -24,6 +24,8 @@ static uint64_t now;
 
 static bool has_script;
 
+static const char *return_fields = "u32 nr, i64 result";
+
 static void begin(void)
 {
 	if (has_script)
@@ -36,7 +38,7 @@ static void begin(void)
 	script_type(WAKE, "sched", "wake", "u32 thread");
 	script_type(NOBODY, "sched", "wake_nobody", "u64 queue");
 	script_type(ENTER, "syscall", "enter", "u32 nr, u64 a1");
-	script_type(RETURN, "syscall", "exit", "u32 nr, i64 result");
+	script_type(RETURN, "syscall", "exit", return_fields);
 	script_type(CREATE, "sched", "create", "u32 thread, string name");
 	script_type(EXIT, "sched", "exit", "");
 	script_type(LOOKUP, "vfs", "lookup", "string path, u64 inode, i64 result");
@@ -372,6 +374,49 @@ static void slower_calls_are_found_if_there_are_enough(void **state)
 	free(result.item);
 }
 
+static struct diff_trace *one_call(int64_t result)
+{
+	begin();
+	call(BOSS, 1, 0, result);
+	finish(BOSS);
+	return end();
+}
+
+static void narrow_results_have_a_sign(void **state)
+{
+	struct diff_result result;
+
+	(void)state;
+	return_fields = "u32 nr, i32 result";
+	result = compare(one_call(-2), one_call(-3));
+	assert_int_equal(result.count[DIFF_CHANGED], 1);
+	free(result.item);
+	return_fields = "u32 nr, i64 result";
+}
+
+/* A thread is woken three times and then sleeps. The clock of the last event is too low by `back`. */
+static struct diff_trace *sleeps_last(uint64_t back)
+{
+	begin();
+	create(BOSS, FIRST, "first");
+	for (uint32_t n = 0; n < 3; n++) {
+		sleep_on(FIRST, QUEUE);
+		wake(BOSS, FIRST);
+		lookup(FIRST, "/a");
+	}
+	sleep_on(FIRST, QUEUE);
+	now -= back;
+	finish(BOSS);
+	return end();
+}
+
+static void last_event_with_an_early_stamp_is_no_long_sleep(void **state)
+{
+	(void)state;
+	expect_same(sleeps_last(0), sleeps_last(500), 5);
+	expect_same(sleeps_last(500), sleeps_last(0), 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +430,8 @@ int main(void)
 		cmocka_unit_test(clock_that_goes_backwards_is_noise),
 		cmocka_unit_test(empty_traces_are_the_same),
 		cmocka_unit_test(slower_calls_are_found_if_there_are_enough),
+		cmocka_unit_test(narrow_results_have_a_sign),
+		cmocka_unit_test(last_event_with_an_early_stamp_is_no_long_sleep),
 	};
 
 	const int failed = cmocka_run_group_tests(tests, NULL, NULL);
