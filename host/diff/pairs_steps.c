@@ -53,6 +53,8 @@ bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const s
 {
 	const struct diff_kind *kind = &trace->kind[step->kind];
 
+	/* Calls are what the traces are compared by: without those of one trace, nothing is certain. */
+	pairs->result->undecided += kind->excluded && kind->call;
 	pairs->result->noise[DIFF_NOISE_ALONE] += kind->excluded;
 	pairs->result->noise[DIFF_NOISE_LOCK] += !kind->excluded && kind->sync;
 	return kind->excluded || kind->sync;

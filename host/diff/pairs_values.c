@@ -131,7 +131,7 @@ static bool records(const struct diff_trace *trace, const struct diff_trace *oth
 	const struct ktread_type *like, *type;
 
 	if (kind->call)
-		return has_calls(trace);
+		return trace->calls || has_calls(trace);
 	if (!trace->trace || !other->trace)
 		return false;
 	like = ktread_type(other->trace, kind->type);

@@ -190,6 +190,21 @@ static void name_threads(struct reader *reader)
 	}
 }
 
+static bool records_calls(struct reader *reader)
+{
+	const struct ktread_type *type;
+
+	if (ktread_info(reader->from)->form == KTREAD_FORM_PROCESSES)
+		return true;
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		type = ktread_type(reader->from, id);
+		if (type && (type->state == KTRX_STATE_RECORD || type->wanted == KTRX_STATE_RECORD) &&
+		    wellknown_bind(&reader->known, type)->kind == WELLKNOWN_SYSCALL_ENTER)
+			return true;
+	}
+	return false;
+}
+
 int diff_read(struct diff_trace **trace, struct ktread *from, const char *path)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
@@ -203,6 +218,7 @@ int diff_read(struct diff_trace **trace, struct ktread *from, const char *path)
 		reader->trace = *trace;
 		(*trace)->trace = from;
 		(*trace)->frequency = ktread_info(from)->frequency;
+		(*trace)->calls = records_calls(reader);
 		status = read_all(reader);
 		if (status == 0) {
 			note_ends(reader);

@@ -241,23 +241,38 @@ static void take_line(struct strace *strace, const char *line, size_t length)
 	take_text(strace, text, length - (size_t)(text - line), thread, stamp);
 }
 
+bool strace_line_read(struct strace_line *line, FILE *file)
+{
+	int c;
+
+	line->length = 0;
+	line->cut = false;
+	while ((c = getc_unlocked(file)) != EOF && c != '\n') {
+		if (line->length < STRACE_LINE)
+			line->text[line->length++] = (char)c;
+		else
+			line->cut = true;
+	}
+	line->text[line->length] = '\0';
+	line->whole = c == '\n';
+	return !ferror(file) && (line->whole || line->length);
+}
+
 static int read_lines(struct strace *strace, FILE *file)
 {
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t length;
+	struct strace_line *line = malloc(sizeof(*line));
 	bool whole = true;
 
-	while (!strace->trace->full && (length = getline(&line, &size, file)) >= 0) {
-		whole = length > 0 && line[length - 1] == '\n';
-		if (whole)
-			line[--length] = '\0';
-		if (length > STRACE_LINE) {
+	if (!line)
+		return KTREAD_E_MEMORY;
+	while (!strace->trace->full && strace_line_read(line, file)) {
+		whole = line->whole;
+		if (line->cut) {
 			strace->line++;
 			lose_line(strace);
 			continue;
 		}
-		take_line(strace, line, (size_t)length);
+		take_line(strace, line->text, line->length);
 	}
 	free(line);
 	if (strace->losing || !whole)
@@ -274,6 +289,7 @@ int diff_read_strace(struct diff_trace **trace, const char *path)
 	*trace = diff_trace_new(path);
 	if (file && strace && *trace) {
 		(*trace)->frequency = NANOSECONDS;
+		(*trace)->calls = true;
 		strace->trace = *trace;
 		status = strace_types_read(strace);
 		if (status == 0)

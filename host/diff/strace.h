@@ -3,12 +3,14 @@
 #ifndef DIFF_STRACE_H
 #define DIFF_STRACE_H
 
+#include <stdio.h>
+
 #include "diff/trace.h"
 
-#define STRACE_OPEN 256u      /* calls that may be unfinished at one time */
-#define STRACE_TEXT 4096u     /* bytes of a call that are kept until it is resumed */
-#define STRACE_LINE (1 << 20) /* a longer line counts as damaged */
-#define STRACE_NAME 64u	      /* bytes of the name of a call */
+#define STRACE_OPEN 256u       /* calls that may be unfinished at one time */
+#define STRACE_TEXT 4096u      /* bytes of a call that are kept until it is resumed */
+#define STRACE_LINE (1u << 20) /* bytes of a line; a longer line counts as damaged */
+#define STRACE_NAME 64u	       /* bytes of the name of a call */
 
 struct strace_open {
 	uint32_t thread, step;
@@ -30,6 +32,16 @@ struct strace {
 	struct base_index type_index;
 };
 
+/* A line without its end, followed by '\0'. */
+struct strace_line {
+	char text[STRACE_LINE + 1];
+	size_t length;
+	bool cut;   /* the line is longer: this is its beginning */
+	bool whole; /* the line has an end */
+};
+
+/* Reads a line. Returns false at the end of the file, and if the file cannot be read: see ferror(). */
+bool strace_line_read(struct strace_line *line, FILE *file);
 /* Reads the types of Linux's system calls. Returns 0 or KTREAD_E_MEMORY. */
 int strace_types_read(struct strace *strace);
 void strace_types_free(struct strace *strace);

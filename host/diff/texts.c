@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/grow.h"
 #include "base/output.h"
+#include "diff/strace.h"
 #include "export/timeline.h"
 #include "ktrx/slot.h"
 
@@ -150,31 +151,33 @@ static int read_trace(struct place *place, const struct diff_trace *trace)
 
 static int read_lines(struct place *place, const struct diff_trace *trace)
 {
-	char text[4 * LINE_MOST + 32], *line = NULL;
-	FILE *file = fopen(trace->path, "re");
+	struct strace_line *line = malloc(sizeof(*line));
+	FILE *file = line ? fopen(trace->path, "re") : NULL;
+	char text[4 * LINE_MOST + 32];
 	uint64_t number = 0;
-	size_t size = 0;
-	ssize_t length;
-	int status = 0;
+	int status = line ? 0 : KTREAD_E_MEMORY;
 
-	if (!file)
-		return KTREAD_E_SYSTEM;
-	while (status == 0 && (length = getline(&line, &size, file)) >= 0) {
+	if (line && !file)
+		status = KTREAD_E_SYSTEM;
+	while (status == 0 && strace_line_read(line, file)) {
 		struct text *wanted = find(place->texts, 0, ++number);
-		const uint32_t process = strace_line_process(line);
+		const uint32_t process = strace_line_process(line->text);
 		const bool context = is_context(place, process ? process : STRACE_ONLY_PROCESS, 0, number);
 		size_t begin;
 
 		if (!context && !wanted)
 			continue;
-		length -= length > 0 && line[length - 1] == '\n';
 		begin = (size_t)snprintf(text, sizeof(text), "line %llu: ", (unsigned long long)number);
-		*base_escape_text(text + begin, line, (size_t)length < LINE_MOST ? (size_t)length : LINE_MOST,
+		*base_escape_text(text + begin, line->text,
+				  line->length < LINE_MOST ? line->length : LINE_MOST,
 				  sizeof(text) - begin - 1) = '\0';
 		status = keep(place, wanted, context, text, strlen(text));
 	}
+	if (status == 0 && ferror(file))
+		status = KTREAD_E_SYSTEM;
 	free(line);
-	fclose(file);
+	if (file)
+		fclose(file);
 	return status;
 }
 

@@ -113,6 +113,7 @@ struct diff_trace {
 	uint64_t begin, end; /* stamps of the first and the last event */
 	uint64_t events;
 	uint64_t lost; /* slots, records or lines that are missing or cannot be read */
+	bool calls;    /* system calls are recorded, if there are any */
 	bool full;     /* there was no room for the rest of the trace */
 	uint64_t noise[DIFF_NOISES];
 

@@ -52,6 +52,22 @@ golden empty ktrace diff a empty
 golden absent ktrace diff a absent
 golden one ktrace diff a
 
+# A line without an end takes no memory.
+{ head -n 12 "$tmp/a"; printf "100   1700000000.000520 unlink("; } >"$tmp/long"
+truncate -s 256M "$tmp/long"
+(cd "$tmp" && ulimit -v 200000 && ktrace diff a long) >"$tmp/output" 2>&1
+equal "a line of 256 MiB: status" 4 $?
+check "it counts as damaged" grep -qF '(lost: A 0, B 1)' "$tmp/output"
+
+# A program that makes no call at all.
+printf '%s\n' '100 1700000000.000000 +++ exited with 0 +++' >"$tmp/no-calls"
+{
+	awk 'BEGIN { for (n = 0; n < 50; n++) printf "100 1600000000.%06d read(3, \"a\", 1) = 1\n", n }'
+	cat "$tmp/no-calls"
+} >"$tmp/calls"
+golden no-calls ktrace diff calls no-calls
+golden calls ktrace diff no-calls calls
+
 # Large numbers are compared.
 for result in 9223372036854775807 18446744073709551615 5; do
 	printf '5 1700000000.000000 lseek(3, 0, SEEK_END) = %s\n5 1700000000.000001 +++ exited with 0 +++\n' \

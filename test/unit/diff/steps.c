@@ -417,6 +417,27 @@ static void last_event_with_an_early_stamp_is_no_long_sleep(void **state)
 	expect_same(sleeps_last(500), sleeps_last(0), 5);
 }
 
+static void calls_that_one_trace_does_not_record_are_undecided(void **state)
+{
+	struct diff_trace *trace[2];
+	struct diff_result result;
+
+	(void)state;
+	for (int recorded = 0; recorded < 2; recorded++) {
+		trace[0] = one_call(1);
+		begin();
+		finish(BOSS);
+		trace[1] = end();
+		assert_true(trace[1]->calls);
+		trace[1]->calls = recorded;
+		result = compare(trace[0], trace[1]);
+		assert_int_equal(result.undecided, !recorded);
+		assert_int_equal(diff_verdict(&result),
+				 recorded ? DIFF_VERDICT_DIFFERS : DIFF_VERDICT_UNDECIDED);
+		free(result.item);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,6 +451,7 @@ int main(void)
 		cmocka_unit_test(clock_that_goes_backwards_is_noise),
 		cmocka_unit_test(empty_traces_are_the_same),
 		cmocka_unit_test(slower_calls_are_found_if_there_are_enough),
+		cmocka_unit_test(calls_that_one_trace_does_not_record_are_undecided),
 		cmocka_unit_test(narrow_results_have_a_sign),
 		cmocka_unit_test(last_event_with_an_early_stamp_is_no_long_sleep),
 	};
