@@ -22,12 +22,38 @@ static bool is_same_file(struct pairs_files *files, uint64_t first, uint64_t sec
 	return files->is[first] == second + 1;
 }
 
+/* Returns whether the result of step `n` may lie in a part that is missing. */
+static bool is_result_lost(const struct diff_trace *trace, uint32_t n)
+{
+	const struct diff_step *step = &trace->step[n];
+	const struct diff_thread *thread = &trace->thread[step->thread];
+	const uint32_t *order = &trace->order[thread->first];
+	uint32_t low = 0, high = thread->steps;
+
+	if (step->result_form != DIFF_FORM_UNKNOWN || trace->gaps == 0)
+		return false;
+	/* The steps of a thread are in order of their numbers. Finds the one after `n`. */
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (order[middle] <= n)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return diff_trace_gap_between(trace, step->stamp,
+				      low < thread->steps ? trace->step[order[low]].stamp : UINT64_MAX);
+}
+
 static bool is_same_result(struct pairs *pairs, struct pairs_files *files, const struct diff_step *first,
 			   const struct diff_step *second)
 {
 	const uint8_t forms[2] = { first->result_form, second->result_form };
 
 	if (forms[0] == DIFF_FORM_UNKNOWN || forms[1] == DIFF_FORM_UNKNOWN)
+		return true;
+	/* A call without a result does not return, or a signal interrupts it: other steps show this. */
+	if (forms[0] == DIFF_FORM_NONE || forms[1] == DIFF_FORM_NONE)
 		return true;
 	if (forms[0] == DIFF_FORM_ERROR || forms[1] == DIFF_FORM_ERROR)
 		return forms[0] == forms[1] && first->result == second->result;
@@ -87,7 +113,12 @@ void pairs_values(struct pairs *pairs, struct pairs_files *files, uint32_t first
 		   result = is_same_result(pairs, files, a, b);
 
 	pairs->match[first] = second;
-	pairs->result->compared++;
+	/* If both results are unknown, there is nothing to compare. */
+	if (a->result_form != b->result_form &&
+	    (is_result_lost(pairs->trace[0], first) || is_result_lost(pairs->trace[1], second)))
+		pairs->result->undecided++;
+	else
+		pairs->result->compared++;
 	if (a->took && b->took) {
 		pairs_sample_add(&pairs->sample[0][a->kind], log((double)a->took));
 		pairs_sample_add(&pairs->sample[1][a->kind], log((double)b->took));

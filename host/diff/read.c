@@ -87,6 +87,7 @@ static void take_step(struct reader *reader, const struct ktread_event *event, c
 	if (!step)
 		return;
 	step->key = key;
+	step->result_form = DIFF_FORM_OPAQUE;
 	if (type->result >= 0 && ktread_value(event, (uint32_t)type->result, &value) == 0 &&
 	    value.type != KTRX_TYPE_STRING && value.number + INT32_MAX <= UINT32_MAX) {
 		step->result_form = DIFF_FORM_NUMBER;

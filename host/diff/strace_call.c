@@ -255,11 +255,16 @@ static int take_result(struct strace *strace, struct diff_step *step, const stru
 	at += 2;
 	stop = memchr(at, ' ', (size_t)(end - at));
 	stop = stop ? stop : end;
-	if (*at == '?')
+	if (*at == '?') {
+		step->result_form = DIFF_FORM_NONE;
 		return 0;
-	step->result_form = DIFF_FORM_OPAQUE;
-	if (!read_number(at, stop, &number))
-		return stop - at > 2 && at[0] == '0' && at[1] == 'x' ? 0 : -1;
+	}
+	if (!read_number(at, stop, &number)) {
+		if (stop - at <= 2 || at[0] != '0' || at[1] != 'x')
+			return -1;
+		step->result_form = DIFF_FORM_OPAQUE;
+		return 0;
+	}
 	error = stop + 1;
 	if (number == UINT64_MAX && end - error > 1 && *error == 'E') {
 		const char *after = memchr(error, ' ', (size_t)(end - error));

@@ -35,6 +35,7 @@ enum diff_form {
 	DIFF_FORM_FILE, /* a file descriptor */
 	DIFF_FORM_PROCESS,
 	DIFF_FORM_ERROR, /* of a result: the hash of the error's name */
+	DIFF_FORM_NONE,	 /* of a result: strace shows that there is none */
 };
 
 struct diff_kind {

@@ -40,6 +40,10 @@ change cut 's/^(.*unlink\().*/\1"\/tm/'
 golden cut ktrace diff a cut
 change garbage '/unlink/s/.*/\x01\x1b[31mgarbage/'
 golden garbage ktrace diff a garbage
+change no-result 's/^(.*read.3.*= )6$/\1/'
+golden no-result ktrace diff a no-result
+change bad-result 's/^(.*read.3.*= )6$/\1six/'
+golden bad-result ktrace diff bad-result a
 head -c 500 "$tmp/a" >"$tmp/short"
 golden short ktrace diff a short
 change backwards 's/^100   1700000000.0005/100   1600000000.0005/'

@@ -438,6 +438,41 @@ static void calls_that_one_trace_does_not_record_are_undecided(void **state)
 	}
 }
 
+/* The end of the first call is lost. */
+static struct diff_trace *call_without_end(void)
+{
+	begin();
+	script_event(ENTER, later(), 0, BOSS, V(1), V(0));
+	script_event(LOOKUP, later(), 0, BOSS, "/a", V(7), V(0))->lost = 1;
+	finish(BOSS);
+	return end();
+}
+
+static struct diff_trace *call_with_end(void)
+{
+	begin();
+	call(BOSS, 1, 0, -2);
+	lookup(BOSS, "/a");
+	finish(BOSS);
+	return end();
+}
+
+static void result_in_a_gap_is_undecided(void **state)
+{
+	struct diff_result result;
+
+	(void)state;
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct diff_trace *whole = call_with_end(), *cut = call_without_end();
+
+		result = swapped ? compare(cut, whole) : compare(whole, cut);
+		assert_int_equal(result.items, 0);
+		assert_int_equal(result.undecided, 1);
+		free(result.item);
+	}
+	expect_same(call_without_end(), call_without_end(), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +487,7 @@ int main(void)
 		cmocka_unit_test(empty_traces_are_the_same),
 		cmocka_unit_test(slower_calls_are_found_if_there_are_enough),
 		cmocka_unit_test(calls_that_one_trace_does_not_record_are_undecided),
+		cmocka_unit_test(result_in_a_gap_is_undecided),
 		cmocka_unit_test(narrow_results_have_a_sign),
 		cmocka_unit_test(last_event_with_an_early_stamp_is_no_long_sleep),
 	};
