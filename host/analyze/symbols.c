@@ -286,15 +286,26 @@ static int is_event(Dwarf_Die *scope)
 	return name && strncmp(name, "ktrace_", 7) == 0;
 }
 
+/* Returns whether a file is a header: its functions are inlined in many places. */
+static int is_header(const char *path)
+{
+	const char *end = path ? strrchr(path, '.') : NULL;
+
+	return end && (end[1] == 'h' || strcmp(end, ".inl") == 0);
+}
+
 /*
- * Finds the line that records an event: the call of the outermost inlined ktrace function at the address.
- * Returns 0, or -1 if there is none. (dwarf_getscopes() does not find these functions after link-time
- * optimisation.)
+ * Searches the inlined functions that contain the address, from the outermost to the innermost. Returns 0 if
+ * a function of ktrace is among them; *symbol is then the line that calls the outermost of these, which
+ * is the line that records an event. Otherwise returns -1, and *symbol is the innermost call outside headers,
+ * or is not changed if there is no such call. (dwarf_getscopes() does not find these functions after
+ * link-time optimisation.)
  */
-static int find_event(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint32_t depth,
+static int find_calls(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint32_t depth,
 		      struct symbol *symbol)
 {
 	Dwarf_Die child;
+	struct symbol call;
 
 	if (depth == SCOPES || dwarf_child(scope, &child) != 0)
 		return -1;
@@ -303,8 +314,13 @@ static int find_event(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint3
 
 		if (inside && is_event(&child))
 			return find_inlining(unit, &child, symbol);
+		if (inside && dwarf_tag(&child) == DW_TAG_inlined_subroutine &&
+		    find_inlining(unit, &child, &call) == 0 && !is_header(call.file)) {
+			symbol->file = call.file;
+			symbol->line = call.line;
+		}
 		if ((inside || dwarf_tag(&child) == DW_TAG_namespace) &&
-		    find_event(unit, &child, address, depth + 1, symbol) == 0)
+		    find_calls(unit, &child, address, depth + 1, symbol) == 0)
 			return 0;
 	} while (dwarf_siblingof(&child, &child) == 0);
 	return -1;
@@ -324,11 +340,13 @@ static void find_line(struct symbols *symbols, uint64_t address, struct symbol *
 	while ((unit = symbols_file_next_unit(&symbols->file, unit, &bias))) {
 		if (dwarf_haspc(unit, address - bias) != 1)
 			continue;
-		if (find_event(unit, unit, address - bias, 0, symbol) == 0)
+		if (find_calls(unit, unit, address - bias, 0, symbol) == 0)
 			return;
 		line = dwarf_getsrc_die(unit, address - bias);
 		if (!line || dwarf_lineno(line, &number) != 0 || number <= 0)
 			continue;
+		if (symbol->file && is_header(dwarf_linesrc(line, NULL, NULL)))
+			return;
 		symbol->file = short_path(unit, dwarf_linesrc(line, NULL, NULL));
 		symbol->line = (uint32_t)number;
 		return;

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "analyze/symbols.h"
+#include "unit/support/inlined_call.h"
 
 extern const char __ehdr_start[]; /* defined by the linker: start of this program in memory */
 
@@ -90,6 +91,22 @@ static void addresses_become_functions_and_lines(void **state)
 	assert_string_equal(symbol.function, "here");
 	assert_int_equal(symbol.offset, 0);
 	assert_false(symbols_doubtful(symbols));
+	symbols_close(symbols);
+}
+
+static void code_inlined_from_a_header_has_the_line_that_calls_it(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	struct symbol symbol;
+	uint32_t line = __LINE__ + 1;
+	uint64_t address = inlined_call(here);
+
+	(void)state;
+	assert_int_equal(symbols_find_call(symbols, address, &symbol), 0);
+	assert_string_equal(symbol.function, "code_inlined_from_a_header_has_the_line_that_calls_it");
+	assert_non_null(strstr(symbol.file, "test/unit/analyze/symbols.c"));
+	assert_int_equal(symbol.line, line);
 	symbols_close(symbols);
 }
 
@@ -274,6 +291,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_become_functions_and_lines),
+		cmocka_unit_test(code_inlined_from_a_header_has_the_line_that_calls_it),
 		cmocka_unit_test(any_number_of_sections_has_symbols),
 		cmocka_unit_test(mangled_names_are_demangled),
 		cmocka_unit_test(addresses_elsewhere_have_no_symbol),
