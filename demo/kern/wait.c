@@ -11,12 +11,6 @@
 #include "timer.h"
 #include "wait.h"
 
-/*
- * Recorded if a wakeup finds no sleeping thread. That is harmless if threads check their condition before
- * they sleep.
- */
-KTRACE_EVENT(sched, wake_nobody, "on %p, from %p", (const void *, queue), (const void *, ip));
-
 static void queue_put(struct wait_queue *queue, struct thread *thread)
 {
 	thread->next_waiter = NULL;
@@ -147,7 +141,7 @@ static bool wake_first(struct wait_queue *queue)
 void wait_wake_one(struct wait_queue *queue)
 {
 	if (!wake_first(queue))
-		KTRACE(sched, wake_nobody, queue, __builtin_return_address(0));
+		ktrace_wake_nobody(queue);
 }
 
 void wait_wake_all(struct wait_queue *queue)
@@ -157,7 +151,7 @@ void wait_wake_all(struct wait_queue *queue)
 	while (wake_first(queue))
 		anybody = true;
 	if (!anybody)
-		KTRACE(sched, wake_nobody, queue, __builtin_return_address(0));
+		ktrace_wake_nobody(queue);
 }
 
 void latch_count_down(struct latch *latch)

@@ -75,7 +75,11 @@ double note_silence(const char *note, bool *more)
 
 /* ---- Registers ---- */
 
-#define X86_LEVEL 3u /* bits of cs: 0 means the kernel, 3 a program */
+#define X86_ENABLED   (1u << 9) /* bit of the flags: interrupts are enabled */
+#define ARM_MASKED    (1u << 7) /* bit of pstate: IRQs are masked */
+#define RISCV_ENABLED 0xau	/* bits of mstatus: interrupts are enabled, in supervisor and machine mode */
+#define RISCV_SIE     2u
+#define X86_LEVEL     3u /* bits of cs: 0 means the kernel, 3 a program */
 #define ARM_LEVEL \
 	0xfu /* bits of pstate: 0 means EL0; AArch32's user mode has 0 here as well, and bit 4 set */
 
@@ -101,4 +105,19 @@ enum privilege privilege_of(const char *line)
 	if (find(line, " pstate=", &value) || find(line, " cpsr=", &value))
 		return value & ARM_LEVEL ? PRIVILEGE_KERNEL : PRIVILEGE_USER;
 	return PRIVILEGE_UNKNOWN;
+}
+
+enum interrupt_mask interrupt_mask_of(const char *line)
+{
+	uint64_t value;
+
+	if (find(line, " flags=", &value))
+		return value & X86_ENABLED ? INTERRUPTS_ENABLED : INTERRUPTS_MASKED;
+	if (find(line, " pstate=", &value) || find(line, " cpsr=", &value))
+		return value & ARM_MASKED ? INTERRUPTS_MASKED : INTERRUPTS_ENABLED;
+	if (!find(line, " mstatus=", &value))
+		return INTERRUPTS_UNKNOWN;
+	return value & RISCV_SIE       ? INTERRUPTS_ENABLED
+	       : value & RISCV_ENABLED ? INTERRUPTS_UNKNOWN
+				       : INTERRUPTS_MASKED;
 }

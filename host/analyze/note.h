@@ -51,4 +51,19 @@ enum privilege {
  */
 enum privilege privilege_of(const char *line);
 
+/* ---- Whether a CPU takes interrupts, from its registers ---- */
+
+enum interrupt_mask {
+	INTERRUPTS_UNKNOWN,
+	INTERRUPTS_ENABLED,
+	INTERRUPTS_MASKED,
+};
+
+/*
+ * Returns whether a CPU had interrupts disabled. `line`: as for privilege_of(). The registers are the flags on
+ * x86, pstate or cpsr on AArch64, and mstatus on RISC-V. On RISC-V interrupts count as disabled only if both
+ * the bit of supervisor mode and that of machine mode are 0, because the mode of the CPU is unknown.
+ */
+enum interrupt_mask interrupt_mask_of(const char *line);
+
 #endif

@@ -57,7 +57,8 @@ const char *symbols_message(void);
  * Finds the code at an address of the running kernel. Inlined code belongs to the function that contains
  * it, with its own source line. Exceptions: code that is inlined from a header, such as a lock function, has
  * the source line that calls it, if that is not in a header as well; code of ktrace that is inlined has the
- * source line that calls ktrace. Returns 0, or -1 if no code is known there. Data is not code, even if it has a name.
+ * source line that calls ktrace. Returns 0, or -1 if no code is known there. Data is not code, even if it has
+ * a name.
  */
 int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 

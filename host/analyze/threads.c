@@ -220,6 +220,9 @@ static enum threads_state state_after(const struct threads *t, const struct ktre
 
 	if (t->thread[prev].id == 0 || t->thread[prev].announced == THREADS_RUNNABLE)
 		return THREADS_RUNNABLE;
+	/* Kernels have no common number for the state of a thread that has ended. */
+	if (t->thread[prev].announced == THREADS_DEAD)
+		return THREADS_DEAD;
 	if (!t->stateless && has_state)
 		return state_of_field(state);
 	if (t->thread[prev].announced != THREADS_UNKNOWN)

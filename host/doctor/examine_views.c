@@ -44,7 +44,7 @@ static const struct view views[] = {
 	  EVENT("sched.switch") },
 	{ "wake", "where a thread is made runnable", "ktrace_wake(thread);",
 	  "wakeup arrows, how long a thread waits for a CPU", EVENT("sched.wake") },
-	{ "wake-nobody", "where a wakeup finds no thread asleep", "KTRACE(sched, wake_nobody, queue, ip);",
+	{ "wake-nobody", "where a wakeup finds no thread asleep", "ktrace_wake_nobody(queue);",
 	  "wakeups that found no thread asleep; "
 	  "without this hook a lost wakeup looks like an event that has not occurred",
 	  EVENT("sched.wake_nobody") },

@@ -308,7 +308,8 @@ static bool is_open(const struct why_evidence *evidence, const struct why_untime
 						 : NULL;
 
 	/* The wait is for a lock whose holder makes progress. */
-	if (owner && list->of[owner - evidence->thread] == 0)
+	if (owner && list->of[owner - evidence->thread] == 0 && !why_is_gone(evidence, owner) &&
+	    (owner->has_holder || owner->state != THREADS_UNKNOWN))
 		return false;
 	return !why_untimed_is_usual(evidence, untimed) &&
 	       why_untimed_ticks(evidence, untimed) > why_ms(evidence, TURN_MS);

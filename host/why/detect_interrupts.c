@@ -328,13 +328,32 @@ static void say_sleepers(const struct why_evidence *evidence, const struct why_c
 	}
 }
 
+/*
+ * Returns whether another CPU stopped with interrupts disabled before this CPU's ticks ended. This may be the
+ * cause: the kernel stops all CPUs in a panic, or the other CPU holds a lock.
+ */
+static bool may_follow_another_stop(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *other = &evidence->cpu[n];
+
+		if (other != cpu && other->row.interrupts == KTRX_INTERRUPTS_OFF &&
+		    why_has_stopped(evidence, other) && !why_is_in_idle_thread(evidence, other) &&
+		    why_silence(evidence, other) + why_ms(evidence, LATE_MS) >= why_silence(evidence, cpu))
+			return true;
+	}
+	return false;
+}
+
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct why_cpu *cpu)
 {
 	const bool alive = lived_on(cpu) > why_ms(evidence, LATE_MS);
-	struct why_finding *finding = why_finding_new(
-		findings, WHY_DEAD_TIMER,
-		alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN : FINDING_LIKELY);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_DEAD_TIMER,
+				alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN
+				: may_follow_another_stop(evidence, cpu)	   ? FINDING_POSSIBLE
+										   : FINDING_LIKELY);
 	char ticks[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS];
 
 	if (!finding)

@@ -245,6 +245,7 @@ static int read_all(struct why_reader *reader)
 		error = why_evaluate(reader);
 	why_side_settle(evidence);
 	why_turns_settle(evidence);
+	why_mask_settle(evidence);
 	return error;
 }
 

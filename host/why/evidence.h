@@ -154,7 +154,8 @@ struct why_cpu {
 	struct ktrx_holder holder;
 	bool has_registers;
 	uint64_t pc, sp;
-	enum privilege side; /* privilege level of the CPU, from the captured registers */
+	enum privilege side;	  /* privilege level of the CPU, from the captured registers */
+	enum interrupt_mask mask; /* whether interrupts were disabled, from the captured registers */
 	/* address of the instruction of the last exception, from the captured registers; 0: unknown */
 	uint64_t trap_pc;
 	uint64_t frame[WHY_FRAMES]; /* return addresses of the captured stack, innermost first */

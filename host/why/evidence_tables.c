@@ -229,6 +229,7 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 	const char *value;
 
 	cpu->side = privilege_of(at);
+	cpu->mask = interrupt_mask_of(at);
 	cpu->trap_pc = trap_pc(at);
 	while (*at == ' ') {
 		at++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "why/pulse.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #define NAME_MOST  32u
 #define MANY_BEATS 25u
 #define MOMENT_MS  100u
+#define MASKED_MS  1000u
 /* number of bytes; if the stack pointer is farther below the stack than this, it may be in another stack */
 #define BELOW (UINT64_C(64) << 10)
 /* number of nested faults from which on something is wrong: no handler nests so many by design */
@@ -208,6 +210,37 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return why_idles(evidence, cpu) && !why_runs_work(evidence, cpu);
+}
+
+/*
+ * Returns whether the registers show that a CPU has had interrupts disabled for long: they are disabled now,
+ * and the CPU has been silent. Many kernels halt an idle CPU with interrupts disabled, and it wakes up all the
+ * same, except on x86.
+ */
+static bool is_masked_for_long(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER &&
+	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, MASKED_MS) &&
+	       (evidence->info->machine == EM_X86_64 || !why_is_in_idle_thread(evidence, cpu));
+}
+
+static void set_interrupts(struct ktrx_cpu *row, uint8_t interrupts)
+{
+	row->interrupts = interrupts;
+	row->interrupts_stamp = row->interrupts_pc = 0;
+}
+
+void why_mask_settle(struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		struct why_cpu *cpu = &evidence->cpu[n];
+		const bool off = cpu->row.interrupts == KTRX_INTERRUPTS_OFF;
+
+		if (off && cpu->mask == INTERRUPTS_ENABLED)
+			set_interrupts(&cpu->row, KTRX_INTERRUPTS_UNKNOWN);
+		else if (!off && cpu->has_row && is_masked_for_long(evidence, cpu))
+			set_interrupts(&cpu->row, KTRX_INTERRUPTS_OFF);
+	}
 }
 
 bool why_spins_for_something(const struct why_cpu *cpu)

@@ -19,6 +19,12 @@ uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 bool why_shows_activity(const struct why_evidence *evidence);
 
 /*
+ * Corrects the interrupt state of each CPU by its registers, because the kernel may not call the hook wherever
+ * it enables or disables interrupts. A CPU counts as "disabled" only if it has also been silent for long.
+ */
+void why_mask_settle(struct why_evidence *evidence);
+
+/*
  * Sets evidence->longest_silence, which other functions of this file use. Requires: the tables have been read
  * and evidence->end is set.
  */

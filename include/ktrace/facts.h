@@ -70,7 +70,8 @@
 #define KTRACE_FACT_BLOCK                                                                              \
 	"for %p by %u, kind %u" KTRACE_BLOCK_TEXT, (const volatile void *, queue), (uint32_t, thread), \
 		(uint8_t, kind) KTRACE_BLOCK_FIELDS
-#define KTRACE_FACT_EXIT "%u", (uint32_t, thread)
+#define KTRACE_FACT_EXIT   "%u", (uint32_t, thread)
+#define KTRACE_FACT_NOBODY "on %p, from %p", (const volatile void *, queue), (const void *, ip)
 #define KTRACE_FACT_CONTEND                                                                             \
 	"%p %s held by %s %u" KTRACE_CONTEND_TEXT, (const volatile void *, lock), (const char *, name), \
 		(const char *, kind), (uint32_t, holder) KTRACE_CONTEND_FIELDS
@@ -134,6 +135,7 @@ KTRACE_BEGIN_C
 KTRACE_FACT_ROW(ktrace_row_switch, "sched\0switch", KTRX1_CTX_SWITCH, KTRACE_FACT_SWITCH)
 KTRACE_FACT_ROW(ktrace_row_wake, "sched\0wake", KTRX_V1_NONE, KTRACE_FACT_WAKE)
 KTRACE_FACT_ROW(ktrace_row_block, "sched\0block", KTRX1_WAITQ_SLEEP, KTRACE_FACT_BLOCK)
+KTRACE_FACT_ROW(ktrace_row_wake_nobody, "sched\0wake_nobody", KTRX_V1_NONE, KTRACE_FACT_NOBODY)
 KTRACE_FACT_ROW(ktrace_row_exit, "sched\0exit", KTRX_V1_NONE, KTRACE_FACT_EXIT)
 KTRACE_FACT_ROW(ktrace_row_contend, "lock\0contend", KTRX_V1_NONE, KTRACE_FACT_CONTEND)
 KTRACE_FACT_ROW(ktrace_row_acquire, "lock\0acquire", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
@@ -160,6 +162,8 @@ __attribute__((__noinline__)) void ktrace_fact_sched_block(struct ktrx_event *ev
 							   const volatile void *object, const char *name,
 							   uint32_t kind, uint64_t deadline,
 							   uintptr_t pc KTRACE_EXTRA(BLOCK));
+__attribute__((__noinline__)) void ktrace_fact_sched_wake_nobody(struct ktrx_event *event,
+								 const volatile void *queue, uintptr_t ip);
 __attribute__((__noinline__)) void ktrace_fact_sched_exit(struct ktrx_event *event, uint32_t thread);
 __attribute__((__noinline__)) void ktrace_fact_lock_contend(struct ktrx_event *event,
 							    const volatile void *lock, const char *name,
@@ -202,6 +206,16 @@ KTRACE_INLINE void ktrace_wake(uint32_t thread KTRACE_EXTRA(WAKE))
 	KTRACE_FACT_CALL(sched, ktrace_row_wake, 1,
 			 ktrace_fact_sched_wake(event, thread KTRACE_EXTRA_ARGUMENTS(WAKE)),
 			 ktrace_thread_wake(thread));
+}
+
+/*
+ * Records sched.wake_nobody: a wakeup found no thread asleep on `queue`. Call it in the function that wakes;
+ * the event has the address of the code that called this function. No state is updated.
+ */
+KTRACE_INLINE void ktrace_wake_nobody(const volatile void *queue)
+{
+	KTRACE_FACT_CALL(sched, ktrace_row_wake_nobody, 1,
+			 ktrace_fact_sched_wake_nobody(event, queue, KTRACE_RETURN_ADDRESS), (void)0);
 }
 
 /* Records sched.block and sets what the running thread waits for: see ktrace_thread_block(). */

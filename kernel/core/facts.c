@@ -61,6 +61,7 @@ KTRACE_UNUSED_INLINE uintptr_t fact_place(uintptr_t pc, uintptr_t site)
 
 KTRACE_FACT(fact_switch, KTRACE_FACT_SWITCH);
 KTRACE_FACT(fact_wake, KTRACE_FACT_WAKE);
+KTRACE_FACT(fact_wake_nobody, KTRACE_FACT_NOBODY);
 KTRACE_FACT(fact_block, KTRACE_FACT_BLOCK);
 KTRACE_FACT(fact_exit, KTRACE_FACT_EXIT);
 
@@ -76,6 +77,11 @@ void ktrace_fact_sched_wake(struct ktrx_event *event, uint32_t thread KTRACE_EXT
 {
 	fact_wake_record(event, KTRACE_RETURN_ADDRESS, thread KTRACE_EXTRA_ARGUMENTS(WAKE));
 	ktrace_thread_wake(thread);
+}
+
+void ktrace_fact_sched_wake_nobody(struct ktrx_event *event, const volatile void *queue, uintptr_t ip)
+{
+	fact_wake_nobody_record(event, KTRACE_RETURN_ADDRESS, queue, (const void *)ip);
 }
 
 void ktrace_fact_sched_block(struct ktrx_event *event, const volatile void *object, const char *name,

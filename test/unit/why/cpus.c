@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include <elf.h>
@@ -143,6 +144,59 @@ static void registers_show_spin_with_interrupts_disabled(void **state)
 	why_says("called from 0x100050");
 }
 
+/* CPU 1 runs a thread, and its ticks have stopped. `flags`: the register that has the mask of interrupts. */
+static void stops_with(uint16_t machine, const char *flags)
+{
+	static char registers[128];
+
+	why_ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 50 * MS, 1, WORKER, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_info()->machine = machine;
+	snprintf(registers, sizeof(registers), "cpu 1 pc=100040 sp=2000 %s\nstack 1 100050\n", flags);
+	script_info()->registers = registers;
+}
+
+/* The kernel does not call the hook for interrupts. */
+static void masked_interrupts_in_registers_show_spin(void **state)
+{
+	(void)state;
+	stops_with(EM_X86_64, "flags=46 cs=8");
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	why_says("thread 5 (worker) spins in the kernel with interrupts disabled on CPU 1, at 0x100040");
+}
+
+static void masked_irqs_in_pstate_show_spin(void **state)
+{
+	(void)state;
+	stops_with(EM_AARCH64, "pstate=400003c5");
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+}
+
+static void interrupts_off_in_both_modes_of_riscv_show_spin(void **state)
+{
+	(void)state;
+	stops_with(EM_RISCV, "mstatus=a00000000");
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+}
+
+static void riscv_kernel_of_unknown_mode_is_not_known_to_spin(void **state)
+{
+	(void)state;
+	stops_with(EM_RISCV, "mstatus=a00000008");
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+}
+
+/* The hook says that interrupts are disabled, but the kernel enabled them without calling it. */
+static void enabled_interrupts_in_registers_refute_spin(void **state)
+{
+	(void)state;
+	stops_with(EM_AARCH64, "pstate=40000345");
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
 /* CPU 1 idles with interrupts disabled, and its ticks have stopped. */
 static void idles_with_interrupts_off(uint16_t machine)
 {
@@ -159,6 +213,18 @@ static void idle_cpu_with_interrupts_disabled_does_not_spin(void **state)
 {
 	(void)state;
 	idles_with_interrupts_off(EM_RISCV);
+	why_judge();
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+/* AArch64 kernels often mask interrupts while an idle CPU waits for one. */
+static void idle_cpu_with_masked_irqs_does_not_spin(void **state)
+{
+	(void)state;
+	idles_with_interrupts_off(EM_AARCH64);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000 pstate=400003c5\n";
 	why_judge();
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
@@ -463,6 +529,12 @@ int main(void)
 		TEST(thread_with_events_does_not_spin),
 		TEST(ticks_of_previous_thread_do_not_count),
 		TEST(registers_show_spin_with_interrupts_disabled),
+		TEST(masked_interrupts_in_registers_show_spin),
+		TEST(masked_irqs_in_pstate_show_spin),
+		TEST(interrupts_off_in_both_modes_of_riscv_show_spin),
+		TEST(riscv_kernel_of_unknown_mode_is_not_known_to_spin),
+		TEST(enabled_interrupts_in_registers_refute_spin),
+		TEST(idle_cpu_with_masked_irqs_does_not_spin),
 		TEST(half_second_with_interrupts_disabled_is_no_spin),
 		TEST(idle_cpu_with_interrupts_disabled_does_not_spin),
 		TEST(x86_halt_with_interrupts_disabled_is_possible),

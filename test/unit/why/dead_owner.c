@@ -149,6 +149,20 @@ static void lock_that_events_show_unreleased_is_certain(void **state)
 	why_says("thread 6 (owner) ended 3.80 s ago");
 }
 
+/* The kernel passes the same state for threads that sleep and threads that have ended. */
+static void thread_that_ended_is_not_asleep(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	script_event(CREATE, 40 * MS, 1, IDLE, V(OWNER));
+	script_event(SWITCH, 50 * MS, 1, IDLE, V(IDLE), V(OWNER), V(0));
+	script_event(EXIT, ENDED - 1000, 1, OWNER, V(OWNER));
+	script_event(SWITCH, ENDED, 1, OWNER, V(OWNER), V(IDLE), V(1));
+	is_found(FINDING_CERTAIN);
+	why_says("thread 6 (owner) ended 3.80 s ago");
+}
+
 /* When the wait began, another thread held the lock. Events show that the owner took the lock later. */
 static void events_show_later_owner_than_row(void **state)
 {
@@ -527,6 +541,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(owner_that_waits_itself_is_not_the_owner),
 		TEST(lock_that_events_show_unreleased_is_certain),
+		TEST(thread_that_ended_is_not_asleep),
 		TEST(events_show_later_owner_than_row),
 		TEST(lock_in_row_of_ended_owner_is_certain),
 		TEST(owner_named_after_its_end_is_likely),

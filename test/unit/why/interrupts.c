@@ -225,6 +225,25 @@ static void interrupts_disabled_for_long_are_no_dead_timer(void **state)
 	a_dead_timer_and_interrupts_off_since(150 * MS, 0);
 }
 
+/* CPU 0 stops at 80 ms with interrupts disabled, and CPU 1, which has a late sleeper, at 100 ms. */
+static void dead_timer_after_stop_of_another_cpu_is_possible(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+	sleeper->deadline = 200 * MS;
+	why_ticks(10 * MS, 80 * MS, 0, WORKER + 1, KERNEL);
+	why_thread_row(WORKER + 1, "halts", KTRX_THREAD_RUNNING, 0);
+	why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+	script_cpu(0)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(0)->mode = KTRX_MODE_KERNEL;
+	script_info()->registers = "cpu 0 pc=100040 sp=2000\n";
+	script_info()->note = "silent: 5\n";
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	why_says("dead-timer (possible): the timer of CPU 1 has stopped");
+}
+
 static void missing_ticks_without_sleeper_are_healthy(void **state)
 {
 	(void)state;
@@ -361,6 +380,7 @@ int main(void)
 		TEST(late_sleeper_without_ticks_is_dead_timer),
 		TEST(dead_timer_is_found_while_lock_is_taken),
 		TEST(interrupts_disabled_for_long_are_no_dead_timer),
+		TEST(dead_timer_after_stop_of_another_cpu_is_possible),
 		TEST(missing_ticks_without_sleeper_are_healthy),
 		TEST(sleeper_before_deadline_is_healthy),
 		TEST(cpu_without_timer_has_no_dead_timer),
