@@ -60,9 +60,9 @@ enum interrupt_mask {
 };
 
 /*
- * Returns whether a CPU had interrupts disabled. `line`: as for privilege_of(). The registers are the flags on
- * x86, pstate or cpsr on AArch64, and mstatus on RISC-V. On RISC-V interrupts count as disabled only if both
- * the bit of supervisor mode and that of machine mode are 0, because the mode of the CPU is unknown.
+ * Returns whether a CPU had interrupts disabled. `line`: as for privilege_of(). The flags show it on x86,
+ * pstate or cpsr on AArch64, and mstatus on RISC-V. On RISC-V interrupts count as disabled only if both the
+ * bit of supervisor mode and that of machine mode are 0, because the mode of the CPU is unknown.
  */
 enum interrupt_mask interrupt_mask_of(const char *line);
 
