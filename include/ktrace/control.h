@@ -50,13 +50,13 @@ enum ktrace_error {
 extern KTRACE_HIDDEN struct ktrx_root ktrace_root;
 
 /*
- * A piece of memory that the kernel lends to ktrace and never takes back. Requires: mapped and writable on
- * all CPUs, and used for nothing else.
+ * A piece of memory that belongs to ktrace for ever. Requires: the memory is mapped and writable on all CPUs,
+ * and is used for nothing else.
  * ktrace rounds the beginning up, and the remaining size down, to multiples of 64 bytes.
  */
 struct ktrace_memory {
 	void *base;
-	size_t size; /* bytes */
+	size_t size; /* size in bytes */
 };
 
 struct ktrace_config {
@@ -66,11 +66,11 @@ struct ktrace_config {
 	uint32_t policy;  /* what a full ring of a CPU does: KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP */
 	uint32_t threads; /* maximum number of thread names; 0 = none */
 	/*
-	 * The maximum number of threads for which ktrace keeps the locks that they hold and what they wait
-	 * for (ktrace/hooks.h). Each thread and each CPU needs 320 bytes. If there are more threads, ktrace
-	 * stores nothing for the others, and counts their hooks. Set this to a third more than the number of
-	 * threads, because a thread may find no entry if nearly all entries are in use. 0: ktrace stores
-	 * nothing, neither for threads nor for CPUs.
+	 * The maximum number of threads whose state ktrace stores: the locks that they hold, and what they
+	 * wait for (ktrace/hooks.h). Each thread and each CPU needs 320 bytes. If there are more threads,
+	 * ktrace stores nothing for the others, and counts the calls of their hooks. Set this to a third more
+	 * than the number of threads, because a thread may find no entry if nearly all entries are in use. 0:
+	 * ktrace stores nothing, neither for threads nor for CPUs.
 	 */
 	uint32_t holders;
 	/*
@@ -82,7 +82,10 @@ struct ktrace_config {
 	uint32_t build_id_size;
 	/* nonzero: sets debug.ktr.panic_goes_on, so that a panic does not stop recording */
 	uint32_t panic_goes_on;
-	/* ktrace reads the array during the call only, but the memory that its entries describe stays lent */
+	/*
+	 * Describes ktrace's memory. ktrace reads this array only during the call, but the memory that the
+	 * entries describe belongs to ktrace for ever.
+	 */
 	const struct ktrace_memory *memory;
 	const void *build_id; /* the GNU build id, in the kernel's image; NULL = none */
 	/* name and version of the kernel; at most 63 bytes are copied; NULL = none */
@@ -92,17 +95,17 @@ struct ktrace_config {
 	uint64_t wall_ns; /* current Unix time in ns; 0 = unknown */
 	/*
 	 * Returns the physical address of a virtual address. ktrace_init() calls it for the root and for each
-	 * 4 KiB page of lent memory, ktrace_cpu_online() for the reserve word.
-	 * If lent memory is not physically contiguous, ktrace splits it into pieces. A ring needs one
+	 * 4 KiB page of ktrace's memory; ktrace_cpu_online() calls it for the reserve word.
+	 * If ktrace's memory is not physically contiguous, ktrace splits it into pieces. A ring needs one
 	 * contiguous piece.
-	 * NULL: lent memory is physically contiguous, and reserve words are in the kernel's image or in lent
-	 * memory.
+	 * NULL: ktrace's memory is physically contiguous, and reserve words are in the kernel's image or in
+	 * ktrace's memory.
 	 */
 	uint64_t (*physical)(const volatile void *address);
 	/*
 	 * Names of the kernel's system calls and errors, one per line, for example "0 read". spec/ktrx.md,
-	 * section 3, describes the full format. Requires: in the image or in lent memory, and readable for
-	 * ever. NULL = unknown.
+	 * section 3, describes the full format. Requires: the text is in the kernel's image or in ktrace's
+	 * memory, and stays readable for ever. NULL: the names are unknown.
 	 */
 	const char *syscalls;
 	/*
@@ -129,10 +132,10 @@ struct ktrace_config {
 	uint32_t rare_slots;
 	/*
 	 * Number of earlier boots whose trace stays readable after a reset, at most KTRACE_KEEP_MAX; 0: none.
-	 * The lent memory is divided into keep + 1 equal parts; each boot uses the part that was used longest
+	 * ktrace's memory is divided into keep + 1 equal parts; each boot uses the part that was used longest
 	 * ago. Costs 32 bytes for each slot of the boot ring, 128 bytes for each ring, and a copy of the
 	 * event table.
-	 * Requires: the lent memory is the same at each boot, survives the reset, and is not cleared by
+	 * Requires: ktrace's memory is the same at each boot, survives the reset, and is not cleared by
 	 * firmware, a boot loader or the kernel.
 	 */
 	uint32_t keep;
@@ -141,8 +144,8 @@ struct ktrace_config {
 #define KTRACE_KEEP_MAX	 7u
 
 /*
- * Gives each CPU its own ring in lent memory. Earlier records stay readable. A CPU uses the boot ring until
- * it calls ktrace_cpu_online().
+ * Gives each CPU its own ring in ktrace's memory. Earlier records stay readable. A CPU uses the boot ring
+ * until it calls ktrace_cpu_online().
  * Returns KTRACE_OK, or ARGUMENT, MEMORY, or STATE (called before). After an error ktrace continues with the
  * boot ring alone.
  * Requires: called once, on one CPU. Every CPU that records with KTRACE() has a valid per-CPU area with a
@@ -169,7 +172,7 @@ int ktrace_init(const struct ktrace_config *config);
 
 /*
  * If config.keep was not 0, returns the number of this boot; the first boot has number 1. The number is
- * greater than 1 if the lent memory survived the reset before this boot. Returns 0 if earlier boots are not
+ * greater than 1 if ktrace's memory survived the reset before this boot. Returns 0 if earlier boots are not
  * kept.
  */
 uint64_t ktrace_boot(void);

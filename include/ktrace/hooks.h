@@ -60,7 +60,7 @@ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parame
  * `name` is copied; it may be NULL. `by` is KTRACE_BY_CPU or KTRACE_BY_THREAD. `owner` is the CPU or thread
  * that holds the lock, if the kernel knows it, otherwise KTRACE_NOBODY.
  * If a waiter repeatedly tries to take the lock and yields in between, it may call ktrace_lock_wait() before
- * each try: that counts as one wait, which began with the first call.
+ * each attempt. All these calls count as one wait, which began with the first call.
  * If a wait ends without the lock, call ktrace_lock_give_up().
  * For a recursive lock, report only the first acquisition and the last release. Do not report a lock that is
  * passed on to another holder while it is held.

@@ -7,7 +7,7 @@
  * A context traces one target: CPUs in kernel mode (CPU mode), or the threads of one process in user mode
  * (thread mode). It belongs to an owner, usually a process; when the owner ends, its contexts end.
  *
- *	1. ktrace_hwt_alloc()     the owner requests a target and a backend; the kernel lends buffers, and
+ *	1. ktrace_hwt_alloc()     the owner requests a target and a backend; the kernel provides buffers, and
  *	                          the call returns an ident
  *	2. ktrace_hwt_configure() ranges, packets, pauses at exec and mmap
  *	3. ktrace_hwt_start()     CPU mode: the CPUs trace from here on; thread mode: threads trace when
@@ -18,10 +18,10 @@
  *	6. ktrace_hwt_stop(), ktrace_hwt_release()
  *
  * Records have the format of a process trace, and can be written to a file as they are: those of a context
- * begin with a file head (struct ktrx_proc_head). They wait in a queue in lent memory. If it is full, hooks
- * that may sleep wait for room, at most for the timeout of a pause; after a timeout they do not wait again
- * until the owner has taken records. Records that are lost nevertheless are counted in `lost` of the next
- * record. If no hook makes a record, the library makes one for the count.
+ * begin with a file head (struct ktrx_proc_head). They wait in a queue, in memory that the kernel provides.
+ * If it is full, hooks that may sleep wait for room, at most for the timeout of a pause; after a timeout they
+ * do not wait again until the owner has taken records. Records that are lost nevertheless are counted in
+ * `lost` of the next record. If no hook makes a record, the library makes one for the count.
  *
  * Locks: the library takes the kernel's spinlock and table lock through callbacks, as in ktrace/proc.h. It
  * holds neither when it calls a function that may sleep.
@@ -112,7 +112,7 @@ struct ktrace_hwt_kernel {
 	 */
 	uint32_t (*image)(const struct ktrace_hwt_process *process, uint32_t n, struct ktrx_hwt_image *image,
 			  char *path, size_t room);
-	/* Lends zeroed memory for a unit's buffer. Returns KTRACE_OK or MEMORY. May sleep. */
+	/* Provides zeroed memory for a unit's buffer. Returns KTRACE_OK or MEMORY. May sleep. */
 	int (*buffer_alloc)(struct ktrace_hwt_buffer *buffer, uint64_t size);
 	void (*buffer_free)(struct ktrace_hwt_buffer *buffer);
 	/* Allocates zeroed memory, aligned to 16. Returns NULL if there is none. May sleep. */

@@ -8,7 +8,7 @@
  * state. Life of a unit:
  *
  *   1. init           the backend finds its hardware, once
- *   2. unit_init      the kernel has lent a buffer: build the unit's tables
+ *   2. unit_init      the kernel has provided a buffer: build the unit's tables
  *   3. configure      before the first enable, and when the configuration has changed
  *   4. enable         on the CPU: start tracing                  ⎫ each time the thread is switched in or
  *   5. disable        on the CPU: stop tracing, store everything ⎭ out; once in CPU mode
@@ -93,7 +93,7 @@ struct ktrace_hwt_piece {
 	uint64_t size;
 };
 
-/* Memory that the kernel lends for a unit's trace, from buffer_alloc to buffer_free. */
+/* Memory that the kernel provides for a unit's trace, from buffer_alloc to buffer_free. */
 struct ktrace_hwt_buffer {
 	const struct ktrace_hwt_piece *piece;
 	uint32_t pieces;
@@ -168,7 +168,7 @@ struct ktrace_hwt_backend_operations {
 	 */
 	int (*cpu_init)(struct ktrace_hwt_backend *backend, uint32_t cpu);
 	/*
-	 * Builds the tables of a new unit. The kernel has already lent the buffer, unit->buffer. May be
+	 * Builds the tables of a new unit. The kernel has already provided the buffer, unit->buffer. May be
 	 * called on any CPU.
 	 */
 	int (*unit_init)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
@@ -196,10 +196,10 @@ struct ktrace_hwt_backend_operations {
 	 */
 	void (*abandon)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * Makes the times in later packets later than the time of the newest record. Called after a record
-	 * has described new code and before that code runs, on the CPU that will run it, with the unit
-	 * enabled and interrupts disabled. NULL: the unit has the clock of the records, or the relation of
-	 * the clocks is unknown.
+	 * Ensures that times in packets that the unit writes from now on are later than the time of the
+	 * newest record. Called after a record has described new code and before that code runs, on the CPU
+	 * that will run it, with the unit enabled and interrupts disabled. NULL: the unit has the clock of
+	 * the records, or the relation of the clocks is unknown.
 	 */
 	void (*renew)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*

@@ -4,8 +4,8 @@
  * calls, paths, signals, ...) are written to a file. ktrx/proc.h describes the format. Compile
  * KTRACE_PROC_SOURCES of kernel/ktrace.mk in addition.
  *
- * A sink collects records in memory that the kernel lends, and writes them to a file from time to time. Any
- * number of processes may share a sink. Each process has a struct ktrace_proc, and each thread a struct
+ * A sink collects records in memory that the kernel provides, and writes them to a file from time to time.
+ * Any number of processes may share a sink. Each process has a struct ktrace_proc, and each thread a struct
  * ktrace_proc_thread; both start as all zero, which means "not traced". Hooks report what happens; in a
  * process that is not traced, a hook is a load and a branch.
  *
@@ -244,8 +244,9 @@ enum ktrace_proc_sink_state {
 };
 
 /*
- * A sink. The kernel lends the memory, and may embed it in its own structure. The members up to `error` may
- * be read: while the sink is open they can be slightly out of date; from close() on they are final.
+ * A sink. The kernel provides the memory of this structure, and may embed it in its own structure. The
+ * members up to `error` may be read: while the sink is open they can be slightly out of date; from close() on
+ * they are final.
  */
 struct ktrace_proc_sink {
 	void *file;

@@ -238,7 +238,7 @@ struct ktrace_transport *ktrace_virtio_pci_init(struct ktrace_virtio_console *co
 /*
  * ivshmem-plain: memory shared with the host. As a transport it keeps the last complete dump readable while
  * the next one is written, if both fit. A kernel that dumps periodically can be inspected while it runs.
- * Alternatively, after probing, lend its memory to ktrace_init().
+ * Alternatively, after probing, pass its memory to ktrace_init().
  */
 struct ktrace_ivshmem {
 	struct ktrace_transport transport;

@@ -159,15 +159,15 @@ struct ktrx_hwt_code {
 };
 
 /*
- * The unit's time and the stamp of this file at one moment. A reader interpolates linearly between two of
- * these records.
+ * The unit's time, and the timestamp of this file at the same moment. A reader interpolates linearly between
+ * two of these records.
  */
 struct ktrx_hwt_clock {
 	uint64_t unit_time;
 	uint64_t stamp;
-	uint64_t unit_frequency; /* ticks a second */
-	uint32_t context;	 /* 0: all */
-	uint32_t unit;		 /* 0xffffffff: all */
+	uint64_t unit_frequency; /* ticks per second of unit_time */
+	uint32_t context;	 /* ident of the context that the record applies to; 0: all contexts */
+	uint32_t unit;		 /* number of the unit that the record applies to; 0xffffffff: all units */
 };
 
 KTRX_ASSERT_SIZE(struct ktrx_hwt_image, 32);

@@ -142,8 +142,8 @@ struct ktrx_proc_csw {
 	uint32_t out;	    /* 1: the thread leaves its CPU, 0: it runs again */
 	uint32_t voluntary; /* 1: the thread waits for something, 0: it was preempted */
 	/*
-	 * 0: the record describes one switch. Otherwise: number of such switches since recording began;
-	 * nothing else is known of them
+	 * 0: the record describes one switch. Otherwise the record is only a count: the number of switches
+	 * with these values of `out` and `voluntary` since recording began
 	 */
 	uint64_t count;
 };

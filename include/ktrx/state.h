@@ -60,7 +60,7 @@ struct ktrx_cpu {
 	uint32_t broken_thread;
 	uint64_t broken_stamp;
 	uint64_t broken_pc;
-	uint64_t broken_object; /* a lock */
+	uint64_t broken_object; /* address of the lock, if the violated rule is about a lock */
 	/*
 	 * addresses interrupted by the last KTRX_SAMPLES heartbeats: heartbeat n is at index n modulo
 	 * KTRX_SAMPLES

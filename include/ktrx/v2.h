@@ -22,7 +22,7 @@
 
 /* Kinds of addresses of a section or a ring. */
 #define KTRX_WHERE_NONE 0u /* absent */
-/* virtual address in the kernel; spec/ktrx.md says how a reader finds the physical address */
+/* virtual address in the kernel; spec/ktrx.md describes how a reader finds the physical address */
 #define KTRX_WHERE_VIRTUAL  1u
 #define KTRX_WHERE_PHYSICAL 2u
 #define KTRX_WHERE_FILE	    3u /* offset from the root, in a dump */
@@ -98,7 +98,7 @@ struct ktrx_root {
 	uint16_t machine;  /* ELF e_machine */
 	uint16_t table;	   /* offset of section[] */
 	uint32_t checksum; /* ktrx_root_checksum() */
-	uint64_t nonce;	   /* of this boot */
+	uint64_t nonce;	   /* random number that identifies this boot */
 	/* virtual address of the root itself; 0 in a copy of the kernel image that never ran */
 	uint64_t self;
 	uint64_t self_phys;  /* physical address of the root, 0 if unknown */
@@ -128,7 +128,7 @@ struct ktrx_root {
 struct ktrx_ring {
 	uint64_t word;	/* reserve word of the ring, if head_where is KTRX_WHERE_NONE */
 	uint64_t base;	/* writer's pointer to slot 0 */
-	uint32_t mask;	/* slots - 1 */
+	uint32_t mask;	/* number of slots - 1 */
 	uint32_t shift; /* log2 of the number of slots: 9 to 30 */
 	/* a writer with this stamp or a later one must write an anchor before its record */
 	uint64_t deadline;
@@ -140,7 +140,7 @@ struct ktrx_ring {
 	/* index of the first valid slot: the first of this boot, or the first after ktrace_clear() */
 	uint64_t first;
 	uint64_t address; /* address of slot 0; `where` is the kind of this address */
-	uint64_t length;  /* bytes */
+	uint64_t length;  /* size of the slots in bytes */
 	uint32_t extents; /* number of extents, as in struct ktrx_section */
 	uint16_t where;
 	uint16_t kind;	       /* KTRX_RING_* */
@@ -276,10 +276,10 @@ struct ktrx_request {
 	uint8_t change;	   /* EVENTS: KTRX_CHANGE_*, what to change */
 	uint16_t first;	   /* EVENTS: first id; SETTING: ordinal number of the setting */
 	uint16_t last;	   /* EVENTS: last id */
-	uint8_t state;	   /* EVENTS: KTRX_STATE_* wanted */
+	uint8_t state;	   /* EVENTS: the requested KTRX_STATE_* */
 	uint8_t flags;	   /* EVENTS: flags of the event descriptor */
 	uint32_t result;   /* result: KTRX_RESULT_*, written by the kernel */
-	uint64_t value;	   /* SETTING */
+	uint64_t value;	   /* SETTING: the requested value */
 	uint64_t check;	   /* ktrx_request_check(): shows that the request is complete */
 };
 
@@ -326,7 +326,7 @@ struct ktrx_request {
 
 struct ktrx_mailbox {
 	uint8_t magic[8];	/* KTRX_MAILBOX_MAGIC */
-	uint64_t nonce;		/* the root's */
+	uint64_t nonce;		/* nonce of the root */
 	uint32_t requested;	/* last sequence written by the host */
 	uint32_t capacity;	/* KTRX_MAILBOX_REQUESTS */
 	uint32_t applied;	/* last sequence that the kernel has processed */
@@ -337,12 +337,12 @@ struct ktrx_mailbox {
 };
 
 /*
- * Head of each block of memory that the kernel lent. The host can search for it if neither a physical address
- * nor the mapping of the image leads to the block.
+ * Head of each block of memory that the kernel gave to ktrace. The host can search for this head if neither a
+ * physical address nor the mapping of the image leads to the block.
  */
 struct ktrx_block {
 	uint8_t magic[8]; /* "KTRXBLK\n" */
-	uint64_t nonce;	  /* the root's */
+	uint64_t nonce;	  /* nonce of the root */
 	uint64_t self;	  /* virtual address of this head */
 	uint64_t length;  /* size in bytes of the block, including this head */
 	/*

@@ -18,7 +18,7 @@ struct conversion {
 	bool left, plus, blank, alternate, zero, has_precision;
 	char letter;
 	uint32_t width, precision;
-	uint32_t halves; /* number of h */
+	uint32_t halves; /* how often the letter h occurs before the conversion's letter */
 };
 
 struct value {
@@ -28,7 +28,7 @@ struct value {
 	const char *string;
 };
 
-/* The fields of a record that are not formatted yet. */
+/* Those fields of a record that are not formatted yet. */
 struct fields {
 	const struct ktrx_event *row;
 	const uint8_t *payload;

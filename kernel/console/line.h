@@ -37,7 +37,7 @@ void ktrace_line_bytes(struct ktrace_line *line, const char *text, uint32_t byte
 
 void ktrace_line_pad(struct ktrace_line *line, char with, uint32_t count);
 void ktrace_line_decimal(struct ktrace_line *line, uint64_t number);
-void ktrace_line_hex(struct ktrace_line *line, uint64_t number); /* with 0x */
+void ktrace_line_hex(struct ktrace_line *line, uint64_t number); /* in hexadecimal, with 0x */
 
 /* Writes the buffered text to the console. */
 void ktrace_line_flush(struct ktrace_line *line);

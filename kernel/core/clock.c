@@ -18,7 +18,7 @@
 
 #define KTRACE_CLOCK_ROUNDS 16u
 #define KTRACE_ROUND_BITS   8
-#define KTRACE_ROUND_END    0xffu /* number that follows the last round: CPU 0 may stop polling */
+#define KTRACE_ROUND_END    0xffu /* value of `ping` after the last round trip: CPU 0 may stop polling */
 
 /* Maximum number of polls (a few nanoseconds each) for the first answer, and for each later answer. */
 #define KTRACE_PATIENCE_FIRST 160000u
@@ -32,7 +32,7 @@
 #define KTRACE_RETRY	   10u /* a failed measurement is repeated after 1/KTRACE_RETRY of the interval */
 /* maximum number of measurements of a CPU's clock while no round trip has succeeded */
 #define KTRACE_ONCE_MOST 64u
-#define KTRACE_ROUNDING	 2u  /* ticks */
+#define KTRACE_ROUNDING	 2u  /* in ticks */
 #define KTRACE_LOOKS	 16u /* number of CPUs whose timestamps CPU 0 reads per tick */
 /* number of ticks in which two clocks drift apart by at most one tick: 500 ppm */
 #define KTRACE_DRIFT 2000u

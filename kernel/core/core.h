@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Interfaces between the sources of the core.
- * Further headers of the core: state.h (data that all sources share), hook.h (functions for hooks), reader.h
- * (readers inside the kernel).
+ * Interfaces between the source files of the core.
+ * Further headers of the core: state.h (data that all these files share), hook.h (functions for hooks),
+ * reader.h (readers inside the kernel).
  */
 #ifndef KTRACE_CORE_CORE_H
 #define KTRACE_CORE_CORE_H
@@ -301,8 +301,8 @@ struct ktrace_clock_line {
 };
 
 /*
- * Tables of measurements in lent memory, each with one entry for each CPU; NULL: no table. `once` is nonzero
- * if each CPU measures its clock after it comes online, until a round trip succeeds.
+ * Tables of measurements in ktrace's memory, each with one entry for each CPU; NULL: no table. `once` is
+ * nonzero if each CPU measures its clock after it comes online, until a round trip succeeds.
  */
 struct ktrace_clock_rows {
 	struct ktrx_clock *clock;

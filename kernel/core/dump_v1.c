@@ -73,7 +73,7 @@ static bool v1_next(struct v1_walk *v1, struct ktrace_walk_record *record)
 struct v1_plan {
 	uint32_t cpus;
 	uint32_t slots;	  /* number of slots of each ring in the dump */
-	uint32_t omitted; /* records */
+	uint32_t omitted; /* number of records that are left out */
 };
 
 static uint32_t power_of_two(uint32_t least)

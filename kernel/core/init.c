@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace_init(): takes tables and rings from lent memory. A first run over the arena finds out how large the
- * rings can be; a second run takes the memory. Call sites can use the new rings only after all tables and
- * rings are complete.
+ * ktrace_init(): places tables and rings in ktrace's memory (the arena). A first pass over the arena finds
+ * out how large the rings can be; a second pass takes the memory. Call sites can use the new rings only after
+ * all tables and rings are complete.
  */
 #include "core.h"
 
@@ -14,8 +14,8 @@
 /* ---- the arena -------------------------------------------------------------------------------- */
 
 /*
- * The memory lent to ktrace_init(): physically contiguous pieces, each with a struct ktrx_block at its start.
- * The memory of tables and rings is taken from these pieces and never given back.
+ * The memory that the kernel passed to ktrace_init(): physically contiguous pieces, each with a struct
+ * ktrx_block at its start. The memory of tables and rings is taken from these pieces and never given back.
  */
 struct arena {
 	uint64_t boot; /* number of this boot, if the memory is persistent; 0: the memory is not persistent */
@@ -39,7 +39,10 @@ static void piece_add(struct arena *arena, uintptr_t start, uintptr_t end)
 	arena->pieces++;
 }
 
-/* Adds a block of lent memory. Splits it wherever two of its pages are not adjacent in physical memory. */
+/*
+ * Adds a block of the kernel's memory to the arena. Splits the block wherever two of its pages are not
+ * adjacent in physical memory.
+ */
 static void block_add(struct arena *arena, const struct ktrace_config *config, uintptr_t start, uintptr_t end)
 {
 	uintptr_t piece = start;

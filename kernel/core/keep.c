@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Preserves the trace of a boot that ends with a reset. The next boot loads the kernel's image anew. So the
- * parts of the image that a reader needs are copied into persistent memory: the root, the ring table, the
- * boot ring, the event table and texts. Rings and other tables are in that memory anyway. Heartbeats update
- * the copies. A ring may contain records that are newer than the copied entry of the ring; a reader finds
- * these records by the generations in the slots. So the code that records events does not update the copies.
+ * Preserves the trace of a boot that ends with a reset. The next boot loads the kernel's image anew and so
+ * overwrites the data in it. Therefore ktrace copies the parts of the image that a reader needs into
+ * persistent memory: the root, the ring table, the boot ring, the event table and texts. Rings and other
+ * tables are in that memory anyway. Heartbeats update the copies; the code that records events does not. So a
+ * ring may contain records that were made after the ring table was copied. A reader finds these records by
+ * the generations in the slots.
  *
  * The copies follow one another, each aligned: root, ring table, boot ring, event table, settings, build id,
  * system calls.
  *
- * Several CPUs may update the same word at the same time. Each CPU writes what it has just read, so a word of
- * the copy may be slightly out of date.
+ * Several CPUs may update the same word at the same time. Each CPU writes the value that it has just read. So
+ * a word of the copy may be slightly out of date.
  */
 #include "core.h"
 #include "reader.h"

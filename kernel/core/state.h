@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Data that the sources of the core share. All of it is in .data: events fire before a kernel clears its BSS,
- * and what they record must not be lost.
+ * Data that the source files of the core share. All of it is in .data: events fire before a kernel clears its
+ * BSS, and what they record must not be lost.
  */
 #ifndef KTRACE_STATE_H
 #define KTRACE_STATE_H

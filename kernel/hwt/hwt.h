@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by the sources of kernel/hwt.
+ * Declarations that the source files of kernel/hwt share.
  *
  * A context (context.c) is found by its ident, belongs to an owner and has units (unit.c). A unit is enabled
  * and disabled on the CPU that it traces. hwt_control.c carries out the requests of the owner. hwt_hooks.c

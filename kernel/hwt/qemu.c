@@ -19,11 +19,11 @@
 /* maximum number of attempts to send the time; an attempt fails if the virtual CPU is stopped during it */
 #define KTRACE_ATTEMPTS 4u
 
-/* In ktrace_hwt_unit.state. */
+/* The data in ktrace_hwt_unit.state. */
 struct request {
 	uint32_t control; /* KTRX_HWT_UNIT_CONTROL_* */
 	uint32_t extents;
-	uint64_t space; /* address space to trace; 0: the one that was set last */
+	uint64_t space; /* address space to trace; 0: the address space that was set last */
 	uint32_t ranges;
 	uint32_t reserved;
 	struct {
@@ -32,7 +32,7 @@ struct request {
 };
 KTRX_ASSERT_SIZE(struct request, 88);
 
-/* In ktrace_hwt_backend.state. */
+/* The data in ktrace_hwt_backend.state. */
 struct found {
 	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS];
 };

@@ -150,9 +150,10 @@
 #define KTRACE_SCATTER_LINK		    3u
 
 /*
- * Shared by the sources of the backend `coresight`. coresight.c is the backend; coresight_graph.c finds the
- * path from each CPU to memory, coresight_etm.c drives trace units, coresight_path.c the components after
- * them, coresight_memory.c reads the memory at the end of a path.
+ * Declarations that the source files of the backend `coresight` share. coresight.c is the backend;
+ * coresight_graph.c finds the path from each CPU to memory, coresight_etm.c controls trace units,
+ * coresight_path.c controls the components after them, coresight_memory.c reads the memory at the end of a
+ * path.
  *
  * CPUs share components: a CPU holds the lock while it uses any registers except those of its own trace unit.
  * Each wait for a component has a limit and returns DEVICE when the limit is reached.

@@ -196,7 +196,7 @@ static int pt_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	return ktrace_hwt_pt_layout(ktrace_hwt_pt(backend), unit);
 }
 
-/* Prevents that the unit is enabled again, because its table will be freed. */
+/* Prevents the unit from being enabled again, because its table will be freed. */
 static void pt_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;

@@ -94,9 +94,9 @@ enum pt_cpuid_word { PT_EAX, PT_EBX, PT_ECX, PT_EDX };
 #define KTRACE_PT_CPUID_ECX_ENTRIES (1u << 1) /* a table may have more than one entry */
 
 /*
- * Shared by the sources of Intel PT: the data that they keep in the `state` of the backend and of each unit.
- * pt.c drives the registers. pt_config.c computes register values from a configuration, and divides the
- * buffer into regions.
+ * The data that the source files of Intel PT (pt.c, pt_config.c) store in the `state` of the backend and of
+ * each unit. pt.c accesses the registers. pt_config.c computes register values from a configuration, and
+ * divides the buffer into regions.
  */
 
 /* Features of the CPUs, all from CPUID. */

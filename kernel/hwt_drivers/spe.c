@@ -89,7 +89,7 @@ static int spe_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_u
 	return KTRACE_OK;
 }
 
-/* Prevents that the unit is enabled again, because its buffer will be freed. */
+/* Prevents the unit from being enabled again, because its buffer will be freed. */
 static void spe_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;
@@ -342,7 +342,7 @@ static int spe_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_
 	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
 
 	*frequency = reg->read(KTRACE_SPE_CNTFRQ);
-	reg->isb(); /* prevents that the counter is read too early */
+	reg->isb(); /* prevents the counter from being read too early */
 	*time = reg->read(KTRACE_SPE_CNTVCT);
 	return *frequency ? KTRACE_OK : KTRACE_ERROR_DEVICE;
 }

@@ -68,8 +68,8 @@
 #define KTRACE_SPE_PMBSR_CODE_FULL  1u /* of class 0 */
 
 /*
- * Shared by the sources of SPE: the data that they keep in the `state` of the backend and of each unit. spe.c
- * drives the registers, spe_config.c computes register values from a configuration.
+ * The data that the source files of SPE (spe.c, spe_config.c) store in the `state` of the backend and of each
+ * unit. spe.c accesses the registers; spe_config.c computes register values from a configuration.
  */
 
 #define KTRACE_SPE_PAGE UINT64_C(4096)

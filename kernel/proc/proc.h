@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by the sources of kernel/proc.
+ * Declarations that the source files of kernel/proc share.
  *
  * The steps of a record: proc_hooks.c makes a pending record, proc_record.c finds the sink and lays the
  * record out in the sink's ring, drain.c writes the ring to the file. sink.c opens and closes sinks.

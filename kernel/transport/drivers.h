@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by the drivers of transports: the output lock, buses, PCI, virtio queues, semihosting. */
+/*
+ * Declarations that the drivers of transports share: the output lock, buses, PCI, virtio queues, semihosting.
+ */
 #ifndef KTRACE_TRANSPORT_DRIVERS_H
 #define KTRACE_TRANSPORT_DRIVERS_H
 
@@ -14,8 +16,8 @@
  */
 
 /*
- * Takes the lock. Returns 0 or KTRACE_OUTPUT_BUSY. If all tries fail and `seize` is true, takes the lock from
- * the context that holds it. Set `seize` if that context will never release the lock.
+ * Takes the lock. Returns 0 or KTRACE_OUTPUT_BUSY. If all attempts fail and `seize` is true, takes the lock
+ * from the context that holds it. Set `seize` if that context will never release the lock.
  */
 int ktrace_output_enter(bool seize);
 void ktrace_output_leave(void);

@@ -6,7 +6,7 @@
 #include "ktrace_io.h"
 
 #define KTRACE_LOCK_TRIES (1u << 20)
-/* a send fails after this number of consecutive tries in which the device accepts no byte */
+/* a send fails after this number of consecutive attempts in which the device accepts no byte */
 #define KTRACE_EMPTY_SENDS_LIMIT 16u
 /* maximum number of polls; on any machine, so many polls take longer than sending a byte at 9600 baud */
 #define KTRACE_REGISTER_PATIENCE (1u << 20)

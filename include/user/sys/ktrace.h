@@ -43,8 +43,8 @@
 #define KTRFAC_INHERIT	    0x40000000 /* children that are created later are traced as well */
 
 /*
- * States of a process, in the kernel only. KTRFAC_ROOT: root started the trace. KTRFAC_ACTIVE: the process
- * is writing a record.
+ * Flags of a process, which only the kernel uses. KTRFAC_ROOT: root started the trace. KTRFAC_ACTIVE: the
+ * process is writing a record.
  */
 #define KTRFAC_ROOT   0x80000000
 #define KTRFAC_ACTIVE 0x20000000
