@@ -65,7 +65,7 @@ struct ktrace_hwt_process {
 
 /* A member of the kernel's thread structure. Requires: all zero in a new thread, except `tid`. */
 struct ktrace_hwt_thread {
-	struct ktrace_hwt_unit *unit; /* NULL: not traced */
+	struct ktrace_hwt_unit *unit; /* NULL: the thread is not traced */
 	/* thread number in records; set by the kernel before next_thread() returns the thread */
 	uint32_t tid;
 	uint32_t ended; /* ktrace_hwt_thread_exit() was called */

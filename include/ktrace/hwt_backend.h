@@ -42,7 +42,7 @@ struct ktrace_hwt_config {
 	uint32_t flags;	 /* KTRACE_HWT_* */
 	uint32_t ranges; /* number of entries of range[]; 0: all code */
 	struct {
-		uint64_t start, end; /* [start, end) */
+		uint64_t start, end; /* code from `start` to `end`, not including `end` */
 	} range[KTRACE_HWT_RANGES_MAX];
 	/*
 	 * address space of the target: CR3, or TTBR0 with ASID; 0: unknown. With the flag KTRACE_HWT_SPACE
@@ -68,7 +68,7 @@ struct ktrace_hwt_config {
 	uint64_t events;   /* SPE: sample only operations with all of these events (PMSEVFR); 0: all */
 };
 #define KTRACE_HWT_TIME	  1u /* trace the time: PT: TSC packets; ETM and SPE: timestamps */
-#define KTRACE_HWT_MTC	  2u /* PT: MTC packets */
+#define KTRACE_HWT_MTC	  2u /* PT: write MTC packets */
 #define KTRACE_HWT_CYCLES 4u /* trace cycles: PT: CYC packets; ETM: cycle counts */
 /*
  * trace only the address space `space`. Without this flag all address spaces are traced, and PIP packets or
@@ -249,7 +249,7 @@ struct ktrace_hwt_backend {
 	uint32_t ready;	 /* nonzero: init has succeeded */
 	const char *why; /* if init failed: what is missing, as text for a person */
 	const struct ktrace_hwt_backend_operations *operations;
-	const void *access; /* its accessors */
+	const void *access; /* functions by which the backend accesses its registers */
 	/* nonzero: cpu_init has succeeded on that CPU; private to the library */
 	uint8_t cpu_ready[KTRACE_HWT_CPUS_MAX];
 	/* private to the backend, for all units: features of the hardware */

@@ -87,7 +87,7 @@ struct ktrace_coresight_own {
 	uint8_t collected; /* ETM4: nonzero: the trace ends in memory that several CPUs share */
 	uint8_t scatters;  /* ETR: nonzero: register DEVID reports support for scatter-gather */
 	struct ktrace_coresight_hop path[KTRACE_CORESIGHT_HOPS];
-	uint32_t idr[14]; /* ETM4: TRCIDR0 to 13 */
+	uint32_t idr[14]; /* ETM4: values of the registers TRCIDR0 to TRCIDR13 */
 	/* ETM4: value of TRCDEVARCH of an ETE; 0: the component is not an ETE */
 	uint32_t devarch;
 	/* ETM4, ETR: the unit whose trace the component produces or writes now */
@@ -98,7 +98,7 @@ struct ktrace_coresight_component {
 	uint32_t type;	/* enum ktrace_coresight_type */
 	uint32_t flags; /* KTRACE_CORESIGHT_* */
 	uintptr_t base; /* virtual address of the component's 4 KiB of registers */
-	uint32_t cpu;	/* ETM4: its CPU */
+	uint32_t cpu;	/* ETM4: number of the CPU that it traces */
 	/*
 	 * ETR: the store of this ETR: one mapped piece of memory, uncached unless the flag
 	 * KTRACE_CORESIGHT_COHERENT is set. NULL: the ETR writes directly into the buffers of the units.
@@ -123,7 +123,7 @@ struct ktrace_coresight {
 	/* nonzero: the kernel runs at EL2 (VHE), so the context id is in CONTEXTIDR_EL2 */
 	uint32_t kernel_at_el2;
 	uint32_t polls;				     /* maximum number of polls of a register; 0: 100000 */
-	const struct ktrace_hwt_access_mmio *access; /* &ktrace_hwt_mmio */
+	const struct ktrace_hwt_access_mmio *access; /* always &ktrace_hwt_mmio, except in tests */
 	uint64_t lock;				     /* private to the library; zero at first */
 };
 

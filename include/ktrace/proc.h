@@ -50,7 +50,7 @@ KTRACE_BEGIN_C
  * KTRX_PROC_STRUCT_ARRAY.
  */
 #define KTRACE_PROC_FACILITY(type) (UINT32_C(1) << (type))
-#define KTRACE_PROC_ALL		   UINT32_C(0xfffe)	/* all types */
+#define KTRACE_PROC_ALL		   UINT32_C(0xfffe)	/* all types of records */
 #define KTRACE_PROC_INHERIT	   UINT32_C(0x40000000) /* children of the process are traced as well */
 /* the superuser started the trace: the trace continues when the process becomes privileged */
 #define KTRACE_PROC_ROOT UINT32_C(0x80000000)
@@ -82,7 +82,7 @@ struct ktrace_proc {
 	/* Private to the library: */
 	uint8_t named; /* nonzero: the sink already has a record with the current name of the process */
 	uint8_t ended; /* ktrace_proc_exit() was called */
-	uint32_t pid;  /* while traced */
+	uint32_t pid;  /* pid of the process, valid while it is traced */
 	uint32_t facilities;
 	struct ktrace_proc_sink *sink;
 };
@@ -96,7 +96,7 @@ struct ktrace_proc_thread {
 /* The ids of a process, for checks of permission. */
 struct ktrace_proc_identity {
 	uint32_t pid;
-	uint32_t group; /* process group */
+	uint32_t group; /* id of the process group */
 	uint32_t ruid, euid, svuid;
 	uint32_t rgid, egid, svgid;
 	/*
@@ -189,7 +189,7 @@ struct ktrace_proc_sink_operations {
 };
 
 enum ktrace_proc_format {
-	KTRACE_PROC_FORMAT_KTRX = 0, /* ktrx/proc.h */
+	KTRACE_PROC_FORMAT_KTRX = 0, /* the format of ktrx/proc.h */
 	/* the format of amd64; records that have no equivalent in that format are not written */
 	KTRACE_PROC_FORMAT_DRAGONFLY = 1,
 };
@@ -271,7 +271,7 @@ struct ktrace_proc_sink {
 	uint32_t format;
 	uint32_t on_error;
 	uint32_t data_max;
-	uint32_t size; /* bytes of ring[] */
+	uint32_t size; /* size of ring[] in bytes */
 	uint32_t drain_at;
 	uint32_t head; /* offset in the ring at which the next record begins */
 	uint32_t tail; /* offset in the ring of the oldest record that waits */

@@ -47,7 +47,7 @@ struct ktrace_transport {
 	int (*begin)(struct ktrace_transport *transport, uint64_t bytes);
 	/* number of polls after which a device that is not ready counts as failed; must not be 0 */
 	uint32_t patience;
-	bool ready; /* probe succeeded */
+	bool ready; /* true: the probe has succeeded */
 };
 
 /*
@@ -218,10 +218,10 @@ struct ktrace_transport *ktrace_pl011_init(struct ktrace_pl011 *uart, uintptr_t 
 
 struct ktrace_virtio_console {
 	struct ktrace_transport transport;
-	const struct ktrace_bus *bus;	  /* NULL: identity */
+	const struct ktrace_bus *bus;	  /* NULL: physical addresses equal virtual addresses */
 	const struct ktrace_pci *pci;	  /* the host bridge; NULL: the device is in a virtio-mmio slot */
 	uint64_t slots;			  /* physical address of the first virtio-mmio slot */
-	uint32_t slot_stride, slot_count; /* bytes; slots */
+	uint32_t slot_stride, slot_count; /* distance between slots in bytes; number of slots */
 	struct ktrace_io io;		  /* registers of the device that was found */
 	uint32_t size;			  /* number of entries of the queue */
 	uint16_t sent;			  /* number of descriptor chains given to the device */
@@ -242,9 +242,9 @@ struct ktrace_transport *ktrace_virtio_pci_init(struct ktrace_virtio_console *co
  */
 struct ktrace_ivshmem {
 	struct ktrace_transport transport;
-	const struct ktrace_bus *bus; /* NULL: identity */
+	const struct ktrace_bus *bus; /* NULL: physical addresses equal virtual addresses */
 	const struct ktrace_pci *pci;
-	unsigned char *memory; /* valid after probing */
+	unsigned char *memory; /* address of the shared memory, valid after probing */
 	uint64_t size;	       /* bytes */
 	uint64_t physical;
 	/* position of the dump that is being written: its start, next byte and end */

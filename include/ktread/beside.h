@@ -30,7 +30,7 @@ struct ktread_beside_event {
 
 struct ktread_beside_source {
 	size_t size;	  /* sizeof(struct ktread_beside_source) */
-	const char *path; /* name in messages */
+	const char *path; /* name of the source in messages */
 	void *state;
 	uint32_t rings;
 	/* event types of the source, in an array that must outlive the trace; ktread assigns their ids */

@@ -42,8 +42,8 @@ enum ktread_form {
 	KTREAD_FORM_V1,
 	KTREAD_FORM_V2,	    /* a version 2 dump */
 	KTREAD_FORM_BARE,   /* 32-byte v1 records without a header; not detected, and needs `frequency` */
-	KTREAD_FORM_RAM,    /* guest RAM */
-	KTREAD_FORM_CORE,   /* ELF core */
+	KTREAD_FORM_RAM,    /* the RAM of a guest */
+	KTREAD_FORM_CORE,   /* an ELF core dump */
 	KTREAD_FORM_STREAM, /* a compact form of a dump or of bare records (spec/stream.md) */
 	/* a process trace (ktread/proc.h), as events; the formats of the BSDs are not detected */
 	KTREAD_FORM_PROCESSES,
@@ -88,7 +88,7 @@ enum ktread_clock_state {
 /* A field of an event type. */
 struct ktread_field {
 	const char *name;
-	const char *unit; /* "" if none */
+	const char *unit; /* unit of the value; "" if it has none */
 	uint8_t type;	  /* KTRX_TYPE_* */
 };
 
@@ -98,9 +98,9 @@ struct ktread_type {
 	uint8_t fields;
 	uint8_t state; /* state of the event at the time of capture: KTRX_STATE_* */
 	uint32_t line;
-	const char *group; /* "sched" */
-	const char *name;  /* "switch" */
-	const char *text;  /* printf style */
+	const char *group; /* name of the group, such as "sched" */
+	const char *name;  /* name of the event, such as "switch" */
+	const char *text;  /* format string as for printf */
 	const char *file;
 	const struct ktread_field *field;
 	uint64_t count; /* number of times that the event fired and was counted, on all CPUs */
@@ -143,7 +143,7 @@ struct ktread_event {
 	 */
 	uint64_t lost;
 	uint32_t ring;
-	uint32_t cpu; /* KTRX_NO_CPU if unknown */
+	uint32_t cpu; /* number of the CPU; KTRX_NO_CPU if unknown */
 	uint32_t thread;
 	/*
 	 * number of bytes of the payload, including the padding of the last slot, but not the extension block
@@ -214,7 +214,7 @@ static inline const char *ktread_ring_name(const struct ktread_ring *ring, uint3
 
 struct ktread_info {
 	enum ktread_form form;
-	uint32_t version; /* 1 or 2 */
+	uint32_t version; /* version of the format: 1 or 2 */
 	/* nonzero: the format has only records, so losses, processes and how the kernel ended are unknown */
 	uint32_t records_only;
 	uint64_t frequency; /* ticks per second; 0 if unknown: times are then shown in ticks */
@@ -228,7 +228,7 @@ struct ktread_info {
 	uint64_t nonce;
 	uint64_t self; /* virtual address of the kernel's ktrace_root, 0 if unknown */
 	uint64_t wall_stamp, wall_ns;
-	const char *kernel; /* "" if unknown */
+	const char *kernel; /* name and version of the kernel; "" if unknown */
 	const unsigned char *build_id;
 	uint32_t build_id_size;
 	uint32_t types;	 /* number of entries of the event table */
@@ -303,7 +303,7 @@ struct ktread_filter {
 	size_t size;
 	const uint8_t *cpus;   /* bit map of CPUs; NULL: all */
 	uint32_t cpu_count;    /* number of bits in `cpus` */
-	int64_t thread;	       /* -1: all */
+	int64_t thread;	       /* number of the only thread to select; -1: all threads */
 	const uint8_t *events; /* bit map of event ids, KTRX_EVENT_MAX + 1 bits; NULL: all */
 	/* stamps of the first and the last event to return, both inclusive; until = 0: no end */
 	uint64_t since, until;

@@ -138,7 +138,7 @@ uint32_t ktread_image_rings(const struct ktread_image *image);
 /* A piece of a ring's slots that is contiguous in the file of the memory. */
 struct ktread_ring_piece {
 	uint64_t offset;   /* offset of the piece in the ring, in bytes */
-	uint64_t length;   /* in bytes */
+	uint64_t length;   /* size of the piece in bytes */
 	uint64_t position; /* file offset of its first byte */
 };
 /*

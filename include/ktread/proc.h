@@ -32,8 +32,8 @@ enum ktread_proc_format {
 	KTREAD_PROC_AUTO = 0, /* detect the format of the file from its contents */
 	KTREAD_PROC_KTRX,
 	KTREAD_PROC_DRAGONFLY,	   /* amd64 */
-	KTREAD_PROC_FREEBSD0,	   /* version 0, amd64 */
-	KTREAD_PROC_FREEBSD0_I386, /* version 0, i386 */
+	KTREAD_PROC_FREEBSD0,	   /* FreeBSD's version 0 for amd64 */
+	KTREAD_PROC_FREEBSD0_I386, /* FreeBSD's version 0 for i386 */
 	/* FreeBSD's version 1 for amd64; the file may also contain records of version 0 */
 	KTREAD_PROC_FREEBSD1,
 };
@@ -73,9 +73,9 @@ struct ktread_proc_info {
 	uint16_t machine;     /* ELF machine (e_machine) of the trace; 0 if unknown */
 	uint8_t address_size; /* size of a pointer in bytes: 4 or 8 */
 	/* Counts so far: */
-	uint64_t records; /* records returned */
-	uint64_t unknown; /* of these, KTREAD_PROC_UNKNOWN */
-	uint64_t broken;  /* of these, KTREAD_PROC_BROKEN */
+	uint64_t records; /* number of records returned */
+	uint64_t unknown; /* number of these that are KTREAD_PROC_UNKNOWN */
+	uint64_t broken;  /* number of these that are KTREAD_PROC_BROKEN */
 	uint64_t heads;	  /* number of sessions in the file */
 	/*
 	 * number of records that the kernel lost; the BSDs report only the place of a loss, which counts as
@@ -108,10 +108,10 @@ enum ktread_proc_denied {
 	KTREAD_PROC_DENIED_NOTCAPABLE = 0,
 	KTREAD_PROC_DENIED_INCREASE,
 	KTREAD_PROC_DENIED_SYSCALL,
-	KTREAD_PROC_DENIED_SIGNAL,   /* `value`: the signal */
-	KTREAD_PROC_DENIED_PROTOCOL, /* `value`: the protocol */
-	KTREAD_PROC_DENIED_SOCKADDR, /* data: the address */
-	KTREAD_PROC_DENIED_NAMEI,    /* data: the path; files of earlier versions have none */
+	KTREAD_PROC_DENIED_SIGNAL,   /* `value` is the number of the signal */
+	KTREAD_PROC_DENIED_PROTOCOL, /* `value` is the number of the protocol */
+	KTREAD_PROC_DENIED_SOCKADDR, /* the data is the address */
+	KTREAD_PROC_DENIED_NAMEI,    /* the data is the path; files of earlier versions have no path */
 	KTREAD_PROC_DENIED_CPUSET,
 };
 
@@ -144,7 +144,7 @@ struct ktread_proc_record {
 			uint32_t number, args;
 			/* ABI of the call, as in the file; FreeBSD: sv_flags of the process, 0 if unknown */
 			uint32_t abi;
-			const uint64_t *arg; /* `args` entries */
+			const uint64_t *arg; /* array of `args` values */
 		} syscall;
 		struct {
 			uint32_t number;
@@ -179,11 +179,11 @@ struct ktread_proc_record {
 			 */
 			uint8_t user;
 			uint64_t count;
-		} csw; /* data: name of what the thread waits for */
+		} csw; /* the data is the name of what the thread waits for */
 		struct {
 			uint32_t parent; /* KTREAD_PROC_NOBODY if unknown */
 			uint32_t flags;	 /* KTRX_PROC_CTOR_*; FreeBSD: sv_flags */
-		} ctor;			 /* data: name of the program */
+		} ctor;			 /* the data is the name of the program */
 		struct {
 			uint32_t status, signaled;
 			uint8_t known; /* nonzero: the file states how the process ended */
@@ -194,7 +194,7 @@ struct ktread_proc_record {
 			int32_t raw_reason; /* FreeBSD: reason as enum ktread_proc_denied; otherwise -1 */
 			int32_t value;	    /* see enum ktread_proc_denied */
 			uint64_t needed[2], held[2];
-		} capfail; /* data: what was denied */
+		} capfail; /* the data describes what was denied */
 		struct {
 			uint64_t address;
 			uint32_t access;
@@ -208,12 +208,12 @@ struct ktread_proc_record {
 		} faultend;
 		struct {
 			int32_t number; /* descriptor, or KTRX_PROC_FD_CWD: the current folder */
-		} fd;			/* data: the path, or the kernel's name for the object */
+		} fd;			/* the data is the path, or the kernel's name for the object */
 		struct {
 			uint32_t element_size, count; /* count: number of complete elements in `data` */
 			/* name of the structure, NUL-terminated, in the payload; not escaped */
 			const char *name;
-			/* STRUCT (with count 1) and STRUCT_ARRAY; data: the bytes of the structures */
+			/* for STRUCT (with count 1) and STRUCT_ARRAY; the data consists of the structures */
 		} structure;
 		struct {
 			uint32_t reason;

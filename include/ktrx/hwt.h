@@ -79,8 +79,8 @@ enum ktrx_hwt_mode { KTRX_HWT_MODE_THREAD = 1, KTRX_HWT_MODE_CPU = 2 };
 
 /* The encoding of the bytes, and the backend that wrote them. */
 #define KTRX_HWT_ENCODING_PT   1u /* struct ktrx_hwt_pt follows the context */
-#define KTRX_HWT_ENCODING_ETM4 2u /* struct ktrx_hwt_etm4 follows */
-#define KTRX_HWT_ENCODING_SPE  3u /* nothing follows */
+#define KTRX_HWT_ENCODING_ETM4 2u /* struct ktrx_hwt_etm4 follows the context */
+#define KTRX_HWT_ENCODING_SPE  3u /* no structure follows the context */
 
 #define KTRX_HWT_BACKEND_MOCK	   0u
 #define KTRX_HWT_BACKEND_PT	   1u
@@ -101,7 +101,7 @@ struct ktrx_hwt_context {
 	uint32_t target; /* pid in thread mode; 0 in CPU mode */
 	uint32_t ranges; /* number of entries of range[] in use */
 	struct {
-		uint64_t start, end; /* [start, end): only code in these ranges was traced */
+		uint64_t start, end; /* only code from `start` to `end`, not including `end`, was traced */
 	} range[4];
 };
 #define KTRX_HWT_USER	      1u

@@ -72,7 +72,7 @@ struct ktrx_hwt_unit {
 	/* number of entries of range[]: only code in these ranges is traced; 0: all code */
 	uint32_t ranges;
 	struct {
-		uint64_t start, end; /* [start, end) */
+		uint64_t start, end; /* code from `start` to `end`, not including `end` */
 	} range[4];
 	/*
 	 * with KTRX_HWT_UNIT_CONTROL_STOP: the position up to which there is room; trace beyond it is lost
@@ -106,7 +106,7 @@ struct ktrx_hwt_unit {
 #define KTRX_HWT_UNIT_CONTROL_KERNEL 2u
 #define KTRX_HWT_UNIT_CONTROL_TIME   4u	 /* PT: write TSC and MTC packets; ETM: write timestamps */
 #define KTRX_HWT_UNIT_CONTROL_STOP   8u	 /* stop at `limit` instead of wrapping */
-#define KTRX_HWT_UNIT_CONTROL_RETURN 16u /* compress returns */
+#define KTRX_HWT_UNIT_CONTROL_RETURN 16u /* compress returns in the trace */
 
 #define KTRX_HWT_UNIT_ERROR_PAGE 1u /* the page has a wrong magic or version */
 /* the output table or an extent is not in memory, or there are too many extents */
@@ -183,7 +183,7 @@ struct ktrx_hwt_seen {
 	 * (kernel code), or the address space is unknown
 	 */
 	uint64_t space;
-	uint32_t size; /* bytes that follow */
+	uint32_t size; /* number of bytes of code that follow */
 	uint32_t reserved;
 };
 

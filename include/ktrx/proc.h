@@ -118,7 +118,7 @@ struct ktrx_proc_genio {
 struct ktrx_proc_psig {
 	uint32_t signal;
 	int32_t code;	  /* the kernel's number for the reason why the signal was sent */
-	uint64_t handler; /* 0: default action */
+	uint64_t handler; /* address of the handler; 0: default action */
 	uint64_t mask[2]; /* signals that were blocked at the time of the record: bit n - 1 for signal n */
 };
 /* value of `handler` if the signal is caught, but the address of the handler is unknown */
@@ -170,7 +170,7 @@ struct ktrx_proc_capfail {
 	uint64_t held;
 };
 #define KTRX_PROC_DENIED_OTHER	   0u
-#define KTRX_PROC_DENIED_RIGHTS	   1u /* a file's permissions */
+#define KTRX_PROC_DENIED_RIGHTS	   1u /* the permissions of a file do not allow it */
 #define KTRX_PROC_DENIED_OWNER	   2u /* the process or the file belongs to another user */
 #define KTRX_PROC_DENIED_PRIVILEGE 3u /* only the superuser may do what was requested */
 #define KTRX_PROC_DENIED_SYSCALL   4u /* the system call itself is not allowed */

@@ -26,7 +26,7 @@ struct ktrx_cpu {
 	uint64_t heartbeats;	  /* calls of ktrace_heartbeat() */
 	uint64_t heartbeat_stamp; /* counter value at the last heartbeat */
 	uint64_t pc;		  /* address of the code that the last heartbeat interrupted */
-	uint32_t thread;	  /* the running thread */
+	uint32_t thread;	  /* number of the running thread */
 	uint8_t mode;		  /* KTRX_MODE_* */
 	uint8_t online;
 	uint8_t interrupts;  /* KTRX_INTERRUPTS_* */
@@ -153,7 +153,7 @@ struct ktrx_holder {
 	 * Threads only: a series of waits for the same object, of kind KTRX_WAIT_EVENT or KTRX_WAIT_DEVICE,
 	 * each ended by a wakeup before its deadline.
 	 */
-	uint64_t habit_object;	/* the object */
+	uint64_t habit_object;	/* identity of the object that the thread waits for */
 	uint64_t habit_first;	/* stamp of the first wakeup */
 	uint64_t habit_last;	/* stamp of the last wakeup */
 	uint64_t habit_longest; /* longest interval between two wakeups, in ticks */
@@ -178,7 +178,7 @@ struct ktrx_holder {
  * too.
  */
 #define KTRX_CAUSE_UNKNOWN 0u
-#define KTRX_CAUSE_WAKE	   1u /* it was woken */
+#define KTRX_CAUSE_WAKE	   1u /* the thread was woken */
 #define KTRX_CAUSE_START   2u /* the thread was woken for the first time and has not run yet */
 #define KTRX_CAUSE_SWITCH  3u /* the CPU switched to another thread while this thread ran */
 
@@ -228,7 +228,7 @@ struct ktrx_fold {
 	 */
 	uint64_t sequence;
 	uint16_t event;	 /* event id; 0: the entry is empty */
-	uint16_t bytes;	 /* bytes of payload */
+	uint16_t bytes;	 /* number of bytes of the payload */
 	uint32_t second; /* thread, context and extension bit, as in bits 88:64 of a record's first slot */
 	uint32_t cpu;
 	uint32_t ring;	/* number of the ring that contains the record */

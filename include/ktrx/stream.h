@@ -74,8 +74,8 @@ struct ktrx_stream_columns {
 #define KTRX_STREAM_KEY_FIRSTS 0x2000u
 /* key of a continuation slot: this plus (event of the preceding first slot << 1 | (1 if LAST, 0 if MORE)) */
 #define KTRX_STREAM_KEY_MORE  0x2000u
-#define KTRX_STREAM_KEY_EMPTY 0x4000u /* 32 zero bytes */
-#define KTRX_STREAM_KEY_ODD   0x4001u /* anything else */
+#define KTRX_STREAM_KEY_EMPTY 0x4000u /* slots that contain 32 zero bytes */
+#define KTRX_STREAM_KEY_ODD   0x4001u /* slots that contain anything else */
 
 /* Flags in the first byte of a column. */
 /* if bit n is set, byte n of each value follows; otherwise byte n of each value is 0 */
@@ -101,7 +101,7 @@ struct ktrx_stream_span {
 	uint64_t first, last;
 	uint64_t
 		events; /* bit n is set if these bytes contain a record of an event whose id modulo 64 is n */
-	uint32_t length; /* number of bytes */
+	uint32_t length; /* number of bytes of the dump */
 	uint32_t size;	 /* size of the block's frame */
 };
 
@@ -136,7 +136,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_stream_columns, groups, 14);
 
 KTRX_CASTS_BEGIN
 
-/* FNV-1a. */
+/* Returns the FNV-1a hash of the bytes. */
 static inline uint32_t ktrx_stream_check(const void *bytes, uint32_t size)
 {
 	const uint8_t *byte = (const uint8_t *)bytes;

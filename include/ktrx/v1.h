@@ -16,7 +16,7 @@
 #define KTRX1_VERSION	  1u
 #define KTRX1_RECORD_SIZE 32u
 #define KTRX1_MAX_CPUS	  8u	/* a record has 3 bits for the CPU */
-#define KTRX1_MAX_EVENT	  1023u /* 10 bits */
+#define KTRX1_MAX_EVENT	  1023u /* a record has 10 bits for the event */
 #define KTRX1_PID_MASK	  2047u /* a record has 11 bits for the pid, which is stored modulo 2048 */
 
 struct ktrx1_header {

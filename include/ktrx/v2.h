@@ -50,7 +50,7 @@ struct ktrx_section {
 #define KTRX_SECTION_RINGS 1u /* struct ktrx_ring; the entry of ring 0 is the first */
 /* struct ktrx_event and ktrx_place; ids continue from one section to the next, in the order of `index` */
 #define KTRX_SECTION_EVENTS   2u
-#define KTRX_SECTION_THREADS  3u /* struct ktrx_thread */
+#define KTRX_SECTION_THREADS  3u /* array of struct ktrx_thread */
 #define KTRX_SECTION_CPUS     4u /* struct ktrx_cpu; the entry of CPU 0 is the first */
 #define KTRX_SECTION_OFFSETS  5u /* int64_t for each CPU: the number of ticks to add to the CPU's stamps */
 #define KTRX_SECTION_BUILD_ID 6u /* the bytes of the kernel's GNU build id */
@@ -62,9 +62,9 @@ struct ktrx_section {
 #define KTRX_SECTION_HOLDERS   10u
 #define KTRX_SECTION_REGISTERS 11u /* text: registers of the CPUs, added by a host that halted them */
 #define KTRX_SECTION_NOTE      12u /* text: description of the capture, added by a host */
-#define KTRX_SECTION_SETTINGS  13u /* struct ktrx_setting */
+#define KTRX_SECTION_SETTINGS  13u /* array of struct ktrx_setting */
 #define KTRX_SECTION_CLOCKS    14u /* struct ktrx_clock; the entry of CPU 0 is the first */
-#define KTRX_SECTION_FOLDS     15u /* struct ktrx_fold */
+#define KTRX_SECTION_FOLDS     15u /* array of struct ktrx_fold */
 
 /* Root flags. */
 #define KTRX_FLAG_DUMP	  1u	   /* a dump: every address is KTRX_WHERE_FILE */
@@ -167,7 +167,7 @@ struct ktrx_event {
 	uint16_t id;	 /* copy of the ordinal number; 0 until the kernel has assigned ids */
 	uint32_t header; /* private to the kernel: low half of word 0 of the event's first slots */
 	uint16_t v1_id;	 /* id of the event in a v1 dump; KTRX_V1_NONE if it has none */
-	uint8_t fields;	 /* 0 to 16 */
+	uint8_t fields;	 /* number of fields, 0 to 16 */
 	uint8_t flags;	 /* KTRX_EVENT_* */
 	uint32_t line;	 /* line of the declaration */
 	/*
@@ -234,11 +234,11 @@ struct ktrx_place {
 #define KTRX_TYPE_I16	  6u
 #define KTRX_TYPE_I32	  7u
 #define KTRX_TYPE_I64	  8u
-#define KTRX_TYPE_POINTER 9u /* 8 bytes */
+#define KTRX_TYPE_POINTER 9u /* a field of 8 bytes */
 /* a u16 (bit 15: the string was cut; low bits: length), then the bytes of the string without NUL */
 #define KTRX_TYPE_STRING 10u
-#define KTRX_TYPE_BOOL	 11u /* 1 byte */
-#define KTRX_TYPE_CHAR	 12u /* 1 byte */
+#define KTRX_TYPE_BOOL	 11u /* a field of 1 byte */
+#define KTRX_TYPE_CHAR	 12u /* a field of 1 byte */
 #define KTRX_STRING_CUT	 0x8000u
 
 /*
@@ -255,7 +255,7 @@ struct ktrx_setting {
 	uint8_t reserved;
 	uint64_t address; /* virtual address of the variable; 0 if the image was not relocated */
 	uint64_t value;	  /* value of the variable, in a dump and in persistent memory; otherwise 0 */
-	uint64_t most;	  /* the maximum value */
+	uint64_t most;	  /* maximum value of the setting */
 	char name[48];	  /* full name, as in "debug.ktr.stacktrace", NUL-terminated */
 };
 #define KTRX_SETTING_MAGIC     0x5453u

@@ -25,8 +25,8 @@ struct ktrace_proc_pending {
 	uint32_t text_size;
 	uint32_t data_size;
 	const uint64_t *fixed; /* first part of the payload, as 64-bit words */
-	const char *text;      /* second part */
-	const void *data;      /* third part */
+	const char *text;      /* second part of the payload */
+	const void *data;      /* third part of the payload */
 };
 
 /*

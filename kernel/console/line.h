@@ -45,7 +45,7 @@ void ktrace_line_flush(struct ktrace_line *line);
 /* The pager: waits for a key at the end of each page, if the console can read keys. */
 struct ktrace_pager {
 	const struct ktrace_console *console;
-	bool at_once;  /* never wait */
+	bool at_once;  /* true: the pager never waits for a key */
 	uint32_t room; /* number of lines that may still be printed before the next wait for a key */
 };
 

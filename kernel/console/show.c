@@ -15,7 +15,7 @@
 struct request {
 	bool verbose, at_once;
 	uint32_t cpu;
-	struct ktrace_span patterns; /* empty: all events */
+	struct ktrace_span patterns; /* patterns that the user typed; empty: all events */
 };
 
 /*

@@ -64,7 +64,7 @@ extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];
 void *ktrace_row_from(uint64_t *at, uint16_t magic)
 {
 	while (at < __stop_ktrace_events) {
-		const uint16_t *row = (const uint16_t *)(void *)at; /* magic, size */
+		const uint16_t *row = (const uint16_t *)(void *)at; /* row[0] is the magic, row[1] the size */
 		const int is_row = row[0] == KTRX_EVENT_MAGIC || row[0] == KTRX_PLACE_MAGIC;
 
 		if (row[0] == magic)

@@ -32,7 +32,7 @@
 #define KTRACE_RETRY	   10u /* a failed measurement is repeated after 1/KTRACE_RETRY of the interval */
 /* maximum number of measurements of a CPU's clock while no round trip has succeeded */
 #define KTRACE_ONCE_MOST 64u
-#define KTRACE_ROUNDING	 2u  /* in ticks */
+#define KTRACE_ROUNDING	 2u  /* tolerance for rounding errors, in ticks */
 #define KTRACE_LOOKS	 16u /* number of CPUs whose timestamps CPU 0 reads per tick */
 /* number of ticks in which two clocks drift apart by at most one tick: 500 ppm */
 #define KTRACE_DRIFT 2000u

@@ -122,11 +122,11 @@ struct ktrace_walk {
 struct ktrace_walk_record {
 	const struct ktrx_ring *ring;
 	uint64_t index;	    /* index of the record's first slot */
-	uint64_t stamp;	    /* whole timestamp */
-	uint64_t caller[2]; /* 0: not recorded */
+	uint64_t stamp;	    /* timestamp with all its bits */
+	uint64_t caller[2]; /* return addresses; 0: not recorded */
 	uint32_t event;
 	uint32_t thread;
-	uint32_t cpu;	/* KTRX_NO_CPU if unknown */
+	uint32_t cpu;	/* number of the CPU; KTRX_NO_CPU if unknown */
 	uint32_t bytes; /* number of bytes of the payload; bytes after the last field have no meaning */
 	uint8_t payload[KTRX_RECORD_MAX_PAYLOAD];
 };

@@ -33,7 +33,7 @@ struct ktrace_slot {
 /* A record that was just made, for the console sink. */
 struct ktrace_console_record {
 	const struct ktrx_event *event;
-	const struct ktrx_place *place; /* NULL: unknown */
+	const struct ktrx_place *place; /* place that recorded; NULL: unknown */
 	const void *payload;		/* the payload without an extension block */
 	uint32_t bytes;
 	uint32_t cpu;
@@ -66,7 +66,7 @@ struct ktrace_state {
 	uint64_t threads_named; /* total number of times that an entry of thread[] was assigned */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
-	struct ktrx_holder *holder; /* NULL: none */
+	struct ktrx_holder *holder; /* table of holders; NULL: there is no table */
 	struct ktrx_fold *fold;	    /* `folds` entries for each CPU */
 	uint32_t folds;
 	/*

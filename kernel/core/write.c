@@ -12,7 +12,7 @@
 struct ktrace_writer {
 	struct ktrx_ring *ring;
 	struct ktrace_slot *base;
-	uint64_t word;	 /* reserved: first slot */
+	uint64_t word;	 /* result of the reservation: selects ring and first slot */
 	uint32_t slots;	 /* number of reserved slots */
 	uint32_t second; /* struct ktrace_pending's `second` */
 	uint64_t stamp;

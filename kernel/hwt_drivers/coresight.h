@@ -33,9 +33,9 @@
 #define KTRACE_TRCVICTLR     0x080u
 #define KTRACE_TRCVIIECTLR   0x084u
 #define KTRACE_TRCVISSCTLR   0x088u
-#define KTRACE_TRCIDR8	     0x180u /* to TRCIDR13 */
+#define KTRACE_TRCIDR8	     0x180u /* TRCIDR9 to TRCIDR13 follow it */
 #define KTRACE_TRCDEVARCH    0xfbcu
-#define KTRACE_TRCIDR0	     0x1e0u /* to TRCIDR7 */
+#define KTRACE_TRCIDR0	     0x1e0u /* TRCIDR1 to TRCIDR7 follow it */
 #define KTRACE_TRCOSLAR	     0x300u
 #define KTRACE_TRCOSLSR	     0x304u
 #define KTRACE_TRCPDCR	     0x310u
@@ -97,14 +97,14 @@
 #define KTRACE_FUNCTL_HOLD_TIME(n)  ((n) << 8)
 #define KTRACE_FUNCTL_HOLD	    0x7u
 #define KTRACE_FUNCTL_PORTS(bits)   ((uint32_t)(bits))
-#define KTRACE_REPLICATOR_IDFILTER0 0x000u /* of port 0 */
+#define KTRACE_REPLICATOR_IDFILTER0 0x000u /* filter of port 0 */
 #define KTRACE_REPLICATOR_IDFILTER1 0x004u
 #define KTRACE_IDFILTER_OPEN	    0x00u
 #define KTRACE_IDFILTER_SHUT	    0xffu /* all bits set; each bit blocks 16 trace ids */
 
 /* ---- Trace memory controller ------------------------------------------------------------------- */
 
-#define KTRACE_TMC_RSZ	  0x004u /* 32-bit words */
+#define KTRACE_TMC_RSZ	  0x004u /* size of the memory in 32-bit words */
 #define KTRACE_TMC_STS	  0x00cu
 #define KTRACE_TMC_RRD	  0x010u
 #define KTRACE_TMC_RRP	  0x014u

@@ -10,7 +10,7 @@
  */
 #include "coresight.h"
 
-#define KTRACE_SYNC_LEAST   8u /* exponents of two */
+#define KTRACE_SYNC_LEAST   8u /* the shortest and the longest period, as exponents of two */
 #define KTRACE_SYNC_MOST    20u
 #define KTRACE_SYNC_DEFAULT 12u
 #define KTRACE_CYCLES_MOST  0xfffu

@@ -10,7 +10,7 @@
 /* ---- Model-specific registers ------------------------------------------------------------------ */
 
 #define KTRACE_PT_MSR_TSC	    0x10u
-#define KTRACE_PT_MSR_PLATFORM_INFO 0xceu  /* 15:8 nominal frequency */
+#define KTRACE_PT_MSR_PLATFORM_INFO 0xceu  /* bits 15:8 are the nominal frequency */
 #define KTRACE_PT_MSR_PERF_STATUS   0x38eu /* IA32_PERF_GLOBAL_STATUS */
 #define KTRACE_PT_MSR_PERF_CLEAR \
 	0x390u /* IA32_PERF_GLOBAL_STATUS_RESET; writing a bit as 1 clears that bit of the status */
@@ -113,7 +113,7 @@ struct ktrace_hwt_pt {
 	uint64_t physical_bits;
 	uint64_t linear_bits;
 	/* All members from here on contain values for decoders. */
-	uint64_t signature; /* CPUID 1, EAX */
+	uint64_t signature; /* register EAX of CPUID leaf 1 */
 	uint64_t crystal_eax, crystal_ebx;
 	uint64_t nominal;   /* MSR_PLATFORM_INFO[15:8]; 0: unknown */
 	uint64_t frequency; /* TSC ticks per second; 0: unknown */

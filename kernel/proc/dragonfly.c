@@ -9,7 +9,7 @@
 #include "proc.h"
 
 #define KTRACE_HEAD_WORDS     8u
-#define KTRACE_FIXED_WORDS    5u /* at most */
+#define KTRACE_FIXED_WORDS    5u /* maximum number of words in the fixed part of a payload */
 #define KTRACE_NAME_ROOM      17u
 #define KTRACE_FLAG_THREADED  1u
 #define KTRACE_CPU_SHIFT      8u

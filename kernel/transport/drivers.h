@@ -105,7 +105,7 @@ int ktrace_pci_memory_bar(const struct ktrace_pci *pci, uint32_t address, uint32
  * then the used ring on the next page.
  */
 
-#define KTRACE_VIRTIO_CONSOLE	3u /* device type */
+#define KTRACE_VIRTIO_CONSOLE	3u /* virtio device type of a console */
 #define KTRACE_VIRTIO_TRANSMIT	1u /* number of the transmit queue of the first port */
 #define KTRACE_VIRTIO_PAGE	4096u
 #define KTRACE_VIRTIO_VERSION_1 1u /* feature bit 32, which is bit 0 of the high word */

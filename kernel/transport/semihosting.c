@@ -15,7 +15,7 @@
 #define KTRACE_SYS_WRITE       0x05u
 #define KTRACE_SYS_GET_CMDLINE 0x15u
 
-#define KTRACE_OPEN_WRITE_BINARY 5u /* "wb" */
+#define KTRACE_OPEN_WRITE_BINARY 5u /* mode of SYS_OPEN like "wb" of fopen() */
 #define KTRACE_CONSOLE		 (-1)
 
 /*
