@@ -100,7 +100,7 @@ enum {
 };
 
 struct times {
-	double tight[VARIANTS], busy[VARIANTS]; /* ns a round */
+	double tight[VARIANTS], busy[VARIANTS]; /* ns per round */
 };
 
 static int compare(const void *left, const void *right)
@@ -283,7 +283,7 @@ static void print_variants(const struct times *times)
 
 static int bar(const char *name, double value, double most)
 {
-	int held = value > 0 && value <= most; /* 0 means not measurable */
+	int held = value > 0 && value <= most; /* a value of 0 means that the ratio was not measurable */
 
 	fprintf(stderr, "%-44s %8.3f  bar %7.2f  %s\n", name, value, most,
 		held	     ? "held"

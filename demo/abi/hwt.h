@@ -31,7 +31,7 @@ struct abi_hwt_alloc {
 	uint32_t mode; /* KTRX_HWT_MODE_* */
 	uint32_t pid;
 	uint64_t cpus;		       /* CPU mode: bit n is set if CPU n is to be traced */
-	char backend[HWT_BACKEND_MAX]; /* "": any */
+	char backend[HWT_BACKEND_MAX]; /* name of the trace unit; "": the first one that supports the mode */
 	/* Size of each trace unit's buffer in bytes, a multiple of the page size. */
 	uint64_t buffer_size;
 	uint32_t queue_size; /* capacity of the record queue in bytes; 0 means 65536 */
@@ -44,7 +44,7 @@ struct abi_hwt_alloc {
  */
 struct abi_hwt_config {
 	uint32_t level;	 /* KTRX_HWT_USER, KTRX_HWT_KERNEL_LEVEL */
-	uint32_t flags;	 /* HWT_* below */
+	uint32_t flags;	 /* flags HWT_*, which are defined below */
 	uint32_t pauses; /* HWT_PAUSE_* */
 	uint32_t timeout_ms;
 	/* output: number of address ranges that the unit has no registers for, and therefore cannot trace */

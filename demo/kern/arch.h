@@ -92,7 +92,7 @@ static inline void arch_irq_restore(bool on)
 
 /* A range of unused RAM. It does not contain the kernel image, the boot stack or firmware tables. */
 struct memory_range {
-	uintptr_t base; /* page-aligned */
+	uintptr_t base; /* address of the range, page-aligned */
 	size_t size;	/* size in bytes, a multiple of PAGE_SIZE */
 };
 
@@ -233,7 +233,7 @@ enum irq {
 	IRQ_TIMER,
 	IRQ_IPI,
 	IRQ_SPURIOUS,
-	IRQ_NMI, /* leads to nmi() */
+	IRQ_NMI, /* the architecture calls nmi() */
 	IRQ_DOORBELL,
 	IRQ_TRACE_UNIT,
 };

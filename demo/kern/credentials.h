@@ -17,7 +17,7 @@ struct credentials {
 	uint32_t gid, effective_gid, saved_gid;
 	uint32_t groups; /* number of groups in group[] */
 	uint32_t group[GROUPS_MAX];
-	uint32_t jail; /* 0: none */
+	uint32_t jail; /* number of the jail; 0: none */
 	/*
 	 * True: the process may have data that its real user must not read. Its ids have changed since its
 	 * start, or its program's file is executable but not readable for the user.

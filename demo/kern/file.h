@@ -75,7 +75,8 @@ struct files {
 	uint32_t close_on_exec; /* bit n: execve closes descriptor n */
 };
 
-struct file *file_new(const struct file_operations *operations, unsigned flags); /* NULL: table full */
+/* returns NULL if the table is full */
+struct file *file_new(const struct file_operations *operations, unsigned flags);
 struct file *file_get(struct file *file);
 void file_put(struct file *file);
 

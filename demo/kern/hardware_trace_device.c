@@ -15,7 +15,7 @@
 #include "string.h"
 #include "vfs.h"
 
-#define CONTEXTS_MAX 64 /* per open file */
+#define CONTEXTS_MAX 64 /* maximum number of contexts for each open file */
 #define NODE_CPU     (UINT64_C(1) << 31)
 
 _Static_assert(HWT_RANGES_MAX == KTRACE_HWT_RANGES_MAX && HWT_BACKEND_MAX == KTRACE_HWT_BACKEND_MAX &&
@@ -31,8 +31,8 @@ struct session {
 	unsigned count;
 	struct made {
 		uint32_t ident;
-		uint32_t pid;  /* thread mode */
-		uint64_t cpus; /* CPU mode */
+		uint32_t pid;  /* thread mode: pid of the traced process */
+		uint64_t cpus; /* CPU mode: bit n is set if CPU n is traced */
 	} made[CONTEXTS_MAX];
 };
 _Static_assert(sizeof(struct session) <= PAGE_SIZE, "one page is enough");

@@ -34,9 +34,9 @@ void ipi_send(struct cpu *cpu, enum ipi ipi)
 /*
  * Waits until no other call is in progress. Returns true if interrupts were on. On return interrupts are off,
  * because the owner of the call must not be preempted.
- * The wait may be long. If interrupts were on, they are turned on between two tries. If they were off, this
- * function calls ipi_handle() to handle requests to this CPU: otherwise two callers could wait for each other
- * for ever.
+ * The wait may be long. If interrupts were on, they are turned on between two attempts. If they were off,
+ * this function calls ipi_handle() to handle requests to this CPU: otherwise two callers could wait for each
+ * other for ever.
  */
 static bool claim_call(uintptr_t place)
 {

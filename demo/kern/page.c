@@ -47,7 +47,7 @@ static uintptr_t middle;  /* address of the middle of the largest range of RAM *
 /* The number of free pages. Tests read it to find out whether programs leak pages. */
 KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
 
-#define RECORD_STEP 16 /* pages */
+#define RECORD_STEP 16 /* a number of pages */
 
 /*
  * Records the number of free pages, unless it differs from the last recorded number by less than RECORD_STEP:

@@ -6,7 +6,7 @@
 #ifndef DEMO_POWER_H
 #define DEMO_POWER_H
 
-_Noreturn void power_off(int status); /* 0 to 127 */
+_Noreturn void power_off(int status); /* `status` is 0 to 127 */
 _Noreturn void power_restart(void);
 
 #endif

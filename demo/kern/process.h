@@ -39,7 +39,7 @@ struct process_ends {
 };
 
 struct process {
-	enum process_state state; /* table lock */
+	enum process_state state; /* guarded by the table lock */
 	uint32_t pid;
 	/* The process group: the pid of the process that created the group; table lock. */
 	uint32_t group;
@@ -53,7 +53,7 @@ struct process {
 	struct thread *ender;
 	struct vm vm;
 	struct files files;
-	struct inode *cwd; /* table lock */
+	struct inode *cwd; /* working directory; guarded by the table lock */
 	struct credentials cred;
 	struct signals signals;
 	struct ktrace_proc trace;
@@ -89,7 +89,7 @@ int64_t process_wait(int64_t pid, int *status, unsigned flags);
 
 /* The initial state of a new thread of the running process. */
 struct thread_start {
-	uintptr_t entry, argument, stack, tls; /* in user mode */
+	uintptr_t entry, argument, stack, tls; /* addresses in user mode */
 	/* Name in kernel memory; NULL means the name of the running thread. */
 	const char *name;
 };

@@ -21,7 +21,7 @@
 static struct mutex lock = MUTEX("files");
 static uint64_t pages_left;
 
-static struct inode *inodes[FAN]; /* pages of inodes */
+static struct inode *inodes[FAN]; /* pages that contain the inodes */
 static uint32_t inode_pages;
 static struct inode *free_inodes;
 

@@ -45,7 +45,7 @@ size_t ramfs_read(const struct inode *inode, void *to, uint64_t offset, size_t s
  */
 int64_t ramfs_write(struct inode *inode, const void *from, uint64_t offset, size_t size);
 
-int ramfs_resize(struct inode *inode, uint64_t size); /* 0 or -EFBIG */
+int ramfs_resize(struct inode *inode, uint64_t size); /* returns 0 or -EFBIG */
 
 /*
  * Clears the set-id bits of a file. Called when its owner or its contents change: its previous owner did not
@@ -54,9 +54,10 @@ int ramfs_resize(struct inode *inode, uint64_t size); /* 0 or -EFBIG */
 void ramfs_end_set_id(struct inode *inode);
 
 /* Functions for directories. Names have 1 to NAME_MAX characters and need not end with a NUL. */
-struct inode *directory_find(struct inode *directory, const char *name, size_t length); /* NULL: not there */
+/* returns NULL if there is no such name */
+struct inode *directory_find(struct inode *directory, const char *name, size_t length);
 int directory_add(struct inode *directory, const char *name, size_t length,
-		  struct inode *inode); /* 0, -ENOSPC */
+		  struct inode *inode); /* returns 0 or -ENOSPC */
 void directory_remove(struct inode *directory, const char *name, size_t length);
 bool directory_is_empty(const struct inode *directory);
 /*

@@ -8,7 +8,7 @@
 #include "rootfs.h"
 #include "string.h"
 
-/* rootfs.S */
+/* defined in rootfs.S */
 extern const char rootfs_archive[], rootfs_archive_end[];
 
 /*

@@ -237,7 +237,7 @@ int socket_name(struct file *file, struct abi_sockaddr *address)
 	return 0;
 }
 
-/* ---- As a file --------------------------------------------------------------------------------- */
+/* ---- Operations of the open file --------------------------------------------------------------- */
 
 static int64_t read_socket(struct file *file, uintptr_t to, size_t size)
 {

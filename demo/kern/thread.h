@@ -24,8 +24,8 @@
  */
 enum thread_state {
 	THREAD_RUNNABLE = 0,
-	THREAD_SLEEPING = 1, /* sleeps until an event or a signal */
-	THREAD_BLOCKED = 2,  /* sleeps until an event */
+	THREAD_SLEEPING = 1, /* sleeps until an event or a signal ends the sleep */
+	THREAD_BLOCKED = 2,  /* sleeps until an event; a signal does not end the sleep */
 	THREAD_DEAD = 4,
 	THREAD_RUNNING = 5, /* never recorded by sched.switch */
 };
@@ -53,14 +53,14 @@ struct thread {
 	 * another thread.
 	 */
 	bool on_cpu;
-	bool pinned;	     /* must not migrate */
+	bool pinned;	     /* true: the thread must not migrate */
 	uint8_t priority;    /* threads of higher priority run first */
 	struct thread *next; /* next thread in the run queue */
 	/* Next thread in the wait queue; guarded by that queue's lock. */
 	struct thread *next_waiter;
 	/* Object for which the thread waits; NULL if the thread is runnable. */
 	const void *waits_for;
-	const char *waits_by_name; /* name of that object */
+	const char *waits_by_name; /* name of the object for which the thread waits */
 	/* Name that the program gave to the word for which the thread waits (word_wait.c). */
 	char waits_for_word[THREAD_NAME_MAX];
 	/*

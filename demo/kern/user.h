@@ -32,8 +32,9 @@ struct user_frame *user_frame_of(struct thread *thread);
 
 uintptr_t user_frame_ip(const struct user_frame *frame);
 uintptr_t user_frame_sp(const struct user_frame *frame);
-unsigned user_frame_call(const struct user_frame *frame);		  /* system call number */
-uint64_t user_frame_argument(const struct user_frame *frame, unsigned n); /* 0 to 5 */
+/* returns the number of the system call */
+unsigned user_frame_call(const struct user_frame *frame);
+uint64_t user_frame_argument(const struct user_frame *frame, unsigned n); /* `n` is 0 to 5 */
 void user_frame_set_result(struct user_frame *frame, int64_t result);
 /* Sets the register that contains a function's first argument. */
 void user_frame_set_argument(struct user_frame *frame, uint64_t value);

@@ -73,7 +73,7 @@ static int may_change(const struct place *place, const struct credentials *who, 
 	return -EPERM;
 }
 
-/* ---- Walking ----------------------------------------------------------------------------------- */
+/* ---- Lookup of paths --------------------------------------------------------------------------- */
 
 static bool is_dots(const struct place *place)
 {
@@ -154,7 +154,7 @@ static int walk_to_name(const char *path, struct inode *cwd, const struct creden
 	if (error)
 		return error;
 	if (!place->directory)
-		return -EBUSY; /* the root */
+		return -EBUSY; /* this is the root */
 	if (is_dots(place))
 		return -EINVAL;
 	return vfs_may(place->directory, who, MAY_WRITE, place->path);
@@ -172,7 +172,7 @@ int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *wh
 	return error;
 }
 
-/* ---- Names come and go ------------------------------------------------------------------------- */
+/* ---- Creating and removing names --------------------------------------------------------------- */
 
 /* Adds a directory entry for an inode: the name is the last component of the place's path. */
 static int enter(struct place *place, struct inode *inode)

@@ -106,6 +106,6 @@ void inode_put(struct inode *inode);
 size_t inode_read(struct inode *inode, void *to, uint64_t offset, size_t size);
 
 extern struct inode *vfs_root;
-extern const struct credentials vfs_superuser; /* may do everything */
+extern const struct credentials vfs_superuser; /* the superuser, who may do everything */
 
 #endif

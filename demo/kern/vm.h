@@ -48,7 +48,7 @@ struct vm_area {
 struct vm {
 	struct arch_space space;
 	struct vm_area area[VM_AREAS_MAX];
-	uintptr_t brk_start, brk; /* the heap */
+	uintptr_t brk_start, brk; /* start and end of the heap */
 	bool is_shared;		  /* true: several threads use the memory, or have used it */
 	struct mutex lock;	  /* guards the fields above, if is_shared is true */
 };

@@ -13,7 +13,7 @@ struct word_wait {
 	uintptr_t address;
 	uint32_t value;	      /* sleep only if the word has this value */
 	uint64_t deadline_ns; /* time, as clock_ns(), at which the wait ends; or WAIT_FOR_EVER */
-	bool is_lock;	      /* WAIT_OWNER was given */
+	bool is_lock;	      /* true: the caller has set WAIT_OWNER */
 	/* Code address in the program, which the trace shows as the place of the wait. */
 	uintptr_t place;
 	const char *name; /* name of the word, in kernel memory; "" if it has none */

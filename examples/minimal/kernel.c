@@ -52,7 +52,7 @@ __asm__(".pushsection .text.start, \"ax\"\n"
 	"	csrr	tp, mhartid\n"
 	"	la	sp, stacks\n"
 	"	addi	t0, tp, 1\n"
-	"	slli	t0, t0, 13\n" /* 8 KiB each */
+	"	slli	t0, t0, 13\n" /* each stack has 8 KiB */
 	"	add	sp, sp, t0\n"
 	"	mv	a0, tp\n"
 	"	call	kernel_main\n"

@@ -16,7 +16,7 @@ use crate::{c_int, Name};
 pub enum Error {
     /// A parameter or a member of [`Config`] is out of range.
     Argument = -1,
-    /// The lent memory is too small, or the table that is needed does not exist.
+    /// The memory that the kernel provides is too small, or the table that is needed does not exist.
     Memory = -2,
     /// [`init`] has not been called, or has been called already.
     State = -3,
@@ -62,7 +62,7 @@ pub struct Config {
     pub policy: u32,
     /// Maximum number of thread names.
     pub threads: u32,
-    /// Maximum number of threads for which ktrace keeps the locks that they hold and what they wait for.
+    /// Maximum number of threads whose state ktrace stores: the locks that they hold, and what they wait for.
     pub holders: u32,
     /// 1: each event has a counter for each CPU; 0: each event has one counter, which all CPUs share.
     pub counters: u32,
@@ -180,7 +180,7 @@ pub fn init(memory: &'static mut [u8], config: Config) -> Result<(), Error> {
         return Err(Error::State);
     }
     let memory = Memory { base: memory.as_mut_ptr(), size: memory.len() };
-    // SAFETY: one call at a time; the memory is lent for ever; C reads the configuration only during the
+    // SAFETY: one call at a time; the memory belongs to C for ever; C reads the configuration only during the
     // call.
     let done = result(unsafe { ktrace_init(&Config { memory: &memory, blocks: 1, ..config }) });
     if done.is_err() {

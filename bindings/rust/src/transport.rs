@@ -178,7 +178,8 @@ impl Pl011 {
     }
 }
 
-// SAFETY, for the functions below: the structures mirror those of C member by member, and are lent to C for ever.
+// SAFETY, for the functions below: the structures mirror those of C member by member, and belong to C for
+// ever.
 
 #[cfg(target_arch = "x86_64")]
 impl Driver for Debugcon {

@@ -17,8 +17,8 @@ struct cpu;
 	(1u << INTID_VIRTUAL_TIMER | 1u << INTID_PROFILING | 1u << INTID_IPI | 1u << INTID_DOORBELL)
 
 struct gic_driver {
-	void (*init)(void);	/* once, boot CPU */
-	void (*init_cpu)(void); /* on each CPU */
+	void (*init)(void);	/* called once, on the boot CPU */
+	void (*init_cpu)(void); /* called on each CPU */
 	/*
 	 * Acknowledges the pending interrupt. Returns the value to pass to end(); its bits 9:0 are the number
 	 * of the interrupt.

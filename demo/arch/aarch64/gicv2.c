@@ -20,7 +20,7 @@ enum {
 #define SGIR_TARGETS_SHIFT 16
 #define PRIORITY_ALL	   0xff
 
-/* The bit that stands for each CPU in the distributor's registers. Each CPU stores its own bit here. */
+/* For each CPU: its bit in the distributor's registers. Each CPU stores its own bit here. */
 static uint8_t target_bits[CPU_MAX];
 
 static void init(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reader of flattened device trees. What the tree says about the machine is trusted, but the tree may be
- * malformed: each read is checked against the size in the header. The walk stops at the first error and keeps
- * what was read before.
+ * Reader of flattened device trees. The facts in the tree are trusted, but the tree may be malformed: each
+ * read is checked against the size in the header. The walk stops at the first error and keeps what was read
+ * before.
  */
 #include "fdt.h"
 
@@ -25,7 +25,7 @@ struct walk {
 	uint32_t at;
 	int depth;
 	enum fdt_node outer; /* kind of the node at depth 1 that contains the current node */
-	enum fdt_node node;  /* the innermost node */
+	enum fdt_node node;  /* kind of the innermost node */
 };
 
 struct property {

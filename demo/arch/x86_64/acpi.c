@@ -18,7 +18,7 @@ struct rsdp {
 	char oem[6];
 	uint8_t revision;
 	uint32_t rsdt;
-	uint32_t length; /* from revision 2 */
+	uint32_t length; /* exists only from revision 2 on */
 	uint64_t xsdt;
 } __attribute__((packed));
 

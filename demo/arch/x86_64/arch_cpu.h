@@ -25,7 +25,7 @@ static inline struct cpu *arch_this_cpu(void)
 {
 	struct cpu *self;
 
-	__asm__ volatile("mov %%gs:0, %0" : "=r"(self)); /* the field self */
+	__asm__ volatile("mov %%gs:0, %0" : "=r"(self)); /* reads the field self of struct cpu */
 	return self;
 }
 

@@ -13,7 +13,7 @@
 #define PIT_LATCH    0x00
 #define PIT_STATE    0xe2 /* command: the next read of channel 0 returns its state instead of its count */
 #define STATE_ENDED  0x80
-#define PIT_TICKS    23864u /* 20 ms */
+#define PIT_TICKS    23864u /* duration of the measurement: 20 ms */
 #define READINGS     8
 #define TIMER_START  0xffffffffu
 
@@ -22,8 +22,8 @@ static uint64_t apic_hz;
 
 struct reading {
 	uint64_t tsc;
-	uint32_t apic; /* counts down */
-	uint16_t pit;  /* counts down */
+	uint32_t apic; /* a counter that counts down */
+	uint16_t pit;  /* a counter that counts down */
 };
 
 static uint16_t pit_count(void)

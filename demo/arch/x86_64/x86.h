@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by the files of this folder: instructions that C does not offer, and the functions of each file. */
+/*
+ * Declarations that the files of this folder share: instructions that C does not offer, and the functions of
+ * each file.
+ */
 #ifndef DEMO_X86_H
 #define DEMO_X86_H
 
@@ -49,7 +52,7 @@ void descriptors_set_stack(const struct cpu *cpu, uintptr_t top);
 /* In user.c: enables the SYSCALL instruction on this CPU. */
 void user_mode_init(void);
 
-/* apic.c */
+/* The following functions are in apic.c. */
 void apic_init(void); /* enables this CPU's local APIC; masks its timer */
 void apic_acknowledge(void);
 /*
@@ -58,7 +61,7 @@ void apic_acknowledge(void);
  */
 void apic_trace_unit_unmask(void);
 uint32_t apic_id(void);
-void apic_start_cpu(uint32_t id, uint32_t page); /* INIT, SIPI, SIPI */
+void apic_start_cpu(uint32_t id, uint32_t page); /* sends the interrupts INIT, SIPI, SIPI */
 
 /* In clock.c: measures the frequencies of the TSC and the APIC timer. Called once, on the boot CPU. */
 void clock_init(void);
@@ -72,10 +75,10 @@ unsigned acpi_cpu_count(void);
 uint32_t acpi_cpu_apic_id(unsigned n); /* CPU 0 is the boot CPU */
 void acpi_power_off(void);	       /* returns only if the machine has no power register */
 
-/* console.c */
+/* The following functions are in console.c. */
 void console_init(void);
 
-/* paging.c */
+/* The following functions are in paging.c. */
 void paging_init(void); /* called once, on the boot CPU; unmaps page 0 */
 /*
  * Enables this CPU's features that prevent the execution of data pages, and accidental use of user memory by
@@ -83,7 +86,7 @@ void paging_init(void); /* called once, on the boot CPU; unmaps page 0 */
  */
 void paging_protect(void);
 
-/* pvh.c */
+/* The following functions are in pvh.c. */
 void pvh_copy(void); /* copies the start info; called before the other functions of pvh.c */
 uintptr_t pvh_rsdp(void);
 

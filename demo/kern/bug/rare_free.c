@@ -18,13 +18,13 @@
 
 struct request {
 	uint32_t in_use; /* accessed atomically; 32 bits, because RISC-V has no smaller atomic exchange */
-	bool is_free;	 /* it is in the list of free requests; guarded by the pool's lock */
+	bool is_free;	 /* true: the request is in the list of free requests; guarded by the pool's lock */
 	struct request *next; /* next request in that list */
 };
 
 static struct spinlock pool = SPINLOCK("request pool");
 static struct request requests[SLOTS], *free_requests;
-static struct request *current; /* the request that was handed over */
+static struct request *current; /* the request that one thread has handed over to the other */
 
 static void put(struct request *request)
 {

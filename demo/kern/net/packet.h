@@ -35,7 +35,7 @@ struct packet_queue {
 };
 
 void packet_put(struct packet_queue *queue, struct packet *packet);
-struct packet *packet_take(struct packet_queue *queue); /* NULL: empty */
+struct packet *packet_take(struct packet_queue *queue); /* returns NULL if the queue is empty */
 void packet_free_all(struct packet_queue *queue);
 
 #endif

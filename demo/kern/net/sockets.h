@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by all parts of the network: its lock, the table of sockets, ports.
+ * Declarations that all parts of the network share: its lock, the table of sockets, ports.
  *
  * One sleeping lock guards the whole state of the network. The network thread holds it while it handles a
  * frame. System calls hold it except while they wait. Code that changes a socket calls socket_changed;
@@ -30,7 +30,7 @@ struct socket {
 	/* NULL if the socket has not been opened as a file yet, or its file has been closed. */
 	struct file *file;
 	uint32_t local_address, peer_address; /* local_address 0: any address; peer_address 0: no peer */
-	uint16_t local_port, peer_port;	      /* 0: none */
+	uint16_t local_port, peer_port;	      /* port numbers; 0: no port */
 	/*
 	 * True if no other socket may bind to the local port. An accepted connection shares the port of its
 	 * listener and does not own it.
@@ -49,7 +49,7 @@ struct socket {
 	struct wait_queue changed;
 	uint32_t changes;
 
-	struct packet_queue datagrams; /* received */
+	struct packet_queue datagrams; /* datagrams that were received */
 	struct stream stream;
 };
 
@@ -81,7 +81,7 @@ void network_unlock(void);
 /* All sockets; some entries are free. */
 extern struct socket sockets[SOCKETS_MAX];
 
-struct socket *socket_new(const struct socket_type *type); /* NULL: table full */
+struct socket *socket_new(const struct socket_type *type); /* returns NULL if the table is full */
 void socket_free(struct socket *socket);
 
 /*

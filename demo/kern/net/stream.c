@@ -6,7 +6,7 @@
 
 #define BACKLOG_MAX 32
 
-/* ---- Beginning --------------------------------------------------------------------------------- */
+/* ---- Connecting -------------------------------------------------------------------------------- */
 
 static int begin(struct socket *socket, const struct abi_sockaddr *address)
 {
@@ -257,7 +257,7 @@ static int64_t stream_receive(struct socket *socket, uintptr_t to, size_t size, 
 	return result;
 }
 
-/* ---- End --------------------------------------------------------------------------------------- */
+/* ---- Closing ----------------------------------------------------------------------------------- */
 
 static int stream_shutdown(struct socket *socket, int how)
 {

@@ -58,7 +58,8 @@ bool stream_prepare(struct socket *socket)
 	if (!stream->reserve)
 		stream->reserve = packet_alloc();
 	stream->first = stream->count = 0;
-	stream->next = stream->unacknowledged = (uint32_t)(clock_ns() / 4000); /* differs each time */
+	/* the first sequence number differs from connection to connection */
+	stream->next = stream->unacknowledged = (uint32_t)(clock_ns() / 4000);
 	return stream->buffer && stream->reserve;
 }
 

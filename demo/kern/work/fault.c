@@ -10,7 +10,7 @@
 #include "window.h"
 #include "work.h"
 
-#define STRETCH 16 /* pages */
+#define STRETCH 16 /* a number of pages */
 
 static uint64_t walks;
 

@@ -22,7 +22,7 @@ static const struct work works[] = {
 	{ "sleepers", work_sleepers }, /* timed sleeps */
 	{ "net", work_net },	       /* sockets, used by kernel threads */
 	{ "mix", work_mix },	       /* all workloads from pingpong to sleepers at the same time */
-	{ "forever", work_forever },   /* mix, for ever */
+	{ "forever", work_forever },   /* the workload mix, for ever */
 	{ "idle", work_idle },	       /* servers that wait for rare requests */
 	{ "busy", work_busy },	       /* more work than the CPUs can do at once */
 	{ "spread", work_spread },     /* threads queued on one CPU must spread to the others */

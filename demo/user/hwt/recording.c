@@ -9,7 +9,7 @@
 #define PIECE 32768u /* maximum number of trace bytes in a record */
 #define ROUND 8u
 
-/* ---- Making it --------------------------------------------------------------------------------- */
+/* ---- Opening a recording ----------------------------------------------------------------------- */
 
 /* Opens and maps the file of a trace unit. `number` is the number of a CPU, or the index of a thread. */
 static int open_unit(struct recording *recording, uint32_t number, uint32_t tid)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define NAME_MOST 128
-#define AT_ONCE	  64 /* symbols */
+#define AT_ONCE	  64 /* number of symbols that are read at once */
 
 struct file {
 	int fd;

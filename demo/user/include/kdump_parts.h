@@ -12,7 +12,7 @@
  * used names are kept.
  */
 void names_keep(uint32_t pid, const char *name, size_t size);
-const char *names_of(uint32_t pid); /* "" if unknown */
+const char *names_of(uint32_t pid); /* returns "" if the name is unknown */
 
 /*
  * Writes the contents of a struct in braces: by fields if the table describes the struct, otherwise as bytes.

@@ -15,9 +15,9 @@
 /* A trace unit of the context. */
 struct recording_unit {
 	int fd;			    /* the unit's device file in /dev */
-	const unsigned char *bytes; /* mapped */
+	const unsigned char *bytes; /* address at which the unit's buffer is mapped */
 	uint32_t number;	    /* number of the CPU, or index of the thread in the context */
-	uint32_t tid;		    /* thread mode */
+	uint32_t tid;		    /* thread mode: id of the thread */
 	/* Position in the trace: the bytes before it have been written to the file, or are lost. */
 	uint64_t taken;
 	uint64_t missed;	    /* number of bytes that were overwritten before they could be copied */

@@ -9,7 +9,7 @@
 struct records {
 	int fd;
 	uint64_t at;			/* file offset of the record after `record` */
-	struct ktrx_proc_record record; /* the last record */
+	struct ktrx_proc_record record; /* the record that was read last */
 	uint64_t payload;		/* file offset of the payload of `record` */
 	struct ktrx_proc_head head;	/* head of the session to which `record` belongs */
 	uint64_t heads;			/* number of heads read so far */
@@ -19,7 +19,7 @@ struct records {
 	char part[4096];
 };
 
-/* 0 or -errno. */
+/* Return 0 or -errno. */
 int records_open(struct records *records, const char *path);
 void records_close(struct records *records);
 

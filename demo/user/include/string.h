@@ -17,6 +17,6 @@ int strcmp(const char *a, const char *b);
 void string_copy(char *to, const char *from, size_t size);
 
 bool string_starts(const char *s, const char *with);
-char *strchr(const char *s, int c); /* NULL: not found */
+char *strchr(const char *s, int c); /* returns NULL if the character is not in the string */
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAST_CALLS 2 /* write and exit */
+#define LAST_CALLS 2 /* the calls write and exit */
 
 /*
  * Formats the account line and returns its length. `length` is the length that the line will have, because

@@ -145,7 +145,7 @@ static void dispatch_signal(int signal)
 	add(&account.calls, 1);
 }
 
-void signal_restorer(void); /* arch/…/start.S */
+void signal_restorer(void); /* defined in arch/…/start.S */
 
 int handle_signal(int signal, signal_handler *handler)
 {

@@ -17,14 +17,14 @@
 #define OWN_SIZE  ((size_t)2 << 10)
 #define ALIGNMENT 16
 
-extern const char tls_image[], tls_image_end[], tls_end[]; /* user.ld */
+extern const char tls_image[], tls_image_end[], tls_end[]; /* defined by the linker script user.ld */
 
 unsigned thread_several;
 
 static char first_own[OWN_SIZE] __attribute__((aligned(ALIGNMENT)));
 static bool is_prepared;
 
-void thread_entry(void); /* arch/…/start.S */
+void thread_entry(void); /* defined in arch/…/start.S */
 _Noreturn void thread_main(struct thread *self);
 
 /* Returns the size of the thread-local variables, rounded up to a multiple of ALIGNMENT. */

@@ -51,7 +51,7 @@ static void bad_pointers_in_calls(void)
 	check_equal(0, unlink(FILE_PATH), "the file is removed");
 }
 
-/* ---- Processes that die ------------------------------------------------------------------------- */
+/* ---- Processes that a signal ends --------------------------------------------------------------- */
 
 /* volatile, so that the compiler does not detect that the address is bad */
 static volatile uintptr_t address;
@@ -148,7 +148,7 @@ static void deaths(void)
 	}
 }
 
-/* ---- Programs that are none --------------------------------------------------------------------- */
+/* ---- Files that are not programs ---------------------------------------------------------------- */
 
 static void check_no_program(const void *bytes, size_t size, const char *text)
 {
@@ -171,7 +171,7 @@ static void check_no_program(const void *bytes, size_t size, const char *text)
 #define ELF_ENTRY    24
 #define ELF_SEGMENTS 32 /* field with the offset of the program header table */
 #define ELF_COUNT    56
-#define SEGMENT	     64 /* its first entry */
+#define SEGMENT	     64 /* the first entry of the program header table */
 #define SEGMENT_AT   (SEGMENT + 16)
 #define SEGMENT_SIZE (SEGMENT + 32)
 
@@ -213,7 +213,7 @@ static void bad_programs(void)
 		    "not executable");
 }
 
-/* ---- Using things up ---------------------------------------------------------------------------- */
+/* ---- Exhausting resources ----------------------------------------------------------------------- */
 
 static int64_t fill_disk(void)
 {

@@ -190,7 +190,7 @@ static bool await_record(const struct context *context, unsigned type)
 	return false;
 }
 
-/* ---- Without a unit ---------------------------------------------------------------------------- */
+/* ---- Checks without a trace unit --------------------------------------------------------------- */
 
 static bool has_unit(int device)
 {
@@ -225,7 +225,7 @@ static void check_refusals(int device)
 	check_equal(-EINVAL, alloc(device, wanted, &ident), "an unknown mode is refused");
 }
 
-/* ---- With one ---------------------------------------------------------------------------------- */
+/* ---- Checks with a trace unit ------------------------------------------------------------------ */
 
 static void check_requests(int device)
 {

@@ -16,13 +16,13 @@
 #define TYPE_A	     1
 #define CLASS_IN     1
 #define RESPONSE     0x8180u /* flags: response, recursion desired, recursion available */
-#define NO_SUCH_NAME 3	     /* the response's code */
+#define NO_SUCH_NAME 3	     /* response code: the name does not exist */
 #define CLIENTS	     2
 #define TIMEOUT_MS   10000
 
 static const struct {
 	const char *name;
-	uint32_t address; /* 0: unknown name */
+	uint32_t address; /* address for the name; 0: the name is unknown */
 } questions[] = {
 	{ "localhost", 0x7f000001 },
 	{ "demo.example", 0x0a00020f },
@@ -61,7 +61,7 @@ static void put_header(struct message *message, unsigned id, unsigned flags, uns
 	message->size = 0;
 	put16(message, id);
 	put16(message, flags);
-	put16(message, 1); /* question */
+	put16(message, 1); /* number of questions */
 	put16(message, answers);
 	put16(message, 0);
 	put16(message, 0);
@@ -215,7 +215,7 @@ static void ask(int fd, unsigned id, unsigned question)
 	struct message message;
 	int64_t size;
 
-	put_header(&message, id, 0x0100, 0); /* recursion desired */
+	put_header(&message, id, 0x0100, 0); /* the flag: recursion desired */
 	put_question(&message, questions[question].name);
 	check_equal((int64_t)message.size,
 		    sendto(fd, message.bytes, message.size, 0, &server, sizeof(server)), "the query is sent");

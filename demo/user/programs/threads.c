@@ -13,13 +13,13 @@
 #define ROUNDS	200
 #define LONG_MS 60000
 
-static __thread unsigned own = 7; /* thread-local */
+static __thread unsigned own = 7; /* a thread-local variable */
 static __thread unsigned own_zero;
 
 static struct mutex lock = MUTEX("sum");
 static unsigned sum;
 
-/* ---- Memory, own variables, locks ----------------------------------------------------------------- */
+/* ---- Memory, thread-local variables, locks -------------------------------------------------------- */
 
 static void add(void *argument)
 {
@@ -60,7 +60,7 @@ static void add_together(void)
 	check_equal(0, thread_join(threads[0].id), "joining a thread that has ended returns at once");
 }
 
-/* ---- Words ---------------------------------------------------------------------------------------- */
+/* ---- Waiting for words ---------------------------------------------------------------------------- */
 
 static uint32_t word;
 static unsigned passed;
@@ -147,7 +147,7 @@ static void send_signals(void)
 	check_equal(1, taken_by[0], "a signal to oneself is taken at once");
 }
 
-/* ---- Ends ----------------------------------------------------------------------------------------- */
+/* ---- Ends of threads and of the process ----------------------------------------------------------- */
 
 static struct thread others[THREADS];
 

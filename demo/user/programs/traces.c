@@ -28,7 +28,7 @@ static void make_file(const char *path, int owner)
 	check_equal(0, chown(path, (uint32_t)owner, (uint32_t)owner), path);
 }
 
-/* ---- What is refused --------------------------------------------------------------------------- */
+/* ---- Requests that are refused ----------------------------------------------------------------- */
 
 static void refusals(void)
 {
@@ -62,7 +62,7 @@ static void refusals(void)
 	check_equal(0, records_lost(FILE_OF), "nothing is lost");
 }
 
-/* ---- Those who are traced ---------------------------------------------------------------------- */
+/* ---- Traced processes -------------------------------------------------------------------------- */
 
 /*
  * Descriptor of the write end of a pipe. A process that was started writes a byte to it to report that it is
@@ -185,7 +185,7 @@ static void permissions(void)
 	own = start_target(ITSELF, SOMEBODY, SOMEBODY);
 	other = start_target(ITSELF, ANOTHER, SOMEBODY);
 	group = start_target(ITSELF, SOMEBODY, ANOTHER);
-	marked = start_target(SET_ID, ANOTHER, SOMEBODY); /* runs as SOMEBODY */
+	marked = start_target(SET_ID, ANOTHER, SOMEBODY); /* the program runs as SOMEBODY */
 	try_as(trace_it, own, 0);
 	try_as(trace_it, marked, 0);
 	try_as(as_somebody, own, 0);
@@ -213,7 +213,7 @@ static void into_files_of_others(void)
 		    "a trace into a file of another user cannot be ended");
 }
 
-/* ---- How far it goes --------------------------------------------------------------------------- */
+/* ---- Which processes are traced ---------------------------------------------------------------- */
 
 static void record_token(void)
 {

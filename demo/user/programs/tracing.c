@@ -14,7 +14,7 @@
 #define SOMEBODY 1000
 #define TOKEN	 "word"
 
-/* ---- Processes that say something -------------------------------------------------------------- */
+/* ---- Processes that record tokens -------------------------------------------------------------- */
 
 /*
  * A process (the parent) and its child. For each byte that is sent to the parent, both record a token and
@@ -90,7 +90,7 @@ static void tell(const struct family *family)
 	await_replies(family, 2);
 }
 
-/* ---- The command ------------------------------------------------------------------------------- */
+/* ---- The command ktrace ------------------------------------------------------------------------ */
 
 static int ktrace_command(char *a, char *b, char *c, char *d, char *e, char *f, char *g)
 {

@@ -90,7 +90,7 @@ static APART void compile_sum(struct machine *machine)
 	}
 }
 
-/* ---- By functions ------------------------------------------------------------------------------ */
+/* ---- Interpreter with a table of functions ----------------------------------------------------- */
 
 static APART int64_t pop(struct machine *machine)
 {
@@ -157,7 +157,7 @@ static APART int64_t run_by_table(struct machine *machine)
 	return pop(machine);
 }
 
-/* ---- By a switch ------------------------------------------------------------------------------- */
+/* ---- Interpreter with a switch ----------------------------------------------------------------- */
 
 static APART int64_t run_by_switch(struct machine *machine)
 {

@@ -23,7 +23,7 @@
 
 #define IDENTS	 8    /* number of contexts that may have been created since boot */
 #define ATTEMPTS 3000 /* maximum number of attempts; there is one every 10 ms */
-#define ENOUGH	 4096 /* bytes of trace */
+#define ENOUGH	 4096 /* a number of bytes of trace data */
 #define WORDS	 12
 
 typedef unsigned function(unsigned n);
@@ -75,7 +75,7 @@ static void unmap_copy(const struct elf_segment *text, function *copy)
 	check_equal(0, munmap((void *)at, text->file_size), "unmapped");
 }
 
-/* ---- Traced later ------------------------------------------------------------------------------ */
+/* ---- A trace that starts later ----------------------------------------------------------------- */
 
 /*
  * The child of "mapped late". Writes a byte to the pipe `ready`, and calls the copied function until the pipe

@@ -160,7 +160,7 @@ static bool parse_hex(const char **text, uint64_t *value)
 	return *text != start;
 }
 
-/* "0x1000-0x2000" */
+/* The text of an address range, such as "0x1000-0x2000". */
 static bool parse_range(const char *text, uint64_t *start, uint64_t *end)
 {
 	return string_starts(text, "0x") && parse_hex(&text, start) && *text++ == '-' &&
@@ -221,7 +221,7 @@ static int configure(struct request *request, const struct ktrx_hwt_image *image
 	return error;
 }
 
-/* ---- What comes -------------------------------------------------------------------------------- */
+/* ---- Handling records -------------------------------------------------------------------------- */
 
 static int start(struct request *request)
 {

@@ -185,7 +185,7 @@ static void put_structures(void)
 	line_put(&out, " }");
 }
 
-/* ---- What was denied --------------------------------------------------------------------------- */
+/* ---- Denied operations ------------------------------------------------------------------------- */
 
 static void put_rights(const char *before, uint64_t rights)
 {
@@ -234,7 +234,7 @@ static void put_fault_end(void)
 	faults_put_end(&out, &table, &records, &payload.faultend);
 }
 
-/* ---- All others -------------------------------------------------------------------------------- */
+/* ---- All other records ------------------------------------------------------------------------- */
 
 /*
  * Finds the name of the reason for which a signal was sent. The table may contain names that are valid only
