@@ -16,13 +16,13 @@ struct checked_record {
 	uint32_t context;
 	bool extended;
 	uint8_t payload[230];
-	uint32_t size; /* bytes in payload[] */
+	uint32_t size; /* number of bytes in payload[] */
 };
 
 struct checked_ring {
-	uint64_t produced;    /* slots */
-	uint64_t overwritten; /* slots */
-	uint64_t decoded;     /* slots */
+	uint64_t produced;    /* a number of slots */
+	uint64_t overwritten; /* a number of slots */
+	uint64_t decoded;     /* a number of slots */
 	/* number of slots that are incomplete, belong to another lap, or have parts from several writers */
 	uint64_t invalid;
 	uint64_t anchors;

@@ -45,11 +45,11 @@ struct fake_component {
 	int dirty; /* nonzero: a register was written since the last barrier */
 	enum fake_coresight_stuck stuck;
 	unsigned delay; /* number of reads of the status register after which the operation is complete */
-	/* For trace units: */
+	/* The following members are for trace units: */
 	uint32_t idr[14];
 	int os_locked, enabled, idle;
 	uint64_t made;
-	/* For trace memory: */
+	/* The following members are for trace memory: */
 	uint32_t devid;
 	uint32_t devarch;
 	int capturing, stopped, flushing;

@@ -47,7 +47,7 @@ extern struct fake_pt_features fake_pt_features;
 
 /* The code that the CPU runs. Filters check these fields. */
 struct fake_pt_place {
-	uint32_t user; /* 0: kernel level */
+	uint32_t user; /* nonzero: user level; 0: kernel level */
 	uint64_t cr3;
 	uint64_t ip;
 };
@@ -58,7 +58,10 @@ extern const struct ktrace_hwt_access_msr fake_pt_access;
 /* Resets the CPU. It then has all features of Intel PT and no memory, and runs user code. */
 void fake_pt_reset(void);
 
-/* Lends physical memory to the model, or replaces the memory at the same address. Lend at most 256 pieces. */
+/*
+ * Gives physical memory to the model, or replaces the memory at the same address. The model accepts at most
+ * 256 pieces.
+ */
 void fake_pt_memory(uint64_t physical, void *host, uint64_t size);
 
 /* Runs code until the CPU has made `bytes` bytes of trace. Returns how many bytes were written. */

@@ -59,7 +59,7 @@ struct hwt_decoder {
 
 static char open_message[512];
 
-/* ---- The text ---------------------------------------------------------------------------------- */
+/* ---- Parsing the text -------------------------------------------------------------------------- */
 
 static uint64_t read_address(const struct hwt_file *file, const char *word)
 {
@@ -279,7 +279,7 @@ static int read_line(struct hwt_file *file, char *line)
 	return 0;
 }
 
-/* ---- As a file --------------------------------------------------------------------------------- */
+/* ---- The functions of hwt/hwt.h for a file ----------------------------------------------------- */
 
 static int fail(struct hwt_file *file, const char *path, unsigned line)
 {

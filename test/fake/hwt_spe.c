@@ -137,7 +137,7 @@ uint8_t fake_spe_byte(uint64_t number, uint64_t offset)
 
 /*
  * Writes a record, and zeros up to the aligned address of the next record. If a fault is due, writes only the
- * bytes before the fault. Returns 0 if the address is not in memory that was lent to the model.
+ * bytes before the fault. Returns 0 if the address is not in memory that was given to the model.
  */
 static int write_record(void)
 {
@@ -213,8 +213,8 @@ static int place_of(uint32_t encoding)
 }
 
 /*
- * Formats the value of a register. Addresses are shown relative to the lent memory, because they differ
- * between runs.
+ * Formats the value of a register. Addresses are shown relative to the memory that the model has, because
+ * they differ between runs.
  */
 static const char *shown(int place, uint64_t value)
 {

@@ -31,7 +31,7 @@ extern struct fake_spe_features fake_spe_features;
 
 /* The operation that the CPU runs. Filters check these fields. */
 struct fake_spe_operation {
-	uint32_t user;	/* 0: kernel level */
+	uint32_t user;	/* nonzero: user level; 0: kernel level */
 	uint32_t types; /* types of the operation: bits 0 to 2 are B, LD and ST, as in PMSFCR */
 	uint64_t events;
 	uint32_t latency;
@@ -44,8 +44,9 @@ extern const struct ktrace_hwt_access_sysreg fake_spe_access;
 void fake_spe_reset(void);
 
 /*
- * Lends memory to the model, which then may write to it. Replaces memory that was lent at the same address.
- * The log shows addresses in it as BASE + n. Lend at most 256 pieces.
+ * Gives memory to the model, which then may write to it. Replaces the memory at the same address, if the
+ * model already has some. The log shows addresses in the memory as BASE + n. The model accepts at most 256
+ * pieces.
  */
 void fake_spe_memory(void *host, uint64_t size);
 

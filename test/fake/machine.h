@@ -14,7 +14,7 @@ struct fake_machine {
 	uint64_t ahead[KTRACE_MAX_CPUS]; /* number of ticks by which each CPU's clock is ahead of `clock` */
 	uint32_t cpu;
 	uint32_t thread;
-	uintptr_t stack_end;	    /* 0: unknown */
+	uintptr_t stack_end;	    /* end of the stack; 0: unknown */
 	uint32_t folds, rare_slots; /* arguments that fake_boot() passes to ktrace_init() */
 	uint32_t holders;	    /* the same; 0: FAKE_HOLDERS */
 	/* reserve words of the CPUs' rings; this machine stores them outside of the rings */
@@ -43,7 +43,7 @@ void fake_at(int64_t n, void (*handler)(void));
 /* Returns the number of points passed since the last call of fake_at(). */
 int64_t fake_points(void);
 
-/* The memory that fake_boot() lends to the library. */
+/* The memory that fake_boot() passes to the library. */
 extern _Alignas(4096) unsigned char fake_memory[1 << 20];
 
 /* Returns the descriptor of an event by its full name; fails the test if there is none. */

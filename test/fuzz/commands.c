@@ -171,7 +171,7 @@ static int run_words(char **words, int count)
 	char name[64];
 	const struct command *command = find(&words, &count, name);
 
-	optind = 0; /* getopt(3) starts again */
+	optind = 0; /* makes getopt(3) start again */
 	words[count] = NULL;
 	return command ? command->run(count, words) : -1;
 }

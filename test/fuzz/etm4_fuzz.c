@@ -43,7 +43,7 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 	return size;
 }
 
-/* Replaces decoder.c. */
+/* Replaces the functions of decoder.c. */
 uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 {
 	(void)stream;

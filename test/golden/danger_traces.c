@@ -256,7 +256,8 @@ static void put_records(struct put *put)
 /* Gives the head the clock frequency and the nonce of the dump, so that both files can be shown together. */
 static void put_same_boot(struct put *put)
 {
-	const uint64_t head[2] = { 1000000000, UINT64_C(0x1234567890abcd03) }; /* frequency, nonce */
+	/* the frequency and the nonce */
+	const uint64_t head[2] = { 1000000000, UINT64_C(0x1234567890abcd03) };
 	uint32_t check = 2166136261u;
 
 	memcpy(put->bytes.data + 8, head, sizeof(head));

@@ -10,7 +10,8 @@ cp $golden/a.strace "$tmp/a"
 # change NAME SED-EXPRESSION: makes the file NAME, a copy of `a` with a change.
 change() { sed -E "$2" $golden/a.strace >"$tmp/$1"; }
 
-# Another process id, other times, another order of the two processes, another descriptor: all are noise.
+# A different process id, different times, a different order of the two processes, and a different descriptor
+# are not reported.
 sed -E 's/^100/7/; s/^101/9/; s/ = 101$/ = 9/; s/= 100$/= 7/; s/1700000000/1700009999/; s/ = 3$/ = 5/; s/\((3)([,)])/(5\2/' \
 	$golden/a.strace | sed '6{h;d};7G' >"$tmp/same"
 golden same ktrace diff a same
@@ -35,7 +36,7 @@ sed 's/^[0-9]* *//' $golden/a.strace | grep -v 'child\|resumed\|unfinished' >"$t
 sed 's/= -1 ENOENT.*/= 0/' "$tmp/plain" >"$tmp/plain-changed"
 golden plain ktrace diff plain plain-changed
 
-# Damaged lines are gaps: what they may have held is undecided.
+# A damaged line counts as a gap: it is undecided whether a call is missing there.
 change cut 's/^(.*unlink\().*/\1"\/tm/'
 golden cut ktrace diff a cut
 change garbage '/unlink/s/.*/\x01\x1b[31mgarbage/'
@@ -56,14 +57,14 @@ golden empty ktrace diff a empty
 golden absent ktrace diff a absent
 golden one ktrace diff a
 
-# A line without an end takes no memory.
+# A line that never ends must not take more and more memory.
 { head -n 12 "$tmp/a"; printf "100   1700000000.000520 unlink("; } >"$tmp/long"
 truncate -s 256M "$tmp/long"
 (cd "$tmp" && ulimit -v 200000 && ktrace diff a long) >"$tmp/output" 2>&1
 equal "a line of 256 MiB: status" 4 $?
 check "it counts as damaged" grep -qF '(lost: A 0, B 1)' "$tmp/output"
 
-# A program that makes no call at all.
+# One of the programs makes no call at all.
 printf '%s\n' '100 1700000000.000000 +++ exited with 0 +++' >"$tmp/no-calls"
 {
 	awk 'BEGIN { for (n = 0; n < 50; n++) printf "100 1600000000.%06d read(3, \"a\", 1) = 1\n", n }'
@@ -86,7 +87,7 @@ sed 's/<0.0001/<0.0002/' "$tmp/fast" >"$tmp/slow"
 golden slower ktrace diff --slower 50 fast slow
 golden not-slower ktrace diff --slower 150 fast slow
 
-# A program under two tracers of Linux.
+# Two tracers of Linux record the same program.
 cat >"$tmp/program.c" <<'END'
 #include <fcntl.h>
 #include <unistd.h>

@@ -29,7 +29,7 @@ golden samples-functions hwt --functions --json samples.steps
 golden samples-calls hwt --calls samples.steps
 golden samples-coverage hwt --coverage samples.steps
 
-# Selections.
+# Tests options that select a part of the trace.
 golden last hwt --last 3 kernel.steps
 golden last-before hwt --last 4 --before panic -o time,symbol,event_type kernel.steps
 golden last-calls hwt --calls --last 5 --before panic kernel.steps
@@ -122,7 +122,7 @@ golden bad-output hwt -w nowhere/out kernel.steps
 golden bad-itself hwt -w kernel.steps kernel.steps
 golden no-output sh -c 'hwt kernel.steps >/dev/full'
 
-# Recording.
+# Tests recording.
 for backend in pt coresight spe; do golden record-$backend hwt -c $backend -w out -- true; done
 golden record-what hwt -c qemu -w out -- true
 golden record-nothing hwt -c qemu -w out --

@@ -10,7 +10,7 @@ build/test/kdump-traces "$tmp" || exit 1
 cp test/golden/proc/*.ktrace "$tmp" || exit 1
 cp "$tmp/freebsd1.ktrace" "$tmp/ktrace.out"
 
-# Formats.
+# Tests all formats.
 for format in ktrx dragonfly freebsd0 freebsd0-i386 freebsd1; do
 	golden "$format" kdump -f $format.ktrace
 	golden "$format-T" kdump -T -t cn $format.ktrace
@@ -20,7 +20,7 @@ for format in ktrx dragonfly freebsd0 freebsd0-i386 freebsd1; do
 	golden "$format-named" kdump --format $format -t s $format.ktrace
 done
 
-# Options.
+# Tests all options.
 golden default kdump
 golden A kdump -A abi.ktrace
 golden A-oneline kdump --oneline abi.ktrace

@@ -413,7 +413,7 @@ static void make_linux32(const char *directory)
 	put.tid = put.pid;
 	put_name(&put, "narrow");
 	put_call(&put, 5, 2, (uint64_t[]){ 4096, 0 });
-	put_over(&put, 32 + 6, 3, 2); /* its ABI: i386 */
+	put_over(&put, 32 + 6, 3, 2); /* the ABI of the process: i386 */
 	put_ret(&put, 5, 0, 3);
 	put.pid--;
 	put.tid = put.pid;

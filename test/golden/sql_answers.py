@@ -50,8 +50,8 @@ here = collections.Counter((e["time"], e["cpu"]) for e in events)
 answer("pairs", [(sum(at[e["time"]] - here[e["time"], e["cpu"]] for e in exits),)])
 answer("lost", [(sum(item["lost"] for item in lost),)])
 
-# Calls by thread. A thread that migrates or loses slots is left to ktrace: the question is asked of a trace without
-# losses.
+# Pairs calls and returns by thread. Does not handle lost slots, because this query is only used on a trace
+# without losses.
 begun, calls = {}, []
 for e in events:
     if e["event"] == "syscall.enter":

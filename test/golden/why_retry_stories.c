@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Stories of mutexes whose waiters do not sleep until they get the mutex. They try to take it, then yield or
- * sleep for a moment, and try again. Some of them wait with a timeout, or give up after each try.
+ * sleep for a moment, and try again. Some of them wait with a timeout, or give up after each attempt.
  */
 #include "test/golden/why_stories.h"
 
@@ -15,7 +15,7 @@
 #include "test/fake/machine.h"
 #include "test/golden/why_story.h"
 
-#define EVERY 50u /* ms between two tries */
+#define EVERY 50u /* time in ms between two attempts to take the mutex */
 #define LAST  4040u
 #define RETRY (PLACE + 0x10)
 
@@ -71,7 +71,7 @@ static void rest_until(enum after after, uint32_t cpu, uint64_t ms)
 		idle_on(cpu);
 }
 
-/* Each of two threads sleeps between its tries to take the mutex that the other one holds. */
+/* Each of two threads sleeps between its attempts to take the mutex that the other one holds. */
 static void make_asleep(void)
 {
 	take_crosswise(1);
@@ -85,7 +85,7 @@ static void make_asleep(void)
 	save("retry-asleep.ktrx");
 }
 
-/* One of the two threads sleeps between its tries, the other one sleeps until it gets the mutex. */
+/* One of the two threads sleeps between its attempts, the other one sleeps until it gets the mutex. */
 static void make_asleep_one(void)
 {
 	take_crosswise(1);
@@ -99,7 +99,7 @@ static void make_asleep_one(void)
 	save("retry-asleep-one.ktrx");
 }
 
-/* Two threads give up after each try, and sleep or yield until the next try. */
+/* Two threads give up after each attempt, and sleep or yield until the next attempt. */
 static void make_given_up(enum after after, const char *file)
 {
 	take_crosswise(1);
@@ -132,7 +132,7 @@ static void make_given_up_busy(void)
 	save("retry-given-up-busy.ktrx");
 }
 
-/* A thread gives up after each try to take a mutex that another thread holds while it sleeps for ever. */
+/* A thread gives up after each attempt to take a mutex that another thread holds while it sleeps for ever. */
 static void make_given_up_blocked(void)
 {
 	boot();
@@ -178,7 +178,7 @@ static void make_healthy(void)
 
 /*
  * Healthy: thread 6 tries to take a mutex that thread 5 releases from time to time. It gets the mutex after
- * twenty tries.
+ * twenty attempts.
  */
 static void make_twenty(void)
 {

@@ -17,7 +17,7 @@
 
 #define WORK  0x88000u
 #define TURNS 30u
-#define EVERY 50u /* ms between two turns */
+#define EVERY 50u /* time in ms between two turns */
 #define HOUR  3600000u
 
 /*

@@ -23,7 +23,7 @@
 #include "unit/support/hwt_write.h"
 
 #define NAME_ROOM 128u
-#define MOST	  128u /* of each kind */
+#define MOST	  128u /* maximum number of items of each kind */
 #define PIECE	  65536u
 #define FRAME	  16u
 

@@ -50,7 +50,7 @@ static bool in_parts;
 
 struct size {
 	uint64_t address; /* address of the block plus 1; 0 if the entry is free */
-	uint64_t space;	  /* 0: any */
+	uint64_t space;	  /* address space of the code; 0: any */
 	uint32_t size;
 	/* true if the block is one instruction that repeats itself; QEMU logs a block for each repetition */
 	bool repeats;

@@ -47,7 +47,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: the flame graph has these functions" sh -c 'grep -q "three_parts: " "$1" && grep -q "one_part: " "$1"' sh "$tmp/svg"
 done
 
-# A guest that was running before.
+# Profiles a guest that is running already.
 # shellcheck disable=SC2046
 timeout -k 5 $kill_limit $(guest x86_64) -qmp "unix:$tmp/qmp,server=on,wait=off" >"$tmp/qemu" 2>&1 &
 qemu=$!
@@ -90,6 +90,6 @@ wait $profile
 check "what was sampled until the end of QEMU is printed: $(member samples)" test "$(member samples)" -ge 1
 check "no files are left" sh -c '! ls "$1" | grep -q "^ktrace-"' sh "$tmp"
 
-# What cannot be profiled.
+# Guests that cannot be profiled.
 check "a program that is not QEMU is refused" sh -c '"$1" profile -- true 2>&1 | grep -q "not a qemu-system program"' sh "$ktrace"
 done_testing

@@ -57,7 +57,7 @@ for arch in x86_64 aarch64 riscv64; do
 	same "$arch: the same accesses a second time" "$tmp/first" "$tmp/accesses"
 done
 
-# The last accesses, reads, and JSON.
+# Tests the last accesses, read accesses, and JSON.
 record x86_64
 retrace "$out" --who-wrote full -n 1
 equal "--last 1: a heading and one access" 2 "$(grep -c . "$tmp/accesses")"
@@ -72,7 +72,7 @@ check "JSON has the source" grep -q "\"file\":\"$source\",\"line\":[0-9]*}\$" "$
 check "JSON is valid" python3 -c 'import json, sys
 for line in open(sys.argv[1]): json.loads(line)' "$tmp/accesses"
 
-# A number instead of a name; a range that no instruction accesses.
+# Tests a number instead of a name, and a range that no instruction accesses.
 address=$(nm build/demo/x86_64/kernel.elf | sed -n 's/^0*\([0-9a-f]*\) . full$/0x\1/p')
 retrace "$out" --who-wrote "$address,1" --last 1000
 cp "$tmp/accesses" "$tmp/by_number"
@@ -90,7 +90,7 @@ refused "more than 8 ranges" --who-wrote full --who-read 1 --who-read 2 --who-re
 	--who-read 7 --who-read 8
 refused "replay" --who-wrote full -o "$out"
 
-# A kernel that has changed.
+# Tests a kernel that has changed.
 cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
 KERNEL=$tmp/kernel.elf record x86_64
 echo >>"$tmp/kernel.elf"

@@ -61,7 +61,7 @@ for arch in x86_64 aarch64 riscv64; do
 	message_has "the same run as"
 done
 
-# A window. Both ends are events of the trace.
+# Tests a window whose two ends are events of the trace.
 first=$(part_of 50 "$tmp/locks") second=$(part_of 55 "$tmp/locks")
 retrace --functions --only spin_lock --only spin_lock_at --since-event "$first" --until-event "$second"
 equal "a window: status" 0 "$status"

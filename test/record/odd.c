@@ -73,9 +73,11 @@ static int old_call(void)
 #ifdef __x86_64__
 	int result;
 
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20) : "memory"); /* getpid() of i386 */
+	/* makes the call getpid() of i386 */
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(20) : "memory");
 	printf("int 0x80: %s\n", result == getpid() ? "done" : "another");
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(6), "b"(-1) : "memory"); /* close() */
+	/* makes the call close() of i386 */
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(6), "b"(-1) : "memory");
 	printf("int 0x80: %d\n", result);
 #endif
 	return 0;

@@ -31,13 +31,13 @@ record -t x true
 equal "-t x is refused" 2 "$status"
 message_has "has the letter 'x', which is not one of cnisutfwpy+"
 
-# Children.
+# Tests the recording of children.
 record -f "$tmp/alone" sh -c 'cat /dev/null; cat /dev/null'
 equal "without -i only the command is recorded" 1 "$(build/bin/kdump -f "$tmp/alone" -t c | awk '{ print $1 }' | sort -u | wc -l)"
 record -i -f "$tmp/all" sh -c 'cat /dev/null; cat /dev/null; :'
 equal "-i records children, too" 3 "$(build/bin/kdump -f "$tmp/all" -t c | awk '{ print $1 }' | sort -u | wc -l)"
 
-# Appending.
+# Tests appending to a file.
 record -a -f "$tmp/a" true
 equal "-a appends a second session" 2 "$(grep -aoF KTRP "$tmp/a" | wc -l)"
 shown "$tmp/a" "NAMI  \"$tmp/text\""
@@ -49,7 +49,7 @@ equal "-a to a file that is not a trace is refused" 1 "$status"
 message_has "contains something other than a trace"
 same "a refused -a leaves the file unchanged" "$tmp/text" "$tmp/other"
 
-# Not regular files.
+# Tests output files that are not regular files.
 ln -s "$tmp/text" "$tmp/link"
 mkdir "$tmp/folder"
 mkfifo "$tmp/fifo"
@@ -64,7 +64,7 @@ check "a link as the output file is not replaced" test -L "$tmp/link"
 record -f "$tmp/no/where" true
 equal "a missing folder is an error" 1 "$status"
 
-# Exit status.
+# Tests the exit status.
 record -f "$tmp/f" sh -c 'exit 7'
 equal "record has status 7 if the command has" 7 "$status"
 record -f "$tmp/f" sh -c 'kill -TERM $$'

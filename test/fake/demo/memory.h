@@ -16,7 +16,7 @@ struct fake_memory {
 	unsigned pages_used;
 	unsigned allocations_left; /* number of allocations that will succeed from now on; later ones fail */
 	struct inode file;	   /* the file; tests compare its reference count */
-	const void *contents;	   /* file.size bytes */
+	const void *contents;	   /* contents of the file: file.size bytes */
 };
 
 extern struct fake_memory fake_memory;

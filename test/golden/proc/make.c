@@ -90,7 +90,7 @@ static void make_stat(struct put *put)
 
 	if (put->format == PUT_KTRX) {
 		bytes[0] = 17;	 /* inode */
-		bytes[8] = 0xa4; /* a file, 0644 */
+		bytes[8] = 0xa4; /* mode: a regular file, 0644 */
 		bytes[9] = 0x81;
 		bytes[12] = 1;
 		bytes[16] = bytes[20] = 0;
@@ -179,9 +179,9 @@ static void put_denied(struct put *put, bool later, unsigned reason, const char 
 		put_text(put, path);
 		put_zeroes(put, 1024 - strlen(path));
 	} else {
-		put64(put, 0x0200000000000001); /* wanted: to read */
+		put64(put, 0x0200000000000001); /* rights that are needed: to read */
 		put64(put, 0x0400000000000000);
-		put64(put, 0x0200000000000002); /* had: to write */
+		put64(put, 0x0200000000000002); /* rights that the descriptor has: to write */
 		put64(put, 0x0400000000000000);
 		put_zeroes(put, later ? 1024 - 32 : 0);
 	}

@@ -23,8 +23,8 @@ static void print(const char *text)
 }
 
 /*
- * Writes the begin of a system call, a context switch, and the end of the call. They are a millisecond apart;
- * the clock has 1 MHz.
+ * Writes the beginning of a system call, a context switch, and the end of the call. They are a millisecond
+ * apart; the clock has 1 MHz.
  */
 static void stream_records(void)
 {

@@ -171,7 +171,7 @@ static void declared_mask_bits_come_first(void **state)
 	assert_string_equal(requests_of("debug.ktr.sched_enable=2"), "E6-6:1/0/0 E2-2:1/2/0 E1-1:1/0/0");
 	assert_string_equal(requests_of("debug.ktr.sched_enable=4"),
 			    "the mask has a bit that no event of sched has");
-	types[0].mask_bit = 6; /* two share it */
+	types[0].mask_bit = 6; /* two events share the bit */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=0x20"), "E6-6:1/1/0 E2-2:1/0/0 E1-1:1/1/0");
 	types[0].mask_bit = types[5].mask_bit = 0;
 }

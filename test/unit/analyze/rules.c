@@ -316,11 +316,11 @@ static void each_default_rule_can_be_violated(void **state)
 	script_event(BLOCK, 20, 0, 1, V(0x10), V(1))->context = KTRX_CONTEXT_INTERRUPT;
 	script_event(ENTER, 25, 1, 3, V(1))->context = KTRX_CONTEXT_INTERRUPT;
 	script_event(SWITCH, 30, 0, 1, V(1), V(2), V(1));
-	script_event(SWITCH, 40, 0, 2, V(2), V(1), V(0)); /* 1 sleeps */
+	script_event(SWITCH, 40, 0, 2, V(2), V(1), V(0)); /* thread 1 goes to sleep */
 	script_event(SWITCH, 50, 1, 3, V(3), V(1), V(0)); /* a violation: thread 1 already runs on CPU 0 */
 	script_event(EXIT, 60, 1, 1, V(1));
 	script_event(SWITCH, 70, 1, 1, V(1), V(3), V(4));
-	script_event(SWITCH, 80, 1, 3, V(3), V(1), V(0)); /* 1 is dead */
+	script_event(SWITCH, 80, 1, 3, V(3), V(1), V(0)); /* thread 1 has ended */
 	script_event(EXIT, 90, 1, 1, V(1));
 	script_event(SWITCH, 100, 1, 1, V(1), V(3), V(4));
 	script_event(WAKE, 110, 1, 3, V(1));

@@ -112,7 +112,7 @@ static void depth_is_unknown_after_its_events_were_off(void **state)
 static void thread_states_are_unknown_after_scheduling_was_off(void **state)
 {
 	(void)state;
-	script_event(SWITCH, 10, 0, 5, V(5), V(6), V(1)); /* 5 sleeps */
+	script_event(SWITCH, 10, 0, 5, V(5), V(6), V(1)); /* thread 5 goes to sleep */
 	switched(20, WAKE, WAKE, 0);
 	switched(30, WAKE, WAKE, 1);
 	script_event(SWITCH, 40, 0, 6, V(6), V(5), V(0));

@@ -173,7 +173,7 @@ static void close_answer_before_its_question_counts(void **state)
 	(void)state;
 	script_event(EXEC, 1000, 1, 1, V(7));
 	script_event(WAKE, 1000 + CLOSE, 0, 1, V(7));
-	script_event(FORK, 9000, 2, 1, V(1)); /* time passes */
+	script_event(FORK, 9000, 2, 1, V(1)); /* advances the time */
 	check(WITHIN, 0, 1, 0);
 	forget();
 	script_event(EXEC, 1000, 1, 1, V(7));

@@ -307,7 +307,7 @@ static void events_after_a_gap_show_that_they_are_recorded(void **state)
 {
 	(void)state;
 	script_event(SWITCHED, 10, 2, 9, V(ENTER), V(RETURN), V(0));
-	script_event(ENTER, 20, 0, 1, V(1)); /* begun before */
+	script_event(ENTER, 20, 0, 1, V(1)); /* the call began before the gap */
 	feed();
 	threads_gap(threads, 2, 20);
 	spans_gap(spans, 2, 20);

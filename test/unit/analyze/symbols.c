@@ -20,7 +20,7 @@
 
 extern const char __ehdr_start[]; /* defined by the linker: start of this program in memory */
 
-uint64_t ktrace_root[4]; /* gives the displacement */
+uint64_t ktrace_root[4]; /* its address gives the displacement */
 
 /*
  * If a kernel is compiled with -ffunction-sections and its linker script names only .text, its file has a

@@ -269,7 +269,7 @@ static void kinds_recorded_at_some_time_are_known(void **state)
 	assert_true(scheduling_recorded(scheduling, WELLKNOWN_CREATE));
 	assert_false(scheduling_recorded(scheduling, WELLKNOWN_EXIT));
 	assert_true(scheduling_off(scheduling, WELLKNOWN_EXIT, 0, 1));
-	assert_false(scheduling_recorded(scheduling, WELLKNOWN_IRQ_EXIT)); /* not declared */
+	assert_false(scheduling_recorded(scheduling, WELLKNOWN_IRQ_EXIT)); /* this event is not declared */
 	assert_false(scheduling_off(scheduling, WELLKNOWN_IRQ_EXIT, 0, 1));
 }
 
@@ -402,7 +402,7 @@ static void waking_a_queue_names_a_thread_or_counts(void **state)
 	script_event(V1_SLEEP, 30, 0, 8, V(0x100));
 	script_event(V1_SWITCH, 40, 0, 8, V(2048 + 8), V(9));
 	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* on queue 0x200 no thread sleeps */
-	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(8)); /* thread 8 */
+	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(8)); /* wakes thread 8 */
 	/* the event reports two woken threads, but only one still sleeps */
 	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2));
 	expect("10 cpu0 7 runs\n"

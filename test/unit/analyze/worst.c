@@ -93,7 +93,7 @@ static void a_call_is_divided_by_its_causes(void **state)
 	script_event(ENTER, 1000, 0, 7, V(3));
 	script_event(IRQ, 1100, 0, 7, V(33))->context = KTRX_CONTEXT_INTERRUPT;
 	script_event(IRQ_END, 1150, 0, 7, V(33))->context = KTRX_CONTEXT_INTERRUPT;
-	script_event(SWITCH, 1300, 0, 7, V(7), V(9), V(1)); /* sleeps */
+	script_event(SWITCH, 1300, 0, 7, V(7), V(9), V(1)); /* the thread sleeps */
 	script_event(WAKE, 1700, 1, 8, V(7));
 	script_event(SWITCH, 1900, 0, 9, V(9), V(7), V(0));
 	script_event(EXIT, 2000, 0, 7, V(3), V(0));
@@ -113,18 +113,20 @@ static void a_wait_for_a_lock_is_divided_by_its_holder(void **state)
 	script_event(SWITCH, 110, 1, 0, V(0), V(8), V(0));
 	script_event(ACQUIRE, 200, 1, 8, V(0xa0), "inode");
 	script_event(CONTEND, 1000, 0, 7, V(0xa0), "inode");
-	script_event(SWITCH, 1300, 1, 8, V(8), V(9), V(0)); /* preempted */
+	script_event(SWITCH, 1300, 1, 8, V(8), V(9), V(0)); /* the thread was preempted */
 	script_event(SWITCH, 1800, 1, 9, V(9), V(8), V(0));
 	script_event(RELEASE, 1900, 1, 8, V(0xa0));
 	script_event(ACQUIRE, 1950, 0, 7, V(0xa0), "inode");
-	script_event(SWITCH, 2000, 1, 8, V(8), V(9), V(1)); /* states mean something */
+	/* shows that states have a meaning in this trace */
+	script_event(SWITCH, 2000, 1, 8, V(8), V(9), V(1));
 	explain(LATENCIES_LOCK_WAIT, &shares);
 	assert_int_equal(ticks_of(&shares, WORST_LOCK, WORST_NODES), 900);
 	assert_string_equal(shares.node[0].name, "inode");
 	assert_int_equal(shares.node[0].thread, 8);
 	assert_int_equal(ticks_of(&shares, WORST_RUNNING, 0), 300 + 100);
 	assert_int_equal(ticks_of(&shares, WORST_RUNNABLE, 0), 500);
-	assert_int_equal(ticks_of(&shares, WORST_RUNNING, WORST_NODES), 50); /* the lock was free */
+	/* the lock was free in this time */
+	assert_int_equal(ticks_of(&shares, WORST_RUNNING, WORST_NODES), 50);
 }
 
 static void after_lost_slots_the_holder_is_unknown(void **state)

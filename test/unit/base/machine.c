@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Names of architectures. */
+/* Tests the names of architectures. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

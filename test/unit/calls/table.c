@@ -213,7 +213,7 @@ static void lines_of_other_machines_are_skipped(void **state)
 	assert_string_equal(calls_table_error(arm, 1), "EARM");
 	assert_null(calls_table_error(none, 1));
 	assert_null(calls_table_call(none, 39));
-	if (calls_table_call(intel, 39)) { /* libseccomp is installed */
+	if (calls_table_call(intel, 39)) { /* true if libseccomp is installed */
 		assert_string_equal(calls_table_call(intel, 39)->name, "getpid");
 		assert_string_equal(calls_table_call(arm, 172)->name, "getpid");
 		assert_true(calls_table_call(arm, 172)->typed);

@@ -67,7 +67,7 @@ static void other_files_are_not_changed(void **state)
 	v1_record(&file, 1001, 1, 0, 7, 1);
 	assert_unchanged(&file);
 	append_dump(&file, 3);
-	file.size -= 100; /* cut off */
+	file.size -= 100; /* cuts the file off */
 	assert_unchanged(&file);
 	bytes_append(&file, "no trace", 8);
 	assert_unchanged(&file);

@@ -26,7 +26,7 @@ struct image {
 };
 
 struct guest {
-	struct image memory; /* at BASE */
+	struct image memory; /* the memory at address BASE */
 	char elf[32];
 	struct bytes trace_id; /* build id that the trace contains; its size is 0 if the trace has none */
 	char warning[512];

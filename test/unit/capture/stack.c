@@ -107,7 +107,7 @@ static void hostile_chains_end(void **state)
 	check("cpu 0 rbp=fffffffffffffff8\n", "");
 	check("cpu 0 rbp=ffffffffffffffffffffffff\n", "");
 
-	put(BASE + 0x10, BASE + 0x10); /* points to itself */
+	put(BASE + 0x10, BASE + 0x10); /* this frame refers to itself */
 	put(BASE + 0x18, 0x1);
 	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1\n");
 

@@ -29,7 +29,7 @@ static void events_and_loss_are_counted(void **state)
 	summary = summary_of(&writer);
 	assert_int_equal(summary.cpus, 1); /* the other CPU records nothing and is not online */
 	assert_int_equal(summary.events, SLOTS);
-	assert_int_equal(summary.overwritten, 10); /* including an anchor */
+	assert_int_equal(summary.overwritten, 10); /* one of these slots is an anchor */
 	capture_summary_loss(&summary, text, sizeof(text));
 	assert_string_equal(text, "10 slots overwritten");
 	writer_close(&writer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which differences are found between two scripted traces, and what counts as noise. */
+/* Tests which differences between two scripted traces are found, and which are ignored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -257,8 +257,8 @@ static void packets_and_signals_are_flows(void **state)
 	script_event(ENTER, 1020, 0, 7, V(1), V(0)); /* this call is not part of the signal's flow */
 	script_event(RX, 1030, 1, 8, V(60), V(2));   /* a packet that was sent before the trace began */
 	script_event(RX, 1040, 1, 8, V(60), V(1));
-	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* another signal */
-	script_event(DELIVER, 1060, 1, 9, V(10), V(0)); /* to another thread */
+	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* the delivery of another signal */
+	script_event(DELIVER, 1060, 1, 9, V(10), V(0)); /* the delivery to another thread */
 	script_event(DELIVER, 1070, 1, 8, V(10), V(0));
 	script_event(RX, 1080, 1, 8, V(60), V(1)); /* received again: this packet's flow has already ended */
 	perfetto_export();

@@ -111,7 +111,7 @@ static void texts_are_utf8(void **state)
 	expect_text("\n\x1b\x7f", 3, 100, "\\x0a\\x1b\\x7f");
 	expect_text("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", 11, 100,
 		    "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-	expect_text("\xc3", 1, 100, "\\xc3"); /* cut off */
+	expect_text("\xc3", 1, 100, "\\xc3"); /* a character that is cut off */
 	/* a character that does not fit as a whole is left out */
 	expect_text("\xc3\xa9", 2, 1, "");
 	/* continuation byte without a start byte */
@@ -120,7 +120,8 @@ static void texts_are_utf8(void **state)
 	expect_text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80"); /* overlong encoding */
 	/* invalid: half of a surrogate pair */
 	expect_text("\xed\xa0\x80", 3, 100, "\\xed\\xa0\\x80");
-	expect_text("\xf4\x90\x80\x80", 4, 100, "\\xf4\\x90\\x80\\x80"); /* beyond Unicode */
+	/* greater than the greatest code of Unicode */
+	expect_text("\xf4\x90\x80\x80", 4, 100, "\\xf4\\x90\\x80\\x80");
 	expect_text("\xc2\x9b", 2, 100, "\\xc2\\x9b"); /* valid, but a control character of a terminal */
 	expect_text("\xff", 1, 100, "\\xff");
 }

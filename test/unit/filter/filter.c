@@ -126,7 +126,7 @@ static void each_expression_accepts_its_events(void **state)
 		{ "path !~ '/etc/*'", "" },
 		{ "path ~ '*s*w?'", "d" },
 		{ "path ~ '/etc/\\*'", "" },
-		{ "fd == 3", "d" }, /* after a string */
+		{ "fd == 3", "d" }, /* a number after a string */
 		{ "thread == 7", "bcfh" },
 		{ "pid == 7", "bcfh" },
 		{ "thread == 'init'", "ade" },
@@ -143,7 +143,7 @@ static void each_expression_accepts_its_events(void **state)
 		{ "ran_ns == 1500000", "e" },
 		{ "wait == 2ms", "e" },
 		{ "wait > 2001us", "" },
-		{ "spent == 2.5ms", "e" }, /* ticks of 1 GHz */
+		{ "spent == 2.5ms", "e" }, /* the field counts ticks of 1 GHz */
 		{ "time == 0", "a" },
 		{ "time >= 2ms and time < 0.004", "cd" },
 		{ "time > 6ms", "h" },

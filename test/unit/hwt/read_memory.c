@@ -13,7 +13,7 @@ static struct hwt_packets_writer packets;
 #define TABLE	   UINT64_C(0x1000) /* address of the first page table; the others follow it */
 #define CODE_PAGE  UINT64_C(0x8000)
 #define SPACE	   TABLE
-#define X86_TABLE  3u /* present, writable */
+#define X86_TABLE  3u /* flags: present, writable */
 #define X86_LARGE  0x83u
 #define ARM_TABLE  3u
 #define ARM_BLOCK  0x701u
@@ -93,7 +93,7 @@ static void x86_64_tables_are_walked(void **state)
 	check_walk(HWT_WALK_X86_64, SPACE, 0x40000123, 0x80000123);
 	check_walk(HWT_WALK_X86_64, SPACE, UINT64_C(0xffffff8000401234), CODE_PAGE + 0x234);
 	check_walk(HWT_WALK_X86_64, SPACE, 0x402000, 0);
-	check_walk(HWT_WALK_X86_64, SPACE, UINT64_C(0x800000000000), 0); /* not canonical */
+	check_walk(HWT_WALK_X86_64, SPACE, UINT64_C(0x800000000000), 0); /* the address is not canonical */
 	check_walk(HWT_WALK_X86_64, UINT64_C(0x7ffffffff000), 0x401234, 0);
 	check_walk(0, SPACE, 0x401234, 0);
 	end_memory();

@@ -190,7 +190,7 @@ static void cpu_without_erratum_treats_its_packets_as_damage(void **state)
 	struct reading reading;
 
 	(void)state;
-	begin(0xcf); /* Emerald Rapids */
+	begin(0xcf); /* model number of Emerald Rapids */
 	write_ended_overflow();
 	reading = finish();
 	assert_int_equal(next(&reading, HWT_GAP)->gap, HWT_GAP_DAMAGED);

@@ -32,7 +32,7 @@ static const struct {
 	{ "53 34 12", "source", "0x1234" },
 	{ "63 78 56 34 12", "source", "0x12345678" },
 	{ "73 01 00 00 00 00 00 00 80", "source", "0x8000000000000001" },
-	/* Operations: other. */
+	/* Operation packets of the class "other". */
 	{ "48 00", "operation", "other" },
 	{ "48 01", "operation", "other conditional" },
 	{ "48 04", "operation", "simd-fp" },
@@ -42,7 +42,7 @@ static const struct {
 	{ "48 9c", "operation", "sme ets=1024" },
 	{ "48 8a", "operation", "sme ets=128 float" },
 	{ "48 11", "operation", "subclass=0x11" },
-	/* Loads, stores, atomics. */
+	/* Operation packets of loads, stores and atomics. */
 	{ "49 00", "operation", "load general" },
 	{ "49 01", "operation", "store general" },
 	{ "49 04", "operation", "load simd-fp" },
@@ -58,7 +58,7 @@ static const struct {
 	{ "49 18", "operation", "load sve evl=64" },
 	{ "49 fd", "operation", "store sve evl=4096 predicated gather-scatter" },
 	{ "49 50", "operation", "load subclass=0x50" },
-	/* Branches. */
+	/* Operation packets of branches. */
 	{ "4a 00", "operation", "branch" },
 	{ "4a 01", "operation", "branch conditional" },
 	{ "4a 0a", "operation", "branch indirect call" },

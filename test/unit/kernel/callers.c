@@ -226,7 +226,7 @@ static void each_event_records_the_callers_it_requests(void **state)
 		for (uint8_t flags = 0; flags <= (KTRX_EVENT_CALLERS | KTRX_EVENT_SITE); flags++) {
 			fake_reset(state);
 			set_flags(form, flags);
-			check_addresses(form, 0, flags); /* before ktrace_init() */
+			check_addresses(form, 0, flags); /* the kernel has not called ktrace_init() yet */
 			fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 			ktrace_states_update();
 			check_addresses(form, form == EARLY ? 0 : 1, flags);
@@ -399,10 +399,10 @@ static void a_walk_ends_at_the_end_of_the_chain(void **state)
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	const uintptr_t wrong_frames[] = {
 		0,
-		here + 3,		       /* unaligned */
-		here - 512,		       /* an inner frame */
-		here + KTRACE_STACK_REACH * 2, /* too far */
-		0x400000,		       /* a user address */
+		here + 3,		       /* the address is not aligned */
+		here - 512,		       /* the address of an inner frame */
+		here + KTRACE_STACK_REACH * 2, /* the address is too far away */
+		0x400000,		       /* the address of a program */
 		UINTPTR_MAX - 7,
 		UINTPTR_MAX / 2 + 1,
 	};
@@ -456,7 +456,8 @@ static void a_walk_ends_at_the_end_of_the_stack(void **state)
 	fake.stack_end = (uintptr_t)&frames[1];
 	walk_with((uintptr_t)frames, 40);
 	assert_int_equal(seen.count, 2);
-	fake.stack_end = (uintptr_t)__builtin_frame_address(0) - 512; /* below this frame */
+	/* the end of the stack is below this frame */
+	fake.stack_end = (uintptr_t)__builtin_frame_address(0) - 512;
 	walk_with((uintptr_t)frames, 40);
 	assert_int_equal(seen.count, 1);
 }

@@ -40,7 +40,7 @@ static struct {
 
 static _Alignas(64) unsigned char memory[1 << 20];
 static uint64_t now, turn_end, end; /* ns */
-static uint64_t tick, hook;	    /* intervals in ns */
+static uint64_t tick, hook;	    /* intervals of ticks and of hooks in ns */
 /* `shuffled`: state of the random generator that chooses the next CPU; 0 if turns have a fixed order */
 static uint32_t running, cpus, shuffled;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -375,7 +375,7 @@ static void the_pager_waits_at_each_page(void **state)
 		 more, more, more);
 	assert_string_equal(show(""), wanted);
 	assert_string_equal(screen.keys, "");
-	assert_int_equal(lines(show("")), 3); /* no more keys */
+	assert_int_equal(lines(show("")), 3); /* no more keys are typed */
 	assert_int_equal(lines(show("/a")), 9);
 }
 
@@ -437,7 +437,7 @@ static void torn_slots_are_skipped_and_counted(void **state)
 	slot_back(2)->word[3] ^= 1; /* damages the last slot of the record of test.wide */
 	/* the slot of record 2 now seems to belong to another lap */
 	slot_back(5)->word[0] ^= UINT64_C(1) << 3;
-	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* being written */
+	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* one more slot is being written */
 	assert_string_equal(show("/a"),
 			    "cpu0 6: test_number  3\ncpu0 1: test_number  1\nunreadable slots: 3\n");
 }

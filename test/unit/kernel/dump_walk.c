@@ -186,11 +186,11 @@ static void slots_of_other_laps_and_torn_slots_are_skipped(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* another lap */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* the slot belongs to another lap */
 	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* mixed words of two writers */
 	/* a slot that a writer of an older version has abandoned */
 	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;
-	ring.word++; /* being written */
+	ring.word++; /* now a slot counts as being written */
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.stamp, 13);
 }
@@ -292,11 +292,11 @@ static void going_back_counts_unreadable_slots(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* another lap */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* the slot belongs to another lap */
 	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* mixed words of two writers */
 	/* a slot that a writer of an older version has abandoned */
 	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;
-	ring.word++; /* being written */
+	ring.word++; /* now a slot counts as being written */
 	assert_int_equal(walk_back(&walk, stamps), 1);
 	assert_int_equal(stamps[0], 13);
 	assert_int_equal(walk.unreadable, 4);

@@ -101,7 +101,7 @@ static void timeouts_are_no_habit(void **state)
 	wait_and_wake(MUTEX, KTRX_WAIT_TIME, 99, 1000, 9);
 	wait_and_wake(MUTEX, KTRX_WAIT_TIME, 0, 1000, 9);
 	wait_and_wake(MUTEX, KTRX_WAIT_EVENT, 99, 1000, 9);
-	ktrace_thread_wake(7); /* once more */
+	ktrace_thread_wake(7); /* wakes the thread once more */
 	assert_int_equal(entry_of(7)->habit_wakes, 2);
 	assert_int_equal(entry_of(7)->habit_object, (uintptr_t)QUEUE);
 	assert_int_equal(entry_of(7)->habit_waker, 9);
@@ -232,7 +232,7 @@ static void a_wait_for_a_lock_lasts_until_it_is_taken(void **state)
 	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_NONE);
 	assert_int_equal(entry_of(7)->held[0].object, (uintptr_t)MUTEX);
 	assert_int_equal(entry_of(7)->held[0].pc, 0x9a);
-	ktrace_thread_switch(7, 8); /* no violation */
+	ktrace_thread_switch(7, 8); /* this is no violation */
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
 
@@ -449,7 +449,7 @@ static void hooks_that_find_no_entry_are_counted(void **state)
 	ktrace_thread_block(QUEUE, "queue", KTRX_WAIT_EVENT, 0);
 	ktrace_thread_switch(7, 20);
 	ktrace_thread_priority(20, 1);
-	ktrace_lock_acquire(MUTEX, KTRACE_BY_CPU); /* is in the CPU's entry */
+	ktrace_lock_acquire(MUTEX, KTRACE_BY_CPU); /* the lock is stored in the CPU's entry */
 	ktrace_lock_release(MUTEX, KTRACE_BY_CPU);
 	ktrace_thread_switch(20, 7); /* thread 7 has an entry */
 	assert_int_equal(ktrace_state.cpu[0].refused, 0);

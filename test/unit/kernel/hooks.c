@@ -206,7 +206,7 @@ static void waits_for_locks_are_reported(void **state)
 	assert_int_equal(here()->wait_stamp, fake.clock);
 	assert_int_equal(cpu()->now, fake.clock);
 	assert_string_equal(here()->object_name, "a name of more than thirty-one ");
-	acquire(3); /* in an interrupt */
+	acquire(3); /* an interrupt takes this lock */
 	assert_int_equal(here()->wait, KTRX_WAIT_SPIN);
 	release(3);
 	acquire(4);

@@ -99,7 +99,7 @@ static void cpus_are_traced_from_start_to_stop(void **state)
 	ktrace_hwt_put(context);
 }
 
-/* ---- One target, one context ------------------------------------------------------------------- */
+/* ---- A target can have only one context -------------------------------------------------------- */
 
 static int try(struct ktrace_hwt_owner *owner, const struct ktrace_hwt_request *request)
 {
@@ -154,7 +154,7 @@ static void a_cpu_has_one_context_of_each_backend(void **state)
 	ktrace_hwt_owner_exit(&owner);
 }
 
-/* ---- Ends -------------------------------------------------------------------------------------- */
+/* ---- The end of a context ---------------------------------------------------------------------- */
 
 static int error_meanwhile;
 
@@ -308,7 +308,7 @@ static void configure_accepts_what_the_backend_supports(void **state)
 	bad = good, bad.ranges = 5;
 	assert_int_equal(configure(process, bad, &left_out), KTRACE_ERROR_ARGUMENT);
 	bad = good, bad.ranges = 1;
-	assert_int_equal(configure(process, bad, &left_out), KTRACE_ERROR_ARGUMENT); /* an empty range */
+	assert_int_equal(configure(process, bad, &left_out), KTRACE_ERROR_ARGUMENT); /* the range is empty */
 	assert_int_equal(ktrace_hwt_configure(process, &good, &pausing, &left_out), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(ktrace_hwt_start(process), KTRACE_OK);
 	assert_int_equal(configure(process, good, &left_out), KTRACE_ERROR_STATE);

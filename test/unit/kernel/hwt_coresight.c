@@ -13,7 +13,7 @@
 
 #include "test/fake/hwt_log.h"
 
-#define KERNEL	1u /* exception level */
+#define KERNEL	1u /* exception level of kernel code */
 #define ADDRESS UINT64_C(0xffff000012345678)
 #define ID	0x10u
 

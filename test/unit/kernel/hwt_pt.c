@@ -7,7 +7,7 @@
 #define MSR_CR3_MATCH 0x572
 #define MSR_ADDR0_A   0x580
 #define MSR_ADDR0_B   0x581
-#define CTL_ALWAYS    UINT64_C(0x2101) /* BranchEn, ToPA, TraceEn */
+#define CTL_ALWAYS    UINT64_C(0x2101) /* the bits BranchEn, ToPA and TraceEn */
 #define CTL_USER      UINT64_C(0x8)
 #define CTL_OS	      UINT64_C(0x4)
 #define CTL_PSB(n)    ((uint64_t)(n) << 24)

@@ -174,7 +174,7 @@ static void a_stop_is_exact_and_reported(void **state)
 	assert_int_equal(unit.lost, 1);
 	assert_int_equal(unit.position, unit.buffer.size);
 	pt_disable(&unit);
-	pt_enable(&unit); /* has no effect */
+	pt_enable(&unit); /* enabling the unit has no effect */
 	assert_int_equal(fake_pt_run(100), 0);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, unit.buffer.size);

@@ -23,7 +23,7 @@ static void fresh(void)
 {
 	fake_pt_reset();
 	memset(table, 0, sizeof(table));
-	table[0] = 0x200000 | 1 << 6; /* 8 KiB */
+	table[0] = 0x200000 | 1 << 6; /* a region of 8 KiB */
 	table[1] = 0x100000 | 1;
 	fake_pt_memory(0x100000, table, sizeof(table));
 	fake_pt_memory(0x200000, room, sizeof(room));

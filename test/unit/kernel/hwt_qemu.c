@@ -48,7 +48,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* Lends every other page of the memory to the unit. */
+/* Gives every other page of the memory to the unit. */
 static void lend(uint32_t pieces)
 {
 	for (uint32_t i = 0; i < pieces; i++)

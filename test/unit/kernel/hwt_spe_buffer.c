@@ -130,7 +130,7 @@ static void a_unit_that_stops_waits_for_its_reader(void **state)
 	assert_int_equal(spe_sample(1000), 0);
 	assert_false(interrupt(&unit));
 	spe_disable(&unit);
-	spe_enable(&unit); /* has no effect */
+	spe_enable(&unit); /* enabling the unit has no effect */
 	assert_int_equal(spe_sample(1000), 0);
 	spe_disable(&unit);
 	assert_int_equal(unit.position, unit.buffer.size);

@@ -161,7 +161,7 @@ static void flags_are_applied(void **state)
 
 	(void)state;
 	spe_begin();
-	assert_int_equal(register_of(&config, PMSCR), 0x9); /* CX, E0SPE */
+	assert_int_equal(register_of(&config, PMSCR), 0x9); /* the bits CX and E0SPE */
 	assert_int_equal(register_of(&config, PMSFCR), 0);
 	assert_int_equal(register_of(&config, PMSIRR), 4096);
 	config.level = KTRX_HWT_KERNEL_LEVEL;

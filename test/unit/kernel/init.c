@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests ktrace_init(): it rejects invalid configurations, divides the memory that the kernel lends to it, and
+ * Tests ktrace_init(): it rejects invalid configurations, divides the memory that the kernel provides, and
  * describes the parts in the root.
  */
 #include <setjmp.h>
@@ -107,7 +107,7 @@ static void rings_use_the_available_memory(void **state)
 	assert_int_equal(ktrace_root.slots, 8192);
 }
 
-/* Every object is aligned, is in memory that the kernel has lent, and does not overlap another object. */
+/* Every object is aligned, is in memory that the kernel has provided, and does not overlap another object. */
 static void blocks_of_any_size_are_used(void **state)
 {
 	struct ktrace_config config = config_of(0);
@@ -135,7 +135,7 @@ static void blocks_of_any_size_are_used(void **state)
 
 		if (section->type == KTRX_SECTION_NONE || section->type <= KTRX_SECTION_EVENTS ||
 		    section->type == KTRX_SECTION_MAILBOX || section->type == KTRX_SECTION_SETTINGS)
-			continue; /* in the image */
+			continue; /* this object is in the image */
 		places[count].start = section->address;
 		places[count++].end = section->address + section->length;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Tests reading a boot's trace after a reset. The core records, then the machine is reset and loads the image
- * again. The test reads only the memory that the kernel has lent to ktrace. The events must be the same as
+ * again. The test reads only ktrace's memory, which the kernel provides. The events must be the same as
  * before the reset.
  */
 #include <setjmp.h>
@@ -39,7 +39,7 @@ KTRACE_SETTING_U64("keep.number", number, 0);
 static _Alignas(8) unsigned char dump[1 << 20];
 static const unsigned char build_id[] = { 1, 2, 3, 4 };
 
-/* The RAM file: the memory lent to ktrace, followed by the image. */
+/* The RAM file: ktrace's memory, followed by the image. */
 static unsigned char memory[4 << 20];
 
 static void boot_keeping(uint32_t keep)
@@ -119,9 +119,7 @@ static struct ktread *read_live(void)
 	return open_ok(temporary(dump, size), NULL);
 }
 
-/*
- * Writes the memory lent to ktrace to a RAM file, makes a dump of the trace found in it, and opens the dump.
- */
+/* Writes ktrace's memory to a RAM file, makes a dump of the trace found in it, and opens the dump. */
 static struct ktread *read_kept(uint32_t back, uint32_t boots)
 {
 	char path[] = "/tmp/keep-read-XXXXXX";
@@ -286,7 +284,7 @@ static void a_panic_of_an_earlier_boot_is_shown(void **state)
 	assert_true(same_traces(live, read_kept(0, 1)) > 0);
 }
 
-/* Copy of the lent memory at a moment when a record is incomplete. A reset is simulated at this moment. */
+/* Copy of ktrace's memory at a moment when a record is incomplete. A reset is simulated at this moment. */
 static unsigned char memory_at_reset[sizeof(fake_memory)];
 
 static void copy_memory(void)
@@ -425,10 +423,7 @@ __attribute__((no_sanitize("address"))) static void copy_raw(unsigned char *to, 
 
 extern unsigned char __data_start[], edata[];
 
-/*
- * Writes the memory lent to ktrace and the image to a RAM file, and opens the trace of the boot `back` boots
- * ago.
- */
+/* Writes ktrace's memory and the image to a RAM file, and opens the trace of the boot `back` boots ago. */
 static struct ktread_image *find_in_machine(struct ktread_memory **ram, uint32_t back)
 {
 	uintptr_t start = (uintptr_t)__data_start & ~(uintptr_t)4095;

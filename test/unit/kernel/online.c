@@ -47,7 +47,7 @@ static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 	assert_int_equal(ktrace_cpu_online(0), KTRACE_OK);
 	KTRACE(test, event, 3);
 	assert_int_equal(check_ring(1)->records, 1);
-	assert_int_equal(check_ring(1)->produced, 2); /* with the anchor */
+	assert_int_equal(check_ring(1)->produced, 2); /* two slots: the record and an anchor */
 }
 
 /*

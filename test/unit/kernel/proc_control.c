@@ -241,7 +241,7 @@ static void invalid_requests_are_rejected(void **state)
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, 1 | 1u << 16 | 1u << 29, 1, &sink),
 			 KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, 0, 1, NULL), KTRACE_ERROR_ARGUMENT);
-	/* No process. */
+	/* Tests requests for which there is no process. */
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, 0, &sink), KTRACE_ERROR_NO_PROCESS);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, 2, &sink), KTRACE_ERROR_NO_PROCESS);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, -2, &sink), KTRACE_ERROR_NO_PROCESS);
@@ -305,7 +305,7 @@ static void invalid_sinks_are_rejected(void **state)
 	assert_int_equal(ktrace_proc_sink_open(&sink.sink, NULL, NULL), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(ktrace_proc_sink_open(NULL, &good, NULL), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(ktrace_proc_sink_open(&sink.sink, &good, NULL),
-			 KTRACE_ERROR_ARGUMENT); /* no buffer */
+			 KTRACE_ERROR_ARGUMENT); /* the sink has no buffer */
 	bad[0] = good;
 	bad[0].buffer = (uint8_t *)sink.buffer + 4;
 	assert_int_equal(ktrace_proc_sink_open(&sink.sink, &bad[0], NULL), KTRACE_ERROR_ARGUMENT);
@@ -370,8 +370,11 @@ static void the_superusers_mark_stays(void **state)
 /* ---- Selection of processes -------------------------------------------------------------------- */
 
 /*
- *	first ─ a ─┬─ b ── d
- *	           └─ c        e: child of an ended grandchild of a
+ * The family of processes. `e` is an orphan: a grandchild of `a` has made it and then ended.
+ *
+ *	first ─┬─ a ─┬─ b ── d
+ *	       │     └─ c
+ *	       └─ e
  */
 static struct proc_process *a, *b, *c, *d, *e;
 

@@ -114,7 +114,7 @@ static void dragonfly_records_have_the_documented_bytes(void **state)
 		head[0] = (uint8_t)records[i].size;
 		head[4] = (uint8_t)records[i].type;
 		head[6] = 1;
-		head[7] = 2; /* the CPU */
+		head[7] = 2; /* the number of the CPU */
 		head[8] = 1;
 		head[12] = 7;
 		memcpy(head + 16, "first", 5);

@@ -392,7 +392,7 @@ static void every_limit_is_kept(void **state)
 		limited_to(KTRACE_PROC_FORMAT_DRAGONFLY, limit);
 }
 
-/* ---- Drops ------------------------------------------------------------------------------------- */
+/* ---- Lost records ------------------------------------------------------------------------------ */
 
 /* Returns the sum of `lost` of all records in the file. */
 static uint64_t lost_in_file(void)
@@ -427,7 +427,7 @@ static void lost_records_are_counted_exactly(void **state)
 	}
 	assert_true(sink.sink.lost > 1000);
 	proc_exit(self);
-	fired += 2; /* NAME, PROCDTOR */
+	fired += 2; /* the records NAME and PROCDTOR */
 	assert_int_equal(sink.sink.records + sink.sink.lost, fired);
 	assert_int_equal(proc_count(&sink, 0), sink.sink.records + 1);
 	assert_int_equal(lost_in_file(), sink.sink.lost);
@@ -481,7 +481,8 @@ static void retry_continues_when_there_is_room_again(void **state)
 	}
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_OPEN);
 	assert_int_equal(sink.sink.error, PROC_ENOSPC);
-	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, 0, 1), KTRACE_OK); /* not traced */
+	/* the process is not traced */
+	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, 0, 1), KTRACE_OK);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, KTRACE_PROC_FACILITY(KTRX_PROC_USER), 1, &sink),
 			 KTRACE_OK);
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 2048),

@@ -143,7 +143,7 @@ static void the_end_of_a_process_is_recorded(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_PROCDTOR), 4);
 }
 
-/* ---- Other programs ---------------------------------------------------------------------------- */
+/* ---- Processes that execute other programs ----------------------------------------------------- */
 
 static void exec_is_recorded(void **state)
 {
@@ -252,7 +252,7 @@ static void names_follow_each_change(void **state)
 	assert_false(proc_next(&walk, &seen));
 }
 
-/* ---- Other sinks ------------------------------------------------------------------------------- */
+/* ---- Replacing the sink ------------------------------------------------------------------------ */
 
 static void a_sink_replaces_another(void **state)
 {
@@ -446,7 +446,7 @@ static void waiting_records_are_written_in_time(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_CSW), 152);
 }
 
-/* ---- Many -------------------------------------------------------------------------------------- */
+/* ---- Many processes ---------------------------------------------------------------------------- */
 
 /*
  * First, many processes run at the same time; then they run one after another. Each one forks, executes

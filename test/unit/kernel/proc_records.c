@@ -60,7 +60,7 @@ static void words_equal(const uint8_t *payload, const uint64_t *words, uint32_t 
 
 static const uint64_t arguments[9] = { 1, 2, UINT64_MAX, 4, 5, 6, 7, 8, 9 };
 
-/* ---- Our format -------------------------------------------------------------------------------- */
+/* ---- The format KTRX --------------------------------------------------------------------------- */
 
 static void a_session_starts_with_head_and_table(void **state)
 {
@@ -414,7 +414,7 @@ static void only_requested_facilities_are_recorded(void **state)
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, 0, 1), KTRACE_OK);
 	ktrace_proc_sysret(&self->trace, &self->thread, 1, 0, 0);
 	proc_exit(self);
-	/* NAME, NAMEI, END */
+	/* The file has the records NAME, NAMEI and END. */
 	assert_int_equal(proc_count(&sink, 0), 3);
 	assert_int_equal(proc_count(&sink, KTRX_PROC_NAMEI), 1);
 }

@@ -22,7 +22,7 @@
 
 #define WORKERS	 4u
 #define ROUNDS	 5000u
-#define CHILDREN 250u /* per worker */
+#define CHILDREN 250u /* number of children of each worker */
 #define SWAPS	 200u
 /* maximum number of calls that a worker makes per replaced sink, because files have a limited size */
 #define CALLS_A_SWAP 500u
@@ -43,7 +43,7 @@ struct process {
 };
 
 struct sink {
-	struct ktrace_proc_sink sink; /* first member */
+	struct ktrace_proc_sink sink; /* must be the first member */
 	pthread_mutex_t lock;
 	uint64_t buffer[BUFFER / 8];
 	uint8_t *bytes;

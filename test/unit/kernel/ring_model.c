@@ -51,7 +51,7 @@ enum {
 struct model {
 	bool nested, weak;
 	unsigned left_out;
-	unsigned records; /* records of B */
+	unsigned records; /* number of records of B */
 };
 
 struct check {

@@ -80,7 +80,7 @@ struct reader {
 struct state {
 	uint8_t head, any_lapped;
 	uint8_t length[INDEXES]; /* by index: number of slots of the record that begins there; 0: none does */
-	uint8_t spoiled[SLOTS_MOST]; /* as in ring_model.c */
+	uint8_t spoiled[SLOTS_MOST]; /* the same as in ring_model.c */
 	struct slot slot[SLOTS_MOST];
 	struct writer writer[2];
 	struct reader reader;

@@ -29,7 +29,7 @@ KTRACE_EVENT(test, five, "%u %u %u %u %u", (uint32_t, a), (uint32_t, b), (uint32
 KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsigned long long, triple),
 	     (unsigned long long, complement));
 
-#define SLOTS 512u /* the minimum */
+#define SLOTS 512u /* the minimum number of slots */
 
 __thread uint64_t threads_reserve;
 __thread uint32_t threads_cpu;

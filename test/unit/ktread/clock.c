@@ -34,7 +34,7 @@ static void offset_is_interpolated_between_points(void **state)
 static void drift_continues_beyond_the_ends(void **state)
 {
 	const struct ktread_clock_point point[] = { { 100000, 0 }, { 200000, 0 } };
-	const int64_t slopes[2] = { INT64_C(1) << 22, -(INT64_C(1) << 22) }; /* a 1024th */
+	const int64_t slopes[2] = { INT64_C(1) << 22, -(INT64_C(1) << 22) }; /* slopes of a 1024th */
 	struct ktread_clock clock = { NULL, 0, 0 };
 
 	(void)state;

@@ -39,7 +39,8 @@ static void fill(struct writer *writer)
 	add_row(writer, "no bit", KTRX_SETTING_BIT32, 32, 0);
 	add_row(writer, "bit", KTRX_SETTING_BIT64, 63, 1);
 	add_row(writer, endless, KTRX_SETTING_BIT32, 31, 0);
-	bytes_append(&writer->settings, (uint16_t[4]){ KTRX_SETTING_MAGIC, 0 }, 8); /* cut short */
+	/* an entry that is cut short */
+	bytes_append(&writer->settings, (uint16_t[4]){ KTRX_SETTING_MAGIC, 0 }, 8);
 }
 
 static void check_settings(struct ktread *trace, const uint64_t values[4])

@@ -127,17 +127,17 @@ static void slots_that_are_not_whole_are_invalid(void **state)
 	writer_reserve(&writer, 1, 2); /* an incomplete record, which gives 2 invalid slots */
 	put_switch(&writer, 1, 1010, 2);
 	index = put_open(&writer, 1, 1020, "this takes two slots, of which one is torn");
-	writer_slot_at(&writer, 1, index + 1)->word[2] ^= 1; /* 2 invalid */
+	writer_slot_at(&writer, 1, index + 1)->word[2] ^= 1; /* gives 2 invalid slots */
 	index = put_open(&writer, 1, 1030, "this takes two slots, the first is too old");
-	writer_slot_at(&writer, 1, index)->word[0] ^= 8; /* 2 invalid */
+	writer_slot_at(&writer, 1, index)->word[0] ^= 8; /* gives 2 invalid slots */
 	index = put_switch(&writer, 1, 1040, 3);
 	/* the slot's second copy of the generation differs from the first, which gives 1 invalid slot */
 	writer_slot_at(&writer, 1, index)->word[1] ^= 1u << 25;
 	index = put_switch(&writer, 1, 1050, 4);
-	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID; /* 1 invalid */
+	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID; /* gives 1 invalid slot */
 	put_switch(&writer, 1, 1060, 5);
 	index = put_open(&writer, 1, 1070, "the last record is not finished: its last slot is missing");
-	writer_slot_at(&writer, 1, index + 2)->word[0] = 0; /* 3 invalid */
+	writer_slot_at(&writer, 1, index + 2)->word[0] = 0; /* gives 3 invalid slots */
 	trace = open_writer(&writer);
 	assert_int_equal(ktread_next(trace, &event), 1);
 	assert_int_equal(event->lost, 0);

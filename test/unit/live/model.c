@@ -28,7 +28,7 @@ enum { SWITCH = 1, CONTEND, IRQ_ENTER, IRQ_EXIT, BLOCK };
 
 static struct {
 	uint64_t now;
-	unsigned returned; /* events handed out */
+	unsigned returned; /* number of events that the source has returned */
 	struct ktread_followed first[4];
 	unsigned firsts, first_said;
 	uint64_t boots_at; /* time at which the guest boots again; 0 if it never does */

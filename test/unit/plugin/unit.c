@@ -209,7 +209,7 @@ static void time_of_slow_code_is_written(void **state)
 		uint64_t before = trace->time;
 
 		test_time += 20000;
-		for (unsigned k = 0; k < 2 * 47; k++) /* 16 bytes */
+		for (unsigned k = 0; k < 2 * 47; k++) /* two packets of 8 bytes, with 47 branches each */
 			machine_run(loop);
 		assert_true(trace->time >= before + 20000);
 		before = trace->time;

@@ -153,7 +153,7 @@ static void invalid_frame_pointers_are_reported(void **state)
 	assert_int_equal(walk_from(EM_X86_64, 0, 0).end, PROFILE_END_WHOLE);
 	assert_int_equal(reads, 0);
 	put(BASE, 0x7fff0000);
-	put(BASE + 8, 0x400000); /* a program's code */
+	put(BASE + 8, 0x400000); /* the address of a program's code */
 	assert_int_equal(walk_from(EM_X86_64, BASE, 0).places, 1);
 }
 
@@ -178,7 +178,8 @@ static void pieces_of_other_memory_change_nothing(void **state)
 
 	(void)state;
 	profile_walk_begin(&walk, EM_X86_64, &registers);
-	profile_walk_put(&walk, BASE, piece, sizeof(piece));		  /* before the frame */
+	/* the piece ends before the frame */
+	profile_walk_put(&walk, BASE, piece, sizeof(piece));
 	profile_walk_put(&walk, BASE + 0x108, piece, sizeof(piece));	  /* its first word is missing */
 	profile_walk_put(&walk, BASE + 0x100 - 56, piece, sizeof(piece)); /* its second word is missing */
 	assert_false(walk.done);

@@ -10,7 +10,7 @@
 #include "plugin/code.h"
 #include "schedule/frames.h"
 
-#define LINK 30u /* as on AArch64 */
+#define LINK 30u /* number of the link register, as on AArch64 */
 
 /* Addresses of the functions of a kernel. Each function has up to four blocks of 16 bytes. */
 #define MAIN	UINT64_C(0x1000)

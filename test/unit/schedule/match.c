@@ -8,7 +8,7 @@
 
 #include "schedule/match.h"
 
-#define KERNEL	UINT64_C(0xffffffff80201000) /* a virtual page */
+#define KERNEL	UINT64_C(0xffffffff80201000) /* address of a virtual page */
 #define RAM	UINT64_C(0x201000)	     /* the physical page of KERNEL */
 #define NEXT	UINT64_C(0x777000)	     /* the physical page of the page after KERNEL */
 #define MAPPED	UINT64_C(0xffff888000201000) /* another virtual address of RAM */

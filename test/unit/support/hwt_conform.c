@@ -22,7 +22,7 @@
 static const struct hwt_conform *conform;
 static struct ktrace_hwt_backend *backend;
 
-/* ---- Units by hand ----------------------------------------------------------------------------- */
+/* ---- Operations on a unit, without the library ------------------------------------------------- */
 
 struct fixture {
 	struct ktrace_hwt_unit unit;
@@ -220,7 +220,7 @@ static void too_many_ranges_are_refused(void **state)
 	fixture_free(&fixture);
 }
 
-/* ---- Bytes ------------------------------------------------------------------------------------- */
+/* ---- Trace bytes ------------------------------------------------------------------------------- */
 
 static void trace_of_a_run_is_in_the_buffer(void **state)
 {
@@ -384,7 +384,7 @@ static void smallest_buffer_works(void **state)
 	fixture_free(&fixture);
 }
 
-/* ---- Under the library ------------------------------------------------------------------------- */
+/* ---- Tests through the library ----------------------------------------------------------------- */
 
 static uint64_t run_library(const struct ktrace_hwt_context *context, uint32_t cpu, uint64_t bytes)
 {

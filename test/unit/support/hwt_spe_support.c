@@ -6,7 +6,7 @@
 struct ktrace_hwt_backend spe_backend;
 
 static _Alignas(4096) uint8_t memory[MEMORY];
-static uint32_t lent; /* number of pages that were lent to the model so far */
+static uint32_t lent; /* number of pages that were given to the model so far */
 
 int spe_setup(void **state)
 {

@@ -16,7 +16,7 @@
 #include "test/fake/hwt_spe.h"
 
 #define SPE_TEST_PAGE	  4096u
-#define SPE_TEST_INTERVAL 4096u /* the default */
+#define SPE_TEST_INTERVAL 4096u /* the backend's default interval */
 
 extern struct ktrace_hwt_backend spe_backend;
 

@@ -320,7 +320,7 @@ void hwt_start(void)
 	hwt_start_with(&hwt_mock);
 }
 
-/* ---- Lives ------------------------------------------------------------------------------------- */
+/* ---- Start and end of processes ---------------------------------------------------------------- */
 
 struct hwt_process *hwt_first(void)
 {

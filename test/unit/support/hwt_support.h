@@ -16,14 +16,14 @@
 #include "unit/support/proc_walk.h"
 
 #define HWT_PROCESSES 8
-#define HWT_THREADS   6 /* of each process */
+#define HWT_THREADS   6 /* maximum number of threads of each process */
 #define HWT_CPUS      4
 #define HWT_IMAGES    4 /* maximum number of mapped images of a process, and also of the kernel */
 
 struct hwt_thread {
 	struct ktrace_hwt_thread trace;
 	bool alive;
-	uint32_t on; /* CPU, plus 1 */
+	uint32_t on; /* number of the CPU, plus 1 */
 };
 
 struct hwt_image {
@@ -44,8 +44,8 @@ struct hwt_process {
 /* State of the simulated kernel. Tests change it. */
 struct hwt_kernel {
 	struct hwt_process process[HWT_PROCESSES];
-	struct hwt_image image[HWT_IMAGES]; /* the kernel's */
-	uint32_t cpu;			    /* the running CPU */
+	struct hwt_image image[HWT_IMAGES]; /* mapped images of the kernel */
+	uint32_t cpu;			    /* number of the running CPU */
 	bool interrupts_off;
 	uint64_t now;
 	/* number of further allocations that succeed; negative if all succeed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by the tests of process traces. */
+/* Functions that the tests of process traces share. */
 #ifndef KTREAD_PROC_SUPPORT_H
 #define KTREAD_PROC_SUPPORT_H
 

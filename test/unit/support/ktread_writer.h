@@ -53,7 +53,7 @@ void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
 
 /*
  * Addresses in the memory that writer_memory() fills. The difference between virtual and physical addresses
- * is not the same for the kernel image and for lent memory.
+ * is not the same for the kernel image and for ktrace's memory.
  */
 #define WRITER_MEMORY_SIZE  (8u << 20)
 #define WRITER_ROOT	    0x10000u

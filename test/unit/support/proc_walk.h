@@ -18,8 +18,8 @@ struct proc_seen {
 	uint32_t pid, tid, lost;
 	uint16_t cpu;
 	const uint8_t *payload;
-	char name[17];	   /* DragonFly's */
-	int64_t sec, usec; /* DragonFly's */
+	char name[17];	   /* name of the process, only in DragonFly's format */
+	int64_t sec, usec; /* time of the record, only in DragonFly's format */
 };
 
 struct proc_walk {

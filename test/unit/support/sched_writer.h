@@ -5,7 +5,7 @@
 
 #include "unit/support/ktread_writer.h"
 
-#define SCHED_HZ UINT64_C(1000000000) /* timestamps are ns */
+#define SCHED_HZ UINT64_C(1000000000) /* frequency of the clock: timestamps are in ns */
 
 /* Numbers of the events. Events that a test adds get the numbers after these. */
 enum { SCHED_SWITCH = 1, SCHED_WAKE };

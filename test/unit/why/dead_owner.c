@@ -314,8 +314,8 @@ static void later_wait_with_other_owner_refutes_finding(void **state)
 }
 
 /*
- * The waiter tried to take the lock before the owner ended, and still tries. The owner that the waiter's
- * table row names may be from an earlier try.
+ * The waiter tried to take the lock before the owner ended, and is still trying. The owner that the waiter's
+ * table row names may be from an earlier attempt.
  */
 static void polling_thread_with_other_owner_refutes_finding(void **state)
 {

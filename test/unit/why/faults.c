@@ -164,9 +164,9 @@ static void stack_pointer_below_stack_is_overflow(void **state)
 static void other_stack_pointers_are_no_overflow(void **state)
 {
 	static const char *const registers[] = {
-		"cpu 0 pc=ffffffff80100110 sp=8010 cs=8\n", /* in the stack */
-		"cpu 0 pc=400000 sp=7f80 cs=33\n",	    /* a program's stack */
-		"cpu 0 pc=ffffffff80100110 sp=200 cs=8\n",  /* an address far below all stacks */
+		"cpu 0 pc=ffffffff80100110 sp=8010 cs=8\n", /* the stack pointer is in the stack */
+		"cpu 0 pc=400000 sp=7f80 cs=33\n",	    /* the stack pointer is in a program's stack */
+		"cpu 0 pc=ffffffff80100110 sp=200 cs=8\n",  /* the stack pointer is far below all stacks */
 	};
 
 	worker->stack_low = 0x8000;

@@ -75,7 +75,7 @@ static void loop_on_cpu_delayed_by_host_is_reported(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
 }
 
-/* A thousand tries take only a few ms. */
+/* A thousand attempts take only a few ms. */
 static void few_ms_of_polls_are_only_possible(void **state)
 {
 	(void)state;

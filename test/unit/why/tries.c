@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which tries to take a lock are counted, and what is concluded from tries that never succeed. */
+/* Tests which attempts to take a lock are counted, and what is concluded from attempts that never succeed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,7 +114,7 @@ static void several_locks_are_counted_separately(void **state)
 	why_says("thread 5 (one) tried 80 times in 3.95 s to take lock 0x3000");
 }
 
-/* The table does not show that the lock was held during the first tries. */
+/* The table does not show that the lock was held during the first attempts. */
 static void lock_taken_after_first_try_is_no_livelock(void **state)
 {
 	(void)state;
@@ -123,7 +123,7 @@ static void lock_taken_after_first_try_is_no_livelock(void **state)
 	assert_int_equal(why_count(WHY_LIVELOCK), 0);
 }
 
-/* A thread that does other work between its tries may release its lock when the work is done. */
+/* A thread that does other work between its attempts may release its lock when the work is done. */
 static void tries_of_thread_that_does_other_work_are_likely(void **state)
 {
 	(void)state;
@@ -144,7 +144,7 @@ static void work_before_the_first_try_does_not_matter(void **state)
 	is_livelock(FINDING_CERTAIN);
 }
 
-/* Events show when the lock was taken: tries before that do not count. */
+/* Events show when the lock was taken: attempts before that do not count. */
 static void tries_count_since_lock_was_taken(void **state)
 {
 	(void)state;
@@ -226,7 +226,9 @@ static void tries_and_wait_make_livelock(void **state)
 	why_says("thread 6 (other) has waited 4.00 s for lock aye (0x2000)");
 }
 
-/* Without lock hooks, events show the locks that are held, and the tries show since when a thread waits. */
+/*
+ * Without lock hooks, events show the locks that are held, and the attempts show since when a thread waits.
+ */
 static void wait_by_events_begins_with_first_try(void **state)
 {
 	(void)state;

@@ -328,7 +328,8 @@ static void sleep_and_end_events_count_after_panic(void **state)
 	starves(FINDING_LIKELY);
 	next();
 	announce();
-	script_event(SWITCHED, LAST, 0, CLIENT, V(BLOCK), V(EXIT), V(0)); /* at the end */
+	/* switched off at the end of the trace */
+	script_event(SWITCHED, LAST, 0, CLIENT, V(BLOCK), V(EXIT), V(0));
 	starves(FINDING_LIKELY);
 }
 

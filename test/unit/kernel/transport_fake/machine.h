@@ -11,7 +11,8 @@
 struct fake_device {
 	/* function that returns the result of a read; if NULL, reads return all ones, as on an empty bus */
 	uint32_t (*read)(uint64_t address, unsigned bits);
-	void (*write)(uint64_t address, unsigned bits, uint32_t value); /* NULL: ignored */
+	/* function that is called at each write; if NULL, writes have no effect */
+	void (*write)(uint64_t address, unsigned bits, uint32_t value);
 };
 
 /* Plugs a device in and clears the log. */
