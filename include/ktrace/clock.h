@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures the differences between the clocks of CPUs. A stamp is always the counter of the CPU that records.
- * ktrace does not change stamps; it stores the measured offsets in the trace, and a reader applies them.
+ * Measures the differences between the clocks of CPUs. A timestamp is always the counter of the CPU that
+ * records. ktrace does not change timestamps; it stores the measured offsets in the trace, and a reader
+ * applies them.
  *
  * A measurement finds a lower and an upper bound of the offset. Half of the difference between the two bounds
- * is the maximum error. A CPU gets one bound when it reads a stamp of another CPU. A round trip between a CPU
- * and CPU 0 gives two close bounds. If a busy host never runs both CPUs at the same time, ktrace uses stamps
- * that they exchanged earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and in attempts
- * at a round trip. ktrace assumes that clocks drift apart by at most 500 millionths.
+ * is the maximum error. A CPU gets one bound when it reads a timestamp of another CPU. A round trip between a
+ * CPU and CPU 0 gives two close bounds. If a busy host never runs both CPUs at the same time, ktrace uses
+ * timestamps that they exchanged earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and
+ * in attempts at a round trip. ktrace assumes that clocks drift apart by at most 500 millionths.
  *
  * Both CPUs poll a bounded number of times and then give up. If CPU 0 cannot answer (because it holds a
  * spinlock with interrupts disabled, for example), only the round trip fails.
@@ -38,8 +39,8 @@ enum ktrace_clocks {
  * Measures this CPU's clock against that of CPU 0. Does nothing on CPU 0.
  * Returns KTRACE_OK, or:
  * STATE: this CPU is not online, or config.clocks was 0.
- * BUSY: another CPU is measuring, or CPU 0 did not answer in time and earlier stamps give no better bounds.
- * Requires: interrupts disabled.
+ * BUSY: another CPU is measuring, or CPU 0 did not answer in time and earlier timestamps give no better
+ * bounds. Requires: interrupts disabled.
  */
 int ktrace_clock_measure(void);
 
@@ -50,8 +51,8 @@ int ktrace_clock_measure(void);
 void ktrace_clock_serve(void);
 
 /*
- * Returns the number of ticks to add to a stamp of `cpu` to get the time of CPU 0, as last measured; 0 if it
- * was never measured.
+ * Returns the number of ticks to add to a timestamp of `cpu` to get the time of CPU 0, as last measured; 0 if
+ * it was never measured.
  */
 int64_t ktrace_clock_offset(uint32_t cpu);
 

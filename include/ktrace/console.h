@@ -30,7 +30,7 @@ struct ktrace_console {
 };
 
 /*
- * Shows the records of all rings, the newest first, merged by their stamps:
+ * Shows the records of all rings, the newest first, merged by their timestamps:
  *
  *	cpu0 1234: sched_switch  from(0x…,0x…) 3 -> 4 after 5012 ns
  *
@@ -38,7 +38,7 @@ struct ktrace_console {
  * recorded, and the event's text. `how` is what the user typed after "show ktr": modifiers after a slash,
  * then patterns.
  *
- *	/v		also show the stamp in clock ticks, and file and line: for KTR_LOG() those
+ *	/v		also show the timestamp in ticks, and file and line: for KTR_LOG() those
  *			of the place that recorded, for other events those of the declaration
  *	/a		show everything at once, without the pager
  *	/c3		show CPU 3 only
@@ -73,8 +73,8 @@ void ktrace_console_refusal(const struct ktrace_console *console, int error);
 
 /*
  * Sets the console for live output: while the setting debug.ktr.verbose is not 0, each record is also printed
- * when it is made. 1 prints the event's name and text, 2 also CPU, stamp in ticks, file and line. NULL, as at
- * boot: prints nothing. `console` must stay valid.
+ * when it is made. 1 prints the event's name and text, 2 also CPU, timestamp in ticks, file and line. NULL,
+ * as at boot: prints nothing. `console` must stay valid.
  *
  * write() is then called in every context in which events fire, with the thread pinned to its CPU. An event
  * in an interrupt can call write() while an interrupted call of write() has not returned on the same CPU.

@@ -78,8 +78,8 @@ KTRACE_HOOK(ktrace_lock_release_at, const volatile void *lock, uint32_t by, uint
 /*
  * Reports that the running thread is about to sleep until it is woken.
  * `object` is a number that identifies what the thread waits for (for KTRX_WAIT_THREAD: the number of the
- * thread whose end it waits for); `kind` is KTRX_WAIT_LOCK to KTRX_WAIT_DEVICE; `deadline` is the stamp at
- * which the wait ends at the latest, 0: none.
+ * thread whose end it waits for); `kind` is KTRX_WAIT_LOCK to KTRX_WAIT_DEVICE; `deadline` is the timestamp
+ * at which the wait ends at the latest, 0: none.
  * If ktrace_lock_wait() has reported that the thread waits for a lock, that lock stays recorded as what it
  * waits for.
  */

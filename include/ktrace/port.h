@@ -109,8 +109,8 @@ KTRX_CASTS_BEGIN
 
 /*
  * The clock of a machine without a counter: the number of heartbeats of CPU 0. Events within one tick have
- * the same stamp, and are ordered only within each CPU. The port defines KTRACE_PORT_TICK_CLOCK as ticks per
- * second.
+ * the same timestamp, and are ordered only within each CPU. The port defines KTRACE_PORT_TICK_CLOCK as ticks
+ * per second.
  */
 #ifdef KTRACE_PORT_TICK_CLOCK
 KTRACE_BEGIN_C

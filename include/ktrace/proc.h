@@ -146,9 +146,9 @@ struct ktrace_proc_kernel {
 	 */
 	int (*copy_in)(void *to, uintptr_t from, size_t size);
 	/*
-	 * Converts a stamp to Unix time in ns, for foreign formats. Spinlock held. NULL: the library computes
-	 * it from the time given to ktrace_init(), or, if none was given, as if the clock had started at time
-	 * 0.
+	 * Converts a timestamp to Unix time in ns, for foreign formats. Spinlock held. NULL: the library
+	 * computes it from the time given to ktrace_init(), or, if none was given, as if the clock had
+	 * started at time 0.
 	 */
 	uint64_t (*wall_ns)(uint64_t stamp);
 	/* Contents of the TABLE records, see spec/ktrx-proc.md. Must stay valid for ever. NULL: none. */

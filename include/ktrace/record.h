@@ -5,8 +5,8 @@
  *   1. Load the event's state; if it is off, branch away.
  *   2. If the event needs more than the fast path (sign bit of the header), or has a string or more than
  *      20 bytes of fields, call one of ktrace_emit_*(), out of line.
- *   3. Reserve a slot with one atomic add, which selects ring and slot. Read the clock. If the stamp is past
- *      the ring's deadline, continue out of line.
+ *   3. Reserve a slot with one atomic add, which selects ring and slot. Read the clock. If the timestamp is
+ *      past the ring's deadline, continue out of line.
  *   4. Pack the fields into three words. Compute the check from these, the thread and the lap.
  *   5. Store payload, thread and part of the check, then the word that makes the slot valid.
  *   6. If a whole lap was reserved since step 3, the slot may belong to a later record: count the slot.
@@ -200,7 +200,7 @@ KTRACE_FIELD_INLINE void ktrace_pack(struct ktrace_packer *packer, uint32_t size
 	}
 }
 
-/* One reserved slot, with its ring and stamp. */
+/* One reserved slot, with its ring and timestamp. */
 struct ktrace_claim {
 	uint64_t word;
 	uint64_t stamp;
@@ -225,7 +225,7 @@ KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const uint32_t
 	return KTRACE_LIKELY(!(claim->header & KTRACE_HEADER_SLOW)) != 0;
 }
 
-/* Reserves a slot and reads the clock. Returns 0 if the stamp is past the ring's deadline. */
+/* Reserves a slot and reads the clock. Returns 0 if the timestamp is past the ring's deadline. */
 KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim)
 {
 	struct ktrx_ring *ring;

@@ -18,8 +18,8 @@ extern "C" {
 /* An event of another source. Its fields are packed like those of the trace's own events. */
 struct ktread_beside_event {
 	/*
-	 * stamp of the event, in ticks of the trace's clock. A stamp that is lower than the previous stamp of
-	 * the same ring is replaced by that previous stamp
+	 * timestamp of the event, in ticks of the trace's clock. A timestamp that is lower than the previous
+	 * timestamp of the same ring is replaced by that previous timestamp
 	 */
 	uint64_t stamp;
 	uint32_t cpu, thread;

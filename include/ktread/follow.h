@@ -32,7 +32,7 @@ struct ktread_follow_options {
 	const char *machine; /* architecture of the guest, as in struct ktread_options */
 	/* guest physical address of the RAM file's first byte, as in struct ktread_options */
 	uint64_t ram_base;
-	uint64_t frequency; /* ticks per second of the stamps, as in struct ktread_options */
+	uint64_t frequency; /* ticks per second of the timestamps, as in struct ktread_options */
 	/*
 	 * nonzero: do not merge the events of different rings, but return the new events of one ring
 	 * together, then those of the next ring
@@ -59,7 +59,7 @@ enum ktread_followed_kind {
 
 struct ktread_followed {
 	enum ktread_followed_kind kind;
-	/* nonzero: an event with a later stamp was returned before this event */
+	/* nonzero: an event with a later timestamp was returned before this event */
 	int late;
 	const struct ktread_event *event; /* the event; valid until the next call */
 	uint32_t ring;			  /* KTREAD_FOLLOWED_LOST: number of the ring */
@@ -135,7 +135,9 @@ int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint3
 /* Copies the table of holders, from entry `first` on, and returns like ktread_follow_cpus(). */
 int ktread_follow_holders(struct ktread_follow *follow, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
-/* Sets the number of ticks per second of the stamps; from this call on, it replaces the guest's number. */
+/*
+ * Sets the number of ticks per second of the timestamps; from this call on, it replaces the guest's number.
+ */
 void ktread_follow_set_frequency(struct ktread_follow *follow, uint64_t frequency);
 /* Returns 1 if the guest has ended, so that its memory does not change any more; otherwise 0. */
 int ktread_follow_ended(const struct ktread_follow *follow);

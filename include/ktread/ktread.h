@@ -66,7 +66,7 @@ struct ktread_options {
 	 * RAM file: guest physical address of the first byte of the file; 0: the usual address of the machine
 	 */
 	uint64_t ram_base;
-	int raw_clock; /* nonzero: return stamps as recorded, without corrections */
+	int raw_clock; /* nonzero: return timestamps as recorded, without corrections */
 	/*
 	 * Nonzero: while a filter is applied, the parts of rings that cannot contain its events are not read.
 	 * So a short time window costs little, however long the trace is. Set this only if nothing else than
@@ -79,9 +79,9 @@ struct ktread_options {
 
 /* Corrections of clocks that differ from CPU to CPU. */
 enum ktread_clock_state {
-	KTREAD_CLOCK_RAW = 0,  /* no correction: stamps are as recorded */
-	KTREAD_CLOCK_MEASURED, /* stamps are corrected by the guest's measurements of its clocks */
-	/* stamps are corrected by ktread_align(), in addition to any measurements of the guest */
+	KTREAD_CLOCK_RAW = 0,  /* no correction: timestamps are as recorded */
+	KTREAD_CLOCK_MEASURED, /* timestamps are corrected by the guest's measurements of its clocks */
+	/* timestamps are corrected by ktread_align(), in addition to any measurements of the guest */
 	KTREAD_CLOCK_ALIGNED,
 };
 
@@ -246,17 +246,20 @@ struct ktread_info {
 	/* number of measurements that succeeded in the guest, which keeps only some of them */
 	uint64_t clock_measured;
 	uint64_t clock_failed;	/* number of measurements that failed in the guest */
-	uint64_t clock_largest; /* largest correction of a stamp, in ticks */
+	uint64_t clock_largest; /* largest correction of a timestamp, in ticks */
 	/*
-	 * maximum error, in ticks, of a correction, for stamps that are not before clock_from or after
+	 * maximum error, in ticks, of a correction, for timestamps that are not before clock_from or after
 	 * clock_to
 	 */
 	uint64_t clock_error;
 	/*
-	 * start, as a corrected stamp, of the time in which the clocks of all clock_cpus CPUs were measured
+	 * start, as a corrected timestamp, of the time in which the clocks of all clock_cpus CPUs were
+	 * measured
 	 */
 	uint64_t clock_from;
-	/* end, as a corrected stamp, of the time in which the clocks of all clock_cpus CPUs were measured */
+	/*
+	 * end, as a corrected timestamp, of the time in which the clocks of all clock_cpus CPUs were measured
+	 */
 	uint64_t clock_to;
 	/*
 	 * growth of the maximum error, in billionths of the time that lies before clock_from or after
@@ -281,7 +284,7 @@ static inline uint32_t ktread_cpus_used(const struct ktread_info *info)
 	return info->online ? info->online : info->cpus;
 }
 
-/* Returns nonzero if stamps are tick counts of a kernel, so that many events have the same stamp. */
+/* Returns nonzero if timestamps are tick counts of a kernel, so that many events have the same timestamp. */
 #define KTREAD_COARSE_HZ 100000u
 static inline int ktread_is_coarse(const struct ktread_info *info)
 {
@@ -305,7 +308,7 @@ struct ktread_filter {
 	uint32_t cpu_count;    /* number of bits in `cpus` */
 	int64_t thread;	       /* number of the only thread to select; -1: all threads */
 	const uint8_t *events; /* bit map of event ids, KTRX_EVENT_MAX + 1 bits; NULL: all */
-	/* stamps of the first and the last event to return, both inclusive; until = 0: no end */
+	/* timestamps of the first and the last event to return, both inclusive; until = 0: no end */
 	uint64_t since, until;
 	/*
 	 * Called for each event that all other members select. Returns nonzero if the event is selected, too.
@@ -324,15 +327,15 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 /* Frees the handle and all that it owns. `trace` may be NULL. */
 void ktread_close(struct ktread *trace);
 
-/* A stamp of a CPU, and the number of ticks to add to it. */
+/* A timestamp of a CPU, and the number of ticks to add to it. */
 struct ktread_clock_point {
 	uint64_t stamp;
 	int64_t offset;
 };
 /*
- * Corrects the stamps of a CPU in addition to the guest's measurements. Interpolates linearly between the
- * points, which are in order of their stamps, and is constant outside them. Replaces the points of an earlier
- * call for that CPU. Takes effect at the next ktread_rewind().
+ * Corrects the timestamps of a CPU in addition to the guest's measurements. Interpolates linearly between the
+ * points, which are in order of their timestamps, and is constant outside them. Replaces the points of an
+ * earlier call for that CPU. Takes effect at the next ktread_rewind().
  * Returns 0, or KTREAD_E_UNSUPPORTED (not version 2, or raw_clock is set), KTREAD_E_ARGUMENT (no such CPU),
  * KTREAD_E_MEMORY.
  */
@@ -351,7 +354,7 @@ int ktread_clock_is_measured(const struct ktread *trace, uint32_t cpu);
 int ktread_beside(struct ktread *trace, const char *path);
 
 /*
- * Returns the next event in *event. Order: by stamp; equal stamps by ring, then by index.
+ * Returns the next event in *event. Order: by timestamp; equal timestamps by ring, then by index.
  * Returns 1, 0 at the end, or a negative error. The event belongs to the handle and is valid until the next
  * call.
  */
@@ -382,9 +385,9 @@ int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_
  * An event whose repetitions the kernel was counting, instead of recording them, when the trace was captured.
  */
 struct ktread_fold {
-	struct ktread_event event; /* the event as it was recorded, except stamp and index */
+	struct ktread_event event; /* the event as it was recorded, except timestamp and index */
 	uint64_t count;		   /* number of repetitions without a record */
-	/* stamps of the first and the last repetition, corrected as info.clock states */
+	/* timestamps of the first and the last repetition, corrected as info.clock states */
 	uint64_t first, last;
 };
 /*
@@ -455,9 +458,9 @@ struct ktrx_holder;
 /*
  * Copy entries of the kernel's tables (ktrx/state.h): what CPUs do, and what threads hold and wait for.
  * `first` is the number of the first entry, `room` the maximum number to copy.
- * Return the number of entries or a negative error. Stamps are corrected like those of events. The stamps in
- * a thread's entry are corrected as stamps of the CPU whose number is in the entry. Names are NUL-terminated,
- * and not escaped: they may contain any bytes.
+ * Return the number of entries or a negative error. Timestamps are corrected like those of events. The
+ * timestamps in a thread's entry are corrected as timestamps of the CPU whose number is in the entry. Names
+ * are NUL-terminated, and not escaped: they may contain any bytes.
  */
 int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room);
 int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room);
@@ -478,7 +481,7 @@ int ktread_section_copy(const struct ktread *trace, uint32_t type, char **bytes,
  */
 int ktread_set_note(struct ktread *trace, const char *text);
 uint64_t
-/* returns the stamp of the oldest event in the trace; ignores the filter */
+/* returns the timestamp of the oldest event in the trace; ignores the filter */
 ktread_first_stamp(const struct ktread *trace);
 
 /*

@@ -90,7 +90,7 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
 
 /*
  * Searches for the root of the current or last boot. A root is valid if its `self` is set and its checksum is
- * correct. If several roots are valid, the one with the newest stamps is used.
+ * correct. If several roots are valid, the one with the newest timestamps is used.
  * Returns 0 and an image in *image, to be closed with ktread_image_close(), or a negative error.
  * KTREAD_E_ABSENT: there is no root, for example between a reset and the first event of the next boot.
  * Requires: the memory outlives the image.
@@ -166,7 +166,7 @@ struct ktread_pulse {
 	 * had a heartbeat counts as the oldest if another CPU had one.
 	 */
 	uint32_t quiet_cpu; /* number of the CPU with the oldest heartbeat; KTRX_NO_CPU if there is none */
-	/* stamp of the last heartbeat of quiet_cpu; 0: that CPU never had a heartbeat */
+	/* timestamp of the last heartbeat of quiet_cpu; 0: that CPU never had a heartbeat */
 	uint64_t quiet_stamp;
 };
 /* Reads the current state of the guest. Returns 0 or a negative error. */

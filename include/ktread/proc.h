@@ -62,11 +62,11 @@ struct ktread_proc_info {
 	 * AUTO
 	 */
 	const char *format_name;
-	uint64_t frequency; /* ticks per second of stamps; 1000000000 for the BSDs; 0 if unknown */
+	uint64_t frequency; /* ticks per second of timestamps; 1000000000 for the BSDs; 0 if unknown */
 	uint64_t nonce;	    /* nonce of the boot; 0 if unknown */
 	/*
-	 * wall_stamp and wall_ns: one moment as stamp and as Unix time, as in struct ktrx_proc_head. 0 for
-	 * the BSDs, whose stamps are Unix time
+	 * wall_stamp and wall_ns: one moment as timestamp and as Unix time, as in struct ktrx_proc_head. 0
+	 * for the BSDs, whose timestamps are Unix time
 	 */
 	uint64_t wall_stamp;
 	uint64_t wall_ns;

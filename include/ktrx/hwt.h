@@ -13,7 +13,7 @@
 #include "ktrx/proc.h"
 
 /*
- * Types of records. The first seven are FreeBSD's kinds, from 64 on. Pid, tid, CPU and stamp are in the
+ * Types of records. The first seven are FreeBSD's kinds, from 64 on. Pid, tid, CPU and timestamp are in the
  * record's head.
  */
 #define KTRX_HWT_MMAP	64u /* struct ktrx_hwt_image: code was mapped */
@@ -27,7 +27,7 @@
 #define KTRX_HWT_BUFFER	       70u /* struct ktrx_hwt_fill: how much has been written */
 #define KTRX_HWT_CONTEXT       71u /* struct ktrx_hwt_context, the configuration for the decoder */
 #define KTRX_HWT_DATA	       72u /* struct ktrx_hwt_data, the unit's bytes */
-/* struct ktrx_hwt_code: the code at an address, valid from the record's stamp on */
+/* struct ktrx_hwt_code: the code at an address, valid from the record's timestamp on */
 #define KTRX_HWT_CODE  73u
 #define KTRX_HWT_CLOCK 74u /* struct ktrx_hwt_clock */
 #define KTRX_HWT_FIRST KTRX_HWT_MMAP

@@ -22,7 +22,7 @@
 struct ktrx_proc_head {
 	uint8_t magic[4];
 	uint32_t version;
-	uint64_t frequency;  /* ticks per second of all stamps; 0 if unknown */
+	uint64_t frequency;  /* ticks per second of all timestamps; 0 if unknown */
 	uint64_t nonce;	     /* nonce of the boot, as in struct ktrx_root; 0 if there are no rings */
 	uint64_t wall_stamp; /* counter value at the time wall_ns */
 	uint64_t wall_ns;    /* Unix time in ns at the counter value wall_stamp; 0 if unknown */
@@ -68,7 +68,7 @@ struct ktrx_proc_head {
 
 /* Flags of a record. */
 #define KTRX_PROC_CUT 1u /* the payload was longer and has been cut */
-/* recorded in a context that must not sleep, so the stamp may be lower than that of an earlier record */
+/* recorded in a context that must not sleep, so the timestamp may be lower than that of an earlier record */
 #define KTRX_PROC_QUEUED 2u
 
 /*

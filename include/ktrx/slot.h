@@ -104,14 +104,14 @@
 /* clang-format on */
 
 /*
- * Payload of an anchor record. Slots contain only the low 36 bits of a stamp; an anchor contains the full
- * stamp. A writer must write an anchor before a record whose stamp is 2^35 ticks or more after the ring's
- * last anchor. So the distance between two anchors is never ambiguous. ktrace already writes an anchor after
- * 2^34 ticks. Each anchor refers to the previous one; struct ktrx_ring refers to the newest one.
+ * Payload of an anchor record. Slots contain only the low 36 bits of a timestamp; an anchor contains the full
+ * timestamp. A writer must write an anchor before a record whose timestamp is 2^35 ticks or more after the
+ * ring's last anchor. So the distance between two anchors is never ambiguous. ktrace already writes an anchor
+ * after 2^34 ticks. Each anchor refers to the previous one; struct ktrx_ring refers to the newest one.
  */
 struct ktrx_anchor {
-	uint64_t stamp;	   /* full counter value at this anchor; the slot's stamp is its low 36 bits */
-	uint64_t previous; /* full stamp of the previous anchor, 0 for the first */
+	uint64_t stamp;	   /* full counter value at this anchor; the slot's timestamp is its low 36 bits */
+	uint64_t previous; /* full timestamp of the previous anchor, 0 for the first */
 	/*
 	 * number of slots back to the previous anchor; 0: there is no previous anchor, or it is more than
 	 * 2^32 - 1 slots back

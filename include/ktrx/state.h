@@ -19,7 +19,7 @@ struct ktrx_thread {
 
 /*
  * What a CPU is doing. Each CPU writes only its own entry, in the hooks of ktrace/hooks.h. A member whose
- * hook the kernel does not call stays 0. Stamps are of the CPU's counter; 0: never.
+ * hook the kernel does not call stays 0. Timestamps are of the CPU's counter; 0: never.
  */
 #define KTRX_SAMPLES 8u
 struct ktrx_cpu {
@@ -29,31 +29,33 @@ struct ktrx_cpu {
 	uint32_t thread;	  /* number of the running thread */
 	uint8_t mode;		  /* KTRX_MODE_* */
 	uint8_t online;
-	uint8_t interrupts;  /* KTRX_INTERRUPTS_* */
-	uint8_t hooks;	     /* KTRX_HOOK_*: the hooks that were called at least once */
-	uint32_t preempt;    /* number of times that preemption was disabled and not enabled again */
-	uint32_t nesting;    /* nesting depth of interrupts */
-	uint64_t now;	     /* newest stamp read on this CPU. Hooks use it instead of reading the clock */
-	uint64_t mode_stamp; /* value of `now` when the mode last changed */
+	uint8_t interrupts; /* KTRX_INTERRUPTS_* */
+	uint8_t hooks;	    /* KTRX_HOOK_*: the hooks that were called at least once */
+	uint32_t preempt;   /* number of times that preemption was disabled and not enabled again */
+	uint32_t nesting;   /* nesting depth of interrupts */
+	/* newest timestamp read on this CPU. Hooks use it instead of reading the clock */
+	uint64_t now;
+	uint64_t mode_stamp;	   /* value of `now` when the mode last changed */
 	uint64_t interrupts_stamp; /* value of `now` when interrupts were last turned off */
 	uint64_t interrupts_pc;	   /* address of the code that last turned interrupts off */
 	uint64_t space;		   /* id of the current address space */
 	uint64_t switches;	   /* number of context switches */
-	uint64_t switch_stamp;	   /* stamp of the last context switch */
+	uint64_t switch_stamp;	   /* timestamp of the last context switch */
 	uint64_t irqs;		   /* number of interrupts that the CPU entered */
-	uint64_t irq_stamp;	   /* stamp of the last interrupt */
+	uint64_t irq_stamp;	   /* timestamp of the last interrupt */
 	uint64_t eois;		   /* number of interrupts that the CPU ended at the controller */
 	uint32_t irq;		   /* number (irq) of the interrupt that was entered last */
 	uint32_t eoi;		   /* number (irq) of the interrupt that was ended last */
-	uint64_t ipi_stamp;	   /* stamp at which the CPU began to wait for an answer from another CPU */
-	uint64_t ipi_pc;	   /* address of the code that waits for that answer */
+	/* timestamp at which the CPU began to wait for an answer from another CPU */
+	uint64_t ipi_stamp;
+	uint64_t ipi_pc; /* address of the code that waits for that answer */
 	/*
 	 * number of the CPU whose answer this CPU waits for, plus 1; KTRX_ALL_CPUS: all others; 0: no wait
 	 */
 	uint32_t ipi_cpu;
 	/* the request for whose answer this CPU waits, as the kernel numbers requests */
 	uint32_t ipi_what;
-	uint64_t ipi_answered; /* stamp when this CPU last answered a request of another CPU */
+	uint64_t ipi_answered; /* timestamp when this CPU last answered a request of another CPU */
 	uint64_t user_enters;  /* number of entries from user mode */
 	uint64_t user_exits;   /* number of returns to user mode */
 	uint32_t broken;       /* KTRX_BROKEN_*: the first rule that was violated on this CPU */
@@ -113,9 +115,7 @@ struct ktrx_cpu {
 #define KTRX_HELD 6u
 struct ktrx_held {
 	uint64_t object; /* address of the lock; 0: the entry is empty */
-	/*
-	 * value of the CPU's `now` when the lock was taken; the lock was taken at this stamp or later
-	 */
+	/* value of the CPU's `now` when the lock was taken; the lock was taken at this timestamp or later */
 	uint64_t stamp;
 	uint64_t pc; /* address of the code that took the lock */
 };
@@ -126,9 +126,9 @@ struct ktrx_holder {
 	uint8_t wait;	      /* KTRX_WAIT_*: what the holder waits for */
 	uint8_t held_count;   /* number of locks held; locks beyond KTRX_HELD are only counted */
 	uint8_t priority;     /* threads only: priority; a greater number is more urgent; 0: unknown */
-	uint64_t state_stamp; /* stamp at which the thread entered `state` */
+	uint64_t state_stamp; /* timestamp at which the thread entered `state` */
 	uint64_t object;      /* identity of what the holder waits for, while `wait` is not 0 */
-	uint64_t wait_stamp;  /* stamp of the start of the wait */
+	uint64_t wait_stamp;  /* timestamp of the start of the wait */
 	uint64_t wait_pc;     /* address of the code where the wait began */
 	/*
 	 * holder of `object` at the time when the wait began, in the form of `id`; 0: unknown
@@ -137,7 +137,7 @@ struct ktrx_holder {
 	uint16_t cpu;	   /* threads only: number of the CPU on which the thread runs or last ran */
 	uint8_t whole;	   /* threads only: 1 if all locks that the thread holds are known */
 	uint8_t cause;	   /* runnable threads only: why the thread is runnable, KTRX_CAUSE_* */
-	uint64_t deadline; /* stamp at which the wait ends by itself; 0: none */
+	uint64_t deadline; /* timestamp at which the wait ends by itself; 0: none */
 	/*
 	 * number of the thread that last made this thread runnable, plus 1; 0: an interrupt made it runnable,
 	 * or it was never made runnable
@@ -154,8 +154,8 @@ struct ktrx_holder {
 	 * each ended by a wakeup before its deadline.
 	 */
 	uint64_t habit_object;	/* identity of the object that the thread waits for */
-	uint64_t habit_first;	/* stamp of the first wakeup */
-	uint64_t habit_last;	/* stamp of the last wakeup */
+	uint64_t habit_first;	/* timestamp of the first wakeup */
+	uint64_t habit_last;	/* timestamp of the last wakeup */
 	uint64_t habit_longest; /* longest interval between two wakeups, in ticks */
 	uint64_t habit_usual;	/* running mean of the intervals between two wakeups, in ticks */
 	/* number of wakeups; 0: there is no series of waits, or the kernel is older than this member */
@@ -192,23 +192,23 @@ struct ktrx_holder {
 
 /* One measurement of a CPU's clock against that of CPU 0. */
 struct ktrx_clock_sample {
-	uint64_t stamp; /* stamp of the CPU that was measured */
-	int64_t offset; /* number of ticks to add to that stamp to get the time of CPU 0 */
+	uint64_t stamp; /* timestamp of the CPU that was measured */
+	int64_t offset; /* number of ticks to add to that timestamp to get the time of CPU 0 */
 	uint64_t error; /* maximum error of `offset`, in ticks */
 	uint64_t check; /* ktrx_clock_check(); with any other value the sample is absent or incomplete */
 };
 #define KTRX_CLOCK_SAMPLES 32u
 
 /*
- * The measurements of one CPU's clock, written by that CPU. Samples are in the order of their stamps. When
- * the table is full, every other sample is dropped, and the number of measurements between two samples
+ * The measurements of one CPU's clock, written by that CPU. Samples are in the order of their timestamps.
+ * When the table is full, every other sample is dropped, and the number of measurements between two samples
  * doubles. The last sample is always the newest.
  */
 struct ktrx_clock {
 	uint64_t measured; /* number of measurements that succeeded */
 	/* number of measurements without a new result, because CPU 0 did not answer in time */
 	uint64_t failed;
-	uint64_t due; /* private to the writer: stamp at which the next measurement is due */
+	uint64_t due; /* private to the writer: timestamp at which the next measurement is due */
 	uint32_t samples;
 	uint32_t spacing; /* number of measurements from one sample to the next */
 	uint32_t since;	  /* private to the writer: number of measurements since the last sample */
@@ -233,8 +233,8 @@ struct ktrx_fold {
 	uint32_t cpu;
 	uint32_t ring;	/* number of the ring that contains the record */
 	uint64_t count; /* number of repetitions without a record */
-	uint64_t first; /* stamp of the first repetition */
-	uint64_t last;	/* stamp of the last repetition */
+	uint64_t first; /* timestamp of the first repetition */
+	uint64_t last;	/* timestamp of the last repetition */
 	uint16_t place; /* id of the place that recorded; 0: unknown */
 	uint8_t reserved[14];
 	uint8_t payload[KTRX_FOLD_PAYLOAD]; /* the record's payload, with its extension block */

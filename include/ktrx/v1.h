@@ -2,9 +2,9 @@
 /*
  * KTRX version 1: a 64-byte header, then one ring of 32-byte records for each CPU. All little-endian.
  *
- * A v1 dump has no write index, so losses are unknown, and records within a ring are ordered by stamp. ktrace
- * will always read and write this format. A writer leaves out, and counts, records that the format cannot
- * hold (of a ninth CPU, or with an event id above 1023). Normative text: spec/ktrx1.md.
+ * A v1 dump has no write index, so losses are unknown, and records within a ring are ordered by timestamp.
+ * ktrace will always read and write this format. A writer leaves out, and counts, records that the format
+ * cannot hold (of a ninth CPU, or with an event id above 1023). Normative text: spec/ktrx1.md.
  */
 #ifndef KTRX_V1_H
 #define KTRX_V1_H

@@ -49,10 +49,11 @@ struct ktrx_section {
 #define KTRX_SECTION_NONE  0u
 #define KTRX_SECTION_RINGS 1u /* struct ktrx_ring; the entry of ring 0 is the first */
 /* struct ktrx_event and ktrx_place; ids continue from one section to the next, in the order of `index` */
-#define KTRX_SECTION_EVENTS   2u
-#define KTRX_SECTION_THREADS  3u /* array of struct ktrx_thread */
-#define KTRX_SECTION_CPUS     4u /* struct ktrx_cpu; the entry of CPU 0 is the first */
-#define KTRX_SECTION_OFFSETS  5u /* int64_t for each CPU: the number of ticks to add to the CPU's stamps */
+#define KTRX_SECTION_EVENTS  2u
+#define KTRX_SECTION_THREADS 3u /* array of struct ktrx_thread */
+#define KTRX_SECTION_CPUS    4u /* struct ktrx_cpu; the entry of CPU 0 is the first */
+/* int64_t for each CPU: the number of ticks to add to the CPU's timestamps */
+#define KTRX_SECTION_OFFSETS  5u
 #define KTRX_SECTION_BUILD_ID 6u /* the bytes of the kernel's GNU build id */
 #define KTRX_SECTION_COUNTERS 7u /* uint64_t [ring][event id] */
 /* text: one line for each system call or error (spec/ktrx.md, section 3) */
@@ -130,9 +131,9 @@ struct ktrx_ring {
 	uint64_t base;	/* writer's pointer to slot 0 */
 	uint32_t mask;	/* number of slots - 1 */
 	uint32_t shift; /* log2 of the number of slots: 9 to 30 */
-	/* a writer with this stamp or a later one must write an anchor before its record */
+	/* a writer with this timestamp or a later one must write an anchor before its record */
 	uint64_t deadline;
-	uint64_t anchor_stamp; /* full stamp of the newest anchor */
+	uint64_t anchor_stamp; /* full timestamp of the newest anchor */
 	uint64_t anchor_index; /* slot index of the newest anchor */
 	uint64_t dropped;      /* number of records rejected by KTRX_POLICY_STOP */
 	uint64_t lapped; /* number of slots whose writer found itself delayed by a whole lap; a lower bound */

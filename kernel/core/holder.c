@@ -242,8 +242,8 @@ static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
 }
 
 /*
- * Moves the mean by an eighth of the difference between the new interval and the mean. If the stamp is lower
- * than the previous one (because it is from another CPU's clock), the interval counts as 0 ticks.
+ * Moves the mean by an eighth of the difference between the new interval and the mean. If the timestamp is
+ * lower than the previous one (because it is from another CPU's clock), the interval counts as 0 ticks.
  */
 static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 {

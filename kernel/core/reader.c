@@ -200,7 +200,7 @@ uint64_t ktrace_field_value(const uint8_t *from, uint8_t type)
  * first slot that was reserved again, because all older slots have been reserved again as well.
  */
 
-#define KTRACE_ANCHOR_PREVIOUS 8u /* offset of the previous anchor's stamp in an anchor's payload */
+#define KTRACE_ANCHOR_PREVIOUS 8u /* offset of the previous anchor's timestamp in an anchor's payload */
 
 union slot {
 	uint64_t word[KTRX_SLOT_SIZE / sizeof(uint64_t)];
@@ -283,9 +283,9 @@ static bool is_anchor(const union slot *slot)
 }
 
 /*
- * Returns the stamp of the anchor to which the oldest records are relative. That anchor may be overwritten,
- * but the next anchor in the ring contains its stamp. If the ring contains no anchor any more, all records in
- * it are relative to the newest anchor, whose stamp is in ring->anchor_stamp.
+ * Returns the timestamp of the anchor to which the oldest records are relative. That anchor may be
+ * overwritten, but the next anchor in the ring contains its timestamp. If the ring contains no anchor any
+ * more, all records in it are relative to the newest anchor, whose timestamp is in ring->anchor_stamp.
  */
 static uint64_t first_reference(const struct ktrace_walk *walk)
 {

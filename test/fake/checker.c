@@ -122,7 +122,7 @@ static void record_read(const struct ktrx_ring *ring, uint64_t index, uint32_t s
 		memcpy(record->payload + record->size, slot_of(ring, index + n) + 2, 30);
 }
 
-/* Completes a 36-bit stamp to 64 bits: returns the value nearest to the anchor's stamp. */
+/* Completes a 36-bit timestamp to 64 bits: returns the value nearest to the anchor's timestamp. */
 static uint64_t widen(uint64_t stamp, uint64_t anchor)
 {
 	int64_t difference = (int64_t)((stamp - anchor) << 28) >> 28;

@@ -67,7 +67,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Returns the stamp for the next event. Events are one millisecond apart. */
+/* Returns the timestamp for the next event. Events are one millisecond apart. */
 static uint64_t soon(void)
 {
 	return now += MS;

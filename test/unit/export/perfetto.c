@@ -200,7 +200,7 @@ static void clocks_and_system_are_exported(void **state)
 	perfetto_expect("timestamp=3000000100 system_info{utsname{sysname=\"demo\" version=\"demo 1.2\" "
 			"machine=\"riscv64\"} "
 			"num_cpus=4}");
-	/* Two events with the same stamp keep their order. */
+	/* Two events with the same timestamp keep their order. */
 	perfetto_expect_end("3000000100",
 			    "debug_annotations{name_iid=82 uint_value=0} "
 			    "debug_annotations{name=\"types\" string_value=\"size, fd, ptr, size\"}}");

@@ -237,7 +237,8 @@ static struct ktread *open_dump(int raw)
 }
 
 /*
- * Returns the stated error of a corrected stamp. The error grows with the distance from the measured period.
+ * Returns the stated error of a corrected timestamp. The error grows with the distance from the measured
+ * period.
  */
 static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 {
@@ -249,8 +250,9 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 }
 
 /*
- * Counts the turns that are out of order: the turn's stamp is earlier than the stamp of the previous turn by
- * more than the stated errors of the clocks. Also checks that the stamps of each ring never decrease.
+ * Counts the turns that are out of order: the turn's timestamp is earlier than the timestamp of the previous
+ * turn by more than the stated errors of the clocks. Also checks that the timestamps of each ring never
+ * decrease.
  */
 static uint32_t count_disorder(void)
 {
@@ -281,7 +283,7 @@ static uint32_t count_disorder(void)
 	return wrong;
 }
 
-/* Checks that without correction each stamp is what its CPU's clock showed. */
+/* Checks that without correction each timestamp is what its CPU's clock showed. */
 static void check_raw_stamps(void)
 {
 	struct ktread *trace = open_dump(1);

@@ -205,8 +205,8 @@ static void measure(uint32_t count, uint64_t tick_ns, uint64_t hook_ns)
 }
 
 /*
- * A CPU sees stamps of the other CPU that are up to one tick old. A drift of 500 ppm adds 0.5 ms to a bound
- * that is one second old.
+ * A CPU sees timestamps of the other CPU that are up to one tick old. A drift of 500 ppm adds 0.5 ms to a
+ * bound that is one second old.
  */
 static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 {
@@ -217,8 +217,8 @@ static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 }
 
 /*
- * Turns have a fixed order. From one CPU to the next, a stamp passes directly. In the opposite direction, the
- * third CPU has its turn in between, so the stamp is late by a turn. The error is half of a turn.
+ * Turns have a fixed order. From one CPU to the next, a timestamp passes directly. In the opposite direction,
+ * the third CPU has its turn in between, so the timestamp is late by a turn. The error is half of a turn.
  */
 static void three_cpus_in_a_fixed_order_are_bounded_by_a_turn(void **state)
 {
@@ -237,7 +237,7 @@ static void three_cpus_in_any_order_are_bounded_by_a_tick(void **state)
 	all_are_measured_to(1 * MS + MS / 2);
 }
 
-/* There is only one tick per turn, but hooks exchange stamps between the ticks. */
+/* There is only one tick per turn, but hooks exchange timestamps between the ticks. */
 static void stamps_of_hooks_bound_the_clocks(void **state)
 {
 	(void)state;

@@ -119,7 +119,7 @@ static void records_come_newest_first_over_all_cpus(void **state)
 					"cpu0 1: test_number  10\n");
 }
 
-/* CPU 1 records before CPU 0, but has a later stamp, because its clock is ahead. */
+/* CPU 1 records before CPU 0, but has a later timestamp, because its clock is ahead. */
 static void clocks_that_differ_are_compared_by_their_offsets(void **state)
 {
 	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };

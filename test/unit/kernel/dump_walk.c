@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests walks over hand-written rings: a walk skips invalid slots, and completes stamps to 64 bits. */
+/* Tests walks over hand-written rings: a walk skips invalid slots, and completes timestamps to 64 bits. */
 #include <stdbool.h>
 
 #include "kernel/core/reader.h"
@@ -125,7 +125,7 @@ static void records_have_thread_cpu_and_payload(void **state)
 	assert_int_equal(record.payload[19], 0x22);
 }
 
-/* 36-bit stamps that have wrapped many times, and a record slightly older than its anchor. */
+/* 36-bit timestamps that have wrapped many times, and a record slightly older than its anchor. */
 static void stamps_are_completed_by_the_previous_anchor(void **state)
 {
 	const uint64_t far = UINT64_C(5) << 40;
@@ -257,8 +257,8 @@ static unsigned walk_back(struct ktrace_walk *walk, uint64_t *stamps)
 }
 
 /*
- * Each anchor contains the stamp of the previous anchor. Stamps before the anchor are computed from that
- * stamp.
+ * Each anchor contains the timestamp of the previous anchor. Timestamps before the anchor are computed from
+ * that timestamp.
  */
 static void going_back_stamps_are_full_across_anchors(void **state)
 {

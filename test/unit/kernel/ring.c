@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Tests rings with all events that can disturb a writer: laps, interrupts and migration at every point of the
- * record path, delays by a whole lap, times that exceed the bits of a stamp, and full rings.
+ * record path, delays by a whole lap, times that exceed the bits of a timestamp, and full rings.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -80,8 +80,8 @@ static void rows_are_read(void **state)
 }
 
 /*
- * CPU 1's clock is 700 ticks ahead. CPU 2's clock is ahead by more than the stamps in this test, so a
- * corrected stamp would be negative.
+ * CPU 1's clock is 700 ticks ahead. CPU 2's clock is ahead by more than the timestamps in this test, so a
+ * corrected timestamp would be negative.
  */
 static void stamps_are_corrected_as_those_of_events(void **state)
 {

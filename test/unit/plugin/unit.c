@@ -160,8 +160,8 @@ static void enable_takes_the_thread_of_the_page(void **state)
 }
 
 /*
- * The virtual CPU may have been stopped before the unit received a stamp. The next stamp corrects the time.
- * Time never goes back.
+ * The virtual CPU may have been stopped before the unit received a timestamp. The next timestamp corrects the
+ * time. Time never goes back.
  */
 static void clock_never_goes_back(void **state)
 {

@@ -329,7 +329,8 @@ static void missing_ticks_on_all_cpus_are_only_possible(void **state)
 }
 
 /*
- * A clock was set back by more than the reader can correct. So its stamps do not show how long a period was.
+ * A clock was set back by more than the reader can correct. So its timestamps do not show how long a period
+ * was.
  */
 static void clock_that_goes_back_is_ignored(void **state)
 {

@@ -444,8 +444,8 @@ static void unstarted_thread_is_not_reported(void **state)
 }
 
 /*
- * For a wakeup, the table contains only the stamp of the last tick before the wakeup. A later event of the
- * thread shows that it began to wait even later.
+ * For a wakeup, the table contains only the timestamp of the last tick before the wakeup. A later event of
+ * the thread shows that it began to wait even later.
  */
 static void own_events_shorten_wait(void **state)
 {

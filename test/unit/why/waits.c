@@ -103,7 +103,7 @@ static void new_cycle_is_certain_on_halted_machine(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
-/* The machine was silent for a while after the newest stamp, and this time counts as part of the wait. */
+/* The machine was silent for a while after the newest timestamp, and this time counts as part of the wait. */
 static void silence_adds_to_length_of_wait(void **state)
 {
 	(void)state;
