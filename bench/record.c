@@ -134,8 +134,8 @@ static double own_time(void (*loop)(uint64_t n), uint64_t rounds)
 }
 
 /*
- * Times all variants. Each run times every variant once, so that anything that slows the machine down affects
- * all of them.
+ * Measures the time of all variants. Each run measures every variant once, so that anything that slows the
+ * machine down affects all of them.
  */
 static struct times measure(void)
 {

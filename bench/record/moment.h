@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Times loops, and detects whether the thread had its core for itself during the loop. A virtual CPU may
- * share its core with another virtual machine, for milliseconds or minutes. An empty loop then takes up to
- * twice as long, and loops that write to memory are slowed down more than loops that wait for the counter;
- * ratios of such times are wrong. Therefore an empty loop is timed before and after each loop.
+ * Measures the time of loops, and detects whether the thread had its core for itself during the loop. A
+ * virtual CPU may share its core with another virtual machine, for milliseconds or minutes. An empty loop
+ * then takes up to twice as long, and loops that write to memory are slowed down more than loops that wait
+ * for the counter; ratios of such times are wrong. Therefore an empty loop is timed before and after each
+ * loop.
  */
 #ifndef BENCH_MOMENT_H
 #define BENCH_MOMENT_H

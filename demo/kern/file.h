@@ -57,7 +57,7 @@ struct file {
 	uint64_t offset;
 	/* Held while a call transfers bytes at `offset` and then advances `offset`. */
 	struct mutex position;
-	struct inode *inode; /* NULL for pipes and sockets */
+	struct inode *inode; /* inode of the file; NULL for pipes and sockets */
 	/*
 	 * The directory in which the file was found; NULL for the root directory, and for files that were not
 	 * opened by a path.

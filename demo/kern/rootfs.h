@@ -13,7 +13,7 @@
 struct rootfs_entry {
 	/* Path relative to the root directory, NUL-terminated; "" is the root directory itself. */
 	char path[257];
-	uint32_t mode; /* S_IFREG or S_IFDIR and permissions */
+	uint32_t mode; /* S_IFREG or S_IFDIR, and the permissions */
 	uint32_t uid, gid;
 	const void *data;
 	size_t size;

@@ -124,7 +124,7 @@ KTRACE_HOOK(ktrace_irq_eoi, uint32_t irq)
  * ktrace_ipi_wait(): this CPU sent an interrupt to CPU `cpu`, or to all others (KTRX_ALL_CPUS), and waits for
  * the answer. `what` is the request, as the kernel numbers it.
  * ktrace_ipi_wait_end(): the wait has ended.
- * ktrace_ipi_answer(): this CPU has answered such a request.
+ * ktrace_ipi_answer(): this CPU has answered an interrupt that another CPU sent.
  */
 KTRACE_HOOK(ktrace_ipi_wait, uint32_t cpu, uint32_t what)
 KTRACE_HOOK(ktrace_ipi_wait_at, uint32_t cpu, uint32_t what, uintptr_t pc)

@@ -278,7 +278,7 @@ int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struc
 /*
  * Releases each thread that pauses in exec or mmap, if ktrace_hwt_records() has returned the record of that
  * exec or mmap. At that time the thread is already paused, or its timeout has passed.
- * Returns KTRACE_OK, or STATE (there is no such thread).
+ * Returns KTRACE_OK, or STATE (no thread is to be released).
  */
 int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);
 /*

@@ -242,7 +242,7 @@ struct ktrace_hwt_backend {
 	const char *name; /* name of the backend: "pt", "coresight", "spe" or "qemu" */
 	uint8_t kind;	  /* KTRX_HWT_BACKEND_* */
 	uint8_t encoding; /* KTRX_HWT_ENCODING_* */
-	uint8_t modes;	  /* 1 << KTRX_HWT_MODE_* */
+	uint8_t modes;	  /* the supported modes: sum of 1 << KTRX_HWT_MODE_* */
 	/* KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL: the levels that the backend can distinguish */
 	uint8_t levels;
 	uint32_t ranges; /* maximum number of address ranges; valid after init */

@@ -166,7 +166,7 @@ struct ktrx_proc_dtor {
 struct ktrx_proc_capfail {
 	uint32_t reason; /* KTRX_PROC_DENIED_* */
 	uint32_t number; /* number of the call, as in struct ktrx_proc_syscall; 0xffffffff: none */
-	uint64_t needed; /* rights, as in the type "rights" of TABLE */
+	uint64_t needed; /* rights that are needed, as in the type "rights" of TABLE */
 	uint64_t held;
 };
 #define KTRX_PROC_DENIED_OTHER	   0u

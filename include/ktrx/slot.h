@@ -127,7 +127,7 @@ struct ktrx_anchor {
 struct ktrx_extension {
 	uint8_t size;  /* size in bytes of the whole block, including this head */
 	uint8_t parts; /* KTRX_EXT_* */
-	uint16_t cpu;  /* valid with KTRX_EXT_CPU */
+	uint16_t cpu;  /* number of the CPU; valid if `parts` has KTRX_EXT_CPU */
 };
 #define KTRX_EXT_CPU	 1u /* number of the CPU; only in rings that several CPUs share */
 #define KTRX_EXT_CALLER1 2u

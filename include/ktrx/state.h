@@ -23,7 +23,7 @@ struct ktrx_thread {
  */
 #define KTRX_SAMPLES 8u
 struct ktrx_cpu {
-	uint64_t heartbeats;	  /* calls of ktrace_heartbeat() */
+	uint64_t heartbeats;	  /* number of calls of ktrace_heartbeat() */
 	uint64_t heartbeat_stamp; /* counter value at the last heartbeat */
 	uint64_t pc;		  /* address of the code that the last heartbeat interrupted */
 	uint32_t thread;	  /* number of the running thread */
@@ -56,8 +56,8 @@ struct ktrx_cpu {
 	/* the request for whose answer this CPU waits, as the kernel numbers requests */
 	uint32_t ipi_what;
 	uint64_t ipi_answered; /* timestamp when this CPU last answered a request of another CPU */
-	uint64_t user_enters;  /* number of entries from user mode */
-	uint64_t user_exits;   /* number of returns to user mode */
+	uint64_t user_enters;  /* number of times that the CPU entered the kernel from user mode */
+	uint64_t user_exits;   /* number of times that the CPU returned to user mode */
 	uint32_t broken;       /* KTRX_BROKEN_*: the first rule that was violated on this CPU */
 	uint32_t broken_thread;
 	uint64_t broken_stamp;
@@ -147,7 +147,7 @@ struct ktrx_holder {
 	/* threads only: stack_low and stack_high are the bounds of the stack; 0: unknown */
 	uint64_t stack_low;
 	uint64_t stack_high;
-	char object_name[32]; /* NUL-terminated, "" unknown */
+	char object_name[32]; /* name of `object`, NUL-terminated; "": unknown */
 	struct ktrx_held held[KTRX_HELD];
 	/*
 	 * Threads only: a series of waits for the same object, of kind KTRX_WAIT_EVENT or KTRX_WAIT_DEVICE,

@@ -33,7 +33,7 @@ struct ktrx1_header {
 struct ktrx1_record {
 	uint64_t stamp;	  /* raw counter value; 0 marks an empty slot */
 	uint32_t header;  /* bits 31:24 flags, 23:13 pid modulo 2048, 12:10 CPU, 9:0 event */
-	uint32_t data[5]; /* meaning depends on the event */
+	uint32_t data[5]; /* values whose meaning depends on the event */
 };
 
 /* clang-format is off, because it would treat these macros as casts. */

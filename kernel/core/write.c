@@ -14,7 +14,7 @@ struct ktrace_writer {
 	struct ktrace_slot *base;
 	uint64_t word;	 /* result of the reservation: selects ring and first slot */
 	uint32_t slots;	 /* number of reserved slots */
-	uint32_t second; /* struct ktrace_pending's `second` */
+	uint32_t second; /* the member `second` of struct ktrace_pending */
 	uint64_t stamp;
 };
 

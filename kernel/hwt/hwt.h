@@ -78,7 +78,7 @@ struct ktrace_hwt_context {
 };
 
 struct ktrace_hwt_state {
-	const struct ktrace_hwt_kernel *kernel; /* NULL before ktrace_hwt_init() */
+	const struct ktrace_hwt_kernel *kernel; /* callbacks of the kernel; NULL before ktrace_hwt_init() */
 	/* for each CPU: list of the units that are enabled there; only that CPU may use its list */
 	struct ktrace_hwt_unit **here;
 	struct ktrace_hwt_backend *backends;

@@ -38,7 +38,7 @@
 #define KTRACE_PT_CTL_CYC_SHIFT	    19u
 #define KTRACE_PT_CTL_PSB_SHIFT	    24u
 #define KTRACE_PT_CTL_RANGE(n)	    (UINT64_C(0xf) << (32 + 4 * (n)))
-#define KTRACE_PT_CTL_RANGE_ONLY(n) (UINT64_C(1) << (32 + 4 * (n))) /* ADDRn_CFG: trace within */
+#define KTRACE_PT_CTL_RANGE_ONLY(n) (UINT64_C(1) << (32 + 4 * (n))) /* ADDRn_CFG: trace in range */
 
 #define KTRACE_PT_STATUS_ERROR	 (UINT64_C(1) << 4)
 #define KTRACE_PT_STATUS_STOPPED (UINT64_C(1) << 5)

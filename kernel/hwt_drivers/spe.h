@@ -11,8 +11,8 @@
 #define KTRACE_SPE_PMSICR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 2) /* current value of the interval's counter */
 #define KTRACE_SPE_PMSIRR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 3) /* reload value of the interval's counter */
 #define KTRACE_SPE_PMSFCR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 4) /* enables filters */
-#define KTRACE_SPE_PMSEVFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 5) /* events for the filter by event */
-#define KTRACE_SPE_PMSLATFR KTRACE_HWT_SYSREG(3, 0, 9, 9, 6) /* minimum latency for the filter by latency */
+#define KTRACE_SPE_PMSEVFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 5) /* selects the events to filter by */
+#define KTRACE_SPE_PMSLATFR KTRACE_HWT_SYSREG(3, 0, 9, 9, 6) /* minimum latency to filter by */
 #define KTRACE_SPE_PMSIDR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 7) /* features */
 /* address of the end of the buffer, and the enable bit of the buffer */
 #define KTRACE_SPE_PMBLIMITR KTRACE_HWT_SYSREG(3, 0, 9, 10, 0)

@@ -17,7 +17,7 @@
 #include "../base/proc_trace.h"
 
 struct ktrace_proc_state {
-	const struct ktrace_proc_kernel *kernel; /* NULL before ktrace_proc_init() */
+	const struct ktrace_proc_kernel *kernel; /* callbacks of the kernel; NULL before ktrace_proc_init() */
 	struct ktrace_proc_sink *sinks;		 /* list of all sinks that are not closed */
 	struct ktrace_proc_sink *idle;
 };

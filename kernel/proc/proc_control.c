@@ -5,10 +5,10 @@
 /* The arguments and the results of a call of ktrace_proc_control(). */
 struct request {
 	struct ktrace_proc_identity caller;
-	uint32_t operation; /* without KTRACE_PROC_DESCEND */
+	uint32_t operation; /* the operation, without the flag KTRACE_PROC_DESCEND */
 	uint32_t descend;
 	uint32_t facilities;
-	int64_t pid; /* negative: a process group */
+	int64_t pid; /* pid of a process; negative: a process group */
 	struct ktrace_proc_sink *sink;
 	uint32_t meant;	    /* number of processes found so far to which the request applies */
 	uint32_t permitted; /* number of processes counted in `meant` that the caller may trace */

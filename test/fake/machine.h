@@ -16,7 +16,7 @@ struct fake_machine {
 	uint32_t thread;
 	uintptr_t stack_end;	    /* end of the stack; 0: unknown */
 	uint32_t folds, rare_slots; /* arguments that fake_boot() passes to ktrace_init() */
-	uint32_t holders;	    /* the same; 0: FAKE_HOLDERS */
+	uint32_t holders;	    /* argument `holders` of ktrace_init(); 0: FAKE_HOLDERS */
 	/* reserve words of the CPUs' rings; this machine stores them outside of the rings */
 	uint64_t word[KTRACE_MAX_CPUS];
 };

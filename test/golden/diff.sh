@@ -73,7 +73,7 @@ printf '%s\n' '100 1700000000.000000 +++ exited with 0 +++' >"$tmp/no-calls"
 golden no-calls ktrace diff calls no-calls
 golden calls ktrace diff no-calls calls
 
-# Large numbers are compared.
+# Tests that large numbers are compared correctly.
 for result in 9223372036854775807 18446744073709551615 5; do
 	printf '5 1700000000.000000 lseek(3, 0, SEEK_END) = %s\n5 1700000000.000001 +++ exited with 0 +++\n' \
 		$result >"$tmp/end-$result"

@@ -70,7 +70,7 @@ for arch in x86_64 aarch64 riscv64; do
 	rm -f "$tmp/ram"
 done
 
-# A guest under KVM, where there is KVM.
+# Extracts from a guest under KVM, if this machine has KVM.
 name="x86_64, QMP under KVM: the trace has registers"
 if [ -w /dev/kvm ]; then
 	rm -f "$out"

@@ -25,7 +25,7 @@ for arch in x86_64 aarch64 riscv64; do
 	lines "$out" >"$tmp/first"
 	check "$arch: the run has events" test "$(wc -l <"$tmp/first")" -gt 100
 
-	# Events from the first to the last part of the run.
+	# Visits events in all parts of the run.
 	for part in 20 50 80; do
 		line=$(awk -v part=$part '{ line[NR] = $0 } END { print line[int(NR * part / 100)] }' "$tmp/first")
 		id=$(printf '%s\n' "$line" | sed 's/^\[ *[0-9.]*\] \([0-9.]*\) .*/\1/')
@@ -61,7 +61,7 @@ done
 visit --at 0.01 --gdb
 equal "--gdb with an empty input: status" 0 "$status"
 
-# A folder with all programs but gdb.
+# Makes a folder with all programs except gdb.
 mkdir "$tmp/bin"
 printf '%s\n' "$PATH" | tr : '\n' | while IFS= read -r folder; do
 	find "$folder/" -maxdepth 1 ! -type d ! -name 'gdb*' -exec ln -s -t "$tmp/bin" {} + 2>/dev/null

@@ -117,7 +117,7 @@ endef
 $(foreach program,halts shares stuck,$(eval $(call without_ktrace,$(program),x86_64,0x100000)) \
 	$(eval $(call without_ktrace,$(program),aarch64,0x40080000)) $(eval $(call without_ktrace,$(program),riscv64,0x80000000)))
 
-# What `ktrace why` finds out about such guests.
+# Tests what `ktrace why` finds out about guests without ktrace.
 SCRIPT_TESTS += test/qemu/why_outside.sh
 CHECK_NEEDS += build/test/bare/halts_x86_64.elf $(DEMO_ARCHES:%=build/test/bare/stuck_%.elf)
 

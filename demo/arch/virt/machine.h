@@ -20,7 +20,7 @@ void machine_check(void);
 /* Returns the hardware number of cpus[n]; n < arch_cpu_count(). */
 uint64_t machine_hardware_id(unsigned n);
 
-/* Valid after machine_read. */
+/* The facts; they are valid after machine_read. */
 extern struct fdt_facts machine;
 
 #endif

@@ -4,7 +4,7 @@
 #define DEMO_X86_LAYOUT_H
 
 #define TRAMPOLINE	0x8000 /* page below 1 MiB where other CPUs start in real mode */
-#define IDENTITY_GIB	16     /* identity-mapped physical memory */
+#define IDENTITY_GIB	16     /* size of the identity-mapped physical memory in GiB */
 #define BOOT_STACK_SIZE 16384
 
 #define SELECTOR_CODE	0x08

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct rounds {
-	const char *name;	 /* the threads are name/0 and name/1 */
+	const char *name;	 /* the threads have the names NAME/0 and NAME/1 */
 	unsigned rounds_at_once; /* maximum; after them, all CPUs are idle for a moment */
 	void (*first)(void);
 	void (*second)(void);

@@ -69,7 +69,7 @@ static unsigned twist(unsigned a, unsigned b)
 /*
  * The program "hwtest child". Its standard input is the write end of the pipe `door`: the program writes a
  * byte to it to report that it runs. Then the program calls functions through pointers, because a trace unit
- * must record the target of each such call.
+ * must record the target of each of these calls.
  */
 static int be_target(void)
 {

@@ -34,7 +34,7 @@ static unsigned even(unsigned n)
 
 /*
  * Calls functions through pointers until `stop` is set, because a trace unit must record the target of each
- * such call.
+ * of these calls.
  */
 static void compute(void *argument)
 {

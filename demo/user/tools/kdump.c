@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * kdump [-f FILE] [-m MAX] [-p PID]: prints a process trace (ktrace.out) as text, in the format of the host's
- * kdump, for all record types of ktrx/proc.h. For a record of an unknown type it prints the bytes, and at the
- * end the number of such records.
+ * kdump, for all record types of ktrx/proc.h. For a record of an unknown type it prints the bytes. At the end
+ * it prints the number of records of unknown types.
  */
 #include <error.h>
 #include <kdump_parts.h>

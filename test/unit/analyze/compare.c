@@ -68,7 +68,7 @@ static void equal_traces_are_the_same(void **state)
 	same(switches(SHIFT, 0), switches(SHIFT, 0), true, 0);
 }
 
-/* What may differ in the event at position 5 of 10. */
+/* The parts of an event in which two traces may differ. The event is at position 5 of 10. */
 struct change {
 	uint64_t stamp;
 	uint32_t thread, id, prev;
@@ -241,7 +241,8 @@ static void events_of_two_rings_are_compared_in_order_of_time(void **state)
 		begin_small(&writer, 3, SHIFT);
 		for (uint32_t n = 0; n < 10; n++)
 			put_switch(&writer, 1 + n % 2, 1000 + n, n);
-		put_switch(&writer, 1 + which, 2000, 7); /* in one trace by CPU 0, in the other by CPU 1 */
+		/* CPU 0 records the event in one trace, CPU 1 in the other */
+		put_switch(&writer, 1 + which, 2000, 7);
 		trace[which] = finish(&writer);
 	}
 	result = compare(trace[0], trace[1], true);

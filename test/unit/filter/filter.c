@@ -231,7 +231,10 @@ static void each_error_has_a_column(void **state)
 	}
 }
 
-/* Parses `count` times `part`, then `middle`, then `count` times `after`. */
+/*
+ * Parses an expression that consists of `count` copies of `part`, then `middle`, then `count` copies of
+ * `after`.
+ */
 static int parse_repeated(unsigned count, const char *part, const char *middle, const char *after)
 {
 	struct filter_error error;

@@ -69,8 +69,8 @@ static void tail_call_replaces_the_frame(void **state)
 }
 
 /*
- * In a retpoline, function b calls an address within b. The code there returns to function c instead of b.
- * This return counts as a jump.
+ * In a retpoline, function `b` calls an address within `b`. The code there returns to function `c` instead of
+ * `b`. This return counts as a jump.
  */
 static void return_of_a_call_into_the_same_function_is_a_jump(void **state)
 {
@@ -79,14 +79,14 @@ static void return_of_a_call_into_the_same_function_is_a_jump(void **state)
 	       "1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  b") LINE("15", "04", "  -> c"));
 	assert_int_equal(doubts.resyncs, 0);
-	/* Code within function b jumps to function d, which only returns. */
+	/* Code within function `b` jumps to function `d`, which only returns. */
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+16 2 jump\nrun 14 d 1 return\nrun 15 c 2 "
 	       "return\n"
 	       "run 19 a+8 1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "02", "  b") LINE("14", "01", "  -> d")
 		       LINE("15", "04", "  -> c"));
 	assert_int_equal(doubts.resyncs, 0);
-	/* To read the program counter, function b calls the address directly after the call instruction. */
+	/* To read the program counter, function `b` calls the address directly after the call instruction. */
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+8 2 return\nrun 19 a+8 1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "07", "  b"));
 	assert_int_equal(doubts.resyncs, 0);
@@ -129,8 +129,8 @@ static void system_call_is_a_frame(void **state)
 }
 
 /*
- * An indirect jump leads from function c into the middle of function a, which is on the stack: a has called
- * b, and b has called c.
+ * An indirect jump leads from function `c` into the middle of function `a`, which is on the stack: `a` has
+ * called `b`, and `b` has called `c`.
  */
 static void longjmp_removes_the_frames_between(void **state)
 {
@@ -157,7 +157,8 @@ static void unexpected_return_restarts_the_stack(void **state)
 }
 
 /*
- * No duration includes a gap. Function b returns after the gap, but it may have been called again in the gap.
+ * No duration includes a gap. Function `b` returns after the gap, but it may have been called again in the
+ * gap.
  */
 static void gaps_and_overflows_end_all_frames(void **state)
 {
@@ -197,8 +198,8 @@ static void duration_is_unknown_if_thread_may_have_run_elsewhere(void **state)
 }
 
 /*
- * A filter traces only function b. Tracing stops when b calls another function, and begins again when that
- * function returns to b.
+ * A filter traces only function `b`. Tracing stops when `b` calls another function, and begins again when
+ * that function returns to `b`.
  */
 static void filtered_functions_are_entered_and_left(void **state)
 {
@@ -210,8 +211,8 @@ static void filtered_functions_are_entered_and_left(void **state)
 }
 
 /*
- * A filter traces only function b, which ends with a jump to function c. When b begins again, it was not
- * called by c.
+ * A filter traces only function `b`, which ends with a jump to function `c`. When `b` begins again, it was
+ * not called by `c`.
  */
 static void filtered_functions_are_left_by_tail_calls(void **state)
 {
@@ -249,7 +250,7 @@ static void untraced_users_leave_an_empty_stack(void **state)
 }
 
 /*
- * An exception return leads to function b, where the next interrupt occurs immediately. The trace reports
+ * An exception return leads to function `b`, where the next interrupt occurs immediately. The trace reports
  * this interrupt as if it had occurred before the return.
  */
 static void consecutive_interrupts_do_not_accumulate_frames(void **state)
@@ -274,7 +275,8 @@ static void run_may_pass_through_functions(void **state)
 }
 
 /*
- * The compiler has moved the rarely executed part of function b to another address, with a symbol of its own.
+ * The compiler has moved the rarely executed part of function `b` to another address, with a symbol of its
+ * own.
  */
 static void cold_part_belongs_to_its_function(void **state)
 {

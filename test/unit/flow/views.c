@@ -15,8 +15,8 @@
 #include "unit/support/flow_support.h"
 
 /*
- * Function a calls b twice, and the second b calls c. Then a calls itself. The outer call of a does not
- * return before the end.
+ * Function `a` calls `b` twice, and the second `b` calls `c`. Then `a` calls itself. The outer call of `a`
+ * does not return before the end.
  */
 static const char calls[] =
 	FLOW_TEST_KERNEL "cpu 0\nrun 100 a 2 call\nrun 110 b 3 return\nrun 120 a+8 2 call\nrun 130 b 2 call\n"
@@ -42,8 +42,8 @@ static void only_whole_calls_have_durations(void **state)
 {
 	(void)state;
 	/*
-	 * The first call of function a has not returned. Its recursive call of itself has returned, but does
-	 * not count in the total time, because it is part of the first call.
+	 * The first call of function `a` has not returned. Its recursive call of itself has returned, but
+	 * does not count in the total time, because it is part of the first call.
 	 */
 	expect_durations(calls,
 			 "{\"function\":\"b\",\"image\":\"kernel\",\"calls\":2,\"timed\":2,\"total\":40,"
@@ -54,7 +54,7 @@ static void only_whole_calls_have_durations(void **state)
 			 "\"self\":10,\"min\":10,\"p50\":10,\"p99\":10,\"max\":10}\n");
 }
 
-/* Function b is already running when the trace begins. Function a begins after the gap. */
+/* Function `b` is already running when the trace begins. Function `a` begins after the gap. */
 static void function_already_running_is_not_counted_as_called(void **state)
 {
 	(void)state;
@@ -112,8 +112,8 @@ static void executed_functions_are_listed_once(void **state)
 	assert_int_equal(flow_executed_write(executed, &out, 0), 0);
 	flow_executed_free(executed);
 	/*
-	 * The second run of instructions begins at the end of function b, and goes through function c into
-	 * function d.
+	 * The second run of instructions begins at the end of function `b`, and goes through function `c`
+	 * into function `d`.
 	 */
 	flow_test_expect(&out, "- [unknown]\nkernel b\nkernel c\nkernel d\nkernel e\nsh [sh]\nsh main\n");
 	flow_close(flow);
@@ -226,8 +226,8 @@ static void coverage_counts_lines_and_functions(void **state)
 /* ---- The last branches ------------------------------------------------------------------------- */
 
 /*
- * There are 100 branches on CPU 0, with a gap among the last of them, and a few branches on CPU 1. Function d
- * is entered twice.
+ * There are 100 branches on CPU 0, with a gap among the last of them, and a few branches on CPU 1. Function
+ * `d` is entered twice.
  */
 static char *long_script(void)
 {
@@ -271,7 +271,9 @@ static void last_branches_are_shown_for_each_cpu(void **state)
 		    "CPU 0\n99         jump\n100        jump\nCPU 1\n3          jump\n4          jump\n");
 }
 
-/* Shows the branches up to the first entry of d, on all CPUs. Steps between these branches are shown, too. */
+/*
+ * Shows the branches up to the first entry of `d`, on all CPUs. Steps between these branches are shown, too.
+ */
 static void last_branches_before_function_entry_are_shown(void **state)
 {
 	(void)state;

@@ -410,7 +410,7 @@ static void search_for_record_in_hostile_bytes_is_linear(void **state)
 	memset(bytes + size - 1024, 0x10, 1024);
 	memcpy(bytes + size - 512, whole, sizeof(whole));
 	assert_int_equal(spe_record_find(&piece, 0), size - 511);
-	/* Long padding is still scanned, if few bytes cause such a scan. */
+	/* Long padding is still scanned if only few bytes make this necessary. */
 	memset(bytes, 0, size - 1024);
 	bytes[0] = 0x01;
 	memset(bytes + size - 1024, 0, 1024);

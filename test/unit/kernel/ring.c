@@ -267,7 +267,7 @@ static void a_lapped_writer_is_counted(void **state)
 	(void)state;
 	boot();
 	record_pair();
-	fake_at(2, inner_lap); /* after the add */
+	fake_at(2, inner_lap); /* this point is after the atomic add */
 	record_pair();
 	assert_int_equal(ktrace_ring[1].lapped, 1);
 

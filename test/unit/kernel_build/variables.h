@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Hooks of a port that are macros and use variables of the kernel whose names ktrace uses as well. */
+/*
+ * A port whose hooks are macros that use variables of the kernel. ktrace uses the same names for variables of
+ * its own.
+ */
 struct kernels {
 	unsigned number;
 };

@@ -261,7 +261,7 @@ static void pushed_addresses_identify_frames(void **state)
 	frames_pushed(0, 0x7ff0);
 	frames_begin(0, &returns);
 	entered(&returns, SCHEDULE_CALL, 2);
-	frames_loaded(0, FRAMES_LINK, 0x8000); /* past the caller, as longjmp() does */
+	frames_loaded(0, FRAMES_LINK, 0x8000); /* returns past the caller, as longjmp() does */
 	frames_begin(0, &main_rest);
 	frames_begin(0, &handler);
 	entered(&handler, SCHEDULE_INTERRUPT, 1);

@@ -23,7 +23,8 @@ void flow_test_note(void *to, const char *text);
 extern const struct flow_view flow_test_counter;
 
 /*
- * A small kernel in image "kernel": functions a to e of 0x100 bytes each, from 0x1000 on, and irq at 0x8000.
+ * A small kernel in image "kernel": functions `a` to `e` of 0x100 bytes each, from 0x1000 on, and irq at
+ * 0x8000.
  */
 #define FLOW_TEST_KERNEL                                                                               \
 	"frequency 1000000000\nimage kernel -\n"                                                       \
