@@ -45,8 +45,8 @@ enum ktrace_clocks {
 int ktrace_clock_measure(void);
 
 /*
- * Replies to another CPU that is measuring its clock. Has an effect on CPU 0 only. Costs a few instructions if
- * there is no request. Polls a bounded number of times. Requires: interrupts disabled.
+ * Replies to another CPU that is measuring its clock. Has an effect on CPU 0 only. Costs a few instructions
+ * if there is no request. Polls a bounded number of times. Requires: interrupts disabled.
  */
 void ktrace_clock_serve(void);
 
