@@ -315,7 +315,7 @@ struct ktread_filter {
 	 * NULL: no further selection.
 	 */
 	int (*accept)(void *context, const struct ktread_event *event);
-	void *context; /* argument of accept(); borrowed */
+	void *context; /* argument of accept(); stays owned by the caller */
 };
 
 /*

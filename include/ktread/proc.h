@@ -124,7 +124,7 @@ struct ktread_proc_record {
 	uint64_t stamp;	 /* time of the record in units of info.frequency */
 	uint64_t lost;	 /* number of records lost directly before this record */
 	uint32_t pid, tid;
-	uint32_t cpu;  /* KTREAD_PROC_NOBODY if unknown */
+	uint32_t cpu;  /* number of the CPU, KTREAD_PROC_NOBODY if unknown */
 	uint16_t type; /* KTRX_PROC_*, KTRX_HWT_*, KTREAD_PROC_UNKNOWN or KTREAD_PROC_BROKEN */
 	uint16_t raw;  /* number of the record's type, as in the file */
 	uint8_t torn;  /* nonzero: the file ends within the record */
@@ -181,7 +181,7 @@ struct ktread_proc_record {
 			uint64_t count;
 		} csw; /* the data is the name of what the thread waits for */
 		struct {
-			uint32_t parent; /* KTREAD_PROC_NOBODY if unknown */
+			uint32_t parent; /* process id of the parent, KTREAD_PROC_NOBODY if unknown */
 			uint32_t flags;	 /* KTRX_PROC_CTOR_*; FreeBSD: sv_flags */
 		} ctor;			 /* the data is the name of the program */
 		struct {

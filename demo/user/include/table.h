@@ -14,7 +14,7 @@
 #define TABLE_WORD 48
 
 struct table {
-	char *text; /* NUL-terminated, or NULL */
+	char *text; /* all lines, NUL-terminated; NULL if the table is empty */
 	size_t size;
 };
 

@@ -92,7 +92,7 @@ static void set_up(uint32_t clocks)
 		.clocks = clocks,
 	};
 
-	ktrace_state.initialised = 0; /* as after a reset of the machine */
+	ktrace_state.initialised = 0; /* its value after a reset of the machine */
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
 	over = false;
 	serving = turn = 0;
