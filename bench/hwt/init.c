@@ -33,7 +33,7 @@ __attribute__((used)) static void run(const long *stack)
 {
 	const char *words[] = { "/init", "work", 0 };
 
-	/* The number of arguments is stack[0]: only copies of this program get a second one. */
+	/* stack[0] is the number of arguments. Only copies of this program have a second argument. */
 	if (stack[0] > 1)
 		call(SYS_exit, (long)(work((uint32_t)stack[0]) & 1), 0, 0, 0);
 	for (long i = 0; i < CHILDREN; i++)

@@ -143,8 +143,8 @@ int64_t process_thread_create(const struct thread_start *start)
 /* ---- End ----------------------------------------------------------------------------------------- */
 
 /*
- * Returns false if the running thread is the last one that counts as staying. Otherwise the running thread no
- * longer counts as staying, and this function returns true.
+ * Decrements `staying` for the running thread and returns true. Exception: if `staying` is 1, does not change
+ * it and returns false.
  */
 static bool stop_staying(struct process *process)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the ranks of values in a histogram: compares them with those in a sorted list. If a histogram has
- * more values than it can store exactly, a rank may differ by the promised error.
+ * Tests which value of a histogram has a given rank: compares it with the value in a sorted list. If a
+ * histogram has more values than it can store exactly, the two values may differ by the promised error.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,10 @@ static void few_values_are_exact(void **state)
 	histogram_free(&histogram);
 }
 
-/* With many values, a rank is never too small, and too great by at most the promised fraction. */
+/*
+ * If there are many values, the returned value is never too small, and at most the promised fraction too
+ * great.
+ */
 static void many_values_are_within_the_error(void **state)
 {
 	struct histogram histogram = { 0 };

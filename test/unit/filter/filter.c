@@ -51,7 +51,10 @@ static int end(void **state)
 	return 0;
 }
 
-/* Checks that the window contains an event that the filter accepts, and whether it consists of times only. */
+/*
+ * Checks a filter's window with one event: if the filter accepts the event, the window contains it. If the
+ * window states that the filter selects by time only, the filter accepts all events in the window's times.
+ */
 static void check_window(const char *text, const struct filter_window *window,
 			 const struct ktread_event *event, bool accepted)
 {

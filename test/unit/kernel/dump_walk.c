@@ -31,7 +31,7 @@ static uint64_t *slot_at(uint64_t index)
 	return slots[index & (SLOTS - 1)];
 }
 
-/* Sets the check of a first slot. */
+/* Computes the check of a first slot and stores it in the slot. */
 static void check_first(uint64_t index, uint64_t rest)
 {
 	uint64_t *slot = slot_at(index), check;
