@@ -214,8 +214,8 @@ bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why
 
 /*
  * Returns whether the registers show that a CPU has had interrupts disabled for long: they are disabled now,
- * and the CPU has been silent. Many kernels halt an idle CPU with interrupts disabled, and it wakes up all the
- * same, except on x86.
+ * and the CPU has been silent. Many kernels halt an idle CPU with interrupts disabled. Except on x86, an
+ * interrupt wakes such a CPU all the same.
  */
 static bool is_masked_for_long(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
