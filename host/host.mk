@@ -4,8 +4,8 @@
 # QEMU. Each room is a folder; all of its sources belong to the program. A subcommand is a file of host/cmd
 # (qemu_args.c is qemu-args). An output format is an object export_NAME, defined in host/export.
 KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
-KTRACE_SRCS := $(foreach room,analyze calls capture cmd diff doctor export filter findings flow hunt hwt kdump live mcp observe profile record sql why,$(wildcard host/$(room)/*.c))
-COMMANDS := bisect check control decode diff doctor export extract goto hunt hwt kdump ktrdump life live mcp profile qemu_args record retrace run show sql stats summary take why
+KTRACE_SRCS := $(foreach room,analyze calls capture cmd diff doctor export filter findings flow hunt hwt kdump live mcp observe page profile record sql why,$(wildcard host/$(room)/*.c))
+COMMANDS := bisect check control decode diff doctor export extract goto html hunt hwt kdump ktrdump life live mcp profile qemu_args record retrace run show sql stats summary take why
 TOOLS := hwt kdump ktrace-decode ktrdump
 EXPORT_FORMATS := json perfetto stream
 
@@ -104,6 +104,15 @@ build/gen/tables.h: $(KDUMP_TABLES) host/host.mk
 		sed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $$table && printf ';\n'; \
 	done >$@.new && mv $@.new $@
 build/host/calls/tables.o build/asan/host/calls/tables.o: build/gen/tables.h
+
+# The page of `ktrace html` is joined from the files of viewer/, and built into the program as text.
+PAGE_FILES := $(sort $(wildcard viewer/*))
+build/gen/page.html: $(PAGE_FILES)
+	@mkdir -p $(@D)
+	@sh viewer/assemble.sh >$@.$$$$ && mv $@.$$$$ $@
+build/gen/page_template.h: build/gen/page.html
+	@{ printf 'const char page_template[] =\n'; sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< && printf ';\n'; } >$@.$$$$ && mv $@.$$$$ $@
+build/host/page/document.o build/asan/host/page/document.o: build/gen/page_template.h
 
 # Plugins for QEMU: the trace unit in software, and the schedule of a guest's CPUs.
 PLUGINS := build/lib/ktrace-pt.so build/lib/ktrace-schedule.so

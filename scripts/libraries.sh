@@ -12,7 +12,7 @@ set -eu
 
 # Packages of pkg-config. Packages joined by a comma exchange data structures, so either all of them are
 # linked as archives, or all of them are linked shared.
-packages="libzstd libdw,libelf libseccomp ncursesw jansson libmd sqlite3"
+packages="libzstd zlib libdw,libelf libseccomp ncursesw jansson libmd sqlite3"
 # Libraries without a pkg-config package, and their headers. needs() prints the further libraries that a
 # library's archive needs.
 others="ipt opencsd_c_api iberty"

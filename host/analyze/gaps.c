@@ -2,6 +2,7 @@
 #include "analyze/scheduling.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "ktrx/v2.h"
@@ -207,6 +208,13 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 	return gaps->until[cpu] > from || gaps->until[GAPS_CPUS_MAX] > from;
 }
 
+void gaps_restart(struct gaps *gaps)
+{
+	gaps->next = 0;
+	gaps->until_any = 0;
+	memset(gaps->until, 0, sizeof(gaps->until));
+}
+
 uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to)
 {
 	return scheduling_switched(gaps->scheduling, events, from, to);
@@ -215,4 +223,11 @@ uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t 
 const struct scheduling *gaps_scheduling(const struct gaps *gaps)
 {
 	return gaps->scheduling;
+}
+
+bool gaps_state_lasts(struct gaps *gaps, const uint8_t *events, bool running, uint32_t cpu, uint64_t from,
+		      uint64_t to)
+{
+	return !(gaps_between(gaps, running ? cpu : GAPS_ANYWHERE, from, to) ||
+		 gaps_switched(gaps, events, from, to));
 }

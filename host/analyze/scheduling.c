@@ -419,3 +419,12 @@ uint32_t scheduling_switched(const struct scheduling *s, const uint8_t *events, 
 {
 	return switched_between(s->switched, events, from, to);
 }
+
+void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, uint8_t *map)
+{
+	static const enum wellknown_kind kinds[] = { WELLKNOWN_SWITCH, WELLKNOWN_WAKE, WELLKNOWN_WAKE_QUEUE,
+						     WELLKNOWN_EXIT };
+
+	for (size_t n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++)
+		wellknown_mark(trace, table, kinds[n], map);
+}

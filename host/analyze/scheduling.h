@@ -137,6 +137,9 @@ bool scheduling_off(const struct scheduling *scheduling, enum wellknown_kind kin
 uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t *events, uint64_t from,
 			     uint64_t to);
 
+/* Marks the events that change the states of threads in a bit map of KTRX_EVENT_MAX + 1 bits. */
+void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, uint8_t *map);
+
 /* ---- Gaps ---- */
 
 /*
@@ -183,6 +186,9 @@ void gaps_event(struct gaps *gaps, const struct ktread_event *event);
  */
 bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 
+/* Prepares for another reading: gaps_between() may then be called with earlier stamps again. */
+void gaps_restart(struct gaps *gaps);
+
 /*
  * Returns the first stamp of the earliest gap that overlaps the time from `from` to `to`, on a CPU or on any
  * CPU (GAPS_ANYWHERE); UINT64_MAX if there is none. Unlike gaps_between(), stamps may come in any order.
@@ -197,5 +203,14 @@ const struct scheduling *gaps_scheduling(const struct gaps *gaps);
  * none.
  */
 uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to);
+
+/*
+ * Returns whether a thread certainly stayed in a state from one stamp to another. While slots are missing or
+ * events were off, the thread may have been in other states. A running thread can only be switched away on
+ * its CPU, so slots of other CPUs do not matter for it. `events`: bit map of scheduling_mark(). Requires:
+ * `to` never decreases from call to call, including calls of gaps_between().
+ */
+bool gaps_state_lasts(struct gaps *gaps, const uint8_t *events, bool running, uint32_t cpu, uint64_t from,
+		      uint64_t to);
 
 #endif

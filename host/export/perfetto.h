@@ -11,6 +11,7 @@
 #include "analyze/flows.h"
 #include "analyze/processes.h"
 #include "analyze/scheduling.h"
+#include "analyze/span_names.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -131,15 +132,6 @@ struct perfetto_ring {
 	bool begun;    /* true if an event of the ring was seen */
 };
 
-/* maximum number of locks whose names are cached; a new name replaces an older one with the same hash */
-#define PERFETTO_LOCKS 512u
-
-struct perfetto_lock {
-	uint64_t key;
-	uint8_t length; /* length of the name; 0 if the name is unknown */
-	char name[39];
-};
-
 struct perfetto {
 	struct ktread *trace;
 	struct perfetto_clock clock;
@@ -154,7 +146,7 @@ struct perfetto {
 	struct flows_step flow; /* flow that the current event begins or ends */
 	struct files_path path; /* path of the file to which the current event applies */
 	struct processes *processes;
-	struct perfetto_lock locks[PERFETTO_LOCKS];
+	struct span_names names;
 	struct perfetto_ring *rings;
 	struct functions functions;
 	uint64_t seen[THREADS_CPUS_MAX]; /* by CPU: time of the last event; 0 if there was none yet */
@@ -170,7 +162,7 @@ void perfetto_thread_changed(void *context, const struct threads_change *change)
 struct perfetto_name {
 	uint64_t iid; /* number of the interned string that is the name; 0: the name is `text` */
 	size_t length;
-	char text[PERFETTO_NAME_MAX + 32];
+	char text[SPAN_NAMES_MOST];
 	bool fresh; /* true if this packet must intern `text` under the number `iid` */
 };
 

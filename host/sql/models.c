@@ -164,17 +164,12 @@ struct states {
 	int error;
 };
 
-/*
- * Returns whether a state lasted until `end`. While slots are missing or events were off, the thread may have
- * been in other states. A running thread can only be switched away on its CPU.
- */
+/* Returns whether the state in a row certainly lasted until `end`. */
 static bool lasted(struct states *states, const struct sql_row *row, uint64_t end)
 {
-	const uint32_t place = row->kind == THREADS_RUNNING ? row->cpu : GAPS_ANYWHERE;
-
 	return row->kind == THREADS_UNKNOWN ||
-	       !(gaps_between(states->gaps, place, row->begin, end) ||
-		 gaps_switched(states->gaps, states->scheduling, row->begin, end));
+	       gaps_state_lasts(states->gaps, states->scheduling, row->kind == THREADS_RUNNING, row->cpu,
+				row->begin, end);
 }
 
 static void on_change(void *context, const struct threads_change *change)
@@ -207,14 +202,12 @@ static void on_change(void *context, const struct threads_change *change)
 
 static int read_states(struct states *states, struct ktread *trace, uint64_t *seen)
 {
-	static const enum wellknown_kind kinds[] = { WELLKNOWN_SWITCH, WELLKNOWN_WAKE, WELLKNOWN_WAKE_QUEUE,
-						     WELLKNOWN_EXIT };
 	struct wellknown_table *known = calloc(1, sizeof(*known));
 	const struct ktread_event *event;
 	int status = known ? 0 : KTREAD_E_MEMORY;
 
-	for (size_t n = 0; n < sizeof(kinds) / sizeof(kinds[0]) && known; n++)
-		wellknown_mark(trace, known, kinds[n], states->scheduling);
+	if (known)
+		scheduling_mark(trace, known, states->scheduling);
 	while (!status && !states->error && (status = ktread_next(trace, &event)) > 0) {
 		if (event->lost)
 			threads_gap(states->threads, event->cpu, seen[event->ring]);

@@ -35,7 +35,7 @@ build/test/asan/$(1)_replay: $$$$(call unit_objects,asan,test/fuzz/replay.c test
 	$$(HOST_CC) $$(UNIT_CFLAGS) $$(SANITIZE) -o $$@ $$(HOST_INPUTS) $$(HOST_LDLIBS)
 
 build/test/fuzz/$(1): test/fuzz/$(1)_fuzz.c $(2) $$(filter-out host/cmd/main.c,$$(KTRACE_SRCS) $$(KTREAD_SRCS)) \
-		$$(wildcard host/*/*.h include/*/*.h) build/gen/commands.list build/gen/formats.list build/gen/tables.h $$(HOST_LIBRARIES)
+		$$(wildcard host/*/*.h include/*/*.h) build/gen/commands.list build/gen/formats.list build/gen/page_template.h build/gen/tables.h $$(HOST_LIBRARIES)
 	@mkdir -p $$(@D)
 	clang -g -O1 $$(HOST_CPPFLAGS) -I. -Itest -Ihost -Ibuild/gen -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 		-o $$@ $$(HOST_INPUTS) $$(HOST_LDLIBS)

@@ -15,10 +15,11 @@ echo 'mine: never sched.wake' >mine.rules
 echo 'mine: never sched.switch' >switch.rules
 echo 'mine: always net.NET_RECV has (len < 100)' >layout.rules
 
-for c in show summary stats check why export decode; do
+for c in show summary stats check why export html decode; do
 	all= file=v2.ktrx v1=v1.bin
 	case $c in
 	export) all='--format json -o out' ;;
+	html) all='-o out' ;;
 	esac
 	# shellcheck disable=SC2086
 	{
@@ -72,6 +73,8 @@ for c in show summary stats check why export decode; do
 		esac
 	}
 done
+works html --raw-clock -o out clocks-apart.ktrx -- -o out --raw-clock clocks-apart.ktrx
+works html --v1-layout -o out v1.bin -- -o out --v1-layout spec v1.bin
 works export --raw-clock --format json -o out clocks-apart.ktrx -- --format json -o out --raw-clock clocks-apart.ktrx
 for c in show summary why decode; do
 	works $c --raw-clock clocks-apart.ktrx -- --raw-clock clocks-apart.ktrx
@@ -198,6 +201,8 @@ for option in '--form ram' '--machine x86_64' '--v1-layout spec'; do
 	refused why "${option%% *}" $option --qmp absent
 done
 
+works html -o -o out v2.ktrx -- -o - v2.ktrx
+works html --output -o out v2.ktrx -- --output - v2.ktrx
 works export --format --format json -o out v2.ktrx -- --format perfetto -o out v2.ktrx
 works export -f --format json -o out v2.ktrx -- -f perfetto -o out v2.ktrx
 works export -o --format json -o out v2.ktrx -- --format json -o - v2.ktrx

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace html: writes a page that shows a trace in any browser. */
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/trace_args.h"
+#include "page/page.h"
+
+struct html_command {
+	struct trace_args args;
+	const char *to; /* value of --output; NULL if not given */
+};
+
+#define AT(member) .to = offsetof(struct html_command, member)
+static const struct option_row rows[] = {
+	{ "output", 'o', "OUT", "output file; - is standard output (default, unless it is a terminal)",
+	  options_set_text, AT(to) },
+	{ 0 },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace html [OPTION]... [FILE] -o OUT",
+	.about = "Writes a trace as one HTML file, which any browser opens from the disk, without a network: "
+		 "lanes of CPUs and threads, calls, interrupts, faults and locks.",
+	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
+		   trace_machine_options, trace_layout_options, trace_calls_options },
+	.end = "Examples:\n"
+	       "  ktrace html boot.ktrx -o boot.html\n"
+	       "  ktrace html --since 2 --until 2.5 boot.ktrx -o boot.html\n",
+};
+
+/* Writes the page to the open file. Returns the result of reading; stores the errno of a failed write. */
+static int write_page(const struct trace_args *args, struct ktread *trace, int fd, int *output_error)
+{
+	const struct page_options options = { .file = args->path };
+	struct page *page;
+	struct base_output out;
+	int status;
+
+	if (base_output_open(&out, fd) < 0)
+		return KTREAD_E_MEMORY;
+	status = page_open(&page, trace, &options);
+	if (status == 0)
+		status = page_write_document(page, &out);
+	page_close(page);
+	*output_error = base_output_close(&out);
+	return *output_error ? 0 : status;
+}
+
+static int run_html(int argc, char **argv)
+{
+	struct html_command html = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true } };
+	struct trace_args *args = &html.args;
+	struct ktread *trace;
+	int status = trace_args_parse(args, argc, argv), output_error = 0, fd, result;
+
+	if (status >= 0)
+		return status;
+	if (!html.to && isatty(STDOUT_FILENO)) {
+		command_message(args->name, "no output file given (-o OUT)");
+		return command_usage(args->name);
+	}
+	if (!html.to)
+		html.to = "-";
+	status = trace_args_open(args, &trace);
+	if (status)
+		return status;
+	fd = output_file_open(args, html.to);
+	if (fd < 0)
+		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;
+	result = write_page(args, trace, fd, &output_error);
+	status = output_file_close(args, html.to, fd, output_error);
+	return trace_args_close(args, trace, result) | status;
+}
+
+const struct command command_html = {
+	.name = "html",
+	.purpose = "write a trace as a page for a browser",
+	.run = run_html,
+};

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The head of a page: what kind of trace it shows, its event types, and its summary. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyze/wellknown.h"
+#include "base/json.h"
+#include "base/machine.h"
+#include "base/temporary.h"
+#include "export/summary.h"
+#include "ktrx/v2.h"
+#include "page/pass.h"
+
+static const char *kind_of(const struct ktread_field *field)
+{
+	switch (field->type) {
+	case KTRX_TYPE_STRING:
+		return "text";
+	case KTRX_TYPE_POINTER:
+		return "hex";
+	case KTRX_TYPE_BOOL:
+		return "bool";
+	case KTRX_TYPE_CHAR:
+		return "char";
+	case KTRX_TYPE_I8:
+	case KTRX_TYPE_I16:
+	case KTRX_TYPE_I32:
+	case KTRX_TYPE_I64:
+		return "signed";
+	default:
+		return "unsigned";
+	}
+}
+
+static void write_type(struct base_output *out, const struct ktread_type *type)
+{
+	base_json_begin(out, NULL, '{');
+	base_json_put_number(out, "id", type->id);
+	base_json_put_text(out, "name", type->name);
+	base_json_put_text(out, "category", type->group);
+	base_json_begin(out, "fields", '[');
+	for (uint32_t n = 0; n < type->fields; n++) {
+		base_json_begin(out, NULL, '{');
+		base_json_put_text(out, "name", type->field[n].name);
+		base_json_put_text(out, "kind", kind_of(&type->field[n]));
+		base_json_put_text(out, "unit", type->field[n].unit);
+		base_output_text(out, "}");
+	}
+	base_output_text(out, "]}\n");
+}
+
+static void write_types(struct base_output *out, const struct ktread *trace)
+{
+	base_json_begin(out, "types", '[');
+	for (uint32_t id = 0, count = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		if (type && count++)
+			base_output_text(out, ",\n");
+		if (type)
+			write_type(out, type);
+	}
+	base_output_text(out, "]");
+}
+
+/* Begins a member whose value is a document that another command prints. Ends what is buffered in `out`. */
+static int begin_document(struct base_output *out, struct base_output *inner, const char *key,
+			  const char *schema)
+{
+	base_json_key(out, key);
+	base_output_flush(out);
+	if (base_output_open(inner, out->fd) < 0)
+		return KTREAD_E_MEMORY;
+	base_output_schema(inner, schema);
+	return 0;
+}
+
+static int end_document(struct base_output *out, struct base_output *inner)
+{
+	const int error = base_output_close(inner);
+
+	if (!out->error)
+		out->error = error;
+	base_output_text(out, ",\n");
+	return 0;
+}
+
+static uint64_t count_lost(const struct ktread *trace)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(trace, n);
+
+		lost += ring->overwritten + ring->invalid + ring->dropped;
+	}
+	return lost;
+}
+
+static int write_summary(const struct page *page, struct base_output *out, const struct tally *tally)
+{
+	struct base_output inner;
+	struct summary summary;
+	int status = begin_document(out, &inner, "summary", "ktrace-summary/1");
+
+	if (status)
+		return status;
+	status = summary_init(&summary, page->trace, tally);
+	if (status == 0)
+		summary_write_json(&inner, &summary);
+	summary_free(&summary);
+	end_document(out, &inner);
+	return status;
+}
+
+/* Writes what describes the trace as a whole. */
+static void write_trace(const struct page *page, struct base_output *out, const struct tally *tally)
+{
+	const struct ktread_info *info = ktread_info(page->trace);
+
+	base_json_put(out, "kernel", info->kernel);
+	base_json_put(out, "machine",
+		      base_machine_name(info->machine) ? base_machine_name(info->machine) : "");
+	base_json_put(out, "file", page->options.file);
+	base_json_put_text(out, "unit", info->frequency ? "ns" : "ticks");
+	base_json_put_bool(out, "live", false);
+	base_json_put_bool(out, "whole", true);
+	base_json_put_number(out, "begin", tally->events ? page_time(page, tally->first) : 0);
+	base_json_put_number(out, "end", tally->events ? page_time(page, tally->last) : 0);
+	base_json_put_number(out, "events", tally->events);
+	base_json_put_number(out, "lost", count_lost(page->trace));
+}
+
+static int write_head(const struct page *page, struct base_output *out)
+{
+	struct tally *tally;
+	int status = tally_trace(&tally, page->trace);
+
+	if (status == 0) {
+		base_output_text(out, "{");
+		base_json_put_text(out, "schema", "ktrace-page/1");
+		base_json_put_text(out, "strings", "untrusted");
+		status = write_summary(page, out, tally);
+	}
+	if (status == 0) {
+		write_trace(page, out, tally);
+		write_types(out, page->trace);
+		base_output_text(out, "}\n");
+	}
+	tally_free(tally);
+	return status < 0 ? status : ktread_rewind(page->trace);
+}
+
+/* Reads a file as a string. Returns 0 or KTREAD_E_SYSTEM or KTREAD_E_MEMORY. */
+static int read_back(int fd, char **text, size_t *size)
+{
+	const off_t end = lseek(fd, 0, SEEK_END);
+	size_t at = 0;
+
+	if (end < 0)
+		return KTREAD_E_SYSTEM;
+	*text = malloc((size_t)end + 1);
+	if (!*text)
+		return KTREAD_E_MEMORY;
+	while (at < (size_t)end) {
+		const ssize_t count = pread(fd, *text + at, (size_t)end - at, (off_t)at);
+
+		if (count <= 0)
+			return KTREAD_E_SYSTEM;
+		at += (size_t)count;
+	}
+	(*text)[at] = '\0';
+	*size = at;
+	return 0;
+}
+
+int page_head(struct page *page, char **text, size_t *size)
+{
+	const int fd = base_temporary_open();
+	struct base_output out;
+	int status;
+
+	*text = NULL;
+	if (fd < 0)
+		return KTREAD_E_SYSTEM;
+	status = base_output_open(&out, fd) < 0 ? KTREAD_E_MEMORY : write_head(page, &out);
+	if (base_output_close(&out) && status == 0)
+		status = KTREAD_E_SYSTEM;
+	if (status == 0)
+		status = read_back(fd, text, size);
+	close(fd);
+	return status;
+}

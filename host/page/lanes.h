@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Strings and lanes of a page. Both are numbered from 0, and described in the block that first uses them. */
+#ifndef PAGE_LANES_H
+#define PAGE_LANES_H
+
+#include <stdint.h>
+
+#include "base/index.h"
+#include "page/block.h"
+
+struct page_strings {
+	char *text; /* the strings that have an index, one after another */
+	size_t size, room;
+	struct page_string {
+		size_t at;
+		uint32_t length, number;
+	} * string;
+	uint32_t count, string_room;
+	struct base_index index;
+	uint32_t next;	       /* number of the next string */
+	uint32_t fresh;	       /* number of strings that no block describes yet */
+	struct page_bytes new; /* their description */
+};
+
+/*
+ * Returns the number of a string, of which only valid UTF-8 is kept: other bytes become U+FFFD. Strings with
+ * the same bytes usually have the same number. Returns 0, the number of "", if memory is short; then sets
+ * new.failed.
+ */
+uint32_t page_string(struct page_strings *strings, const char *text, size_t length);
+/* Appends the section that describes new strings. */
+void page_strings_write(struct page_strings *strings, struct page_block *block);
+void page_strings_free(struct page_strings *strings);
+
+enum page_lane_kind {
+	PAGE_LANE_CPU,
+	PAGE_LANE_THREAD,
+	PAGE_LANE_COUNTER,
+	PAGE_LANE_FUNCTIONS,
+	PAGE_LANE_OTHER,
+};
+
+#define PAGE_LANE_IDLE 1u /* flag: the thread is an idle thread */
+
+struct page_lanes {
+	uint32_t count; /* number of lanes */
+	uint32_t fresh; /* number of descriptions that no block has yet */
+	struct page_bytes new;
+};
+
+/* Adds a lane. Returns its number. `name` and `group` are numbers of strings. */
+uint32_t page_lane_add(struct page_lanes *lanes, enum page_lane_kind kind, uint64_t number, uint32_t name,
+		       uint32_t group, uint32_t flags);
+/* Describes a lane anew. */
+void page_lane_change(struct page_lanes *lanes, uint32_t lane, enum page_lane_kind kind, uint64_t number,
+		      uint32_t name, uint32_t group, uint32_t flags);
+void page_lanes_write(struct page_lanes *lanes, struct page_block *block);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "page/pass.h"
+
+#include <stdlib.h>
+
+uint64_t page_time(const struct page *page, uint64_t stamp)
+{
+	const uint64_t ticks = stamp > page->base ? stamp - page->base : 0;
+
+	return page->scale.frequency ? base_ticks_nanoseconds(&page->scale, ticks) : ticks;
+}
+
+void page_slice_end(struct page_pass *pass, const struct page_begun *begun, uint32_t lane, unsigned row,
+		    unsigned depth, uint64_t end, unsigned flags)
+{
+	const uint64_t from = page_time(pass->page, begun->begin), to = page_time(pass->page, end);
+	const struct page_slice slice = {
+		.begin = from,
+		.duration = to > from ? to - from : 0,
+		.slot = begun->slot,
+		.ring = begun->ring,
+		.lane = lane,
+		.name = begun->name,
+		.other = begun->other,
+		.row = (uint8_t)row,
+		.class = begun->class,
+		.depth = (uint8_t)depth,
+		.flags = (uint8_t)flags,
+	};
+
+	if (to >= pass->since && from < pass->until && page_slices_add(&pass->slices, &slice) < 0)
+		pass->error = KTREAD_E_MEMORY;
+}
+
+/* ---- Spans ---- */
+
+static struct page_owner *owner_of(struct page_pass *pass, struct spans_owner owner)
+{
+	return owner.cpu ? page_owner_cpu(pass, owner.number)
+			 : page_owner_thread(pass, threads_at(pass->threads, owner.number));
+}
+
+static unsigned class_of_span(const struct spans_span *span)
+{
+	switch (span->kind) {
+	case WELLKNOWN_SYSCALL_ENTER:
+		return PAGE_CLASS_CALL;
+	case WELLKNOWN_IRQ_ENTER:
+		return PAGE_CLASS_INTERRUPT;
+	case WELLKNOWN_FAULT_ENTER:
+		return PAGE_CLASS_FAULT;
+	case WELLKNOWN_LOCK_CONTEND:
+		return PAGE_CLASS_LOCK_WAIT;
+	case WELLKNOWN_LOCK_ACQUIRE:
+		return PAGE_CLASS_LOCK_HELD;
+	default:
+		return PAGE_CLASS_OTHER;
+	}
+}
+
+static void begin_span(void *context, struct spans_owner who, unsigned lane, const struct spans_span *span,
+		       const struct ktread_event *event)
+{
+	struct page_pass *pass = context;
+	struct page_owner *owner = owner_of(pass, who);
+	struct page_begun *begun;
+	char name[SPAN_NAMES_MOST];
+	size_t length;
+
+	if (!owner)
+		return;
+	begun = lane ? &owner->lock[lane - 1] : &owner->nest[owner->depth++];
+	length = span_name(&pass->names, pass->page->trace, span, event,
+			   wellknown_of(&pass->page->known, event), name);
+	*begun = (struct page_begun){ .begin = event->stamp,
+				      .slot = event->index,
+				      .ring = event->ring,
+				      .name = page_string(&pass->strings, name, length),
+				      .class = (uint8_t)class_of_span(span) };
+}
+
+static void end_span(void *context, struct spans_owner who, unsigned lane, const struct spans_span *span,
+		     const struct ktread_event *event, uint64_t time)
+{
+	struct page_pass *pass = context;
+	struct page_owner *owner = owner_of(pass, who);
+	const uint64_t end = event ? event->stamp : time;
+	const unsigned flags = event ? 0 : PAGE_SLICE_END_UNKNOWN;
+
+	(void)span;
+	if (!owner)
+		return;
+	if (lane)
+		page_slice_end(pass, &owner->lock[lane - 1], owner->lane - 1, PAGE_ROW_NEST + lane, 0, end,
+			       flags);
+	else if (owner->depth--)
+		page_slice_end(pass, &owner->nest[owner->depth], owner->lane - 1, PAGE_ROW_NEST, owner->depth,
+			       end, flags);
+}
+
+const struct spans_sink page_spans_sink = { .begin = begin_span, .end = end_span };
+
+/* ---- Events ---- */
+
+/*
+ * Informs the models of slots that are missing before the event. Slots that were overwritten at the beginning
+ * of a ring count too: spans that began on another CPU may have ended in them.
+ */
+static void note_loss(struct page_pass *pass, const struct ktread_event *event)
+{
+	struct page_ring *ring = &pass->ring[event->ring];
+	const bool lost = event->lost > 0 ||
+			  (!ring->begun && ktread_ring(pass->page->trace, event->ring)->overwritten > 0);
+	const uint64_t seen = event->cpu < THREADS_CPUS_MAX ? pass->seen[event->cpu] : 0;
+
+	if (lost && event->lost > 0)
+		threads_gap(pass->threads, event->cpu, ring->seen);
+	if (lost)
+		spans_gap(pass->spans, event->cpu, seen);
+	ring->begun = true;
+	ring->seen = event->stamp;
+	if (event->cpu < THREADS_CPUS_MAX)
+		pass->seen[event->cpu] = event->stamp;
+}
+
+static int take_event(struct page_pass *pass, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&pass->page->known, event);
+	int status;
+
+	pass->event = event;
+	pass->last = event->stamp > pass->last ? event->stamp : pass->last;
+	gaps_event(pass->page->gaps, event);
+	note_loss(pass, event);
+	status = threads_event(pass->threads, event, known, event->stamp);
+	if (status == 0)
+		status = spans_event(pass->spans, event, known, event->stamp);
+	page_owners_event(pass, event, known);
+	pass->events++;
+	return status < 0 ? status : pass->error;
+}
+
+/* Completes the block. Returns 0 or a negative KTREAD_E_*. */
+static int end_block(struct page_pass *pass)
+{
+	if (pass->strings.new.failed || pass->lanes.new.failed)
+		return KTREAD_E_MEMORY;
+	page_strings_write(&pass->strings, pass->block);
+	page_lanes_write(&pass->lanes, pass->block);
+	pass->events = 0;
+	if (page_slices_write(&pass->slices, pass->lanes.count, pass->block) < 0)
+		return KTREAD_E_MEMORY;
+	return page_block_end(pass->block);
+}
+
+static int take_all(struct page_pass *pass)
+{
+	const struct ktread_event *event;
+	int status;
+
+	while ((status = ktread_next(pass->page->trace, &event)) > 0) {
+		status = take_event(pass, event);
+		if (status == 0 && pass->events == PAGE_BLOCK_EVENTS)
+			status = end_block(pass);
+		if (status < 0)
+			return status;
+	}
+	if (status < 0)
+		return status;
+	spans_finish(pass->spans);
+	spans_close(pass->spans, pass->last);
+	page_states_end(pass);
+	return pass->error ? pass->error : end_block(pass);
+}
+
+static int open_pass(struct page_pass *pass, page_take *take, void *context)
+{
+	struct spans_sink sink = page_spans_sink;
+	int status;
+
+	pass->ring = calloc((size_t)ktread_info(pass->page->trace)->rings + 1, sizeof(*pass->ring));
+	pass->block = page_block_create(take, context);
+	if (!pass->ring || !pass->block)
+		return KTREAD_E_MEMORY;
+	status = threads_create(&pass->threads, page_thread_changed, pass);
+	if (status)
+		return status;
+	threads_learn(pass->threads, gaps_scheduling(pass->page->gaps));
+	sink.context = pass;
+	status = spans_create(&pass->spans, pass->threads, &sink);
+	return status ? status : spans_track_switches(pass->spans, pass->page->trace);
+}
+
+static void close_pass(struct page_pass *pass)
+{
+	spans_destroy(pass->spans);
+	threads_destroy(pass->threads);
+	page_block_free(pass->block);
+	page_strings_free(&pass->strings);
+	page_bytes_free(&pass->lanes.new);
+	page_slices_free(&pass->slices);
+	free(pass->cpus.owner);
+	free(pass->of_threads.owner);
+	free(pass->ring);
+	free(pass);
+}
+
+int page_write_blocks(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context)
+{
+	struct page_pass *pass = calloc(1, sizeof(*pass));
+	int status;
+
+	if (!pass)
+		return KTREAD_E_MEMORY;
+	pass->page = page;
+	pass->since = since;
+	pass->until = until;
+	gaps_restart(page->gaps);
+	status = open_pass(pass, take, context);
+	if (status == 0)
+		status = take_all(pass);
+	close_pass(pass);
+	return status;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* One reading of a trace that makes blocks of it. */
+#ifndef PAGE_PASS_H
+#define PAGE_PASS_H
+
+#include "analyze/processes.h"
+#include "analyze/scheduling.h"
+#include "analyze/span_names.h"
+#include "analyze/spans.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+#include "base/ticks.h"
+#include "page/lanes.h"
+#include "page/slices.h"
+
+struct page {
+	struct ktread *trace; /* not owned */
+	struct page_options options;
+	struct base_ticks_scale scale;
+	uint64_t base; /* stamp of the first event: time 0 of the page */
+	struct gaps *gaps;
+	struct processes *processes;
+	struct wellknown_table known;
+	uint8_t scheduling[SWITCHED_MAP]; /* events that change the states of threads */
+};
+
+/* Returns the time of a stamp in nanoseconds since the first event; in ticks if the frequency is unknown. */
+uint64_t page_time(const struct page *page, uint64_t stamp);
+
+/* A slice that has begun. */
+struct page_begun {
+	uint64_t begin; /* stamp */
+	uint64_t slot;
+	uint32_t ring, name, other;
+	uint8_t class;
+};
+
+/* A thread or a CPU, and the lane on which it is drawn. */
+struct page_owner {
+	uint32_t lane; /* plus 1; 0: it has none yet */
+	uint32_t life; /* of a thread: value of its `life` when it got the lane */
+	/* of a thread: its enum threads_state; of a CPU: 1 + index of the running thread, 0 if unknown */
+	uint32_t state;
+	uint32_t cpu;		   /* of a running thread */
+	bool idle;		   /* of a thread: it is an idle thread */
+	uint32_t depth;		   /* number of elements of `nest` in use */
+	struct page_begun current; /* the state */
+	struct page_begun nest[SPANS_NEST];
+	struct page_begun lock[SPANS_LOCKS];
+};
+
+struct page_owners {
+	struct page_owner *owner;
+	uint32_t room;
+};
+
+struct page_pass {
+	struct page *page;
+	uint64_t since, until; /* times to write; `until` is excluded */
+	struct page_block *block;
+	struct page_strings strings;
+	struct page_lanes lanes;
+	struct page_slices slices;
+	struct threads *threads;
+	struct spans *spans;
+	struct span_names names;
+	const struct ktread_event *event; /* the current one */
+	struct page_owners cpus, of_threads;
+	struct page_ring {
+		uint64_t seen; /* stamp of its last event */
+		bool begun;
+	} * ring;
+	uint64_t seen[THREADS_CPUS_MAX]; /* by CPU: stamp of the last event; 0 if there was none yet */
+	uint64_t last;			 /* stamp of the last event */
+	uint32_t events;		 /* of this block */
+	int error;
+};
+
+/* ---- owners.c: lanes of threads and CPUs ---- */
+
+/* Return an owner with a lane; NULL if memory is short. The pointer is valid until the next call. */
+struct page_owner *page_owner_thread(struct page_pass *pass, const struct threads_thread *thread);
+struct page_owner *page_owner_cpu(struct page_pass *pass, uint32_t cpu);
+/* Takes the names of threads from an event. */
+void page_owners_event(struct page_pass *pass, const struct ktread_event *event,
+		       const struct wellknown *known);
+
+/* ---- states.c: what threads do, and which thread runs on a CPU ---- */
+
+/* Callback of the threads model. */
+void page_thread_changed(void *pass, const struct threads_change *change);
+/* Ends all states at the end of the trace. */
+void page_states_end(struct page_pass *pass);
+
+/* ---- pass.c ---- */
+
+/* Adds a slice that ends at the stamp `end`, if it is in the time to write. */
+void page_slice_end(struct page_pass *pass, const struct page_begun *begun, uint32_t lane, unsigned row,
+		    unsigned depth, uint64_t end, unsigned flags);
+
+extern const struct spans_sink page_spans_sink;
+
+#endif
