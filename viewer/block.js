@@ -11,14 +11,18 @@
 			trace.strings.push(utf8.decode(reader.take(reader.varint())));
 	}
 
+	// A lane that is described again has changed its name.
 	function lanes(reader, trace) {
-		const count = reader.count(5);
+		const count = reader.count(6);
 		for (let i = 0; i < count; i++) {
+			const index = reader.varint();
+			if (index > trace.table.length)
+				throw new kt.Damaged("lane " + index + " does not follow lane " + (trace.table.length - 1));
 			const kind = reader.varint();
 			const number = reader.varint();
 			const name = trace.string(reader.varint());
 			const group = trace.string(reader.varint());
-			trace.table.push(trace.addLane(kind, number, name, group, reader.varint()));
+			trace.table[index] = trace.addLane(kind, number, name, group, reader.varint());
 		}
 	}
 

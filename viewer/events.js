@@ -112,7 +112,11 @@
 	function value(raw, kind, strings) {
 		if (kind === "text")
 			return strings[Number(raw)] ?? "";
-		if (kind === "signed")
+		if (kind === "bool")
+		return raw ? "true" : "false";
+	if (kind === "char" && raw > 31n && raw < 127n)
+		return "'" + String.fromCharCode(Number(raw)) + "'";
+	if (kind === "signed")
 			return String(raw & 1n ? -((raw + 1n) / 2n) : raw / 2n);
 		return kind === "hex" ? "0x" + raw.toString(16) : String(raw);
 	}

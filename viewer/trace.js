@@ -5,9 +5,9 @@
 	class Lane {
 		constructor(index, kind, number, name, group, flags) {
 			Object.assign(this, { index, kind, number, name, group, idle: (flags & 1) !== 0 });
-			this.key = "ctn"[kind] + number;	// names the lane in links
+			this.key = "ctnfo"[kind] + number;	// names the lane in links
 			if (kind > 1)
-				this.key += ":" + name;
+				this.key += "." + name;
 			this.rows = [];
 			this.clear();
 		}
@@ -43,7 +43,7 @@
 
 		// Forgets all blocks, but keeps the lanes: another window of the same trace is loaded.
 		restart() {
-			this.strings = [];
+			this.strings = [""];
 			this.table = [];	// the lanes in the order of the blocks
 			this.arrows = [];
 			this.gaps = [];
@@ -57,10 +57,10 @@
 		}
 
 		addLane(kind, number, name, group, flags) {
-			const lane = new Lane(this.lanes.length, Math.min(kind, 2), number, name, group, flags);
+			const lane = new Lane(this.lanes.length, Math.min(kind, 4), number, name, group, flags);
 			const known = this.byKey.get(lane.key);
 			if (known) {
-				known.name ||= name;
+				known.name = name || known.name;
 				return known;
 			}
 			this.lanes.push(lane);
@@ -76,7 +76,7 @@
 		}
 
 		lane(kind, number) {
-			return this.byKey.get("ctn"[kind] + number);
+			return this.byKey.get("ct"[kind] + number);
 		}
 
 		// Makes the indices. May be called again after more blocks.
