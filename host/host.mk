@@ -101,7 +101,7 @@ build/gen/tables.h: $(KDUMP_TABLES) host/host.mk
 	@mkdir -p $(@D)
 	@for table in $(KDUMP_TABLES); do \
 		printf 'static const char table_%s[] =\n' "$$(basename $$table .table)"; \
-		sed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $$table && printf ';\n'; \
+		sed -e '/^#/d' -e '/^$$/d' -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' $$table && printf ';\n'; \
 	done >$@.new && mv $@.new $@
 build/host/calls/tables.o build/asan/host/calls/tables.o: build/gen/tables.h
 
@@ -110,8 +110,8 @@ PAGE_FILES := $(sort $(wildcard viewer/*))
 build/gen/page.html: $(PAGE_FILES)
 	@mkdir -p $(@D)
 	@sh viewer/assemble.sh >$@.$$$$ && mv $@.$$$$ $@
-build/gen/page_template.h: build/gen/page.html
-	@{ printf 'const char page_template[] =\n'; sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< && printf ';\n'; } >$@.$$$$ && mv $@.$$$$ $@
+build/gen/page_template.h: build/gen/page.html host/host.mk
+	@{ printf 'const char page_template[] =\n'; sed -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' $< && printf ';\n'; } >$@.$$$$ && mv $@.$$$$ $@
 build/host/page/document.o build/asan/host/page/document.o: build/gen/page_template.h
 
 # Plugins for QEMU: the trace unit in software, and the schedule of a guest's CPUs.

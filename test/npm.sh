@@ -26,7 +26,7 @@ for tool in node npm; do
 	command -v $tool >/dev/null || fail "$tool is not installed"
 done
 cp "$here/package.json" "$here/package-lock.json" "$folder"
-package=$(sed -n 's|.*"\(@[^"]*\)": "\([0-9][^"]*\)".*|\1 \2|p' "$here/package.json")
+package=$(sed -n 's|.*"\([^"]*\)": "\([0-9][^"]*\)".*|\1 \2|p' "$here/package.json")
 echo "Installing $package (npm)" >&2
 (cd "$folder" && timeout -k 5 300 npm ci --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 \
 	--fetch-timeout=60000 >npm.log 2>&1 </dev/null)

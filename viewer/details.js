@@ -2,174 +2,175 @@
 // The panel that describes the selection, and the events around it.
 "use strict";
 (function (kt) {
-	const around = 40;	// events that are listed
+const around = 40;	// events that are listed
 
-	// Returns a table of names and values.
-	function pairs(rows) {
-		return kt.el("table", {}, kt.el("tbody", {}, ...rows.filter((row) => row && row[1] !== "").map(([name, value]) =>
-			kt.el("tr", {}, kt.el("td", { class: "dim" }, name), kt.el("td", {}, value)))));
-	}
+// Returns a table of names and values.
+function pairs(rows) {
+	return kt.el("table", {}, kt.el("tbody", {}, ...rows.filter((row) => row && row[1] !== "").map(([name, value]) =>
+		kt.el("tr", {}, kt.el("td", { class: "dim" }, name), kt.el("td", {}, value)))));
+}
 
-	function laneLink(state, lane) {
-		return lane ? kt.action(kt.laneName(lane), "Show this lane", () => {
-			state.select({ kind: "lane", lane });
-			state.reveal();
-		}) : "";
-	}
+function laneLink(state, lane) {
+	return lane ? kt.action(kt.laneName(lane), "Show this lane", () => {
+		state.select({ kind: "lane", lane });
+		state.reveal();
+	}) : "";
+}
 
-	function eventLink(state, id) {
-		const event = state.trace.events.find(id);
-		return event < 0 ? id : kt.action(id, "Show this event", () => {
-			state.selectEvent(event);
+function eventLink(state, id) {
+	const event = state.trace.events.find(id);
+	return event < 0 ? id : kt.action(id, "Show this event", () => {
+		state.selectEvent(event);
+		state.reveal();
+	});
+}
+
+// Returns the next span (way 1) or the previous span (way -1) of the same name and class, or null.
+kt.sameKind = function (strip, i, way) {
+	for (let j = i + way; j >= 0 && j < strip.count; j += way)
+		if (strip.name[j] === strip.name[i] && strip.kind[j] === strip.kind[i])
+			return j;
+	return null;
+};
+
+function stepButton(state, strip, i, way) {
+	const j = kt.sameKind(strip, i, way);
+	return j === null ? null : kt.action(way < 0 ? "← previous of this kind ( , )  " : "next of this kind ( . ) →", "",
+		() => {
+			state.selectSpan(strip, j);
 			state.reveal();
 		});
-	}
+}
 
-	// Returns the next span (way 1) or the previous span (way -1) of the same name and class, or null.
-	kt.sameKind = function (strip, i, way) {
-		for (let j = i + way; j >= 0 && j < strip.count; j += way)
-			if (strip.name[j] === strip.name[i] && strip.kind[j] === strip.kind[i])
-				return j;
+// Describes which thread ended this wait.
+function woken(state, selection) {
+	const [item] = kt.arrowsOf(state.trace, selection);
+	if (!item)
 		return null;
-	};
+	return ["woken by", kt.el("span", {}, laneLink(state, item.from), " at " + kt.time(item.time) + " s, event ",
+		eventLink(state, item.ring + "." + item.slot),
+		item.length ? ", ran " + kt.duration(item.length) + " later" : "")];
+}
 
-	function stepButton(state, strip, i, way) {
-		const j = kt.sameKind(strip, i, way);
-		return j === null ? null : kt.action(way < 0 ? "← previous of this kind ( , )  " : "next of this kind ( . ) →", "",
-			() => {
-				state.selectSpan(strip, j);
-				state.reveal();
-			});
+function describeSpan(state, { strip, i }) {
+	const { trace } = state;
+	const other = trace.lanes[strip.other[i]];
+	const kind = strip.kind[i];
+	const id = strip.ring[i] + "." + strip.slot[i];
+	const flags = [strip.flags[i] & 1 ? "begin unknown" : "", strip.flags[i] & 2 ? "end unknown" : ""];
+	return kt.el("div", { class: "part" }, kt.el("h3", {}, kt.spanName(trace, strip, i)), pairs([
+		["kind", kt.className(kind)],
+		["lane", laneLink(state, strip.lane)],
+		other ? [kind === 13 ? "lock held by" : other.kind === 0 ? "CPU" : "thread", laneLink(state, other)] : null,
+		["begin", kt.time(strip.begin[i]) + " s"],
+		["duration", kt.duration(strip.end[i] - strip.begin[i])],
+		["end", kt.time(strip.end[i]) + " s"],
+		["note", flags.filter((text) => text).join(", ")],
+		id === "0.0" ? null : ["begins with event", eventLink(state, id)],
+		woken(state, { kind: "span", strip, i, lane: strip.lane }),
+	]), stepButton(state, strip, i, -1), stepButton(state, strip, i, 1));
+}
+
+function describeEvent(state, { event }) {
+	const { trace } = state;
+	const { events } = trace;
+	const box = kt.el("div", { class: "part" }, kt.el("h3", {}, trace.typeName(events.column("type", event))), pairs([
+		["time", kt.time(events.time[event]) + " s"],
+		["CPU", events.cpu(event) < 0 ? "" : String(events.cpu(event))],
+		["thread", laneLink(state, trace.lanes[events.column("lane", event)])],
+		["event", events.idOf(event)],
+		...events.fields(event, trace.types, trace.strings).map((field) =>
+			[field.name, field.text + (field.unit ? " " + field.unit : "")]),
+	]));
+	more(state, event, box);
+	return box;
+}
+
+// Asks the server for the stack and the source line, if there is a server.
+async function more(state, event, box) {
+	const answer = await state.feed?.event?.(state.trace.events.idOf(event)).catch(() => null);
+	if (answer)
+		box.append(pairs(Object.entries(answer).filter(([name]) => /stack|source|function|place/.test(name)).map(
+			([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)])));
+}
+
+// Returns the fields of an event as one text.
+kt.fieldText = function (trace, event) {
+	const fields = trace.events.fields(event, trace.types, trace.strings);
+	return fields.map((field) => field.name + "=" + field.text).join(" ");
+};
+
+function eventRow(state, event, now) {
+	const { trace } = state;
+	const { events } = trace;
+	const lane = trace.lanes[events.column("lane", event)];
+	return kt.el("tr", { class: now ? "now" : null },
+		kt.el("td", { class: "number" }, kt.time(events.time[event])),
+		kt.el("td", { class: "number" }, events.cpu(event) < 0 ? "" : String(events.cpu(event))),
+		kt.el("td", {}, lane ? lane.name || String(lane.number) : ""),
+		kt.el("td", {}, kt.action(trace.typeName(events.column("type", event)), "Select this event", () => {
+			state.selectEvent(event);
+			state.reveal();
+		})),
+		kt.el("td", {}, kt.fieldText(trace, event)));
+}
+
+// Lists events of the lane, or of all lanes, around a time.
+function eventsAround(state, time, lane) {
+	const { events } = state.trace;
+	const own = lane && lane.events.length ? lane.events : null;
+	const count = own ? own.length : events.count;
+	const middle = kt.lower(own ? lane.times : events.time, time);
+	const first = Math.max(0, Math.min(middle - around / 4, count - around));
+	const rows = [];
+	for (let i = first; i < Math.min(count, first + around); i++) {
+		const event = own ? own[i] : i;
+		const now = state.selection?.kind === "event" ? state.selection.event === event : i === middle;
+		const row = eventRow(state, event, now);
+		rows.push(row);
 	}
+	if (!rows.length)
+		return null;
+	const part = kt.el("div", { class: "part wide" }, kt.el("h3", {}, "Events around this time",
+		own ? " in " + kt.laneName(lane) : ""), kt.el("table", {}, kt.el("thead", {}, kt.el("tr", {},
+		...["time (s)", "CPU", "thread", "event", "fields"].map((title) => kt.el("th", {}, title)))),
+	kt.el("tbody", {}, ...rows)));
+	return part;
+}
 
-	// Describes which thread ended this wait.
-	function woken(state, selection) {
-		const [item] = kt.arrowsOf(state.trace, selection);
-		if (!item)
-			return null;
-		return ["woken by", kt.el("span", {}, laneLink(state, item.from), " at " + kt.time(item.time) + " s, event ",
-			eventLink(state, item.ring + "." + item.slot),
-			item.length ? ", ran " + kt.duration(item.length) + " later" : "")];
+function describeLane(state, { lane }) {
+	return kt.el("div", { class: "part" }, kt.el("h3", {}, kt.laneName(lane)), pairs([
+		["process or group", lane.group],
+		["events", lane.times ? kt.number(lane.times.length) : ""],
+		["keys", "P pins this lane, C folds it, → selects its first span in view"],
+	]));
+}
+
+// Fills the panel for the selection.
+kt.showDetails = function (state, body) {
+	const s = state.selection;
+	if (!s) {
+		kt.fill(body, kt.el("p", { class: "dim" }, "Nothing is selected. Click a span, or press ↓ and →."));
+		return;
 	}
+	const time = state.selectedTime();
+	kt.fill(body, s.kind === "span" ? describeSpan(state, s) : s.kind === "event" ? describeEvent(state, s)
+		: describeLane(state, s), eventsAround(state, s.kind === "lane" ? state.from : time.from, s.lane));
+};
 
-	function describeSpan(state, { strip, i }) {
-		const { trace } = state;
-		const other = trace.lanes[strip.other[i]];
-		const kind = strip.kind[i];
-		const flags = [strip.flags[i] & 1 ? "begin unknown" : "", strip.flags[i] & 2 ? "end unknown" : ""];
-		const name = trace.string(strip.name[i]) || kt.className(kind);
-		return kt.el("div", { class: "part" }, kt.el("h3", {}, name), pairs([
-			["kind", kt.className(kind)],
-			["lane", laneLink(state, strip.lane)],
-			other ? [kind === 13 ? "lock held by" : other.kind === 0 ? "CPU" : "thread", laneLink(state, other)] : null,
-			["begin", kt.time(strip.begin[i]) + " s"],
-			["duration", kt.duration(strip.end[i] - strip.begin[i])],
-			["end", kt.time(strip.end[i]) + " s"],
-			["note", flags.filter((text) => text).join(", ")],
-			strip.slot[i] || strip.ring[i] ? ["begins with event", eventLink(state, strip.ring[i] + "." + strip.slot[i])] : null,
-			woken(state, { kind: "span", strip, i, lane: strip.lane }),
-		]), stepButton(state, strip, i, -1), stepButton(state, strip, i, 1));
-	}
+// Returns the sentence that a screen reader speaks for the selection.
+kt.describe = function (state) {
+	const s = state.selection;
+	const { trace } = state;
+	if (s?.kind === "span")
+		return kt.spanName(trace, s.strip, s.i) + ", " + kt.className(s.strip.kind[s.i])
+			+ ", " + kt.duration(s.strip.end[s.i] - s.strip.begin[s.i]) + ", " + kt.laneName(s.lane) + ", at "
+			+ kt.time(s.strip.begin[s.i]) + " seconds";
+	if (s?.kind === "event")
+		return trace.typeName(trace.events.column("type", s.event)) + " at " + kt.time(trace.events.time[s.event])
+			+ " seconds, " + kt.fieldText(trace, s.event);
+	return s ? kt.laneName(s.lane) : "Nothing is selected";
+};
 
-	function describeEvent(state, { event }) {
-		const { trace } = state;
-		const { events } = trace;
-		const box = kt.el("div", { class: "part" }, kt.el("h3", {}, trace.typeName(events.column("type", event))), pairs([
-			["time", kt.time(events.time[event]) + " s"],
-			["CPU", events.cpu(event) < 0 ? "" : String(events.cpu(event))],
-			["thread", laneLink(state, trace.lanes[events.column("lane", event)])],
-			["event", events.idOf(event)],
-			...events.fields(event, trace.types, trace.strings).map((field) =>
-				[field.name, field.text + (field.unit ? " " + field.unit : "")]),
-		]));
-		more(state, event, box);
-		return box;
-	}
-
-	// Asks the server for the stack and the source line, if there is a server.
-	async function more(state, event, box) {
-		const answer = await state.feed?.event?.(state.trace.events.idOf(event)).catch(() => null);
-		if (answer)
-			box.append(pairs(Object.entries(answer).filter(([name]) => /stack|source|function|place/.test(name)).map(
-				([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)])));
-	}
-
-	// Returns the fields of an event as one text.
-	kt.fieldText = function (trace, event) {
-		return trace.events.fields(event, trace.types, trace.strings).map((field) => field.name + "=" + field.text).join(" ");
-	};
-
-	function eventRow(state, event, now) {
-		const { trace } = state;
-		const { events } = trace;
-		const lane = trace.lanes[events.column("lane", event)];
-		return kt.el("tr", { class: now ? "now" : null },
-			kt.el("td", { class: "number" }, kt.time(events.time[event])),
-			kt.el("td", { class: "number" }, events.cpu(event) < 0 ? "" : String(events.cpu(event))),
-			kt.el("td", {}, lane ? lane.name || String(lane.number) : ""),
-			kt.el("td", {}, kt.action(trace.typeName(events.column("type", event)), "Select this event", () => {
-				state.selectEvent(event);
-				state.reveal();
-			})),
-			kt.el("td", {}, kt.fieldText(trace, event)));
-	}
-
-	// Lists events of the lane, or of all lanes, around a time.
-	function eventsAround(state, time, lane) {
-		const { events } = state.trace;
-		const own = lane && lane.events.length ? lane.events : null;
-		const count = own ? own.length : events.count;
-		const middle = kt.lower(own ? lane.times : events.time, time);
-		const first = Math.max(0, Math.min(middle - around / 4, count - around));
-		const rows = [];
-		for (let i = first; i < Math.min(count, first + around); i++) {
-			const event = own ? own[i] : i;
-			const now = state.selection?.kind === "event" ? state.selection.event === event : i === middle;
-			const row = eventRow(state, event, now);
-			rows.push(row);
-		}
-		if (!rows.length)
-			return null;
-		const part = kt.el("div", { class: "part wide" }, kt.el("h3", {}, "Events around this time",
-			own ? " in " + kt.laneName(lane) : ""), kt.el("table", {}, kt.el("thead", {}, kt.el("tr", {},
-			...["time (s)", "CPU", "thread", "event", "fields"].map((title) => kt.el("th", {}, title)))),
-		kt.el("tbody", {}, ...rows)));
-		return part;
-	}
-
-	function describeLane(state, { lane }) {
-		return kt.el("div", { class: "part" }, kt.el("h3", {}, kt.laneName(lane)), pairs([
-			["process or group", lane.group],
-			["events", lane.times ? kt.number(lane.times.length) : ""],
-			["keys", "P pins this lane, C folds it, → selects its first span in view"],
-		]));
-	}
-
-	// Fills the panel for the selection.
-	kt.showDetails = function (state, body) {
-		const s = state.selection;
-		if (!s) {
-			kt.fill(body, kt.el("p", { class: "dim" }, "Nothing is selected. Click a span, or press ↓ and →. ? shows all keys."));
-			return;
-		}
-		const time = state.selectedTime();
-		kt.fill(body, s.kind === "span" ? describeSpan(state, s) : s.kind === "event" ? describeEvent(state, s)
-			: describeLane(state, s), eventsAround(state, s.kind === "lane" ? state.from : time.from, s.lane));
-	};
-
-	// Returns the sentence that a screen reader speaks for the selection.
-	kt.describe = function (state) {
-		const s = state.selection;
-		const { trace } = state;
-		if (s?.kind === "span")
-			return (trace.string(s.strip.name[s.i]) || kt.className(s.strip.kind[s.i])) + ", " + kt.className(s.strip.kind[s.i])
-				+ ", " + kt.duration(s.strip.end[s.i] - s.strip.begin[s.i]) + ", " + kt.laneName(s.lane) + ", at "
-				+ kt.time(s.strip.begin[s.i]) + " seconds";
-		if (s?.kind === "event")
-			return trace.typeName(trace.events.column("type", s.event)) + " at " + kt.time(trace.events.time[s.event])
-				+ " seconds, " + kt.fieldText(trace, s.event);
-		return s ? kt.laneName(s.lane) : "Nothing is selected";
-	};
-
-	kt.speak = (text) => { kt.id("spoken").textContent = text; };
+kt.speak = (text) => { kt.id("spoken").textContent = text; };
 })(globalThis.ktrace ??= {});

@@ -3,135 +3,135 @@
 // The values stay encoded until an event is shown.
 "use strict";
 (function (kt) {
-	class Events {
-		constructor() {
-			this.chunks = [];
-			this.count = 0;
-			this.time = new Float64Array(0);
-		}
+class Events {
+	constructor() {
+		this.chunks = [];
+		this.count = 0;
+		this.time = new Float64Array(0);
+	}
 
-		// Merges the chunks of all rings by time. `chunk` and `at` state where an event is stored.
-		finish() {
-			this.count = this.chunks.reduce((sum, chunk) => sum + chunk.count, 0);
-			this.time = new Float64Array(this.count);
-			this.chunk = new Uint16Array(this.count);
-			this.at = new Uint32Array(this.count);
-			const rings = new Map();
-			this.chunks.forEach((chunk, number) => {
-				if (!rings.has(chunk.ring))
-					rings.set(chunk.ring, []);
-				rings.get(chunk.ring).push({ chunk, number });
-			});
-			const heads = [...rings.values()].map((list) => ({ list, place: 0, at: 0 }));
-			for (let out = 0; out < this.count; out++)
-				this.append(out, heads);
-			this.settle();
-		}
+	// Merges the chunks of all rings by time. `chunk` and `at` state where an event is stored.
+	finish() {
+		this.count = this.chunks.reduce((sum, chunk) => sum + chunk.count, 0);
+		this.time = new Float64Array(this.count);
+		this.chunk = new Uint16Array(this.count);
+		this.at = new Uint32Array(this.count);
+		const rings = new Map();
+		this.chunks.forEach((chunk, number) => {
+			if (!rings.has(chunk.ring))
+				rings.set(chunk.ring, []);
+			rings.get(chunk.ring).push({ chunk, number });
+		});
+		const heads = [...rings.values()].map((list) => ({ list, place: 0, at: 0 }));
+		for (let out = 0; out < this.count; out++)
+			this.append(out, heads);
+		this.settle();
+	}
 
-		// Takes the earliest event of all rings.
-		append(out, heads) {
-			let best = null;
-			let time = Infinity;
-			for (const head of heads) {
-				while (head.place < head.list.length && head.at >= head.list[head.place].chunk.count) {
-					head.place++;
-					head.at = 0;
-				}
-				if (head.place < head.list.length && (!best || head.list[head.place].chunk.time[head.at] < time)) {
-					best = head;
-					time = head.list[head.place].chunk.time[head.at];
-				}
+	// Takes the earliest event of all rings.
+	append(out, heads) {
+		let best = null;
+		let time = Infinity;
+		for (const head of heads) {
+			while (head.place < head.list.length && head.at >= head.list[head.place].chunk.count) {
+				head.place++;
+				head.at = 0;
 			}
-			this.time[out] = time;
-			this.chunk[out] = best.list[best.place].number;
-			this.at[out] = best.at++;
-		}
-
-		// The events of a ring can be slightly out of order: moves each back to its place.
-		settle() {
-			for (let i = 1; i < this.count; i++) {
-				for (let j = i; j > 0 && this.time[j - 1] > this.time[j]; j--) {
-					for (const column of [this.time, this.chunk, this.at])
-						[column[j - 1], column[j]] = [column[j], column[j - 1]];
-				}
+			if (head.place < head.list.length && (!best || head.list[head.place].chunk.time[head.at] < time)) {
+				best = head;
+				time = head.list[head.place].chunk.time[head.at];
 			}
 		}
+		this.time[out] = time;
+		this.chunk[out] = best.list[best.place].number;
+		this.at[out] = best.at++;
+	}
 
-		column(name, event) {
-			return this.chunks[this.chunk[event]][name][this.at[event]];
-		}
-
-		ring(event) {
-			return this.chunks[this.chunk[event]].ring;
-		}
-
-		cpu(event) {
-			return this.chunks[this.chunk[event]].cpu;
-		}
-
-		// Returns the name by which ktrace show --id prints the event.
-		idOf(event) {
-			return this.ring(event) + "." + this.column("slot", event);
-		}
-
-		// Returns the event with this name ("ring.slot"), or -1.
-		find(id) {
-			const [ring, slot] = String(id).split(".").map(Number);
-			for (let number = 0; number < this.chunks.length; number++) {
-				const chunk = this.chunks[number];
-				const at = chunk.ring === ring ? chunk.slot.indexOf(slot) : -1;
-				if (at < 0)
-					continue;
-				let event = kt.lower(this.time, chunk.time[at]);
-				while (event < this.count && (this.chunk[event] !== number || this.at[event] !== at))
-					event++;
-				return event < this.count ? event : -1;
+	// The events of a ring can be slightly out of order: moves each back to its place.
+	settle() {
+		for (let i = 1; i < this.count; i++) {
+			for (let j = i; j > 0 && this.time[j - 1] > this.time[j]; j--) {
+				for (const column of [this.time, this.chunk, this.at])
+					[column[j - 1], column[j]] = [column[j], column[j - 1]];
 			}
-			return -1;
-		}
-
-		// Returns the values of an event: [{name, unit, text}]. `types` and `strings` belong to the trace.
-		fields(event, types, strings) {
-			const chunk = this.chunks[this.chunk[event]];
-			const at = this.at[event];
-			const type = types.get(chunk.type[at]);
-			const reader = new kt.Reader(chunk.values, chunk.offset[at]);
-			const list = [];
-			let bits = chunk.present[at];
-			for (let number = 0; bits >= 1; number++, bits = Math.floor(bits / 2)) {
-				if (bits % 2 === 0)
-					continue;
-				const field = (type && type.fields[number]) || { name: "field " + number, kind: "unsigned", unit: "" };
-				list.push({ name: field.name, kind: field.kind, unit: field.unit || "",
-					text: value(reader.big(), field.kind, strings) });
-			}
-			return list;
 		}
 	}
 
-	function value(raw, kind, strings) {
-		if (kind === "text")
-			return strings[Number(raw)] ?? "";
-		if (kind === "bool")
-		return raw ? "true" : "false";
-	if (kind === "char" && raw > 31n && raw < 127n)
-		return "'" + String.fromCharCode(Number(raw)) + "'";
-	if (kind === "signed")
-			return String(raw & 1n ? -((raw + 1n) / 2n) : raw / 2n);
-		return kind === "hex" ? "0x" + raw.toString(16) : String(raw);
+	column(name, event) {
+		return this.chunks[this.chunk[event]][name][this.at[event]];
 	}
 
-	// Returns the first place of a sorted array at or after `from` whose value is at least `wanted`.
-	kt.lower = function (array, wanted, from = 0, until = array.length) {
-		while (from < until) {
-			const middle = (from + until) >>> 1;
-			if (array[middle] < wanted)
-				from = middle + 1;
-			else
-				until = middle;
-		}
-		return from;
-	};
+	ring(event) {
+		return this.chunks[this.chunk[event]].ring;
+	}
 
-	kt.Events = Events;
+	cpu(event) {
+		return this.chunks[this.chunk[event]].cpu;
+	}
+
+	// Returns the name by which ktrace show --id prints the event.
+	idOf(event) {
+		return this.ring(event) + "." + this.column("slot", event);
+	}
+
+	// Returns the event with this name ("ring.slot"), or -1.
+	find(id) {
+		const [ring, slot] = String(id).split(".").map(Number);
+		for (let number = 0; number < this.chunks.length; number++) {
+			const chunk = this.chunks[number];
+			const at = chunk.ring === ring ? chunk.slot.indexOf(slot) : -1;
+			if (at < 0)
+				continue;
+			let event = kt.lower(this.time, chunk.time[at]);
+			while (event < this.count && (this.chunk[event] !== number || this.at[event] !== at))
+				event++;
+			return event < this.count ? event : -1;
+		}
+		return -1;
+	}
+
+	// Returns the values of an event: [{name, unit, text}]. `types` and `strings` belong to the trace.
+	fields(event, types, strings) {
+		const chunk = this.chunks[this.chunk[event]];
+		const at = this.at[event];
+		const type = types.get(chunk.type[at]);
+		const reader = new kt.Reader(chunk.values, chunk.offset[at]);
+		const list = [];
+		let bits = chunk.present[at];
+		for (let number = 0; bits >= 1; number++, bits = Math.floor(bits / 2)) {
+			if (bits % 2 === 0)
+				continue;
+			const field = (type && type.fields[number]) || { name: "field " + number, kind: "unsigned", unit: "" };
+			list.push({ name: field.name, kind: field.kind, unit: field.unit || "",
+				text: value(reader.big(), field.kind, strings) });
+		}
+		return list;
+	}
+}
+
+function value(raw, kind, strings) {
+	if (kind === "text")
+		return strings[Number(raw)] ?? "";
+	if (kind === "bool")
+	return raw ? "true" : "false";
+if (kind === "char" && raw > 31n && raw < 127n)
+	return "'" + String.fromCharCode(Number(raw)) + "'";
+if (kind === "signed")
+		return String(raw & 1n ? -((raw + 1n) / 2n) : raw / 2n);
+	return kind === "hex" ? "0x" + raw.toString(16) : String(raw);
+}
+
+// Returns the first place of a sorted array at or after `from` whose value is at least `wanted`.
+kt.lower = function (array, wanted, from = 0, until = array.length) {
+	while (from < until) {
+		const middle = (from + until) >>> 1;
+		if (array[middle] < wanted)
+			from = middle + 1;
+		else
+			until = middle;
+	}
+	return from;
+};
+
+kt.Events = Events;
 })(globalThis.ktrace ??= {});

@@ -2,103 +2,103 @@
 // Where the data comes from: elements of this page (ktrace html), or the server that sent the page (ktrace open).
 "use strict";
 (function (kt) {
-	const limit = 1 << 30;	// bytes of one uncompressed block
+const limit = 1 << 30;	// bytes of one uncompressed block
 
-	// Uncompresses a zlib stream. If the stream is damaged, returns what could be read before that place.
-	kt.inflate = async function (bytes) {
-		const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
-		const parts = [];
-		let length = 0;
-		let error = null;
-		try {
-			for (;;) {
-				const { done, value } = await reader.read();
-				if (done)
-					break;
-				parts.push(value);
-				length += value.length;
-				if (length > limit)
-					throw new Error("the block is larger than 1 GB");
-			}
-		} catch (reason) {
-			error = reason.message || String(reason);
+// Uncompresses a zlib stream. If the stream is damaged, returns what could be read before that place.
+kt.inflate = async function (bytes) {
+	const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
+	const parts = [];
+	let length = 0;
+	let error = null;
+	try {
+		for (;;) {
+			const { done, value } = await reader.read();
+			if (done)
+				break;
+			parts.push(value);
+			length += value.length;
+			if (length > limit)
+				throw new Error("the block is larger than 1 GB");
 		}
-		const all = new Uint8Array(length);
-		let at = 0;
-		for (const part of parts) {
-			all.set(part, at);
-			at += part.length;
-		}
-		return { bytes: all, error };
-	};
+	} catch (reason) {
+		error = reason.message || String(reason);
+	}
+	const all = new Uint8Array(length);
+	let at = 0;
+	for (const part of parts) {
+		all.set(part, at);
+		at += part.length;
+	}
+	return { bytes: all, error };
+};
 
-	function fromBase64(text) {
-		const raw = atob(text.trim());
-		const bytes = new Uint8Array(raw.length);
-		for (let i = 0; i < raw.length; i++)
-			bytes[i] = raw.charCodeAt(i);
+function fromBase64(text) {
+	const raw = atob(text.trim());
+	const bytes = new Uint8Array(raw.length);
+	for (let i = 0; i < raw.length; i++)
+		bytes[i] = raw.charCodeAt(i);
+	return bytes;
+}
+
+// The data is in the page: the head in one element, each block in an element of its own.
+class Embedded {
+	async head() {
+		return JSON.parse(kt.id("ktrace-head").textContent);
+	}
+
+	// Returns block n, or null after the last.
+	async block(n) {
+		const elements = document.querySelectorAll("script.ktrace-block");
+		if (n >= elements.length)
+			return null;
+		const bytes = fromBase64(elements[n].textContent);
+		elements[n].textContent = "";	// releases the memory of the text
 		return bytes;
 	}
+}
 
-	// The data is in the page: the head in one element, each block in an element of its own.
-	class Embedded {
-		async head() {
-			return JSON.parse(kt.id("ktrace-head").textContent);
-		}
+async function get(path) {
+	const answer = await fetch(path, { cache: "no-store" });
+	return answer;
+}
 
-		// Returns block n, or null after the last.
-		async block(n) {
-			const elements = document.querySelectorAll("script.ktrace-block");
-			if (n >= elements.length)
-				return null;
-			const bytes = fromBase64(elements[n].textContent);
-			elements[n].textContent = "";	// releases the memory of the text
-			return bytes;
-		}
+// The page came from ktrace open. Paths are relative, because the address of the page contains a token.
+class Served {
+	async head() {
+		return (await get("head")).json();
 	}
 
-	async function get(path) {
-		const answer = await fetch(path, { cache: "no-store" });
-		return answer;
+	async block(n) {
+		const answer = await get("blocks?n=" + n);
+		return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null;
 	}
 
-	// The page came from ktrace open. Paths are relative, because the address of the page contains a token.
-	class Served {
-		async head() {
-			return (await get("head")).json();
-		}
-
-		async block(n) {
-			const answer = await get("blocks?n=" + n);
-			return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null;
-		}
-
-		// Returns the blocks of an overview or a window: one body, each block with its length before it.
-		async bodies(path) {
-			const answer = await get(path);
-			if (!answer.ok)
-				return null;
-			return new Uint8Array(await answer.arrayBuffer());
-		}
-
-		async event(id) {
-			const answer = await get("event?id=" + encodeURIComponent(id));
-			return answer.ok ? answer.json() : null;
-		}
-
-		async live() {
-			const answer = await get("live");
-			return answer.ok ? answer.json() : null;
-		}
+	// Returns the blocks of an overview or a window: one body, each block with its length before it.
+	async bodies(path) {
+		const answer = await get(path);
+		if (!answer.ok)
+			return null;
+		return new Uint8Array(await answer.arrayBuffer());
 	}
 
-	kt.feed = () => kt.id("ktrace-head") ? new Embedded() : new Served();
+	async event(id) {
+		const answer = await get("event?id=" + encodeURIComponent(id));
+		return answer.ok ? answer.json() : null;
+	}
 
-	// Decodes one compressed block into the trace.
-	kt.addBlock = async function (trace, bytes, name) {
-		const { bytes: plain, error } = await kt.inflate(bytes);
-		if (error)
-			trace.notes.push(name + ": " + error + "; " + plain.length + " bytes of it could be read");
-		kt.decodeBlock(plain, trace, name);
-	};
+	async live() {
+		const answer = await get("live");
+		return answer.ok ? answer.json() : null;
+	}
+}
+
+kt.feed = () => kt.id("ktrace-head") ? new Embedded() : new Served();
+
+// Decodes one compressed block into the trace.
+kt.addBlock = async function (trace, bytes, name) {
+	const { bytes: plain, error } = await kt.inflate(bytes);
+	if (error)
+		trace.notes.push(name + ": " + error + "; " + plain.length + " bytes of it could be read");
+	kt.decodeBlock(plain, trace, name);
+};
 })(globalThis.ktrace ??= {});

@@ -2,90 +2,91 @@
 // Flame graphs of the visible time: on a CPU (thread, then nested spans), or off the CPUs (the same, then the state).
 "use strict";
 (function (kt) {
-	const on = [1];
-	const off = [2, 3, 4, 5];
-	const least = 0.002;	// narrower nodes are not drawn: their share of the whole
+const on = [1];
+const off = [2, 3, 4, 5];
+const least = 0.002;	// narrower nodes are not drawn: their share of the whole
 
-	const node = (name) => ({ name, time: 0, children: new Map() });
+const node = (name) => ({ name, time: 0, children: new Map() });
 
-	function child(parent, name) {
-		let found = parent.children.get(name);
-		if (!found)
-			parent.children.set(name, found = node(name));
-		return found;
+function child(parent, name) {
+	let found = parent.children.get(name);
+	if (!found)
+		parent.children.set(name, found = node(name));
+	return found;
+}
+
+// Adds [from, until) of a thread to the tree, divided by its nested spans. Calls `leaf` for the rest of each.
+function walk(lane, depth, from, until, parent, trace, leaf) {
+	parent.time += until - from;
+	const strip = lane.strip(1, depth);
+	let at = from;
+	for (let i = strip ? strip.firstAfter(from) : 0; strip && i < strip.count && strip.begin[i] < until; i++) {
+		const begin = Math.max(at, strip.begin[i]);
+		const end = Math.min(until, strip.end[i]);
+		if (end <= begin)
+			continue;
+		leaf(parent, begin - at);
+		walk(lane, depth + 1, begin, end, child(parent, kt.spanName(trace, strip, i)), trace, leaf);
+		at = end;
 	}
+	leaf(parent, until - at);
+}
 
-	// Adds [from, until) of a thread to the tree, divided by its nested spans. Calls `leaf` for the rest of each.
-	function walk(lane, depth, from, until, parent, trace, leaf) {
-		parent.time += until - from;
-		const strip = lane.strip(1, depth);
-		let at = from;
+// Returns the tree of all threads for the states `kinds` in [from, until).
+kt.flameTree = function (trace, kinds, from, until) {
+	const root = node("all threads");
+	for (const lane of trace.lanes) {
+		const strip = lane.kind === 1 && !lane.idle ? lane.strip(0, 0) : null;
 		for (let i = strip ? strip.firstAfter(from) : 0; strip && i < strip.count && strip.begin[i] < until; i++) {
-			const begin = Math.max(at, strip.begin[i]);
-			const end = Math.min(until, strip.end[i]);
-			if (end <= begin)
+			if (!kinds.includes(strip.kind[i]))
 				continue;
-			leaf(parent, begin - at);
-			walk(lane, depth + 1, begin, end, child(parent, trace.string(strip.name[i]) || kt.className(strip.kind[i])), trace, leaf);
-			at = end;
+			const begin = Math.max(from, strip.begin[i]);
+			const end = Math.min(until, strip.end[i]);
+			const name = kinds === on ? null : kt.spanName(trace, strip, i);
+			root.time += end - begin;
+			walk(lane, 0, begin, end, child(root, lane.name || "thread " + lane.number), trace, (parent, time) => {
+				if (name && time > 0)
+					child(parent, name).time += time;
+			});
 		}
-		leaf(parent, until - at);
 	}
+	return root;
+};
 
-	// Returns the tree of all threads for the states `kinds` in [from, until).
-	kt.flameTree = function (trace, kinds, from, until) {
-		const root = node("all threads");
-		for (const lane of trace.lanes) {
-			const strip = lane.kind === 1 && !lane.idle ? lane.strip(0, 0) : null;
-			for (let i = strip ? strip.firstAfter(from) : 0; strip && i < strip.count && strip.begin[i] < until; i++) {
-				if (!kinds.includes(strip.kind[i]))
-					continue;
-				const begin = Math.max(from, strip.begin[i]);
-				const end = Math.min(until, strip.end[i]);
-				const name = kinds === on ? null : trace.string(strip.name[i]) || kt.className(strip.kind[i]);
-				root.time += end - begin;
-				walk(lane, 0, begin, end, child(root, lane.name || "thread " + lane.number), trace, (parent, time) => {
-					if (name && time > 0)
-						child(parent, name).time += time;
-				});
-			}
-		}
-		return root;
-	};
-
-	// Adds the boxes of a node and its children. A click shows the node over the whole width.
-	function boxes(area, item, depth, left, width, all, choose) {
-		if (width < least)
-			return depth;
-		const box = kt.el("button", { type: "button", class: "flame", title: item.name + "\n" + kt.duration(item.time)
-			+ ", " + kt.percent(item.time, all), onclick: () => choose(item) }, item.name);
-		box.style.left = left * 100 + "%";
-		box.style.width = "calc(" + width * 100 + "% - 1px)";
-		box.style.top = depth * 18 + "px";
-		box.style.background = kt.colours("light").css[kt.tintOf(item.name)];
-		area.append(box);
-		let deepest = depth + 1;
-		let at = left;
-		for (const next of [...item.children.values()].sort((a, b) => b.time - a.time)) {
-			const share = width * next.time / item.time;
-			deepest = Math.max(deepest, boxes(area, next, depth + 1, at, share, all, choose));
-			at += share;
-		}
-		return deepest;
+// Adds the boxes of a node and its children. A click shows the node over the whole width.
+function boxes(area, item, depth, left, width, all, choose) {
+	if (width < least)
+		return depth;
+	const box = kt.el("button", { type: "button", class: "flame", title: item.name + "\n" + kt.duration(item.time)
+		+ ", " + kt.percent(item.time, all), onclick: () => choose(item) }, item.name);
+	box.style.left = left * 100 + "%";
+	box.style.width = "calc(" + width * 100 + "% - 1px)";
+	box.style.top = depth * 18 + "px";
+	box.style.background = kt.colours("light").css[kt.tintOf(item.name)];
+	area.append(box);
+	let deepest = depth + 1;
+	let at = left;
+	for (const next of [...item.children.values()].sort((a, b) => b.time - a.time)) {
+		const share = width * next.time / item.time;
+		deepest = Math.max(deepest, boxes(area, next, depth + 1, at, share, all, choose));
+		at += share;
 	}
+	return deepest;
+}
 
-	// Fills the panel with one flame graph.
-	kt.showFlame = function (state, body, isOn) {
-		const root = kt.flameTree(state.trace, isOn ? on : off, state.from, state.from + state.length);
-		const area = kt.el("div", { class: "flames" });
-		const draw = (item) => {
-			area.replaceChildren();
-			area.style.height = boxes(area, item, 0, 0, 1, root.time, (next) => draw(next === item ? root : next)) * 18 + "px";
-		};
-		const text = (isOn ? "Time on CPUs" : "Time not on a CPU") + " in the visible part, by thread and span: "
-			+ kt.duration(root.time) + ". A click shows a box over the whole width.";
-		if (root.time > 0)
-			draw(root);
-		kt.fill(body, kt.el("div", { class: "part wide" }, kt.el("h3", {}, text), area));
+// Fills the panel with one flame graph.
+kt.showFlame = function (state, body, isOn) {
+	const root = kt.flameTree(state.trace, isOn ? on : off, state.from, state.from + state.length);
+	const area = kt.el("div", { class: "flames" });
+	const draw = (item) => {
+		area.replaceChildren();
+		const depth = boxes(area, item, 0, 0, 1, root.time, (next) => draw(next === item ? root : next));
+		area.style.height = depth * 18 + "px";
 	};
+	const text = (isOn ? "Time on CPUs" : "Time not on a CPU") + " in the visible part, by thread and span: "
+		+ kt.duration(root.time) + ". A click shows a box over the whole width.";
+	if (root.time > 0)
+		draw(root);
+	kt.fill(body, kt.el("div", { class: "part wide" }, kt.el("h3", {}, text), area));
+};
 })(globalThis.ktrace ??= {});

@@ -3,56 +3,57 @@
 // shows the same part and the same selection.
 "use strict";
 (function (kt) {
-	function selectionText(trace, s) {
-		if (s?.kind === "event")
-			return "e" + trace.events.idOf(s.event);
-		if (s?.kind === "span")
-			return "s" + [s.lane.key, s.strip.row, s.strip.depth, s.strip.begin[s.i]].join(",");
-		return s ? "l" + s.lane.key : "";
+function selectionText(trace, s) {
+	if (s?.kind === "event")
+		return "e" + trace.events.idOf(s.event);
+	if (s?.kind === "span")
+		return "s" + [s.lane.key, s.strip.row, s.strip.depth, s.strip.begin[s.i]].join(",");
+	return s ? "l" + s.lane.key : "";
+}
+
+// Returns the address of what is shown.
+kt.linkOf = function (state) {
+	const parts = new URLSearchParams({ t: Math.round(state.from), d: Math.round(state.length) });
+	const selected = selectionText(state.trace, state.selection);
+	if (selected)
+		parts.set("sel", selected);
+	if (state.layout.pinned.size)
+		parts.set("pin", [...state.layout.pinned].join(" "));
+	return "#" + parts;
+};
+
+// Returns the selection that the text names, or null.
+function selectionFrom(trace, text) {
+	if (text[0] === "e") {
+		const event = trace.events.find(text.slice(1));
+		return event < 0 ? null : { kind: "event", event,
+			lane: trace.lanes[trace.events.column("lane", event)] ?? trace.lane(0, trace.events.cpu(event)) };
 	}
-
-	// Returns the address of what is shown.
-	kt.linkOf = function (state) {
-		const parts = new URLSearchParams({ t: Math.round(state.from), d: Math.round(state.length) });
-		const selected = selectionText(state.trace, state.selection);
-		if (selected)
-			parts.set("sel", selected);
-		if (state.layout.pinned.size)
-			parts.set("pin", [...state.layout.pinned].join(" "));
-		return "#" + parts;
-	};
-
-	// Returns the selection that the text names, or null.
-	function selectionFrom(trace, text) {
-		if (text[0] === "e") {
-			const event = trace.events.find(text.slice(1));
-			return event < 0 ? null : { kind: "event", event,
-				lane: trace.lanes[trace.events.column("lane", event)] ?? trace.lane(0, trace.events.cpu(event)) };
-		}
-		if (text[0] === "l") {
-			const lane = trace.byKey.get(text.slice(1));
-			return lane ? { kind: "lane", lane } : null;
-		}
-		const [key, row, depth, begin] = text.slice(1).split(",");
-		const strip = trace.byKey.get(key)?.strip(Number(row), Number(depth));
-		const i = strip ? strip.firstFrom(Number(begin)) : 0;
-		return strip && i < strip.count && strip.begin[i] === Number(begin) ? { kind: "span", strip, i, lane: strip.lane } : null;
+	if (text[0] === "l") {
+		const lane = trace.byKey.get(text.slice(1));
+		return lane ? { kind: "lane", lane } : null;
 	}
+	const [key, row, depth, begin] = text.slice(1).split(",");
+	const strip = trace.byKey.get(key)?.strip(Number(row), Number(depth));
+	const i = strip ? strip.firstFrom(Number(begin)) : 0;
+	const found = strip && i < strip.count && strip.begin[i] === Number(begin);
+	return found ? { kind: "span", strip, i, lane: strip.lane } : null;
+}
 
-	// Shows what the address names. Returns false if it names no view.
-	kt.openLink = function (state, hash) {
-		const parts = new URLSearchParams(hash.replace(/^#/, ""));
-		const from = Number(parts.get("t"));
-		const length = Number(parts.get("d"));
-		if (!parts.has("d") || !(length > 0) || !Number.isFinite(from))
-			return false;
-		for (const key of (parts.get("pin") || "").split(" "))
-			if (state.trace.byKey.has(key))
-				state.layout.pinned.add(key);
-		state.show(from, length);
-		const selection = parts.has("sel") ? selectionFrom(state.trace, parts.get("sel")) : null;
-		if (selection)
-			state.select(selection);
-		return true;
-	};
+// Shows what the address names. Returns false if it names no view.
+kt.openLink = function (state, hash) {
+	const parts = new URLSearchParams(hash.replace(/^#/, ""));
+	const from = Number(parts.get("t"));
+	const length = Number(parts.get("d"));
+	if (!parts.has("d") || !(length > 0) || !Number.isFinite(from))
+		return false;
+	for (const key of (parts.get("pin") || "").split(" "))
+		if (state.trace.byKey.has(key))
+			state.layout.pinned.add(key);
+	state.show(from, length);
+	const selection = parts.has("sel") ? selectionFrom(state.trace, parts.get("sel")) : null;
+	if (selection)
+		state.select(selection);
+	return true;
+};
 })(globalThis.ktrace ??= {});

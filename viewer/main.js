@@ -2,242 +2,242 @@
 // Starts the page: loads the data, connects the parts, draws when something changed.
 "use strict";
 (function (kt) {
-	const tabs = ["Selection", "Summary", "Flame: on CPU", "Flame: off CPU"];
+const tabs = ["Selection", "Summary", "Flame: on CPU", "Flame: off CPU"];
 
-	class Page {
-		constructor(trace, feed) {
-			this.trace = trace;
-			this.state = new kt.State(trace);
-			this.state.feed = feed;
-			this.drawing = new kt.Drawing(this.state, kt.id("canvas"));
-			this.overview = new kt.Overview(this.state, kt.id("overview"));
-			this.search = new kt.Search(this.state, kt.id("search"), kt.id("found"));
-			this.input = new kt.Input(this.state, this.drawing, this);
-			this.open = 0;	// number of the tab
-			this.makeTabs();
-			this.connect();
-		}
+class Page {
+	constructor(trace, feed) {
+		this.trace = trace;
+		this.state = new kt.State(trace);
+		this.state.feed = feed;
+		this.drawing = new kt.Drawing(this.state, kt.id("canvas"));
+		this.overview = new kt.Overview(this.state, kt.id("overview"));
+		this.search = new kt.Search(this.state, kt.id("search"), kt.id("found"));
+		this.input = new kt.Input(this.state, this.drawing, this);
+		this.open = 0;	// number of the tab
+		this.makeTabs();
+		this.connect();
+	}
 
-		connect() {
-			const { state } = this;
-			state.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-			this.applyTheme();
-			kt.id("theme").addEventListener("click", () => this.theme());
-			kt.id("whole").addEventListener("click", () => state.showWhole());
-			kt.id("help").addEventListener("click", kt.showHelp);
-			kt.id("filter").addEventListener("input", (event) => {
-				state.layout.filter = event.target.value;
-				this.relayout();
-			});
-			kt.id("lanes").addEventListener("scroll", (event) => {
-				state.scroll = event.target.scrollTop;
-				this.redraw();
-			});
-			state.onChange((what) => this.changed(what));
-			new ResizeObserver(() => this.resize()).observe(kt.id("lanes"));
-			addEventListener("hashchange", () => {
-				if (location.hash !== this.hash)
-					kt.openLink(state, location.hash);
-			});
-		}
-
-		changed(what) {
-			if (what === "scroll")
-				kt.id("lanes").scrollTop = this.state.scroll;
-			if (what === "selection") {
-				this.tab(this.open === 0 ? 0 : this.open, true);
-				kt.speak(kt.describe(this.state));
-			}
-			if (what === "view" && this.open > 1)
-				this.later(() => this.fillTab());
-			if (what === "view" || what === "selection")
-				this.saveLater();
+	connect() {
+		const { state } = this;
+		state.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+		this.applyTheme();
+		kt.id("theme").addEventListener("click", () => this.theme());
+		kt.id("whole").addEventListener("click", () => state.showWhole());
+		kt.id("help").addEventListener("click", kt.showHelp);
+		kt.id("filter").addEventListener("input", (event) => {
+			state.layout.filter = event.target.value;
+			this.relayout();
+		});
+		kt.id("lanes").addEventListener("scroll", (event) => {
+			state.scroll = event.target.scrollTop;
 			this.redraw();
-		}
+		});
+		state.onChange((what) => this.changed(what));
+		new ResizeObserver(() => this.resize()).observe(kt.id("lanes"));
+		addEventListener("hashchange", () => {
+			if (location.hash !== this.hash)
+				kt.openLink(state, location.hash);
+		});
+	}
 
-		// Calls the function when the view has not changed for a moment.
-		later(run) {
-			clearTimeout(this.timer);
-			this.timer = setTimeout(run, 150);
+	changed(what) {
+		if (what === "scroll")
+			kt.id("lanes").scrollTop = this.state.scroll;
+		if (what === "selection") {
+			this.tab(this.open === 0 ? 0 : this.open, true);
+			kt.speak(kt.describe(this.state));
 		}
-
-		saveLater() {
-			clearTimeout(this.saver);
-			this.saver = setTimeout(() => {
-				this.hash = kt.linkOf(this.state);
-				try {
-					history.replaceState(null, "", this.hash);
-				} catch {
-					// Some browsers allow only a limited number of changes in a time. The next change stores the view.
-				}
-			}, 150);
-		}
-
-		redraw() {
-			this.frame ??= requestAnimationFrame(() => {
-				this.frame = null;
-				this.drawing.draw();
-				this.overview.draw();
-			});
-		}
-
-		resize() {
-			const area = kt.id("lanes");
-			this.state.width = Math.max(260, area.clientWidth);
-			this.state.height = Math.max(60, area.clientHeight);
-			this.relayout();
-		}
-
-		relayout() {
-			const { layout } = this.state;
-			layout.update();
-			const height = layout.height + this.drawing.ruler + 12;
-			kt.id("spacer").style.height = Math.max(0, height - this.state.height) + "px";
-			this.redraw();
-		}
-
-		fold(group) {
-			const { folded } = this.state.layout;
-			if (!folded.delete(group))
-				folded.add(group);
-			this.relayout();
-		}
-
-		// Folds the selected lane, or all lanes.
-		foldLane(all) {
-			const lane = this.state.selection?.lane;
-			if (all) {
-				const { folded } = this.state.layout;
-				const some = this.trace.lanes.some((one) => folded.has(one.key));
-				for (const one of this.trace.lanes)
-					some ? folded.delete(one.key) : folded.add(one.key);
-				this.relayout();
-			} else if (lane)
-				this.fold(lane.key);
-		}
-
-		pin() {
-			const lane = this.state.selection?.lane;
-			if (!lane)
-				return;
-			const { pinned } = this.state.layout;
-			if (!pinned.delete(lane.key))
-				pinned.add(lane.key);
-			this.relayout();
+		if (what === "view" && this.open > 1)
+			this.later(() => this.fillTab());
+		if (what === "view" || what === "selection")
 			this.saveLater();
-			kt.speak(kt.laneName(lane) + (pinned.has(lane.key) ? " is pinned" : " is not pinned"));
-		}
-
-		theme() {
-			this.state.theme = this.state.theme === "dark" ? "light" : "dark";
-			this.applyTheme();
-			this.redraw();
-		}
-
-		applyTheme() {
-			document.documentElement.dataset.theme = this.state.theme;
-			kt.id("theme").textContent = this.state.theme === "dark" ? "Light" : "Dark";
-		}
-
-		makeTabs() {
-			kt.fill(kt.id("tabs"), ...tabs.map((title, number) => kt.el("button", { type: "button", role: "tab",
-				id: "tab" + number, onclick: () => this.tab(number) }, title)));
-		}
-
-		tab(number, keep) {
-			this.open = number;
-			tabs.forEach((_, other) => kt.id("tab" + other).setAttribute("aria-selected", String(other === number)));
-			if (!keep || number === 0)
-				this.fillTab();
-		}
-
-		fillTab() {
-			const body = kt.id("body");
-			body.scrollTop = 0;
-			if (this.open === 0)
-				kt.showDetails(this.state, body);
-			else if (this.open === 1)
-				kt.showSummary(this.state, body);
-			else
-				kt.showFlame(this.state, body, this.open === 2);
-		}
-
-		// Takes over what was loaded.
-		refresh() {
-			this.trace.finish();
-			for (const lane of this.trace.lanes)
-				lane.tint ??= kt.tintOf(lane.kind === 0 ? "CPU " + lane.number : lane.name || String(lane.number));
-			for (const lane of this.trace.lanes)
-				for (const row of lane.rows)
-					for (const strip of row ? row.strips : [])
-						kt.paintStrip(strip, this.trace);
-			this.overview.stale = true;
-			this.relayout();
-		}
-
-		// Shows the first view: the address, the cause, or the whole trace.
-		first() {
-			const worst = kt.showVerdict(this.state);
-			this.resize();
-			this.state.showWhole();
-			this.tab(0);
-			if (!kt.openLink(this.state, location.hash))
-				kt.showCause(this.state, worst);
-			if (!worst && !this.state.selection)
-				this.tab(1);
-			kt.id("lanes").focus();
-		}
+		this.redraw();
 	}
 
-	function facts(head) {
-		kt.id("title").textContent = head.file || head.kernel || "ktrace";
-		document.title = (head.why?.verdict ? head.why.verdict + ": " : "") + (head.file || "ktrace");
-		const list = [head.kernel, head.machine, head.events !== undefined ? kt.number(head.events) + " events" : null,
-			kt.duration((head.end || 0) - (head.begin || 0)), head.lost ? kt.number(head.lost) + " slots lost" : "no slots lost",
-			head.version];
-		kt.id("facts").textContent = list.filter((text) => text).join(" · ");
-		for (const note of head.notes || [])
-			kt.warn(String(note));
+	// Calls the function when the view has not changed for a moment.
+	later(run) {
+		clearTimeout(this.timer);
+		this.timer = setTimeout(run, 150);
 	}
 
-	// Returns what the browser lacks, or null.
-	function missing() {
-		if (typeof DecompressionStream === "undefined")
-			return "DecompressionStream";
-		if (!kt.id("canvas").getContext("2d"))
-			return "the canvas element";
-		return null;
-	}
-
-	async function start() {
-		const lacks = missing();
-		if (lacks)
-			return kt.warn("This browser cannot show the trace, because it lacks " + lacks
-				+ ". Use Firefox 113, Chromium 80, Safari 16.4 or later.");
-		const feed = kt.feed();
-		const head = await feed.head();
-		facts(head);
-		const trace = new kt.Trace(head);
-		const page = kt.page = new Page(trace, feed);
-		let number = 0;
-		for (let bytes = await feed.block(0); bytes; bytes = await feed.block(++number)) {
-			await kt.addBlock(trace, bytes, "block " + number);
-			if (number === 0) {
-				page.refresh();
-				page.first();
+	saveLater() {
+		clearTimeout(this.saver);
+		this.saver = setTimeout(() => {
+			this.hash = kt.linkOf(this.state);
+			try {
+				history.replaceState(null, "", this.hash);
+			} catch {
+				// Some browsers allow only a limited number of changes in a time. The next change stores the view.
 			}
-		}
-		if (number !== 1)
-			page.refresh();
-		if (number !== 1)
-			page.first();
-		for (const note of trace.notes)
-			kt.warn(note);
-		document.documentElement.dataset.ready = "yes";
+		}, 150);
 	}
 
-	kt.start = () => start().catch((error) => kt.warn("The page cannot show its data: " + (error.message || error)
-		+ ". What is shown may be incomplete."));
-	if (typeof document !== "undefined")
-		kt.start();
+	redraw() {
+		this.frame ??= requestAnimationFrame(() => {
+			this.frame = null;
+			this.drawing.draw();
+			this.overview.draw();
+		});
+	}
+
+	resize() {
+		const area = kt.id("lanes");
+		this.state.width = Math.max(260, area.clientWidth);
+		this.state.height = Math.max(60, area.clientHeight);
+		this.relayout();
+	}
+
+	relayout() {
+		const { layout } = this.state;
+		layout.update();
+		const height = layout.height + this.drawing.ruler + 12;
+		kt.id("spacer").style.height = Math.max(0, height - this.state.height) + "px";
+		this.redraw();
+	}
+
+	fold(group) {
+		const { folded } = this.state.layout;
+		if (!folded.delete(group))
+			folded.add(group);
+		this.relayout();
+	}
+
+	// Folds the selected lane, or all lanes.
+	foldLane(all) {
+		const lane = this.state.selection?.lane;
+		if (all) {
+			const { folded } = this.state.layout;
+			const some = this.trace.lanes.some((one) => folded.has(one.key));
+			for (const one of this.trace.lanes)
+				some ? folded.delete(one.key) : folded.add(one.key);
+			this.relayout();
+		} else if (lane)
+			this.fold(lane.key);
+	}
+
+	pin() {
+		const lane = this.state.selection?.lane;
+		if (!lane)
+			return;
+		const { pinned } = this.state.layout;
+		if (!pinned.delete(lane.key))
+			pinned.add(lane.key);
+		this.relayout();
+		this.saveLater();
+		kt.speak(kt.laneName(lane) + (pinned.has(lane.key) ? " is pinned" : " is not pinned"));
+	}
+
+	theme() {
+		this.state.theme = this.state.theme === "dark" ? "light" : "dark";
+		this.applyTheme();
+		this.redraw();
+	}
+
+	applyTheme() {
+		document.documentElement.dataset.theme = this.state.theme;
+		kt.id("theme").textContent = this.state.theme === "dark" ? "Light" : "Dark";
+	}
+
+	makeTabs() {
+		kt.fill(kt.id("tabs"), ...tabs.map((title, number) => kt.el("button", { type: "button", role: "tab",
+			id: "tab" + number, onclick: () => this.tab(number) }, title)));
+	}
+
+	tab(number, keep) {
+		this.open = number;
+		tabs.forEach((_, other) => kt.id("tab" + other).setAttribute("aria-selected", String(other === number)));
+		if (!keep || number === 0)
+			this.fillTab();
+	}
+
+	fillTab() {
+		const body = kt.id("body");
+		body.scrollTop = 0;
+		if (this.open === 0)
+			kt.showDetails(this.state, body);
+		else if (this.open === 1)
+			kt.showSummary(this.state, body);
+		else
+			kt.showFlame(this.state, body, this.open === 2);
+	}
+
+	// Takes over what was loaded.
+	refresh() {
+		this.trace.finish();
+		for (const lane of this.trace.lanes)
+			lane.tint ??= kt.tintOf(lane.kind === 0 ? "CPU " + lane.number : lane.name || String(lane.number));
+		for (const lane of this.trace.lanes)
+			for (const row of lane.rows)
+				for (const strip of row ? row.strips : [])
+					kt.paintStrip(strip, this.trace);
+		this.overview.stale = true;
+		this.relayout();
+	}
+
+	// Shows the first view: the address, the cause, or the whole trace.
+	first() {
+		const worst = kt.showVerdict(this.state);
+		this.resize();
+		this.state.showWhole();
+		this.tab(0);
+		if (!kt.openLink(this.state, location.hash))
+			kt.showCause(this.state, worst);
+		if (!worst && !this.state.selection)
+			this.tab(1);
+		kt.id("lanes").focus();
+	}
+}
+
+function facts(head) {
+	kt.id("title").textContent = head.file || head.kernel || "ktrace";
+	document.title = (head.why?.verdict ? head.why.verdict + ": " : "") + (head.file || "ktrace");
+	const list = [head.kernel, head.machine, head.events !== undefined ? kt.number(head.events) + " events" : null,
+		kt.duration((head.end || 0) - (head.begin || 0)),
+		head.lost ? kt.number(head.lost) + " slots lost" : "no slots lost", head.version];
+	kt.id("facts").textContent = list.filter((text) => text).join(" · ");
+	for (const note of head.notes || [])
+		kt.warn(String(note));
+}
+
+// Returns what the browser lacks, or null.
+function missing() {
+	if (typeof DecompressionStream === "undefined")
+		return "DecompressionStream";
+	if (!kt.id("canvas").getContext("2d"))
+		return "the canvas element";
+	return null;
+}
+
+async function start() {
+	const lacks = missing();
+	if (lacks)
+		return kt.warn("This browser cannot show the trace, because it lacks " + lacks
+			+ ". Use Firefox 113, Chromium 80, Safari 16.4 or later.");
+	const feed = kt.feed();
+	const head = await feed.head();
+	facts(head);
+	const trace = new kt.Trace(head);
+	const page = kt.page = new Page(trace, feed);
+	let number = 0;
+	for (let bytes = await feed.block(0); bytes; bytes = await feed.block(++number)) {
+		await kt.addBlock(trace, bytes, "block " + number);
+		if (number === 0) {
+			page.refresh();
+			page.first();
+		}
+	}
+	if (number !== 1)
+		page.refresh();
+	if (number !== 1)
+		page.first();
+	for (const note of trace.notes)
+		kt.warn(note);
+	document.documentElement.dataset.ready = "yes";
+}
+
+kt.start = () => start().catch((error) => kt.warn("The page cannot show its data: " + (error.message || error)
+	+ ". What is shown may be incomplete."));
+if (typeof document !== "undefined")
+	kt.start();
 })(globalThis.ktrace ??= {});

@@ -3,110 +3,112 @@
 // A row is {kind, lane, y, height, …}; kinds: head, spans, events, counter, space.
 "use strict";
 (function (kt) {
-	const heights = { head: 20, state: 17, nest: 15, lock: 14, events: 7, counter: 30 };
+const heights = { head: 20, state: 17, nest: 15, lock: 14, events: 7, counter: 30 };
 
-	class Layout {
-		constructor(trace) {
-			this.trace = trace;
-			this.culprits = [];	// lanes that the verdict names: drawn first and marked
-			this.pinned = new Set();
-			this.folded = new Set();	// names of groups, keys of lanes
-			this.filter = "";
-			this.rows = [];
-			this.height = 0;
-		}
+class Layout {
+	constructor(trace) {
+		this.trace = trace;
+		this.culprits = [];	// lanes that the verdict names: drawn first and marked
+		this.pinned = new Set();
+		this.folded = new Set();	// names of groups, keys of lanes
+		this.filter = "";
+		this.rows = [];
+		this.height = 0;
+	}
 
-		// Computes all rows anew.
-		update() {
-			this.rows = [];
-			this.height = 0;
-			const done = new Set();
-			const group = (title, lanes, bad) => {
-				const list = lanes.filter((lane) => !done.has(lane) && this.matches(lane));
-				if (!list.length)
-					return;
-				this.add({ kind: "head", title: title + " (" + list.length + ")", group: title, height: heights.head, bad });
-				for (const lane of list) {
-					done.add(lane);
-					if (!this.folded.has(title))
-						this.addLane(lane, bad);
-				}
-			};
-			const all = this.trace.lanes;
-			group("Named by the verdict", this.culprits, true);
-			group("Pinned", all.filter((lane) => this.pinned.has(lane.key)));
-			group("CPUs", sorted(all.filter((lane) => lane.kind === 0)));
-			const groups = new Map();
-			for (const lane of sorted(all.filter((lane) => lane.kind === 1))) {
-				const title = lane.group ? "Threads of " + lane.group : "Threads";
-				groups.set(title, [...(groups.get(title) || []), lane]);
+	// Computes all rows anew.
+	update() {
+		this.rows = [];
+		this.height = 0;
+		const done = new Set();
+		const group = (title, lanes, bad) => {
+			const list = lanes.filter((lane) => !done.has(lane) && this.matches(lane));
+			if (!list.length)
+				return;
+			const text = title + " (" + list.length + ")";
+			this.add({ kind: "head", title: text, group: title, height: heights.head, bad });
+			for (const lane of list) {
+				done.add(lane);
+				if (!this.folded.has(title))
+					this.addLane(lane, bad);
 			}
-			for (const [title, lanes] of groups)
-				group(title, lanes);
-			group("Counters", all.filter((lane) => lane.kind === 2));
-			group("Other", all.filter((lane) => lane.kind > 2));
+		};
+		const all = this.trace.lanes;
+		group("Named by the verdict", this.culprits, true);
+		group("Pinned", all.filter((lane) => this.pinned.has(lane.key)));
+		group("CPUs", sorted(all.filter((lane) => lane.kind === 0)));
+		const groups = new Map();
+		for (const lane of sorted(all.filter((lane) => lane.kind === 1))) {
+			const title = lane.group ? "Threads of " + lane.group : "Threads";
+			groups.set(title, [...(groups.get(title) || []), lane]);
 		}
-
-		matches(lane) {
-			const wanted = this.filter.toLowerCase();
-			return !wanted || (kt.laneName(lane) + " " + lane.group).toLowerCase().includes(wanted);
-		}
-
-		add(row) {
-			row.y = this.height;
-			row.labels = [];	// spans whose names are drawn
-			this.height += row.height;
-			this.rows.push(row);
-		}
-
-		addLane(lane, bad) {
-			const from = this.rows.length;
-			const folded = this.folded.has(lane.key);
-			for (const row of lane.rows) {
-				if (!row || (folded && row.number > 0))
-					continue;
-				for (const strip of row.strips)
-					this.add({ kind: "spans", lane, strip, bad, height: this.stripHeight(strip), label: rowLabel(strip, this.trace) });
-			}
-			if (lane.samples.length)
-				this.add({ kind: "counter", lane, bad, height: heights.counter });
-			if ((lane.times && lane.times.length) || lane.density)
-				this.add({ kind: "events", lane, bad, height: heights.events });
-			if (this.rows.length === from)
-				this.add({ kind: "events", lane, bad, height: 14 });
-			this.rows[from].first = true;
-			this.add({ kind: "space", lane, bad, height: this.rows.length - from < 2 ? 5 : 4 });
-			const last = this.rows.at(-1);
-			this.rows[from].whole = last.y + last.height - this.rows[from].y;
-		}
-
-		stripHeight(strip) {
-			return strip.row === 0 ? heights.state : strip.row === 1 ? heights.nest : heights.lock;
-		}
-
-		// Returns the row at this height, or undefined.
-		at(y) {
-			return this.rows.find((row) => y >= row.y && y < row.y + row.height);
-		}
-
-		// Returns the row that shows a strip, or the first row of the lane.
-		rowOf(lane, strip) {
-			return this.rows.find((row) => row.strip && row.strip === strip)
-				|| this.rows.find((row) => row.lane === lane && row.first);
-		}
+		for (const [title, lanes] of groups)
+			group(title, lanes);
+		group("Counters", all.filter((lane) => lane.kind === 2));
+		group("Other", all.filter((lane) => lane.kind > 2));
 	}
 
-	function sorted(lanes) {
-		return lanes.sort((a, b) => a.kind - b.kind || (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
-			|| a.idle - b.idle || a.number - b.number);
+	matches(lane) {
+		const wanted = this.filter.toLowerCase();
+		return !wanted || (kt.laneName(lane) + " " + lane.group).toLowerCase().includes(wanted);
 	}
 
-	// A row of a lock is labelled with the name of the lock, if it has only one.
-	function rowLabel(strip, trace) {
-		if (strip.row < 2 || !strip.count)
-			return "";
-		return strip.name.every((name) => name === strip.name[0]) ? trace.string(strip.name[0]) : "locks";
+	add(row) {
+		row.y = this.height;
+		row.labels = [];	// spans whose names are drawn
+		this.height += row.height;
+		this.rows.push(row);
 	}
 
-	kt.Layout = Layout;
+	addLane(lane, bad) {
+		const from = this.rows.length;
+		const folded = this.folded.has(lane.key);
+		for (const row of lane.rows) {
+			if (!row || (folded && row.number > 0))
+				continue;
+			for (const strip of row.strips)
+				this.add({ kind: "spans", lane, strip, bad, height: this.stripHeight(strip),
+					label: rowLabel(strip, this.trace) });
+		}
+		if (lane.samples.length)
+			this.add({ kind: "counter", lane, bad, height: heights.counter });
+		if ((lane.times && lane.times.length) || lane.density)
+			this.add({ kind: "events", lane, bad, height: heights.events });
+		if (this.rows.length === from)
+			this.add({ kind: "events", lane, bad, height: 14 });
+		this.rows[from].first = true;
+		this.add({ kind: "space", lane, bad, height: this.rows.length - from < 2 ? 5 : 4 });
+		const last = this.rows.at(-1);
+		this.rows[from].whole = last.y + last.height - this.rows[from].y;
+	}
+
+	stripHeight(strip) {
+		return strip.row === 0 ? heights.state : strip.row === 1 ? heights.nest : heights.lock;
+	}
+
+	// Returns the row at this height, or undefined.
+	at(y) {
+		return this.rows.find((row) => y >= row.y && y < row.y + row.height);
+	}
+
+	// Returns the row that shows a strip, or the first row of the lane.
+	rowOf(lane, strip) {
+		return this.rows.find((row) => row.strip && row.strip === strip)
+			|| this.rows.find((row) => row.lane === lane && row.first);
+	}
+}
+
+function sorted(lanes) {
+	return lanes.sort((a, b) => a.kind - b.kind || (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
+		|| a.idle - b.idle || a.number - b.number);
+}
+
+// A row of a lock is labelled with the name of the lock, if it has only one.
+function rowLabel(strip, trace) {
+	if (strip.row < 2 || !strip.count)
+		return "";
+	return strip.name.every((name) => name === strip.name[0]) ? trace.string(strip.name[0]) : "locks";
+}
+
+kt.Layout = Layout;
 })(globalThis.ktrace ??= {});

@@ -2,116 +2,116 @@
 // What the page shows now: which part of the time, what is selected, marks. Everything else asks this object.
 "use strict";
 (function (kt) {
-	class State {
-		constructor(trace) {
-			this.trace = trace;
-			this.layout = new kt.Layout(trace);
-			this.from = trace.begin;
-			this.length = trace.end - trace.begin;
-			this.scroll = 0;
-			this.selection = null;	// {kind: "span", strip, i} or {kind: "event", event} or {kind: "lane", lane}
-			this.measure = null;	// {from, until}
-			this.marks = [];	// times
-			this.theme = "light";
-			this.found = [];	// hits of the search
-			this.listeners = [];
-			this.width = 1000;
-			this.height = 400;
-		}
+class State {
+	constructor(trace) {
+		this.trace = trace;
+		this.layout = new kt.Layout(trace);
+		this.from = trace.begin;
+		this.length = trace.end - trace.begin;
+		this.scroll = 0;
+		this.selection = null;	// {kind: "span", strip, i} or {kind: "event", event} or {kind: "lane", lane}
+		this.measure = null;	// {from, until}
+		this.marks = [];	// times
+		this.theme = "light";
+		this.found = [];	// hits of the search
+		this.listeners = [];
+		this.width = 1000;
+		this.height = 400;
+	}
 
-		// Registers a function that is called with "view", "selection" or "layout" after a change.
-		onChange(listener) {
-			this.listeners.push(listener);
-		}
+	// Registers a function that is called with "view", "selection" or "layout" after a change.
+	onChange(listener) {
+		this.listeners.push(listener);
+	}
 
-		changed(what) {
-			for (const listener of this.listeners)
-				listener(what);
-		}
+	changed(what) {
+		for (const listener of this.listeners)
+			listener(what);
+	}
 
-		// Shows a part of the time. The view stays near the trace.
-		show(from, length) {
-			if (!Number.isFinite(from + length))
-				return;
-			const whole = this.trace.end - this.trace.begin;
-			this.length = Math.min(Math.max(length, 10), whole * 1.1);
-			this.from = Math.min(Math.max(from, this.trace.begin - this.length * 0.5), this.trace.end - this.length * 0.5);
-			this.changed("view");
-		}
+	// Shows a part of the time. The view stays near the trace.
+	show(from, length) {
+		if (!Number.isFinite(from + length))
+			return;
+		const whole = this.trace.end - this.trace.begin;
+		this.length = Math.min(Math.max(length, 10), whole * 1.1);
+		this.from = Math.min(Math.max(from, this.trace.begin - this.length * 0.5), this.trace.end - this.length * 0.5);
+		this.changed("view");
+	}
 
-		showWhole() {
-			const whole = this.trace.end - this.trace.begin;
-			this.show(this.trace.begin - whole * 0.01, whole * 1.02);
-		}
+	showWhole() {
+		const whole = this.trace.end - this.trace.begin;
+		this.show(this.trace.begin - whole * 0.01, whole * 1.02);
+	}
 
-		// Zooms by a factor; the time at `share` of the width stays in place.
-		zoom(factor, share) {
-			const fixed = this.from + this.length * share;
-			const whole = this.trace.end - this.trace.begin;
-			const length = Math.min(Math.max(this.length * factor, 10), whole * 1.1);
-			this.show(fixed - length * share, length);
-		}
+	// Zooms by a factor; the time at `share` of the width stays in place.
+	zoom(factor, share) {
+		const fixed = this.from + this.length * share;
+		const whole = this.trace.end - this.trace.begin;
+		const length = Math.min(Math.max(this.length * factor, 10), whole * 1.1);
+		this.show(fixed - length * share, length);
+	}
 
-		pan(share) {
-			this.show(this.from + this.length * share, this.length);
-		}
+	pan(share) {
+		this.show(this.from + this.length * share, this.length);
+	}
 
-		select(selection) {
-			this.selection = selection;
-			this.changed("selection");
-		}
+	select(selection) {
+		this.selection = selection;
+		this.changed("selection");
+	}
 
-		selectSpan(strip, i) {
-			this.select({ kind: "span", strip, i, lane: strip.lane });
-		}
+	selectSpan(strip, i) {
+		this.select({ kind: "span", strip, i, lane: strip.lane });
+	}
 
-		selectEvent(event) {
-			const lane = this.trace.lanes[this.trace.events.column("lane", event)]
-				?? this.trace.lane(0, this.trace.events.cpu(event));
-			this.select({ kind: "event", event, lane });
-		}
+	selectEvent(event) {
+		const lane = this.trace.lanes[this.trace.events.column("lane", event)]
+			?? this.trace.lane(0, this.trace.events.cpu(event));
+		this.select({ kind: "event", event, lane });
+	}
 
-		// Returns the time of the selection: {from, until}, or null.
-		selectedTime() {
-			const s = this.selection;
-			if (s?.kind === "span")
-				return { from: s.strip.begin[s.i], until: s.strip.end[s.i] };
-			if (s?.kind === "event")
-				return { from: this.trace.events.time[s.event], until: this.trace.events.time[s.event] };
-			return this.measure;
-		}
+	// Returns the time of the selection: {from, until}, or null.
+	selectedTime() {
+		const s = this.selection;
+		if (s?.kind === "span")
+			return { from: s.strip.begin[s.i], until: s.strip.end[s.i] };
+		if (s?.kind === "event")
+			return { from: this.trace.events.time[s.event], until: this.trace.events.time[s.event] };
+		return this.measure;
+	}
 
-		// Moves the view so that the selection is visible. The zoom changes only if the selection would be too
-		// narrow to see. If it is wider than the view, its begin is shown.
-		reveal() {
-			const time = this.selectedTime();
-			if (time && time.until > time.from && (time.until - time.from) * 400 < this.length)
-				this.fit();
-			else if (time && (time.from < this.from || time.from > this.from + this.length * 0.9))
-				this.show(time.from - this.length * 0.25, this.length);
-			this.revealLane();
-		}
+	// Moves the view so that the selection is visible. The zoom changes only if the selection would be too
+	// narrow to see. If it is wider than the view, its begin is shown.
+	reveal() {
+		const time = this.selectedTime();
+		if (time && time.until > time.from && (time.until - time.from) * 400 < this.length)
+			this.fit();
+		else if (time && (time.from < this.from || time.from > this.from + this.length * 0.9))
+			this.show(time.from - this.length * 0.25, this.length);
+		this.revealLane();
+	}
 
-		revealLane() {
-			const lane = this.selection?.lane;
-			const row = lane && this.layout.rowOf(lane, this.selection.strip);
-			if (!row)
-				return;
-			if (row.y < this.scroll + 24 || row.y + row.height > this.scroll + this.height - 24) {
-				this.scroll = Math.max(0, row.y - this.height / 3);
-				this.changed("scroll");
-			}
-		}
-
-		// Fits the view to the selection.
-		fit() {
-			const time = this.selectedTime();
-			if (!time)
-				return;
-			const length = Math.max(time.until - time.from, this.trace.events.count ? 1000 : 10);
-			this.show(time.from - length * 0.25, length * 1.5);
+	revealLane() {
+		const lane = this.selection?.lane;
+		const row = lane && this.layout.rowOf(lane, this.selection.strip);
+		if (!row)
+			return;
+		if (row.y < this.scroll + 24 || row.y + row.height > this.scroll + this.height - 24) {
+			this.scroll = Math.max(0, row.y - this.height / 3);
+			this.changed("scroll");
 		}
 	}
 
-	kt.State = State;
+	// Fits the view to the selection.
+	fit() {
+		const time = this.selectedTime();
+		if (!time)
+			return;
+		const length = Math.max(time.until - time.from, this.trace.events.count ? 1000 : 10);
+		this.show(time.from - length * 0.25, length * 1.5);
+	}
+}
+
+kt.State = State;
 })(globalThis.ktrace ??= {});

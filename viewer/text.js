@@ -2,59 +2,59 @@
 // Writes times, numbers and names as text.
 "use strict";
 (function (kt) {
-	const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
+const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
 
-	// Returns a duration with four digits and a unit: 12.35 ms.
-	kt.duration = function (ns) {
-		const size = Math.abs(ns);
-		for (const [scale, unit] of units) {
-			if (size >= scale) {
-				const value = ns / scale;
-				const digits = unit === "ns" ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
-				return value.toFixed(Math.min(3, digits)) + " " + unit;
-			}
+// Returns a duration with four digits and a unit: 12.35 ms.
+kt.duration = function (ns) {
+	const size = Math.abs(ns);
+	for (const [scale, unit] of units) {
+		if (size >= scale) {
+			const value = ns / scale;
+			const digits = unit === "ns" ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
+			return value.toFixed(Math.min(3, digits)) + " " + unit;
 		}
-		return "0 ns";
-	};
+	}
+	return "0 ns";
+};
 
-	// Returns a time since the start of the trace, in seconds, as ktrace show prints it: 1.234567890.
-	kt.time = function (ns) {
-		const whole = Math.floor(ns / 1e9);
-		return whole + "." + String(Math.round(ns - whole * 1e9)).padStart(9, "0");
-	};
+// Returns a time since the start of the trace, in seconds, as ktrace show prints it: 1.234567890.
+kt.time = function (ns) {
+	const whole = Math.floor(ns / 1e9);
+	return whole + "." + String(Math.round(ns - whole * 1e9)).padStart(9, "0");
+};
 
-	// Returns a time for the ruler, with as many digits as the distance of two marks needs.
-	kt.tick = function (ns, step) {
-		if (ns === 0)
-			return "0";
-		for (const [scale, unit] of units) {
-			if (step >= scale || unit === "ns" || (step * 1000 > scale && Math.abs(ns) >= scale)) {
-				const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(step / scale) - 1e-9)));
-				return (ns / scale).toFixed(digits) + " " + unit;
-			}
+// Returns a time for the ruler, with as many digits as the distance of two marks needs.
+kt.tick = function (ns, step) {
+	if (ns === 0)
+		return "0";
+	for (const [scale, unit] of units) {
+		if (step >= scale || unit === "ns" || (step * 1000 > scale && Math.abs(ns) >= scale)) {
+			const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(step / scale) - 1e-9)));
+			return (ns / scale).toFixed(digits) + " " + unit;
 		}
-	};
+	}
+};
 
-	// Returns a number with spaces between groups of three digits.
-	kt.number = function (value) {
-		return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
-	};
+// Returns a number with spaces between groups of three digits.
+kt.number = function (value) {
+	return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+};
 
-	// Returns a share as a percentage.
-	kt.percent = function (part, whole) {
-		return whole > 0 ? (part / whole * 100).toFixed(1) + " %" : "-";
-	};
+// Returns a share as a percentage.
+kt.percent = function (part, whole) {
+	return whole > 0 ? (part / whole * 100).toFixed(1) + " %" : "-";
+};
 
-	const classes = ["other", "running", "runnable", "sleeping", "blocked", "stopped", "dead", "unknown", "idle",
-		"user", "system call", "interrupt", "fault", "waits for lock", "holds lock", "function"];
-	kt.className = (number) => classes[number] || "class " + number;
+const classes = ["other", "running", "runnable", "sleeping", "blocked", "stopped", "dead", "unknown", "idle",
+	"user", "system call", "interrupt", "fault", "waits for lock", "holds lock", "function"];
+kt.className = (number) => classes[number] || "class " + number;
 
-	// Returns the name of a lane: CPU 0, thread 7 (abba/1), memory.free.
-	kt.laneName = function (lane) {
-		if (lane.kind === 0)
-			return "CPU " + lane.number;
-		if (lane.kind === 1)
-			return "thread " + lane.number + (lane.name ? " (" + lane.name + ")" : "");
-		return lane.name || "counter " + lane.number;
-	};
+// Returns the name of a lane: CPU 0, thread 7 (abba/1), memory.free.
+kt.laneName = function (lane) {
+	if (lane.kind === 0)
+		return "CPU " + lane.number;
+	if (lane.kind === 1)
+		return "thread " + lane.number + (lane.name ? " (" + lane.name + ")" : "");
+	return lane.name || "counter " + lane.number;
+};
 })(globalThis.ktrace ??= {});

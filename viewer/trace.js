@@ -2,147 +2,153 @@
 // A trace as the page holds it: lanes with their strips, events, arrows, gaps.
 "use strict";
 (function (kt) {
-	class Lane {
-		constructor(index, kind, number, name, group, flags) {
-			Object.assign(this, { index, kind, number, name, group, idle: (flags & 1) !== 0 });
-			this.key = "ctnfo"[kind] + number;	// names the lane in links
-			if (kind > 1)
-				this.key += "." + name;
-			this.rows = [];
-			this.clear();
-		}
-
-		clear() {
-			this.rows = [];
-			this.samples = [];
-			this.events = [];
-		}
-
-		row(number) {
-			const row = Math.min(number, 255);
-			return this.rows[row] ??= { number: row, chunks: [], strips: [] };
-		}
-
-		// Returns the strip of a row and depth, or undefined.
-		strip(row, depth) {
-			return this.rows[row]?.strips.find((strip) => strip.depth === depth);
-		}
+class Lane {
+	constructor(index, kind, number, name, group, flags) {
+		Object.assign(this, { index, kind, number, name, group, idle: (flags & 1) !== 0 });
+		this.key = "ctnfo"[kind] + number;	// names the lane in links
+		if (kind > 1)
+			this.key += "." + name;
+		this.rows = [];
+		this.clear();
 	}
 
-	class Trace {
-		constructor(head) {
-			this.head = head;
-			this.begin = Number(head.begin) || 0;
-			this.end = Math.max(Number(head.end) || 0, this.begin + 1);
-			this.types = new Map((head.types || []).map((type) => [type.id, type]));
-			this.notes = [];
-			this.lanes = [];
-			this.byKey = new Map();
-			this.restart();
-		}
-
-		// Forgets all blocks, but keeps the lanes: another window of the same trace is loaded.
-		restart() {
-			this.strings = [""];
-			this.table = [];	// the lanes in the order of the blocks
-			this.arrows = [];
-			this.gaps = [];
-			this.events = new kt.Events();
-			for (const lane of this.lanes)
-				lane.clear();
-		}
-
-		string(index) {
-			return this.strings[index] ?? "";
-		}
-
-		addLane(kind, number, name, group, flags) {
-			const lane = new Lane(this.lanes.length, Math.min(kind, 4), number, name, group, flags);
-			const known = this.byKey.get(lane.key);
-			if (known) {
-				known.name = name || known.name;
-				return known;
-			}
-			this.lanes.push(lane);
-			this.byKey.set(lane.key, lane);
-			return lane;
-		}
-
-		laneAt(index) {
-			const lane = this.table[index];
-			if (!lane)
-				throw new kt.Damaged("lane " + index + " does not exist");
-			return lane;
-		}
-
-		lane(kind, number) {
-			return this.byKey.get("ct"[kind] + number);
-		}
-
-		// Makes the indices. May be called again after more blocks.
-		finish() {
-			for (const lane of this.lanes) {
-				for (const row of lane.rows)
-					if (row)
-						row.strips = kt.makeStrips(lane, row.number, row.chunks);
-				finishCounter(lane);
-				for (const row of lane.rows)
-					for (const strip of row ? row.strips : [])
-						this.end = Math.max(this.end, strip.count ? strip.end[strip.count - 1] : 0);
-			}
-			this.arrows.sort((a, b) => a.time - b.time);
-			this.events.finish();
-			this.share();
-		}
-
-		// Gives each lane the list of its events: their places in this.events.
-		share() {
-			const lists = this.lanes.map(() => []);
-			const cpus = this.lanes.map((lane) => lane.kind === 0 ? lane.number : -1);
-			const ofCpu = new Map(cpus.map((cpu, index) => [cpu, index]));
-			const events = this.events;
-			for (let i = 0; i < events.count; i++) {
-				const lane = events.column("lane", i);
-				const cpu = ofCpu.get(events.cpu(i));
-				if (lane >= 0)
-					lists[lane].push(i);
-				if (cpu !== undefined && events.cpu(i) >= 0)
-					lists[cpu].push(i);
-			}
-			this.lanes.forEach((lane, index) => {
-				lane.events = Uint32Array.from(lists[index]);
-				lane.times = Float64Array.from(lists[index], (event) => events.time[event]);
-			});
-		}
-
-		// Returns the arrow that woke the thread of this lane last, at or before the time.
-		wakeOf(lane, time) {
-			for (let i = this.arrows.length - 1; i >= 0; i--)
-				if (this.arrows[i].to === lane && this.arrows[i].time <= time && this.arrows[i].kind === 0)
-					return this.arrows[i];
-			return null;
-		}
-
-		typeName(id) {
-			return this.types.get(id)?.name ?? "event type " + id;
-		}
+	clear() {
+		this.rows = [];
+		this.samples = [];
+		this.events = [];
 	}
 
-	function finishCounter(lane) {
-		if (!lane.samples.length)
-			return;
-		const count = lane.samples.reduce((sum, part) => sum + part.time.length, 0);
-		lane.time = new Float64Array(count);
-		lane.value = new Float64Array(count);
-		let at = 0;
-		for (const part of lane.samples) {
-			lane.time.set(part.time, at);
-			lane.value.set(part.value, at);
-			at += part.time.length;
-		}
-		lane.low = lane.value.reduce((a, b) => Math.min(a, b), 0);
-		lane.high = lane.value.reduce((a, b) => Math.max(a, b), lane.low);
+	row(number) {
+		const row = Math.min(number, 255);
+		return this.rows[row] ??= { number: row, chunks: [], strips: [] };
 	}
 
-	kt.Trace = Trace;
+	// Returns the strip of a row and depth, or undefined.
+	strip(row, depth) {
+		return this.rows[row]?.strips.find((strip) => strip.depth === depth);
+	}
+}
+
+class Trace {
+	constructor(head) {
+		this.head = head;
+		this.begin = Number(head.begin) || 0;
+		this.end = Math.max(Number(head.end) || 0, this.begin + 1);
+		this.types = new Map((head.types || []).map((type) => [type.id, type]));
+		this.notes = [];
+		this.lanes = [];
+		this.byKey = new Map();
+		this.restart();
+	}
+
+	// Forgets all blocks, but keeps the lanes: another window of the same trace is loaded.
+	restart() {
+		this.strings = [""];
+		this.table = [];	// the lanes in the order of the blocks
+		this.arrows = [];
+		this.gaps = [];
+		this.events = new kt.Events();
+		for (const lane of this.lanes)
+			lane.clear();
+	}
+
+	string(index) {
+		return this.strings[index] ?? "";
+	}
+
+	addLane(kind, number, name, group, flags) {
+		const lane = new Lane(this.lanes.length, Math.min(kind, 4), number, name, group, flags);
+		const known = this.byKey.get(lane.key);
+		if (known) {
+			known.name = name || known.name;
+			return known;
+		}
+		this.lanes.push(lane);
+		this.byKey.set(lane.key, lane);
+		return lane;
+	}
+
+	laneAt(index) {
+		const lane = this.table[index];
+		if (!lane)
+			throw new kt.Damaged("lane " + index + " does not exist");
+		return lane;
+	}
+
+	lane(kind, number) {
+		return this.byKey.get("ct"[kind] + number);
+	}
+
+	// Makes the indices. May be called again after more blocks.
+	finish() {
+		for (const lane of this.lanes) {
+			for (const row of lane.rows)
+				if (row)
+					row.strips = kt.makeStrips(lane, row.number, row.chunks);
+			finishCounter(lane);
+			for (const row of lane.rows)
+				for (const strip of row ? row.strips : [])
+					this.end = Math.max(this.end, strip.count ? strip.end[strip.count - 1] : 0);
+		}
+		this.arrows.sort((a, b) => a.time - b.time);
+		this.events.finish();
+		this.share();
+	}
+
+	// Gives each lane the list of its events: their places in this.events.
+	share() {
+		const lists = this.lanes.map(() => []);
+		const cpus = this.lanes.map((lane) => lane.kind === 0 ? lane.number : -1);
+		const ofCpu = new Map(cpus.map((cpu, index) => [cpu, index]));
+		const events = this.events;
+		for (let i = 0; i < events.count; i++) {
+			const lane = events.column("lane", i);
+			const cpu = ofCpu.get(events.cpu(i));
+			if (lane >= 0)
+				lists[lane].push(i);
+			if (cpu !== undefined && events.cpu(i) >= 0)
+				lists[cpu].push(i);
+		}
+		this.lanes.forEach((lane, index) => {
+			lane.events = Uint32Array.from(lists[index]);
+			lane.times = Float64Array.from(lists[index], (event) => events.time[event]);
+		});
+	}
+
+	// Returns the arrow that woke the thread of this lane last, at or before the time.
+	wakeOf(lane, time) {
+		for (let i = this.arrows.length - 1; i >= 0; i--)
+			if (this.arrows[i].to === lane && this.arrows[i].time <= time && this.arrows[i].kind === 0)
+				return this.arrows[i];
+		return null;
+	}
+
+	typeName(id) {
+		return this.types.get(id)?.name ?? "event type " + id;
+	}
+}
+
+// Returns the text of a span: the thread that runs on a CPU, or the name of the span, or of its state.
+kt.spanName = function (trace, strip, i) {
+	const other = strip.lane.kind === 0 && strip.row === 0 ? trace.lanes[strip.other[i]] : null;
+	return other ? other.name || kt.laneName(other) : trace.string(strip.name[i]) || kt.className(strip.kind[i]);
+};
+
+function finishCounter(lane) {
+	if (!lane.samples.length)
+		return;
+	const count = lane.samples.reduce((sum, part) => sum + part.time.length, 0);
+	lane.time = new Float64Array(count);
+	lane.value = new Float64Array(count);
+	let at = 0;
+	for (const part of lane.samples) {
+		lane.time.set(part.time, at);
+		lane.value.set(part.value, at);
+		at += part.time.length;
+	}
+	lane.low = lane.value.reduce((a, b) => Math.min(a, b), 0);
+	lane.high = lane.value.reduce((a, b) => Math.max(a, b), lane.low);
+}
+
+kt.Trace = Trace;
 })(globalThis.ktrace ??= {});

@@ -2,132 +2,132 @@
 // The verdict of ktrace why, at the top of the page. Threads, CPUs and events in its lines are links into the lanes.
 "use strict";
 (function (kt) {
-	const waits = [13, 4, 3, 2, 5];	// classes of spans, the best first
-	const holds = [14];
+const waits = [13, 4, 3, 2, 5];	// classes of spans, the best first
+const holds = [14];
 
-	// Returns the last span of the lane that has one of these classes, the first class first.
-	function lastOf(lane, kinds) {
-		for (const kind of kinds) {
-			let best = null;
-			for (const row of lane.rows) {
-				for (const strip of row ? row.strips : []) {
-					const i = strip.kind.lastIndexOf(kind);
-					if (i >= 0 && (!best || strip.begin[i] > best.strip.begin[best.i]))
-						best = { strip, i };
-				}
+// Returns the last span of the lane that has one of these classes, the first class first.
+function lastOf(lane, kinds) {
+	for (const kind of kinds) {
+		let best = null;
+		for (const row of lane.rows) {
+			for (const strip of row ? row.strips : []) {
+				const i = strip.kind.lastIndexOf(kind);
+				if (i >= 0 && (!best || strip.begin[i] > best.strip.begin[best.i]))
+					best = { strip, i };
 			}
-			if (best)
-				return best;
 		}
+		if (best)
+			return best;
+	}
+	return null;
+}
+
+// Selects what a line states about a lane: the lock that it holds, the wait, or the last state.
+function go(state, lane, kinds) {
+	const row = lane.rows[0]?.strips[0];
+	const found = lastOf(lane, kinds) || (row?.count ? { strip: row, i: row.count - 1 } : null);
+	if (found)
+		state.selectSpan(found.strip, found.i);
+	else
+		state.select({ kind: "lane", lane });
+	state.reveal();
+}
+
+function goEvent(state, id) {
+	const event = state.trace.events.find(id);
+	if (event < 0)
+		return kt.speak("Event " + id + " is not in this page.");
+	state.selectEvent(event);
+	state.reveal();
+}
+
+// Returns the text as nodes, in which "thread 7 (name)" and "CPU 1" are links.
+function linked(state, text, kinds) {
+	const nodes = [];
+	let at = 0;
+	for (const match of text.matchAll(/\b(?:thread (\d+)(?: \([^)]*\))?|CPU (\d+))/g)) {
+		const lane = match[1] ? state.trace.lane(1, match[1]) : state.trace.lane(0, match[2]);
+		if (!lane)
+			continue;
+		nodes.push(text.slice(at, match.index),
+			kt.action(match[0], "Show " + kt.laneName(lane), () => go(state, lane, kinds)));
+		at = match.index + match[0].length;
+	}
+	nodes.push(text.slice(at));
+	return nodes;
+}
+
+function eventLink(state, id) {
+	return id ? kt.action("→ event " + id, "Show the event that proves this", () => goEvent(state, id)) : null;
+}
+
+// Draws which thread waits for which lock, and which thread holds this lock.
+function cycle(state, finding) {
+	const actors = (finding.actors || []).filter((actor) => actor.waits);
+	if (!actors.length || !actors.some((actor) => actor.holds))
 		return null;
-	}
-
-	// Selects what a line states about a lane: the lock that it holds, the wait, or the last state.
-	function go(state, lane, kinds) {
-		const row = lane.rows[0]?.strips[0];
-		const found = lastOf(lane, kinds) || (row?.count ? { strip: row, i: row.count - 1 } : null);
-		if (found)
-			state.selectSpan(found.strip, found.i);
-		else
-			state.select({ kind: "lane", lane });
-		state.reveal();
-	}
-
-	function goEvent(state, id) {
-		const event = state.trace.events.find(id);
-		if (event < 0)
-			return kt.speak("Event " + id + " is not in this page.");
-		state.selectEvent(event);
-		state.reveal();
-	}
-
-	// Returns the text as nodes, in which "thread 7 (name)" and "CPU 1" are links.
-	function linked(state, text, kinds) {
-		const nodes = [];
-		let at = 0;
-		for (const match of text.matchAll(/\b(?:thread (\d+)(?: \([^)]*\))?|CPU (\d+))/g)) {
-			const lane = match[1] ? state.trace.lane(1, match[1]) : state.trace.lane(0, match[2]);
-			if (!lane)
-				continue;
-			nodes.push(text.slice(at, match.index),
-				kt.action(match[0], "Show " + kt.laneName(lane), () => go(state, lane, kinds)));
-			at = match.index + match[0].length;
-		}
-		nodes.push(text.slice(at));
-		return nodes;
-	}
-
-	function eventLink(state, id) {
-		return id ? kt.action("→ event " + id, "Show the event that proves this", () => goEvent(state, id)) : null;
-	}
-
-	// Draws which thread waits for which lock, and which thread holds this lock.
-	function cycle(state, finding) {
-		const actors = (finding.actors || []).filter((actor) => actor.waits);
-		if (!actors.length || !actors.some((actor) => actor.holds))
-			return null;
-		const parts = [];
-		const box = (actor) => {
-			const lane = laneOf(state, actor);
-			return kt.el("span", { class: "box" }, lane ? kt.action(actor.text, "Show this wait", () => go(state, lane, waits))
-				: actor.text);
-		};
-		for (const actor of actors)
-			parts.push(box(actor), kt.el("span", { class: "verb" }, "waits for →"),
-				kt.el("span", { class: "box lock" }, actor.waits.name || actor.waits.text),
-				kt.el("span", { class: "verb" }, "held by →"));
-		const first = actors.find((actor) => actor.holds?.address === actors.at(-1).waits.address);
-		parts.push(first ? box(first) : kt.el("span", { class: "dim" }, "?"));
-		return kt.el("div", { class: "cycle" }, ...parts);
-	}
-
-	function laneOf(state, actor) {
-		if (actor.thread !== null && actor.thread !== undefined)
-			return state.trace.lane(1, actor.thread);
-		return actor.cpu !== null && actor.cpu !== undefined ? state.trace.lane(0, actor.cpu) : undefined;
-	}
-
-	function evidence(state, finding) {
-		const lines = finding.evidence || finding.lines || [];
-		return kt.el("ul", { class: "evidence" }, ...lines.map((line, number) =>
-			kt.el("li", { class: /^\s/.test(line) ? "deep" : null },
-				...linked(state, line.trim(), /held by|holds|taken/.test(line) ? holds : waits),
-				eventLink(state, finding.events?.[number]))));
-	}
-
-	function finding(state, item) {
-		const mark = item.mark === "wrong" ? "wrong" : item.mark === "good" || item.mark === "right" ? "good" : "";
-		return kt.el("div", { class: "finding " + mark },
-			kt.el("h2", {}, kt.el("span", { class: "badge" }, item.verdict || item.kind),
-				kt.el("span", { class: "sure" }, item.sure || item.certain || "", item.partial ? ", partial" : ""),
-				...linked(state, item.text || item.what || "", waits), eventLink(state, item.event)),
-			cycle(state, item), evidence(state, item),
-			item.advice ? kt.el("p", { class: "dim" }, item.advice) : null,
-			item.missing ? kt.el("p", { class: "dim" }, "missing: " + item.missing) : null);
-	}
-
-	// Shows all findings. Puts the lanes that the first problem names on top.
-	kt.showVerdict = function (state) {
-		const findings = state.trace.head.why?.findings || [];
-		kt.fill(kt.id("verdict"), ...findings.map((item) => finding(state, item)));
-		const worst = findings.find((item) => item.mark === "wrong");
-		const lanes = (worst?.actors || []).map((actor) => laneOf(state, actor)).filter((lane) => lane);
-		state.layout.culprits = [...new Set(lanes)].slice(0, 8);
-		return worst;
+	const parts = [];
+	const box = (actor) => {
+		const lane = laneOf(state, actor);
+		const show = () => go(state, lane, waits);
+		return kt.el("span", { class: "box" }, lane ? kt.action(actor.text, "Show this wait", show) : actor.text);
 	};
+	for (const actor of actors)
+		parts.push(box(actor), kt.el("span", { class: "verb" }, "waits for →"),
+			kt.el("span", { class: "box lock" }, actor.waits.name || actor.waits.text),
+			kt.el("span", { class: "verb" }, "held by →"));
+	const first = actors.find((actor) => actor.holds?.address === actors.at(-1).waits.address);
+	parts.push(first ? box(first) : kt.el("span", { class: "dim" }, "?"));
+	return kt.el("div", { class: "cycle" }, ...parts);
+}
 
-	// Moves the view to where the first problem began: the locks are taken, the waits begin.
-	kt.showCause = function (state, worst) {
-		const spans = state.layout.culprits.flatMap((lane) => [lastOf(lane, holds), lastOf(lane, waits)]).filter((s) => s);
-		const begins = spans.map((span) => span.strip.begin[span.i]);
-		if (!begins.length)
-			return;
-		const from = Math.min(...begins);
-		const length = Math.max(Math.max(...begins) - from, 1000);
-		state.show(from - length * 0.6, length * 2.4);
-		const lane = state.layout.culprits[0];
-		const wait = lastOf(lane, waits);
-		if (worst && wait)
-			state.selectSpan(wait.strip, wait.i);
-	};
+function laneOf(state, actor) {
+	if (actor.thread !== null && actor.thread !== undefined)
+		return state.trace.lane(1, actor.thread);
+	return actor.cpu !== null && actor.cpu !== undefined ? state.trace.lane(0, actor.cpu) : undefined;
+}
+
+function evidence(state, finding) {
+	const lines = finding.evidence || finding.lines || [];
+	return kt.el("ul", { class: "evidence" }, ...lines.map((line, number) =>
+		kt.el("li", { class: /^\s/.test(line) ? "deep" : null },
+			...linked(state, line.trim(), /held by|holds|taken/.test(line) ? holds : waits),
+			eventLink(state, finding.events?.[number]))));
+}
+
+function finding(state, item) {
+	const mark = item.mark === "wrong" ? "wrong" : item.mark === "good" || item.mark === "right" ? "good" : "";
+	return kt.el("div", { class: "finding " + mark },
+		kt.el("h2", {}, kt.el("span", { class: "badge" }, item.verdict || item.kind),
+			kt.el("span", { class: "sure" }, item.sure || item.certain || "", item.partial ? ", partial" : ""),
+			...linked(state, item.text || item.what || "", waits), eventLink(state, item.event)),
+		cycle(state, item), evidence(state, item),
+		item.advice ? kt.el("p", { class: "dim" }, item.advice) : null,
+		item.missing ? kt.el("p", { class: "dim" }, "missing: " + item.missing) : null);
+}
+
+// Shows all findings. Puts the lanes that the first problem names on top.
+kt.showVerdict = function (state) {
+	const findings = state.trace.head.why?.findings || [];
+	kt.fill(kt.id("verdict"), ...findings.map((item) => finding(state, item)));
+	const worst = findings.find((item) => item.mark === "wrong");
+	const lanes = (worst?.actors || []).map((actor) => laneOf(state, actor)).filter((lane) => lane);
+	state.layout.culprits = [...new Set(lanes)].slice(0, 8);
+	return worst;
+};
+
+// Moves the view to where the first problem began: the locks are taken, the waits begin.
+kt.showCause = function (state, worst) {
+	const spans = state.layout.culprits.flatMap((lane) => [lastOf(lane, holds), lastOf(lane, waits)]).filter((s) => s);
+	const begins = spans.map((span) => span.strip.begin[span.i]);
+	if (!begins.length)
+		return;
+	const from = Math.min(...begins);
+	const length = Math.max(Math.max(...begins) - from, 1000);
+	state.show(from - length * 0.6, length * 2.4);
+	const lane = state.layout.culprits[0];
+	const wait = lastOf(lane, waits);
+	if (worst && wait)
+		state.selectSpan(wait.strip, wait.i);
+};
 })(globalThis.ktrace ??= {});

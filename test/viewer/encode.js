@@ -69,7 +69,8 @@ class Block {
 	lanes(list) {
 		const out = new Writer().varint(list.length);
 		for (const [index, lane] of list.entries())
-			out.varint(index).varint(lane.kind).varint(lane.number).varint(lane.name ?? 0).varint(lane.group ?? 0).varint(lane.flags ?? 0);
+			for (const value of [index, lane.kind, lane.number, lane.name, lane.group, lane.flags])
+				out.varint(value ?? 0);
 		return this.section(2, out);
 	}
 

@@ -8,11 +8,12 @@ const ms = 1e6;
 const strings = ["", "idle/0", "idle/1", "red", hostile, "alpha", "beta", "read", "timer", "running", "sleeping"];
 
 function block() {
-	const state = (spans) => spans.map(([begin, duration, kind, flags]) => ({ begin: begin * ms, duration: duration * ms,
-		kind, flags, ring: 1, slot: begin }));
+	const state = (spans) => spans.map(([begin, duration, kind, flags]) =>
+		({ begin: begin * ms, duration: duration * ms, kind, flags, ring: 1, slot: begin }));
 	return new Block().strings(strings)
 		.lanes([{ kind: 0, number: 0 }, { kind: 0, number: 1 }, { kind: 1, number: 2, name: 1, flags: 1 },
-			{ kind: 1, number: 3, name: 2, flags: 1 }, { kind: 1, number: 5, name: 3 }, { kind: 1, number: 6, name: 4 }])
+			{ kind: 1, number: 3, name: 2, flags: 1 }, { kind: 1, number: 5, name: 3 },
+			{ kind: 1, number: 6, name: 4 }])
 		.spans(0, 0, [{ begin: 0, duration: 4 * ms, name: 3, kind: 1, other: 5, ring: 1, slot: 1 },
 			{ begin: 6 * ms, duration: 4 * ms, name: 3, kind: 1, other: 5, ring: 1, slot: 4 },
 			{ begin: 10 * ms, duration: 90 * ms, name: 1, kind: 8, other: 3, ring: 1, slot: 8, flags: 2 }])
@@ -42,7 +43,8 @@ const head = {
 		{ name: "name", kind: "text" }] },
 	{ id: 2, name: "lock.contend", category: "lock", fields: [{ name: "lock", kind: "hex" }] },
 	{ id: 3, name: "sched.wake", category: "sched", fields: [{ name: "delay", kind: "signed" }] }],
-	summary: { events: 5, lost_slots: 7, cpus: 2, seconds: 0.011, kernel: "story", machine: "x86_64", outcome: "running",
+	summary: { events: 5, lost_slots: 7, cpus: 2, seconds: 0.011, kernel: "story", machine: "x86_64",
+		outcome: "running",
 		by_event: [{ id: 1, event: "sched.switch", records: 2 }, { id: 2, event: "lock.contend", records: 2 },
 			{ id: 3, event: "sched.wake", records: 1 }],
 		by_thread: [{ thread: 5, name: "red", records: 2 }, { thread: 6, name: hostile, records: 3 }],

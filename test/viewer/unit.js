@@ -112,8 +112,8 @@ test("events of a ring that are out of order are put in order", () => {
 });
 
 test("a damaged section is reported, and the sections after it are shown", () => {
-	const bytes = new Block().lanes([{ kind: 0, number: 0 }]).section(3, new Writer().varint(9)).section(99, new Writer())
-		.gaps([{ cpu: 1, begin: 5, duration: 1, lost: 2 }]).plain();
+	const bytes = new Block().lanes([{ kind: 0, number: 0 }]).section(3, new Writer().varint(9))
+		.section(99, new Writer()).gaps([{ cpu: 1, begin: 5, duration: 1, lost: 2 }]).plain();
 	const trace = open(bytes);
 	assert.strictEqual(trace.notes.length, 1);
 	assert.strictEqual(trace.gaps.length, 1);
@@ -244,7 +244,8 @@ test("an address restores the view and the selection", () => {
 		assert.strictEqual(kt.linkOf(other), kt.linkOf(state));
 		assert.strictEqual(other.selection.kind, selection.kind);
 	}
-	for (const bad of ["", "#", "#t=x&d=1", "#t=1&d=-1", "#t=1&d=5&sel=s", "#t=1&d=5&sel=e9.9", "#t=1&d=5&sel=szz,1,2,3"])
+	for (const bad of ["", "#", "#t=x&d=1", "#t=1&d=-1", "#t=1&d=5&sel=s", "#t=1&d=5&sel=e9.9",
+		"#t=1&d=5&sel=szz,1,2,3"])
 		kt.openLink(new kt.State(trace), bad);
 });
 
@@ -259,7 +260,8 @@ test("the view stays near the trace", () => {
 test("times and numbers are printed as ktrace prints them", () => {
 	assert.strictEqual(kt.time(1234567890), "1.234567890");
 	assert.strictEqual(kt.time(5), "0.000000005");
-	assert.deepStrictEqual([0, 7, 12345, 12345678, 9.5e9].map(kt.duration), ["0 ns", "7 ns", "12.35 us", "12.35 ms", "9.500 s"]);
+	assert.deepStrictEqual([0, 7, 12345, 12345678, 9.5e9].map(kt.duration),
+		["0 ns", "7 ns", "12.35 us", "12.35 ms", "9.500 s"]);
 	assert.deepStrictEqual([kt.tick(0, 10), kt.tick(2e6, 1e6), kt.tick(2500, 500)], ["0", "2 ms", "2.5 us"]);
 });
 
