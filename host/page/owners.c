@@ -54,7 +54,7 @@ static void describe_thread(struct page_pass *pass, struct page_owner *owner, ui
 		owner->lane = 1 + page_lane_add(&pass->lanes, PAGE_LANE_THREAD, id, string, group,
 						owner->idle ? PAGE_LANE_IDLE : 0);
 	else
-		page_lane_change(&pass->lanes, owner->lane - 1, PAGE_LANE_THREAD, id, string, group,
+		page_lane_change(&pass->lanes, owner->lane - 1, string, group,
 				 owner->idle ? PAGE_LANE_IDLE : 0);
 }
 
@@ -86,6 +86,12 @@ struct page_owner *page_owner_cpu(struct page_pass *pass, uint32_t cpu)
 		1 + page_lane_add(&pass->lanes, cpu < THREADS_CPUS_MAX ? PAGE_LANE_CPU : PAGE_LANE_OTHER, cpu,
 				  page_string(&pass->strings, name, strlen(name)), 0, 0);
 	return owner;
+}
+
+struct page_owner *page_owner_of(struct page_pass *pass, struct spans_owner who)
+{
+	return who.cpu ? page_owner_cpu(pass, who.number)
+		       : page_owner_thread(pass, threads_at(pass->threads, who.number));
 }
 
 void page_owners_event(struct page_pass *pass, const struct ktread_event *event,

@@ -34,12 +34,6 @@ void page_slice_end(struct page_pass *pass, const struct page_begun *begun, uint
 
 /* ---- Spans ---- */
 
-static struct page_owner *owner_of(struct page_pass *pass, struct spans_owner owner)
-{
-	return owner.cpu ? page_owner_cpu(pass, owner.number)
-			 : page_owner_thread(pass, threads_at(pass->threads, owner.number));
-}
-
 static unsigned class_of_span(const struct spans_span *span)
 {
 	switch (span->kind) {
@@ -62,7 +56,7 @@ static void begin_span(void *context, struct spans_owner who, unsigned lane, con
 		       const struct ktread_event *event)
 {
 	struct page_pass *pass = context;
-	struct page_owner *owner = owner_of(pass, who);
+	struct page_owner *owner = page_owner_of(pass, who);
 	struct page_begun *begun;
 	char name[SPAN_NAMES_MOST];
 	size_t length;
@@ -83,7 +77,7 @@ static void end_span(void *context, struct spans_owner who, unsigned lane, const
 		     const struct ktread_event *event, uint64_t time)
 {
 	struct page_pass *pass = context;
-	struct page_owner *owner = owner_of(pass, who);
+	struct page_owner *owner = page_owner_of(pass, who);
 	const uint64_t end = event ? event->stamp : time;
 	const unsigned flags = event ? 0 : PAGE_SLICE_END_UNKNOWN;
 
@@ -102,6 +96,18 @@ const struct spans_sink page_spans_sink = { .begin = begin_span, .end = end_span
 
 /* ---- Events ---- */
 
+/* Adds a gap to the page, if it is in the time to write. */
+static void add_gap(struct page_pass *pass, uint32_t cpu, uint64_t from, uint64_t until, uint64_t lost)
+{
+	const struct page_gap gap = { .begin = page_time(pass->page, from),
+				      .end = page_time(pass->page, until),
+				      .lost = lost,
+				      .cpu = cpu };
+
+	if (gap.end >= pass->since && gap.begin < pass->until && page_gaps_add(&pass->gaps, &gap) < 0)
+		pass->error = KTREAD_E_MEMORY;
+}
+
 /*
  * Informs the models of slots that are missing before the event. Slots that were overwritten at the beginning
  * of a ring count too: spans that began on another CPU may have ended in them.
@@ -109,18 +115,56 @@ const struct spans_sink page_spans_sink = { .begin = begin_span, .end = end_span
 static void note_loss(struct page_pass *pass, const struct ktread_event *event)
 {
 	struct page_ring *ring = &pass->ring[event->ring];
-	const bool lost = event->lost > 0 ||
-			  (!ring->begun && ktread_ring(pass->page->trace, event->ring)->overwritten > 0);
 	const uint64_t seen = event->cpu < THREADS_CPUS_MAX ? pass->seen[event->cpu] : 0;
+	uint64_t lost = event->lost;
 
-	if (lost && event->lost > 0)
+	if (lost > 0)
 		threads_gap(pass->threads, event->cpu, ring->seen);
-	if (lost)
+	if (!ring->begun && lost == 0)
+		lost = ktread_ring(pass->page->trace, event->ring)->overwritten;
+	if (lost > 0) {
 		spans_gap(pass->spans, event->cpu, seen);
+		page_requests_forget(pass);
+		add_gap(pass, event->cpu, ring->begun ? ring->seen : pass->page->base, event->stamp, lost);
+	}
+	ring->lost += lost;
 	ring->begun = true;
 	ring->seen = event->stamp;
 	if (event->cpu < THREADS_CPUS_MAX)
 		pass->seen[event->cpu] = event->stamp;
+}
+
+/* Adds gaps for what is missing after the last event of each ring. */
+static void note_tails(struct page_pass *pass)
+{
+	for (uint32_t n = 0; n < ktread_info(pass->page->trace)->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(pass->page->trace, n);
+		const uint64_t lost = ring->overwritten + ring->invalid - ring->outside + ring->dropped;
+
+		if (lost > pass->ring[n].lost)
+			add_gap(pass, ring->cpu, pass->ring[n].begun ? pass->ring[n].seen : pass->page->base,
+				pass->last, lost - pass->ring[n].lost);
+	}
+}
+
+/* Adds the event itself, and its samples if it is a counter. */
+static int write_event(struct page_pass *pass, const struct ktread_event *event,
+		       const struct wellknown *known)
+{
+	const struct threads_thread *thread =
+		event->thread ? threads_find_on(pass->threads, event->cpu, event->thread) : NULL;
+	const struct page_owner *owner = thread ? page_owner_thread(pass, thread) : NULL;
+	const uint64_t time = page_time(pass->page, event->stamp);
+	int status = 0;
+
+	if (time < pass->since || time >= pass->until)
+		return 0;
+	if (known->kind == WELLKNOWN_COUNTER)
+		status = page_counters_add(&pass->counters, &pass->strings, &pass->lanes, time, event);
+	if (status < 0)
+		return status;
+	pass->events++;
+	return page_events_add(&pass->list, &pass->strings, time, owner ? owner->lane : 0, event);
 }
 
 static int take_event(struct page_pass *pass, const struct ktread_event *event)
@@ -136,20 +180,26 @@ static int take_event(struct page_pass *pass, const struct ktread_event *event)
 	if (status == 0)
 		status = spans_event(pass->spans, event, known, event->stamp);
 	page_owners_event(pass, event, known);
-	pass->events++;
+	page_requests_event(pass, event, known);
+	if (status >= 0)
+		status = write_event(pass, event, known);
 	return status < 0 ? status : pass->error;
 }
 
 /* Completes the block. Returns 0 or a negative KTREAD_E_*. */
 static int end_block(struct page_pass *pass)
 {
-	if (pass->strings.new.failed || pass->lanes.new.failed)
+	if (pass->strings.new.failed || pass->lanes.new.failed || pass->lanes.changed.failed)
 		return KTREAD_E_MEMORY;
 	page_strings_write(&pass->strings, pass->block);
 	page_lanes_write(&pass->lanes, pass->block);
-	pass->events = 0;
 	if (page_slices_write(&pass->slices, pass->lanes.count, pass->block) < 0)
 		return KTREAD_E_MEMORY;
+	page_arrows_write(&pass->arrows, pass->block);
+	page_counters_write(&pass->counters, pass->block);
+	page_gaps_write(&pass->gaps, pass->block);
+	page_events_write(&pass->list, pass->block);
+	pass->events = 0;
 	return page_block_end(pass->block);
 }
 
@@ -170,6 +220,8 @@ static int take_all(struct page_pass *pass)
 	spans_finish(pass->spans);
 	spans_close(pass->spans, pass->last);
 	page_states_end(pass);
+	page_requests_forget(pass);
+	note_tails(pass);
 	return pass->error ? pass->error : end_block(pass);
 }
 
@@ -197,8 +249,12 @@ static void close_pass(struct page_pass *pass)
 	threads_destroy(pass->threads);
 	page_block_free(pass->block);
 	page_strings_free(&pass->strings);
-	page_bytes_free(&pass->lanes.new);
+	page_lanes_free(&pass->lanes);
 	page_slices_free(&pass->slices);
+	page_events_free(&pass->list);
+	page_counters_free(&pass->counters);
+	free(pass->arrows.arrow);
+	free(pass->gaps.gap);
 	free(pass->cpus.owner);
 	free(pass->of_threads.owner);
 	free(pass->ring);

@@ -10,7 +10,9 @@
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "base/ticks.h"
+#include "page/events.h"
 #include "page/lanes.h"
+#include "page/series.h"
 #include "page/slices.h"
 
 struct page {
@@ -27,7 +29,9 @@ struct page {
 /* Returns the time of a stamp in nanoseconds since the first event; in ticks if the frequency is unknown. */
 uint64_t page_time(const struct page *page, uint64_t stamp);
 
-/* A slice that has begun. */
+#define PAGE_REQUESTS 8u /* maximum number of requests of a CPU that wait to be received */
+
+/* A slice or an arrow that has begun. */
 struct page_begun {
 	uint64_t begin; /* stamp */
 	uint64_t slot;
@@ -45,6 +49,14 @@ struct page_owner {
 	bool idle;		   /* of a thread: it is an idle thread */
 	uint32_t depth;		   /* number of elements of `nest` in use */
 	struct page_begun current; /* the state */
+	/* of a thread: the wakeup that made it runnable; `other`: 1 + lane of the waker, 0 if there was none */
+	struct page_begun woken;
+	/* of a CPU: requests that other CPUs have sent and this CPU has not yet received */
+	struct page_request {
+		struct page_begun sent;
+		uint64_t what; /* bits of the requested actions */
+	} request[PAGE_REQUESTS];
+	uint32_t requests;
 	struct page_begun nest[SPANS_NEST];
 	struct page_begun lock[SPANS_LOCKS];
 };
@@ -61,6 +73,10 @@ struct page_pass {
 	struct page_strings strings;
 	struct page_lanes lanes;
 	struct page_slices slices;
+	struct page_events list;
+	struct page_arrows arrows;
+	struct page_counters counters;
+	struct page_gaps gaps;
 	struct threads *threads;
 	struct spans *spans;
 	struct span_names names;
@@ -68,6 +84,7 @@ struct page_pass {
 	struct page_owners cpus, of_threads;
 	struct page_ring {
 		uint64_t seen; /* stamp of its last event */
+		uint64_t lost; /* number of its missing slots that were reported */
 		bool begun;
 	} * ring;
 	uint64_t seen[THREADS_CPUS_MAX]; /* by CPU: stamp of the last event; 0 if there was none yet */
@@ -81,6 +98,7 @@ struct page_pass {
 /* Return an owner with a lane; NULL if memory is short. The pointer is valid until the next call. */
 struct page_owner *page_owner_thread(struct page_pass *pass, const struct threads_thread *thread);
 struct page_owner *page_owner_cpu(struct page_pass *pass, uint32_t cpu);
+struct page_owner *page_owner_of(struct page_pass *pass, struct spans_owner who);
 /* Takes the names of threads from an event. */
 void page_owners_event(struct page_pass *pass, const struct ktread_event *event,
 		       const struct wellknown *known);
@@ -91,6 +109,19 @@ void page_owners_event(struct page_pass *pass, const struct ktread_event *event,
 void page_thread_changed(void *pass, const struct threads_change *change);
 /* Ends all states at the end of the trace. */
 void page_states_end(struct page_pass *pass);
+
+/* ---- arrows.c: from wakers to the threads they wake, and from CPUs to the CPUs they interrupt ---- */
+
+/* Returns 1 + the lane on which an event is drawn: that of its thread, or of its CPU in an interrupt. */
+uint32_t page_lane_of(struct page_pass *pass, const struct ktread_event *event);
+/* Adds an arrow to the lane `to`. `length`: time in ticks until the effect; 0 if unknown. */
+void page_arrow_end(struct page_pass *pass, const struct page_begun *begun, uint32_t to, unsigned kind,
+		    uint64_t length);
+/* Takes events that send and receive requests between CPUs. */
+void page_requests_event(struct page_pass *pass, const struct ktread_event *event,
+			 const struct wellknown *known);
+/* Ends all requests without a known end: slots are missing. */
+void page_requests_forget(struct page_pass *pass);
 
 /* ---- pass.c ---- */
 

@@ -10,9 +10,10 @@ static const uint8_t class_of[] = {
 
 /*
  * Adds the slice of a state that ends at `end`. If slots are missing or events were off meanwhile, the slice
- * ends where the state is last certain. `cpu`: the CPU of a running thread, otherwise GAPS_ANYWHERE.
+ * ends where the state is last certain. `cpu`: the CPU of a running thread, otherwise GAPS_ANYWHERE. Returns
+ * whether the state certainly ended at `end`.
  */
-static void add_state(struct page_pass *pass, const struct page_begun *state, uint32_t lane, uint32_t cpu,
+static bool add_state(struct page_pass *pass, const struct page_begun *state, uint32_t lane, uint32_t cpu,
 		      uint64_t end, unsigned flags)
 {
 	struct page *page = pass->page;
@@ -24,6 +25,7 @@ static void add_state(struct page_pass *pass, const struct page_begun *state, ui
 		end = gap < end ? gap : state->begin;
 	}
 	page_slice_end(pass, state, lane - 1, PAGE_ROW_STATE, 0, end, flags);
+	return (flags & PAGE_SLICE_END_UNKNOWN) == 0;
 }
 
 static struct page_begun begin(const struct page_pass *pass, uint64_t stamp, unsigned class, uint32_t other)
@@ -64,15 +66,28 @@ static void change_cpu(struct page_pass *pass, const struct threads_change *chan
 	owner->current = begin(pass, change->time, idle ? PAGE_CLASS_IDLE : PAGE_CLASS_RUNNING, lane);
 }
 
-/* Ends the state of a thread. A state that an unknown one follows has no certain end. */
-static void end_state(struct page_pass *pass, struct page_owner *owner, uint64_t stamp, bool known)
+/*
+ * Ends the state of a thread, which the state `next` follows. A state that an unknown one follows has no
+ * certain end.
+ */
+static void end_state(struct page_pass *pass, struct page_owner *owner, uint64_t stamp,
+		      enum threads_state next)
 {
+	const uint32_t cpu = owner->state == THREADS_RUNNING ? owner->cpu : GAPS_ANYWHERE;
+	bool certain;
+
 	if (owner->state == THREADS_UNKNOWN)
 		return;
-	add_state(pass, &owner->current, owner->lane,
-		  owner->state == THREADS_RUNNING ? owner->cpu : GAPS_ANYWHERE, stamp,
-		  known ? 0 : PAGE_SLICE_END_UNKNOWN);
+	certain = add_state(pass, &owner->current, owner->lane, cpu, stamp,
+			    next == THREADS_UNKNOWN ? PAGE_SLICE_END_UNKNOWN : 0);
 	owner->state = THREADS_UNKNOWN;
+	if (owner->woken.other == 0)
+		return;
+	page_arrow_end(pass, &owner->woken, owner->lane - 1, PAGE_ARROW_WAKE,
+		       certain && next == THREADS_RUNNING && stamp > owner->woken.begin
+			       ? stamp - owner->woken.begin
+			       : 0);
+	owner->woken.other = 0;
 }
 
 /* Returns the class of a state. An idle thread that does not run waits for no CPU, so it sleeps. */
@@ -99,7 +114,7 @@ void page_thread_changed(void *context, const struct threads_change *change)
 	/* End the state before a new life gives the thread another lane. */
 	if (thread->index < pass->of_threads.room)
 		end_state(pass, &pass->of_threads.owner[thread->index], change->time,
-			  thread->state != THREADS_UNKNOWN);
+			  (enum threads_state)thread->state);
 	owner = page_owner_thread(pass, thread);
 	if (owner && !change->woken)
 		change_cpu(pass, change, owner->lane, owner->idle);
@@ -110,12 +125,14 @@ void page_thread_changed(void *context, const struct threads_change *change)
 	owner->cpu = change->cpu;
 	owner->current =
 		begin(pass, change->time, class_of_thread(owner, thread->state), cpu ? cpu->lane : 0);
+	if (change->woken)
+		owner->woken = begin(pass, change->time, 0, page_lane_of(pass, pass->event));
 }
 
 void page_states_end(struct page_pass *pass)
 {
 	for (uint32_t n = 0; n < pass->of_threads.room; n++)
-		end_state(pass, &pass->of_threads.owner[n], pass->last, false);
+		end_state(pass, &pass->of_threads.owner[n], pass->last, THREADS_UNKNOWN);
 	for (uint32_t cpu = 0; cpu < pass->cpus.room && cpu < THREADS_CPUS_MAX; cpu++)
 		if (pass->cpus.owner[cpu].state)
 			end_running(pass, cpu, pass->last, PAGE_SLICE_END_UNKNOWN);

@@ -48,13 +48,16 @@ class Page:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        heads = re.findall(r'<script id="ktrace-head" type="application/json">(.*?)</script>', text, re.S)
+        heads = re.findall(r'<script id="ktrace-head" type="application/octet-stream;base64">(.*?)</script>', text, re.S)
         assert len(heads) == 1
-        self.head = json.loads(heads[0])
+        self.head = json.loads(base64.b64decode(heads[0], validate=True))
         self.types = {kind["id"]: kind for kind in self.head["types"]}
-        self.strings, self.lanes = [""], {}
+        self.strings, self.lanes = [], []
         self.slices = collections.defaultdict(list)  # by (lane, row)
-        self.unknown = 0
+        self.arrows, self.gaps, self.events = [], [], []
+        self.counters = collections.defaultdict(list)
+        self.density, self.symbols, self.stacks = {}, {}, {}
+        self.sizes = collections.Counter()
         blocks = re.findall(r'<script class="ktrace-block" type="[^"]*">(.*?)</script>', text, re.S)
         self.blocks = len(blocks)
         for block in blocks:
@@ -62,15 +65,15 @@ class Page:
 
     def block(self, data):
         reader = Bytes(data)
-        readers = {1: self.read_strings, 2: self.read_lanes, 3: self.read_slices}
+        readers = (self.read_strings, self.read_lanes, self.read_slices, self.read_arrows, self.read_counter,
+                   self.read_gaps, self.read_events, self.read_density, self.read_symbols, self.read_stacks,
+                   self.read_renames)
         while reader.at < len(data):
             tag = reader.number()
             section = Bytes(reader.take(reader.number()))
-            if tag in readers:
-                readers[tag](section)
-                assert section.at == len(section.data)
-            else:
-                self.unknown += 1
+            self.sizes[tag] += len(section.data)
+            readers[tag - 1](section)
+            assert section.at == len(section.data), tag
 
     def read_strings(self, section):
         for _ in range(section.number()):
@@ -78,14 +81,70 @@ class Page:
 
     def read_lanes(self, section):
         for _ in range(section.number()):
-            lane, kind, number, name, group, flags = section.column(6)
-            assert lane <= len(self.lanes)
-            self.lanes[lane] = (kind, number, self.strings[name], self.strings[group], flags)
+            kind, number, name, group, flags = section.column(5)
+            self.lanes.append([kind, number, self.strings[name], self.strings[group], flags])
+
+    def read_renames(self, section):
+        for _ in range(section.number()):
+            lane, name, group, flags = section.column(4)
+            self.lanes[lane][2:] = [self.strings[name], self.strings[group], flags]
 
     def read_slices(self, section):
         lane, row, count = section.column(3)
         columns = [section.deltas(count)] + [section.column(count) for _ in range(5)]
         columns += [section.deltas(count, True), section.column(count), section.column(count)]
-        assert lane in self.lanes and count > 0
+        assert lane < len(self.lanes) and count > 0
         for values in zip(*columns):
             self.slices[lane, row].append(dict(zip(SLICE, values), name=self.strings[values[2]]))
+
+    def read_arrows(self, section):
+        count = section.number()
+        columns = [section.deltas(count)] + [section.column(count) for _ in range(4)]
+        columns += [section.deltas(count, True), section.column(count)]
+        for values in zip(*columns):
+            assert values[1] < len(self.lanes) and values[2] < len(self.lanes)
+            self.arrows.append(dict(zip(("time", "from", "to", "length", "ring", "slot", "kind"), values)))
+
+    def read_counter(self, section):
+        lane, count = section.column(2)
+        times = section.deltas(count)
+        assert self.lanes[lane][0] == 2
+        self.counters[lane] += list(zip(times, [section.signed() for _ in range(count)]))
+
+    def read_gaps(self, section):
+        count = section.number()
+        columns = [section.column(count), section.deltas(count), section.column(count), section.column(count)]
+        self.gaps += [dict(zip(("cpu", "begin", "duration", "lost"), values)) for values in zip(*columns)]
+
+    def value(self, section, kind):
+        if kind == "signed":
+            return section.signed()
+        number = section.number()
+        return self.strings[number] if kind == "text" else number
+
+    def read_events(self, section):
+        ring, cpu, count = section.column(3)
+        columns = [section.deltas(count, True)] + [section.column(count) for _ in range(3)]
+        columns += [section.deltas(count), section.column(count)]
+        for time, number, lane, context, slot, present in zip(*columns):
+            fields = self.types[number]["fields"] if number in self.types else []
+            values = {fields[n]["name"]: self.value(section, fields[n]["kind"])
+                      for n in range(len(fields)) if present >> n & 1}
+            assert lane <= len(self.lanes)
+            self.events.append(dict(time=time, type=number, lane=lane - 1, context=context, ring=ring, slot=slot,
+                                    cpu=cpu - 1, values=values))
+
+    def read_density(self, section):
+        lane, width, count = section.column(3)
+        columns = [section.deltas(count), section.column(count), section.column(count)]
+        self.density[lane] = (width, list(zip(*columns)))
+
+    def read_symbols(self, section):
+        count = section.number()
+        addresses = section.deltas(count)
+        self.symbols.update(zip(addresses, (self.strings[n] for n in section.column(count))))
+
+    def read_stacks(self, section):
+        ring, count = section.column(2)
+        for slot in section.deltas(count):
+            self.stacks[ring, slot] = section.column(section.number())
