@@ -63,7 +63,6 @@ enum page_section {
 	PAGE_DENSITY,
 	PAGE_SYMBOLS,
 	PAGE_STACKS,
-	PAGE_RENAMES,
 };
 
 struct page_block;

@@ -11,9 +11,27 @@ const size_t page_template_size = sizeof(page_template) - 1;
 /* The line of the page that is replaced with the data. */
 #define MARK "<!--data-->"
 
-#define HEAD_BEGIN  "<script id=\"ktrace-head\" type=\"application/octet-stream;base64\">"
+#define HEAD_BEGIN  "<script id=\"ktrace-head\" type=\"application/json\">\n"
 #define BLOCK_BEGIN "<script class=\"ktrace-block\" type=\"application/octet-stream;base64\">"
 #define END	    "</script>\n"
+
+/*
+ * Writes JSON as the content of a script element. In JSON, '<' occurs only in strings. It is escaped, so that
+ * no string ends the element or begins a comment.
+ */
+static void put_json(struct base_output *out, const char *text, size_t size)
+{
+	while (size > 0) {
+		const char *bracket = memchr(text, '<', size);
+		const size_t plain = bracket ? (size_t)(bracket - text) : size;
+
+		base_output_bytes(out, text, plain);
+		if (bracket)
+			base_output_text(out, "\\u003c");
+		text += plain + (bracket != NULL);
+		size -= plain + (bracket != NULL);
+	}
+}
 
 static void put_base64(struct base_output *out, const unsigned char *bytes, size_t size)
 {
@@ -58,7 +76,7 @@ int page_write_document(struct page *page, struct base_output *out)
 	if (status == 0) {
 		base_output_bytes(out, page_template, (size_t)((mark ? mark : rest) - page_template));
 		base_output_text(out, HEAD_BEGIN);
-		put_base64(out, (const unsigned char *)head, size);
+		put_json(out, head, size);
 		base_output_text(out, END);
 		status = page_write_blocks(page, 0, UINT64_MAX, take_block, out);
 		/* After an error of reading, the page shows what was read. */

@@ -116,16 +116,6 @@ static void write_new(struct page_block *block, enum page_section tag, uint32_t 
 
 void page_strings_write(struct page_strings *strings, struct page_block *block)
 {
-	struct page_bytes first = { .byte = NULL };
-
-	if (!strings->begun) {
-		page_put(&first, 0);
-		page_bytes_put(&first, strings->new.byte, strings->new.size);
-		page_bytes_free(&strings->new);
-		strings->new = first;
-		strings->fresh++;
-		strings->begun = true;
-	}
 	write_new(block, PAGE_STRINGS, &strings->fresh, &strings->new);
 }
 
@@ -137,35 +127,26 @@ void page_strings_free(struct page_strings *strings)
 	page_bytes_free(&strings->new);
 }
 
-uint32_t page_lane_add(struct page_lanes *lanes, enum page_lane_kind kind, uint64_t number, uint32_t name,
-		       uint32_t group, uint32_t flags)
+void page_lane_change(struct page_lanes *lanes, uint32_t lane, enum page_lane_kind kind, uint64_t number,
+		      uint32_t name, uint32_t group, uint32_t flags)
 {
+	page_put(&lanes->new, lane);
 	page_put(&lanes->new, kind);
 	page_put(&lanes->new, number);
 	page_put(&lanes->new, name);
 	page_put(&lanes->new, group);
 	page_put(&lanes->new, flags);
 	lanes->fresh++;
-	return lanes->count++;
 }
 
-void page_lane_change(struct page_lanes *lanes, uint32_t lane, uint32_t name, uint32_t group, uint32_t flags)
+uint32_t page_lane_add(struct page_lanes *lanes, enum page_lane_kind kind, uint64_t number, uint32_t name,
+		       uint32_t group, uint32_t flags)
 {
-	page_put(&lanes->changed, lane);
-	page_put(&lanes->changed, name);
-	page_put(&lanes->changed, group);
-	page_put(&lanes->changed, flags);
-	lanes->changes++;
+	page_lane_change(lanes, lanes->count, kind, number, name, group, flags);
+	return lanes->count++;
 }
 
 void page_lanes_write(struct page_lanes *lanes, struct page_block *block)
 {
 	write_new(block, PAGE_LANES, &lanes->fresh, &lanes->new);
-	write_new(block, PAGE_RENAMES, &lanes->changes, &lanes->changed);
-}
-
-void page_lanes_free(struct page_lanes *lanes)
-{
-	page_bytes_free(&lanes->new);
-	page_bytes_free(&lanes->changed);
 }

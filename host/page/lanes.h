@@ -18,7 +18,6 @@ struct page_strings {
 	uint32_t count, string_room;
 	struct base_index index;
 	uint32_t next;	       /* number of the string that was added last */
-	bool begun;	       /* true if a block has string 0 */
 	uint32_t fresh;	       /* number of strings that no block describes yet */
 	struct page_bytes new; /* their description */
 };
@@ -29,7 +28,7 @@ struct page_strings {
  * new.failed.
  */
 uint32_t page_string(struct page_strings *strings, const char *text, size_t length);
-/* Appends the section that describes new strings. String 0 is "", which the first section begins with. */
+/* Appends the section that describes new strings. String 0 is "", which no section describes. */
 void page_strings_write(struct page_strings *strings, struct page_block *block);
 void page_strings_free(struct page_strings *strings);
 
@@ -44,18 +43,18 @@ enum page_lane_kind {
 #define PAGE_LANE_IDLE 1u /* flag: the thread is an idle thread */
 
 struct page_lanes {
-	uint32_t count;		 /* number of lanes */
-	uint32_t fresh, changes; /* numbers of descriptions, and of changes, that no block has yet */
-	struct page_bytes new, changed;
+	uint32_t count; /* number of lanes */
+	uint32_t fresh; /* number of descriptions that no block has yet */
+	struct page_bytes new;
 };
 
 /* Adds a lane. Returns its number. `name` and `group` are numbers of strings. */
 uint32_t page_lane_add(struct page_lanes *lanes, enum page_lane_kind kind, uint64_t number, uint32_t name,
 		       uint32_t group, uint32_t flags);
-/* Changes the name of a lane, its group and its flags. */
-void page_lane_change(struct page_lanes *lanes, uint32_t lane, uint32_t name, uint32_t group, uint32_t flags);
-/* Appends sections with new and with changed lanes. */
+/* Describes a lane anew, with another name. */
+void page_lane_change(struct page_lanes *lanes, uint32_t lane, enum page_lane_kind kind, uint64_t number,
+		      uint32_t name, uint32_t group, uint32_t flags);
+/* Appends the section that describes new and changed lanes. */
 void page_lanes_write(struct page_lanes *lanes, struct page_block *block);
-void page_lanes_free(struct page_lanes *lanes);
 
 #endif

@@ -54,7 +54,7 @@ static void describe_thread(struct page_pass *pass, struct page_owner *owner, ui
 		owner->lane = 1 + page_lane_add(&pass->lanes, PAGE_LANE_THREAD, id, string, group,
 						owner->idle ? PAGE_LANE_IDLE : 0);
 	else
-		page_lane_change(&pass->lanes, owner->lane - 1, string, group,
+		page_lane_change(&pass->lanes, owner->lane - 1, PAGE_LANE_THREAD, id, string, group,
 				 owner->idle ? PAGE_LANE_IDLE : 0);
 }
 

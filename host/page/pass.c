@@ -189,7 +189,7 @@ static int take_event(struct page_pass *pass, const struct ktread_event *event)
 /* Completes the block. Returns 0 or a negative KTREAD_E_*. */
 static int end_block(struct page_pass *pass)
 {
-	if (pass->strings.new.failed || pass->lanes.new.failed || pass->lanes.changed.failed)
+	if (pass->strings.new.failed || pass->lanes.new.failed)
 		return KTREAD_E_MEMORY;
 	page_strings_write(&pass->strings, pass->block);
 	page_lanes_write(&pass->lanes, pass->block);
@@ -249,7 +249,7 @@ static void close_pass(struct page_pass *pass)
 	threads_destroy(pass->threads);
 	page_block_free(pass->block);
 	page_strings_free(&pass->strings);
-	page_lanes_free(&pass->lanes);
+	page_bytes_free(&pass->lanes.new);
 	page_slices_free(&pass->slices);
 	page_events_free(&pass->list);
 	page_counters_free(&pass->counters);

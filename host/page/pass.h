@@ -49,7 +49,7 @@ struct page_owner {
 	bool idle;		   /* of a thread: it is an idle thread */
 	uint32_t depth;		   /* number of elements of `nest` in use */
 	struct page_begun current; /* the state */
-	/* of a thread: the wakeup that made it runnable; `other`: 1 + lane of the waker, 0 if there was none */
+	/* of a thread: the wakeup that made it runnable; `other`: 1 + the waker's lane; 0: there was none */
 	struct page_begun woken;
 	/* of a CPU: requests that other CPUs have sent and this CPU has not yet received */
 	struct page_request {

@@ -48,11 +48,11 @@ class Page:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        heads = re.findall(r'<script id="ktrace-head" type="application/octet-stream;base64">(.*?)</script>', text, re.S)
+        heads = re.findall(r'<script id="ktrace-head" type="application/json">(.*?)</script>', text, re.S)
         assert len(heads) == 1
-        self.head = json.loads(base64.b64decode(heads[0], validate=True))
+        self.head = json.loads(heads[0])
         self.types = {kind["id"]: kind for kind in self.head["types"]}
-        self.strings, self.lanes = [], []
+        self.strings, self.lanes = [""], []
         self.slices = collections.defaultdict(list)  # by (lane, row)
         self.arrows, self.gaps, self.events = [], [], []
         self.counters = collections.defaultdict(list)
@@ -66,8 +66,7 @@ class Page:
     def block(self, data):
         reader = Bytes(data)
         readers = (self.read_strings, self.read_lanes, self.read_slices, self.read_arrows, self.read_counter,
-                   self.read_gaps, self.read_events, self.read_density, self.read_symbols, self.read_stacks,
-                   self.read_renames)
+                   self.read_gaps, self.read_events, self.read_density, self.read_symbols, self.read_stacks)
         while reader.at < len(data):
             tag = reader.number()
             section = Bytes(reader.take(reader.number()))
@@ -81,13 +80,9 @@ class Page:
 
     def read_lanes(self, section):
         for _ in range(section.number()):
-            kind, number, name, group, flags = section.column(5)
-            self.lanes.append([kind, number, self.strings[name], self.strings[group], flags])
-
-    def read_renames(self, section):
-        for _ in range(section.number()):
-            lane, name, group, flags = section.column(4)
-            self.lanes[lane][2:] = [self.strings[name], self.strings[group], flags]
+            lane, kind, number, name, group, flags = section.column(6)
+            assert lane <= len(self.lanes)
+            self.lanes[lane:lane + 1] = [(kind, number, self.strings[name], self.strings[group], flags)]
 
     def read_slices(self, section):
         lane, row, count = section.column(3)
