@@ -7,13 +7,8 @@
 #include "base/grow.h"
 #include "ktrx/v2.h"
 
-struct gap {
-	uint64_t from, to;
-	uint32_t ring, cpu;
-};
-
 struct gaps {
-	struct gap *gap; /* sorted by `from` */
+	struct gaps_gap *gap; /* sorted by `from` */
 	uint32_t count, room, limit;
 	/*
 	 * index of the first gap that begins at or after the largest stamp `to` that gaps_between() has been
@@ -34,9 +29,9 @@ struct progress {
 	bool begun;
 };
 
-static int add(struct gaps *gaps, struct progress *ring, struct gap gap)
+static int add(struct gaps *gaps, struct progress *ring, struct gaps_gap gap)
 {
-	struct gap *larger;
+	struct gaps_gap *larger;
 
 	if (gaps->count >= gaps->limit && ring->last) {
 		gaps->gap[ring->last - 1].to = gap.to;
@@ -58,7 +53,7 @@ static int take(struct gaps *gaps, struct progress *ring, const struct ktread *t
 	const bool head_missing = !ring->begun && (of->overwritten > 0 || of->cleared > 0);
 
 	if ((event->lost > 0 || head_missing) &&
-	    add(gaps, ring, (struct gap){ ring->seen, event->stamp, event->ring, event->cpu }) < 0)
+	    add(gaps, ring, (struct gaps_gap){ ring->seen, event->stamp, event->ring, event->cpu }) < 0)
 		return KTREAD_E_MEMORY;
 	if (!ring->begun)
 		ring->first = event->stamp;
@@ -82,10 +77,11 @@ static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const
 
 		any |= rings[n].begun && ring->cpu != KTRX_NO_CPU;
 		if (rings[n].begun && ring->cpu != KTRX_NO_CPU && !ring->overwritten && !ring->cleared)
-			status = add(gaps, &rings[0], (struct gap){ from, rings[n].first, n, ring->cpu });
+			status =
+				add(gaps, &rings[0], (struct gaps_gap){ from, rings[n].first, n, ring->cpu });
 	}
 	if (!any)
-		status = add(gaps, &rings[0], (struct gap){ from, UINT64_MAX, 0, KTRX_NO_CPU });
+		status = add(gaps, &rings[0], (struct gaps_gap){ from, UINT64_MAX, 0, KTRX_NO_CPU });
 	return status;
 }
 
@@ -100,8 +96,8 @@ static int find_tails(struct gaps *gaps, struct progress *rings, const struct kt
 		if (n == 0 && ring->dropped > 0 && ring->cpu == KTRX_NO_CPU)
 			status = find_refused_at_boot(gaps, rings, trace);
 		if (status == 0 && (ring->cut > 0 || (n > 0 && ring->dropped > 0)))
-			status =
-				add(gaps, &rings[n], (struct gap){ rings[n].seen, UINT64_MAX, n, ring->cpu });
+			status = add(gaps, &rings[n],
+				     (struct gaps_gap){ rings[n].seen, UINT64_MAX, n, ring->cpu });
 	}
 	return status;
 }
@@ -138,7 +134,7 @@ static int find_unfiltered(struct gaps *gaps, struct progress *rings, struct ktr
 
 static int by_from(const void *a, const void *b)
 {
-	const struct gap *left = a, *right = b;
+	const struct gaps_gap *left = a, *right = b;
 
 	return left->from < right->from ? -1 : left->from > right->from;
 }
@@ -166,7 +162,7 @@ int gaps_read(struct gaps **result, struct ktread *trace)
 uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 {
 	for (uint32_t n = 0; n < gaps->count && gaps->gap[n].from < to; n++) {
-		const struct gap *gap = &gaps->gap[n];
+		const struct gaps_gap *gap = &gaps->gap[n];
 
 		if (gap->to > from && (cpu == GAPS_ANYWHERE || gap->cpu == cpu || gap->cpu == KTRX_NO_CPU))
 			return gap->from > from ? gap->from : from;
@@ -206,6 +202,14 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 	if (cpu >= GAPS_CPUS_MAX)
 		return gaps->until_any > from;
 	return gaps->until[cpu] > from || gaps->until[GAPS_CPUS_MAX] > from;
+}
+
+bool gaps_at(const struct gaps *gaps, uint32_t n, struct gaps_gap *gap)
+{
+	if (n >= gaps->count)
+		return false;
+	*gap = gaps->gap[n];
+	return true;
 }
 
 void gaps_restart(struct gaps *gaps)

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace html: writes a page that shows a trace in any browser. */
+#include <stdio.h>
 #include <unistd.h>
 
+#include "analyze/symbols.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 #include "page/page.h"
 
 struct html_command {
 	struct trace_args args;
-	const char *to; /* value of --output; NULL if not given */
+	const char *to;	 /* value of --output; NULL if not given */
+	const char *elf; /* value of --elf; NULL: use the kernel named in the trace's note */
 };
 
 #define AT(member) .to = offsetof(struct html_command, member)
 static const struct option_row rows[] = {
 	{ "output", 'o', "OUT", "output file; - is standard output (default, unless it is a terminal)",
 	  options_set_text, AT(to) },
+	{ "elf", 0, "KERNEL",
+	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
+	  "if it is still the same build)",
+	  options_set_text, AT(elf) },
 	{ 0 },
 };
 
@@ -30,13 +37,18 @@ static const struct options_syntax syntax = {
 };
 
 /* Writes the page to the open file. Returns the result of reading; stores the errno of a failed write. */
-static int write_page(const struct trace_args *args, struct ktread *trace, int fd, int *output_error)
+static int write_page(const struct html_command *html, struct ktread *trace, struct symbols *symbols, int fd,
+		      int *output_error)
 {
-	const struct page_options options = { .file = args->path };
+	char version[64];
+	const struct page_options options = {
+		.file = html->args.path, .symbols = symbols, .version = version, .verdict = true
+	};
 	struct page *page;
 	struct base_output out;
 	int status;
 
+	snprintf(version, sizeof(version), "ktrace %s", command_version());
 	if (base_output_open(&out, fd) < 0)
 		return KTREAD_E_MEMORY;
 	status = page_open(&page, trace, &options);
@@ -51,6 +63,7 @@ static int run_html(int argc, char **argv)
 {
 	struct html_command html = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true } };
 	struct trace_args *args = &html.args;
+	struct symbols *symbols;
 	struct ktread *trace;
 	int status = trace_args_parse(args, argc, argv), output_error = 0, fd, result;
 
@@ -65,10 +78,14 @@ static int run_html(int argc, char **argv)
 	status = trace_args_open(args, &trace);
 	if (status)
 		return status;
-	fd = output_file_open(args, html.to);
-	if (fd < 0)
+	status = trace_symbols_open(args->name, html.elf, trace, &symbols);
+	fd = status ? -1 : output_file_open(args, html.to);
+	if (fd < 0) {
+		symbols_close(symbols);
 		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;
-	result = write_page(args, trace, fd, &output_error);
+	}
+	result = write_page(&html, trace, symbols, fd, &output_error);
+	symbols_close(symbols);
 	status = output_file_close(args, html.to, fd, output_error);
 	return trace_args_close(args, trace, result) | status;
 }

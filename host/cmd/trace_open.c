@@ -16,6 +16,8 @@
 #include "analyze/order.h"
 #include "analyze/cost.h"
 #include "analyze/event_name.h"
+#include "analyze/note.h"
+#include "analyze/symbols.h"
 #include "analyze/wellknown.h"
 #include "base/machine.h"
 #include "capture/watch.h"
@@ -392,6 +394,37 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 		trace_where_close(args);
 	}
 	return status;
+}
+
+int trace_symbols_open(const char *name, const char *elf, const struct ktread *trace,
+		       struct symbols **symbols)
+{
+	char found[PATH_MAX];
+	const bool named = elf != NULL;
+	int status;
+
+	*symbols = NULL;
+	if (!elf && note_kernel(ktread_info(trace)->note, found, sizeof(found)))
+		elf = found;
+	if (!elf && ktread_info(trace)->form == KTREAD_FORM_RAM)
+		command_message(name, "the kernel's file is unknown: addresses are shown without "
+				      "names (--elf KERNEL)");
+	if (!elf)
+		return 0;
+	status = symbols_open(symbols, elf, ktread_info(trace));
+	if (status == SYMBOLS_OTHER_BUILD) {
+		command_message(name,
+				"WARNING: %s is of another build than the traced kernel: "
+				"addresses are shown without names",
+				elf);
+		symbols_close(*symbols);
+		*symbols = NULL;
+	} else if (status == SYMBOLS_E_MACHINE) {
+		command_message(name, "WARNING: %s: addresses are shown without names", symbols_message());
+	} else if (status != SYMBOLS_OK && named) {
+		command_message(name, "%s", symbols_message());
+	}
+	return status < 0 && status != SYMBOLS_E_MACHINE && named ? EXIT_BAD_INPUT : 0;
 }
 
 struct ktread *trace_args_reopen(const struct trace_args *args, bool window)

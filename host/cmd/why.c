@@ -36,42 +36,6 @@ struct explain_options {
 #define EXPLAIN_PROBLEM 10 /* exit status if something is wrong; 0 if nothing is wrong */
 #define EXPLAIN_UNKNOWN 11 /* exit status if it is unknown whether something is wrong */
 
-/*
- * Opens the kernel's file. It is an error only if the user named a file that cannot be opened. Symbols of
- * another build are not used, because they would name the wrong code. Returns 0 or EXIT_BAD_INPUT.
- */
-static int open_symbols(const struct explain_options *options, const struct ktread *trace,
-			struct symbols **symbols)
-{
-	char found[PATH_MAX];
-	const char *elf = options->elf;
-	int status;
-
-	*symbols = NULL;
-	if (!elf && note_kernel(ktread_info(trace)->note, found, sizeof(found)))
-		elf = found;
-	if (!elf && ktread_info(trace)->form == KTREAD_FORM_RAM)
-		command_message(options->name, "the kernel's file is unknown: addresses are shown without "
-					       "names (--elf KERNEL)");
-	if (!elf)
-		return 0;
-	status = symbols_open(symbols, elf, ktread_info(trace));
-	if (status == SYMBOLS_OTHER_BUILD) {
-		command_message(options->name,
-				"WARNING: %s is of another build than the traced kernel: "
-				"addresses are shown without names",
-				elf);
-		symbols_close(*symbols);
-		*symbols = NULL;
-	} else if (status == SYMBOLS_E_MACHINE) {
-		command_message(options->name, "WARNING: %s: addresses are shown without names",
-				symbols_message());
-	} else if (status != SYMBOLS_OK && options->elf) {
-		command_message(options->name, "%s", symbols_message());
-	}
-	return status < 0 && status != SYMBOLS_E_MACHINE && options->elf ? EXIT_BAD_INPUT : 0;
-}
-
 /* Adds the earlier traces. Returns 0 or EXIT_BAD_INPUT. */
 static int add_earlier(const struct explain_options *options, struct why_evidence *evidence)
 {
@@ -127,7 +91,7 @@ static int explain(const struct explain_options *options, struct ktread *trace, 
 	const bool repeatable = note_find(ktread_info(trace)->note, "recipe", &length);
 	int status = 0;
 
-	*exit_status = open_symbols(options, trace, &symbols);
+	*exit_status = trace_symbols_open(options->name, options->elf, trace, &symbols);
 	if (!*exit_status)
 		status = why_evidence_read(&evidence, trace, symbols);
 	if (!*exit_status && status == 0)

@@ -69,19 +69,16 @@ int page_write_document(struct page *page, struct base_output *out)
 {
 	const char *const mark = strstr(page_template, MARK);
 	const char *const rest = mark ? mark + sizeof(MARK) - 1 : page_template + page_template_size;
-	char *head;
 	size_t size;
-	int status = page_head(page, &head, &size);
+	const char *head = page_head(page, &size);
+	int status;
 
-	if (status == 0) {
-		base_output_bytes(out, page_template, (size_t)((mark ? mark : rest) - page_template));
-		base_output_text(out, HEAD_BEGIN);
-		put_json(out, head, size);
-		base_output_text(out, END);
-		status = page_write_blocks(page, 0, UINT64_MAX, take_block, out);
-		/* After an error of reading, the page shows what was read. */
-		base_output_text(out, rest);
-	}
-	free(head);
+	base_output_bytes(out, page_template, (size_t)((mark ? mark : rest) - page_template));
+	base_output_text(out, HEAD_BEGIN);
+	put_json(out, head, size);
+	base_output_text(out, END);
+	status = page_write_blocks(page, take_block, out);
+	/* After an error of reading, the page shows what was read. */
+	base_output_text(out, rest);
 	return status;
 }

@@ -12,6 +12,10 @@
 #include "export/summary.h"
 #include "ktrx/v2.h"
 #include "page/pass.h"
+#include "why/evidence.h"
+#include "why/finding.h"
+#include "why/ids.h"
+#include "why/report.h"
 
 static const char *kind_of(const struct ktread_field *field)
 {
@@ -125,15 +129,44 @@ static void write_trace(const struct page *page, struct base_output *out, const 
 		      base_machine_name(info->machine) ? base_machine_name(info->machine) : "");
 	base_json_put(out, "file", page->options.file);
 	base_json_put_text(out, "unit", info->frequency ? "ns" : "ticks");
-	base_json_put_bool(out, "live", false);
-	base_json_put_bool(out, "whole", true);
+	base_json_put_bool(out, "live", page->options.live);
+	base_json_put_bool(out, "whole", !page->options.partial);
 	base_json_put_number(out, "begin", tally->events ? page_time(page, tally->first) : 0);
 	base_json_put_number(out, "end", tally->events ? page_time(page, tally->last) : 0);
 	base_json_put_number(out, "events", tally->events);
 	base_json_put_number(out, "lost", count_lost(page->trace));
 }
 
-static int write_head(const struct page *page, struct base_output *out)
+/* Writes the verdict, for which the whole trace is read, without its filter. */
+static int write_verdict(const struct page *page, struct base_output *out)
+{
+	struct why_evidence *evidence = NULL;
+	struct why_findings *findings = NULL;
+	struct base_output inner;
+	int status, again;
+
+	ktread_apply_filter(page->trace, 0);
+	status = ktread_rewind(page->trace);
+	if (status == 0)
+		status = why_evidence_read(&evidence, page->trace, page->options.symbols);
+	if (status == 0)
+		status = why_find(&findings, evidence);
+	if (status == 0)
+		status = why_ids_find(findings, evidence);
+	if (status == 0)
+		status = begin_document(out, &inner, "why", "ktrace-why/1");
+	if (status == 0) {
+		why_report_json(&inner, evidence, findings);
+		end_document(out, &inner);
+	}
+	why_findings_free(findings);
+	why_evidence_free(evidence);
+	ktread_apply_filter(page->trace, 1);
+	again = ktread_rewind(page->trace);
+	return status < 0 ? status : again;
+}
+
+static int write_head(struct page *page, struct base_output *out)
 {
 	struct tally *tally;
 	int status = tally_trace(&tally, page->trace);
@@ -142,15 +175,22 @@ static int write_head(const struct page *page, struct base_output *out)
 		base_output_text(out, "{");
 		base_json_put_text(out, "schema", "ktrace-page/1");
 		base_json_put_text(out, "strings", "untrusted");
+		page->last = tally->events ? tally->last : page->base;
 		status = write_summary(page, out, tally);
 	}
 	if (status == 0) {
 		write_trace(page, out, tally);
 		write_types(out, page->trace);
-		base_output_text(out, "}\n");
+		base_output_text(out, ",\n");
 	}
 	tally_free(tally);
-	return status < 0 ? status : ktread_rewind(page->trace);
+	if (status == 0)
+		status = ktread_rewind(page->trace);
+	if (status == 0 && page->options.verdict)
+		status = write_verdict(page, out);
+	base_json_put(out, "version", page->options.version);
+	base_output_text(out, "}\n");
+	return status;
 }
 
 /* Reads a file as a string. Returns 0 or KTREAD_E_SYSTEM or KTREAD_E_MEMORY. */
@@ -176,20 +216,19 @@ static int read_back(int fd, char **text, size_t *size)
 	return 0;
 }
 
-int page_head(struct page *page, char **text, size_t *size)
+int page_head_make(struct page *page)
 {
 	const int fd = base_temporary_open();
 	struct base_output out;
 	int status;
 
-	*text = NULL;
 	if (fd < 0)
 		return KTREAD_E_SYSTEM;
 	status = base_output_open(&out, fd) < 0 ? KTREAD_E_MEMORY : write_head(page, &out);
 	if (base_output_close(&out) && status == 0)
 		status = KTREAD_E_SYSTEM;
 	if (status == 0)
-		status = read_back(fd, text, size);
+		status = read_back(fd, &page->head, &page->head_size);
 	close(fd);
 	return status;
 }

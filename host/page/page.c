@@ -17,7 +17,9 @@ int page_open(struct page **result, struct ktread *trace, const struct page_opti
 	page->options = *options;
 	page->base = ktread_first_stamp(trace);
 	base_ticks_scale_init(&page->scale, ktread_info(trace)->frequency);
-	status = gaps_read(&page->gaps, trace);
+	status = page_head_make(page);
+	if (status == 0)
+		status = gaps_read(&page->gaps, trace);
 	if (status == 0)
 		status = processes_read(&page->processes, trace, &page->known);
 	if (status == 0)
@@ -31,5 +33,12 @@ void page_close(struct page *page)
 		return;
 	gaps_free(page->gaps);
 	processes_free(page->processes);
+	free(page->head);
 	free(page);
+}
+
+const char *page_head(const struct page *page, size_t *size)
+{
+	*size = page->head_size;
+	return page->head;
 }

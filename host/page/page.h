@@ -4,8 +4,8 @@
  * spec/page.md describes them. `ktrace html` puts them into a file; a server can send them one by one.
  *
  *	page_open(&page, trace, &options);		reads the trace once
- *	page_head(page, &text, &size);
- *	page_write_blocks(page, 0, UINT64_MAX, take, context);
+ *	head = page_head(page, &size);
+ *	page_write_blocks(page, take, context);
  *	page_close(page);
  */
 #ifndef PAGE_PAGE_H
@@ -22,9 +22,17 @@
 #define PAGE_BLOCK_EVENTS (1u << 18)
 
 struct page;
+struct symbols;
 
 struct page_options {
 	const char *file; /* name of the trace, as the page shows it; borrowed */
+	/* names for addresses; NULL: none; borrowed */
+	struct symbols *symbols;
+	const char *version; /* of the program, as the page shows it; borrowed */
+	/* true if the head contains the verdict of `ktrace why`, for which the whole trace is read */
+	bool verdict;
+	bool partial; /* true if the blocks will not hold the whole trace: the page asks for windows of it */
+	bool live;    /* true if the trace may grow */
 };
 
 /*
@@ -34,25 +42,35 @@ struct page_options {
 typedef int page_take(void *context, const unsigned char *bytes, size_t size);
 
 /*
- * Reads the trace once, to find where slots are missing and which threads and processes there are. `trace`
+ * Makes the head, and reads the trace to find where slots are missing and which processes there are. `trace`
  * stays the caller's; its filter applies to what is written. Requires: `trace` is at its beginning.
  * Returns 0 or a negative KTREAD_E_*. The caller frees `*page` in either case.
  */
 int page_open(struct page **page, struct ktread *trace, const struct page_options *options);
 void page_close(struct page *page);
 
-/*
- * Makes the head, a JSON object. The caller frees *text. Reads the trace and rewinds it. Returns 0 or a
- * negative KTREAD_E_*.
- */
-int page_head(struct page *page, char **text, size_t *size);
+/* Returns the head, a JSON object; stores its size in bytes. */
+const char *page_head(const struct page *page, size_t *size);
+
+/* Passes all blocks to `take`, in order. Returns 0, the error of `take`, or a negative KTREAD_E_*. */
+int page_write_blocks(struct page *page, page_take *take, void *context);
 
 /*
- * Passes the blocks of a time to `take`, in order. `since` and `until` are times of the page, in nanoseconds
- * since the first event; slices that overlap this time are whole. The blocks of a call form a sequence of
- * their own. Returns 0, the error of `take`, or a negative KTREAD_E_*.
+ * Passes the blocks of a window of time to `take`: a sequence of its own. `since` and `until` (excluded) are
+ * times of the page, in nanoseconds since the first event. Slices that overlap the window are whole, as far as
+ * the events shortly before and after the window show it. Returns as page_write_blocks(). Requires: the trace
+ * has no filter.
  */
-int page_write_blocks(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context);
+int page_write_window(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context);
+
+/*
+ * Passes to `take` blocks that show how many events each CPU has in each of at most `buckets` equal parts of the
+ * whole time, and the gaps: a sequence of its own. Returns as page_write_blocks().
+ */
+int page_write_overview(struct page *page, uint32_t buckets, page_take *take, void *context);
+
+/* Counts the events of a window. Returns 0 or a negative KTREAD_E_*. Requires: the trace has no filter. */
+int page_count(struct page *page, uint64_t since, uint64_t until, uint64_t *events);
 
 /* The page without data, which is a part of the program: an HTML file. */
 extern const char page_template[];

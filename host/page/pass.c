@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+/* A window is read from this time before it, in ns, so that the states at its beginning are known. */
+#define MARGIN UINT64_C(20000000)
+
 uint64_t page_time(const struct page *page, uint64_t stamp)
 {
 	const uint64_t ticks = stamp > page->base ? stamp - page->base : 0;
@@ -30,6 +33,15 @@ void page_slice_end(struct page_pass *pass, const struct page_begun *begun, uint
 
 	if (to >= pass->since && from < pass->until && page_slices_add(&pass->slices, &slice) < 0)
 		pass->error = KTREAD_E_MEMORY;
+}
+
+uint64_t page_stamp(const struct page *page, uint64_t time)
+{
+	const uint64_t frequency = page->scale.frequency;
+	const unsigned __int128 ticks =
+		frequency ? ((unsigned __int128)time * frequency + 999999999u) / 1000000000u : time;
+
+	return ticks >= UINT64_MAX - page->base ? UINT64_MAX : page->base + (uint64_t)ticks;
 }
 
 /* ---- Spans ---- */
@@ -109,23 +121,38 @@ static void add_gap(struct page_pass *pass, uint32_t cpu, uint64_t from, uint64_
 }
 
 /*
- * Informs the models of slots that are missing before the event. Slots that were overwritten at the beginning
- * of a ring count too: spans that began on another CPU may have ended in them.
+ * Returns how many slots of the event's ring are missing directly before the event, and stores since when. Slots
+ * that were overwritten at the beginning of a ring count too: spans that began on another CPU may have ended in
+ * them.
  */
+static uint64_t count_missing(const struct page_pass *pass, const struct ktread_event *event, uint64_t *from)
+{
+	const struct page_ring *ring = &pass->ring[event->ring];
+	const struct ktread_ring *of = ktread_ring(pass->page->trace, event->ring);
+
+	*from = ring->begun ? ring->seen : pass->page->base;
+	if (ring->begun || event->lost > 0 || of->overwritten == 0)
+		return event->lost;
+	/* In a window, the ring's beginning is missing only if this is its first event. */
+	if (pass->from)
+		*from = gaps_first(pass->page->gaps, event->cpu, pass->from, event->stamp);
+	return *from < event->stamp || pass->from == 0 ? of->overwritten : 0;
+}
+
+/* Informs the models of slots that are missing before the event. */
 static void note_loss(struct page_pass *pass, const struct ktread_event *event)
 {
 	struct page_ring *ring = &pass->ring[event->ring];
 	const uint64_t seen = event->cpu < THREADS_CPUS_MAX ? pass->seen[event->cpu] : 0;
-	uint64_t lost = event->lost;
+	uint64_t from;
+	const uint64_t lost = count_missing(pass, event, &from);
 
-	if (lost > 0)
+	if (event->lost > 0)
 		threads_gap(pass->threads, event->cpu, ring->seen);
-	if (!ring->begun && lost == 0)
-		lost = ktread_ring(pass->page->trace, event->ring)->overwritten;
 	if (lost > 0) {
 		spans_gap(pass->spans, event->cpu, seen);
 		page_requests_forget(pass);
-		add_gap(pass, event->cpu, ring->begun ? ring->seen : pass->page->base, event->stamp, lost);
+		add_gap(pass, event->cpu, from, event->stamp, lost);
 	}
 	ring->lost += lost;
 	ring->begun = true;
@@ -221,7 +248,8 @@ static int take_all(struct page_pass *pass)
 	spans_close(pass->spans, pass->last);
 	page_states_end(pass);
 	page_requests_forget(pass);
-	note_tails(pass);
+	if (pass->until == UINT64_MAX)
+		note_tails(pass);
 	return pass->error ? pass->error : end_block(pass);
 }
 
@@ -261,20 +289,74 @@ static void close_pass(struct page_pass *pass)
 	free(pass);
 }
 
-int page_write_blocks(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context)
+static int write_blocks(struct page *page, const struct page_pass *like, page_take *take, void *context)
 {
-	struct page_pass *pass = calloc(1, sizeof(*pass));
+	struct page_pass *pass = malloc(sizeof(*pass));
 	int status;
 
 	if (!pass)
 		return KTREAD_E_MEMORY;
-	pass->page = page;
-	pass->since = since;
-	pass->until = until;
+	*pass = *like;
 	gaps_restart(page->gaps);
 	status = open_pass(pass, take, context);
 	if (status == 0)
 		status = take_all(pass);
 	close_pass(pass);
 	return status;
+}
+
+int page_write_blocks(struct page *page, page_take *take, void *context)
+{
+	const struct page_pass pass = { .page = page, .until = UINT64_MAX };
+	const int status = write_blocks(page, &pass, take, context);
+
+	return status < 0 ? status : ktread_rewind(page->trace);
+}
+
+/* Makes the reader return only events between two stamps. Returns 0 or a negative KTREAD_E_*. */
+static int narrow(struct page *page, uint64_t since, uint64_t until)
+{
+	const struct ktread_filter filter = {
+		.size = sizeof(filter), .thread = -1, .since = since, .until = until
+	};
+	const int status = ktread_set_filter(page->trace, &filter);
+
+	return status < 0 ? status : ktread_rewind(page->trace);
+}
+
+/* Ends narrow(). Returns `status`, or the error. */
+static int widen(struct page *page, int status)
+{
+	int error = ktread_set_filter(page->trace, NULL);
+
+	if (error == 0)
+		error = ktread_rewind(page->trace);
+	return status < 0 ? status : error;
+}
+
+int page_write_window(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context)
+{
+	const uint64_t width = until > since ? until - since : 0;
+	const uint64_t before = width + MARGIN, after = (width + MARGIN) / 4;
+	struct page_pass pass = { .page = page, .since = since, .until = until };
+	int status;
+
+	if (since > before)
+		pass.from = page_stamp(page, since - before);
+	status =
+		narrow(page, pass.from, page_stamp(page, until < UINT64_MAX - after ? until + after : until));
+	if (status == 0)
+		status = write_blocks(page, &pass, take, context);
+	return widen(page, status);
+}
+
+int page_count(struct page *page, uint64_t since, uint64_t until, uint64_t *events)
+{
+	struct ktread_brief brief[256];
+	int status = narrow(page, page_stamp(page, since), page_stamp(page, until) - 1);
+
+	*events = 0;
+	while (status >= 0 && (status = ktread_next_briefs(page->trace, brief, 256)) > 0)
+		*events += (uint64_t)status;
+	return widen(page, status);
 }

@@ -19,12 +19,21 @@ struct page {
 	struct ktread *trace; /* not owned */
 	struct page_options options;
 	struct base_ticks_scale scale;
+	char *head;
+	size_t head_size;
+	uint64_t last; /* stamp of the last event */
 	uint64_t base; /* stamp of the first event: time 0 of the page */
 	struct gaps *gaps;
 	struct processes *processes;
 	struct wellknown_table known;
 	uint8_t scheduling[SWITCHED_MAP]; /* events that change the states of threads */
 };
+
+/* head.c: makes the head, and sets page->last. Returns 0 or a negative KTREAD_E_*. */
+int page_head_make(struct page *page);
+
+/* Returns the stamp of a time of the page, at or after it. */
+uint64_t page_stamp(const struct page *page, uint64_t time);
 
 /* Returns the time of a stamp in nanoseconds since the first event; in ticks if the frequency is unknown. */
 uint64_t page_time(const struct page *page, uint64_t stamp);
@@ -69,6 +78,7 @@ struct page_owners {
 struct page_pass {
 	struct page *page;
 	uint64_t since, until; /* times to write; `until` is excluded */
+	uint64_t from;	       /* stamp from which the trace is read; 0: from its beginning */
 	struct page_block *block;
 	struct page_strings strings;
 	struct page_lanes lanes;
