@@ -11,7 +11,7 @@ const dark = ["#6b7480", "#3fae63", "#d6a531", "#2c323b", "#c4682f", "#7f73ad", 
 	"#4f86c6", "#4a82cc", "#a655a0", "#cf4d49", "#e0454c", "#3d8b99", "#5f7799"];
 
 function fromHue(number, theme) {
-	const hue = (number * 360 / hues + (number % 2) * 180) % 360;
+	const hue = number * 360 / hues;
 	return hsl(hue, theme === "dark" ? 0.42 : 0.50, theme === "dark" ? 0.47 : 0.62);
 }
 
@@ -62,6 +62,9 @@ kt.tintOf = function (text) {
 		hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
 	return light.length + (hash >>> 8) % hues;
 };
+
+// Returns the tint of a number. Numbers that follow each other have tints that are easy to distinguish.
+kt.tintOfNumber = (number) => light.length + (number * 5) % hues;
 
 // Mixes two pixels. `share` is 0 to 256.
 kt.mix = function (under, over, share) {

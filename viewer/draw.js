@@ -42,6 +42,7 @@ class Drawing {
 		this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
 		this.context.font = font;
 		this.context.textBaseline = "middle";
+		this.drawGrid();
 		this.labels();
 		kt.drawMarks(this);
 		this.names();
@@ -62,8 +63,19 @@ class Drawing {
 		return row.y - this.state.scroll + ruler;
 	}
 
-	// Computes the pixels of all visible rows.
+	// Copies the pixels of all visible rows to the canvas. They are computed only if the view has changed.
 	bars() {
+		const { ratio, state } = this;
+		const key = [this.from, this.step, state.scroll, state.theme, state.width, state.height, state.layout.version].join();
+		if (this.key !== key)
+			this.computeBars();
+		this.key = key;
+		this.context.setTransform(1, 0, 0, 1, 0, 0);
+		this.context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+		this.context.putImageData(this.image, Math.round(gutter * ratio), 0);
+	}
+
+	computeBars() {
 		const { colours, ratio } = this;
 		const width = Math.max(1, Math.round(this.plot * ratio));
 		const height = this.canvas.height;
@@ -90,9 +102,6 @@ class Drawing {
 			for (let y = top; y < bottom; y++)
 				this.pixels.set(this.line, y * width);
 		}
-		this.context.setTransform(1, 0, 0, 1, 0, 0);
-		this.context.clearRect(0, 0, this.canvas.width, height);
-		this.context.putImageData(this.image, Math.round(gutter * ratio), 0);
 	}
 
 	labels() {
@@ -220,22 +229,29 @@ class Drawing {
 		}
 	}
 
+	// Chooses the times on the ruler, and draws a line at each.
+	drawGrid() {
+		const { context, colours, state } = this;
+		const rough = state.length / Math.max(2, this.plot / 110);
+		const power = 10 ** Math.floor(Math.log10(rough));
+		const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
+		this.tickStep = step;
+		this.ticks = [];
+		context.fillStyle = colours.line;
+		for (let time = Math.ceil(this.from / step) * step; time < state.from + state.length; time += step) {
+			this.ticks.push(time);
+			context.fillRect(Math.round(this.x(time)), 0, 1, state.height);
+		}
+	}
+
 	drawRuler() {
 		const { context, colours, state } = this;
 		context.fillStyle = colours.head;
 		context.fillRect(0, 0, state.width, ruler);
 		context.fillStyle = colours.dim;
 		context.fillText(kt.duration(state.length) + " shown", 8, ruler / 2);
-		const rough = state.length / Math.max(2, this.plot / 110);
-		const power = 10 ** Math.floor(Math.log10(rough));
-		const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
-		for (let time = Math.ceil(this.from / step) * step; time < state.from + state.length; time += step) {
-			const x = Math.round(this.x(time));
-			context.fillStyle = colours.line;
-			context.fillRect(x, 0, 1, state.height);
-			context.fillStyle = colours.dim;
-			context.fillText(kt.tick(time, step), x + 4, ruler / 2);
-		}
+		for (const time of this.ticks)
+			context.fillText(kt.tick(time, this.tickStep), Math.round(this.x(time)) + 4, ruler / 2);
 		context.fillStyle = colours.line;
 		context.fillRect(0, ruler - 1, state.width, 1);
 		kt.drawRulerMarks(this);

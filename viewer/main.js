@@ -166,7 +166,7 @@ class Page {
 	refresh() {
 		this.trace.finish();
 		for (const lane of this.trace.lanes)
-			lane.tint ??= kt.tintOf(lane.kind === 0 ? "CPU " + lane.number : lane.name || String(lane.number));
+			lane.tint ??= lane.kind < 2 ? kt.tintOfNumber(lane.number + lane.kind * 3) : kt.tintOf(lane.name);
 		for (const lane of this.trace.lanes)
 			for (const row of lane.rows)
 				for (const strip of row ? row.strips : [])

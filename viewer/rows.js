@@ -14,10 +14,12 @@ class Layout {
 		this.filter = "";
 		this.rows = [];
 		this.height = 0;
+		this.version = 0;	// counts the changes
 	}
 
 	// Computes all rows anew.
 	update() {
+		this.version++;
 		this.rows = [];
 		this.height = 0;
 		const done = new Set();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 // A strip: spans that follow each other in time and do not overlap, with an index.
 // The index answers two questions about a range of spans without visiting each of them:
-// how much time do they cover (sums), and which of them is the longest (levels of 16, 256, … spans)?
+// how much time do they cover (sums), and which of them is the longest (levels of 4, 16, 64, … spans)?
 "use strict";
 (function (kt) {
-const fan = 16;
+const fan = 4;
 
 class Strip {
 	// Takes over columns that are sorted by begin.

@@ -131,7 +131,10 @@ class Trace {
 // Returns the text of a span: the thread that runs on a CPU, or the name of the span, or of its state.
 kt.spanName = function (trace, strip, i) {
 	const other = strip.lane.kind === 0 && strip.row === 0 ? trace.lanes[strip.other[i]] : null;
-	return other ? other.name || kt.laneName(other) : trace.string(strip.name[i]) || kt.className(strip.kind[i]);
+	if (other)
+		return other.name || kt.laneName(other);
+	const note = strip.notes?.get(i);
+	return (trace.string(strip.name[i]) || kt.className(strip.kind[i])) + (note ? ": " + note : "");
 };
 
 function finishCounter(lane) {

@@ -58,7 +58,8 @@ function linked(state, text, kinds) {
 }
 
 function eventLink(state, id) {
-	return id ? kt.action("→ event " + id, "Show the event that proves this", () => goEvent(state, id)) : null;
+	return id ? kt.el("span", { class: "proof" },
+		kt.action("→ event " + id, "Show the event that proves this", () => goEvent(state, id))) : null;
 }
 
 // Draws which thread waits for which lock, and which thread holds this lock.
@@ -106,11 +107,24 @@ function finding(state, item) {
 		item.missing ? kt.el("p", { class: "dim" }, "missing: " + item.missing) : null);
 }
 
+// Writes what a thread waits for into the span of its wait.
+function noteWaits(state, finding) {
+	for (const actor of finding?.actors || []) {
+		const lane = laneOf(state, actor);
+		const wait = lane && actor.waits ? lastOf(lane, waits) : null;
+		const owner = (finding.actors || []).find((other) => other.holds && other.holds.address === actor.waits?.address);
+		if (wait)
+			(wait.strip.notes ??= new Map()).set(wait.i, "waits for " + (actor.waits.text || actor.waits.name)
+				+ (owner ? ", held by " + owner.text : ""));
+	}
+}
+
 // Shows all findings. Puts the lanes that the first problem names on top.
 kt.showVerdict = function (state) {
 	const findings = state.trace.head.why?.findings || [];
 	kt.fill(kt.id("verdict"), ...findings.map((item) => finding(state, item)));
 	const worst = findings.find((item) => item.mark === "wrong");
+	noteWaits(state, worst);
 	const lanes = (worst?.actors || []).map((actor) => laneOf(state, actor)).filter((lane) => lane);
 	state.layout.culprits = [...new Set(lanes)].slice(0, 8);
 	return worst;

@@ -9,7 +9,14 @@ class Writer {
 	}
 
 	varint(value) {
-		let rest = BigInt(value);
+		let small = value;
+		for (; typeof small === "number" && small > 127; small = Math.floor(small / 128))
+			this.bytes.push(small % 128 | 128);
+		if (typeof small === "number") {
+			this.bytes.push(small);
+			return this;
+		}
+		let rest = value;
 		for (; rest > 127n; rest >>= 7n)
 			this.bytes.push(Number(rest & 127n) | 128);
 		this.bytes.push(Number(rest));
@@ -17,8 +24,7 @@ class Writer {
 	}
 
 	zigzag(value) {
-		const number = BigInt(value);
-		return this.varint(number < 0n ? -number * 2n - 1n : number * 2n);
+		return this.varint(value < 0 ? -value * 2 - 1 : value * 2);
 	}
 
 	text(text) {
