@@ -11,19 +11,47 @@ function strings(reader, trace) {
 		trace.strings.push(utf8.decode(reader.take(reader.varint())));
 }
 
-// A lane that is described again has changed its name.
 function lanes(reader, trace) {
-	const count = reader.count(6);
+	const count = reader.count(5);
 	for (let i = 0; i < count; i++) {
-		const index = reader.varint();
-		if (index > trace.table.length)
-			throw new kt.Damaged("lane " + index + " does not follow lane " + (trace.table.length - 1));
 		const kind = reader.varint();
 		const number = reader.varint();
 		const name = trace.string(reader.varint());
 		const group = trace.string(reader.varint());
-		trace.table[index] = trace.addLane(kind, number, name, group, reader.varint());
+		trace.table.push(trace.addLane(kind, number, name, group, reader.varint()));
 	}
+}
+
+// Lanes that have got another name since they were described.
+function renames(reader, trace) {
+	const count = reader.count(4);
+	for (let i = 0; i < count; i++) {
+		const lane = trace.laneAt(reader.varint());
+		lane.name = trace.string(reader.varint()) || lane.name;
+		lane.group = trace.string(reader.varint()) || lane.group;
+		lane.idle = reader.varint() % 2 === 1;
+	}
+}
+
+// The places in the code from which events were recorded: addresses, the innermost first. They stay encoded.
+function stacks(reader, trace) {
+	const ring = reader.varint();
+	const count = reader.count(2);
+	const stack = { ring, slot: reader.deltas(count, false), offset: new Uint32Array(count), bytes: reader.bytes };
+	for (let i = 0; i < count; i++) {
+		stack.offset[i] = reader.at;
+		for (let places = reader.count(1); places > 0; places--)
+			reader.varint();
+	}
+	trace.stacks.push(stack);
+}
+
+function symbols(reader, trace) {
+	const count = reader.count(2);
+	let address = 0n;
+	const addresses = Array.from({ length: count }, () => address += reader.big());
+	for (const place of addresses)
+		trace.symbols.set(place, trace.string(reader.varint()));
 }
 
 // Reads a column of lane numbers plus one; 0 is no lane. Returns indices into trace.lanes, or -1.
@@ -127,7 +155,7 @@ function density(reader, trace) {
 	};
 }
 
-const sections = [null, strings, lanes, slices, arrows, counter, gaps, events, density];
+const sections = [null, strings, lanes, slices, arrows, counter, gaps, events, density, symbols, stacks, renames];
 
 // Decodes one uncompressed block. `name` is for messages.
 kt.decodeBlock = function (bytes, trace, name) {

@@ -41,6 +41,7 @@ function makeTheme(name) {
 		text: name === "dark" ? "#e3e7ed" : "#1c2128",
 		dim: name === "dark" ? "#949eac" : "#656d78",
 		line: name === "dark" ? "#2a303a" : "#e3e6eb",
+		linePixel: pixel(fromHex(name === "dark" ? "#2a303a" : "#e3e6eb")),
 		head: name === "dark" ? "#1c2027" : "#f1f3f6",
 		strong: name === "dark" ? "#ffffff" : "#000000",
 		bad: name === "dark" ? "#ff6b62" : "#c4281f",

@@ -81,6 +81,7 @@ function describeEvent(state, { event }) {
 		["event", events.idOf(event)],
 		...events.fields(event, trace.types, trace.strings).map((field) =>
 			[field.name, field.text + (field.unit ? " " + field.unit : "")]),
+		["recorded at", trace.stackOf(event).join(" ← ")],
 	]));
 	more(state, event, box);
 	return box;

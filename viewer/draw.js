@@ -38,11 +38,11 @@ class Drawing {
 		this.from = Math.floor(state.from / this.step) * this.step;
 		this.rows = state.layout.rows.filter((row) =>
 			row.y + row.height > state.scroll && row.y < state.scroll + state.height - ruler);
+		this.chooseTicks();
 		this.bars();
 		this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
 		this.context.font = font;
 		this.context.textBaseline = "middle";
-		this.drawGrid();
 		this.labels();
 		kt.drawMarks(this);
 		this.names();
@@ -85,8 +85,14 @@ class Drawing {
 			this.line = new Uint32Array(width);
 		}
 		this.pixels.fill(colours.back);
+		const grid = this.ticks.map((time) => Math.round((time - this.from) / this.step)).filter((x) => x < width);
+		for (let y = 0; y < height; y++)
+			for (const x of grid)
+				this.pixels[y * width + x] = colours.linePixel;
 		for (const row of this.rows) {
 			this.line.fill(row.bad ? colours.badPixel : colours.back);
+			for (const x of grid)
+				this.line[x] = colours.linePixel;
 			row.labels = [];
 			if (row.kind === "spans")
 				kt.scanSpans(this.line, row.strip, this.from, this.step, colours, row.labels, labelWidth * ratio);
@@ -229,19 +235,16 @@ class Drawing {
 		}
 	}
 
-	// Chooses the times on the ruler, and draws a line at each.
-	drawGrid() {
-		const { context, colours, state } = this;
+	// Chooses the times on the ruler.
+	chooseTicks() {
+		const { state } = this;
 		const rough = state.length / Math.max(2, this.plot / 110);
 		const power = 10 ** Math.floor(Math.log10(rough));
 		const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
 		this.tickStep = step;
 		this.ticks = [];
-		context.fillStyle = colours.line;
-		for (let time = Math.ceil(this.from / step) * step; time < state.from + state.length; time += step) {
+		for (let time = Math.ceil(this.from / step) * step; time < state.from + state.length; time += step)
 			this.ticks.push(time);
-			context.fillRect(Math.round(this.x(time)), 0, 1, state.height);
-		}
 	}
 
 	drawRuler() {

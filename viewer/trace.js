@@ -34,7 +34,7 @@ class Trace {
 		this.head = head;
 		this.begin = Number(head.begin) || 0;
 		this.end = Math.max(Number(head.end) || 0, this.begin + 1);
-		this.types = new Map((head.types || []).map((type) => [type.id, type]));
+		this.types = new Map((head.types || []).map((type) => [type.id, { ...type, name: fullName(type) }]));
 		this.notes = [];
 		this.lanes = [];
 		this.byKey = new Map();
@@ -43,7 +43,9 @@ class Trace {
 
 	// Forgets all blocks, but keeps the lanes: another window of the same trace is loaded.
 	restart() {
-		this.strings = [""];
+		this.strings = [];
+		this.stacks = [];
+		this.symbols = new Map();	// by address: names
 		this.table = [];	// the lanes in the order of the blocks
 		this.arrows = [];
 		this.gaps = [];
@@ -123,6 +125,21 @@ class Trace {
 		return null;
 	}
 
+	// Returns the names of the places in the code that recorded the event, the innermost first.
+	stackOf(event) {
+		const ring = this.events.ring(event);
+		const slot = this.events.column("slot", event);
+		for (const stack of this.stacks) {
+			const at = stack.ring === ring ? kt.lower(stack.slot, slot) : -1;
+			if (at < 0 || stack.slot[at] !== slot)
+				continue;
+			const reader = new kt.Reader(stack.bytes, stack.offset[at]);
+			return Array.from({ length: reader.varint() }, () => reader.big()).map((address) =>
+				this.symbols.get(address) || "0x" + address.toString(16));
+		}
+		return [];
+	}
+
 	typeName(id) {
 		return this.types.get(id)?.name ?? "event type " + id;
 	}
@@ -136,6 +153,11 @@ kt.spanName = function (trace, strip, i) {
 	const note = strip.notes?.get(i);
 	return (trace.string(strip.name[i]) || kt.className(strip.kind[i])) + (note ? ": " + note : "");
 };
+
+// Returns the name of an event type as ktrace show prints it: sched.switch.
+function fullName(type) {
+	return type.category && !type.name.startsWith(type.category + ".") ? type.category + "." + type.name : type.name;
+}
 
 function finishCounter(lane) {
 	if (!lane.samples.length)

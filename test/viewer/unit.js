@@ -103,6 +103,20 @@ test("fields have their names and kinds; 64 bits are exact; a missing field is l
 	assert.strictEqual(kt.fieldText(trace, 4), "");
 });
 
+test("the places that recorded an event have their names; lanes can get other names", () => {
+	const bytes = Buffer.concat([block().plain(), new Block()
+		.section(9, new Writer().varint(1).varint(0x1000).varint(7))
+		.section(10, new Writer().varint(2).varint(2).varint(2).varint(6).varint(1).varint(0x1000).varint(2).varint(0x2000)
+			.varint(0x1000))
+		.section(11, new Writer().varint(1).varint(4).varint(8).varint(0).varint(0)).plain()]);
+	const trace = open(bytes);
+	assert.deepStrictEqual(trace.notes, []);
+	assert.deepStrictEqual(trace.stackOf(2), ["read"]);
+	assert.deepStrictEqual(trace.stackOf(4), ["0x2000", "read"]);
+	assert.deepStrictEqual(trace.stackOf(0), []);
+	assert.strictEqual(trace.lane(1, 5).name, "timer");
+});
+
 test("events of a ring that are out of order are put in order", () => {
 	const bytes = new Block().lanes([{ kind: 0, number: 0 }]).events(0, 1, [5, 3, 9, 1].map((time, slot) =>
 		({ time, slot, type: 1 }))).plain();
