@@ -5,31 +5,25 @@
 (function (kt) {
 const utf8 = new TextDecoder();
 
+// String 0 is "", which no section describes.
 function strings(reader, trace) {
 	const count = reader.count(1);
 	for (let i = 0; i < count; i++)
 		trace.strings.push(utf8.decode(reader.take(reader.varint())));
 }
 
+// A lane that is described again has got another name.
 function lanes(reader, trace) {
-	const count = reader.count(5);
+	const count = reader.count(6);
 	for (let i = 0; i < count; i++) {
+		const index = reader.varint();
+		if (index > trace.table.length)
+			throw new kt.Damaged("lane " + index + " does not follow lane " + (trace.table.length - 1));
 		const kind = reader.varint();
 		const number = reader.varint();
 		const name = trace.string(reader.varint());
 		const group = trace.string(reader.varint());
-		trace.table.push(trace.addLane(kind, number, name, group, reader.varint()));
-	}
-}
-
-// Lanes that have got another name since they were described.
-function renames(reader, trace) {
-	const count = reader.count(4);
-	for (let i = 0; i < count; i++) {
-		const lane = trace.laneAt(reader.varint());
-		lane.name = trace.string(reader.varint()) || lane.name;
-		lane.group = trace.string(reader.varint()) || lane.group;
-		lane.idle = reader.varint() % 2 === 1;
+		trace.table[index] = trace.addLane(kind, number, name, group, reader.varint());
 	}
 }
 
@@ -155,7 +149,7 @@ function density(reader, trace) {
 	};
 }
 
-const sections = [null, strings, lanes, slices, arrows, counter, gaps, events, density, symbols, stacks, renames];
+const sections = [null, strings, lanes, slices, arrows, counter, gaps, events, density, symbols, stacks];
 
 // Decodes one uncompressed block. `name` is for messages.
 kt.decodeBlock = function (bytes, trace, name) {

@@ -43,7 +43,7 @@ function fromBase64(text) {
 // The data is in the page: the head in one element, each block in an element of its own.
 class Embedded {
 	async head() {
-		return JSON.parse(new TextDecoder().decode(fromBase64(kt.id("ktrace-head").textContent)));
+		return JSON.parse(kt.id("ktrace-head").textContent);
 	}
 
 	// Returns block n, or null after the last.

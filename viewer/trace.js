@@ -43,7 +43,7 @@ class Trace {
 
 	// Forgets all blocks, but keeps the lanes: another window of the same trace is loaded.
 	restart() {
-		this.strings = [];
+		this.strings = [""];
 		this.stacks = [];
 		this.symbols = new Map();	// by address: names
 		this.table = [];	// the lanes in the order of the blocks
@@ -63,6 +63,8 @@ class Trace {
 		const known = this.byKey.get(lane.key);
 		if (known) {
 			known.name = name || known.name;
+			known.group = group || known.group;
+			known.idle = lane.idle;
 			return known;
 		}
 		this.lanes.push(lane);

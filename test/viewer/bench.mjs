@@ -14,7 +14,10 @@ page.setDefaultTimeout(600000);
 const session = await page.context().newCDPSession(page);
 await session.send("Performance.enable", { timeDomain: "threadTicks" });
 // Returns the CPU time in seconds that the page's thread has used. On a busy machine it is less than elapsed time.
-const used = async () => (await session.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value;
+const used = async () => {
+	const { metrics } = await session.send("Performance.getMetrics");
+	return metrics.find((metric) => metric.name === "TaskDuration").value;
+};
 const begin = performance.now();
 await page.goto("file://" + path.resolve(file));
 await page.waitForSelector("html[data-ready]", { state: "attached" });

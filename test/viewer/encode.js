@@ -66,16 +66,16 @@ class Block {
 	}
 
 	strings(list) {
-		const out = new Writer().varint(list.length);
-		for (const text of list)
+		const out = new Writer().varint(list.length - 1);
+		for (const text of list.slice(1))
 			out.text(text);
 		return this.section(1, out);
 	}
 
 	lanes(list) {
 		const out = new Writer().varint(list.length);
-		for (const lane of list)
-			for (const value of [lane.kind, lane.number, lane.name, lane.group, lane.flags])
+		for (const [index, lane] of list.entries())
+			for (const value of [index, lane.kind, lane.number, lane.name, lane.group, lane.flags])
 				out.varint(value ?? 0);
 		return this.section(2, out);
 	}
@@ -124,10 +124,10 @@ class Block {
 
 // Puts a head and compressed blocks into the page.
 function makePage(template, head, blocks) {
-	const element = (attribute, bytes) => `<script ${attribute} type="application/octet-stream;base64">`
-		+ Buffer.from(bytes).toString("base64") + "</script>\n";
-	const data = element('id="ktrace-head"', JSON.stringify(head))
-		+ blocks.map((bytes) => element('class="ktrace-block"', bytes)).join("");
+	const element = (attributes, text) => `<script ${attributes}>${text}</script>\n`;
+	const data = element('id="ktrace-head" type="application/json"', JSON.stringify(head).replaceAll("<", "\\u003c"))
+		+ blocks.map((bytes) => element('class="ktrace-block" type="application/octet-stream;base64"',
+			bytes.toString("base64"))).join("");
 	return template.replace("<!--data-->", () => data);
 }
 

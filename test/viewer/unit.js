@@ -108,7 +108,7 @@ test("the places that recorded an event have their names; lanes can get other na
 		.section(9, new Writer().varint(1).varint(0x1000).varint(7))
 		.section(10, new Writer().varint(2).varint(2).varint(2).varint(6).varint(1).varint(0x1000).varint(2).varint(0x2000)
 			.varint(0x1000))
-		.section(11, new Writer().varint(1).varint(4).varint(8).varint(0).varint(0)).plain()]);
+		.section(2, [1, 4, 1, 5, 8, 0, 0].reduce((out, value) => out.varint(value), new Writer())).plain()]);
 	const trace = open(bytes);
 	assert.deepStrictEqual(trace.notes, []);
 	assert.deepStrictEqual(trace.stackOf(2), ["read"]);
