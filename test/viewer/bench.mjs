@@ -27,8 +27,10 @@ const opening = await used();
 // Draws `frames` frames, each after a change of the view; returns the times in ms that the page computed for each.
 const measure = (change, frames) => page.evaluate(async ([source, count]) => {
 	const { state, drawing, overview } = ktrace.page;
-	const step = { whole: () => state.showWhole(), zoom: (n) => state.zoom(n % 40 < 20 ? 0.75 : 1 / 0.75, 0.4),
-		pan: () => state.pan(0.01) }[source];
+	const whole = state.trace.end - state.trace.begin;
+	const step = { whole: (n) => state.show(-0.001 * n * whole, whole),
+		zoom: (n) => state.zoom(n % 40 < 20 ? 0.75 : 1 / 0.75, 0.4),
+		pan: (n) => state.pan(n % 60 < 30 ? 0.01 : -0.01) }[source];
 	const times = [];
 	for (let n = 0; n < count; n++) {
 		step(n);
@@ -45,12 +47,14 @@ const events = await page.evaluate(() => ktrace.page.trace.events.count);
 const megabytes = statSync(file).size / 1e6;
 console.log(`page                ${megabytes.toFixed(1)} MB, ${events} events`);
 console.log(`open                ${(opened / 1000).toFixed(2)} s, ${opening.toFixed(2)} s of CPU time`);
-for (const [name, change] of [["draw, whole trace", "whole"], ["draw while zooming", "zoom"], ["draw while panning", "pan"]]) {
+const changes = { "draw the whole": "whole", "draw while zooming": "zoom", "draw while panning": "pan" };
+for (const [name, change] of Object.entries(changes)) {
 	const start = await used();
 	const times = await measure(change, 120);
 	const cpu = (await used() - start) / 120 * 1000;
 	const at = (share) => times[Math.floor(share * (times.length - 1))].toFixed(1);
-	console.log(`${name.padEnd(20)}${at(0.5)} ms (median), ${at(0.95)} ms (95 %), ${at(1)} ms (longest); CPU time ${cpu.toFixed(1)} ms`);
+	console.log(name.padEnd(20) + `${at(0.5)} ms (median), ${at(0.95)} ms (95 %), ${at(1)} ms (longest); `
+		+ `CPU time ${cpu.toFixed(1)} ms`);
 }
 const memory = await page.evaluate(() => performance.memory?.usedJSHeapSize);
 console.log(`memory of the script ${(memory / 1e6).toFixed(0)} MB`);

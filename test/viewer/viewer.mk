@@ -7,3 +7,10 @@ CHECK_NEEDS += build/bin/ktrace build/test/why-traces
 viewer-browser:
 	@sh test/npm.sh viewer
 CHECK_NEEDS += viewer-browser
+
+# Prints how long the page of a million events takes to open and to draw.
+.PHONY: bench-viewer
+bench-viewer: build/gen/page.html viewer-browser
+	@mkdir -p build/bench
+	@node test/viewer/large.js build/gen/page.html 1000000 >build/bench/page.html
+	@node test/viewer/bench.mjs build/test/viewer "$$(command -v chromium)" build/bench/page.html
