@@ -57,15 +57,15 @@ int page_write_blocks(struct page *page, page_take *take, void *context);
 
 /*
  * Passes the blocks of a window of time to `take`: a sequence of its own. `since` and `until` (excluded) are
- * times of the page, in nanoseconds since the first event. Slices that overlap the window are whole, as far as
- * the events shortly before and after the window show it. Returns as page_write_blocks(). Requires: the trace
- * has no filter.
+ * times of the page, in nanoseconds since the first event. Slices that overlap the window are whole, as far
+ * as the events shortly before and after the window show it. Returns as page_write_blocks(). Requires: the
+ * trace has no filter.
  */
 int page_write_window(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context);
 
 /*
- * Passes to `take` blocks that show how many events each CPU has in each of at most `buckets` equal parts of the
- * whole time, and the gaps: a sequence of its own. Returns as page_write_blocks().
+ * Passes to `take` blocks that show how many events each CPU has in each of at most `buckets` equal parts of
+ * the whole time, and the gaps: a sequence of its own. Returns as page_write_blocks().
  */
 int page_write_overview(struct page *page, uint32_t buckets, page_take *take, void *context);
 

@@ -121,9 +121,9 @@ static void add_gap(struct page_pass *pass, uint32_t cpu, uint64_t from, uint64_
 }
 
 /*
- * Returns how many slots of the event's ring are missing directly before the event, and stores since when. Slots
- * that were overwritten at the beginning of a ring count too: spans that began on another CPU may have ended in
- * them.
+ * Returns how many slots of the event's ring are missing directly before the event, and stores since when.
+ * Slots that were overwritten at the beginning of a ring count too: spans that began on another CPU may have
+ * ended in them.
  */
 static uint64_t count_missing(const struct page_pass *pass, const struct ktread_event *event, uint64_t *from)
 {
