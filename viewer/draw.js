@@ -66,7 +66,8 @@ class Drawing {
 	// Copies the pixels of all visible rows to the canvas. They are computed only if the view has changed.
 	bars() {
 		const { ratio, state } = this;
-		const key = [this.from, this.step, state.scroll, state.theme, state.width, state.height, state.layout.version].join();
+		const key = [this.from, this.step, state.scroll, state.theme, state.width, state.height,
+			state.layout.version].join();
 		if (this.key !== key)
 			this.computeBars();
 		this.key = key;

@@ -112,7 +112,7 @@ function noteWaits(state, finding) {
 	for (const actor of finding?.actors || []) {
 		const lane = laneOf(state, actor);
 		const wait = lane && actor.waits ? lastOf(lane, waits) : null;
-		const owner = (finding.actors || []).find((other) => other.holds && other.holds.address === actor.waits?.address);
+		const owner = finding.actors.find((other) => other.holds && other.holds.address === actor.waits?.address);
 		if (wait)
 			(wait.strip.notes ??= new Map()).set(wait.i, "waits for " + (actor.waits.text || actor.waits.name)
 				+ (owner ? ", held by " + owner.text : ""));

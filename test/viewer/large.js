@@ -24,7 +24,8 @@ class Cpu {
 	}
 
 	event(type, thread, time, values) {
-		this.events.push({ time, type, lane: cpus + thread + 1, slot: this.slot++, present: 2 ** values.length - 1, values });
+		const present = 2 ** values.length - 1;
+		this.events.push({ time, type, lane: cpus + thread + 1, slot: this.slot++, present, values });
 	}
 
 	turn() {
@@ -32,8 +33,8 @@ class Cpu {
 		const begin = this.time;
 		const put = (map, span) => (map.get(thread) || map.set(thread, []).get(thread)).push(span);
 		if (begin > this.since[thread])
-			put(this.states, { begin: this.since[thread], duration: begin - this.since[thread], kind: 3, ring: this.number,
-				slot: this.slot });
+			put(this.states, { begin: this.since[thread], duration: begin - this.since[thread], kind: 3,
+				ring: this.number, slot: this.slot });
 		this.event(1, thread, begin, [thread, random(100000)]);
 		this.time += 500;
 		for (let n = random(4); n > 0; n--) {

@@ -106,8 +106,7 @@ test("fields have their names and kinds; 64 bits are exact; a missing field is l
 test("the places that recorded an event have their names; lanes can get other names", () => {
 	const bytes = Buffer.concat([block().plain(), new Block()
 		.section(9, new Writer().varint(1).varint(0x1000).varint(7))
-		.section(10, new Writer().varint(2).varint(2).varint(2).varint(6).varint(1).varint(0x1000).varint(2).varint(0x2000)
-			.varint(0x1000))
+		.section(10, [2, 2, 2, 6, 1, 0x1000, 2, 0x2000, 0x1000].reduce((out, value) => out.varint(value), new Writer()))
 		.section(2, [1, 4, 1, 5, 8, 0, 0].reduce((out, value) => out.varint(value), new Writer())).plain()]);
 	const trace = open(bytes);
 	assert.deepStrictEqual(trace.notes, []);
