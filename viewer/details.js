@@ -47,7 +47,7 @@ function woken(state, selection) {
 	const [item] = kt.arrowsOf(state.trace, selection);
 	if (!item)
 		return null;
-	return ["woken by", kt.el("span", {}, laneLink(state, item.from), " at " + kt.time(item.time) + " s, event ",
+	return ["woken by", kt.el("span", {}, laneLink(state, item.from), " at " + kt.moment(item.time) + ", event ",
 		eventLink(state, item.ring + "." + item.slot),
 		item.length ? ", ran " + kt.duration(item.length) + " later" : "")];
 }
@@ -62,9 +62,9 @@ function describeSpan(state, { strip, i }) {
 		["kind", kt.className(kind)],
 		["lane", laneLink(state, strip.lane)],
 		other ? [kind === 13 ? "lock held by" : other.kind === 0 ? "CPU" : "thread", laneLink(state, other)] : null,
-		["begin", kt.time(strip.begin[i]) + " s"],
+		["begin", kt.moment(strip.begin[i])],
 		["duration", kt.duration(strip.end[i] - strip.begin[i])],
-		["end", kt.time(strip.end[i]) + " s"],
+		["end", kt.moment(strip.end[i])],
 		["note", flags.filter((text) => text).join(", ")],
 		id === "0.0" ? null : ["begins with event", eventLink(state, id)],
 		woken(state, { kind: "span", strip, i, lane: strip.lane }),
@@ -75,7 +75,7 @@ function describeEvent(state, { event }) {
 	const { trace } = state;
 	const { events } = trace;
 	const box = kt.el("div", { class: "part" }, kt.el("h3", {}, trace.typeName(events.column("type", event))), pairs([
-		["time", kt.time(events.time[event]) + " s"],
+		["time", kt.moment(events.time[event])],
 		["CPU", events.cpu(event) < 0 ? "" : String(events.cpu(event))],
 		["thread", laneLink(state, trace.lanes[events.column("lane", event)])],
 		["event", events.idOf(event)],
@@ -166,10 +166,10 @@ kt.describe = function (state) {
 	if (s?.kind === "span")
 		return kt.spanName(trace, s.strip, s.i) + ", " + kt.className(s.strip.kind[s.i])
 			+ ", " + kt.duration(s.strip.end[s.i] - s.strip.begin[s.i]) + ", " + kt.laneName(s.lane) + ", at "
-			+ kt.time(s.strip.begin[s.i]) + " seconds";
+			+ kt.moment(s.strip.begin[s.i]);
 	if (s?.kind === "event")
-		return trace.typeName(trace.events.column("type", s.event)) + " at " + kt.time(trace.events.time[s.event])
-			+ " seconds, " + kt.fieldText(trace, s.event);
+		return trace.typeName(trace.events.column("type", s.event)) + " at " + kt.moment(trace.events.time[s.event])
+			+ ", " + kt.fieldText(trace, s.event);
 	return s ? kt.laneName(s.lane) : "Nothing is selected";
 };
 

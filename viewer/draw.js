@@ -162,7 +162,7 @@ class Drawing {
 		const scale = (row.height - 4) / Math.max(lane.high - lane.low, 1e-9);
 		context.beginPath();
 		let value = null;
-		for (let x = gutter; x < this.state.width; x++) {
+		for (let x = gutter; x < Math.min(this.state.width, this.x(this.state.trace.end)); x++) {
 			const first = kt.lower(lane.time, this.time(x));
 			const next = kt.lower(lane.time, this.time(x + 1), first);
 			if (first > 0)

@@ -57,38 +57,41 @@ class Embedded {
 	}
 }
 
+// Fetches from the server. Returns null if there is nothing (status 404). Other refusals are errors.
 async function get(path) {
 	const answer = await fetch(path, { cache: "no-store" });
-	return answer;
+	if (answer.ok)
+		return answer;
+	if (answer.status === 404)
+		return null;
+	const text = await answer.text();
+	let reason = text;
+	try {
+		reason = JSON.parse(text).error ?? text;
+	} catch {
+		// The text is the reason.
+	}
+	throw new Error("ktrace open answered: " + String(reason).slice(0, 500));
 }
 
 // The page came from ktrace open. Paths are relative, because the address of the page contains a token.
 class Served {
 	async head() {
-		return (await get("head")).json();
+		const answer = await get("head");
+		if (!answer)
+			throw new Error("ktrace open does not send this trace any more");
+		return answer.json();
 	}
 
 	async block(n) {
 		const answer = await get("blocks?n=" + n);
-		return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null;
+		return answer && new Uint8Array(await answer.arrayBuffer());
 	}
 
-	// Returns the blocks of an overview or a window: one body, each block with its length before it.
-	async bodies(path) {
-		const answer = await get(path);
-		if (!answer.ok)
-			return null;
-		return new Uint8Array(await answer.arrayBuffer());
-	}
-
+	// Returns an event as ktrace show --json prints it.
 	async event(id) {
 		const answer = await get("event?id=" + encodeURIComponent(id));
-		return answer.ok ? answer.json() : null;
-	}
-
-	async live() {
-		const answer = await get("live");
-		return answer.ok ? answer.json() : null;
+		return answer && answer.json();
 	}
 }
 

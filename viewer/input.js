@@ -317,7 +317,7 @@ class Input {
 // Returns two lines that describe a span.
 function spanText(trace, { strip, i, lane }) {
 	return kt.spanName(trace, strip, i) + "  " + kt.duration(strip.end[i] - strip.begin[i]) + "\n"
-		+ kt.className(strip.kind[i]) + " · " + kt.laneName(lane) + " · at " + kt.time(strip.begin[i]) + " s";
+		+ kt.className(strip.kind[i]) + " · " + kt.laneName(lane) + " · at " + kt.moment(strip.begin[i]);
 }
 
 // Returns the span at the time, or the closest one within a distance, or -1.

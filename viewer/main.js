@@ -177,6 +177,7 @@ class Page {
 
 	// Shows the first view: the address, the cause, or the whole trace.
 	first() {
+		this.refresh();
 		const worst = kt.showVerdict(this.state);
 		this.resize();
 		this.state.showWhole();
@@ -198,6 +199,8 @@ function facts(head) {
 	kt.id("facts").textContent = list.filter((text) => text).join(" · ");
 	for (const note of head.notes || [])
 		kt.warn(String(note));
+	if (head.redacted)
+		kt.warn("This page is redacted: paths and data were left out.");
 }
 
 // Returns what the browser lacks, or null.
@@ -209,6 +212,21 @@ function missing() {
 	return null;
 }
 
+// Loads all blocks; shows the trace after the first. Returns the number of blocks.
+async function load(feed, trace, page) {
+	let number = 0;
+	try {
+		for (let bytes = await feed.block(0); bytes; bytes = await feed.block(++number)) {
+			await kt.addBlock(trace, bytes, "block " + number);
+			if (number === 0)
+				page.first();
+		}
+	} catch (error) {
+		trace.notes.push("block " + number + " could not be read: " + error.message + "; later blocks are not shown");
+	}
+	return number;
+}
+
 async function start() {
 	const lacks = missing();
 	if (lacks)
@@ -216,20 +234,12 @@ async function start() {
 			+ ". Use Firefox 113, Chromium 80, Safari 16.4 or later.");
 	const feed = kt.feed();
 	const head = await feed.head();
+	kt.useTicks = head.unit === "ticks";
 	facts(head);
 	const trace = new kt.Trace(head);
 	const page = kt.page = new Page(trace, feed);
-	let number = 0;
-	for (let bytes = await feed.block(0); bytes; bytes = await feed.block(++number)) {
-		await kt.addBlock(trace, bytes, "block " + number);
-		if (number === 0) {
-			page.refresh();
-			page.first();
-		}
-	}
-	if (number !== 1)
-		page.refresh();
-	if (number !== 1)
+	const count = await load(feed, trace, page);
+	if (count !== 1)
 		page.first();
 	for (const note of trace.notes)
 		kt.warn(note);

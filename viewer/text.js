@@ -2,10 +2,15 @@
 // Writes times, numbers and names as text.
 "use strict";
 (function (kt) {
+// True if the frequency of the trace's clock is unknown. Then times are ticks.
+kt.useTicks = false;
+
 const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
 
 // Returns a duration with four digits and a unit: 12.35 ms.
 kt.duration = function (ns) {
+	if (kt.useTicks)
+		return kt.number(Math.round(ns)) + " ticks";
 	const size = Math.abs(ns);
 	for (const [scale, unit] of units) {
 		if (size >= scale) {
@@ -19,17 +24,22 @@ kt.duration = function (ns) {
 
 // Returns a time since the start of the trace, in seconds, as ktrace show prints it: 1.234567890.
 kt.time = function (ns) {
+	if (kt.useTicks)
+		return String(Math.round(ns));
 	const whole = Math.floor(ns / 1e9);
 	return whole + "." + String(Math.round(ns - whole * 1e9)).padStart(9, "0");
 };
 
+// Returns a time with its unit.
+kt.moment = (ns) => kt.time(ns) + (kt.useTicks ? " ticks" : " s");
+
 // Returns a time for the ruler, with as many digits as the distance of two marks needs.
 kt.tick = function (ns, step) {
-	if (ns === 0)
-		return "0";
+	if (ns === 0 || kt.useTicks)
+		return kt.number(Math.round(ns));
 	for (const [scale, unit] of units) {
-		if (step >= scale || unit === "ns" || (step * 1000 > scale && Math.abs(ns) >= scale)) {
-			const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(step / scale) - 1e-9)));
+		if (Math.abs(ns) >= scale || unit === "ns") {
+			const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / scale) - 1e-9)));
 			return (ns / scale).toFixed(digits) + " " + unit;
 		}
 	}

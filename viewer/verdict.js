@@ -2,24 +2,21 @@
 // The verdict of ktrace why, at the top of the page. Threads, CPUs and events in its lines are links into the lanes.
 "use strict";
 (function (kt) {
-const waits = [13, 4, 3, 2, 5];	// classes of spans, the best first
+const waits = [13, 2, 3, 4, 5];	// classes of spans: waits for a lock, runnable, sleeping, blocked, stopped
 const holds = [14];
 
-// Returns the last span of the lane that has one of these classes, the first class first.
+// Returns the last span of the lane that has one of these classes. A wait for a lock is better than the state of
+// the thread, which begins a little later.
 function lastOf(lane, kinds) {
-	for (const kind of kinds) {
-		let best = null;
-		for (const row of lane.rows) {
-			for (const strip of row ? row.strips : []) {
-				const i = strip.kind.lastIndexOf(kind);
-				if (i >= 0 && (!best || strip.begin[i] > best.strip.begin[best.i]))
-					best = { strip, i };
-			}
+	let best = null;
+	for (const row of [...lane.rows].reverse()) {
+		for (const strip of row ? row.strips : []) {
+			const i = strip.kind.findLastIndex((kind) => kinds.includes(kind));
+			if (i >= 0 && (!best || strip.begin[i] > best.strip.end[best.i]))
+				best = { strip, i };
 		}
-		if (best)
-			return best;
 	}
-	return null;
+	return best;
 }
 
 // Selects what a line states about a lane: the lock that it holds, the wait, or the last state.
@@ -137,7 +134,9 @@ kt.showCause = function (state, worst) {
 	if (!begins.length)
 		return;
 	const from = Math.min(...begins);
-	const length = Math.max(Math.max(...begins) - from, 1000);
+	// Less than two waits and two locks do not show how it came about: then more of the time before is shown.
+	const least = spans.length < 4 ? (state.trace.end - state.trace.begin) * 0.1 : 1000;
+	const length = Math.max(Math.max(...begins) - from, least);
 	state.show(from - length * 0.6, length * 2.4);
 	const lane = state.layout.culprits[0];
 	const wait = lastOf(lane, waits);

@@ -278,5 +278,12 @@ test("times and numbers are printed as ktrace prints them", () => {
 	assert.deepStrictEqual([kt.tick(0, 10), kt.tick(2e6, 1e6), kt.tick(2500, 500)], ["0", "2 ms", "2.5 us"]);
 });
 
+test("times are ticks if the frequency of the clock is unknown", () => {
+	kt.useTicks = true;
+	const texts = [kt.duration(1234), kt.time(5), kt.moment(6)];
+	kt.useTicks = false;
+	assert.deepStrictEqual(texts.map((text) => text.replace(/\s/g, " ")), ["1 234 ticks", "5", "6 ticks"]);
+});
+
 console.log("1.." + count);
 process.exit(failed ? 1 : 0);
