@@ -4,8 +4,8 @@
 # QEMU. Each room is a folder; all of its sources belong to the program. A subcommand is a file of host/cmd
 # (qemu_args.c is qemu-args). An output format is an object export_NAME, defined in host/export.
 KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
-KTRACE_SRCS := $(foreach room,analyze calls capture cmd diff doctor export filter findings flow hunt hwt kdump live mcp observe page profile record sql why,$(wildcard host/$(room)/*.c))
-COMMANDS := bisect check control decode diff doctor export extract goto html hunt hwt kdump ktrdump life live mcp profile qemu_args record retrace run show sql stats summary take why
+KTRACE_SRCS := $(foreach room,analyze calls capture cmd diff doctor export filter findings flow hunt hwt kdump live mcp observe page profile record serve sql why,$(wildcard host/$(room)/*.c))
+COMMANDS := bisect check control decode diff doctor export extract goto html hunt hwt kdump ktrdump life live mcp open profile qemu_args record retrace run show sql stats summary take why
 TOOLS := hwt kdump ktrace-decode ktrdump
 EXPORT_FORMATS := json perfetto stream
 
@@ -23,8 +23,15 @@ HOST_CPPFLAGS += $(shell sh scripts/libraries.sh cflags 2>/dev/null)
 host-libraries: $(HOST_LIBRARIES)
 	@echo '$(HOST_LDLIBS)'
 
+# A function without effect for each function of GnuTLS that libmicrohttpd.a calls (scripts/libraries.sh).
+build/gen/no_tls.o: host/host.mk
+	@mkdir -p $(@D)
+	@nm -u "$$($(HOST_CC) -print-file-name=libmicrohttpd.a)" 2>/dev/null | sed -n 's/^ *U \(gnutls_[a-z0-9_]*\)$$/\1/p' | \
+		sort -u | sed 's/.*/int &(void);\nint &(void) { return 0; }/' >build/gen/no_tls.c
+	@$(HOST_CC) -O2 -c -o $@ build/gen/no_tls.c
+
 # Reports missing libraries once, instead of a compiler error for each file.
-$(HOST_LIBRARIES): scripts/libraries.sh scripts/setup.sh build/gen/libraries.asked
+$(HOST_LIBRARIES): scripts/libraries.sh scripts/setup.sh build/gen/libraries.asked build/gen/no_tls.o
 	@sh scripts/libraries.sh link '$(HOST_CC)' '$(STATIC)' >$@.new && mv $@.new $@
 
 HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen

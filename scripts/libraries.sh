@@ -12,7 +12,7 @@ set -eu
 
 # Packages of pkg-config. Packages joined by a comma exchange data structures, so either all of them are
 # linked as archives, or all of them are linked shared.
-packages="libzstd zlib libdw,libelf libseccomp ncursesw jansson libmd sqlite3"
+packages="libzstd zlib libdw,libelf libseccomp ncursesw jansson libmd sqlite3 libmicrohttpd"
 # Libraries without a pkg-config package, and their headers. needs() prints the further libraries that a
 # library's archive needs.
 others="ipt opencsd_c_api iberty"
@@ -20,6 +20,16 @@ headers="intel-pt.h opencsd/c_api/opencsd_c_api.h libiberty/demangle.h"
 needs() {
 	case $1 in
 	opencsd_c_api) echo -lopencsd -lstdc++ ;; # is C++
+	esac
+}
+
+# archives_of PACKAGE…: prints the linker arguments for the archives of packages. Debian's libmicrohttpd can also
+# serve TLS with GnuTLS, which has no complete set of archives, and which takes 1.5 ms at each start of a program.
+# ktrace does not use TLS, so no_tls.o (host/host.mk) takes the place of GnuTLS.
+archives_of() {
+	case $* in
+	libmicrohttpd) echo -lmicrohttpd build/gen/no_tls.o ;;
+	*) pkg-config --static --libs "$@" ;;
 	esac
 }
 
@@ -96,7 +106,7 @@ case "${1-} $#" in
 	for package in $packages; do
 		joined=$(echo "$package" | tr , ' ')
 		# shellcheck disable=SC2086
-		add "$joined" "$(pkg-config --libs $joined)" "$(pkg-config --static --libs $joined)"
+		add "$joined" "$(pkg-config --libs $joined)" "$(archives_of $joined)"
 	done
 	for name in $others; do
 		add "lib$name" "-l$name" "-l$name $(needs "$name")"

@@ -8,7 +8,7 @@
 # If not run as root, prints what to install and fails. Prints nothing if nothing is missing.
 set -eu
 
-host="gcc g++ make libc6-dev pkg-config libseccomp-dev libzstd-dev zlib1g-dev libelf-dev libdw-dev libbz2-dev libiberty-dev libjansson-dev libmd-dev libncurses-dev libsqlite3-dev libipt-dev libopencsd-dev"
+host="gcc g++ make libc6-dev pkg-config libseccomp-dev libzstd-dev zlib1g-dev libelf-dev libdw-dev libbz2-dev libiberty-dev libjansson-dev libmd-dev libncurses-dev libsqlite3-dev libmicrohttpd-dev libipt-dev libopencsd-dev"
 x86_64="qemu-system-x86"
 aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"

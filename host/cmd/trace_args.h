@@ -137,6 +137,11 @@ struct symbols;
 int trace_symbols_open(const char *name, const char *elf, const struct ktread *trace,
 		       struct symbols **symbols);
 /*
+ * Names the system calls of a trace that was opened once more, as trace_args_open() does, without messages.
+ * Returns a negative KTREAD_E_* if this fails.
+ */
+int trace_name_calls_quietly(const struct trace_args *args, struct ktread *trace);
+/*
  * Prints warnings found while reading, and closes the trace. `result` is the last result of ktread_next().
  * Returns the exit status.
  */

@@ -443,6 +443,22 @@ struct ktread *trace_args_reopen(const struct trace_args *args, bool window)
 	return trace;
 }
 
+int trace_name_calls_quietly(const struct trace_args *args, struct ktread *trace)
+{
+	const char *text;
+	char *owned;
+	int status;
+
+	if (!args->calls)
+		return foreign_calls_set(trace);
+	if (kdump_table_read(args->name, args->calls, &owned, &text))
+		return KTREAD_E_ABSENT;
+	status = foreign_calls_set_table(
+		trace, text, args->options.machine ? base_machine_number(args->options.machine) : 0);
+	free(owned);
+	return status;
+}
+
 void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace)
 {
 	if (cost_of(trace) == 0)

@@ -53,8 +53,9 @@ $(eval $(call fuzzer,hwt,test/fuzz/opencsd_leaks.c,-detect_leaks=0 -rss_limit_mb
 $(eval $(call fuzzer,ktread,test/fuzz/ktread_exercise.c,-rss_limit_mb=512 -max_len=65536,test/golden/ktread test/golden/bad))
 $(eval $(call fuzzer,proc,,-rss_limit_mb=512 -max_len=16384,test/golden/proc test/golden/proc/bad))
 $(eval $(call fuzzer,profile,,-rss_limit_mb=512 -max_len=16384,))
+$(eval $(call fuzzer,serve,,-rss_limit_mb=512 -max_len=4096,test/golden/serve))
 $(eval $(call fuzzer,spe,,-rss_limit_mb=512 -max_len=8192,test/golden/spe))
 $(eval $(call fuzzer,why,test/unit/support/why_property.c,-rss_limit_mb=512 -max_len=131072,build/test/why-traces))
 
-SCRIPT_TESTS += $(patsubst %,test/fuzz/%.sh,etm4_replay filter_replay given_replay hwt_replay ktread_replay proc_replay profile_replay spe_replay why)
+SCRIPT_TESTS += $(patsubst %,test/fuzz/%.sh,etm4_replay filter_replay given_replay hwt_replay ktread_replay proc_replay profile_replay serve_replay spe_replay why)
 SOAK_TESTS += test/fuzz/ktread_mutate.sh test/fuzz/proc_mutate.sh

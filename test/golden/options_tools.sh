@@ -335,7 +335,15 @@ beyond mcp -d test/mcp/server.sh
 beyond mcp --timeout test/mcp/server.sh
 refused mcp 'no arguments' v2.ktrx
 
-for c in mcp run hunt hwt kdump ktrdump record qemu-args extract take control live goto bisect profile retrace; do
+# ---- open: a server, whose answers test/serve/hostile.py compares with those of show
+for option in --port --no-browser --elf --form --with --raw-clock --align --frequency --machine --v1-layout --calls; do
+	beyond open $option test/serve/hostile.py
+done
+refused open 'port' --port 0 v2.ktrx
+refused open 'port' --port 65536 v2.ktrx
+refused open 'one file' v2.ktrx v2.ktrx
+
+for c in mcp open run hunt hwt kdump ktrdump record qemu-args extract take control live goto bisect profile retrace; do
 	listed $c
 done
 done_testing

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace open: shows a trace in a browser. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/show.h"
+#include "cmd/trace_args.h"
+#include "serve/serve.h"
+
+struct open_command {
+	struct trace_args args;
+	uint64_t port;
+	bool no_browser;
+	const char *elf;
+};
+
+#define AT(member) .to = offsetof(struct open_command, member)
+static const struct option_row rows[] = {
+	{ "port", 0, "N", "port on which the server listens (any free port)", options_set_number, AT(port),
+	  .least = 1, .most = 65535 },
+	{ "no-browser", 0, NULL, "print the address, and start no browser", options_set_flag,
+	  AT(no_browser) },
+	{ "elf", 0, "KERNEL", "the kernel's ELF file, for names and lines of callers and sites",
+	  options_set_text, AT(elf) },
+	{ 0 },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace open [OPTION]... [FILE]",
+	.about =
+		"Shows a trace in a browser on this machine. Serves the trace on 127.0.0.1 until Ctrl-C, "
+		"prints the address on standard error, and starts a browser if standard error is a terminal. "
+		"Access needs this address, which contains a token. The trace is not changed.",
+	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
+		   trace_calls_options },
+	.end = "Examples:\n"
+	       "  ktrace open boot.ktrx\n"
+	       "  ktrace open --no-browser --port 8080 boot.ktrx\n",
+};
+
+static struct ktread *open_trace(void *context, bool window)
+{
+	const struct open_command *command = context;
+	struct ktread *trace = trace_args_reopen(&command->args, window);
+
+	if (trace && trace_name_calls_quietly(&command->args, trace) < 0) {
+		ktread_close(trace);
+		return NULL;
+	}
+	return trace;
+}
+
+static struct symbols *open_symbols(void *context, const struct ktread *trace)
+{
+	const struct open_command *command = context;
+	struct symbols *symbols = NULL;
+
+	return command->elf && symbols_open(&symbols, command->elf, ktread_info(trace)) >= 0 ? symbols : NULL;
+}
+
+/*
+ * Opens the trace and its symbols once, so that messages about them appear before the address. Returns 0, or
+ * an exit status after a message.
+ */
+static int try_to_open(struct open_command *command)
+{
+	struct symbols *symbols;
+	struct ktread *trace;
+	struct stat about;
+	int status;
+
+	if (stat(command->args.path, &about) == 0 && !S_ISREG(about.st_mode)) {
+		command_message(command->args.name, "%s: not a regular file: it cannot be read several times",
+				command->args.path);
+		return EXIT_BAD_INPUT;
+	}
+	status = trace_args_open(&command->args, &trace);
+	if (status)
+		return status;
+	status = show_symbols_open(&symbols, command->elf, trace, command->args.name);
+	symbols_close(symbols);
+	return trace_args_close(&command->args, trace, 0) | status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct open_command command = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true } };
+	struct serve_options options = {
+		.name = argv[0], .open = open_trace, .open_symbols = open_symbols, .context = &command
+	};
+	int status = trace_args_parse(&command.args, argc, argv);
+
+	if (status >= 0)
+		return status;
+	status = try_to_open(&command);
+	if (status)
+		return status;
+	options.path = command.args.path;
+	options.port = (uint16_t)command.port;
+	options.browser = !command.no_browser && isatty(STDERR_FILENO);
+	return serve_run(&options) < 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
+
+const struct command command_open = {
+	.name = "open",
+	.purpose = "show a trace in a browser",
+	.run = run,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Answers from a trace, made in a process of their own (job.h). */
+#ifndef SERVE_ANSWERS_H
+#define SERVE_ANSWERS_H
+
+#include <sys/stat.h>
+
+#include "serve/request.h"
+#include "serve/serve.h"
+
+struct serve_source {
+	const struct serve_options *options;
+	struct stat file; /* the trace's file when the server started */
+};
+
+/*
+ * Writes the answer to a struct serve_request. `context` is a struct serve_source. Returns 0 if the answer,
+ * which may be an error, is complete.
+ */
+int serve_answer(void *context, const void *request, int descriptor);
+
+#endif

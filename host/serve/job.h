@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A job is a process that makes one answer. The server forks it, so that an answer neither delays others nor
+ * changes the server, whatever the trace contains. The job writes its answer into a pipe: first the status
+ * and the kind, then the body.
+ */
+#ifndef SERVE_JOB_H
+#define SERVE_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SERVE_ANSWER_MOST ((size_t)256 << 20) /* maximum size of an answer in bytes */
+
+enum serve_kind {
+	SERVE_JSON,
+	SERVE_BYTES,
+	SERVE_KINDS,
+};
+
+/* The beginning of what a job writes. */
+struct serve_begin {
+	uint32_t status; /* of HTTP */
+	uint32_t kind;	 /* enum serve_kind */
+};
+
+struct serve_job {
+	pid_t pid; /* 0: no process */
+	int descriptor;
+	unsigned char *bytes; /* what the job wrote so far */
+	uint32_t room;
+	size_t length;
+	uint64_t deadline; /* in ms of the caller's clock */
+};
+
+/* Runs in the new process. Returns its exit status: 0 if the answer is complete. */
+typedef int serve_work(void *context, const void *request, int descriptor);
+
+/* Starts a process. Returns 0 or an errno. */
+int serve_job_start(struct serve_job *job, serve_work *work, void *context, const void *request);
+/* Reads what is available. Returns true if the job has closed its pipe, or has written too much. */
+bool serve_job_read(struct serve_job *job);
+/*
+ * Waits for the end of the process, which it kills first unless `done` is true. Returns whether the answer
+ * is complete.
+ */
+bool serve_job_end(struct serve_job *job, bool done);
+/* Ends the process and frees the answer. */
+void serve_job_free(struct serve_job *job);
+
+/* For the job: write the beginning of an answer, or a whole answer that is an error. Return 0 or an errno. */
+int serve_begin(int descriptor, uint32_t status, enum serve_kind kind);
+/* `column` is that of a wrong word in an expression; 0: none. */
+int serve_error(int descriptor, uint32_t status, const char *text, uint32_t column);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Requests of a browser: what they ask for, and whether they may. These functions use only their arguments,
+ * and trust no byte of a request.
+ */
+#ifndef SERVE_REQUEST_H
+#define SERVE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SERVE_TOKEN	  32u	 /* number of characters of a token: 128 bits in hexadecimal */
+#define SERVE_TARGET_MOST 12800u /* maximum number of bytes of a request's path and query */
+#define SERVE_WHERE	  4096u	 /* maximum number of bytes of an expression */
+#define SERVE_WHY	  160u	 /* bytes of a message */
+#define SERVE_EVENTS	  1000u	 /* default number of events in an answer */
+#define SERVE_EVENTS_MOST 100000u
+
+/* What a request asks for. spec/page.md describes each. */
+enum serve_what {
+	SERVE_EVENT,
+	SERVE_EVENTS_LIST,
+	SERVE_SEARCH,
+	SERVE_WHATS,
+};
+
+/* Statuses of HTTP. */
+enum {
+	SERVE_OK = 200,
+	SERVE_BAD = 400,
+	SERVE_FORBIDDEN = 403,
+	SERVE_ABSENT = 404,
+	SERVE_METHOD = 405,
+	SERVE_CHANGED = 409,
+	SERVE_TOO_WIDE = 413,
+	SERVE_TOO_LONG = 414,
+	SERVE_BROKEN = 500,
+	SERVE_BUSY = 503,
+};
+
+struct serve_request {
+	enum serve_what what;
+	uint64_t from, until; /* times in ns since the first event, both inclusive */
+	uint64_t limit;	      /* maximum number of events in the answer */
+	uint64_t ring, slot;  /* of an event's id */
+	bool has_time;	      /* true if `time` is the time of the event with this id */
+	uint64_t time;
+	char where[SERVE_WHERE + 1]; /* expression; "" if there is none */
+};
+
+/*
+ * Parses the path and the query of a request, such as "/0123…/event?id=1.20". `token` has SERVE_TOKEN
+ * characters. Returns SERVE_OK, or a status with a message in `why`. A request without the token gets
+ * SERVE_ABSENT, like one for a path that does not exist.
+ */
+int serve_request_parse(struct serve_request *request, const char *target, size_t length, const char *token,
+			char why[SERVE_WHY]);
+
+/* Headers of a request. A member is NULL if there is no such header. */
+struct serve_headers {
+	unsigned hosts; /* number of Host headers */
+	const char *host, *origin;
+	const char *site, *mode; /* Sec-Fetch-Site, Sec-Fetch-Mode */
+	bool body;		 /* true if the request has a body */
+};
+
+/*
+ * Checks the method and the headers of a request to the server at 127.0.0.1:`port`. Returns SERVE_OK, or a
+ * status with a message in `why`. Refuses:
+ * - methods other than GET and HEAD, and a body;
+ * - a Host other than 127.0.0.1:PORT and localhost:PORT. A page of another server whose name an attacker
+ *   lets resolve to 127.0.0.1 sends the attacker's name (DNS rebinding);
+ * - requests that a page of another origin makes, except that it may open the page: then the token protects.
+ */
+int serve_request_check(const char *method, const struct serve_headers *headers, uint16_t port,
+			char why[SERVE_WHY]);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A server of HTTP for one trace and one browser on this machine. It listens on 127.0.0.1, and answers only
+ * requests whose path has its token, which is different in each run. ktrace-open(1) describes the server,
+ * spec/page.md the requests.
+ */
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/symbols.h"
+#include "ktread/ktread.h"
+
+struct serve_options {
+	const char *name; /* begins messages */
+	const char *path; /* of the trace: a regular file */
+	uint16_t port;	  /* 0: any free port */
+	bool browser;	  /* true: open a browser */
+	bool live;	  /* true: the file changes, because it is the RAM of a running guest */
+	/*
+	 * Opens the trace; `window` as in struct ktread_options. Returns NULL if this fails. The caller
+	 * closes the trace. Called in processes that the server has forked.
+	 */
+	struct ktread *(*open)(void *context, bool window);
+	/* Opens the symbols for addresses of the trace. May return NULL: no symbols. */
+	struct symbols *(*open_symbols)(void *context, const struct ktread *trace);
+	void *context; /* argument of these functions; borrowed */
+};
+
+/*
+ * Prints the server's address on standard error, and serves until SIGINT, SIGTERM or SIGHUP. Returns 0, or
+ * -1 after a message on standard error.
+ */
+int serve_run(const struct serve_options *options);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The parts of a server: its connections, its requests, and the processes that answer them. */
+#ifndef SERVE_SERVER_H
+#define SERVE_SERVER_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "serve/answers.h"
+#include "serve/job.h"
+#include "serve/request.h"
+#include "serve/serve.h"
+
+#define SERVE_CONNECTIONS 128u /* maximum number of connections */
+#define SERVE_CROWDED	  96u  /* number of connections from which on the oldest one that is idle is closed */
+#define SERVE_JOBS	  4u   /* maximum number of processes at a time */
+#define SERVE_IDLE_MS	  15000u /* time for a whole head of a request, and for the next request */
+#define SERVE_SEND_MS	  120000u
+#define SERVE_JOB_MS	  120000u
+
+/* A connection. All of them are in a list, from the one that has waited longest. */
+struct serve_peer {
+	struct serve_peer *previous, *next;
+	int socket;
+	bool sending;	/* true while a request is answered */
+	uint64_t since; /* start of waiting for a request, or of the answer, in ms */
+};
+
+/* A request whose head has been received. */
+struct serve_call {
+	struct serve_call *next; /* in the list of calls that wait for a job, or whose job runs */
+	char *target;
+	struct MHD_Connection *connection;
+	struct serve_peer *peer;
+	bool waits; /* true while the connection is suspended and the call is in the list */
+	struct serve_job job;
+	struct serve_request request;
+	struct MHD_Response *response; /* NULL: not yet made */
+	unsigned status;
+};
+
+struct serve_server {
+	const struct serve_options *options;
+	struct serve_source source;
+	struct MHD_Daemon *daemon;
+	uint16_t port;
+	char token[SERVE_TOKEN + 1];
+	struct serve_peer *first, *last;
+	unsigned peers;
+	struct serve_call *calls;
+};
+
+/* Returns milliseconds of a monotonic clock. */
+uint64_t serve_now(void);
+
+/* Start and stop the daemon. serve_listen() returns 0 or an errno. */
+int serve_listen(struct serve_server *server);
+void serve_stop(struct serve_server *server);
+
+/* ---- Connections (peers.c) ---- */
+
+void serve_peer_notify(void *server, struct MHD_Connection *connection, void **peer,
+		       enum MHD_ConnectionNotificationCode code);
+/* A request of the connection begins to be answered, or has been answered. */
+void serve_peer_mark(struct serve_server *server, struct serve_peer *peer, bool sending);
+/*
+ * Closes connections that take too long. Returns the number of milliseconds after which to call this again;
+ * negative: not needed.
+ */
+int serve_peers_expire(struct serve_server *server);
+
+/* ---- Calls (calls.c) ---- */
+
+/* Makes a response with all headers, and frees `bytes` with it. Returns NULL if memory is short. */
+struct MHD_Response *serve_response(unsigned char *bytes, size_t offset, size_t length, enum serve_kind kind);
+/* Makes an error as a response. */
+struct MHD_Response *serve_refusal(const char *why);
+/* Puts a call into the list. Requires: its connection is suspended. */
+void serve_call_add(struct serve_server *server, struct serve_call *call);
+/* Starts jobs, reads their answers and resumes the connections of those that are complete. */
+void serve_calls_step(struct serve_server *server);
+/* Ends the call's job, if it has one. */
+void serve_call_free(struct serve_server *server, struct serve_call *call);
+
+#endif

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The server of `ktrace open` gives the answers of `ktrace show`, and survives hostile clients. The program is built with
+# AddressSanitizer.
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-test.XXXXXX") || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' INT TERM
+
+build/test/cmd-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
+# A browser is started only on a terminal, so none is started here.
+python3 test/serve/hostile.py build/asan/bin/ktrace "$tmp/v2.ktrx" "$tmp"
