@@ -32,11 +32,7 @@ static int fail(const struct answer *answer, uint32_t status, const char *text)
 
 /* ---- The file ---- */
 
-/*
- * Returns NULL if the file is that with which the server started, otherwise a text that states what
- * happened.
- */
-static const char *what_changed(const struct serve_source *source)
+const char *serve_what_changed(const struct serve_source *source)
 {
 	const struct stat *then = &source->file;
 	struct stat now;
@@ -240,7 +236,7 @@ static int write_one(const struct answer *answer, int file)
 
 	if (serve_begin(answer->descriptor, SERVE_OK, SERVE_JSON))
 		return EXIT_FAILURE;
-	return write(answer->descriptor, line, length) == (ssize_t)length ? 0 : EXIT_FAILURE;
+	return serve_write(answer->descriptor, line, length) ? EXIT_FAILURE : 0;
 }
 
 static int write_events(const struct answer *answer)
@@ -301,7 +297,7 @@ int serve_answer(void *context, const void *request, int descriptor)
 {
 	struct answer answer = { .source = context, .request = request, .descriptor = descriptor };
 	const struct serve_options *options = answer.source->options;
-	const char *changed = what_changed(answer.source);
+	const char *changed = serve_what_changed(answer.source);
 	int status;
 
 	if (changed)

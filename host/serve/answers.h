@@ -14,6 +14,11 @@ struct serve_source {
 };
 
 /*
+ * Returns NULL if the file is that with which the server started, otherwise a text that states what happened.
+ */
+const char *serve_what_changed(const struct serve_source *source);
+
+/*
  * Writes the answer to a struct serve_request. `context` is a struct serve_source. Returns 0 if the answer,
  * which may be an error, is complete.
  */

@@ -11,13 +11,22 @@
 static const char *const types[SERVE_KINDS] = {
 	[SERVE_JSON] = "application/json; charset=utf-8",
 	[SERVE_BYTES] = "application/octet-stream",
+	[SERVE_HTML] = "text/html; charset=utf-8",
+};
+
+/* The page contains a policy of its own, which allows its script. Both policies apply. */
+static const char *const policies[SERVE_KINDS] = {
+	[SERVE_JSON] = "default-src 'none'; frame-ancestors 'none'; sandbox",
+	[SERVE_BYTES] = "default-src 'none'; frame-ancestors 'none'; sandbox",
+	[SERVE_HTML] = "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
+		       "frame-ancestors 'none'",
 };
 
 static int add_headers(struct MHD_Response *response, enum serve_kind kind)
 {
 	const char *const headers[][2] = {
 		{ "Content-Type", types[kind] },
-		{ "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox" },
+		{ "Content-Security-Policy", policies[kind] },
 		{ "Cache-Control", "no-store" },
 		{ "X-Content-Type-Options", "nosniff" },
 		{ "X-Frame-Options", "DENY" },
@@ -30,6 +39,17 @@ static int add_headers(struct MHD_Response *response, enum serve_kind kind)
 		if (MHD_add_response_header(response, headers[n][0], headers[n][1]) != MHD_YES)
 			return -1;
 	return 0;
+}
+
+struct MHD_Response *serve_constant(const char *bytes, size_t length, enum serve_kind kind)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(length, (void *)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT);
+
+	if (!response || add_headers(response, kind) == 0)
+		return response;
+	MHD_destroy_response(response);
+	return NULL;
 }
 
 struct MHD_Response *serve_response(unsigned char *bytes, size_t offset, size_t length, enum serve_kind kind)
@@ -103,7 +123,7 @@ static void take_answer(struct serve_server *server, struct serve_call *call, bo
 	struct MHD_Response *response;
 	struct serve_begin begin;
 
-	if (!serve_job_end(job, done)) {
+	if (!serve_job_end(job, done) || job->length < sizeof(begin)) {
 		finish(server, call, SERVE_BROKEN,
 		       serve_refusal(
 			       done ? "the trace could not be read to its end, or the answer is too long"
@@ -119,6 +139,12 @@ static void take_answer(struct serve_server *server, struct serve_call *call, bo
 		job->bytes = NULL;
 	finish(server, call, begin.status, response);
 	serve_job_free(job);
+}
+
+/* Returns whether the call waits for data of the store. */
+static bool is_stored(const struct serve_call *call)
+{
+	return call->request.what <= SERVE_BLOCKS;
 }
 
 static void start(struct serve_server *server, struct serve_call *call)
@@ -137,7 +163,10 @@ void serve_calls_step(struct serve_server *server)
 
 	for (struct serve_call *call = server->calls; call; call = next) {
 		next = call->next;
-		if (call->job.pid > 0) {
+		if (is_stored(call)) {
+			if (serve_store_answer(server, call))
+				finish(server, call, call->status, call->response);
+		} else if (call->job.pid > 0) {
 			if (serve_job_read(&call->job))
 				take_answer(server, call, true);
 			else if (serve_now() >= call->job.deadline)
@@ -148,7 +177,7 @@ void serve_calls_step(struct serve_server *server)
 	}
 	for (struct serve_call *call = server->calls; call && running < SERVE_JOBS; call = next) {
 		next = call->next;
-		if (call->job.pid <= 0) {
+		if (call->job.pid <= 0 && !is_stored(call)) {
 			start(server, call);
 			running++;
 		}
@@ -160,7 +189,7 @@ void serve_call_free(struct serve_server *server, struct serve_call *call)
 	if (call->waits)
 		take_out(server, call);
 	serve_job_free(&call->job);
-	if (call->response)
+	if (call->response && !call->is_shared)
 		MHD_destroy_response(call->response);
 	free(call->target);
 	free(call);

@@ -15,7 +15,8 @@
 #include "base/json.h"
 
 #define READ_BYTES ((size_t)256 << 10)
-#define CHILD_END  3 /* descriptor of the pipe in the job */
+#define READS	   64u /* maximum number of reads at one time */
+#define CHILD_END  3   /* descriptor of the pipe in the job */
 
 /*
  * Becomes the job. Closes the server's descriptors, so that connections end when the server closes them.
@@ -63,7 +64,7 @@ int serve_job_start(struct serve_job *job, serve_work *work, void *context, cons
 
 bool serve_job_read(struct serve_job *job)
 {
-	for (;;) {
+	for (unsigned n = 0; n < READS;) {
 		unsigned char *larger;
 		ssize_t got;
 
@@ -81,7 +82,15 @@ bool serve_job_read(struct serve_job *job)
 		if (got <= 0)
 			return true;
 		job->length += (size_t)got;
+		n++;
 	}
+	return false;
+}
+
+void serve_job_drop(struct serve_job *job, size_t length)
+{
+	job->length -= length;
+	memmove(job->bytes, job->bytes + length, job->length);
 }
 
 bool serve_job_end(struct serve_job *job, bool done)
@@ -98,8 +107,7 @@ bool serve_job_end(struct serve_job *job, bool done)
 		close(job->descriptor);
 	job->pid = 0;
 	job->descriptor = -1;
-	return done && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS &&
-	       job->length >= sizeof(struct serve_begin);
+	return done && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
 void serve_job_free(struct serve_job *job)
@@ -109,12 +117,26 @@ void serve_job_free(struct serve_job *job)
 	*job = (struct serve_job){ .descriptor = -1 };
 }
 
+int serve_write(int descriptor, const void *bytes, size_t length)
+{
+	const unsigned char *at = bytes;
+
+	while (length) {
+		const ssize_t put = write(descriptor, at, length);
+
+		if (put < 0 && errno != EINTR)
+			return errno;
+		at += put > 0 ? put : 0;
+		length -= put > 0 ? (size_t)put : 0;
+	}
+	return 0;
+}
+
 int serve_begin(int descriptor, uint32_t status, enum serve_kind kind)
 {
 	const struct serve_begin begin = { status, kind };
 
-	/* a pipe takes so few bytes at once */
-	return write(descriptor, &begin, sizeof(begin)) == sizeof(begin) ? 0 : errno;
+	return serve_write(descriptor, &begin, sizeof(begin));
 }
 
 int serve_error(int descriptor, uint32_t status, const char *text, uint32_t column)

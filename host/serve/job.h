@@ -17,6 +17,7 @@
 enum serve_kind {
 	SERVE_JSON,
 	SERVE_BYTES,
+	SERVE_HTML,
 	SERVE_KINDS,
 };
 
@@ -40,16 +41,23 @@ typedef int serve_work(void *context, const void *request, int descriptor);
 
 /* Starts a process. Returns 0 or an errno. */
 int serve_job_start(struct serve_job *job, serve_work *work, void *context, const void *request);
-/* Reads what is available. Returns true if the job has closed its pipe, or has written too much. */
+/*
+ * Reads what is available, up to a few megabytes. Returns true if the job has closed its pipe, or has written
+ * too much.
+ */
 bool serve_job_read(struct serve_job *job);
 /*
- * Waits for the end of the process, which it kills first unless `done` is true. Returns whether the answer
- * is complete.
+ * Waits for the end of the process, which it kills first unless `done` is true. Returns whether the process
+ * has succeeded.
  */
 bool serve_job_end(struct serve_job *job, bool done);
+/* Removes the first `length` bytes of what was read. */
+void serve_job_drop(struct serve_job *job, size_t length);
 /* Ends the process and frees the answer. */
 void serve_job_free(struct serve_job *job);
 
+/* For the job: writes all bytes. Returns 0 or an errno. */
+int serve_write(int descriptor, const void *bytes, size_t length);
 /* For the job: write the beginning of an answer, or a whole answer that is an error. Return 0 or an errno. */
 int serve_begin(int descriptor, uint32_t status, enum serve_kind kind);
 /* `column` is that of a wrong word in an expression; 0: none. */

@@ -54,14 +54,15 @@ enum {
 	ID = 1 << 3,
 	TIME = 1 << 4,
 	WHERE = 1 << 5,
+	NUMBER = 1 << 6,
 };
 
 static const struct {
 	const char *name;
 	unsigned bit;
 } parameters[] = {
-	{ "from", FROM }, { "until", UNTIL }, { "limit", LIMIT },
-	{ "id", ID },	  { "time", TIME },   { "where", WHERE },
+	{ "from", FROM }, { "until", UNTIL }, { "limit", LIMIT }, { "id", ID },
+	{ "time", TIME }, { "where", WHERE }, { "n", NUMBER },
 };
 #define PARAMETERS (sizeof(parameters) / sizeof(parameters[0]))
 
@@ -69,6 +70,9 @@ static const struct {
 	const char *path;
 	unsigned needs, takes; /* parameters that the request must have, and those that it may have */
 } whats[SERVE_WHATS] = {
+	[SERVE_PAGE] = { "", 0, 0 },
+	[SERVE_HEAD] = { "head", 0, 0 },
+	[SERVE_BLOCKS] = { "blocks", NUMBER, NUMBER },
 	[SERVE_EVENT] = { "event", ID, ID | TIME },
 	[SERVE_EVENTS_LIST] = { "events", 0, FROM | UNTIL | LIMIT },
 	[SERVE_SEARCH] = { "search", WHERE, WHERE | FROM | UNTIL | LIMIT },
@@ -182,6 +186,8 @@ static bool read_value(struct serve_request *request, unsigned bit, struct word 
 	case LIMIT:
 		return read_number(value, &request->limit) && request->limit > 0 &&
 		       request->limit <= SERVE_EVENTS_MOST;
+	case NUMBER:
+		return read_number(value, &request->number);
 	case ID:
 		return read_id(value, request);
 	case TIME:
@@ -242,7 +248,7 @@ int serve_request_parse(struct serve_request *request, const char *target, size_
 	*request = (struct serve_request){ .until = UINT64_MAX, .limit = SERVE_EVENTS };
 	if (length > SERVE_TARGET_MOST)
 		return refuse(why, SERVE_TOO_LONG, "the address is too long");
-	if (cut(&rest, '/').length || !is_token(cut(&rest, '/'), token))
+	if (cut(&rest, '/').length || !is_token(cut(&rest, '/'), token) || rest.text[-1] != '/')
 		return refuse(why, SERVE_ABSENT, "there is nothing at this address");
 	path = cut(&rest, '?');
 	for (unsigned n = 0; n < SERVE_WHATS; n++)

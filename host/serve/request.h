@@ -19,6 +19,9 @@
 
 /* What a request asks for. spec/page.md describes each. */
 enum serve_what {
+	SERVE_PAGE,
+	SERVE_HEAD,
+	SERVE_BLOCKS,
 	SERVE_EVENT,
 	SERVE_EVENTS_LIST,
 	SERVE_SEARCH,
@@ -43,6 +46,7 @@ struct serve_request {
 	enum serve_what what;
 	uint64_t from, until; /* times in ns since the first event, both inclusive */
 	uint64_t limit;	      /* maximum number of events in the answer */
+	uint64_t number;      /* of a block */
 	uint64_t ring, slot;  /* of an event's id */
 	bool has_time;	      /* true if `time` is the time of the event with this id */
 	uint64_t time;

@@ -79,6 +79,14 @@ static int least(int timeout, long long other)
 	return other > INT_MAX ? INT_MAX : (int)other;
 }
 
+static void add_descriptor(int descriptor, fd_set *set, int *most)
+{
+	if (descriptor < 0)
+		return;
+	FD_SET(descriptor, set);
+	*most = descriptor > *most ? descriptor : *most;
+}
+
 /*
  * Waits until there is something to do, or a signal arrives, and does it. select(2) also reports that a
  * client has closed its side after an incomplete request; the daemon's own epoll(7) does not. Returns 0 or
@@ -97,17 +105,16 @@ static int step(struct serve_server *server)
 	FD_ZERO(&errors);
 	if (MHD_get_fdset(server->daemon, &reads, &writes, &errors, &most) != MHD_YES)
 		return -1;
+	add_descriptor(server->store.job.descriptor, &reads, &most);
 	for (const struct serve_call *call = server->calls; call; call = call->next)
-		if (call->job.pid > 0) {
-			FD_SET(call->job.descriptor, &reads);
-			most = call->job.descriptor > most ? call->job.descriptor : most;
-		}
+		add_descriptor(call->job.descriptor, &reads, &most);
 	if (MHD_get_timeout(server->daemon, &wait) == MHD_YES)
 		timeout = least(timeout, (long long)wait);
 	time = (struct timespec){ timeout / 1000, timeout % 1000 * 1000000L };
 	sigemptyset(&none);
 	if (pselect(most + 1, &reads, &writes, &errors, timeout < 0 ? NULL : &time, &none) < 0)
 		return errno == EINTR ? 0 : -1;
+	serve_store_step(server);
 	serve_calls_step(server);
 	if (MHD_run_from_select(server->daemon, &reads, &writes, &errors) != MHD_YES)
 		return -1;
@@ -145,6 +152,12 @@ int serve_run(const struct serve_options *options)
 	error = serve_listen(&server);
 	if (error) {
 		fprintf(stderr, "%s: 127.0.0.1:%u: %s\n", options->name, options->port, strerror(error));
+		return -1;
+	}
+	error = serve_store_start(&server);
+	if (error) {
+		fprintf(stderr, "%s: %s\n", options->name, strerror(error));
+		serve_stop(&server);
 		return -1;
 	}
 	snprintf(address, sizeof(address), "http://127.0.0.1:%u/%s/", server.port, server.token);

@@ -107,6 +107,9 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		call->response = serve_refusal(why);
 		return send_response(call);
 	}
+	if (call->request.what <= SERVE_BLOCKS && serve_store_answer(server, call))
+		return send_response(call);
+	call->status = 0;
 	MHD_suspend_connection(connection);
 	serve_call_add(server, call);
 	return MHD_YES;
@@ -178,4 +181,5 @@ void serve_stop(struct serve_server *server)
 	}
 	MHD_stop_daemon(server->daemon);
 	server->daemon = NULL;
+	serve_store_free(server);
 }

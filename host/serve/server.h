@@ -37,7 +37,22 @@ struct serve_call {
 	struct serve_job job;
 	struct serve_request request;
 	struct MHD_Response *response; /* NULL: not yet made */
+	bool is_shared;		       /* true if the response belongs to the server */
 	unsigned status;
+};
+
+/*
+ * The page's data, which one process makes when the server starts. Requests for data that is not yet made
+ * wait for it.
+ */
+struct serve_store {
+	struct serve_job job;
+	struct MHD_Response *head;
+	struct MHD_Response **block;
+	uint32_t blocks, room;
+	size_t bytes;	 /* sum of the sizes */
+	bool done;	 /* true if no more data will come */
+	char error[256]; /* why data is missing; "" if none is missing */
 };
 
 struct serve_server {
@@ -49,6 +64,8 @@ struct serve_server {
 	struct serve_peer *first, *last;
 	unsigned peers;
 	struct serve_call *calls;
+	struct serve_store store;
+	struct MHD_Response *page;
 };
 
 /* Returns milliseconds of a monotonic clock. */
@@ -74,6 +91,8 @@ int serve_peers_expire(struct serve_server *server);
 
 /* Makes a response with all headers, and frees `bytes` with it. Returns NULL if memory is short. */
 struct MHD_Response *serve_response(unsigned char *bytes, size_t offset, size_t length, enum serve_kind kind);
+/* The same for bytes that stay in memory. */
+struct MHD_Response *serve_constant(const char *bytes, size_t length, enum serve_kind kind);
 /* Makes an error as a response. */
 struct MHD_Response *serve_refusal(const char *why);
 /* Puts a call into the list. Requires: its connection is suspended. */
@@ -82,5 +101,18 @@ void serve_call_add(struct serve_server *server, struct serve_call *call);
 void serve_calls_step(struct serve_server *server);
 /* Ends the call's job, if it has one. */
 void serve_call_free(struct serve_server *server, struct serve_call *call);
+
+/* ---- The page and its data (store.c) ---- */
+
+/* Starts the process that makes the data. Returns 0 or an errno. */
+int serve_store_start(struct serve_server *server);
+void serve_store_free(struct serve_server *server);
+/* Takes the data that has been made. */
+void serve_store_step(struct serve_server *server);
+/*
+ * Sets the response of a call for data in the store, and its status. Returns false if the data is not yet
+ * made.
+ */
+bool serve_store_answer(struct serve_server *server, struct serve_call *call);
 
 #endif

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import zlib
 from urllib.parse import quote
 
 KTRACE, TRACE, FOLDER = sys.argv[1:]
@@ -24,8 +25,10 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
+EVENTS = 7  # tag of the section with events (spec/page.md)
 count = 0
 failed = False
+running = []
 
 
 def check(name, good, why=""):
@@ -42,6 +45,7 @@ class Server:
 
     def __init__(self, *words):
         self.process = subprocess.Popen([KTRACE, "open", "--no-browser", *words], stderr=subprocess.PIPE)
+        running.append(self.process)
         self.lines = b""
         for line in self.process.stderr:
             self.lines += line
@@ -169,6 +173,69 @@ def answers(server):
     )
 
 
+def varint(data, at):
+    number = shift = 0
+    while True:
+        number |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return number, at
+
+
+def sections(block):
+    """Yields the tag and the bytes of each section of a block."""
+    data = zlib.decompress(block)
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        size, at = varint(data, at)
+        yield tag, data[at : at + size]
+        at += size
+
+
+def count_events(blocks):
+    """Returns the number of events in blocks: the third number of each EVENTS section."""
+    total = 0
+    for block in blocks:
+        for tag, data in sections(block):
+            if tag == EVENTS:
+                at = varint(data, varint(data, 0)[1])[1]
+                total += varint(data, at)[0]
+    return total
+
+
+def summary():
+    out = subprocess.run([KTRACE, "summary", "--json", TRACE], capture_output=True, check=True)
+    return json.loads(out.stdout)
+
+
+def page(server):
+    """The page and its data."""
+    got = server.get("")
+    check(
+        "the page is HTML, and only its own script may run",
+        got.status == 200
+        and got.headers["content-type"].startswith("text/html")
+        and got.has_headers()
+        and b"default-src 'none'" in got.body
+        and b"script-src 'sha256-" in got.body,
+        got,
+    )
+    head = server.get("head").json()
+    check("head: its summary is that of ktrace summary", head["summary"] == summary(), head)
+    blocks = []
+    while (got := server.get(f"blocks?n={len(blocks)}")).status == 200:
+        blocks.append(got.body)
+    check("blocks: after the last one there is nothing", got.is_refusal(404), got)
+    check(
+        "blocks: as many events as ktrace summary counts",
+        count_events(blocks) == summary()["events"] > 0,
+        f"{count_events(blocks)} {summary()['events']}",
+    )
+    check("blocks: a number beyond all blocks", server.get("blocks?n=18446744073709551615").is_refusal(404))
+
+
 def options():
     """Options of the trace have the same effect as for `ktrace show`."""
     bare = os.path.join(os.path.dirname(TRACE), "v1.bin")
@@ -273,6 +340,7 @@ def paths(server):
     other = ("0" if token[0] != "0" else "1") + token[1:]
     for target in (
         "/",
+        "/head",
         "/events",
         f"/{other}/events",
         f"/{token[:-1]}/events",
@@ -307,6 +375,10 @@ def paths(server):
 
 def numbers(server):
     for query in (
+        "blocks",
+        "blocks?n=-1",
+        "head?n=1",
+        "?n=1",
         "events?from=-1",
         "events?from=%2d1",
         "events?from=+1",
@@ -459,6 +531,7 @@ def ends(server):
 def main():
     signal.alarm(600)  # only a server that hangs reaches this
     server = Server(TRACE)
+    page(server)
     answers(server)
     options()
     expressions(server)
@@ -472,7 +545,16 @@ def main():
     ends(server)
     changes()
     print(f"1..{count}")
-    sys.exit(failed)
 
 
-main()
+def too_long(number, frame):
+    raise SystemExit("the server does not answer")
+
+
+signal.signal(signal.SIGALRM, too_long)
+try:
+    main()
+finally:
+    for process in running:
+        process.kill()
+sys.exit(failed)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Makes the data of the page, in a process of its own, and writes it as frames. */
+#ifndef SERVE_BUILD_H
+#define SERVE_BUILD_H
+
+#include <stdint.h>
+
+enum serve_frame_kind {
+	SERVE_FRAME_HEAD,
+	SERVE_FRAME_BLOCK,
+	SERVE_FRAME_ERROR, /* a text; no more frames follow */
+};
+
+/* The beginning of a frame. `size` bytes follow. */
+struct serve_frame {
+	uint32_t kind, size;
+};
+
+/* A serve_work() whose context is a struct serve_source. */
+int serve_build(void *context, const void *nothing, int descriptor);
+
+#endif
