@@ -7,65 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/files.h"
-#include "analyze/flows.h"
-#include "analyze/processes.h"
-#include "analyze/scheduling.h"
-#include "analyze/span_names.h"
-#include "analyze/spans.h"
-#include "analyze/threads.h"
-#include "analyze/wellknown.h"
-#include "export/functions.h"
 #include "export/perfetto_packet.h"
+#include "export/walk.h"
 #include "ktread/ktread.h"
-
-/*
- * Converts ticks of the counter to nanoseconds since the counter was zero. Each event gets a time at least
- * 2 ns later than the previous event, even if a slow counter gave both the same timestamp. This keeps
- * events in their order.
- */
-
-struct perfetto_clock {
-	uint64_t frequency;
-	/* start of the second that was last converted, first in ticks, then in ns */
-	uint64_t second, second_ns;
-	uint64_t last; /* time that the previous event got */
-};
-
-/* The latest time that is written: far below the greatest signed 64-bit number. */
-#define PERFETTO_TIME_MAX (INT64_MAX / 2)
-
-/* Prepares a clock. If the frequency is unknown (0), a tick is shown as a nanosecond. */
-static inline void perfetto_clock_init(struct perfetto_clock *clock, uint64_t frequency)
-{
-	*clock = (struct perfetto_clock){ .frequency = frequency ? frequency : 1000000000u };
-}
-
-static inline uint64_t perfetto_clock_ns(struct perfetto_clock *clock, uint64_t stamp)
-{
-	uint64_t rest = stamp - clock->second;
-
-	if (__builtin_expect(rest >= clock->frequency, 0)) {
-		uint64_t seconds = stamp / clock->frequency;
-
-		if (seconds >= PERFETTO_TIME_MAX / 1000000000u)
-			return PERFETTO_TIME_MAX;
-		clock->second = seconds * clock->frequency;
-		clock->second_ns = seconds * 1000000000u;
-		rest = stamp - clock->second;
-	}
-	return clock->second_ns + (uint64_t)((unsigned __int128)rest * 1000000000u / clock->frequency);
-}
-
-static inline uint64_t perfetto_clock_event(struct perfetto_clock *clock, uint64_t stamp)
-{
-	uint64_t time = perfetto_clock_ns(clock, stamp);
-
-	if (time < clock->last + 2)
-		time = clock->last + 2;
-	clock->last = time;
-	return time;
-}
 
 /* ---- perfetto_track.c ---- */
 
@@ -75,17 +19,10 @@ static inline uint64_t perfetto_clock_event(struct perfetto_clock *clock, uint64
  * describes its name and process, and another one describes the process.
  */
 
-/*
- * Id of the kernel as a process. All threads for which no event names a process belong to it. The id is
- * larger than any thread id. In a trace with records_only, each thread is a process of its own instead.
- */
-#define PERFETTO_KERNEL_PID (KTRX_THREAD_MAX + 1u)
-
 struct perfetto_tracks {
 	struct ktread *trace;
 	struct perfetto_stream *stream;
-	struct threads *threads; /* not owned */
-	const struct processes *processes;
+	const struct walk *walk;
 	struct perfetto_lanes *thread, *cpu;
 	uint32_t thread_count, cpu_count;
 	/* by event id: uuid of the track for the event's first field; 0 if it has no description yet */
@@ -94,7 +31,7 @@ struct perfetto_tracks {
 	bool cpus_described, kernel_described;
 };
 
-int perfetto_tracks_init(struct perfetto_tracks *tracks, struct ktread *trace,
+int perfetto_tracks_init(struct perfetto_tracks *tracks, const struct walk *walk, struct ktread *trace,
 			 struct perfetto_stream *stream);
 void perfetto_tracks_free(struct perfetto_tracks *tracks);
 
@@ -127,68 +64,36 @@ uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktr
  * `error`. The other functions may still be called.
  */
 
-struct perfetto_ring {
-	uint64_t lost; /* number of the ring's lost slots that were reported so far */
-	bool begun;    /* true if an event of the ring was seen */
-};
-
 struct perfetto {
-	struct ktread *trace;
-	struct perfetto_clock clock;
+	struct walk walk;
 	struct perfetto_stream stream;
 	struct perfetto_tracks tracks;
-	struct threads *threads;
-	struct scheduling *scheduling;
-	struct spans *spans;
-	struct wellknown_table known;
-	struct flows flows;
-	struct files *files;
-	struct flows_step flow; /* flow that the current event begins or ends */
-	struct files_path path; /* path of the file to which the current event applies */
-	struct processes *processes;
-	struct span_names names;
-	struct perfetto_ring *rings;
-	struct functions functions;
-	uint64_t seen[THREADS_CPUS_MAX]; /* by CPU: time of the last event; 0 if there was none yet */
-	uint64_t time;			 /* time of the current event in ns */
-	uint64_t events;
-	int error;
 };
-
-/* perfetto_event.c: callback of the threads model. `context` is the struct perfetto. */
-void perfetto_thread_changed(void *context, const struct threads_change *change);
 
 /* perfetto_packet.c: the name of a span that `event` begins: an interned number, or text. */
 struct perfetto_name {
-	uint64_t iid; /* number of the interned string that is the name; 0: the name is `text` */
-	size_t length;
-	char text[SPAN_NAMES_MOST];
-	bool fresh; /* true if this packet must intern `text` under the number `iid` */
+	uint64_t iid; /* number of the interned string that is the name; 0: the name is the text of `name` */
+	bool fresh;   /* true if this packet must intern the text under the number `iid` */
+	struct walk_name name;
 };
 
 void perfetto_name_span(struct perfetto *perfetto, struct perfetto_name *name, const struct spans_span *span,
 			const struct ktread_event *event);
 
-/* perfetto_event.c: spans, called by the spans model, and all events that are not part of spans. */
-/* callbacks of the spans model: copy this structure, and set `context` in the copy */
-extern const struct spans_sink perfetto_spans_sink;
-void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event);
-void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event);
-/*
- * Writes on a CPU's track how much is missing between the times `from` and `until`: a number, `count`, and a
- * word for what is missing, `unit` ("slots"). `from` is the time of the CPU's last event, or 0 if there was
- * none.
- */
-void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,
-			    uint64_t count, uint64_t from, uint64_t until);
+/* perfetto_event.c: callbacks of struct walk_sink. `context` is the struct perfetto. */
 
-/*
- * Functions as spans on tracks of their own: the callbacks of export/functions.h. Their context is the struct
- * perfetto_tracks.
- */
-
-uint64_t perfetto_functions_track(void *tracks, const char *name, uint64_t time);
-void perfetto_functions_draw(void *tracks, uint64_t track, enum functions_mark mark,
+void perfetto_thread_changed(void *context, const struct threads_change *change);
+void perfetto_begin_span(void *context, struct spans_owner owner, unsigned lane,
+			 const struct spans_span *span, const struct ktread_event *event);
+void perfetto_end_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		       const struct ktread_event *event, uint64_t time);
+void perfetto_write_instant(void *context, struct spans_owner owner, const struct ktread_event *event);
+void perfetto_write_counters(void *context, const struct ktread_event *event);
+/* Writes on a CPU's track how much is missing: a number, and a word for what is missing. */
+void perfetto_write_missing(void *context, const struct walk_missing *missing);
+/* Functions of hardware traces are spans on tracks of their own. */
+uint64_t perfetto_functions_track(void *context, const char *name, uint64_t time);
+void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark mark,
 			     const struct ktread_event *event, uint64_t time);
 
 #endif

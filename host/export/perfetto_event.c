@@ -37,7 +37,7 @@ static void intern(struct perfetto *perfetto, const struct ktread_type *type,
 	if (!known)
 		intern_type(pb, type);
 	if (name && name->fresh)
-		perfetto_intern(pb, INTERNED_EVENT_NAMES, name->iid, name->text, name->length);
+		perfetto_intern(pb, INTERNED_EVENT_NAMES, name->iid, name->name.text, name->name.length);
 	protobuf_end(pb, data);
 }
 
@@ -110,13 +110,13 @@ static void annotate_payload(struct protobuf *pb, const struct ktread_event *eve
 /* Writes the types of a system call's result and arguments. */
 static void annotate_call(struct perfetto *perfetto, const struct ktread_event *event)
 {
-	const struct wellknown *known = wellknown_of(&perfetto->known, event);
+	const struct wellknown *known = wellknown_of(&perfetto->walk.known, event);
 	const char *types = NULL;
 	uint64_t number;
 
 	if (known->kind == WELLKNOWN_SYSCALL_ENTER &&
 	    wellknown_number(known, event, WELLKNOWN_NUMBER, &number) && number <= UINT32_MAX)
-		types = ktread_syscall_types(perfetto->trace, (uint32_t)number);
+		types = ktread_syscall_types(perfetto->walk.trace, (uint32_t)number);
 	if (!types)
 		return;
 	annotate_text(&perfetto->stream.pb, "types", types, strnlen(types, PERFETTO_NAME_MAX));
@@ -128,13 +128,13 @@ static void annotate_all(struct perfetto *perfetto, const struct ktread_event *e
 	struct protobuf *pb = &perfetto->stream.pb;
 	struct ktread_value value;
 
-	if (event->type->fields == 0 && !ktread_type(perfetto->trace, event->id))
+	if (event->type->fields == 0 && !ktread_type(perfetto->walk.trace, event->id))
 		annotate_payload(pb, event);
 	for (uint32_t n = 0; n < event->type->fields && ktread_value(event, n, &value) == 0; n++)
 		annotate(pb, event, n, &value);
 	annotate_call(perfetto, event);
-	if (perfetto->path.bytes)
-		annotate_text(pb, "path", perfetto->path.bytes, perfetto->path.length);
+	if (perfetto->walk.path.bytes)
+		annotate_text(pb, "path", perfetto->walk.path.bytes, perfetto->walk.path.length);
 	for (uint32_t n = 0; n < event->callers && n < 2; n++)
 		annotate_named(pb, caller[n], ANNOTATION_POINTER, event->caller[n]);
 	if (event->site)
@@ -149,10 +149,10 @@ static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto
 	unsigned char *at;
 
 	if (track == 0) {
-		perfetto->error = KTREAD_E_MEMORY;
+		perfetto->walk.error = KTREAD_E_MEMORY;
 		return;
 	}
-	pb = perfetto_packet_begin(&perfetto->stream, perfetto->time);
+	pb = perfetto_packet_begin(&perfetto->stream, perfetto->walk.time);
 	intern(perfetto, event->type, name);
 	at = protobuf_begin(pb, PACKET_TRACK_EVENT);
 	protobuf_uint(pb, EVENT_TYPE, type);
@@ -160,13 +160,14 @@ static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto
 	if (type != EVENT_SLICE_END) {
 		protobuf_uint(pb, EVENT_CATEGORY_IIDS, perfetto_type_iid(event->id));
 		if (name && name->iid == 0)
-			protobuf_text(pb, EVENT_NAME, name->text, name->length, sizeof(name->text));
+			protobuf_text(pb, EVENT_NAME, name->name.text, name->name.length,
+				      sizeof(name->name.text));
 		else
 			protobuf_uint(pb, EVENT_NAME_IID, name ? name->iid : perfetto_type_iid(event->id));
 	}
-	if (perfetto->flow.id != 0)
-		protobuf_fixed64(pb, perfetto->flow.ends ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS,
-				 perfetto->flow.id);
+	if (perfetto->walk.flow.id != 0)
+		protobuf_fixed64(pb, perfetto->walk.flow.ends ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS,
+				 perfetto->walk.flow.id);
 	annotate_all(perfetto, event);
 	protobuf_end(pb, at);
 	perfetto_packet_end(&perfetto->stream);
@@ -193,22 +194,22 @@ static void write_bare(struct perfetto *perfetto, uint64_t track, enum perfetto_
 	perfetto_packet_end(&perfetto->stream);
 }
 
-static void begin_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
-		       const struct ktread_event *event)
+void perfetto_begin_span(void *context, struct spans_owner owner, unsigned lane,
+			 const struct spans_span *span, const struct ktread_event *event)
 {
 	struct perfetto *perfetto = context;
-	uint64_t track = perfetto_track_lane(&perfetto->tracks, owner, lane, perfetto->time);
+	uint64_t track = perfetto_track_lane(&perfetto->tracks, owner, lane, perfetto->walk.time);
 	struct perfetto_name name;
 
 	perfetto_name_span(perfetto, &name, span, event);
 	write_event(perfetto, track, EVENT_SLICE_BEGIN, &name, event);
 }
 
-static void end_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
-		     const struct ktread_event *event, uint64_t time)
+void perfetto_end_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		       const struct ktread_event *event, uint64_t time)
 {
 	struct perfetto *perfetto = context;
-	uint64_t track = perfetto_track_lane(&perfetto->tracks, owner, lane, perfetto->time);
+	uint64_t track = perfetto_track_lane(&perfetto->tracks, owner, lane, perfetto->walk.time);
 
 	(void)span;
 	if (event)
@@ -217,18 +218,17 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 		write_bare(perfetto, track, EVENT_SLICE_END, NULL, NULL, 0, time);
 }
 
-const struct spans_sink perfetto_spans_sink = { .begin = begin_span, .end = end_span };
-
-void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event)
+void perfetto_write_instant(void *context, struct spans_owner owner, const struct ktread_event *event)
 {
-	struct spans_owner owner = spans_owner_of(perfetto->spans, event);
+	struct perfetto *perfetto = context;
 
-	write_event(perfetto, perfetto_track_lane(&perfetto->tracks, owner, 0, perfetto->time), EVENT_INSTANT,
-		    NULL, event);
+	write_event(perfetto, perfetto_track_lane(&perfetto->tracks, owner, 0, perfetto->walk.time),
+		    EVENT_INSTANT, NULL, event);
 }
 
-void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event)
+void perfetto_write_counters(void *context, const struct ktread_event *event)
 {
+	struct perfetto *perfetto = context;
 	struct ktread_value value;
 
 	for (uint32_t n = 0; n < event->type->fields && ktread_value(event, n, &value) == 0; n++) {
@@ -238,8 +238,8 @@ void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_even
 
 		if (value.type == KTRX_TYPE_STRING)
 			continue;
-		track = perfetto_track_counter(&perfetto->tracks, event->type, n, perfetto->time);
-		pb = perfetto_packet_begin(&perfetto->stream, perfetto->time);
+		track = perfetto_track_counter(&perfetto->tracks, event->type, n, perfetto->walk.time);
+		pb = perfetto_packet_begin(&perfetto->stream, perfetto->walk.time);
 		at = protobuf_begin(pb, PACKET_TRACK_EVENT);
 		protobuf_uint(pb, EVENT_TYPE, EVENT_COUNTER);
 		protobuf_uint(pb, EVENT_TRACK, track);
@@ -249,25 +249,48 @@ void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_even
 	}
 }
 
-void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,
-			    uint64_t count, uint64_t from, uint64_t until)
+/* Writes a packet that makes readers report lost data on this CPU. */
+static void write_data_loss(struct perfetto *perfetto, uint32_t cpu, uint64_t time)
 {
-	struct spans_owner owner = { .cpu = true, .number = cpu };
-	uint64_t track = perfetto_track_lane(&perfetto->tracks, owner, 0, from ? from : until);
+	unsigned char *bundle;
+	struct protobuf *pb;
 
-	if (from == 0) {
-		write_bare(perfetto, track, EVENT_INSTANT, name, unit, count, until);
+	perfetto_stream_lost(&perfetto->stream);
+	pb = perfetto_packet_begin(&perfetto->stream, time);
+	bundle = protobuf_begin(pb, PACKET_FTRACE_EVENTS);
+	protobuf_uint(pb, FTRACE_BUNDLE_CPU, cpu);
+	protobuf_uint(pb, FTRACE_BUNDLE_LOST, 1);
+	protobuf_end(pb, bundle);
+	perfetto_packet_end(&perfetto->stream);
+}
+
+void perfetto_write_missing(void *context, const struct walk_missing *missing)
+{
+	struct perfetto *perfetto = context;
+	const struct spans_owner owner = { .cpu = true, .number = missing->cpu };
+	const struct walk_missing_words words = walk_missing_words[missing->kind];
+	uint64_t track;
+
+	if (missing->kind == WALK_LOST || missing->kind == WALK_DROPPED)
+		write_data_loss(perfetto, missing->cpu, missing->until + 1);
+	track = perfetto_track_lane(&perfetto->tracks, owner, 0,
+				    missing->from ? missing->from : missing->until);
+	if (missing->from == 0) {
+		write_bare(perfetto, track, EVENT_INSTANT, words.name, words.unit, missing->count,
+			   missing->until);
 		return;
 	}
-	write_bare(perfetto, track, EVENT_SLICE_BEGIN, name, unit, count, from);
-	write_bare(perfetto, track, EVENT_SLICE_END, NULL, NULL, 0, until);
+	write_bare(perfetto, track, EVENT_SLICE_BEGIN, words.name, words.unit, missing->count, missing->from);
+	write_bare(perfetto, track, EVENT_SLICE_END, NULL, NULL, 0, missing->until);
 }
 
 #define CATEGORY "hwt"
 
-uint64_t perfetto_functions_track(void *tracks, const char *name, uint64_t time)
+uint64_t perfetto_functions_track(void *context, const char *name, uint64_t time)
 {
-	return perfetto_track_named(tracks, name, time);
+	struct perfetto *perfetto = context;
+
+	return perfetto_track_named(&perfetto->tracks, name, time);
 }
 
 void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark mark,
@@ -276,8 +299,8 @@ void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark 
 	static const enum perfetto_event_type types[] = { [FUNCTIONS_BEGIN] = EVENT_SLICE_BEGIN,
 							  [FUNCTIONS_END] = EVENT_SLICE_END,
 							  [FUNCTIONS_INSTANT] = EVENT_INSTANT };
-	struct perfetto_tracks *tracks = context;
-	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
+	struct perfetto *perfetto = context;
+	struct protobuf *pb = perfetto_packet_begin(&perfetto->stream, time);
 	unsigned char *at = protobuf_begin(pb, PACKET_TRACK_EVENT);
 	struct ktread_value value;
 
@@ -288,7 +311,7 @@ void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark 
 	if (event && ktread_value(event, 0, &value) == 0 && value.type == KTRX_TYPE_STRING)
 		protobuf_text(pb, EVENT_NAME, value.string, value.length, PERFETTO_NAME_MAX);
 	protobuf_end(pb, at);
-	perfetto_packet_end(tracks->stream);
+	perfetto_packet_end(&perfetto->stream);
 }
 
 /*
@@ -363,7 +386,7 @@ void perfetto_thread_changed(void *context, const struct threads_change *change)
 	int error = perfetto_thread_meet(&perfetto->tracks, thread, change->time);
 
 	if (error) {
-		perfetto->error = error;
+		perfetto->walk.error = error;
 	} else if (change->woken) {
 		write_waking(perfetto, change);
 	} else if (thread->state != THREADS_UNKNOWN) {

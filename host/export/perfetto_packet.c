@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "export/perfetto_packet.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -118,33 +117,27 @@ void perfetto_intern(struct protobuf *pb, unsigned kind, uint64_t iid, const cha
 	protobuf_end(pb, entry);
 }
 
-/* Names of spans. Names that depend only on a small number are interned by that number. */
-
-/* Selects the interned name number `iid`, if the name depends only on `number`. */
-static void intern_number(struct perfetto_name *name, uint64_t number, uint64_t iid, uint8_t *noted)
+/*
+ * Numbers of the interned names of system calls and interrupts. Returns 0 if the name is not interned. Sets
+ * `*seen` to the map of the names that were written.
+ */
+static uint64_t interned(struct perfetto_stream *stream, const struct walk_name *name, uint8_t **seen)
 {
-	if (number >= PERFETTO_NUMBERS)
-		return;
-	name->iid = iid;
-	name->fresh = !perfetto_note(noted, (uint32_t)number);
+	if (name->number >= PERFETTO_NUMBERS || name->kind == WALK_NAME_TEXT)
+		return 0;
+	*seen = name->kind == WALK_NAME_CALL ? stream->calls : stream->irqs;
+	return name->kind == WALK_NAME_CALL ? perfetto_call_iid(name->number)
+					    : perfetto_irq_iid(name->number);
 }
 
 void perfetto_name_span(struct perfetto *perfetto, struct perfetto_name *name, const struct spans_span *span,
 			const struct ktread_event *event)
 {
-	const struct wellknown *known = wellknown_of(&perfetto->known, event);
-	const bool numbered =
-		span->kind == WELLKNOWN_SYSCALL_ENTER || (span->kind == WELLKNOWN_IRQ_ENTER && span->has_key);
-	struct ktread_value value;
+	uint8_t *seen = NULL;
 
-	name->iid = name->length = 0;
-	name->fresh = false;
-	if (numbered && !wellknown_string(known, event, WELLKNOWN_NAME, &value)) {
-		if (span->kind == WELLKNOWN_SYSCALL_ENTER)
-			intern_number(name, span->key, perfetto_call_iid(span->key), perfetto->stream.calls);
-		else
-			intern_number(name, span->key, perfetto_irq_iid(span->key), perfetto->stream.irqs);
-	}
+	walk_name_span(&perfetto->walk, &name->name, span, event);
+	name->iid = interned(&perfetto->stream, &name->name, &seen);
+	name->fresh = name->iid != 0 && !perfetto_note(seen, (uint32_t)name->name.number);
 	if (name->iid == 0 || name->fresh)
-		name->length = span_name(&perfetto->names, perfetto->trace, span, event, known, name->text);
+		walk_name_text(&perfetto->walk, &name->name);
 }

@@ -24,9 +24,11 @@ struct perfetto_lanes {
 	bool idle;
 };
 
-int perfetto_tracks_init(struct perfetto_tracks *tracks, struct ktread *trace, struct perfetto_stream *stream)
+int perfetto_tracks_init(struct perfetto_tracks *tracks, const struct walk *walk, struct ktread *trace,
+			 struct perfetto_stream *stream)
 {
 	memset(tracks, 0, sizeof(*tracks));
+	tracks->walk = walk;
 	tracks->trace = trace;
 	tracks->stream = stream;
 	tracks->next_uuid = UUID_FIRST;
@@ -78,17 +80,17 @@ static void write_process(struct protobuf *pb, uint32_t id, uint32_t parent, con
  */
 static void write_process_of(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes)
 {
-	const struct processes_process *process = processes_find(tracks->processes, lanes->process);
+	const struct processes_process *process = processes_find(tracks->walk->processes, lanes->process);
 	const char *command = process ? process->command : "";
 
 	if (process && command[0] == '\0')
 		command = ktread_thread_name(tracks->trace, lanes->process);
-	if (lanes->process == PERFETTO_KERNEL_PID && !tracks->kernel_described)
-		write_process(&tracks->stream->pb, PERFETTO_KERNEL_PID, 0, "kernel", strlen("kernel"));
+	if (lanes->process == WALK_KERNEL_PID && !tracks->kernel_described)
+		write_process(&tracks->stream->pb, WALK_KERNEL_PID, 0, "kernel", strlen("kernel"));
 	else if (process)
 		write_process(&tracks->stream->pb, process->id, process->parent, command ? command : "",
 			      command ? strlen(command) : 0);
-	tracks->kernel_described |= lanes->process == PERFETTO_KERNEL_PID;
+	tracks->kernel_described |= lanes->process == WALK_KERNEL_PID;
 }
 
 /* Writes the packet that describes a thread or changes its name. */
@@ -119,16 +121,6 @@ static bool is_met(const struct perfetto_lanes *lanes, const struct threads_thre
 	return lanes->process != 0 && lanes->life == thread->life;
 }
 
-/* Returns the process to use for a thread if the event that creates the thread names no process. */
-static uint32_t usual_process(const struct perfetto_tracks *tracks, uint32_t thread)
-{
-	uint32_t process = processes_of(tracks->processes, thread);
-
-	if (process != 0)
-		return process;
-	return ktread_info(tracks->trace)->records_only ? thread : PERFETTO_KERNEL_PID;
-}
-
 int perfetto_thread_describe(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			     const char *name, size_t length, uint32_t process, uint64_t time)
 {
@@ -141,13 +133,13 @@ int perfetto_thread_describe(struct perfetto_tracks *tracks, const struct thread
 	if (introduce) {
 		*lanes = (struct perfetto_lanes){ .life = thread->life, .process = process };
 		if (process == 0)
-			lanes->process = usual_process(tracks, thread->id);
+			lanes->process = walk_process_of(tracks->walk, thread->id);
 	}
 	if (length > 0)
 		lanes->idle = threads_name_is_idle(name, length);
 	/* Do not describe thread 0, because readers treat it as the idle thread anyway. */
 	if (thread->id == 0) {
-		lanes->process = PERFETTO_KERNEL_PID;
+		lanes->process = WALK_KERNEL_PID;
 		lanes->idle = true;
 	} else {
 		write_thread(tracks, thread, lanes, introduce, name, length, time);
@@ -168,7 +160,7 @@ int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_th
 int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			  uint32_t process, const char *path, size_t length, uint64_t time)
 {
-	const struct processes_process *known = processes_find(tracks->processes, process);
+	const struct processes_process *known = processes_find(tracks->walk->processes, process);
 	const char *slash = memrchr(path, '/', length);
 	const char *name = slash ? slash + 1 : path;
 	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
@@ -267,7 +259,8 @@ uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner 
 	 * Describe the thread now. A description later would give the thread new tracks, and spans that are
 	 * open on the old tracks could not end.
 	 */
-	if (!owner.cpu && perfetto_thread_meet(tracks, threads_at(tracks->threads, owner.number), time) < 0)
+	if (!owner.cpu &&
+	    perfetto_thread_meet(tracks, threads_at(tracks->walk->threads, owner.number), time) < 0)
 		return 0;
 	lanes = owner.cpu ? lanes_at(&tracks->cpu, &tracks->cpu_count, owner.number)
 			  : lanes_at(&tracks->thread, &tracks->thread_count, owner.number);
@@ -279,7 +272,7 @@ uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner 
 		if (owner.cpu)
 			describe_cpu(tracks, lanes, owner.number, time);
 		else
-			describe_thread(tracks, lanes, threads_at(tracks->threads, owner.number), time);
+			describe_thread(tracks, lanes, threads_at(tracks->walk->threads, owner.number), time);
 	}
 	if (lane > 0 && !(lanes->described >> lane & 1))
 		describe_locks(tracks, lanes, owner, lane, time);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct walk_missing_words walk_missing_words[] = {
+	[WALK_LOST] = { "lost", "slots" },
+	[WALK_OVERWRITTEN] = { "overwritten", "slots" },
+	[WALK_DROPPED] = { "lost", "records" },
+	[WALK_LEFT_OUT] = { "left out of scheduling", "events" },
+};
+
+/*
+ * Informs the models that events of this CPU are missing after time `from`, at which the CPU had its last
+ * event.
+ */
+static void break_off(struct walk *walk, uint32_t cpu, uint64_t from)
+{
+	if (from != 0)
+		threads_gap(walk->threads, cpu, from);
+	spans_gap(walk->spans, cpu, from);
+	flows_gap(&walk->flows);
+}
+
+static void pass_missing(struct walk *walk, enum walk_missing_kind kind, uint32_t cpu, uint64_t count,
+			 uint64_t from, uint64_t until)
+{
+	const struct walk_missing missing = { kind, cpu, count, from, until };
+
+	if (kind != WALK_LEFT_OUT)
+		break_off(walk, cpu, from);
+	walk->sink.missing(walk->sink.context, &missing);
+}
+
+/*
+ * Handles slots that were lost before the current event. Slots missing at the beginning of a ring were
+ * overwritten by design, and do not count as lost. But spans that began earlier, on another CPU or in the
+ * boot ring, may have ended in this gap.
+ */
+static void note_loss(struct walk *walk, const struct ktread_event *event)
+{
+	struct walk_ring *ring = &walk->rings[event->ring];
+	bool head = !ring->begun;
+	uint64_t lost = event->lost;
+	uint64_t from;
+
+	if (head && lost == 0)
+		lost = ktread_ring(walk->trace, event->ring)->overwritten;
+	ring->begun = true;
+	ring->lost += lost;
+	if (event->cpu >= THREADS_CPUS_MAX)
+		return;
+	from = walk->seen[event->cpu];
+	walk->seen[event->cpu] = walk->time;
+	if (lost > 0)
+		pass_missing(walk, head ? WALK_OVERWRITTEN : WALK_LOST, event->cpu, lost, from,
+			     walk->time - 1);
+}
+
+/* Takes the name and the process of a thread from the event that creates the thread. */
+static void note_thread(struct walk *walk, const struct ktread_event *event, const struct wellknown *known)
+{
+	const struct threads_thread *thread = NULL;
+	struct ktread_value name = { .string = NULL };
+	uint64_t process = 0;
+	uint32_t id;
+
+	if (wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
+		thread = threads_find(walk->threads, id);
+	if (!thread)
+		return;
+	if (!wellknown_string(known, event, WELLKNOWN_NAME, &name))
+		name.length = 0;
+	wellknown_number(known, event, WELLKNOWN_PROCESS, &process);
+	walk->sink.named(walk->sink.context, thread, name.string, name.length,
+			 (uint32_t)process & KTRX_THREAD_MAX);
+}
+
+/* Handles exec: gives the name of the new program to the process and the thread. */
+static void note_exec(struct walk *walk, const struct ktread_event *event, const struct wellknown *known)
+{
+	const struct threads_thread *thread = threads_find(walk->threads, event->thread);
+	uint32_t process = processes_subject(walk->processes, event, known);
+	struct ktread_value path;
+
+	if (thread && process != 0 && wellknown_string(known, event, WELLKNOWN_NAME, &path))
+		walk->sink.runs(walk->sink.context, thread, process, path.string, path.length);
+}
+
+/*
+ * Returns whether the changes of thread states show everything about the event. They do not for a wakeup by
+ * an interrupt: it is also an instant, because the change cannot show that an interrupt caused the wakeup.
+ */
+static bool is_shown_elsewhere(const struct ktread_event *event, const struct wellknown *known)
+{
+	return known->kind == WELLKNOWN_SWITCH ||
+	       (known->kind == WELLKNOWN_WAKE && event->context == KTRX_CONTEXT_THREAD);
+}
+
+static int pass_function(struct walk *walk, const struct ktread_event *event)
+{
+	const struct functions_sink sink = { walk->sink.function_track, walk->sink.function,
+					     walk->sink.context };
+
+	walk->events++;
+	return functions_event(&walk->functions, &sink, event, walk->time);
+}
+
+static int pass_event(struct walk *walk, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&walk->known, event);
+	const struct threads_thread *current;
+	struct spans_owner owner;
+	int taken;
+
+	walk->time = walk_clock_event(&walk->clock, event->stamp);
+	if (__builtin_expect(walk->rings[event->ring].beside, 0))
+		return pass_function(walk, event);
+	note_loss(walk, event);
+	if (!walk->error)
+		walk->error = threads_event_of(walk->threads, event, known, walk->time, &current);
+	if (walk->error)
+		return walk->error;
+	walk->path = files_event(walk->files, event, known);
+	walk->flow = flows_event(&walk->flows, event, known);
+	owner = spans_owner_at(walk->threads, event, current);
+	taken = spans_event_of(walk->spans, owner, event, known, walk->time);
+	if (taken < 0)
+		return taken;
+	if (known->kind == WELLKNOWN_CREATE)
+		note_thread(walk, event, known);
+	if (known->kind == WELLKNOWN_PROCESS_EXEC)
+		note_exec(walk, event, known);
+	if (known->kind == WELLKNOWN_COUNTER)
+		walk->sink.counters(walk->sink.context, event);
+	else if (!taken && !is_shown_elsewhere(event, known))
+		walk->sink.instant(walk->sink.context, owner, event);
+	walk->events++;
+	return walk->error;
+}
+
+/*
+ * Reports what is missing after the last event of a ring: unreadable slots, and records that the ring
+ * refused because it was full.
+ */
+static void finish_ring(struct walk *walk, uint32_t n)
+{
+	const struct ktread_ring *ring = ktread_ring(walk->trace, n);
+	uint64_t lost = ring->overwritten + ring->invalid - ring->outside;
+	uint64_t until = walk->clock.last + 1;
+
+	if (!walk->rings[n].begun || ring->cpu >= THREADS_CPUS_MAX)
+		return;
+	if (lost > walk->rings[n].lost)
+		pass_missing(walk, WALK_LOST, ring->cpu, lost - walk->rings[n].lost, walk->seen[ring->cpu],
+			     until);
+	if (ring->dropped > 0)
+		pass_missing(walk, WALK_DROPPED, ring->cpu, ring->dropped, walk->seen[ring->cpu], until);
+}
+
+static void finish(struct walk *walk)
+{
+	const struct functions_sink sink = { walk->sink.function_track, walk->sink.function,
+					     walk->sink.context };
+	uint64_t left_out = threads_left_out(walk->threads);
+
+	if (left_out > 0)
+		pass_missing(walk, WALK_LEFT_OUT, THREADS_CPUS_MAX, left_out, 0, walk->clock.last);
+	for (uint32_t n = 0; n < ktread_info(walk->trace)->rings; n++)
+		finish_ring(walk, n);
+	spans_finish(walk->spans);
+	spans_close(walk->spans, walk->clock.last + 2);
+	functions_close(&walk->functions, &sink, walk->clock.last + 2);
+}
+
+int walk_run(struct walk *walk)
+{
+	const struct ktread_event *event;
+	int status;
+
+	while ((status = ktread_next(walk->trace, &event)) > 0) {
+		status = pass_event(walk, event);
+		if (status < 0 || (walk->output && *walk->output))
+			break;
+	}
+	finish(walk);
+	if (status == 0)
+		status = walk->error;
+	return status < 0 ? status : 0;
+}
+
+static int make_rings(struct walk *walk)
+{
+	const uint32_t rings = ktread_info(walk->trace)->rings;
+
+	walk->rings = calloc((size_t)rings + 1, sizeof(*walk->rings));
+	for (uint32_t n = 0; walk->rings && n < rings; n++)
+		walk->rings[n].beside = ktread_ring(walk->trace, n)->kind == KTREAD_RING_BESIDE;
+	return walk->rings ? 0 : KTREAD_E_MEMORY;
+}
+
+int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *sink)
+{
+	const struct spans_sink spans = { sink->context, sink->begin, sink->end };
+	int error;
+
+	walk->trace = trace;
+	walk->sink = *sink;
+	walk_clock_init(&walk->clock, ktread_info(trace)->frequency);
+	error = processes_read(&walk->processes, trace, &walk->known);
+	if (!error)
+		error = files_create(&walk->files, trace);
+	if (!error)
+		error = scheduling_read(&walk->scheduling, trace);
+	if (!error)
+		error = threads_create(&walk->threads, sink->thread, sink->context);
+	if (error)
+		return error;
+	threads_learn(walk->threads, walk->scheduling);
+	error = make_rings(walk);
+	if (!error)
+		error = spans_create(&walk->spans, walk->threads, &spans);
+	return error ? error : spans_track_switches(walk->spans, trace);
+}
+
+void walk_close(struct walk *walk, struct export_report *report)
+{
+	report->events = walk->events;
+	if (walk->spans && walk->scheduling) {
+		report->unpaired = spans_unpaired(walk->spans);
+		report->states_unknown = scheduling_states_are_empty(walk->scheduling, &report->announced);
+	}
+	spans_destroy(walk->spans);
+	threads_destroy(walk->threads);
+	scheduling_free(walk->scheduling);
+	processes_free(walk->processes);
+	files_destroy(walk->files);
+	functions_free(&walk->functions);
+	free(walk->rings);
+}
+
+uint32_t walk_process_of(const struct walk *walk, uint32_t thread)
+{
+	uint32_t process = processes_of(walk->processes, thread);
+
+	if (process != 0)
+		return process;
+	return ktread_info(walk->trace)->records_only ? thread : WALK_KERNEL_PID;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Walks through a trace once, and passes what happened to an output format: states of threads, spans,
+ * instants, counters, and what is missing. The models of host/analyze decide what exists and how losses affect it; the
+ * format only writes it.
+ *
+ *	struct walk walk;
+ *	error = walk_open(&walk, trace, &sink);
+ *	if (!error)
+ *		error = walk_run(&walk);
+ *	walk_close(&walk, report);
+ */
+#ifndef EXPORT_WALK_H
+#define EXPORT_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/files.h"
+#include "analyze/flows.h"
+#include "analyze/processes.h"
+#include "analyze/scheduling.h"
+#include "analyze/spans.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+#include "export/export.h"
+#include "export/functions.h"
+#include "ktread/ktread.h"
+#include "ktrx/slot.h"
+
+/*
+ * Converts ticks of the counter to nanoseconds since the counter was zero. Each event gets a time at least
+ * 2 ns later than the previous event, even if a slow counter gave both the same timestamp. This keeps
+ * events in their order.
+ */
+
+struct walk_clock {
+	uint64_t frequency;
+	/* start of the second that was last converted, first in ticks, then in ns */
+	uint64_t second, second_ns;
+	uint64_t last; /* time that the previous event got */
+};
+
+/* The latest time that is written: far below the greatest signed 64-bit number. */
+#define WALK_TIME_MAX (INT64_MAX / 2)
+
+/* Prepares a clock. If the frequency is unknown (0), a tick is shown as a nanosecond. */
+static inline void walk_clock_init(struct walk_clock *clock, uint64_t frequency)
+{
+	*clock = (struct walk_clock){ .frequency = frequency ? frequency : 1000000000u };
+}
+
+static inline uint64_t walk_clock_ns(struct walk_clock *clock, uint64_t stamp)
+{
+	uint64_t rest = stamp - clock->second;
+
+	if (__builtin_expect(rest >= clock->frequency, 0)) {
+		uint64_t seconds = stamp / clock->frequency;
+
+		if (seconds >= WALK_TIME_MAX / 1000000000u)
+			return WALK_TIME_MAX;
+		clock->second = seconds * clock->frequency;
+		clock->second_ns = seconds * 1000000000u;
+		rest = stamp - clock->second;
+	}
+	return clock->second_ns + (uint64_t)((unsigned __int128)rest * 1000000000u / clock->frequency);
+}
+
+static inline uint64_t walk_clock_event(struct walk_clock *clock, uint64_t stamp)
+{
+	uint64_t time = walk_clock_ns(clock, stamp);
+
+	if (time < clock->last + 2)
+		time = clock->last + 2;
+	clock->last = time;
+	return time;
+}
+
+/* Something that is missing in the trace. */
+enum walk_missing_kind {
+	WALK_LOST,	  /* slots that were lost */
+	WALK_OVERWRITTEN, /* slots at the beginning of a ring, which newer records replaced by design */
+	WALK_DROPPED,	  /* records that a full ring refused */
+	WALK_LEFT_OUT,	  /* events of threads or CPUs that the models do not track; no CPU */
+};
+
+struct walk_missing {
+	enum walk_missing_kind kind;
+	uint32_t cpu; /* THREADS_CPUS_MAX if unknown */
+	uint64_t count;
+	uint64_t from; /* time of the CPU's last event before; 0 if there was none */
+	uint64_t until;
+};
+
+/* Words for each kind: "lost", "slots". */
+struct walk_missing_words {
+	const char *name, *unit;
+};
+extern const struct walk_missing_words walk_missing_words[];
+
+/* The format's callbacks; `context` is the first argument of each. A callback may set walk->error. */
+struct walk_sink {
+	void *context;
+	/* The state of a thread changed. */
+	threads_changed *thread;
+	/*
+	 * A thread got a name or a process. `length` is 0 if the name is unknown; `process` is 0 if the event
+	 * names none.
+	 */
+	void (*named)(void *context, const struct threads_thread *thread, const char *name, size_t length,
+		      uint32_t process);
+	/* A process runs another program. */
+	void (*runs)(void *context, const struct threads_thread *thread, uint32_t process, const char *path,
+		     size_t length);
+	/* Spans, as in struct spans_sink. */
+	void (*begin)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		      const struct ktread_event *event);
+	void (*end)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		    const struct ktread_event *event, uint64_t time);
+	/* An event that neither begins nor ends a span, and that `thread` does not show completely. */
+	void (*instant)(void *context, struct spans_owner owner, const struct ktread_event *event);
+	/* An event of group "counter". */
+	void (*counters)(void *context, const struct ktread_event *event);
+	void (*missing)(void *context, const struct walk_missing *missing);
+	/* Functions of hardware traces, as in struct functions_sink. */
+	uint64_t (*function_track)(void *context, const char *name, uint64_t time);
+	void (*function)(void *context, uint64_t track, enum functions_mark mark,
+			 const struct ktread_event *event, uint64_t time);
+};
+
+struct walk_ring {
+	uint64_t lost; /* number of the ring's lost slots that were reported so far */
+	bool begun;    /* true if an event of the ring was seen */
+	bool beside;   /* true if the ring holds functions of a hardware trace */
+};
+
+/* maximum number of locks whose names are cached; a new name replaces an older one with the same hash */
+#define WALK_LOCKS     512u
+#define WALK_LOCK_NAME 39u
+
+struct walk_lock {
+	uint64_t key;
+	uint8_t length; /* length of the name; 0 if the name is unknown */
+	char name[WALK_LOCK_NAME];
+};
+
+struct walk {
+	struct ktread *trace;
+	struct walk_sink sink;
+	struct walk_clock clock;
+	struct threads *threads;
+	struct scheduling *scheduling;
+	struct spans *spans;
+	struct wellknown_table known;
+	struct flows flows;
+	struct files *files;
+	struct flows_step flow; /* flow that the current event begins or ends */
+	struct files_path path; /* path of the file to which the current event applies */
+	struct processes *processes;
+	struct walk_lock locks[WALK_LOCKS];
+	struct walk_ring *rings;
+	struct functions functions;
+	uint64_t seen[THREADS_CPUS_MAX]; /* by CPU: time of the last event; 0 if there was none yet */
+	uint64_t time;			 /* time of the current event in ns */
+	uint64_t events;
+	int error;	   /* 0 or a KTREAD_E_* that a callback stored */
+	const int *output; /* errno of the format's failed write: the walk then ends early; may be NULL */
+};
+
+/* Creates the models. Call walk_close() in any case. Returns 0 or a negative KTREAD_E_*. */
+int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *sink);
+/* Passes all events, and then what is open at the end. Returns 0 or a negative KTREAD_E_*. */
+int walk_run(struct walk *walk);
+/* Frees the models, and stores their results. Requires: `walk` was zeroed before walk_open(). */
+void walk_close(struct walk *walk, struct export_report *report);
+
+/*
+ * Id of the kernel as a process. All threads for which no event names a process belong to it. The id is
+ * larger than any thread id. In a trace with records_only, each thread is a process of its own instead.
+ */
+#define WALK_KERNEL_PID (KTRX_THREAD_MAX + 1u)
+
+/* Returns the process to use for a thread if the event that creates the thread names no process. */
+uint32_t walk_process_of(const struct walk *walk, uint32_t thread);
+
+/* ---- Names of spans ---- */
+
+#define WALK_NAME_MAX 128u /* maximum number of bytes of a name from the trace that are used */
+
+enum walk_name_kind {
+	WALK_NAME_TEXT,
+	WALK_NAME_CALL, /* the name of system call `number` */
+	WALK_NAME_IRQ,	/* interrupt `number` without a name */
+};
+
+struct walk_name {
+	enum walk_name_kind kind;
+	uint64_t number; /* for WALK_NAME_CALL and WALK_NAME_IRQ */
+	size_t length;	 /* length of `text`; 0 for WALK_NAME_CALL and WALK_NAME_IRQ until walk_name_text() */
+	char text[WALK_NAME_MAX + 32]; /* not escaped; not terminated */
+};
+
+/* Names the span that `event` begins. */
+void walk_name_span(struct walk *walk, struct walk_name *name, const struct spans_span *span,
+		    const struct ktread_event *event);
+/* Writes the text of a name of any kind. */
+void walk_name_text(const struct walk *walk, struct walk_name *name);
+
+#endif
