@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Walks through a trace once, and passes what happened to an output format: states of threads, spans,
- * instants, counters, and what is missing. The models of host/analyze decide what exists and how losses affect it; the
- * format only writes it.
+ * instants, counters, and what is missing. The models of host/analyze decide what exists and how losses
+ * affect it; the format only writes it.
  *
  *	struct walk walk;
  *	error = walk_open(&walk, trace, &sink);

@@ -30,7 +30,8 @@ for trace in v1.bin v2.ktrx hostile.ktrx lowclock.bin; do
 	equal "$trace becomes a stream" 0 $?
 	check "$trace: the export is reported" grep -q 'events written to stream/' messages
 	for command in 'show' 'show --json' 'show --hex' 'show --cpu 1' 'show --since 30us --until 230us' summary \
-		'summary --json' stats 'stats --json' 'export --format json -o -' 'export --format perfetto -o -'; do
+		'summary --json' stats 'stats --json' 'export --format json -o -' 'export --format perfetto -o -' \
+		'export --format fxt -o -'; do
 		alike "$trace" ktrace $command "$trace"
 	done
 	for command in --timeline --summary '--timeline --pid 12'; do

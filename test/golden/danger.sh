@@ -72,6 +72,7 @@ harmless json ktrace doctor --json %.ktrx
 harmless json ktrace export --format json %.ktrx -o -
 harmless json ktrace export --format json --with %.ktrace %.ktrx -o -
 harmless strings ktrace export --format perfetto %.ktrx -o out
+harmless strings ktrace export --format fxt %.ktrx -o out
 harmless strings ktrace export --format perfetto --with %.ktrace %.ktrx -o out
 harmless text ktrace-decode %.ktrx
 harmless text ktrace-decode --summary %.ktrx

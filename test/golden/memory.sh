@@ -16,7 +16,7 @@ per_thread() {
 	show\ --svg* | doctor) echo 1536 65536 ;;
 	show* | export*stream*) echo 0 0 ;;
 	summary) echo 160 1000000000 ;;
-	stats | check | export*perfetto*) echo 1024 65536 ;;
+	stats | check | export*perfetto* | export*fxt*) echo 1024 65536 ;;
 	export*json*) echo 2048 65536 ;;
 	why) echo 3072 16384 ;;
 	esac
@@ -55,7 +55,7 @@ for size in "16 2000 4" "16 24000 4" "20000 1 4" "100000 1 4" "16 4000 1000" "16
 	# shellcheck disable=SC2086
 	build/test/memory-trace "$tmp/trace.ktrx" $size || exit 1
 	for command in show "show --json" "show --svg -" summary stats check why doctor "export --format json -o /dev/null" \
-		"export --format perfetto -o $tmp/out" "export --format stream -o $tmp/out"; do
+		"export --format perfetto -o $tmp/out" "export --format stream -o $tmp/out" "export --format fxt -o $tmp/out"; do
 		# shellcheck disable=SC2086
 		fits "$command" $size
 	done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-SCRIPT_TESTS += test/perfetto/golden.sh test/perfetto/trace_processor.sh test/perfetto/demo.sh
+SCRIPT_TESTS += test/perfetto/golden.sh test/perfetto/fxt.sh test/perfetto/trace_processor.sh test/perfetto/demo.sh
 CHECK_NEEDS += build/bin/ktrace build/test/perfetto-text build/test/cmd-traces $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 # Installs the trace processor if it is not installed yet. If that fails, the tests print the reason.

