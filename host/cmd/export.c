@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace export: writes a trace in another program's format. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
@@ -56,6 +57,9 @@ static const struct export_format *choose_format(const struct export_command *ex
 		command_message(export->args.name,
 				"there is no format '%s'; the formats are:", export->format);
 		print_formats(stderr);
+	} else if (format->place != EXPORT_FILE && strcmp(export->to, "-") == 0) {
+		command_message(export->args.name, "format %s is a folder: give the name of one (-o OUT)",
+				format->name);
 	} else if (format->refuses && (option = options_given(&export->args.line, format->refuses))) {
 		command_message(export->args.name, "%s: %s", option, format->why_refused);
 	} else {

@@ -3,6 +3,7 @@
  * Opens a trace with the options of the command line: measures its clock, names its system calls, aligns
  * clocks, sets filters, and prints warnings.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -560,11 +561,40 @@ static void output_file_discard(const char *to, int fd)
 	close(fd);
 }
 
+/* Opens the folder `to`, which is made if it is absent. Returns -1 after a message. */
+static int output_folder_open(const char *name, const char *to, bool empty)
+{
+	const struct dirent *entry;
+	int fd = -1;
+	DIR *folder;
+
+	if (mkdir(to, 0777) == 0 || errno == EEXIST)
+		fd = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder = fd < 0 ? NULL : opendir(to);
+	if (!folder) {
+		command_message(name, "%s: %s", to, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	while (empty && fd >= 0 && (entry = readdir(folder)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+			command_message(name, "%s is not empty: choose a new folder", to);
+			close(fd);
+			fd = -1;
+		}
+	closedir(folder);
+	return fd;
+}
+
 int write_export(struct trace_args *args, struct ktread *trace, const struct export_format *format,
 		 const char *to)
 {
 	struct export_report report = { 0 };
-	int fd = output_file_open(args, to), result, status, failed;
+	int fd = format->place == EXPORT_FILE
+			 ? output_file_open(args, to)
+			 : output_folder_open(args->name, to, format->place == EXPORT_NEW_FOLDER);
+	int result, status, failed;
 
 	if (fd < 0)
 		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;

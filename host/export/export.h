@@ -25,6 +25,13 @@ struct export_report {
 	int output_error; /* errno of a failed write to `fd`; 0 if none failed */
 };
 
+/* Where a format writes. */
+enum export_place {
+	EXPORT_FILE,
+	EXPORT_NEW_FOLDER, /* a folder that is new or empty */
+	EXPORT_FOLDER,	   /* a folder to which each export adds files with new names */
+};
+
 struct export_format {
 	const char *name;    /* name, as given to --format */
 	const char *purpose; /* description for --help; takes half a line */
@@ -34,10 +41,11 @@ struct export_format {
 	 * honours all options.
 	 */
 	const char *refuses, *why_refused;
+	enum export_place place;
 	/*
 	 * Writes all events of `trace` that pass its filter, from its current position on, to `fd`. `fd`
-	 * stays open and may be a pipe. If reading fails, the output is complete and well-formed up to the
-	 * event before.
+	 * stays open. It is a folder if `place` says so; otherwise it may be a pipe. If reading fails, the
+	 * output is complete and well-formed up to the event before.
 	 * Returns 0.
 	 * Returns KTREAD_E_SYSTEM with report->output_error set if writing failed.
 	 * Returns another negative KTREAD_E_* if reading failed; ktread_message() has the reason.

@@ -27,6 +27,7 @@ damage "$count" *.bin *.ktrx *.kts
 0,1,2 text ktrace show --event *s* --cpu 0-3 --limit 20 %
 0,1 text ktrace show --form bare --frequency 1000 %
 0,1 text ktrace export --format fxt % -o made.fxt
+0,1 text ktrace export --format ctf % -o %.ctf
 0,1 text ktrace export --format stream % -o made.stream && ktrace show made.stream
 0,1 text ktrace stats %
 0,1 json ktrace stats --json %

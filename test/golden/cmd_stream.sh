@@ -34,6 +34,7 @@ for trace in v1.bin v2.ktrx hostile.ktrx lowclock.bin; do
 		'export --format fxt -o -'; do
 		alike "$trace" ktrace $command "$trace"
 	done
+	alike "$trace" sh -c 'rm -rf out; ktrace export --format ctf -o out "$1" && cat out/*' - "$trace"
 	for command in --timeline --summary '--timeline --pid 12'; do
 		alike "$trace" ktrace-decode $command "$trace"
 	done

@@ -14,7 +14,7 @@ per_cpu=5
 per_thread() {
 	case $1 in
 	show\ --svg* | doctor) echo 1536 65536 ;;
-	show* | export*stream*) echo 0 0 ;;
+	show* | export*stream* | export*ctf*) echo 0 0 ;;
 	summary) echo 160 1000000000 ;;
 	stats | check | export*perfetto* | export*fxt*) echo 1024 65536 ;;
 	export*json*) echo 2048 65536 ;;
@@ -55,7 +55,9 @@ for size in "16 2000 4" "16 24000 4" "20000 1 4" "100000 1 4" "16 4000 1000" "16
 	# shellcheck disable=SC2086
 	build/test/memory-trace "$tmp/trace.ktrx" $size || exit 1
 	for command in show "show --json" "show --svg -" summary stats check why doctor "export --format json -o /dev/null" \
-		"export --format perfetto -o $tmp/out" "export --format stream -o $tmp/out" "export --format fxt -o $tmp/out"; do
+		"export --format perfetto -o $tmp/out" "export --format stream -o $tmp/out" "export --format fxt -o $tmp/out" \
+		"export --format ctf -o $tmp/folder"; do
+		rm -rf "$tmp/folder"
 		# shellcheck disable=SC2086
 		fits "$command" $size
 	done
