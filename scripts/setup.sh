@@ -12,7 +12,7 @@ host="gcc g++ make libc6-dev pkg-config libseccomp-dev libzstd-dev zlib1g-dev li
 x86_64="qemu-system-x86"
 aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"
-check="clang lld llvm clang-format g++-aarch64-linux-gnu g++-riscv64-linux-gnu git libcmocka-dev mandoc file binutils zstd tmux strace curl gdb-multiarch libc6-dev-arm64-cross libc6-dev-riscv64-cross libcap2-bin procps python3 python3-jsonschema chromium babeltrace2"
+check="clang lld llvm clang-format g++-aarch64-linux-gnu g++-riscv64-linux-gnu git libcmocka-dev mandoc file binutils zstd tmux strace curl gdb-multiarch libc6-dev-arm64-cross libc6-dev-riscv64-cross libcap2-bin procps python3 python3-jsonschema chromium babeltrace2 less"
 # Commands, each with a Debian package. The package is installed only if the command is missing, because the
 # command may have been installed in another way.
 check_commands="node:nodejs npm:npm"

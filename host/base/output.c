@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/paint.h"
+
 int base_output_open(struct base_output *out, int fd)
 {
 	*out = (struct base_output){ .fd = fd };
@@ -52,19 +54,83 @@ static const char *write_schema(struct base_output *out)
 	return from;
 }
 
-void base_output_flush(struct base_output *out)
+void base_output_paint(struct base_output *out)
+{
+	out->painted = true;
+}
+
+/* Painted text that was not written yet. */
+struct painted {
+	struct base_output *out;
+	size_t length;
+	char text[8192];
+};
+
+static void put_painted(void *context, const char *bytes, size_t length)
+{
+	struct painted *painted = context;
+
+	if (painted->length + length > sizeof(painted->text)) {
+		write_all(painted->out, painted->text, painted->text + painted->length);
+		painted->length = 0;
+	}
+	if (length > sizeof(painted->text)) {
+		write_all(painted->out, bytes, bytes + length);
+		return;
+	}
+	memcpy(painted->text + painted->length, bytes, length);
+	painted->length += length;
+}
+
+static void write_painted(struct base_output *out, const char *from, const char *end)
+{
+	struct painted painted = { .out = out, .length = 0 };
+
+	base_paint(from, end, put_painted, &painted);
+	write_all(out, painted.text, painted.text + painted.length);
+}
+
+/*
+ * Returns the end of the last whole line. Returns the end of the text if the rest is so long that the buffer
+ * would remain full.
+ */
+static char *end_of_lines(struct base_output *out)
+{
+	char *end = out->at;
+
+	while (end > out->buffer && end[-1] != '\n')
+		end--;
+	return (size_t)(out->at - end) > BASE_OUTPUT_BUFFER / 2 ? out->at : end;
+}
+
+/* Writes the text from the beginning of the buffer to `end`, and keeps the text after it. */
+static void flush(struct base_output *out, char *end)
 {
 	const char *from = out->buffer;
 
-	if (out->schema && from < out->at)
+	if (from == end)
+		return;
+	if (out->begin)
+		out->begin(out);
+	out->begin = NULL;
+	if (out->schema)
 		from = write_schema(out);
-	write_all(out, from, out->at);
-	out->at = out->buffer;
+	if (out->painted)
+		write_painted(out, from, end);
+	else
+		write_all(out, from, end);
+	memmove(out->buffer, end, (size_t)(out->at - end));
+	out->at = out->buffer + (out->at - end);
+}
+
+void base_output_flush(struct base_output *out)
+{
+	flush(out, out->painted ? end_of_lines(out) : out->at);
 }
 
 int base_output_close(struct base_output *out)
 {
-	base_output_flush(out);
+	flush(out, out->at);
 	free(out->buffer);
 	out->buffer = NULL;
 	return out->error;

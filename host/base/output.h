@@ -13,6 +13,7 @@
 #define BASE_OUTPUT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define BASE_OUTPUT_BUFFER ((size_t)256 << 10)
@@ -26,6 +27,9 @@ struct base_output {
 	int fd;
 	int error;	    /* errno of the first failed write */
 	const char *schema; /* set by base_output_schema(), until it has been written */
+	bool painted;	    /* set by base_output_paint() */
+	/* called before the first write; may change what `fd` refers to; NULL: none */
+	void (*begin)(struct base_output *out);
 };
 
 /*
@@ -42,7 +46,12 @@ int base_output_open(struct base_output *out, int fd);
  * with an object. Requires: nothing was written; `name` stays valid.
  */
 void base_output_schema(struct base_output *out, const char *name);
-/* Writes what is in the buffer. */
+/* Adds colours to all lines (base/paint.h). */
+void base_output_paint(struct base_output *out);
+/*
+ * Writes what is in the buffer. If the output has colours, a line that has no line feed yet stays in the
+ * buffer.
+ */
 void base_output_flush(struct base_output *out);
 /* Flushes and frees. Returns out->error. */
 int base_output_close(struct base_output *out);

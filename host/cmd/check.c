@@ -12,6 +12,7 @@
 #include "analyze/order.h"
 #include "base/escape.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "export/views.h"
 
@@ -133,7 +134,7 @@ static const struct options_syntax syntax = {
 		 "latencies, values and rates. Without --rules, "
 		 "uses rules that hold for every kernel with the well-known events. "
 		 "TRACE is ktrace.ktrx if not given.",
-	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options },
+	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options, terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace check boot.ktrx\n"
 	       "  ktrace check --rules kernel.rules boot.ktrx || exit 1\n"
@@ -229,6 +230,8 @@ static int run_loaded(struct check_command *command)
 		trace_args_close(&command->args, trace, 0);
 		return EXIT_UNREADABLE;
 	}
+	if (!command->json)
+		terminal_prepare(&command->out, true);
 	base_output_schema(&command->out, command->json ? "ktrace-check/1" : NULL);
 	status = check_trace(command, trace);
 	violated = violations_first(&command->found) != NULL;

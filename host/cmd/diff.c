@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 
 #define EXIT_DIFFERS	1
@@ -47,7 +48,7 @@ static const struct options_syntax syntax = {
 		 "Times, addresses, process ids and the order of independent threads may differ. "
 		 "Prints the earliest difference first. "
 		 "A and B are traces of kernels, process traces, or the output of 'strace -f -ttt'.",
-	.lists = { rows, trace_machine_options, trace_layout_options, trace_calls_options },
+	.lists = { rows, trace_machine_options, trace_layout_options, trace_calls_options, terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace diff good.ktrx bad.ktrx\n"
 	       "  ktrace diff linux.out strace.txt\n"
@@ -115,6 +116,8 @@ static int write_report(struct diff_command *command)
 		command_message(command->args.name, "out of memory");
 		return EXIT_UNREADABLE;
 	}
+	if (!command->json)
+		terminal_prepare(&out, true);
 	base_output_schema(&out, command->json ? "ktrace-diff/1" : NULL);
 	status = command->json ? diff_write_json(&out, &report) : diff_write_text(&out, &report);
 	if (status < 0)

@@ -15,6 +15,7 @@
 #include "capture/ram_kernel.h"
 #include "capture/run.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "cmd/options.h"
 #include "doctor/examine.h"
@@ -239,7 +240,7 @@ static void write_text(struct base_output *out, const struct findings *report)
 			base_output_text(out, DARK_EXPLAINED);
 			explained = true;
 		}
-		finding_put_row(out, &report->finding[n], isatty(STDOUT_FILENO));
+		finding_put_row(out, &report->finding[n]);
 	}
 	base_output_format(out, "%u ok, %u dark, %u wrong\n", report->marks[FINDING_OK],
 			   report->marks[FINDING_DARK], report->marks[FINDING_WRONG]);
@@ -268,6 +269,8 @@ static int write_report(struct doctor *doctor)
 		command_message(doctor->name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
+	if (!doctor->json)
+		terminal_prepare(&out, true);
 	base_output_schema(&out, doctor->json ? "ktrace-doctor/1" : NULL);
 	if (doctor->json)
 		write_json(&out, &doctor->report);
@@ -339,7 +342,7 @@ static const struct options_syntax syntax = {
 		 "and examines how ktrace is integrated: whether it is linked in and found, whether CPUs, "
 		 "threads, clocks and heartbeats work, what an event costs, how far back the rings reach. "
 		 "For each view that is missing (dark), prints the line of C that enables it.",
-	.lists = { rows },
+	.lists = { rows, terminal_options },
 	.in_order = true,
 	.end = "Marks: ok, note (this run does not show it), dark (a view is missing or limited), wrong.\n"
 	       "Status: 0 nothing is wrong, 10 something is wrong, "

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "kdump/views.h"
 #include "ktread/ktread.h"
@@ -113,7 +114,7 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "kdump [OPTION]... [FILE]",
 	.about = "Prints a process trace (" USUAL_FILE ") in the format of ktrace, DragonFly or FreeBSD.",
-	.lists = { rows },
+	.lists = { rows, terminal_options },
 	.end = "Examples:\n"
 	       "  kdump -T -t cn\n"
 	       "  kdump --oneline -p 17 ktrace.out\n",
@@ -301,6 +302,8 @@ static int show_file(struct kdump *kdump)
 		ktread_proc_close(trace);
 		return EXIT_BAD_INPUT;
 	}
+	if (!kdump->json)
+		terminal_prepare(&out, !kdump->follow);
 	base_output_schema(&out, kdump->json ? "ktrace-kdump/1" : NULL);
 	if (kdump->reading.follow)
 		catch_signals();

@@ -9,6 +9,7 @@
 
 #include "analyze/order.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "export/views.h"
 
@@ -104,7 +105,7 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrdump [OPTION]...",
 	.about = "Prints events as ktrdump(8) of DragonFly does. Without -c, -f, -i, -p, -t or -x: -cfitp.",
-	.lists = { rows, trace_where_options, trace_machine_options },
+	.lists = { rows, trace_where_options, trace_machine_options, terminal_options },
 	.end = "Examples:\n"
 	       "  ktrdump -a -N kernel.elf -M vmcore\n"
 	       "  ktrdump -ls -M guest.ram\n",
@@ -307,6 +308,8 @@ static int run_table(struct ktrdump *dump)
 		command_message(dump->args.name, "out of memory");
 		return output_file_close(&dump->args, to, fd, ENOMEM) | EXIT_BAD_INPUT;
 	}
+	if (fd == STDOUT_FILENO)
+		terminal_prepare(&out, !dump->loop);
 	dump->table.out = &out;
 	if (dump->loop)
 		status = run_loop(dump);

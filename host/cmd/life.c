@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "export/stats.h"
 #include "export/timeline.h"
@@ -72,8 +73,8 @@ static const struct options_syntax syntax = {
 		 "where the object was created or destroyed, or its id was used again. KIND is thread, "
 		 "process, lock, page, file, space (address space), packet or socket. FIELD=VALUE is for any "
 		 "other object.",
-	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
-		   trace_calls_options },
+	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options, trace_calls_options,
+		   terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace life thread 12 boot.ktrx\n"
 	       "  ktrace life lock 0xffff800000123400 boot.ktrx\n"
@@ -380,6 +381,8 @@ static int run_open(struct life *life)
 		trace_args_close(&life->args, life->trace, 0);
 		return status ? status : EXIT_BAD_INPUT;
 	}
+	if (!life->json)
+		terminal_prepare(&life->out, true);
 	base_output_schema(&life->out, life->json ? "ktrace-life/1" : NULL);
 	status = print_lives(life);
 	if (life->writer)

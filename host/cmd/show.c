@@ -16,6 +16,7 @@
 #include "base/escape.h"
 #include "base/output.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "export/json.h"
 #include "export/timeline.h"
@@ -182,7 +183,8 @@ static const struct options_syntax syntax = {
 		 "FILE is a dump of version 1 or 2, the RAM file of a guest that is running or dead, "
 		 "or an ELF core of one. Without FILE, shows ktrace.ktrx, which 'ktrace run' writes.",
 	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
-		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options },
+		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options,
+		   terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace show boot.ktrx\n"
 	       "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
@@ -277,7 +279,6 @@ static int show_trace(struct show *show, struct ktread *trace, struct base_outpu
 		.marked_count = show->chosen.count,
 		.filtered = show->id || trace_args_filtered(&show->args),
 		.symbols = show->symbols,
-		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};
 	int result;
 
@@ -311,6 +312,7 @@ static int follow(struct show *show)
 		command_message(show->args.name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
+	terminal_prepare(&out, false);
 	status = show_follow(&show->args, show->elf, show->limit, &out);
 	error = trace_output_status(show->args.name, "standard output", base_output_close(&out));
 	return error ? error : status;
@@ -421,6 +423,8 @@ static int run_show(int argc, char **argv)
 		symbols_close(show.symbols);
 		return trace_args_close(&show.args, trace, 0) | EXIT_BAD_INPUT;
 	}
+	if (!show.json)
+		terminal_prepare(&out, true);
 	base_output_schema(&out, show.json ? "ktrace-show/1" : NULL);
 	absent = show.id ? show_chosen_find(&show.chosen, trace) : 0;
 	status = absent && !show.chosen.shown_count ? 0 : show_trace(&show, trace, &out);

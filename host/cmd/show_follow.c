@@ -234,7 +234,6 @@ int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct
 	following->elf = elf;
 	following->limit = limit;
 	following->timeline.out = out;
-	following->timeline.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 	status = trace_where_follow(args);
 	if (!status)
 		status = followed_run(&followed);

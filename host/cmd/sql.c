@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/sql_prompt.h"
 #include "cmd/trace_args.h"
 
@@ -50,8 +51,8 @@ static const struct options_syntax syntax = {
 		"wakeups, thread_states, threads, processes, losses, counts. Times are in ns since the first "
 		"event. Without QUERY, reads statements from standard input. '.tables' lists the tables, "
 		"'.schema TABLE' the columns of a table, '.help' explains more.",
-	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
-		   trace_calls_options },
+	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options, trace_calls_options,
+		   terminal_options },
 	.end = "Exit status: 0 success, 1 the trace could not be read, 2 wrong usage or a wrong statement, "
 	       "3 a limit was reached.\n\n"
 	       "Examples:\n"
@@ -181,6 +182,8 @@ static int run_queries(struct sql_command *command, struct ktread *trace)
 		sql_close(sql);
 		return EXIT_BAD_INPUT;
 	}
+	if (options.form == SQL_TABLE)
+		terminal_prepare(&out, command->query != NULL);
 	base_output_schema(&out, options.form == SQL_JSON ? "ktrace-sql/1" : NULL);
 	running = sql;
 	if (!command->query && isatty(STDIN_FILENO))

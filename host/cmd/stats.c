@@ -13,6 +13,7 @@
 #include "analyze/histogram.h"
 #include "base/escape.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "ktrx/v2.h"
 
@@ -66,7 +67,7 @@ static const struct options_syntax syntax = {
 		 "the time between two events of your choice, the distribution of a field's values, "
 		 "or the rate of events.",
 	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
-		   trace_machine_options, trace_layout_options, trace_calls_options },
+		   trace_machine_options, trace_layout_options, trace_calls_options, terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace stats boot.ktrx\n"
 	       "  ktrace stats --begin sched.wake --end sched.switch --by thread=next boot.ktrx\n"
@@ -382,6 +383,8 @@ static int run_stats(int argc, char **argv)
 		command_message(stats.args.name, "out of memory");
 		return trace_args_close(&stats.args, trace, 0) | EXIT_BAD_INPUT;
 	}
+	if (!stats.json)
+		terminal_prepare(&out, true);
 	base_output_schema(&out, stats.json ? "ktrace-stats/1" : NULL);
 	status = stats.begin   ? show_pairs(&stats, trace, &out, &failed)
 		 : stats.value ? show_values(&stats, trace, &out, &failed)

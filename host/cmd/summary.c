@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 
 struct summary_command {
@@ -25,7 +26,7 @@ static const struct options_syntax syntax = {
 	.about = "Counts the events of a trace by type, thread and CPU, "
 		 "and accounts for the slots of each ring: produced = overwritten + decoded + unreadable.",
 	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
-		   trace_machine_options },
+		   trace_machine_options, terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace summary boot.ktrx\n"
 	       "  ktrace summary --cpu 2 --json boot.ktrx\n",
@@ -70,6 +71,8 @@ static int run_summary(int argc, char **argv)
 		command_message(args->name, "out of memory");
 		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;
 	}
+	if (!command.json)
+		terminal_prepare(&out, true);
 	base_output_schema(&out, command.json ? "ktrace-summary/1" : NULL);
 	status = write_summary(args, trace, &out, command.json);
 	error = base_output_close(&out);

@@ -10,6 +10,7 @@
 
 #include "base/machine.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 
 const char *trace_read_number(const char *text, uint64_t *number)
 {
@@ -274,7 +275,7 @@ int trace_args_parse(struct trace_args *args, int argc, char **argv)
 
 int trace_output_status(const char *name, const char *to, int error)
 {
-	if (error == 0)
+	if (error == 0 || (error == EPIPE && pager_is_started()))
 		return 0;
 	if (error != EPIPE)
 		command_message(name, "%s: %s", to, strerror(error));

@@ -13,6 +13,7 @@
 #include "capture/ram_kernel.h"
 #include "capture/watch.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "observe/observe.h"
 #include "why/ids.h"
@@ -121,6 +122,7 @@ void explain_file(const char *name, const char *path, const char *elf)
 	if (!status && base_output_open(&out, STDERR_FILENO) < 0)
 		status = KTREAD_E_MEMORY;
 	if (!status) {
+		terminal_prepare(&out, false);
 		status = explain(&options, trace, &out, &verdict);
 		base_output_close(&out);
 	}
@@ -192,8 +194,8 @@ static const struct options_syntax syntax = {
 		 "which spin, what never happened. Prints the verdict, then the evidence. "
 		 "FILE as for 'ktrace show'; without FILE, reads ktrace.ktrx, which 'ktrace run' writes. "
 		 "Exit status: 0 nothing is wrong, 10 something is wrong, 11 unknown.",
-	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
-		   trace_calls_options },
+	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options, trace_calls_options,
+		   terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace why\n"
 	       "  ktrace why --elf kernel.elf boot.ktrx\n"
@@ -271,6 +273,8 @@ static int explain_trace(struct why *why)
 		command_message(why->args.name, "out of memory");
 		return trace_args_close(&why->args, trace, 0) | EXIT_BAD_INPUT;
 	}
+	if (!why->options.json)
+		terminal_prepare(&out, true);
 	base_output_schema(&out, why->options.json ? "ktrace-why/1" : NULL);
 	add_registers(why, trace);
 	if (!why->peer)
@@ -310,6 +314,8 @@ static int explain_outside(const struct why *why)
 		command_message(why->args.name, "out of memory");
 		status = EXIT_BAD_INPUT;
 	} else {
+		if (!why->options.json)
+			terminal_prepare(&out, true);
 		base_output_schema(&out, why->options.json ? "ktrace-why/1" : NULL);
 		if (why->options.json)
 			observe_report_json(&out, &findings, &observe, names);

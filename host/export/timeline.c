@@ -328,7 +328,7 @@ static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t 
 
 	overwritten = overwritten > reported ? overwritten - reported : 0;
 	overwritten = overwritten < slots ? overwritten : slots;
-	base_output_text(timeline->out, timeline->colour ? "\033[1;31m--- " : "--- ");
+	base_output_text(timeline->out, "--- ");
 	write_ring_name(timeline->out, ring, number);
 	base_output_text(timeline->out, ": ");
 	if (overwritten)
@@ -338,7 +338,7 @@ static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t 
 	if (slots > overwritten)
 		write_slots(timeline->out, slots - overwritten,
 			    ring->kind == KTREAD_RING_PROCESSES ? "lost" : "unreadable");
-	base_output_format(timeline->out, "%s ---%s\n", where, timeline->colour ? "\033[0m" : "");
+	base_output_format(timeline->out, "%s ---\n", where);
 	writer->lost[number] += slots;
 	writer->timeline->lost += slots;
 }

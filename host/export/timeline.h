@@ -45,7 +45,6 @@ struct timeline {
 	bool ids;		 /* write "RING.SLOT" of each event, by which `ktrace goto` finds the event */
 	const struct timeline_id *marked; /* events whose lines begin with ">"; NULL: lines have no mark */
 	uint32_t marked_count;
-	int colour; /* 1: highlights gaps, because the output is a terminal */
 	/* subtracts the cost of tracing from the times; NULL: times are shown as recorded */
 	struct cost_meter *meter;
 	uint64_t shown; /* result: events shown */

@@ -100,20 +100,16 @@ void findings_free(struct findings *findings)
 #define KIND_WIDTH 15 /* length of "ktrace_settings" */
 
 static const char *const marks[FINDING_MARKS] = { "ok", "note", "dark", "wrong" };
-static const char *const colours[FINDING_MARKS] = { "32", "36", "33", "31;1" };
 
 const char *finding_certainty_word(enum finding_certainty certain)
 {
 	return certain == FINDING_CERTAIN ? "certain" : certain == FINDING_LIKELY ? "likely" : "possible";
 }
 
-void finding_put_row(struct base_output *out, const struct finding *finding, bool colour)
+void finding_put_row(struct base_output *out, const struct finding *finding)
 {
-	if (colour)
-		base_output_format(out, "\033[%sm%-5s\033[0m", colours[finding->mark], marks[finding->mark]);
-	else
-		base_output_format(out, "%-5s", marks[finding->mark]);
-	base_output_format(out, "  %-*s %s\n", KIND_WIDTH, finding->kind, finding->what);
+	base_output_format(out, "%-5s  %-*s %s\n", marks[finding->mark], KIND_WIDTH, finding->kind,
+			   finding->what);
 	if (finding->advice[0])
 		base_output_format(out, "%*s %s: %s\n", 7 + KIND_WIDTH, "", finding->where, finding->advice);
 }

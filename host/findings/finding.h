@@ -98,9 +98,9 @@ void findings_free(struct findings *findings);
 
 /*
  * Prints a finding as a row of a table with its mark, `kind` and `what`. The next lines contain `where` and
- * `advice`. If `colour` is set, uses colours of a terminal.
+ * `advice`.
  */
-void finding_put_row(struct base_output *out, const struct finding *finding, bool colour);
+void finding_put_row(struct base_output *out, const struct finding *finding);
 
 /* Options for finding_put_text(). */
 struct finding_style {

@@ -186,6 +186,8 @@ for option in '--machine riscv64' '--v1-layout spec'; do
 	refused diff "${option%% *}" $option v2.ktrx v2.ktrx
 	echo "diff ${option%% *}" >>covered
 done
+works diff --color 100.strace 140.strace -- --color always 100.strace 140.strace
+beyond diff --no-pager test/golden/terminal.sh
 listed diff
 
 works why --json v2.ktrx -- --json v2.ktrx
@@ -264,6 +266,18 @@ for option in '--event sched' '--cpu 0' '--pid 1'; do
 	refused live "${option%% *}" --json $option v2.ktrx
 done
 refused live --tail --json --tail 3 v2.ktrx
+
+# ---- colours and the pager
+for c in show summary stats check why; do
+	works $c --color v2.ktrx -- --color always v2.ktrx
+done
+works life --color thread 12 v2.ktrx -- --color always thread 12 v2.ktrx
+works doctor --color v2.ktrx -- --color always v2.ktrx
+works sql --color v2.ktrx 'SELECT(1),(2)AS"CPU1"' -- --color always v2.ktrx 'SELECT(1),(2)AS"CPU1"'
+for c in show summary stats check why life doctor sql; do
+	refused $c --color --color green v2.ktrx
+	beyond $c --no-pager test/golden/terminal.sh
+done
 
 for c in show summary stats sql life check why export decode doctor; do
 	listed $c

@@ -329,6 +329,13 @@ decimal doctor --seconds 8 v2.ktrx
 refused live 'newest events' --json --tail 08 ktr.ram
 refused run 'needs --expect' --timeout 08 --expect-continue -- true
 
+# ---- colours and the pager
+works kdump --color --oneline -f dragonfly.ktrace -- --oneline --color always -f dragonfly.ktrace
+works ktrdump --color -M v2.ktrx -- --color always -M v2.ktrx
+for c in kdump ktrdump; do
+	beyond $c --no-pager test/golden/terminal.sh
+done
+
 # ---- mcp
 beyond mcp --dir test/mcp/server.sh
 beyond mcp -d test/mcp/server.sh

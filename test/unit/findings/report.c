@@ -82,11 +82,11 @@ static void row_has_advice_below_it(void **state)
 
 	(void)state;
 	begin();
-	finding_put_row(&out, &finding, false);
+	finding_put_row(&out, &finding);
 	finding.advice[0] = '\0';
-	finding_put_row(&out, &finding, true);
+	finding_put_row(&out, &finding);
 	wrote("wrong  kind            one two\n                       here: five\n"
-	      "\033[31;1mwrong\033[0m  kind            one two\n");
+	      "wrong  kind            one two\n");
 }
 
 static void json_has_all_members_and_earlier_names(void **state)
@@ -110,7 +110,7 @@ static void json_has_all_members_and_earlier_names(void **state)
 	      "\"advice\":null,\"where\":null,\"partial\":false}\n");
 }
 
-static void each_mark_and_certainty_has_its_word_and_colour(void **state)
+static void each_mark_and_certainty_has_its_word(void **state)
 {
 	struct finding finding = { .kind = "k", .what = "w" };
 
@@ -118,8 +118,7 @@ static void each_mark_and_certainty_has_its_word_and_colour(void **state)
 	begin();
 	for (int mark = FINDING_OK; mark < FINDING_MARKS; mark++) {
 		finding.mark = (enum finding_mark)mark;
-		finding_put_row(&out, &finding, false);
-		finding_put_row(&out, &finding, true);
+		finding_put_row(&out, &finding);
 	}
 	for (int certain = FINDING_POSSIBLE; certain <= FINDING_CERTAIN; certain++) {
 		finding.mark = (enum finding_mark)(certain + 1);
@@ -128,10 +127,10 @@ static void each_mark_and_certainty_has_its_word_and_colour(void **state)
 		finding_put_json(&out, &finding, NULL);
 		base_output_text(&out, "\n");
 	}
-	wrote("ok     k               w\n\033[32mok   \033[0m  k               w\n"
-	      "note   k               w\n\033[36mnote \033[0m  k               w\n"
-	      "dark   k               w\n\033[33mdark \033[0m  k               w\n"
-	      "wrong  k               w\n\033[31;1mwrong\033[0m  k               w\n"
+	wrote("ok     k               w\n"
+	      "note   k               w\n"
+	      "dark   k               w\n"
+	      "wrong  k               w\n"
 	      "k (possible): w\n"
 	      "\"mark\":\"note\",\"kind\":\"k\",\"certain\":\"possible\",\"what\":\"w\",\"evidence\":[],"
 	      "\"advice\":null,\"where\":null,\"partial\":false\n"
@@ -236,7 +235,7 @@ int main(void)
 		cmocka_unit_test(text_has_what_its_style_asks_for),
 		cmocka_unit_test(row_has_advice_below_it),
 		cmocka_unit_test(json_has_all_members_and_earlier_names),
-		cmocka_unit_test(each_mark_and_certainty_has_its_word_and_colour),
+		cmocka_unit_test(each_mark_and_certainty_has_its_word),
 		cmocka_unit_test(json_has_each_earlier_name),
 		cmocka_unit_test(evidence_and_advice_are_wrapped_and_left_out),
 		cmocka_unit_test(list_is_unchanged_after_memory_was_short),
