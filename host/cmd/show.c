@@ -408,8 +408,8 @@ static int run_show(int argc, char **argv)
 	if (status)
 		return status;
 	show.ids |= show.id != NULL;
-	/* an id in a trace of version 1 is the number of records before the event */
-	show.args.whole = show.ids;
+	/* an id that is not found may be that of an event outside the window */
+	show.args.whole = show.id != NULL;
 	if (show.svg)
 		return show_window(&show.args, show.svg);
 	status = trace_args_open(&show.args, &trace);

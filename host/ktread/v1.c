@@ -132,6 +132,7 @@ static bool in_order(const struct ktrx1_record *record, int count, uint64_t stam
 
 static void hand_out(struct ktread_cursor *cursor, const struct ktrx1_record *record, uint64_t count)
 {
+	((struct ktread_v1_ring *)cursor->state)->handed = record;
 	cursor->item = (const unsigned char *)record;
 	cursor->end = cursor->item + count * KTREAD_ITEM_SIZE;
 }
@@ -144,7 +145,7 @@ static int sort_rest(struct ktread *trace, struct ktread_cursor *cursor, uint32_
 	ktread_warn(trace,
 		    "%s: ring %u is not in order of timestamps: sorting it takes %" PRIu64 " KiB of memory",
 		    trace->memory->name, cursor->event.ring,
-		    2 * (held + ring->end - ring->taken) * KTRX1_RECORD_SIZE >> 10);
+		    2 * (held + ring->end - ring->taken) * (KTRX1_RECORD_SIZE + sizeof(*ring->place)) >> 10);
 	count = ktread_v1_ring_sort(ring, held);
 	if (count <= 0)
 		return (int)count;
@@ -186,11 +187,13 @@ static __attribute__((noinline)) bool decode_slowly(struct ktread *trace, struct
 static bool v1_decode(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	const struct ktrx1_record *record = (const struct ktrx1_record *)cursor->item;
+	const struct ktread_v1_ring *ring = cursor->state;
 	struct ktread_event *event = &cursor->event;
 	uint32_t header = record->header;
 
 	cursor->item += KTREAD_ITEM_SIZE;
-	event->index = cursor->ring.records++;
+	cursor->ring.records++;
+	event->index = ktread_v1_ring_place(ring, (uint64_t)(record - ring->handed));
 	event->stamp = record->stamp;
 	event->id = KTRX1_EVENT(header);
 	event->cpu = KTRX1_CPU(header);
@@ -224,8 +227,7 @@ static void v1_rewind(struct ktread *trace, struct ktread_cursor *cursor)
 	struct ktread_v1_ring *ring = cursor->state;
 
 	(void)trace;
-	free(ring->sorted);
-	ring->sorted = NULL;
+	ktread_v1_ring_forget(ring);
 	ring->taken = 0;
 	ring->end = ring->slots;
 	ring->sort_first = ring->unsorted;
@@ -251,7 +253,7 @@ static void v1_destroy(struct ktread_cursor *cursor)
 
 	if (!ring)
 		return;
-	free(ring->sorted);
+	ktread_v1_ring_forget(ring);
 	free(ring->window);
 	free(ring);
 }

@@ -152,17 +152,37 @@ int ktread_v1_ring_survey(struct ktread_v1_ring *ring, bool thorough)
 	return thorough || ring->slots < PROBES ? survey_all(ring) : survey_probes(ring);
 }
 
-/* Removes the empty slots. Returns the number of records that remain. */
-static uint32_t compact(struct ktrx1_record *record, uint32_t count)
+/*
+ * Removes the empty slots. Sets place[] to the places of the records that remain; the first slot has the
+ * place `first`. Returns the number of these records.
+ */
+static uint32_t compact(struct ktrx1_record *record, uint32_t count, uint64_t *place, uint64_t first)
 {
 	uint32_t kept = 0;
 
-	while (kept < count && record[kept].stamp != 0)
-		kept++;
-	for (uint32_t i = kept; i < count; i++)
-		if (record[i].stamp != 0)
+	for (uint32_t i = 0; i < count; i++)
+		if (record[i].stamp != 0) {
+			place[kept] = first + i;
 			record[kept++] = record[i];
+		}
 	return kept;
+}
+
+static bool has_empty_slot(const struct ktrx1_record *record, uint32_t count)
+{
+	bool empty = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		empty |= record[i].stamp == 0;
+	return empty;
+}
+
+void ktread_v1_ring_forget(struct ktread_v1_ring *ring)
+{
+	free(ring->sorted);
+	free(ring->place);
+	ring->sorted = NULL;
+	ring->place = NULL;
 }
 
 /* Steps over the slots in a hole of the file, all of which are empty. */
@@ -198,14 +218,22 @@ static int read_slots(struct ktread_v1_ring *ring, struct ktrx1_record *to, uint
 
 int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 {
+	free(ring->place);
+	ring->place = NULL;
 	while (ring->taken < ring->end) {
 		uint64_t count;
 		uint32_t kept;
-		int status = read_slots(ring, ring->window, ring->window_slots, &count);
+		int status;
 
+		ring->origin = ring->taken;
+		status = read_slots(ring, ring->window, ring->window_slots, &count);
 		if (status < 0)
 			return status;
-		kept = compact(ring->window, (uint32_t)count);
+		if (!has_empty_slot(ring->window, (uint32_t)count))
+			return (int)count;
+		if (!ring->place && !(ring->place = malloc(ring->window_slots * sizeof(*ring->place))))
+			return ktread_fail_memory();
+		kept = compact(ring->window, (uint32_t)count, ring->place, ring->origin);
 		if (kept)
 			return (int)kept;
 		if (ring->taken < ring->end)
@@ -214,72 +242,113 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 	return 0;
 }
 
+/* ---- Sorting ---- */
+
+/* Records and their places. */
+struct records {
+	struct ktrx1_record *record;
+	uint64_t *place;
+};
+
+static struct records records_from(struct records records, uint64_t n)
+{
+	return (struct records){ records.record + n, records.place + n };
+}
+
+/* Returns 0 or an error, after which the caller frees the records nevertheless. */
+static int records_create(struct records *records, uint64_t count)
+{
+	records->record = malloc((count ? count : 1) * sizeof(*records->record));
+	records->place = malloc((count ? count : 1) * sizeof(*records->place));
+	return records->record && records->place ? 0 : ktread_fail_memory();
+}
+
+static void records_free(struct records *records)
+{
+	free(records->record);
+	free(records->place);
+}
+
 /*
  * Merges two sorted parts, one directly after the other. Records with equal timestamps keep their order:
  * those of the first part come first.
  */
-static void merge_halves(const struct ktrx1_record *from, struct ktrx1_record *to, uint64_t half,
-			 uint64_t end)
+static void merge_halves(struct records from, struct records to, uint64_t half, uint64_t end)
 {
 	uint64_t left = 0, right = half;
 
 	for (uint64_t i = 0; i < end; i++) {
-		bool take_left = left < half && (right >= end || from[left].stamp <= from[right].stamp);
+		bool take_left =
+			left < half && (right >= end || from.record[left].stamp <= from.record[right].stamp);
+		uint64_t taken = take_left ? left++ : right++;
 
-		to[i] = from[take_left ? left++ : right++];
+		to.record[i] = from.record[taken];
+		to.place[i] = from.place[taken];
 	}
 }
 
-static int sort_records(struct ktrx1_record *record, uint64_t count)
+/* Sorts the records. May exchange the arrays of *records for others. Returns 0 or an error. */
+static int sort_records(struct records *records, uint64_t count)
 {
-	struct ktrx1_record *from = record, *to = malloc(count * sizeof(*to)), *scratch = to;
+	struct records from = *records, to;
+	int status = records_create(&to, count);
 
-	if (!to)
-		return ktread_fail_memory();
-	for (uint64_t width = 1; width < count; width *= 2) {
+	for (uint64_t width = 1; width < count && status == 0; width *= 2) {
 		for (uint64_t i = 0; i < count; i += 2 * width) {
 			uint64_t left = count - i;
 
-			merge_halves(from + i, to + i, width < left ? width : left,
+			merge_halves(records_from(from, i), records_from(to, i), width < left ? width : left,
 				     2 * width < left ? 2 * width : left);
 		}
-		struct ktrx1_record *swap = from;
+		struct records swap = from;
 
 		from = to;
 		to = swap;
 	}
-	if (from != record)
-		memcpy(record, from, count * sizeof(*record));
-	free(scratch);
+	*records = from;
+	records_free(&to);
+	return status;
+}
+
+/* Adds the records in the slots that were not read yet. Returns 0 or an error. */
+static int read_rest(struct ktread_v1_ring *ring, struct records all, uint64_t *filled)
+{
+	while (ring->taken < ring->end) {
+		const struct records to = records_from(all, *filled);
+		const uint64_t first = ring->taken;
+		uint64_t count;
+		int status = read_slots(ring, to.record, ring->window_slots, &count);
+
+		if (status < 0)
+			return status;
+		*filled += compact(to.record, (uint32_t)count, to.place, first);
+		if (ring->taken < ring->end)
+			skip_hole(ring);
+	}
 	return 0;
 }
 
 int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held)
 {
-	uint64_t filled = held, room = held + (ring->end - ring->taken);
-	struct ktrx1_record *all = malloc((room ? room : 1) * sizeof(*all));
-	int status = 0;
+	uint64_t filled = held;
+	struct records all;
+	int status = records_create(&all, held + (ring->end - ring->taken));
 
-	if (!all)
-		return ktread_fail_memory();
-	memcpy(all, ring->window, held * sizeof(*all));
-	while (ring->taken < ring->end && status == 0) {
-		uint64_t count;
-
-		status = read_slots(ring, all + filled, ring->window_slots, &count);
-		if (status == 0)
-			filled += compact(all + filled, (uint32_t)count);
-		if (status == 0 && ring->taken < ring->end)
-			skip_hole(ring);
+	for (uint32_t n = 0; n < held && status == 0; n++) {
+		all.record[n] = ring->window[n];
+		all.place[n] = ktread_v1_ring_place(ring, n);
 	}
 	if (status == 0)
-		status = sort_records(all, filled);
+		status = read_rest(ring, all, &filled);
+	if (status == 0)
+		status = sort_records(&all, filled);
 	if (status < 0) {
-		free(all);
+		records_free(&all);
 		return status;
 	}
-	free(ring->sorted);
-	ring->sorted = all;
+	ktread_v1_ring_forget(ring);
+	ring->sorted = all.record;
+	ring->place = all.place;
 	return (int64_t)filled;
 }
 

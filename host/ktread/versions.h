@@ -130,7 +130,20 @@ struct ktread_v1_ring {
 	bool sort_first; /* true if the records must be sorted before the first of them is handed out */
 	struct ktread_seek seek;
 	struct ktrx1_record *sorted; /* all remaining records, sorted; NULL if sorting was not needed */
+	/*
+	 * Places of the records in `window` or, if it exists, in `sorted`. A place is the number of a slot,
+	 * counted from slot `start` on. NULL: the places follow each other from `origin` on.
+	 */
+	uint64_t *place;
+	uint64_t origin;
+	const struct ktrx1_record *handed; /* the first record of those that were handed out last */
 };
+
+/* Returns the place of record `n` of those that were handed out last. */
+static inline uint64_t ktread_v1_ring_place(const struct ktread_v1_ring *ring, uint64_t n)
+{
+	return ring->place ? ring->place[n] : ring->origin + n;
+}
 
 /*
  * Finds the oldest record, and sets ring->unsorted. If `thorough` is set, reads all slots for this. Returns 0
@@ -147,6 +160,8 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring);
  * in all slots that were not read yet. Returns the number of records in `sorted`, or an error.
  */
 int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held);
+/* Frees what ktread_v1_ring_read() and ktread_v1_ring_sort() have made, except the window. */
+void ktread_v1_ring_forget(struct ktread_v1_ring *ring);
 
 /*
  * Limits the reading to the part of the ring that can contain records from `since` to `until`. `spacing` as

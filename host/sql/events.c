@@ -158,12 +158,8 @@ static void choose_way(const struct sql_events *table, sqlite3_index_info *info,
 		info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn == SQL_EVENT_TS &&
 					!info->aOrderBy[0].desc;
 	info->idxNum = (int)way | (distinct == 2 ? DISTINCT : 0);
-	/*
-	 * Losses may differ if parts of the trace are left out. In version 1, the numbers of events differ
-	 * too. They give the numbers of rows, by which SQLite detects that two scans returned the same row.
-	 */
-	if (narrowed && (table->type || !(info->colUsed & BIT(SQL_EVENT_LOST))) &&
-	    ktread_info(table->sql->trace)->version != 1)
+	/* Losses may differ if parts of the trace are left out. */
+	if (narrowed && (table->type || !(info->colUsed & BIT(SQL_EVENT_LOST))))
 		info->idxNum |= WINDOW;
 	if (way > BRIEF && info->aOrderBy[0].iColumn == SQL_EVENT_CATEGORY)
 		info->idxNum |= SQL_EVENT_CATEGORY << 8;

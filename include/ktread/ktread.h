@@ -71,8 +71,7 @@ struct ktread_options {
 	 * Nonzero: while a filter is applied, the parts of rings that cannot contain its events are not read.
 	 * So a short time window costs little, however long the trace is. Set this only if nothing else than
 	 * the filtered events is needed: `decoded`, `invalid`, `records` and `cut` of rings then count only
-	 * what was read, `index` of events of version 1 also counts empty slots, and there are no warnings
-	 * about damage in other parts.
+	 * what was read, and there are no warnings about damage in other parts.
 	 */
 	int window;
 };
@@ -136,7 +135,8 @@ struct ktread_setting {
 /* One event. Owned by the handle and valid until the next ktread_next(). */
 struct ktread_event {
 	uint64_t stamp; /* time of the event in counter ticks, 64 bits, corrected as info.clock states */
-	uint64_t index; /* index of the event's first slot in its ring */
+	/* index of the event's first slot in its ring; in version 1, counted from the ring's oldest slot */
+	uint64_t index;
 	/*
 	 * number of slots of this ring that were lost or unreadable directly before the event. If it is not
 	 * 0, do not pair an earlier event with a later one

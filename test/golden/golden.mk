@@ -23,6 +23,7 @@ build/test/cmd-traces: test/golden/cmd_traces.c test/unit/support/ktread_writer.
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(HOST_INPUTS) -lcmocka $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/sql.sh test/golden/ctf.sh
+CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/bench/merge/gen_v2
 
 SCRIPT_TESTS += test/golden/questions.sh
 CHECK_NEEDS += build/bin/ktrace build/bin/kdump

@@ -42,12 +42,11 @@ static void set_window(struct ktread *trace, uint64_t since, uint64_t until, con
 	assert_int_equal(ktread_rewind(trace), 0);
 }
 
-static void assert_same_event(const struct ktread_event *a, const struct ktread_event *b, bool has_index)
+static void assert_same_event(const struct ktread_event *a, const struct ktread_event *b)
 {
 	assert_int_equal(a->stamp, b->stamp);
 	assert_int_equal(a->ring, b->ring);
-	if (has_index)
-		assert_int_equal(a->index, b->index);
+	assert_int_equal(a->index, b->index);
 	assert_int_equal(a->lost, b->lost);
 	assert_int_equal(a->cpu, b->cpu);
 	assert_int_equal(a->thread, b->thread);
@@ -64,7 +63,7 @@ static uint64_t compare(struct ktread *all, struct ktread *part)
 
 	while (ktread_next(all, &a) > 0) {
 		assert_int_equal(ktread_next(part, &b), 1);
-		assert_same_event(a, b, ktread_info(all)->version == 2);
+		assert_same_event(a, b);
 		events++;
 	}
 	assert_int_equal(ktread_next(part, &b), 0);

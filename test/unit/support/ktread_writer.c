@@ -295,29 +295,39 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 }
 
 /* Offsets from the start of memory to the parts of the image. */
-#define BOOT_ROW   0x11000u
-#define EXTENTS	   0x11100u
-#define WORDS	   0x11200u /* offset of the reserve words, which are in the order of the rings */
-#define EVENTS	   0x12000u
-#define BOOT_SLOTS 0x20000u
-#define LENT_ROWS  (WRITER_BLOCK + 64)
-#define LENT_CPUS  (WRITER_BLOCK + 0x1000)
-#define LENT_SLOTS (WRITER_BLOCK + 0x2000)
-#define BLOCK_SIZE 0x100000u
+#define BOOT_ROW    0x11000u
+#define EXTENTS	    0x11100u
+#define WORDS	    0x11200u /* offset of the reserve words, which are in the order of the rings */
+#define EVENTS	    0x12000u
+#define BOOT_SLOTS  0x20000u
+#define LENT_ROWS   (WRITER_BLOCK + 64)
+#define LENT_CPUS   (WRITER_BLOCK + 0x1000)
+#define LENT_SLOTS  (WRITER_BLOCK + 0x2000)
+#define BLOCK_LEAST 0x100000u
 
 static uint64_t image_address(uint32_t offset)
 {
 	return WRITER_IMAGE_OFFSET + offset;
 }
 
-static uint64_t lent_address(uint32_t offset)
+static uint64_t lent_address(uint64_t offset)
 {
 	return WRITER_BLOCK_OFFSET + offset;
 }
 
-static uint32_t slots_offset(const struct writer *writer, uint32_t n)
+/* Returns the offset of the slots of ring `n`; for `n` = number of rings, that of the end of lent memory. */
+static uint64_t slots_offset(const struct writer *writer, uint32_t n)
 {
-	return n ? LENT_SLOTS + (n - 1) * (writer->ring[n].row.mask + 1) * KTRX_SLOT_SIZE : BOOT_SLOTS;
+	uint64_t offset = LENT_SLOTS;
+
+	for (uint32_t before = 1; before < n; before++)
+		offset += (writer->ring[before].row.mask + UINT64_C(1)) * KTRX_SLOT_SIZE;
+	return n ? offset : BOOT_SLOTS;
+}
+
+uint64_t writer_memory_end(const struct writer *writer)
+{
+	return slots_offset(writer, writer->rings);
 }
 
 void writer_memory_update(struct writer *writer, unsigned char *memory)
@@ -355,7 +365,7 @@ void writer_memory(struct writer *writer, unsigned char *memory, uint64_t base)
 	struct ktrx_root root = writer->root;
 	struct ktrx_block block = { .nonce = root.nonce,
 				    .self = lent_address(WRITER_BLOCK),
-				    .length = BLOCK_SIZE };
+				    .length = writer_memory_end(writer) - WRITER_BLOCK };
 	const struct ktrx_extent extent[2] = {
 		{ image_address(BOOT_ROW), sizeof(struct ktrx_ring) },
 		{ lent_address(LENT_ROWS), (writer->rings - 1) * sizeof(struct ktrx_ring) },
@@ -363,6 +373,8 @@ void writer_memory(struct writer *writer, unsigned char *memory, uint64_t base)
 	const struct ktrx_cpu cpu[2] = { { .heartbeats = 5, .online = 1, .mode = KTRX_MODE_IDLE },
 					 { .heartbeats = 7, .online = 1, .mode = KTRX_MODE_USER } };
 
+	if (block.length < BLOCK_LEAST)
+		block.length = BLOCK_LEAST;
 	root.self = image_address(WRITER_ROOT);
 	root.self_phys = base ? base + WRITER_ROOT : 0;
 	root.checksum = ktrx_root_checksum(&root);

@@ -66,6 +66,8 @@ void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
  * Fills a guest's memory, which begins at physical address `base`. Reserve words are not in the ring table.
  */
 void writer_memory(struct writer *writer, unsigned char *memory, uint64_t base);
+/* Returns the number of bytes of memory that writer_memory() fills at most. */
+uint64_t writer_memory_end(const struct writer *writer);
 /* Copies the current slots and heads of the rings to memory that writer_memory() has filled. */
 void writer_memory_update(struct writer *writer, unsigned char *memory);
 
