@@ -148,10 +148,22 @@ static void see_thread_order(struct check *check, uint32_t thread)
 		check->order_failed = true;
 }
 
+/* Applies the rules in a bit map, in the order of the file. Returns 0 or KTREAD_E_MEMORY. */
+static int apply_all(struct check *check, const uint64_t map[RULES_MAX / 64],
+		     const struct ktread_event *event)
+{
+	int error = 0;
+
+	for (uint32_t word = 0; word < RULES_MAX / 64; word++)
+		for (uint64_t left = map[word]; left && !error; left &= left - 1)
+			error = check_apply(check, word * 64 + (uint32_t)__builtin_ctzll(left), event);
+	return error;
+}
+
 static int take(struct check *check, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&check->known, event);
-	const struct rules *rules = check->rules;
+	const uint32_t id = event->id & KTRX_EVENT_MAX;
 	uint32_t thread;
 	int error = 0;
 
@@ -161,14 +173,10 @@ static int take(struct check *check, const struct ktread_event *event)
 	check->time += 2;
 	check->number++;
 	gaps_event(check->gaps, event);
-	/*
-	 * rules of form RULE_DEPTH come last, because the other rules are judged by the depths from before
-	 * the event
-	 */
-	for (int depths = 0; depths < 2; depths++)
-		for (uint32_t n = 0; n < rules->count && !error; n++)
-			if (rules->rule[n].checked && (rules->rule[n].form == RULE_DEPTH) == depths)
-				error = check_apply(check, n, event);
+	/* depths come last, because the other rules are judged by the depths from before the event */
+	error = apply_all(check, check->rules_of[id], event);
+	if (!error)
+		error = apply_all(check, check->depths_of[id], event);
 	if (!error)
 		error = threads_event(check->threads, event, known, check->time);
 	if (known->kind == WELLKNOWN_WAKE && wellknown_thread(known, event, WELLKNOWN_THREAD, &thread))
@@ -291,6 +299,21 @@ static void mark_needed(struct check *check, const struct ktread *trace)
 		wellknown_mark(trace, &check->known, kinds[n], check->scheduling);
 }
 
+/* Marks, for each event, the rules that name it. */
+static void mark_rules(struct check *check)
+{
+	for (uint32_t n = 0; n < check->rules->count; n++) {
+		const struct rule *rule = &check->rules->rule[n];
+		uint64_t(*marked)[RULES_MAX / 64] =
+			rule->form == RULE_DEPTH ? check->depths_of : check->rules_of;
+
+		for (uint32_t id = 0; rule->checked && id <= KTRX_EVENT_MAX; id++)
+			for (uint32_t e = 0; e < rule->events; e++)
+				if (rule->event[e].ids[id / 8] >> id % 8 & 1)
+					marked[id][n / 64] |= UINT64_C(1) << n % 64;
+	}
+}
+
 static int read_all(struct check *check, struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -303,6 +326,7 @@ static int read_all(struct check *check, struct ktread *trace)
 	check_order_init(&check->order, trace, check->doubt);
 	threads_learn(check->threads, gaps_scheduling(check->gaps));
 	mark_needed(check, trace);
+	mark_rules(check);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = take(check, event);
 	report_waiting(check, UINT64_MAX);

@@ -80,6 +80,8 @@ struct check {
 	struct keyed table[RULES_MAX]; /* by rule */
 	/* indexed by rule: bit map of the events that decide the rule */
 	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8];
+	/* by event id: bit maps of the rules to apply to the event, and of the depths to count after them */
+	uint64_t rules_of[KTRX_EVENT_MAX + 1][RULES_MAX / 64], depths_of[KTRX_EVENT_MAX + 1][RULES_MAX / 64];
 	/* bit map of the events that change states of threads */
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];
 	uint64_t *changed; /* by index of a thread: stamp of the last change of its state */

@@ -74,7 +74,7 @@ static int add(struct switched *s, uint32_t id, uint64_t from, uint64_t to)
 	return 0;
 }
 
-bool switched_change_of(const struct ktread_event *event, struct switched_change *change)
+bool switched_change_read(const struct ktread_event *event, struct switched_change *change)
 {
 	struct ktread_value first, last, state;
 

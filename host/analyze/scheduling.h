@@ -58,7 +58,15 @@ struct switched_change {
 	uint32_t first, last; /* ids */
 	bool records;	      /* true if recording of these events starts, false if it stops */
 };
-bool switched_change_of(const struct ktread_event *event, struct switched_change *change);
+/* Does the work of switched_change_of() for an event whose group may be "ktrace". */
+bool switched_change_read(const struct ktread_event *event, struct switched_change *change);
+
+/* Returns false if this is another event. */
+static inline bool switched_change_of(const struct ktread_event *event, struct switched_change *change)
+{
+	/* called for each event of a trace, so most calls must end here */
+	return event->type->group[0] == 'k' && switched_change_read(event, change);
+}
 
 /* ---- What the trace records about threads ---- */
 
