@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/search.h"
 #include "ktrx/v2.h"
 
 struct gaps {
@@ -53,7 +54,7 @@ static int take(struct gaps *gaps, struct progress *ring, const struct ktread *t
 	const bool head_missing = !ring->begun && (of->overwritten > 0 || of->cleared > 0);
 
 	if ((event->lost > 0 || head_missing) &&
-	    add(gaps, ring, (struct gaps_gap){ ring->seen, event->stamp, event->ring, event->cpu }) < 0)
+	    add(gaps, ring, (struct gaps_gap){ ring->seen, event->stamp, event->ring, event->cpu, 0 }) < 0)
 		return KTREAD_E_MEMORY;
 	if (!ring->begun)
 		ring->first = event->stamp;
@@ -77,11 +78,11 @@ static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const
 
 		any |= rings[n].begun && ring->cpu != KTRX_NO_CPU;
 		if (rings[n].begun && ring->cpu != KTRX_NO_CPU && !ring->overwritten && !ring->cleared)
-			status =
-				add(gaps, &rings[0], (struct gaps_gap){ from, rings[n].first, n, ring->cpu });
+			status = add(gaps, &rings[0],
+				     (struct gaps_gap){ from, rings[n].first, n, ring->cpu, 0 });
 	}
 	if (!any)
-		status = add(gaps, &rings[0], (struct gaps_gap){ from, UINT64_MAX, 0, KTRX_NO_CPU });
+		status = add(gaps, &rings[0], (struct gaps_gap){ from, UINT64_MAX, 0, KTRX_NO_CPU, 0 });
 	return status;
 }
 
@@ -97,7 +98,7 @@ static int find_tails(struct gaps *gaps, struct progress *rings, const struct kt
 			status = find_refused_at_boot(gaps, rings, trace);
 		if (status == 0 && (ring->cut > 0 || (n > 0 && ring->dropped > 0)))
 			status = add(gaps, &rings[n],
-				     (struct gaps_gap){ rings[n].seen, UINT64_MAX, n, ring->cpu });
+				     (struct gaps_gap){ rings[n].seen, UINT64_MAX, n, ring->cpu, 0 });
 	}
 	return status;
 }
@@ -139,6 +140,18 @@ static int by_from(const void *a, const void *b)
 	return left->from < right->from ? -1 : left->from > right->from;
 }
 
+static void sort(struct gaps *gaps)
+{
+	uint64_t latest = 0;
+
+	if (gaps->count)
+		qsort(gaps->gap, gaps->count, sizeof(*gaps->gap), by_from);
+	for (uint32_t n = 0; n < gaps->count; n++) {
+		latest = gaps->gap[n].to > latest ? gaps->gap[n].to : latest;
+		gaps->gap[n].latest = latest;
+	}
+}
+
 int gaps_read(struct gaps **result, struct ktread *trace)
 {
 	uint32_t rings = ktread_info(trace)->rings;
@@ -152,8 +165,7 @@ int gaps_read(struct gaps **result, struct ktread *trace)
 		error = scheduling_open(&gaps->scheduling, trace);
 		if (!error)
 			error = find_unfiltered(gaps, progress, trace);
-		if (gaps->count)
-			qsort(gaps->gap, gaps->count, sizeof(*gaps->gap), by_from);
+		sort(gaps);
 	}
 	free(progress);
 	return error;
@@ -161,7 +173,11 @@ int gaps_read(struct gaps **result, struct ktread *trace)
 
 uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 {
-	for (uint32_t n = 0; n < gaps->count && gaps->gap[n].from < to; n++) {
+	/* all gaps before this one end before `from` */
+	uint32_t n = (uint32_t)base_count_up_to(gaps->gap, gaps->count, sizeof(gaps->gap[0]),
+						offsetof(struct gaps_gap, latest), from);
+
+	for (; n < gaps->count && gaps->gap[n].from < to; n++) {
 		const struct gaps_gap *gap = &gaps->gap[n];
 
 		if (gap->to > from && (cpu == GAPS_ANYWHERE || gap->cpu == cpu || gap->cpu == KTRX_NO_CPU))

@@ -198,6 +198,7 @@ struct gaps_gap {
 	uint64_t from; /* 0: the beginning of the ring is missing */
 	uint64_t to;   /* UINT64_MAX: the end of the ring is missing */
 	uint32_t ring, cpu;
+	uint64_t latest; /* latest end of the gaps up to this one, in the order of `from` */
 };
 
 /* Copies gap `n`, in the order of their first stamps. Returns false after the last one. */

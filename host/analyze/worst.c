@@ -237,19 +237,13 @@ static bool find_runner(const struct explaining *e, const struct part *part, uin
 	return most != 0;
 }
 
-/* Explains why a thread that could run did not: `n` is the index of its state. */
-static void explain_runnable(struct explaining *e, const struct part *part, uint32_t n)
+/* Explains why a thread that could run did not: names the thread on the CPU where this thread runs next. */
+static void explain_runnable(struct explaining *e, const struct part *part, const struct history_state *state)
 {
-	const struct history *history = e->history;
-	const struct history_state *state = &history->state[n];
 	struct worst_node node = { .reason = WORST_RUNNABLE };
-	uint32_t cpu = state->cpu;
 
-	/* the CPU on which it runs next is the one for which it waits */
-	if (n + 1 < history->states && state[1].owner == state->owner && state[1].from == state->to &&
-	    state[1].state == THREADS_RUNNING)
-		cpu = state[1].cpu;
-	node.has_thread = cpu != KTRX_NO_CPU && find_runner(e, part, cpu, &node.thread);
+	node.has_thread =
+		state->next_cpu != KTRX_NO_CPU && find_runner(e, part, state->next_cpu, &node.thread);
 	add(e, part, node);
 }
 
@@ -279,7 +273,7 @@ static void explain_state(struct explaining *e, const struct part *part, uint32_
 		explain_running(e, part, state->cpu);
 		break;
 	case THREADS_RUNNABLE:
-		explain_runnable(e, part, n);
+		explain_runnable(e, part, state);
 		break;
 	case THREADS_SLEEPING:
 	case THREADS_WAITING:

@@ -103,6 +103,7 @@ static void add_state(struct reading *r, struct history_state state)
 	if (lost < state.to) {
 		state.to = lost;
 		state.woken = false;
+		state.next_cpu = KTRX_NO_CPU;
 	}
 	push_state(r, &state);
 }
@@ -128,14 +129,16 @@ static void on_change(void *context, const struct threads_change *change)
 	if (!open)
 		return;
 	if (open->state != THREADS_UNKNOWN)
-		add_state(r, (struct history_state){ .owner = thread->id,
-						     .from = open->from,
-						     .to = r->stamp,
-						     .cpu = open->cpu,
-						     .state = open->state,
-						     .woken = change->woken,
-						     .interrupt = change->interrupt,
-						     .waker = change->waker });
+		add_state(r, (struct history_state){
+				     .owner = thread->id,
+				     .from = open->from,
+				     .to = r->stamp,
+				     .cpu = open->cpu,
+				     .next_cpu = thread->state == THREADS_RUNNING ? change->cpu : KTRX_NO_CPU,
+				     .state = open->state,
+				     .woken = change->woken,
+				     .interrupt = change->interrupt,
+				     .waker = change->waker });
 	open->state = thread->state;
 	open->from = r->stamp;
 	open->cpu = thread->state == THREADS_RUNNING ? change->cpu : thread->cpu;
@@ -150,6 +153,7 @@ static void close_states(struct reading *r)
 							     .from = r->open[n].from,
 							     .to = end_of(r->history),
 							     .cpu = r->open[n].cpu,
+							     .next_cpu = KTRX_NO_CPU,
 							     .state = r->open[n].state });
 }
 

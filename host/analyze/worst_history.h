@@ -18,6 +18,8 @@ struct history_state {
 	uint64_t owner; /* thread id */
 	uint64_t from, to;
 	uint32_t cpu; /* CPU on which the thread runs or last ran */
+	/* THREADS_RUNNABLE: CPU on which the thread runs next; KTRX_NO_CPU: not known for certain */
+	uint32_t next_cpu;
 	uint8_t state;
 	bool woken;	/* true if a wakeup ended the state */
 	bool interrupt; /* true if an interrupt handler caused the wakeup */

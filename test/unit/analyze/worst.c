@@ -104,6 +104,23 @@ static void a_call_is_divided_by_its_causes(void **state)
 	assert_int_equal(ticks_of(&shares, WORST_RUNNABLE, WORST_NODES), 200);
 }
 
+static void a_run_queue_names_the_thread_on_the_cpu_where_the_thread_runs_next(void **state)
+{
+	struct worst_shares shares;
+
+	(void)state;
+	script_event(SWITCH, 100, 0, 0, V(0), V(7), V(0));
+	script_event(SWITCH, 110, 1, 0, V(0), V(8), V(0));
+	script_event(SWITCH, 1000, 0, 7, V(7), V(9), V(1)); /* sleeps on CPU 0 */
+	script_event(WAKE, 1500, 0, 9, V(7));
+	script_event(SWITCH, 1900, 1, 8, V(8), V(7), V(0)); /* runs on CPU 1 */
+	explain(LATENCIES_RUN_QUEUE, &shares);
+	assert_int_equal(shares.nodes, 1);
+	assert_int_equal(shares.node[0].reason, WORST_RUNNABLE);
+	assert_true(shares.node[0].has_thread);
+	assert_int_equal(shares.node[0].thread, 8);
+}
+
 static void a_wait_for_a_lock_is_divided_by_its_holder(void **state)
 {
 	struct worst_shares shares;
@@ -186,6 +203,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_call_is_divided_by_its_causes, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_run_queue_names_the_thread_on_the_cpu_where_the_thread_runs_next, begin, end),
 		cmocka_unit_test_setup_teardown(a_wait_for_a_lock_is_divided_by_its_holder, begin, end),
 		cmocka_unit_test_setup_teardown(after_lost_slots_the_holder_is_unknown, begin, end),
 		cmocka_unit_test(shares_of_any_trace_add_up),
