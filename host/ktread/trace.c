@@ -91,8 +91,11 @@ static int fail(struct ktread *trace, int status)
 /* Reads the next items of a ring. If there are none, cursor->item == cursor->end afterwards. */
 static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
-	int status = cursor->version->refill(trace, cursor);
+	int status;
 
+	if (trace->stop && trace->stop(trace->stop_context))
+		return ktread_fail(KTREAD_E_SYSTEM, "the reading of the trace was stopped");
+	status = cursor->version->refill(trace, cursor);
 	if (status == 0)
 		cursor->item = cursor->end;
 	return status;
@@ -293,6 +296,12 @@ int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter)
 	selection->context = filter->context;
 	selection->set = selection->active = true;
 	return 0;
+}
+
+void ktread_set_stop(struct ktread *trace, int (*stop)(void *context), void *context)
+{
+	trace->stop = stop;
+	trace->stop_context = context;
 }
 
 void ktread_apply_filter(struct ktread *trace, int apply)

@@ -254,7 +254,9 @@ struct ktread {
 	uint64_t seek_spacing; /* as in struct ktread_seek; set by tests, so that they can use small rings */
 	/* number of the ring that ktread_next_by_ring() or ktread_next_briefs() is reading */
 	uint32_t unmerged;
-	int status; /* the error after which nothing more is read; 0: none */
+	int status;		    /* the error after which nothing more is read; 0: none */
+	int (*stop)(void *context); /* as given to ktread_set_stop() */
+	void *stop_context;
 	char *warning[KTREAD_MAX_WARNINGS];
 	uint32_t warnings, warnings_returned;
 	char message[512];

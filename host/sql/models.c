@@ -297,7 +297,7 @@ static int add_threads(struct sql *sql, const struct processes *processes)
 	int status = 0;
 
 	if (!tally)
-		return sql->error;
+		return sql->error ? sql->error : KTREAD_E_SYSTEM;
 	entry = tally_list(tally, TALLY_BY_THREAD, TALLY_BY_KEY, &entries);
 	for (size_t n = 0; entry && n < entries && !status; n++) {
 		struct sql_row *row = sql_rows_add(sql, SQL_STORE_THREADS);
@@ -400,9 +400,9 @@ int sql_rows_load(struct sql *sql, const struct sql_table *table)
 		return 0;
 	trace = sql_reader_take(sql, false);
 	if (!trace)
-		return sql->error;
+		return sql->error ? sql->error : KTREAD_E_SYSTEM;
 	status = load(sql, trace, table);
-	if (status < 0 && status != KTREAD_E_MEMORY && !sql->timed_out && !sql->interrupted)
+	if (status < 0 && status != KTREAD_E_MEMORY)
 		sql_fail(sql, trace, status);
 	sql_reader_return(sql, trace);
 	for (uint32_t n = table->first; n < table->first + table->stores; n++) {

@@ -233,6 +233,8 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 
 	if (vtab->sql->error)
 		return SQLITE_ERROR;
+	if (vtab->sql->timed_out || vtab->sql->interrupted)
+		return SQLITE_INTERRUPT;
 	sql_cell_give(context, &cell);
 	return SQLITE_OK;
 }

@@ -60,8 +60,7 @@ static enum sql_status explain(struct sql *sql, int status, const char *statemen
 	if (sql->error)
 		return SQL_UNREAD;
 	if (sql->timed_out) {
-		sql_say(sql,
-			"the query was ended after %g s: narrow it, for example by ts, or raise --timeout",
+		sql_say(sql, "the query reached its limit of %g s: narrow it, for example by ts",
 			sql->options.timeout);
 		return SQL_LIMIT;
 	}
@@ -71,8 +70,8 @@ static enum sql_status explain(struct sql *sql, int status, const char *statemen
 	}
 	if (status == SQLITE_NOMEM || status == SQLITE_TOOBIG || status == SQLITE_FULL) {
 		sql_say(sql,
-			"the query needs more than %llu MB of memory, or a text of more than 16 MB: "
-			"narrow it, for example by ts, or raise --memory",
+			"the query reached its limit of %llu MB of memory, or that of 16 MB for a text: "
+			"narrow it, for example by ts",
 			(unsigned long long)(sql->options.memory >> 20));
 		return SQL_LIMIT;
 	}

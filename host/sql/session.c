@@ -124,6 +124,11 @@ static int on_progress(void *context)
 	return check_time(context);
 }
 
+static int stop_reading(void *context)
+{
+	return check_time(context);
+}
+
 void sql_interrupt(struct sql *sql)
 {
 	sql->interrupted = true;
@@ -159,6 +164,9 @@ static int authorize(void *context, int action, const char *first, const char *s
 
 void sql_fail(struct sql *sql, const struct ktread *reader, int status)
 {
+	/* a limit stops the reader too */
+	if (sql->timed_out || sql->interrupted)
+		return;
 	sql->error = status;
 	sql_say(sql, "%s", ktread_message(reader));
 }
@@ -174,6 +182,8 @@ static uint32_t find_reader(struct sql *sql, bool window)
 		return n;
 	sql->reader[n] = sql->options.reopen ? sql->options.reopen(sql->options.context, window) : NULL;
 	sql->window[n] = window;
+	if (sql->reader[n])
+		ktread_set_stop(sql->reader[n], stop_reading, sql);
 	return sql->reader[n] ? n : SQL_READERS;
 }
 
@@ -300,6 +310,7 @@ int sql_open(struct sql **result, struct ktread *trace, const struct sql_options
 		return KTREAD_E_MEMORY;
 	sql->trace = sql->reader[0] = trace;
 	sql->options = *options;
+	ktread_set_stop(trace, stop_reading, sql);
 	sql->base = ktread_first_stamp(trace);
 	base_ticks_scale_init(&sql->scale, ktread_info(trace)->frequency);
 	status = sqlite3_open_v2(":memory:", &sql->db,
@@ -319,6 +330,7 @@ void sql_close(struct sql *sql)
 	if (!sql)
 		return;
 	sqlite3_close(sql->db);
+	ktread_set_stop(sql->trace, NULL, NULL);
 	sql_events_free(sql);
 	for (uint32_t n = 1; n < SQL_READERS; n++)
 		ktread_close(sql->reader[n]);

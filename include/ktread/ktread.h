@@ -409,6 +409,11 @@ int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter);
 /* Turns the current filter off (apply = 0) or on (apply = 1). Requires: ktread_rewind() afterwards. */
 void ktread_apply_filter(struct ktread *trace, int apply);
 /*
+ * Sets a function that is called from time to time while events are read; NULL: none. If it returns nonzero,
+ * the reading function returns KTREAD_E_SYSTEM with a message, and so do later calls until ktread_rewind().
+ */
+void ktread_set_stop(struct ktread *trace, int (*stop)(void *context), void *context);
+/*
  * Returns nonzero if the filter selects events by CPU, thread or type, so that some events may not be
  * returned.
  */
