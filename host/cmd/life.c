@@ -18,6 +18,7 @@
 #include "ktrx/v2.h"
 
 #define EXPRESSION_MOST 1024u
+#define FIELDS_MOST	64u
 #define TEXT_MOST	2048u /* maximum number of bytes of an event's text in JSON */
 
 /* A kind of object: which fields of which events identify it, and which events begin and end its life. */
@@ -47,6 +48,8 @@ struct life {
 	const struct kind *kind;
 	uint64_t id;
 	char expression[EXPRESSION_MOST];
+	/* names of the fields by which events of any group are matched; "": the events are well-known */
+	char matched[FIELDS_MOST];
 	struct base_output out;
 	struct ktread *trace;
 	struct timeline timeline;
@@ -139,6 +142,10 @@ static int make_expression(struct life *life)
 		used += (size_t)snprintf(life->expression + used, sizeof(life->expression) - used,
 					 "%s%s.%.*s == %" PRIu64, used ? " or " : "", kind->events,
 					 (int)(end - field), field, life->id);
+		if (kind->events[0] == '*')
+			snprintf(life->matched + strlen(life->matched),
+				 sizeof(life->matched) - strlen(life->matched), "%s%.*s",
+				 *life->matched ? ", " : "", (int)(end - field), field);
 	}
 	if (used && strcmp(kind->name, "thread") == 0)
 		add_bare_events(life, used);
@@ -332,6 +339,20 @@ static int read_lives(struct life *life, bool prints)
 	return status;
 }
 
+/* Prints that any event with a field of such a name counts, because the name may mean something else. */
+static void put_matched(struct life *life)
+{
+	if (!*life->matched)
+		return;
+	if (life->json) {
+		base_output_text(&life->out, "{");
+		base_json_put_text(&life->out, "matched_by", life->matched);
+		base_output_text(&life->out, "}\n");
+	} else {
+		base_output_format(&life->out, "matched by field name: %s\n", life->matched);
+	}
+}
+
 /* Counts the lives, then prints them. */
 static int print_lives(struct life *life)
 {
@@ -350,6 +371,8 @@ static int print_lives(struct life *life)
 	life->total = life->lives;
 	if (life->total == 0)
 		command_message(life->args.name, "%s: no event concerns this object", life->args.path);
+	else
+		put_matched(life);
 	memset(life->seen, 0, rings * sizeof(*life->seen));
 	status = ktread_rewind(life->trace);
 	return status ? status : read_lives(life, true);

@@ -58,6 +58,18 @@ static void count_order(struct pairs *pairs)
 	}
 }
 
+/* Steps may be missing after the last step of a trace, where no step of the other trace shows that. */
+static void count_lost_ends(struct pairs *pairs)
+{
+	for (int which = 0; which < 2; which++) {
+		const struct diff_trace *trace = pairs->trace[which];
+		const uint64_t last = trace->steps ? trace->step[trace->steps - 1].stamp : 0;
+
+		if (diff_trace_gap_between(trace, last, UINT64_MAX))
+			pairs->result->undecided++;
+	}
+}
+
 static int compare_all(struct pairs *pairs)
 {
 	int status = pairs_threads(pairs->trace);
@@ -78,6 +90,8 @@ static int compare_all(struct pairs *pairs)
 			add_alone(pairs, 1, n);
 	if (status)
 		return status;
+	if (pairs->result->undecided == 0)
+		count_lost_ends(pairs);
 	pairs_sleepers(pairs);
 	count_order(pairs);
 	pairs_first(pairs);
