@@ -12,15 +12,16 @@
 
 struct bisect {
 	const struct hunt_options *options; /* `run`, `self`, `folder` and `jobs` are used */
-	uint64_t runs;			    /* continuations from each time */
-	/* Receives each result. */
+	uint64_t runs;			    /* number of continuations from each time */
+	/* Called with each result. */
 	void (*step)(void *context, uint64_t time, uint64_t failed, uint64_t runs);
 	void *context;
 	/* Results. */
 	struct hunt_kind failure; /* how the run fails */
-	uint64_t from;		  /* all continuations from this time on fail */
-	uint64_t before;	/* not all continuations from this time on fail; 0 if even those from 0 do */
-	uint64_t before_failed; /* how many of them fail */
+	uint64_t from;		  /* all continuations from this time (in ns) on fail */
+	/* at least one continuation from this time on does not fail; 0 if all continuations from 0 fail */
+	uint64_t before;
+	uint64_t before_failed; /* number of continuations from `before` that fail */
 	int signal;		/* signal that ended the search; 0: none */
 	char error[HUNT_ERROR];
 };

@@ -17,10 +17,11 @@
 #include "capture/watch.h"
 #include "results.h"
 
-#define TICK_MS	     250
-#define FIRST_LIMIT  UINT64_C(5000000000) /* deadline of the first run in ns, if none was given */
-#define LIMIT_FACTOR 4u			  /* later deadline, as a multiple of the end of the first run */
-#define LIMIT_MORE   UINT64_C(500000000)  /* added to this multiple, in ns */
+#define TICK_MS	    250
+#define FIRST_LIMIT UINT64_C(5000000000) /* deadline of the first run in ns, if none was given */
+/* deadline of the other runs, as a multiple of the time at which the first run ended */
+#define LIMIT_FACTOR 4u
+#define LIMIT_MORE   UINT64_C(500000000) /* added to this multiple, in ns */
 
 struct job {
 	pid_t pid; /* 0: none */
@@ -28,7 +29,7 @@ struct job {
 	double begun;
 };
 
-/* What the loop needs and the result does not show. */
+/* State of the loop that is not part of the result. */
 struct loop {
 	struct hunt *hunt;
 	struct job *job;
@@ -110,7 +111,7 @@ static void take_failure(struct hunt *hunt, const struct hunt_run *run, enum hun
 		hunt->wanted |= hunt->options->is_wanted(hunt->options->context, kind);
 }
 
-/* Returns false if the run tells nothing about the guest. */
+/* Returns false if the run shows nothing about the guest. */
 static bool can_be_judged(const struct hunt_run *run)
 {
 	return run->status != HUNT_NOT_RUN && run->status != CAPTURE_QEMU_DIED &&
@@ -200,7 +201,7 @@ static void finish(struct loop *loop, struct job *job, int wait_status)
 	hunt_collect(loop->hunt, job->seed, wait_status, &run);
 	run.seconds = capture_now() - job->begun;
 	job->pid = 0;
-	if (loop->hunt->signal) { /* the signal has ended this run, too */
+	if (loop->hunt->signal) { /* the signal also ended this run */
 		hunt_discard(loop->hunt, run.seed);
 		return;
 	}
@@ -224,7 +225,9 @@ static void end_runs(const struct loop *loop, int signal)
 			kill(loop->job[n].pid, signal);
 }
 
-/* Waits for a signal: the end of a run, or the user's wish to end, by which all runs are ended. */
+/*
+ * Waits for a signal: a run has ended, or the user wants to end the hunt. In the latter case, ends all runs.
+ */
 static void wait_for_signal(struct loop *loop)
 {
 	struct pollfd wait = { .fd = loop->signals.from, .events = POLLIN };
@@ -302,7 +305,10 @@ static int make_base(struct loop *loop)
 	return 0;
 }
 
-/* The run without a seed: what the others are compared with. It also determines their deadline. */
+/*
+ * Makes the run without a seed, with which the others are compared. This run also determines the deadline of
+ * the others.
+ */
 static int run_base(struct loop *loop)
 {
 	struct hunt *hunt = loop->hunt;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Runs a command line with many seeds, several at a time, and judges each run. Runs that fail in the same way
- * are of one kind; of each kind, one trace is kept.
+ * form a kind. One trace of each kind is kept.
  */
 #ifndef HUNT_HUNT_H
 #define HUNT_HUNT_H
@@ -14,7 +14,7 @@
 #include "capture/run.h"
 
 #define HUNT_TEXT	256u
-#define HUNT_SEEDS_MOST UINT64_C(10000000) /* most seeds of a hunt */
+#define HUNT_SEEDS_MOST UINT64_C(10000000) /* maximum number of seeds of a hunt */
 
 /* How a run ended. */
 struct hunt_run {
@@ -22,12 +22,12 @@ struct hunt_run {
 	int status;		  /* enum capture_verdict; HUNT_NOT_RUN: the run could not be made */
 	bool traced;		  /* there is a trace */
 	bool wrong;		  /* `why` found something wrong */
-	bool no_hooks;		  /* CPUs were to stop at hooks, and the guest executed none */
+	bool no_hooks;		  /* slices were to end at hooks, but the guest executed no hook */
 	double seconds;		  /* real time that the run took */
 	uint64_t ended;		  /* virtual time in ns at which it ended; 0: unknown */
 	char text[HUNT_TEXT];	  /* how it ended; or why it could not be made */
 	char verdict[64];	  /* kind of the first finding of `why` that is wrong; "" if there is none */
-	char what[HUNT_TEXT * 2]; /* its sentence */
+	char what[HUNT_TEXT * 2]; /* the sentence of this finding */
 	char rule[64];		  /* name of the first rule that the run violates; "" if there is none */
 	char violation[HUNT_TEXT * 2]; /* how it violates the rule */
 };
@@ -57,24 +57,25 @@ struct hunt;
 
 struct hunt_options {
 	const struct capture_run_options *run; /* the command, and options that are the same for all runs */
-	const char *self;		       /* absolute path of this program */
-	const char *folder;   /* for traces, consoles and results; created if it does not exist */
-	uint64_t first, last; /* seeds */
+	const char *self;		       /* absolute path of the ktrace program */
+	const char *folder;   /* folder for traces, consoles and results; created if it does not exist */
+	uint64_t first, last; /* first and last seed */
 	/*
-	 * The seeds apply from the time of change on (run->schedule.change); before it, all runs have the
-	 * noise of run->schedule.
+	 * true: the seeds take effect at the time run->schedule.change; before that, each run uses the noise
+	 * in run->schedule
 	 */
 	bool later;
-	const struct hunt_run *base; /* what runs are compared with; NULL: the hunt makes a run of seed 0 */
-	/* file of rules that judge each run, too; "": the default rules; NULL: none */
+	/* the run with which the others are compared; NULL: the hunt makes a run of seed 0 */
+	const struct hunt_run *base;
+	/* file of rules that each run must obey; "": the default rules; NULL: none */
 	const char *rules;
 	unsigned jobs;
-	bool stop_at_first; /* end when the first failure was found */
-	/* The hunt ends when a failure was found for which this returns true. May be NULL. */
+	bool stop_at_first; /* end the hunt after the first failure */
+	/* Returns whether the hunt is to end after this failure. May be NULL. */
 	bool (*is_wanted)(const void *context, const struct hunt_kind *found);
 	bool resume;  /* skip the seeds whose results are in the folder */
 	bool replace; /* replace the results of an earlier hunt that are in the folder */
-	/* Receives a message: one sentence, without a newline. May be NULL. */
+	/* Called with each message: one sentence, without a newline. May be NULL. */
 	void (*say)(void *context, const char *sentence);
 	/* Called after each run, and a few times per second. May be NULL. */
 	void (*progress)(void *context, const struct hunt *hunt);
@@ -84,16 +85,16 @@ struct hunt_options {
 struct hunt {
 	const struct hunt_options *options;
 	struct hunt_run base; /* the run without a seed, with which the others are compared */
-	bool base_failed;     /* the run without a seed has failed, too */
+	bool base_failed;     /* the run without a seed has failed */
 	uint64_t deadline;    /* virtual time in ns at which a run ends */
 	uint64_t runs, failures, not_run;
-	uint64_t resumed; /* runs whose results were read */
+	uint64_t resumed; /* number of runs whose results were read from the folder */
 	double begun, ended;
 	int signal;  /* signal that ended the hunt; 0: none */
 	bool wanted; /* options->is_wanted() has returned true */
 	struct hunt_kind kind[HUNT_KINDS];
 	unsigned kinds;
-	uint64_t more_kinds; /* failures of kinds for which there was no room */
+	uint64_t more_kinds; /* number of failures that were not stored, because `kind` was full */
 	bool cut;	     /* the hunt ended early, because of an error of the host; `error` explains it */
 	char error[HUNT_ERROR]; /* why the hunt could not be made, or ended early */
 };
@@ -111,19 +112,18 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options);
 /* ---- Parts, also for tests ----------------------------------------------------------------------- */
 
 /*
- * Decides whether a run failed, by comparison with the run of seed 0: it panicked, reset or did not end,
- * `why` found something wrong, it ended in another way than seed 0, or it violates a rule. Writes what
- * distinguishes it from other failures to `key`: numbers are replaced, so that equal failures have equal
- * keys.
+ * Decides whether a run failed, by comparison with the run of seed 0: the run panicked, reset or did not end,
+ * `why` found something wrong, the run ended in another way than seed 0, or it violates a rule. Writes to
+ * `key` a text that is equal for equal failures: numbers in it are replaced.
  */
 enum hunt_cause hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size);
 /* Writes what is wrong with the run: "deadlock: …", "rule NAME: …", or how it ended. */
 void hunt_describe(const struct hunt_run *run, enum hunt_cause cause, char *text, size_t size);
 #define HUNT_SENTENCE (HUNT_TEXT * 3)
 
-/* One run in a new process. Returns its process id, or a negative number with errno. */
+/* Makes one run in a new process. Returns the process id, or a negative number with errno set. */
 int hunt_start(const struct hunt *hunt, uint64_t seed);
-/* Reads the result that the process has written. `wait_status`: its status. */
+/* Reads the result that the process has written. `wait_status`: status of the process, from wait(). */
 void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struct hunt_run *run);
 /* Removes the files of a run. */
 void hunt_discard(const struct hunt *hunt, uint64_t seed);

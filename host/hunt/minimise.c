@@ -17,24 +17,24 @@
 #define SHORT_STEPS 8u
 #define SHORT_PART  16u
 
-static const unsigned fewer[] = { 1, 2, 3, 4, 8, 16 }; /* numbers of CPUs that are tried */
+static const unsigned fewer[] = { 1, 2, 3, 4, 8, 16 }; /* numbers of CPUs to try */
 #define FEWER (sizeof(fewer) / sizeof(fewer[0]))
 
 /*
- * The largest number of runs: with one CPU, seed 0 and one more seed; with each other number of CPUs, seed 0
- * and HUNT_MINIMISE_SEEDS more; then the two bisections, and one run with seed 0.
+ * Checks the maximum number of runs: with one CPU, seed 0 and one more seed; with each other number of CPUs,
+ * seed 0 and HUNT_MINIMISE_SEEDS more; then the two bisections, and one run with seed 0.
  */
 _Static_assert(2 + (FEWER - 1) * (HUNT_MINIMISE_SEEDS + 1) + CALM_STEPS + 1 + SHORT_STEPS ==
 		       HUNT_MINIMISE_RUNS,
 	       "");
 
-/* The search for one kind. */
+/* The search for a smaller run of one kind of failure. */
 struct search {
 	struct hunt *hunt;
 	const struct hunt_kind *kind;
 	struct hunt_smaller *best;
-	char folder[PATH_MAX];		/* for the runs of the search */
-	struct capture_run_options run; /* how the smallest run so far is made */
+	char folder[PATH_MAX];		/* folder for the runs of the search */
+	struct capture_run_options run; /* options of the smallest run so far */
 	struct hunt_run base;		/* the run of seed 0 with the same number of CPUs */
 	struct hunt tried;		/* the runs of the last call of hunt_run() */
 };
@@ -45,7 +45,10 @@ static bool fails_alike(const struct hunt_kind *kind, const struct hunt_kind *ot
 {
 	if (kind->cause != HUNT_BY_RULE)
 		return strcmp(kind->key, other->key) == 0;
-	/* A run that ends before the run of seed 0 would have another key, although the rule is the same. */
+	/*
+	 * Do not compare the keys: a run that ends before the run of seed 0 would have another key, although
+	 * it violates the same rule.
+	 */
 	return strcmp(kind->first.rule, other->first.rule) == 0 && !other->first.wrong;
 }
 
@@ -56,7 +59,7 @@ static bool ends_search(const void *context, const struct hunt_kind *found)
 	return fails_alike(search->kind, found);
 }
 
-/* Moves a file of the runs in `tried` to the folder of the hunt. Returns false if there is none. */
+/* Moves a file of the runs in `tried` to the folder of the hunt. Returns false if there is no such file. */
 static bool keep_file(const struct search *search, uint64_t seed, const char *suffix, char to[PATH_MAX])
 {
 	char from[PATH_MAX], name[32];
@@ -71,9 +74,9 @@ static bool keep_file(const struct search *search, uint64_t seed, const char *su
 }
 
 /*
- * Makes runs as `run` describes, with the seeds from first to last. They are compared with the run of seed 0:
- * with `whole`, this run is made first; otherwise it is search->base. Returns a run that fails in the same
- * way, or NULL if there is none.
+ * Makes runs as `run` describes, with the seeds from first to last. They are compared with the run of seed 0.
+ * If `whole` is set, this run is made first; otherwise search->base is used. Returns a run that fails in the
+ * same way, or NULL if there is none.
  */
 static const struct hunt_run *make_runs(struct search *search, const struct capture_run_options *run,
 					uint64_t first, uint64_t last, bool whole)
@@ -120,7 +123,7 @@ static void accept(struct search *search, const struct capture_run_options *run,
 	search->best->found = true;
 }
 
-/* Makes the run of one seed. Returns true, and accepts the run, if it fails in the same way. */
+/* Makes the run of one seed. If it fails in the same way, accepts the run and returns true. */
 static bool try_run(struct search *search, const struct capture_run_options *run)
 {
 	const uint64_t seed = run->schedule.noise.seed;
@@ -177,7 +180,7 @@ static bool try_cpus(struct search *search, size_t index, const char *prefix, un
 {
 	struct capture_run_options run = search->run;
 	const uint64_t seeds =
-		cpus == 1 ? 1 : HUNT_MINIMISE_SEEDS; /* with a single CPU, a seed has no choice */
+		cpus == 1 ? 1 : HUNT_MINIMISE_SEEDS; /* with a single CPU, all seeds give the same run */
 	const struct hunt_run *found = NULL;
 	struct capture_words words = { 0 };
 
@@ -220,7 +223,7 @@ static bool base_fails_alike(const struct search *search)
 	return kind.cause != HUNT_FINE && fails_alike(search->kind, &kind);
 }
 
-/* Searches for the earliest time from which on no switch needs to be forced. */
+/* Searches for the earliest time after which no switch needs to be forced. */
 static void search_calm(struct search *search)
 {
 	struct capture_run_options run = search->run;
@@ -252,8 +255,8 @@ static void search_calm(struct search *search)
 /* ---- A shorter run ------------------------------------------------------------------------------- */
 
 /*
- * Searches for the earliest deadline. A run that fails because it does not end must be longer than the run of
- * seed 0, which ends.
+ * Searches for the earliest deadline. If the failure is that the run does not end, the deadline must be later
+ * than the end of the run of seed 0.
  */
 static void search_short(struct search *search)
 {
@@ -262,7 +265,7 @@ static void search_short(struct search *search)
 		 high = search->best->run.ended;
 
 	if (search->best->run.status != CAPTURE_TIMEOUT && search->kind->cause != HUNT_BY_RULE)
-		return; /* it ends by itself */
+		return; /* the run ends by itself */
 	for (unsigned step = 0;
 	     step < SHORT_STEPS && !search->hunt->signal && high > low && high - low > high / SHORT_PART;
 	     step++) {

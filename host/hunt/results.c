@@ -19,7 +19,7 @@ static int fail(struct hunt *hunt, const char *path, const char *why)
 	return -1;
 }
 
-/* What must be the same when a hunt is resumed. */
+/* The properties that must be the same when a hunt is resumed. */
 static json_t *describe(const struct hunt *hunt)
 {
 	const struct hunt_options *options = hunt->options;
@@ -66,7 +66,7 @@ static bool unpack(const json_t *json, struct hunt_run *run)
 	return true;
 }
 
-/* Reads the lines of an earlier hunt. *end: the end of the last line that was written completely. */
+/* Reads the lines of an earlier hunt. *end: offset of the end of the last complete line. */
 static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take_result *take, off_t *end)
 {
 	json_t *wanted = describe(hunt), *line;
@@ -102,7 +102,7 @@ static int write_head(struct hunt *hunt, const char *path, FILE *file)
 	return error ? fail(hunt, path, "cannot be written") : 0;
 }
 
-/* Reads the file, and removes a last line that was not written completely. */
+/* Reads the file, and removes the last line if it is incomplete. */
 static int continue_file(struct hunt *hunt, const char *path, FILE *file, hunt_take_result *take)
 {
 	off_t end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The file results.jsonl of a hunt, by which it can be resumed. */
+/* The file results.jsonl of a hunt. With it, the hunt can be resumed. */
 #ifndef HUNT_RESULTS_H
 #define HUNT_RESULTS_H
 
@@ -8,18 +8,18 @@
 
 #include "hunt.h"
 
-/* Takes over the result of a run of an earlier hunt. */
+/* Called with the result of each run of the earlier hunt. */
 typedef void hunt_take_result(struct hunt *hunt, const struct hunt_run *run);
 
 /*
  * Creates the folder and the file; with options->resume, reads an existing file instead and continues it. The
  * caller closes *file. Returns 0, or a negative number with hunt->error: HUNT_E_RESULTS if the file has
- * results that are neither to be continued nor replaced.
+ * results and the options ask neither to resume nor to replace them.
  */
 int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take);
 /* Appends a run. Returns 0, or -1 if it cannot be written. */
 int hunt_results_add(FILE *file, const struct hunt_run *run);
-/* Describes a run as an object, for the caller to release; NULL if memory is short. */
+/* Returns the run as a JSON object, which the caller releases; NULL if memory is short. */
 json_t *hunt_run_json(const struct hunt_run *run);
 
 #endif

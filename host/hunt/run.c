@@ -41,7 +41,7 @@ static void print_sentence(void *context, const char *sentence)
 	fprintf(stderr, "ktrace: %s\n", sentence);
 }
 
-/* Runs ktrace itself with these words, and with its output in the file `to`. */
+/* Runs this ktrace program with these words, and with its output in the file `to`. */
 static void ask(const struct hunt *hunt, const char *const *words, const char *to)
 {
 	pid_t pid = fork();
@@ -128,7 +128,7 @@ int hunt_start(const struct hunt *hunt, uint64_t seed)
 
 	if (pid != 0)
 		return pid;
-	/* Ctrl-C is for the hunt, which then ends its runs. */
+	/* Ctrl-C goes to the hunt, which then ends its runs. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigemptyset(&none);
@@ -145,7 +145,7 @@ static const char *text_of(const json_t *json, const char *name)
 	return text ? text : "";
 }
 
-/* Copies the first finding of `why` that is wrong. */
+/* Copies the first finding of `why` that something is wrong. */
 static void read_why(const char *path, struct hunt_run *run)
 {
 	json_t *json = json_load_file(path, 0, NULL), *finding;

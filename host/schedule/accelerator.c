@@ -7,7 +7,7 @@
 #include "qemu.h"
 
 #define ACCELERATOR "tcg-accel-ops"
-#define WORDS_MOST  64u /* words of the accelerator's class that are searched */
+#define WORDS_MOST  64u /* number of words of the accelerator's class that are searched */
 
 /*
  * Places of functions in QEMU's struct AccelOpsClass (include/sysemu/accel-ops.h): numbers of words before

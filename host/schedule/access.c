@@ -17,7 +17,10 @@ static struct match match;
 
 /* ---- The guest's RAM ----------------------------------------------------------------------------- */
 
-/* The RAM file, and the physical address of its first byte, as qemu_plugin_hwaddr_phys_addr() counts. */
+/*
+ * The RAM file, and the physical address of its first byte. Physical addresses are those of
+ * qemu_plugin_hwaddr_phys_addr().
+ */
 static struct {
 	const unsigned char *bytes; /* NULL: there is no RAM file, and values are unknown */
 	uint64_t base, length;
@@ -63,7 +66,10 @@ static bool read_bytes(uint64_t physical, uint64_t bytes, uint64_t *value)
 
 /* ---- Accesses ------------------------------------------------------------------------------------ */
 
-/* Reads the values after the access. Other CPUs do not run meanwhile: with -icount, one thread runs all. */
+/*
+ * Reads the values after the access. Other CPUs do not run during this: with -icount, one thread runs all
+ * CPUs.
+ */
 static void read_values(struct schedule_access *record, uint64_t physical)
 {
 	const uint64_t most = sizeof(record->bytes);
@@ -128,7 +134,10 @@ static void look(struct qemu_plugin_tb *block)
 	for (size_t n = 0; n < count; n++) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, n);
 
-		/* QEMU 7.2 passes only stores to callbacks for loads. So the callbacks are for both kinds. */
+		/*
+		 * QEMU 7.2 passes only stores to callbacks for loads. So the callbacks are registered for
+		 * loads and stores.
+		 */
 		qemu_plugin_register_vcpu_mem_cb(instruction, access_memory, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW,
 						 (void *)(uintptr_t)qemu_plugin_insn_vaddr(instruction));

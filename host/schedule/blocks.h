@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The parts of this plugin that look at each block of code when QEMU translates it. QEMU calls only one
- * function of a plugin, the one that was registered last.
+ * Calls several functions for each block of code that QEMU translates. QEMU itself calls only one function of
+ * a plugin, the one that was registered last.
  */
 #ifndef SCHEDULE_BLOCKS_H
 #define SCHEDULE_BLOCKS_H

@@ -17,23 +17,23 @@
 #define SCHEDULE_WATCH_MOST   4096u  /* maximum length of a watched range in bytes */
 #define SCHEDULE_RECORDS_MOST 65536u /* maximum number of records of accesses */
 
-/* What ends the slice of a CPU. */
+/* What determines the end of a CPU's slice. */
 enum schedule_noise_kind {
-	SCHEDULE_TIMERS, /* its length is drawn */
-	SCHEDULE_HOOKS,	 /* it is drawn at each hook; otherwise CPUs take turns */
-	SCHEDULE_BOTH,	 /* odd seeds: as SCHEDULE_TIMERS; even seeds: as SCHEDULE_HOOKS */
+	SCHEDULE_TIMERS, /* a random length, chosen when the slice begins */
+	SCHEDULE_HOOKS,	 /* a random choice at each hook; if there is none, CPUs take turns */
+	SCHEDULE_BOTH,	 /* odd seeds: like SCHEDULE_TIMERS; even seeds: like SCHEDULE_HOOKS */
 };
 
 /* Forced switches: a new slice of random length begins whenever the previous slice ends. */
 struct schedule_noise {
 	uint64_t seed; /* 0: no forced switches */
-	uint64_t mean; /* mean length of a slice, in ns; 0: drawn from the seed */
+	uint64_t mean; /* mean length of a slice, in ns; 0: chosen by the seed */
 	uint64_t kind; /* enum schedule_noise_kind */
 };
 
 #define SCHEDULE_HOOKS_MOST 32u
 
-/* Functions of ktrace in the guest that report locks and threads: virtual addresses. */
+/* Virtual addresses of the guest's ktrace functions that report locks and threads. */
 struct schedule_hooks {
 	uint64_t count; /* 0: unknown */
 	uint64_t address[SCHEDULE_HOOKS_MOST];
@@ -60,15 +60,18 @@ struct schedule_watch {
 /* An access to a watched range. */
 struct schedule_access {
 	/*
-	 * Time at which the CPU began or continued to run: the access was then, or later. The clock cannot
-	 * be read while a CPU executes a block.
+	 * Time at which the CPU began or continued to run. The access occurred at this time or later: the
+	 * clock cannot be read while a CPU executes a block.
 	 */
 	uint64_t time;
 	uint64_t code;	  /* virtual address of the instruction */
 	uint64_t address; /* virtual address of the first byte that was accessed */
-	uint64_t bytes; /* value of these bytes after the access; of a larger access, of its first 8 bytes */
-	uint64_t word;	/* value of the aligned 8 bytes around the first byte, after the access */
-	uint32_t size;	/* in bytes */
+	/*
+	 * value of these bytes after the access; if the access is larger than 8 bytes, value of the first 8
+	 */
+	uint64_t bytes;
+	uint64_t word; /* value of the aligned 8 bytes around the first byte, after the access */
+	uint32_t size; /* in bytes */
 	uint16_t cpu;
 	uint8_t watch; /* number of the range */
 	uint8_t kind;  /* enum schedule_kind */
@@ -79,7 +82,8 @@ struct schedule_access {
 enum schedule_how {
 	SCHEDULE_CALL,	    /* a call instruction led to the function */
 	SCHEDULE_INTERRUPT, /* an interrupt or exception led to it, from code of the kernel */
-	SCHEDULE_OTHER,	    /* it was entered from code outside the kernel, or is the first of a thread */
+	/* it was entered from code outside the kernel, or it is the first function of a thread */
+	SCHEDULE_OTHER,
 };
 
 /* A function that was entered. */
@@ -104,7 +108,10 @@ struct schedule_mark {
 
 #define SCHEDULE_ANY_CPU UINT32_MAX
 
-/* Which functions are recorded: calls within [begin, end), and from other code into it. */
+/*
+ * Which functions are recorded: functions in [begin, end), whether they are called from there or from other
+ * code.
+ */
 struct schedule_functions {
 	uint64_t begin, end; /* 0, 0: no function is recorded */
 	/*
@@ -124,10 +131,13 @@ struct schedule_functions {
 struct schedule_control {
 	uint64_t magic;
 	/* Set by ktrace before QEMU starts. */
-	struct schedule_noise noise; /* from the start of the machine */
+	struct schedule_noise noise; /* from the start of the machine; until time `change` if that is not 0 */
 	struct schedule_noise later; /* from time `change` on; not used if `change` is 0 */
 	uint64_t change;
-	/* May be set by the process that becomes QEMU. Not used if no noise has a kind with hooks. */
+	/*
+	 * May be set by the process that becomes QEMU. Used only if the kind of `noise` or `later` needs
+	 * hooks.
+	 */
 	struct schedule_hooks hooks;
 	uint64_t deadline; /* time at which the machine is halted; 0: never */
 	/*
@@ -153,10 +163,11 @@ struct schedule_control {
 	uint64_t hook_cuts;  /* slices that were ended because of a hook */
 	uint32_t end;	     /* enum schedule_end */
 	uint32_t padding;
-	uint64_t entries;   /* number of functions in the file of functions */
-	uint32_t failure;   /* errno of a failed write to this file, the last write; 0: none failed */
-	uint32_t forgotten; /* stacks that were given up; the depth of their functions is too small */
-	uint64_t accesses;  /* number of accesses to watched ranges */
+	uint64_t entries; /* number of functions in the file of functions */
+	uint32_t failure; /* errno of the last write to this file that failed; 0: none failed */
+	/* number of stacks that were given up; for functions on these stacks, `depth` is too small */
+	uint32_t forgotten;
+	uint64_t accesses; /* number of accesses to watched ranges */
 	/* A ring with the newest accesses. Access number n, from 0, is at n % records. */
 	struct schedule_access record[];
 };

@@ -152,7 +152,7 @@ static void call_all(struct CPUState *cpu, void *data)
 	}
 }
 
-/* Returns false if the call is due already. */
+/* Returns false if the same call is due already. */
 static bool add(void (*call)(void))
 {
 	unsigned n = 0;

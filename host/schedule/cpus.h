@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Chooses which CPU of the guest runs. With -icount, QEMU runs the CPUs one after another in one thread,
- * always from CPU 0 on: a CPU that neither halts nor yields keeps all CPUs after it from running. And if
- * events of the host interrupt that thread, the next CPU runs, at another time in each run. So all CPUs but
- * one are frozen: QEMU passes over them. The guest cannot see that: to it, these CPUs are slow.
+ * always starting with CPU 0. A CPU that neither halts nor yields prevents all CPUs after it from running. If
+ * an event of the host interrupts that thread, the next CPU runs; this happens at a different time in each
+ * run. So all CPUs but one are frozen: QEMU skips frozen CPUs. The guest cannot see that: to it, these CPUs
+ * are slow.
  */
 #ifndef SCHEDULE_CPUS_H
 #define SCHEDULE_CPUS_H
@@ -20,7 +21,7 @@ struct CPUState;
 /* Returns NULL, or what is wrong with this number of CPUs. Call it once, before the others. */
 const char *cpus_open(int number);
 
-/* Ends the choice: no CPU is frozen. Returns the number of CPUs that are not idle. */
+/* Ends the choice: no CPU stays frozen. Returns the number of CPUs that are not idle. */
 unsigned cpus_thaw(void);
 
 /* Returns true while cpus_thaw() asks QEMU which CPUs are idle. */
@@ -33,14 +34,12 @@ bool cpus_is_thawing(void);
  */
 void cpus_choose(unsigned chosen);
 
-/*
- * Returns the number, among the CPUs that are not idle, of the next one after the CPU that was chosen last.
- */
+/* Returns the next CPU after the CPU that was chosen last, as a number among the CPUs that are not idle. */
 unsigned cpus_next(void);
 
 /*
- * Returns the number of a CPU among those that were not idle at the last cpus_thaw(), from 0; -1 if it was
- * idle.
+ * Returns the CPU's number among the CPUs that were not idle at the last cpus_thaw(), from 0; -1 if the CPU
+ * was idle.
  */
 int cpus_number(unsigned cpu);
 
@@ -48,12 +47,15 @@ int cpus_number(unsigned cpu);
 bool cpus_are_frozen(void);
 
 /*
- * Call it if cpus_interrupted() will be called for each interrupt; otherwise, cpus_others_may_run() always
- * returns true. `woken` is called, as by cpus_call(), when an interrupt makes cpus_others_may_run() true.
+ * Call this function if cpus_interrupted() will be called for each interrupt. Otherwise,
+ * cpus_others_may_run() always returns true. `woken` is called, as by cpus_call(), when an interrupt makes
+ * cpus_others_may_run() true.
  */
 void cpus_see_interrupts(void (*woken)(void));
 
-/* Call it when an interrupt is raised for a CPU. May also be called while a CPU executes a block. */
+/*
+ * Call this function when an interrupt is raised for a CPU. May also be called while a CPU executes a block.
+ */
 void cpus_interrupted(const struct CPUState *cpu);
 
 /*

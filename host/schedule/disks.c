@@ -10,7 +10,10 @@
 
 static bool has_ports;
 
-/* Outside the guest's code, where an interrupt may be raised. A completed request may begin the next one. */
+/*
+ * Runs outside the guest's code, where an interrupt may be raised. A completed request may begin the next
+ * request.
+ */
 static void complete_requests(void)
 {
 	struct AioContext *context = qemu_get_aio_context();
@@ -38,9 +41,9 @@ static void access_port(unsigned cpu, void *data)
 }
 
 /*
- * Returns true for the accesses to ports of x86 that can begin a request: outs, ins, out to the port in dx,
- * and in from it of more than a byte. An in of a byte, as from a status register, and ports below 256 begin
- * none.
+ * Returns true for the accesses to x86 ports that can begin a request: outs, ins, `out` to the port in dx,
+ * and `in` from this port if it reads more than one byte. An `in` of one byte, as from a status register,
+ * begins no request, nor does an access to a port below 256.
  */
 static bool begins_request(const struct qemu_plugin_insn *insn)
 {

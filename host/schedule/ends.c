@@ -69,12 +69,12 @@ static void classify_a64(struct frames_code *code, const unsigned char *bytes, s
 
 	a64_classify(&block, bytes, size);
 	take(code, &block);
-	/* RETAA and RETAB have 31 there, and use the link register. */
+	/* RETAA and RETAB have 31 in this field, and use the link register. */
 	code->reg = (uint8_t)(code->end == END_RETURN && reg != 31 ? reg : A64_LINK);
 }
 
 /*
- * Returns whether the instruction is LDP (`load`) or STP, or LDR or STR, of 64-bit registers of which one is
+ * Returns whether the instruction is LDP (`load`) or STP, or LDR or STR, of 64-bit registers, one of which is
  * `reg`. Offsets and kinds of indexing do not matter.
  */
 static enum ends_part moves_a64(const unsigned char *bytes, size_t size, uint32_t load, uint32_t reg)

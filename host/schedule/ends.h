@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Decodes what frames.h needs of the instructions of x86_64, AArch64 and RISC-V: how a block ends, and which
- * instructions save and load return addresses.
+ * Decodes the parts of x86_64, AArch64 and RISC-V instructions that frames.h needs: how a block ends, and
+ * which instructions save and load return addresses.
  */
 #ifndef SCHEDULE_ENDS_H
 #define SCHEDULE_ENDS_H
@@ -12,7 +12,7 @@
 
 #include "frames.h"
 
-/* Which part of an access to memory belongs to the register. */
+/* Which part of a memory access belongs to the register. */
 enum ends_part {
 	ENDS_NONE,
 	ENDS_ALL,
@@ -26,11 +26,11 @@ struct ends {
 	/* Sets `target`, `end` and `reg` of a block whose last instruction has these bytes. */
 	void (*classify)(struct frames_code *code, const unsigned char *bytes, size_t size);
 	/*
-	 * Returns whether the instruction stores the return address. NULL if calls push it: then calls and
-	 * returns are the instructions that access it.
+	 * Returns whether the instruction stores the return address. NULL if calls push the return address:
+	 * then only calls and returns access it.
 	 */
 	enum ends_part (*saves)(const unsigned char *bytes, size_t size);
-	/* Returns whether the instruction loads the register with 8 bytes. */
+	/* Returns whether the instruction loads the register with 8 bytes from memory. */
 	enum ends_part (*loads)(const unsigned char *bytes, size_t size, uint8_t reg);
 };
 

@@ -11,19 +11,23 @@
 #define SLOTS	    4u
 #define STACKS_MOST 16384u
 #define REGISTERS   32u
-#define HANDLERS    4096u /* places in the set of handlers, a power of 2 */
+#define HANDLERS    4096u /* size of the set of handlers, a power of 2 */
 
 struct frame {
 	uint64_t back; /* return address; 0: unknown */
 	/*
-	 * Where the return address is saved; 0: not yet. slot[0] is the place from which the function loads
-	 * it. The others are the newest places of copies: a function may store its return address to record
-	 * from where it was called.
+	 * Addresses at which the return address is saved; 0: not yet saved. The function loads it from
+	 * slot[0]. The others are the newest addresses to which it was copied: a function may store its
+	 * return address to record from where it was called.
 	 */
 	uint64_t slot[SLOTS];
-	/* of an interrupt or exception: the block after which it came; NULL: not a block of the kernel */
+	/*
+	 * if the frame is of an interrupt or exception: the interrupted block; NULL: not a block of the
+	 * kernel
+	 */
 	const struct frames_code *from;
-	uint64_t loaded; /* of an interrupt: place from which the return address had been loaded */
+	/* if the frame is of an interrupt: address from which the return address had been loaded */
+	uint64_t loaded;
 	bool interrupt;
 };
 
@@ -35,8 +39,9 @@ struct stack {
 };
 
 struct cpu {
-	const struct frames_code *at;	  /* the block that began last; NULL: none yet */
-	const struct frames_code *resume; /* the last block of the kernel, if code outside interrupted it */
+	const struct frames_code *at; /* the block that began last; NULL: no block has begun */
+	/* the kernel's last block, if code outside the kernel interrupted it */
+	const struct frames_code *resume;
 	struct stack *stack;
 	uint64_t pushed;
 	uint64_t loaded[REGISTERS];
@@ -62,7 +67,7 @@ static bool is_current(const struct stack *stack, const struct cpu *all, unsigne
 
 static unsigned cpu_count;
 
-/* Returns a stack that no CPU uses; the number of stacks is limited. */
+/* Returns a stack that no CPU uses. The number of stacks is limited. */
 static struct stack *new_stack(void)
 {
 	struct stack *stack;
@@ -129,8 +134,8 @@ static void push(struct stack *stack, const struct frame *frame)
 /* ---- Where return addresses are saved ------------------------------------------------------------ */
 
 /*
- * Which frame has its return address saved at an address. An element is valid only while this frame exists
- * and has this slot. Elements are never removed.
+ * Maps an address to the frame that has its return address saved there. An element is valid only while this
+ * frame exists and has this slot. Elements are never removed.
  */
 struct place {
 	uint64_t slot; /* 0: free */
@@ -188,8 +193,8 @@ static struct stack *find_frame(uint64_t slot, uint32_t *number)
 }
 
 /*
- * Forgets the frame that had its return address at `slot`, and the frames above it: they have ended in a way
- * that was not seen. The topmost frame of `stack` remains.
+ * Removes the frame that had its return address at `slot`, and the frames above it: they have ended without a
+ * return that was seen. The topmost frame of `stack` remains.
  */
 static void forget_former(struct stack *stack, uint64_t slot)
 {
@@ -295,8 +300,8 @@ static void interrupt(struct cpu *cpu, const struct frames_code *from, const str
 }
 
 /*
- * Ends a handler. Sets *from to the block that was interrupted. Returns false if no handler was running, as
- * far as is known.
+ * Ends a handler. Sets *from to the block that was interrupted. Returns false if no handler is known to be
+ * running.
  */
 static bool leave(struct cpu *cpu, const struct frames_code **from)
 {
@@ -322,8 +327,8 @@ static bool leave(struct cpu *cpu, const struct frames_code **from)
 
 /*
  * Follows a return. Ends the frame whose return address was loaded; if the function has not saved its return
- * address, this is the topmost frame. If the address was loaded from a place in which no function has saved
- * it, a thread begins.
+ * address, this is the topmost frame. If the return address was loaded from an address at which no function
+ * has saved it, a new thread begins.
  */
 static void give_back(struct cpu *cpu, const struct frames_code *from, const struct frames_code *to)
 {
@@ -360,8 +365,8 @@ static bool is_within(const struct frames_code *from, const struct frames_code *
 }
 
 /*
- * Returns whether the block `to` can follow `from` without an interrupt. A part of `from` can: it is repeated
- * after an interrupt.
+ * Returns whether the block `to` can follow `from` without an interrupt. This includes the case that `to` is
+ * a part of `from`: that part is executed again after an interrupt.
  */
 static bool leads(const struct frames_code *from, const struct frames_code *to)
 {

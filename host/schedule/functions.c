@@ -19,7 +19,7 @@
 #define PAGE	 UINT64_C(4096)
 #define BUFFERED 4096u
 #define BUCKETS	 65536u
-#define LOADS	 1024u /* places in the set of loads, a power of 2 */
+#define LOADS	 1024u /* size of the set of loads, a power of 2 */
 
 static struct schedule_control *control;
 static const struct schedule_functions *wanted;
@@ -102,7 +102,7 @@ struct known {
 
 static struct known *bucket[BUCKETS];
 
-static uint64_t *list; /* addresses of functions that are wanted, sorted */
+static uint64_t *list; /* addresses of the functions that are to be recorded, sorted */
 static size_t list_count;
 
 static int by_address(const void *a, const void *b)
@@ -150,10 +150,12 @@ static void begin_block(unsigned cpu, void *data)
 	frames_begin(cpu, code);
 }
 
-/* Sets *address to that of the register's part. Returns false if the access is to the other part only. */
+/*
+ * Sets *address to the address of the register's part. Returns false if the access is only to the other part.
+ */
 static bool find_part(enum ends_part part, unsigned shift, uint64_t *address)
 {
-	static uint64_t second; /* address of the second half that is expected */
+	static uint64_t second; /* expected address of the second half */
 	bool is_second;
 
 	if (part == ENDS_ALL)
@@ -169,7 +171,7 @@ static bool find_part(enum ends_part part, unsigned shift, uint64_t *address)
 
 /*
  * QEMU 7.2 passes stores to callbacks for loads, and loads to callbacks for stores. So these callbacks are
- * for both, and look at the kind.
+ * registered for both, and check the kind.
  */
 static void push_address(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
@@ -207,8 +209,8 @@ static void on_access(struct qemu_plugin_insn *instruction, qemu_plugin_vcpu_mem
 
 /*
  * Instructions that load a return address into another register than the link register, as a switch between
- * threads may do. Only the end of the block shows that this register is used to return. QEMU may later
- * translate a block that ends before that. Then the load is recognized by its address.
+ * threads may do. Only the end of the block shows whether this register is used to return. If QEMU later
+ * translates a block that ends before that point, this table shows that the load is one of a return address.
  */
 static struct load {
 	uint64_t address; /* 0: free */

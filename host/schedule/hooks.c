@@ -33,7 +33,7 @@ static bool is_hook(uint64_t address)
 	return false;
 }
 
-/* A hook is called, so that a block begins with its first instruction. */
+/* The guest calls a hook, so a block begins with the hook's first instruction. */
 static void look(struct qemu_plugin_tb *block)
 {
 	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(block, 0);

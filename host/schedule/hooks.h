@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds when a CPU executes a hook: a function of ktrace by which the guest reports that it takes or releases
- * a lock, or that it blocks, wakes or switches threads.
+ * Detects when a CPU executes a hook: a function of ktrace by which the guest reports that it takes or
+ * releases a lock, or that it blocks, wakes or switches threads.
  */
 #ifndef SCHEDULE_HOOKS_H
 #define SCHEDULE_HOOKS_H

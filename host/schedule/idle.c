@@ -16,8 +16,8 @@ static _Atomic bool is_idle;
 static bool (*choose_again)(void);
 
 /*
- * QEMU asks in the order of the CPUs, until one is not idle. The CPUs' thread asks between two turns, when
- * all instructions have been added to the clock.
+ * QEMU asks this for one CPU after another, until one is not idle. The CPUs' thread asks between two slices,
+ * when the clock includes all executed instructions.
  */
 bool idle_confirm(struct CPUState *cpu)
 {

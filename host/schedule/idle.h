@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Corrects when QEMU takes the machine for idle. If all CPUs are idle, QEMU's main thread moves the virtual
- * clock to the next timer. But a CPU counts as idle from the moment at which it executes its halt
+ * Delays the moment at which QEMU regards the machine as idle. If all CPUs are idle, QEMU's main thread moves
+ * the virtual clock to the next timer. But a CPU counts as idle from the moment at which it executes its halt
  * instruction, and its last instructions are added to the clock a little later, by the CPUs' thread. If the
- * main thread looks in between, it moves the clock too far, by these instructions (seen with QEMU 7.2: once
- * in about ten runs on a loaded host). With this correction, it waits until the CPUs' thread itself has found
- * all CPUs idle.
+ * main thread checks before that, it moves the clock too far, by the time of these instructions (seen with
+ * QEMU 7.2: once in about ten runs on a loaded host). With this correction, the main thread waits until the
+ * CPUs' thread itself has found all CPUs idle.
  */
 #ifndef SCHEDULE_IDLE_H
 #define SCHEDULE_IDLE_H

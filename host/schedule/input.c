@@ -8,14 +8,15 @@
 
 #include "qemu.h"
 
-#define BYTE_NS	    INT64_C(100000) /* time between two bytes, about that of 115,200 bits per second */
+/* time between two bytes, about that of a line with 115,200 bits per second */
+#define BYTE_NS	    INT64_C(100000)
 #define NANOSECONDS 1e9
 
 static FILE *script;
 static char *line; /* the line that is typed next, with a carriage return */
 static size_t room;
 static const char *next; /* next byte of the line */
-static int64_t begin;	 /* time of the line in ns */
+static int64_t begin;	 /* time of this line of the script, in ns */
 
 static struct {
 	_Alignas(16) unsigned char bytes[QEMU_TIMER_BYTES];
@@ -45,7 +46,10 @@ static bool read_line(void)
 	return true;
 }
 
-/* A serial line that shares the terminal with the monitor has a second device under it, which is typed on. */
+/*
+ * If the serial line shares the terminal with the monitor, its own device is "serial0-base". Bytes are typed
+ * on that device.
+ */
 static struct Chardev *serial_line(void)
 {
 	struct Chardev *base = qemu_chr_find("serial0-base");
@@ -53,7 +57,7 @@ static struct Chardev *serial_line(void)
 	return base != NULL ? base : qemu_chr_find("serial0");
 }
 
-/* Types a byte if the serial line takes one, and comes again. */
+/* Types a byte if the serial line can take one, and sets the timer again. */
 static void type_byte(void *data)
 {
 	struct Chardev *serial = serial_line();

@@ -4,8 +4,8 @@
 #define SCHEDULE_INPUT_H
 
 /*
- * Reads the script at `path` and sets a timer. Each line is "SECONDS TEXT", in the order of their times: TEXT
- * and a carriage return are typed from this virtual time on. Returns NULL, or what is wrong.
+ * Reads the script at `path` and sets a timer. Each line is "SECONDS TEXT", sorted by time. TEXT and a
+ * carriage return are typed, beginning at this virtual time. Returns NULL, or what is wrong.
  */
 const char *input_open(const char *path);
 

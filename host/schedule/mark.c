@@ -15,7 +15,7 @@
 #define INSTRUCTION_NS 4u /* -icount shift=2 */
 
 static struct schedule_mark *mark;
-static const _Atomic uint64_t *watched; /* NULL: it has been written */
+static const _Atomic uint64_t *watched; /* NULL: the word has been written */
 
 static void begin_counted(unsigned cpu, void *data)
 {

@@ -39,7 +39,7 @@ const char *match_open(struct match *match, const struct schedule_watch *watch, 
 	return NULL;
 }
 
-/* Differences are used, not sums, because a range may end at the end of the address space. */
+/* Compares differences, not sums, because a range may end at the end of the address space. */
 static bool overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length)
 {
 	return a - b < b_length || b - a < a_length;
@@ -59,7 +59,7 @@ int match_virtual(const struct match *match, const struct match_access *access)
 	return -1;
 }
 
-/* Returns whether the access, in its first page, touches part `n` of the range, by offsets in pages. */
+/* Returns whether the access, in its first page, touches part `n` of the range. Compares offsets in pages. */
 static bool touches_part(const struct match_range *range, uint32_t n, const struct match_access *access)
 {
 	const struct schedule_watch *watch = &range->watch;

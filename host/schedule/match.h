@@ -23,13 +23,13 @@
 
 struct match_range {
 	struct schedule_watch watch;
-	/* the physical pages of the first and the second virtual page of the range */
+	/* physical pages of the first and the second virtual page of the range */
 	uint64_t page[2];
 	bool known[2]; /* `page` is known */
 };
 
 struct match {
-	/* a bit for each offset in a page: an access that begins there may touch a range */
+	/* one bit for each offset in a page: whether an access that begins there may touch a range */
 	uint64_t offsets[MATCH_PAGE / 64];
 	struct match_range range[SCHEDULE_WATCHES];
 	uint32_t ranges;
@@ -58,7 +58,7 @@ int match_virtual(const struct match *match, const struct match_access *access);
 /* Returns true if the access touches a range by its offset in the page, and that range's page is known. */
 bool match_needs_physical(const struct match *match, const struct match_access *access);
 
-/* As match_virtual(), by the physical address of the first byte. */
+/* Does the same as match_virtual(), but with the physical address of the first byte. */
 int match_physical(const struct match *match, const struct match_access *access, uint64_t physical);
 
 /* Stores the physical page of a range. Requires: match_virtual() has returned `range` for this access. */

@@ -2,13 +2,13 @@
 #include "noise.h"
 
 #define MEAN_LEAST   2000u /* ns */
-#define MEANS	     8u	   /* 2, 4 … 256 µs */
+#define MEANS	     8u	   /* mean lengths: 2, 4 … 256 µs */
 #define PATIENCES    10u
 #define BURST_MOST   64u /* ns: 16 instructions with shift=2 */
-#define RARITIES     8u	 /* one of 1, 2, 4 … 128 hooks */
-#define DISTANCES    4u	 /* less than 1, 64, 256 or 1024 ns */
+#define RARITIES     8u	 /* one of 1, 2, 4 … 128 hooks ends a slice */
+#define DISTANCES    4u	 /* distances: less than 1, 64, 256 or 1024 ns */
 #define DELAY_FACTOR 4u	 /* delays at hooks last longer than slices: 8, 16 … 1024 µs on average */
-#define HOOKS_SEED   UINT64_C(0x6b74726163652e68) /* separates the second generator from the first */
+#define HOOKS_SEED   UINT64_C(0x6b74726163652e68) /* makes the second generator independent of the first */
 
 /* Splitmix64 (Steele, Lea, Flood 2014): equal seeds give equal sequences in every version of ktrace. */
 static uint64_t draw_from(uint64_t *state)
@@ -26,9 +26,9 @@ static uint64_t draw(struct noise *noise)
 }
 
 /*
- * Some seeds end slices at nearly each hook, others at a few hooks of a run, so that what a slice begins with
- * is done undisturbed. Many mistakes are a few instructions after a hook: before the next lock is taken, for
- * example. So most seeds let the CPU continue for a moment, which differs from hook to hook.
+ * Some seeds end a slice at nearly each hook, others at only a few hooks of a run, so that the code after
+ * most hooks runs undisturbed. Many mistakes are a few instructions after a hook: before the next lock is
+ * taken, for example. So most seeds let the CPU continue for a short time, which differs from hook to hook.
  */
 static void begin_hooks(struct noise *noise, uint64_t seed, bool given)
 {
@@ -43,9 +43,9 @@ static void begin_hooks(struct noise *noise, uint64_t seed, bool given)
 }
 
 /*
- * Races differ in the length of the window in which they happen and in the time for which another CPU must be
- * held up. So means differ by powers of two, and some seeds add bursts: very short slices, in which a CPU
- * advances by a few instructions while another one is held up.
+ * Races differ in the length of the window in which they happen, and in the time for which another CPU must
+ * be delayed. So the means differ by powers of two, and some seeds add bursts: very short slices, in which a
+ * CPU executes a few instructions while another CPU is delayed.
  */
 void noise_begin(struct noise *noise, const struct schedule_noise *from)
 {

@@ -2,8 +2,8 @@
 /*
  * A plugin for QEMU that chooses, by a seed, which CPU of a guest runs, and for how long. It can also halt
  * the machine at a virtual time. It needs -icount, with which everything that a guest can observe depends on
- * the virtual clock only. The guest cannot see the plugin: a timer of the virtual clock that no device owns
- * changes nothing but the order in which CPUs run.
+ * the virtual clock only. The guest cannot see the plugin: it adds a timer of the virtual clock that belongs
+ * to no device, and this timer changes only the order in which CPUs run.
  *
  *	-plugin ktrace-schedule.so,control=FILE		FILE holds a struct schedule_control
  */
@@ -33,7 +33,7 @@
 #include "watch.h"
 #include "yield.h"
 
-#define IDLE_STEP  INT64_C(100000000) /* length of a slice in ns while the machine waits for input only */
+#define IDLE_STEP  INT64_C(100000000) /* length of a slice in ns while the machine only waits for input */
 #define FAIR_SLICE INT64_C(20000)     /* length of a slice in ns without a seed */
 /*
  * Length of a slice in ns if all other CPUs are idle. An interrupt for another CPU shortens it. But a CPU may
@@ -66,9 +66,9 @@ static uint64_t after_hook;	 /* time in ns from this hook to the end of the slic
 static bool delays;		 /* the slice began because of a hook: it delays the CPU of the hook */
 
 /*
- * Chooses the CPU that runs alone next; another one than `other` if there is another one. Without a seed, the
- * CPUs take turns; with hooks, they do so at the end of a slice that no hook has ended. Returns false if all
- * CPUs are idle.
+ * Chooses the CPU that runs alone next; a CPU other than `other` if possible. Without a seed, the CPUs take
+ * turns. With hooks, they also take turns when a slice ends without a hook. Returns false if all CPUs are
+ * idle.
  */
 static bool choose_cpu(unsigned other)
 {
@@ -106,7 +106,7 @@ static void set_timer(int64_t length)
 
 /*
  * Chooses a CPU, and sets the timer. If all CPUs are idle, the next timer may wake some of them: the choice
- * is made again at that time. `delay`: length of the slice if it delays `other`; otherwise 0.
+ * is made again at that time. `delay`: length of the slice if the slice delays the CPU `other`; otherwise 0.
  */
 static void begin_slice(unsigned other, int64_t delay)
 {
@@ -125,7 +125,7 @@ static void begin_slice(unsigned other, int64_t delay)
 	set_timer(length);
 }
 
-/* Called when an interrupt may have woken another CPU than the one that was chosen. */
+/* Called when an interrupt may have woken a CPU other than the chosen one. */
 static void shorten_slice(void)
 {
 	if (lone)
@@ -138,7 +138,7 @@ static void see_interrupts(void)
 	cpus_see_interrupts(shorten_slice);
 }
 
-/* Lets other CPUs run, and not the CPU that has executed a hook. */
+/* Lets other CPUs run, and delays the CPU that has executed a hook. */
 static void begin_delay(void)
 {
 	control->hook_cuts++;
@@ -160,7 +160,7 @@ static void end_slice(void *data)
 		begin_slice(NO_CPU, 0);
 }
 
-/* Called when the CPU that was chosen is idle. Returns true if another one runs now. */
+/* Called when the chosen CPU is idle. Returns true if another CPU runs now. */
 static bool choose_again(void)
 {
 	if (!cpus_are_frozen())
@@ -170,9 +170,9 @@ static bool choose_again(void)
 }
 
 /*
- * Called when a CPU executes an instruction that waits. Returns false if the CPU continues: no other CPU can
- * run, or the seed lets it continue. With some seeds it continues most of the time. Then the CPU for which it
- * waits is delayed for longer.
+ * Called when a CPU executes an instruction that waits. Returns false if this CPU continues, because no other
+ * CPU can run or because of the seed. With some seeds, a waiting CPU mostly continues. This delays the CPU
+ * that it waits for.
  */
 static bool gives_way(void)
 {
@@ -212,7 +212,7 @@ static void pass_hook(unsigned cpu)
 
 static enum schedule_end reason; /* why the machine is being halted */
 
-/* A timer must not do this itself: it would wait for its own end. */
+/* A timer must not call this itself: it would wait for its own end. */
 static void halt_machine(void)
 {
 	pause_all_vcpus();
@@ -222,7 +222,7 @@ static void halt_machine(void)
 	vm_stop(QEMU_RUN_STATE_PAUSED);
 }
 
-/* May be called while a CPU executes a block, when the clock cannot be read. */
+/* May be called while a CPU executes a block. The clock cannot be read then. */
 static void end(enum schedule_end why)
 {
 	if (reason != SCHEDULE_RUNS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Halts the machine when a word of its RAM has a value. The word is read before each block of code. The block
- * that was begun when the word was found still ends, so the machine halts within two blocks of the write: at
- * the same instruction each time.
+ * that has begun when the value is found is still completed. So the machine halts within two blocks after the
+ * write, at the same instruction each time.
  */
 #ifndef SCHEDULE_WATCH_H
 #define SCHEDULE_WATCH_H

@@ -26,7 +26,7 @@ static const struct hint hints[] = {
 static const char *architecture;
 static bool (*gives_way)(void);
 static void (*give_way)(unsigned cpu);
-static unsigned last; /* the CPU that executed such an instruction */
+static unsigned last; /* the CPU that executed an instruction that waits */
 
 static void call(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Lets another CPU run when a CPU executes an instruction by which it says that it waits: pause (x86,
- * RISC-V), yield or wfe (AArch64). Without this, a CPU that waits for a frozen one would wait until its slice
+ * Lets another CPU run when a CPU executes an instruction that is meant for waiting: pause (x86, RISC-V),
+ * yield or wfe (AArch64). Without this, a CPU that waits for a frozen CPU would wait until its own slice
  * ends.
  */
 #ifndef SCHEDULE_YIELD_H
