@@ -18,10 +18,10 @@
 char *capture_registers_of_qemu(const char *printed);
 
 /*
- * Appends the line of CPU `cpu` to *text, which is NULL at first and is reallocated.
- * `bytes`: the reply to gdb's "g" packet for that CPU, integer registers first. `machine`: ELF e_machine.
- * If the machine is unknown or bytes are missing, the line has only the registers that are known.
- * Returns 0 or CAPTURE_E_SYSTEM.
+ * Appends the line of CPU `cpu` to *text, and reallocates it. *text is NULL before the first call. `bytes`:
+ * the reply to gdb's "g" packet for that CPU, integer registers first. `machine`: ELF e_machine. If the
+ * machine is unknown or bytes are missing, the line has only the registers that are known. Returns 0 or
+ * CAPTURE_E_SYSTEM.
  */
 int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const unsigned char *bytes,
 			     size_t size);
@@ -29,7 +29,7 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
 /*
  * Collects the return addresses on the stacks of halted CPUs, along the chain of frame pointers (rbp on
  * x86_64, x29 on AArch64, s0 on RISC-V). These functions read no memory: they name the pages that they need,
- * and continue with the pages that the caller supplies. They do not trust a stack's contents: a chain may
+ * and continue with the pages that the caller supplies. The contents of a stack are not trusted: a chain may
  * loop, lead anywhere, or not exist.
  *
  *	capture_stacks_open(&stacks, registers);
@@ -96,9 +96,8 @@ int capture_core_registers(const char *path, char **text);
 /*
  * Reads the registers of all CPUs from a core's notes, and their stacks from its memory, as text
  * (spec/ktrx.md section 3). `memory`: the physical memory in the core. `image`: the trace in that memory.
- * *text: for the caller to free; NULL if the core has no registers, or if the boot that `image` shows had
- * ended before the core was written.
- * Returns 0 or CAPTURE_E_SYSTEM.
+ * *text: for the caller to free; NULL if the core has no registers, or if the boot in `image` had ended
+ * before the core was written. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,
 		      char **text);

@@ -10,7 +10,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Blocks SIGINT, SIGTERM and SIGHUP. *before: the previous mask, for capture_release_signals(). */
+/*
+ * Blocks SIGINT, SIGTERM and SIGHUP. *before: the previous mask, to be passed to capture_release_signals().
+ */
 void capture_hold_signals(sigset_t *before);
 /* Returns 0, or CAPTURE_E_SYSTEM with a message about `what` if SIGINT, SIGTERM or SIGHUP is pending. */
 int capture_check_interrupt(const char *what);

@@ -148,8 +148,8 @@ static int locate(struct session *session)
 	if (session->options->elf && session->options->boot == 0) {
 		error = open_peer_by_symbol(session);
 		/*
-		 * After CAPTURE_E_FORMAT, search all memory: the search may also find rings in memory that
-		 * the kernel lent to ktrace.
+		 * After CAPTURE_E_FORMAT, search all memory: this may also find rings in memory that the
+		 * kernel gave to ktrace.
 		 */
 		if (error != CAPTURE_E_FORMAT || !session->peer->searchable)
 			return error;
@@ -366,8 +366,8 @@ static int fail_to_find(const char *path)
 	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
 	is_trace = ktread_open(&trace, path, &options) == 0;
 	/*
-	 * The guest may have started to record since the search failed. Then ktread_open() succeeds, but the
-	 * file is still RAM or a core dump, not a trace file.
+	 * The guest may have started to record since the search failed. In this case, ktread_open() succeeds,
+	 * although the file is RAM or a core dump, not a trace file.
 	 */
 	if (is_trace) {
 		enum ktread_form form = ktread_info(trace)->form;

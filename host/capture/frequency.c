@@ -47,7 +47,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the newest stamp in the table of CPUs, 0 if there is none. */
+/* Returns the newest timestamp in the table of CPUs, 0 if there is none. */
 static uint64_t newest_in_cpu_table(const struct ktread *trace)
 {
 	struct ktrx_cpu entry;
@@ -128,7 +128,7 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 #define QUIET	 0.3	  /* seconds without a record or heartbeat after which the measurement is given up */
 #define SPAN	 0.4	  /* intended time, in seconds, between the first and the last sample */
 #define PATIENCE 2.0	  /* seconds after which the measurement ends, with the samples that it has */
-/* largest relative difference at which the guest's and the host's counter are taken to be the same */
+/* largest relative difference at which the guest's and the host's counter are regarded as the same */
 #define SAME_RATE 0.03
 /* largest relative difference at which a round number replaces a measured rate */
 #define ROUND 0.005

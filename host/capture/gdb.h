@@ -17,7 +17,7 @@ struct gdb {
 	int fd;
 	const char *address; /* borrowed */
 	int timeout_ms;
-	size_t most; /* largest number of bytes of memory that one packet can read */
+	size_t most; /* maximum number of bytes of memory that one packet can read */
 	unsigned char input[4096];
 	size_t begin, end;		/* bytes [begin, end) of `input` are not processed yet */
 	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
@@ -63,7 +63,7 @@ void gdb_close(struct gdb *gdb);
 struct gdb_batch {
 	char bytes[8192];
 	size_t length;
-	bool full; /* true if packets were left out: gdb_batch_send() will fail */
+	bool full; /* packets were left out, so capture_gdb_batch_send() will fail */
 };
 
 /* Appends a packet. */

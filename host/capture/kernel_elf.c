@@ -66,7 +66,10 @@ static uint64_t load_address(Elf *elf, uint64_t offset)
 	return 0;
 }
 
-/* Returns the physical address of a virtual address, by the loaded segments; 0 if no segment contains it. */
+/*
+ * Converts a virtual address to a physical address, by the loaded segments. Returns 0 if no segment contains
+ * the address.
+ */
 static uint64_t physical_of(Elf *elf, uint64_t address)
 {
 	GElf_Phdr segment;
@@ -77,7 +80,9 @@ static uint64_t physical_of(Elf *elf, uint64_t address)
 	return 0;
 }
 
-/* Returns the offset in the file of the byte at a virtual address, 0 if the file does not contain it. */
+/*
+ * Returns the offset in the file of the byte at a virtual address; 0 if the file does not contain this byte.
+ */
 static uint64_t offset_of(Elf *elf, uint64_t address)
 {
 	GElf_Phdr segment;
@@ -117,7 +122,7 @@ static uint32_t hook_of(const char *name)
 
 /*
  * Records the address of a function by which a kernel reports locks and threads. The functions of
- * ktrace/facts.h are called instead of those of ktrace/hooks.h while an event is recorded.
+ * ktrace/facts.h replace those of ktrace/hooks.h while an event is recorded.
  */
 static void take_switch_point(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
 {
@@ -391,8 +396,8 @@ static void read_trace_id(struct build_id *id, uint16_t *machine, const char *pa
 
 /*
  * Reads the build id from the guest's memory, for a trace that has no build id. The note with the build id is
- * part of the kernel's image, at the address where a loader puts it unless the kernel was moved. Bytes are
- * accepted only if the header of such a note precedes them.
+ * part of the kernel's image, at the address where a loader puts it unless the kernel was moved. The bytes
+ * are accepted only if the header of a build-id note precedes them.
  */
 static void read_memory_id(struct build_id *id, struct ktread_memory *memory,
 			   const struct capture_kernel *kernel)

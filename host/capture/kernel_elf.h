@@ -19,7 +19,7 @@
 /* A section of the file, or the part of a section between the symbols `__start_NAME` and `__stop_NAME`. */
 struct capture_kernel_section {
 	uint64_t size;	 /* size in bytes; 0: there is no such section */
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* offset of the section in the file */
 	uint64_t address;
 	int loaded; /* nonzero if a loader puts the section into memory */
 };

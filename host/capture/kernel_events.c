@@ -72,8 +72,9 @@ static bool take_string(const struct section *section, size_t *at, size_t end, c
 }
 
 /*
- * Returns the distance from `at` to the next offset that may hold an event descriptor. If there is a place at
- * `at`, this is the size of the place, whose text must not be searched; otherwise it is 8.
+ * Returns the distance from `at` to the next offset that may hold an event descriptor. Usually, the distance
+ * is 8. If there is a place at `at`, it is the size of the place, because the text in the place must not be
+ * searched.
  */
 static size_t step_at(const struct section *section, size_t at)
 {

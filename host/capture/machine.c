@@ -75,7 +75,7 @@ static void take_text(struct capture_machine *machine, const json_t *message,
 		take(machine, text);
 }
 
-/* Returns true for run states that QEMU does not leave by itself and that no debugger asked for. */
+/* Returns true for run states that QEMU does not leave by itself, and that no debugger has caused. */
 static bool is_final(const char *state)
 {
 	static const char *const final[] = { "internal-error", "io-error", "guest-panicked", "shutdown",

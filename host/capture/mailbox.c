@@ -104,8 +104,8 @@ static int post(const struct capture_mailbox *mailbox, const struct ktrx_mailbox
 }
 
 /*
- * Fetches the results of answered requests. The guest may have written any value: an unknown result is taken
- * as refused.
+ * Fetches the results of answered requests. The guest may have written any value: an unknown result counts as
+ * refused.
  */
 static int collect(const struct capture_mailbox *mailbox, struct ktrx_request *request, uint32_t count)
 {

@@ -20,7 +20,7 @@ struct capture_map {
 	struct {
 		uint64_t physical;
 		uint64_t length;
-		uint64_t offset; /* in the file */
+		uint64_t offset; /* offset in the file */
 	} range[CAPTURE_MAP_RANGES];
 	uint32_t ranges; /* number of ranges, which are disjoint and sorted by physical address */
 };

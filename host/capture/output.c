@@ -257,7 +257,7 @@ int capture_dump_note(const char *path, const char *note)
 #define CPUS_MOST 4096u
 
 /*
- * Marks the CPUs that are online. They are marked even if they have no records: a CPU that shares a ring may
+ * Marks the CPUs that are online. A CPU is marked even if it has no records: a CPU that shares a ring may
  * have had all its records overwritten.
  */
 static void count_online(const struct ktread *trace, uint8_t *seen)

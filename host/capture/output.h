@@ -23,8 +23,8 @@ struct capture_output {
 };
 
 /*
- * Checks that a new file may get the name `path`: either nothing has this name now, or a regular file, which
- * may be replaced. A symbolic link, a device, a FIFO, a socket or a folder is never replaced.
+ * Checks that a new file may be named `path`. This is so if nothing has this name, or if a regular file has
+ * it, which may be replaced. A symbolic link, a device, a FIFO, a socket or a folder is never replaced.
  * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_output_may_replace(const char *path);
@@ -76,13 +76,12 @@ int capture_record_save(const struct capture_record *record, const char *path);
  */
 int capture_record_load(struct capture_record *record, const char *path);
 
-/* A note that the host adds to a dump, which the guest has sent by itself. */
+/* A note that the host adds to a dump that the guest has sent. */
 
 /*
  * Appends `note` to the file and makes it a NOTE section (spec/ktrx.md) of the dump that readers of the file
- * show. Changes nothing if that dump is of version 1, is cut off, has a note already, or has no free entry
- * in its table of sections: these are no errors.
- * Returns 0 or CAPTURE_E_SYSTEM.
+ * show. Changes nothing if that dump is of version 1, is cut off, has a note already, or has no free entry in
+ * its table of sections. This is not an error. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_dump_note(const char *path, const char *note);
 
@@ -90,8 +89,8 @@ int capture_dump_note(const char *path, const char *note);
 
 struct capture_summary {
 	uint64_t events;
-	uint64_t overwritten; /* slots */
-	uint64_t unreadable;  /* slots */
+	uint64_t overwritten; /* number of slots that were overwritten */
+	uint64_t unreadable;  /* number of slots that are unreadable */
 	uint64_t unusable;    /* number of unusable rings, whose records are all lost */
 	/* number of records that were not stored: their ring was full, or did not exist yet */
 	uint64_t refused;
@@ -99,7 +98,7 @@ struct capture_summary {
 	uint32_t outcome; /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
-	bool cut; /* the end of a dump is missing */
+	bool cut; /* the end of a dump is missing from the file */
 	/* seconds from the first event to the last; 0: unknown, or there are fewer than two events */
 	double seconds;
 };

@@ -46,7 +46,7 @@ struct capture_peer {
 	const struct capture_peer_ops *ops;
 	struct ktread_memory *memory; /* physical memory, or virtual memory if `by_virtual` is set */
 	bool reads_running;	      /* memory can be read while the guest runs */
-	bool by_virtual;	      /* addresses of `memory` are virtual, not physical */
+	bool by_virtual;	      /* addresses passed to `memory` are virtual, not physical */
 	/* all memory can be searched: its ranges are known, and reading takes an acceptable time */
 	bool searchable;
 	bool was_halted; /* the machine was halted before we connected (QMP only) */
@@ -56,7 +56,7 @@ struct capture_peer {
 	double pause; /* seconds for which we kept the machine halted; set when it is resumed */
 };
 
-/* Memory ranges that the user gave. */
+/* Memory ranges that the user has given. */
 struct capture_ranges {
 	struct ktread_range range[16];
 	uint32_t count;

@@ -16,7 +16,7 @@
 #include "peer.h"
 #include "watch.h"
 
-/* largest number of bytes of memory to read, in addition to reads of the user's ranges */
+/* maximum number of bytes of memory to read outside the user's ranges */
 #define MOST_READ     (UINT64_C(256) << 20)
 #define PHYSICAL_END  (UINT64_C(1) << 52)
 #define MOST_THREADS  4096u
@@ -35,10 +35,7 @@ struct peer_gdb {
 	uint32_t threads;
 };
 
-/*
- * Reads memory in pieces of gdb.most bytes. `address` is physical or virtual: the kind that was selected
- * last.
- */
+/* Reads memory in pieces of gdb.most bytes. `address` is physical or virtual, as was selected last. */
 static int read_all(struct peer_gdb *peer, uint64_t address, unsigned char *to, size_t bytes)
 {
 	int error = 0;
@@ -119,7 +116,7 @@ static int add_threads(struct peer_gdb *peer, const char *list)
 {
 	const char *id = list;
 
-	do { /* Fail if a list is empty, because the caller would ask for more lists without end. */
+	do { /* Fail if a list is empty: otherwise the caller would ask for lists for ever. */
 		size_t length = strcspn(id, ",");
 		char(*grown)[THREAD_NAME];
 

@@ -183,9 +183,9 @@ static bool find_host_addresses(struct peer_qmp *qmp, struct capture_map *map)
 }
 
 /*
- * Returns whether `memory` is the guest's. This is checked because another process than QEMU may have created
- * the socket. Compares the start of the largest range, where kernels have code: as QEMU saves it, and as read
- * from `memory`.
+ * Returns whether `memory` is the guest's. This is checked because a process other than QEMU may have created
+ * the socket. Reads the start of the largest range, where kernels have code, both through QEMU and from
+ * `memory`, and compares the two.
  */
 static bool is_guest_memory(struct peer_qmp *qmp, struct ktread_memory *memory)
 {
@@ -306,10 +306,10 @@ static int qmp_halt(struct capture_peer *peer)
 	if (peer->was_halted || peer->halted)
 		return 0;
 	qmp->halted = capture_now();
-	peer->halted = true; /* set even if no answer comes: QEMU may have halted the guest */
+	peer->halted = true; /* set even if no answer arrives: QEMU may have halted the guest */
 	stop = capture_monitor_send(&qmp->monitor, "stop", NULL);
 	qmp->registers = capture_monitor_send_line(
-		/* sent before the answer to "stop" has come, to shorten the pause */
+		/* sent before the answer to "stop" arrives, to shorten the pause */
 		&qmp->monitor, CAPTURE_QMP_REGISTERS);
 	return capture_monitor_answer(&qmp->monitor, stop, "stop", &answer);
 }

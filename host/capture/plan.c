@@ -308,8 +308,8 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	if (!line->own_shutdown && plan->transport == CAPTURE_RAM)
 		capture_words_add(extended, "-no-shutdown");
 	/*
-	 * -S: QEMU starts the guest only when ktrace asks for it. Without -S, ktrace could miss a guest that
-	 * ends early.
+	 * With -S, QEMU starts the guest only when ktrace asks for it. Without -S, ktrace could miss a guest
+	 * that ends early.
 	 */
 	if (capture_plan_starts_guest(line))
 		capture_words_add(extended, "-S");

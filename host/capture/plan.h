@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The way in which `ktrace run` starts QEMU: the trace unit, the transport, the plan that passes both to the
- * shim, and the folder that holds the plan.
+ * Defines how `ktrace run` starts QEMU: the trace unit, the transport, the plan that passes both to the shim,
+ * and the folder that holds the plan.
  */
 #ifndef CAPTURE_PLAN_H
 #define CAPTURE_PLAN_H
@@ -14,17 +14,17 @@
 #include "schedule.h"
 
 /*
- * The trace unit in software (ktrx/hwt_unit.h): a plugin of QEMU that records which branches a guest's CPUs
- * take, for the guest itself or to a file.
+ * The trace unit in software (ktrx/hwt_unit.h). A plugin of QEMU records which branches a guest's CPUs take,
+ * for the guest itself or to a file.
  */
 
 struct capture_trace_unit {
 	char plugin[PATH_MAX]; /* path of the plugin; "": no trace unit */
-	/* file for the branches of all CPUs; "": record only what the guest asks for */
+	/* file for the branches of all CPUs; "": only the guest's own requests are recorded */
 	char out[PATH_MAX];
 	uint64_t ring_bytes; /* size of the unit's ring for each CPU; 0: the unit's default */
 	uint64_t begin, end; /* the unit records only code in [begin, end); both 0: all code */
-	bool hidden;	     /* the guest does not find the unit */
+	bool hidden;	     /* the trace unit is hidden from the guest */
 	bool is_virtual;     /* the unit's clock is the virtual clock of a run with a schedule */
 };
 
@@ -44,7 +44,7 @@ int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture
 			   const char *architecture, const char *ram);
 
 /*
- * Checks that QEMU sees the guest's code with this accelerator ("": QEMU's default). Returns 0 or
+ * Checks that the plugin can see the guest's code with this accelerator ("": QEMU's default). Returns 0 or
  * CAPTURE_E_USAGE.
  */
 int capture_trace_unit_check(const char *accelerator);
@@ -95,8 +95,8 @@ struct capture_plan {
 	char config[PATH_MAX]; /* QEMU configuration file with the QMP connection */
 	char events[1024];     /* value of the boot argument debug=; "": no argument is added */
 	struct capture_trace_unit unit;
-	const struct capture_schedule *wanted;	/* only in ktrace run; NULL: no schedule */
-	struct capture_schedule_files schedule; /* its plugin is "" if the run has no schedule */
+	const struct capture_schedule *wanted;	/* used only in ktrace run; NULL: no schedule */
+	struct capture_schedule_files schedule; /* name of the plugin is "" if the run has no schedule */
 };
 
 /* Reads a plan that capture_workplace_open() has saved. Returns 0 or an error. */

@@ -156,7 +156,7 @@ int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes)
 	return 0;
 }
 
-/* Stores `word` and takes ownership of it. NULL: there was no memory for the word. */
+/* Stores `word` and takes ownership of it. `word` is NULL if memory was short. */
 static void store(struct capture_words *words, char *word)
 {
 	char **grown = word ? base_grow(words->word, &words->room, words->count + 2, sizeof(*grown)) : NULL;
@@ -227,7 +227,7 @@ bool capture_qemu_is_x86(const char *architecture)
 	return strcmp(architecture, "x86_64") == 0 || strcmp(architecture, "i386") == 0;
 }
 
-/* Returns the size of a board's RAM if -m is not given: QEMU's usual 128 MiB, except for these boards. */
+/* Returns the size of a board's RAM if -m is not given. For most boards, this is 128 MiB. */
 static uint64_t default_ram(const char *machine)
 {
 	static const struct {
@@ -257,7 +257,7 @@ static int read_memory(struct capture_qemu_line *line, struct gathered *gathered
 	return 0;
 }
 
-/* Stores the first accelerator of a list such as "kvm:tcg", in which later ones are fallbacks. */
+/* Stores the first accelerator of a list such as "kvm:tcg". The later accelerators are fallbacks. */
 static void read_accelerator(struct capture_qemu_line *line, const char *value, const char *implied)
 {
 	char name[sizeof(line->accelerator)];
@@ -376,7 +376,7 @@ static int read_option(struct capture_qemu_line *line, struct gathered *gathered
 }
 
 /*
- * Checks the RAM that is defined by options on the command line. It can be used only if it is a shared
+ * Checks the RAM that options on the command line define. ktrace can use this RAM only if it is a shared
  * file.
  */
 static int read_backend(struct capture_qemu_line *line, const struct gathered *gathered)

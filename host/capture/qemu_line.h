@@ -34,9 +34,8 @@ bool capture_qemu_option_is(const struct capture_qemu_option *option, const char
 bool capture_qemu_property(const char *list, const char *implied, const char *key, char *value, size_t size);
 
 /*
- * Converts a size such as "128", "1.5G" or "0x100000k" to bytes. A number without suffix counts units of
- * `unit` bytes.
- * Returns 0 or CAPTURE_E_USAGE.
+ * Converts a size such as "128", "1.5G" or "0x100000k" to bytes. A number without a suffix is multiplied by
+ * `unit`. Returns 0 or CAPTURE_E_USAGE.
  */
 int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes);
 
@@ -49,7 +48,7 @@ struct capture_words {
 	char **word; /* array of words; the list owns the array and the words; NULL while the list is empty */
 	size_t count;
 	uint32_t room;
-	bool failed; /* a word could not be stored: the list must not be used */
+	bool failed; /* a word could not be stored, so the list must not be used */
 };
 
 /* Appends a copy of `word`. */
@@ -72,7 +71,7 @@ struct capture_qemu_line {
 	bool asks_only; /* -version, -device help: QEMU prints something and ends without a guest */
 	/* QEMU continues after a reset: neither -no-reboot nor -action reboot=shutdown is given */
 	bool stays_on_reset;
-	bool own_shutdown;	 /* options already define what QEMU does when the guest shuts down */
+	bool own_shutdown;	 /* options already determine what QEMU does when the guest shuts down */
 	bool paused;		 /* -S is given: the user starts the guest */
 	bool incoming;		 /* -incoming is given: the migration starts the guest */
 	bool gdb;		 /* -s or -gdb is given: a debugger may inspect a guest that has stopped */
@@ -81,7 +80,7 @@ struct capture_qemu_line {
 	bool semihosting;
 	bool kernel;	      /* -kernel */
 	char accelerator[32]; /* first accelerator that an option names; "" if none */
-	bool own_clock;	      /* -icount is given: guest counters do not follow real time */
+	bool own_clock;	      /* -icount is given, so guest counters do not follow real time */
 	size_t append_at;     /* index of the value of -append, 0 if there is none */
 
 	char kernel_path[PATH_MAX]; /* value of -kernel; "" if there is none or it is too long */

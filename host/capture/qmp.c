@@ -82,8 +82,8 @@ static bool make_room(struct capture_qmp *qmp)
 }
 
 /*
- * Passes the message in each complete line to the handler. Keeps the incomplete line at the end. The first
- * `searched` bytes contain no line end.
+ * Passes the message in each complete line to the handler. Keeps an incomplete line at the end. The first
+ * `searched` bytes are known to contain no line end.
  */
 static void hand_over(struct capture_qmp *qmp, size_t searched, capture_qmp_handler *handler, void *context)
 {
@@ -163,7 +163,10 @@ static void take_event(struct capture_monitor *monitor, const json_t *message)
 		monitor->resumed = when;
 }
 
-/* Sets *id to the id of the command that `message` answers. Returns false if no such command is under way. */
+/*
+ * Sets *id to the id of the command that `message` answers. Returns false if no unanswered command has this
+ * id.
+ */
 static bool find_id(const struct capture_monitor *monitor, const json_t *message, unsigned *id)
 {
 	const char *digits = json_string_value(capture_json_at(message, "id"));
@@ -175,7 +178,7 @@ static bool find_id(const struct capture_monitor *monitor, const json_t *message
 	return !*end && *id && *id <= monitor->sequence && monitor->sequence - *id < CAPTURE_MONITOR_UNDERWAY;
 }
 
-/* Stores the messages that callers wait for: first the greeting, then answers to commands under way. */
+/* Stores the messages that callers wait for: first the greeting, then answers to unanswered commands. */
 static void take(void *context, json_t *message)
 {
 	struct capture_monitor *monitor = context;

@@ -41,9 +41,8 @@ int capture_qmp_accept(struct capture_qmp *qmp);
  */
 void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command, const char *arguments);
 /*
- * Passes the messages that have arrived to the handler. If very much has arrived, processes only a part of
- * it.
- * Returns 0, or CAPTURE_E_ABSENT once QEMU has closed the connection.
+ * Passes the messages that have arrived to the handler. If much has arrived, processes only a part. Returns
+ * 0, or CAPTURE_E_ABSENT once QEMU has closed the connection.
  */
 int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, void *context);
 void capture_qmp_close(struct capture_qmp *qmp);
@@ -82,16 +81,16 @@ struct capture_monitor {
 /* Connects, waits for the greeting, and enables commands. `address` is borrowed. Returns 0 or an error. */
 int capture_monitor_open(struct capture_monitor *monitor, const char *address, int timeout_ms);
 /*
- * Sends a command and waits for its answer. *answer is valid until the next command.
- * Returns 0; CAPTURE_E_FORMAT with QEMU's message if QEMU refused the command; CAPTURE_E_ABSENT if QEMU
- * closed the connection or does not answer in time; or CAPTURE_E_SYSTEM.
+ * Sends a command and waits for its answer. *answer is valid until the next command is sent. Returns 0;
+ * CAPTURE_E_FORMAT with QEMU's message if QEMU refused the command; CAPTURE_E_ABSENT if QEMU closed the
+ * connection or does not answer in time; or CAPTURE_E_SYSTEM.
  */
 int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
 			    const json_t **answer);
 /*
- * The two steps of capture_monitor_command(), for several commands that may be under way together.
- * capture_monitor_send() returns an id, by which capture_monitor_answer() waits for the answer. An answer is
- * valid until CAPTURE_MONITOR_UNDERWAY more commands have been sent.
+ * The two steps of capture_monitor_command(), for callers that send several commands before they wait for
+ * answers. capture_monitor_send() returns an id. capture_monitor_answer() waits for the answer to the command
+ * with this id. An answer is valid until CAPTURE_MONITOR_UNDERWAY more commands have been sent.
  */
 unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments);
 int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
@@ -103,7 +102,9 @@ unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *
 int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text);
 void capture_monitor_close(struct capture_monitor *monitor);
 
-/* QMP messages, parsed by jansson. Every function accepts NULL as a value that does not exist. */
+/*
+ * QMP messages, parsed by jansson. Every function accepts NULL, and treats it as a value that does not exist.
+ */
 
 /*
  * Parses one message. Returns NULL if it is not JSON or memory is short. The caller releases it with

@@ -19,11 +19,11 @@
 #include "qmp.h"
 
 #define VERSION	    1
-#define HASHED_MOST ((off_t)256 << 20) /* of a larger file only the size and the time are recorded */
+#define HASHED_MOST ((off_t)256 << 20) /* for a larger file, only the size and the time are recorded */
 
 /* ---- Files --------------------------------------------------------------------------------------- */
 
-/* Options whose values name files that QEMU writes, or that are text for the guest. */
+/* Options whose values name files that QEMU writes, or whose values are text for the guest. */
 static bool names_no_input(const struct capture_qemu_option *option)
 {
 	static const char *const names[] = { "append", "chardev", "D",	 "debugcon", "monitor",
@@ -59,7 +59,9 @@ static void add_file(json_t *files, const char *path)
 		return;
 	json_array_foreach(files, n, file) if (strcmp(json_string_value(json_object_get(file, "path")),
 						      absolute) == 0) return;
-	/* A JSON string is UTF-8: a file with another name cannot be found again, and is left out. */
+	/*
+	 * A JSON string is UTF-8. A file whose name is not UTF-8 could not be found again, and is left out.
+	 */
 	file = json_pack("{s:s}", "path", absolute);
 	if (file && describe_contents(file, absolute))
 		json_array_append_new(files, file);
@@ -67,7 +69,7 @@ static void add_file(json_t *files, const char *path)
 		json_decref(file);
 }
 
-/* Adds the files that a value names: as a whole, or as an item "file=NAME" of a list. */
+/* Adds the files that a value names: the value itself, or an item "file=NAME" in it. */
 static void add_files_of(json_t *files, const char *value)
 {
 	char item[PATH_MAX];
@@ -148,7 +150,7 @@ static json_t *pack_noise(const struct schedule_noise *noise)
 			 "kind", kind);
 }
 
-/* Addresses are text, because a number in JSON has a sign. */
+/* Addresses are stored as text, because a number in JSON has a sign. */
 static json_t *pack_hooks(const struct schedule_hooks *hooks)
 {
 	json_t *list = json_array();
@@ -162,7 +164,7 @@ static json_t *pack_hooks(const struct schedule_hooks *hooks)
 	return list;
 }
 
-/* Returns the offset in the RAM file of a position in the memory that was read through a map. */
+/* Converts a position in the memory that was read through a map to an offset in the RAM file. */
 static uint64_t offset_of(const struct capture_map *map, uint64_t position)
 {
 	for (uint32_t n = 0; map && n < map->ranges; n++)
@@ -172,7 +174,7 @@ static uint64_t offset_of(const struct capture_map *map, uint64_t position)
 	return position;
 }
 
-/* Lists where in the RAM file the slots of each ring are: [[offset, length, position], …] for each ring. */
+/* Lists for each ring where its slots are in the RAM file: [[offset, length, position], …]. */
 static json_t *pack_rings(const struct ktread_image *image, const struct capture_map *map)
 {
 	const uint32_t count = image ? ktread_image_rings(image) : 0;
@@ -244,7 +246,7 @@ int capture_recipe_finish(const char *path, const struct capture_recipe_run *run
 	return *line ? 0 : capture_fail(CAPTURE_E_SYSTEM, "out of memory");
 }
 
-/* Returns the number of nanoseconds, or another count, in a member of the recipe; 0 if there is none. */
+/* Returns a member of the recipe: a time in ns or a count; 0 if the recipe does not have it. */
 static uint64_t number_at(const json_t *json, const char *path)
 {
 	json_int_t value = json_integer_value(capture_json_at(json, path));
@@ -259,7 +261,10 @@ static const char *text_at(const json_t *json, const char *path)
 	return text ? text : "";
 }
 
-/* An older version of ktrace stored no kind: it knew only timers. Returns false if the kind is unknown. */
+/*
+ * An older version of ktrace stored no kind, because SCHEDULE_TIMERS was the only kind. Returns false if the
+ * kind is unknown.
+ */
 static bool unpack_noise(const json_t *json, const char *name, struct schedule_noise *to)
 {
 	const json_t *noise = json_object_get(json, name);
@@ -295,7 +300,7 @@ static bool unpack_hooks(const json_t *json, struct schedule_hooks *to)
 	return true;
 }
 
-/* Reads what chooses the CPUs. Returns false if a member is invalid. */
+/* Reads how the CPUs that run are chosen. Returns false if a member is invalid. */
 static bool unpack_schedule(const json_t *json, struct capture_schedule *to)
 {
 	return unpack_noise(json, "noise", &to->noise) && unpack_noise(json, "later", &to->later) &&
@@ -303,7 +308,7 @@ static bool unpack_schedule(const json_t *json, struct capture_schedule *to)
 	       (to->hooks.count > 0 || !capture_schedule_has_hooks(&to->noise, &to->later));
 }
 
-/* Reads the members. Returns false if one that is needed is missing or invalid. */
+/* Reads the members. Returns false if a required member is missing or invalid. */
 static bool unpack(struct capture_recipe *recipe)
 {
 	const json_t *json = recipe->json, *words = json_object_get(json, "words"), *word;

@@ -18,7 +18,7 @@
 #include "qemu_line.h"
 #include "schedule.h"
 
-#define CAPTURE_RECIPE_FILE "recipe" /* its name in the private directory of a run */
+#define CAPTURE_RECIPE_FILE "recipe" /* name of the recipe's file in the private directory of a run */
 
 /*
  * Writes the recipe of a command line to `path`: the working directory, the words, and the hashes of all
@@ -26,17 +26,17 @@
  */
 int capture_recipe_save(char *const *words, const char *path);
 
-/* What only `ktrace run` knows of a run. */
+/* Data about a run that only `ktrace run` knows. */
 struct capture_recipe_run {
 	struct capture_schedule schedule;
 	const char *ktrace;    /* version of ktrace; "": unknown */
 	const char *qemu;      /* QEMU's version */
-	const char *events;    /* value of --events */
+	const char *events;    /* value of the option --events */
 	const char *transport; /* name of the transport */
 	bool trace_unit;       /* the guest had a trace unit */
 	bool allow_reboot;
 	struct ktread_image *image;    /* the trace in the guest's RAM file; NULL: unknown */
-	const struct capture_map *map; /* where in the RAM file the memory of `image` is */
+	const struct capture_map *map; /* maps the memory of `image` to offsets in the RAM file */
 	uint64_t mean;		       /* mean length of a slice in ns; 0: no forced switches */
 	uint64_t ended;		       /* virtual time in ns at which the run ended; 0: unknown */
 };
@@ -50,7 +50,7 @@ int capture_recipe_finish(const char *path, const struct capture_recipe_run *run
 /* A recipe that was read from a trace. */
 struct capture_recipe {
 	char path[PATH_MAX]; /* absolute path of the trace */
-	json_t *json;	     /* owned; the strings below belong to it */
+	json_t *json;	     /* owns the strings below */
 	struct capture_words words;
 	const char *directory;
 	struct capture_recipe_run run;
@@ -63,32 +63,32 @@ struct capture_recipe {
  */
 int capture_recipe_load(struct capture_recipe *recipe, const char *path);
 /*
- * Finds where in the RAM file the first word of an event's first slot is written, and which value it gets.
- * `trace`: the trace with the recipe. Returns 0, or CAPTURE_E_FORMAT with a message.
+ * Finds the place in the RAM file where the first word of an event's first slot is written, and the value of
+ * this word. `trace`: the trace with the recipe. Returns 0, or CAPTURE_E_FORMAT with a message.
  */
 int capture_recipe_slot(const struct capture_recipe *recipe, const struct ktread *trace,
 			const struct ktread_event *event, uint64_t *position, uint64_t *word);
 /*
- * Prepares to repeat the run on another machine. A file that is not at its path, or has changed, is looked
- * for relative to the folder of the trace and to the current folder. One with the same contents is used
- * instead: the words and files of the recipe are changed. So are the folder of the run and QEMU's path, if
- * they do not exist. `say` gets a sentence about each change. The paths of files that are not found remain.
- * Returns 0 or an error.
+ * Prepares to repeat the run on another machine. If a file is not at its path, or has changed, looks for a
+ * file with the same contents, relative to the folder of the trace and to the current folder. If it is found,
+ * its path replaces the old path in the recipe. The folder of the run and QEMU's path are also replaced if
+ * they do not exist. Calls `say` with a sentence about each change. The paths of files that are not found
+ * remain. Returns 0 or an error.
  */
 int capture_recipe_find(struct capture_recipe *recipe, void (*say)(void *context, const char *sentence),
 			void *context);
 
 enum capture_recipe_contents { CAPTURE_RECIPE_UNREADABLE, CAPTURE_RECIPE_CHANGED, CAPTURE_RECIPE_SAME };
 
-/* Compares the contents of a file with those that an element of "files" describes. */
+/* Compares the contents of a file with the contents that an element of "files" describes. */
 enum capture_recipe_contents capture_recipe_compare(const json_t *file, const char *path);
 
 /*
- * Checks that each file of the recipe still has its hash. Returns 0, or CAPTURE_E_FORMAT with a message that
- * names the first file that differs.
+ * Checks that each file of the recipe still has the same hash. Returns 0, or CAPTURE_E_FORMAT with a message
+ * that names the first file that differs.
  */
 int capture_recipe_check(const struct capture_recipe *recipe);
-/* Returns whether a path is that of a file of the recipe. */
+/* Returns whether a path is the path of a file in the recipe. */
 bool capture_recipe_names(const struct capture_recipe *recipe, const char *path);
 void capture_recipe_free(struct capture_recipe *recipe);
 

@@ -15,10 +15,10 @@
 
 struct move {
 	const char *directory; /* folder of the first run, to which the words are relative */
-	const char *from, *to; /* absolute */
+	const char *from, *to; /* absolute path */
 };
 
-/* Returns whether a name is that of the file that is moved. */
+/* Returns whether a name refers to the file whose path is being replaced. */
 static bool names(const struct move *move, const char *name)
 {
 	char path[PATH_MAX];
@@ -28,7 +28,7 @@ static bool names(const struct move *move, const char *name)
 	return capture_path_join(path, move->directory, name) == 0 && strcmp(path, move->from) == 0;
 }
 
-/* A word that is being composed. `failed`: it did not fit. */
+/* A word that is being built. `failed`: the word did not fit. */
 struct text {
 	char bytes[2 * PATH_MAX];
 	size_t length;
@@ -46,7 +46,7 @@ static void put(struct text *text, const char *bytes, size_t length)
 	text->bytes[text->length] = '\0';
 }
 
-/* Appends an item of a list, in which QEMU expects each comma twice. */
+/* Appends an item of a list. QEMU expects each comma in the item to be doubled. */
 static void put_item(struct text *text, const char *item)
 {
 	for (; *item; item++) {
@@ -57,8 +57,8 @@ static void put_item(struct text *text, const char *item)
 }
 
 /*
- * Reads an item of a list up to the next '=' or single comma. *item: its text, with single commas. Returns
- * the end of the item in `list`.
+ * Reads an item of a list up to the next '=' or single comma. *item: text of the item, with single commas.
+ * Returns the end of the item in `list`.
  */
 static const char *read_item(const char *list, char item[PATH_MAX])
 {
@@ -121,7 +121,7 @@ static void say(const struct search *search, const char *from, const char *to)
 	search->say(search->context, sentence);
 }
 
-/* Tries a name in a folder. */
+/* Checks a file with this name in a folder. */
 static bool try_file(const json_t *file, const char *folder, const char *name, char found[PATH_MAX])
 {
 	return capture_path_join(found, folder, name) == 0 &&
@@ -129,8 +129,8 @@ static bool try_file(const json_t *file, const char *folder, const char *name, c
 }
 
 /*
- * Looks for a file with the same contents: at the same place relative to the folder of the trace or the
- * current folder, or with the same name in one of these folders.
+ * Looks for a file with the same contents. It may be at the same place relative to the folder of the trace or
+ * the current folder, or have the same name in one of these folders.
  */
 static bool find_file(const struct search *search, const json_t *file, const char *path, char found[PATH_MAX])
 {
@@ -173,7 +173,7 @@ static void find_files(const struct search *search)
 	}
 }
 
-/* If the folder of the first run does not exist, the run is repeated in the current one. */
+/* If the folder of the first run does not exist, the run is repeated in the current folder. */
 static int choose_folder(const struct search *search)
 {
 	struct capture_recipe *recipe = search->recipe;
@@ -192,7 +192,7 @@ static int choose_folder(const struct search *search)
 	return 0;
 }
 
-/* If QEMU is not at its path, its name is looked up in PATH. */
+/* If QEMU is not at its path, looks for a program of this name in PATH. */
 static void choose_program(const struct search *search)
 {
 	char **word = search->recipe->words.word;

@@ -62,8 +62,8 @@ static const char *read_value(const char *at, uint64_t *value)
 }
 
 /*
- * Returns false for registers of other units, such as floating point: they do not show what the CPU was
- * doing.
+ * Returns false for registers of other units, such as floating-point registers: they do not show what the CPU
+ * was doing.
  */
 static bool is_wanted(const char *name)
 {
@@ -123,7 +123,7 @@ static void add(FILE *line, char *const *text, const char *name, uint64_t value)
 		fprintf(line, " %s=%" PRIx64, name, value);
 }
 
-/* Converts the registers of one CPU, up to the next "CPU#". Returns false if memory is short. */
+/* Converts the registers of one CPU, which end at the next "CPU#". Returns false if memory is short. */
 static bool add_cpu(FILE *all, const char **at)
 {
 	char name[NAME_BYTES], *front = NULL, *rest = NULL;
@@ -177,8 +177,8 @@ char *capture_registers_of_qemu(const char *printed)
 }
 
 /*
- * Registers in gdb's order, 8 bytes each. After these, gdb sends the registers that hold the CPU's mode, 4
- * bytes each. RISC-V has no such register.
+ * Registers in gdb's order, 8 bytes each. Then come the registers that hold the CPU's mode, 4 bytes each.
+ * RISC-V has no such register.
  */
 static const char *const names_x86_64[] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "sp", "r8",
 					    "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "pc", NULL };
@@ -216,7 +216,7 @@ static uint64_t value_at(const unsigned char *bytes, unsigned size)
 	return value;
 }
 
-/* If `leading` is set, writes pc and sp, which begin a line; otherwise writes all other registers. */
+/* Writes pc and sp, which begin a line, if `leading` is set. Otherwise writes all other registers. */
 static void put_named(FILE *line, const char *const *name, const unsigned char *bytes, size_t size,
 		      bool leading)
 {

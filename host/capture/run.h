@@ -67,23 +67,23 @@ struct capture_run_options {
 	/* path of the kernel's ELF file: ktrace warns if the trace is of another kernel; NULL: no check */
 	const char *elf;
 	const char *events; /* value for debug= in the kernel's arguments; "": no debug= is added */
-	bool trace_unit;    /* add the trace unit */
+	bool trace_unit;    /* the guest gets a trace unit */
 	/*
-	 * File for the trace unit's branches; NULL: none. Without `trace_unit`, the guest cannot see the
-	 * unit.
+	 * File to which the trace unit writes the branches; NULL: none. If `trace_unit` is not set, the guest
+	 * cannot see the unit.
 	 */
 	const char *branches;
-	bool virtual_branches; /* times in `branches` are those of the virtual clock */
+	bool virtual_branches; /* the file `branches` has times of the virtual clock */
 	double timeout;	       /* seconds from the start of QEMU after which ktrace ends the run; 0: never */
 	const char *expect;    /* text to wait for on the console; NULL: none */
-	bool expect_continue;  /* continue the run after the text was seen */
+	bool expect_continue;  /* continue the run after the expected text was seen */
 	enum capture_on_stall on_stall;
 	/* seconds of silence that count as a stall; 0: no limit; negative: CAPTURE_STALL_DEFAULT */
 	double stall;
 	enum capture_transport transport;
 	struct capture_schedule schedule;
 	const char *qemu;     /* version that QEMU must have; NULL: any */
-	bool may_lack_ktrace; /* a guest without ktrace is judged by how it ended */
+	bool may_lack_ktrace; /* run guests without ktrace too; their verdict is how they ended */
 	bool keep_ram;
 	bool allow_reboot;
 	bool force; /* do not check disk space and names of events */
@@ -95,25 +95,25 @@ struct capture_result {
 	char text[256]; /* one phrase: how the run ended */
 	double seconds; /* seconds for which the guest ran */
 	double search;	/* seconds that the search for ktrace in the guest's memory took */
-	uint64_t root;	/* physical address of the root; 0: not found by a search */
+	uint64_t root;	/* physical address of the root; 0: a search has not found it */
 	/*
 	 * physical address that the root had while the guest ran, if it is no longer there; 0: unknown, or
 	 * still there
 	 */
 	uint64_t lost;
-	/* the guest had stalled, or one of its CPUs was stuck, when the guest was last seen running */
+	/* when the guest was last seen running, it had stalled, or one of its CPUs was stuck */
 	bool stalled;
 	bool written; /* a trace was written, and `summary` describes it */
 	bool sent;    /* the guest sent the trace, so the trace has no events after the guest's dump */
 	/*
-	 * if `sent` is set: seconds from the arrival of the trace's last byte to the end of the run;
+	 * if `sent` is set: seconds from the arrival of the last byte of the trace to the end of the run;
 	 * negative: unknown
 	 */
 	double taken;
 	struct capture_summary summary;
 	bool gave_up;	       /* the run was ended after the real time of --timeout */
 	uint64_t ended;	       /* virtual time in ns at which a run with a schedule ended; 0: unknown */
-	bool no_hooks;	       /* slices were to end at hooks, and the guest executed none of them */
+	bool no_hooks;	       /* slices were to end at hooks, but the guest executed no hook */
 	char kernel[PATH_MAX]; /* value of QEMU's -kernel; "" if there is none */
 	char kept[PATH_MAX];   /* path of the file with the guest's RAM if it was not removed, otherwise "" */
 };
@@ -145,7 +145,7 @@ enum capture_end {
 	CAPTURE_END_NONE, /* ktrace did not end the run */
 	CAPTURE_END_TIMEOUT,
 	CAPTURE_END_STALL,
-	CAPTURE_END_SILENT,   /* the trace recorded an exit or panic, and then nothing more */
+	CAPTURE_END_SILENT,   /* the trace has an exit or a panic, and nothing was recorded after it */
 	CAPTURE_END_SEEN,     /* the expected text was seen on the console */
 	CAPTURE_END_SIGNAL,   /* ktrace received `signal` */
 	CAPTURE_END_DEADLINE, /* the virtual deadline was reached */
@@ -167,7 +167,7 @@ struct capture_facts {
 	int32_t status;
 	enum capture_end end;
 	int signal;
-	bool may_lack_ktrace; /* the verdict does not depend on `found` */
+	bool may_lack_ktrace; /* ktrace need not be found: `found` does not affect the verdict */
 	bool unseen;	      /* the expected text was not seen on the console */
 	double limit;	      /* limit, in seconds, of the timeout, stall or deadline that ended the run */
 	/* if the guest stalled: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */

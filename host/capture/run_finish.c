@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The end of a run: read what the guest left, find the verdict, write the trace. */
+/* The end of a run: reads what the guest left, finds the verdict, writes the trace. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #include "run_state.h"
 
 /*
- * The disk counts as full if fewer bytes than this are free: QEMU could not store another page of its guest's
- * RAM.
+ * The disk counts as full if it has less free space than this number of bytes: QEMU could not store another
+ * page of its guest's RAM.
  */
 #define FULL_DISK ((uint64_t)1 << 20)
 #define SILENCE	  0.2 /* shortest silence that is reported, in seconds */
@@ -94,7 +94,7 @@ static uint64_t find_frequency(const struct capture_run *run, const char **sourc
 
 /*
  * Returns the line of the note by which programs recognize a reset, a stall or a timeout: they need not
- * interpret the text after "ended:". Returns "" for any other end.
+ * interpret the text after "ended:". Returns "" if the run ended in another way.
  */
 static const char *mark_of(const struct capture_run *run, const struct capture_result *result)
 {
@@ -107,7 +107,7 @@ static const char *mark_of(const struct capture_run *run, const struct capture_r
 
 /*
  * Returns for how long the guest had recorded nothing at the end of the run. In a run with a schedule, this
- * is virtual time: the clock of the stamps.
+ * is virtual time, as the timestamps are.
  */
 static double find_silence(const struct capture_run *run, uint64_t frequency)
 {
@@ -186,7 +186,7 @@ static void write_note(const struct capture_run *run, const struct capture_resul
 		write_recipe(run, note, size, (size_t)length);
 }
 
-/* A kernel that was moved in memory executes its hooks at other addresses than its file says. */
+/* A kernel that was moved in memory executes its hooks at other addresses than those in its file. */
 static void check_hooks(const struct capture_run *run, struct capture_result *result)
 {
 	const struct schedule_control *control = run->place.control;
@@ -243,7 +243,7 @@ int capture_run_save(struct capture_run *run)
 
 /*
  * Reports why the root has disappeared from the guest's memory. Reports nothing if the verdict is a reset,
- * because that explains it.
+ * because a reset explains it.
  */
 static void explain_loss(const struct capture_run *run, struct capture_result *result)
 {

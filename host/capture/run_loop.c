@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Watches a running guest, with one thread and one poll(). To end a run, asks QEMU to quit and kills it if it
- * does not. When QEMU has ended, ends the command in the same way.
+ * Watches a running guest, with one thread and one poll(). To end a run, asks QEMU to quit, and kills QEMU if
+ * it does not quit. When QEMU has ended, ends the command in the same way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -163,7 +163,7 @@ void capture_expect_close(struct capture_expect *expect)
 /* seconds of silence, after a recorded exit or panic, after which ktrace ends the run */
 #define END_SILENCE 2.0
 #define READER_PATIENCE \
-	2.0 /* seconds to wait for the reader of our standard output, if ktrace ended the run */
+	2.0 /* seconds to wait for the reader of our standard output after ktrace has ended the run */
 
 /* Ends QEMU: reads the CPUs' registers, asks QEMU to quit, and kills QEMU if it does not quit. */
 static void stop_guest(struct capture_run *run)
@@ -233,7 +233,7 @@ static int connect_machine(struct capture_run *run)
 	return error == CAPTURE_E_ABSENT ? 0 : error;
 }
 
-/* Checks that this QEMU repeats a run of another QEMU: only the same version does. */
+/* Checks the version of QEMU, because only the same version of QEMU repeats a run. */
 static int check_version(const struct capture_run *run)
 {
 	const char *wanted = run->options->qemu, *version = run->machine.version;
@@ -246,7 +246,7 @@ static int check_version(const struct capture_run *run)
 			    version, wanted);
 }
 
-/* Opens the guest's RAM, once the guest has run: then QEMU has reported where the RAM is. */
+/* Opens the guest's RAM. Called when the guest has run, because QEMU has then reported where the RAM is. */
 static int open_view(struct capture_run *run)
 {
 	if (run->view.memory || run->options->transport != CAPTURE_RAM || !run->machine.ran)
@@ -313,7 +313,7 @@ static void handle_stall(struct capture_run *run)
 	run->inspecting = run->stays_paused || !reported;
 }
 
-/* Halts a guest that has stalled, writes its trace, and resumes it or leaves it paused. */
+/* Halts a guest that has stalled, writes its trace, and then resumes the guest or leaves it paused. */
 static void inspect_stalled_guest(struct capture_run *run)
 {
 	const char *out = run->options->out;
@@ -337,8 +337,8 @@ static void inspect_stalled_guest(struct capture_run *run)
 }
 
 /*
- * Returns true if the stall continues. The pulses are compared, because the measured silence starts again
- * when the guest is halted.
+ * Returns true if the stall continues. Compares the pulses: the measured silence is of no use, because it
+ * starts from 0 when the guest is halted.
  */
 static bool is_still_stalled(const struct capture_run *run)
 {
@@ -528,8 +528,8 @@ static bool is_over(struct capture_run *run)
 }
 
 /*
- * Passes on the rest of the command's output. Waits for the reader of our output without limit, but only
- * READER_PATIENCE seconds if ktrace ended the run. Ctrl-C ends the wait.
+ * Passes on the rest of the command's output. Waits for the reader of our output: READER_PATIENCE seconds if
+ * ktrace ended the run, otherwise without limit. Ctrl-C ends the wait.
  */
 static void pass_remaining_output(struct capture_run *run)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by the sources of `ktrace run`: the command, its signals, the text of --expect, the view of the
+ * Shared by the source files of `ktrace run`: the command, its signals, the text of --expect, the view of the
  * guest, and the run.
  */
 #ifndef CAPTURE_RUN_STATE_H
@@ -24,9 +24,9 @@
 #include "plan.h"
 
 /*
- * The command that is run, and the signals that concern it. The command stays in our process group, so it can
- * use the terminal, and Ctrl-C reaches it. Its orphans become our children, so that we get the status of a
- * QEMU whose parent, the shim, was killed.
+ * The command that ktrace runs, and the signals that concern the command. The command stays in our process
+ * group, so it can use the terminal, and Ctrl-C reaches it. Its orphans become our children. So we get the
+ * status of a QEMU even if the shim, its parent, was killed.
  */
 
 struct capture_child {
@@ -134,9 +134,9 @@ bool capture_view_look(struct capture_view *view, bool running);
  */
 int capture_view_search_again(struct capture_view *view);
 /*
- * Writes to `text` where the root was found before, and what may have overwritten it; "" if it was never
- * found. `may_reset`: the guest was allowed to reset, which clears its memory.
- * Requires: capture_view_search_again() returned CAPTURE_E_ABSENT.
+ * Writes to `text` where the root was found earlier, and what may have overwritten it; "" if the root was
+ * never found. `may_reset`: the guest was allowed to reset, which clears its memory. Requires:
+ * capture_view_search_again() returned CAPTURE_E_ABSENT.
  */
 void capture_view_explain_loss(const struct capture_view *view, bool may_reset, char *text, size_t size);
 void capture_view_close(struct capture_view *view);
@@ -155,7 +155,7 @@ struct capture_run {
 	 * registers and stacks of the CPUs, read before ktrace ends the guest or after the guest has stalled
 	 */
 	struct capture_inspection inspection;
-	bool has_guest;		     /* true if the shim has reported a QEMU; `guest` is this report */
+	bool has_guest;		     /* true if the shim has reported a QEMU; `guest` is the shim's report */
 	struct capture_cycles begin; /* the host's cycle counter at the beginning of the run */
 	double connected;	     /* time at which QEMU connected; 0: it has not */
 	double started;		     /* time at which the guest first ran; 0: it has not */
@@ -167,10 +167,10 @@ struct capture_run {
 	/* steps taken to end the command: the first is to wait, the second SIGTERM, later ones SIGKILL */
 	unsigned end_requests;
 	double end_requested; /* time of the last step that was taken to end the command */
-	/* seconds for which the guest had recorded nothing, when it was last seen running */
+	/* when the guest was last seen running: seconds for which it had recorded nothing */
 	double silence;
 	/*
-	 * seconds for which a CPU had been stuck, when the guest was last seen running; 0 if the kernel has
+	 * when the guest was last seen running: seconds for which a CPU had been stuck; 0 if the kernel has
 	 * no heartbeats
 	 */
 	double stuck;

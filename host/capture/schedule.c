@@ -16,12 +16,12 @@
 #define PLUGIN "/../lib/ktrace-schedule.so" /* relative to the folder of the program, installed or not */
 
 /*
- * An instruction takes 4 ns. With sleep=off, an idle machine does not wait: its clock jumps to the next
- * timer. Without it, real time would move the clock.
+ * An instruction takes 4 ns. With sleep=off, the clock of an idle machine jumps to the next timer. With
+ * sleep=on, real time would move the clock.
  */
 #define ICOUNT "shift=2,sleep=off"
 #define RTC    "base=2024-01-01,clock=vm"
-#define SEED   "1" /* of QEMU's own random numbers: rdrand, rng-seed in a device tree */
+#define SEED   "1" /* seed of QEMU's own random numbers: rdrand, rng-seed in a device tree */
 
 /* Writes the script to a file in `directory`, and its name to `path`. Returns 0 or CAPTURE_E_SYSTEM. */
 static int write_input(const char *script, const char *directory, char path[SCHEDULE_PATH])
@@ -37,7 +37,7 @@ static int write_input(const char *script, const char *directory, char path[SCHE
 	return fclose(file) == 0 ? 0 : capture_fail_errno("%s", path);
 }
 
-/* Writes the addresses of the functions that are wanted. Returns 0 or CAPTURE_E_SYSTEM. */
+/* Writes the addresses of the functions that are to be recorded. Returns 0 or CAPTURE_E_SYSTEM. */
 static int write_functions(const struct capture_schedule *schedule, const char *directory,
 			   char path[SCHEDULE_PATH])
 {
@@ -120,7 +120,7 @@ static bool given(char *const *words, const char *name)
 
 /* ---- What makes runs differ ---------------------------------------------------------------------- */
 
-/* A growing sentence; the end is cut. */
+/* A sentence to which text is appended; text that does not fit is cut. */
 struct sentence {
 	char *text;
 	size_t size, used;
@@ -187,7 +187,7 @@ static bool has_disks(char *const *words)
 	return false;
 }
 
-/* Returns true for a disk whose contents are others in the next run, because the guest can write to it. */
+/* Returns true for a disk to which the guest can write, so that its contents differ in the next run. */
 static bool is_writable_disk(const struct capture_qemu_option *option)
 {
 	char file[8];
@@ -279,14 +279,14 @@ int capture_schedule_add(const struct capture_schedule_files *files, const struc
 		capture_words_add(extended, "-seed");
 		capture_words_add(extended, SEED);
 	}
-	/* Otherwise a disk would begin a request in another thread. */
+	/* Without this, a disk would begin a request in another thread. */
 	if (has_disks(words)) {
 		capture_words_add(extended, "-global");
 		capture_words_add(extended, "virtio-mmio.ioeventfd=off");
 		capture_words_add(extended, "-global");
 		capture_words_add(extended, "virtio-pci.ioeventfd=off");
 	}
-	/* Without an option, QEMU draws its display in real time, which ends slices of CPUs. */
+	/* Without this option, QEMU draws its display in real time, which ends slices of CPUs. */
 	if (!given(words, "nographic") && !given(words, "display") && !given(words, "vnc") &&
 	    !given(words, "curses")) {
 		capture_words_add(extended, "-display");

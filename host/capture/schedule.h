@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Runs that are the same each time: QEMU's options for them, the plugin that interrupts CPUs by a seed, and
- * what on a command line makes runs differ all the same. doc/deterministic.md explains how this works.
+ * the parts of a command line that make runs differ even so. doc/deterministic.md explains how this works.
  */
 #ifndef CAPTURE_SCHEDULE_H
 #define CAPTURE_SCHEDULE_H
@@ -16,29 +16,31 @@
 
 /* What a run is to do. Times are virtual, in ns since the start of the machine. */
 struct capture_schedule {
-	bool on; /* false: the machine runs in real time, and nothing below is used */
+	bool on; /* false: the machine runs in real time, and the members below are not used */
 	struct schedule_noise noise;
-	struct schedule_noise later; /* from `change` on */
-	uint64_t change;	     /* 0: never */
-	struct schedule_hooks hooks; /* of the guest's kernel; if unknown, found when QEMU starts */
-	uint64_t deadline;	     /* time at which the run ends; 0: none */
+	struct schedule_noise later; /* noise from the time `change` on */
+	uint64_t change;	     /* 0: the noise never changes */
+	/* hooks of the guest's kernel; if unknown, they are found when QEMU starts */
+	struct schedule_hooks hooks;
+	uint64_t deadline; /* time at which the run ends; 0: none */
 	/* the run ends when the 8 bytes at this offset of the RAM file become `word`; 0: no such end */
 	uint64_t word, position;
 	const char *input; /* script that is typed on the first serial line (schedule/input.h); NULL: none */
-	/* ranges of memory whose accesses are recorded, and how many of the newest accesses are kept */
+	/* ranges of memory whose accesses are recorded, and the number of newest accesses that are stored */
 	struct schedule_watch watch[SCHEDULE_WATCHES];
 	uint32_t watches, records;
-	struct schedule_mark mark; /* an event whose virtual time is wanted */
+	struct schedule_mark mark; /* an event whose virtual time is to be found */
 	/* which functions are recorded; its member `file` is not used */
 	struct schedule_functions functions;
-	const uint64_t *addresses; /* sorted; used if functions.listed is not 0 */
+	/* addresses of the listed functions, sorted; used if functions.listed is not 0 */
+	const uint64_t *addresses;
 	size_t address_count;
 };
 
 /* Files of a run with a schedule. Both names are "" without one. */
 struct capture_schedule_files {
 	char plugin[PATH_MAX];
-	char control[PATH_MAX]; /* holds a struct schedule_control */
+	char control[PATH_MAX]; /* name of the control file, which holds a struct schedule_control */
 };
 
 /* Returns whether a slice may end at a hook. */
@@ -72,7 +74,7 @@ int capture_schedule_complete(const char *control, const char *ram, const char *
 void capture_schedule_close(struct schedule_control *control);
 
 /*
- * Adds the options to the command line `words` that make runs the same each time. Returns 0, or
+ * Adds to the command line `words` the options that make runs the same each time. Returns 0, or
  * CAPTURE_E_USAGE if the command line has an option that cannot be combined with them.
  */
 int capture_schedule_add(const struct capture_schedule_files *files, const struct capture_qemu_line *line,
@@ -80,7 +82,7 @@ int capture_schedule_add(const struct capture_schedule_files *files, const struc
 
 /*
  * Writes what makes runs of this command line differ: "-netdev user,id=n (packets arrive at other times), …".
- * "" if nothing is known. The text is cut to `size`.
+ * Writes "" if nothing is known to make them differ. The text is cut to `size`.
  */
 void capture_schedule_hazards(char *const *words, char *text, size_t size);
 

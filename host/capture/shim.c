@@ -70,8 +70,8 @@ static int leave_path(const char *directory)
 }
 
 /*
- * Creates bin/NAME for the real QEMU at `path`. If bin/NAME exists already, its QEMU is replaced only if the
- * command gave the new QEMU by its path.
+ * Creates bin/NAME for the real QEMU at `path`. If bin/NAME exists already, changes its QEMU only if the
+ * command names the new QEMU by a path.
  */
 static int plant_one(const char *directory, const char *path, bool by_path)
 {
@@ -219,7 +219,7 @@ static int open_mark(const char *directory, const char *name, int flags)
 	return open(path, flags | O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Returns true for the first QEMU with a guest. Returns false for later ones, and counts them. */
+/* Returns true for the first QEMU that has a guest. For later ones, returns false and counts them. */
 static bool claim(const char *directory)
 {
 	int fd = open_mark(directory, "claim", O_EXCL);
@@ -431,9 +431,9 @@ int capture_shim_become(const char *directory, char *const *words)
 }
 
 /*
- * The shim as QEMU's parent. The program that started the shim treats it as QEMU itself. The shim stays in
- * the same process group, so that the terminal stops, continues and interrupts both. It passes signals on to
- * QEMU, and QEMU does not outlive it.
+ * The shim as QEMU's parent. The program that started the shim treats the shim as QEMU itself. The shim stays
+ * in the same process group, so that the terminal stops, continues and interrupts both. The shim passes
+ * signals on to QEMU, and QEMU ends when the shim ends.
  */
 
 static sigset_t signals_to_forward(void)
@@ -476,7 +476,9 @@ static void record_status(const char *directory, pid_t qemu, int status)
 	struct capture_guest guest;
 	char path[PATH_MAX];
 
-	/* If there is no record, or it is of another QEMU, then this QEMU is not the traced one. */
+	/*
+	 * If there is no record, or if the record is of another QEMU, then this QEMU is not the traced one.
+	 */
 	if (capture_path_join(path, directory, "status") != 0 || capture_shim_guest(directory, &guest) != 0 ||
 	    guest.pid != qemu)
 		return;

@@ -33,7 +33,7 @@ struct capture_guest {
 	bool own_path; /* the QEMU command line names `path`; ktrace did not create that file */
 	char path[PATH_MAX];
 	char backend[64];   /* id of the memory backend */
-	char hazards[2048]; /* what makes runs with a schedule differ all the same; "" if nothing is known */
+	char hazards[2048]; /* what makes runs with a schedule differ even so; "" if nothing is known */
 	/* what the command line states: only architecture, machine, kernel path and some flags are set */
 	struct capture_qemu_line line;
 };
@@ -59,15 +59,14 @@ void capture_shim_remove(const char *directory);
 int capture_shim_become(const char *directory, char *const *words);
 
 /*
- * Creates a child process for QEMU, by fork().
- * Returns 1 in the child, which then becomes QEMU.
- * Returns 0 in the parent after the child has ended. *wait_status: QEMU's status, with which the caller must
- * end; it is also recorded for ktrace run if this QEMU is traced.
- * Returns CAPTURE_E_SYSTEM if there is no child.
+ * Creates a child process for QEMU, by fork(). Returns 1 in the child, which then becomes QEMU. Returns 0 in
+ * the parent after the child has ended. *wait_status: QEMU's status; the caller must end with the same
+ * status. If this QEMU is traced, the status is also recorded for ktrace run. Returns CAPTURE_E_SYSTEM if
+ * there is no child.
  */
 int capture_shim_attend(const char *directory, int *wait_status);
 /*
- * Reads QEMU's status, as the shim that was its parent recorded it. Returns 0, CAPTURE_E_ABSENT if there is
+ * Reads the status of QEMU that its parent, the shim, has recorded. Returns 0, CAPTURE_E_ABSENT if there is
  * none yet, or an error.
  */
 int capture_shim_status(const char *directory, int *wait_status);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * SIGINT, SIGTERM, SIGHUP and SIGCHLD as a descriptor, for a command that must clean up before it ends. The
- * signals are blocked while the descriptor is open. Openings may be nested: signals go to the
- * descriptor that is read, which is the inner one.
+ * signals are blocked while the descriptor is open. Several descriptors may be open, one inside the other:
+ * signals go to the innermost one, which is read.
  */
 #ifndef CAPTURE_SIGNALS_H
 #define CAPTURE_SIGNALS_H

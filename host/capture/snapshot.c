@@ -10,12 +10,15 @@
 #define MOST_PIECES 4096u
 /* largest number of bytes to copy; memory that is not copied is read later */
 #define MOST_BYTES (UINT64_C(512) << 20)
-/* largest gap, in bytes, between two pieces that is copied with them: this costs less than another request */
+/*
+ * largest gap, in bytes, between two pieces that are copied together: copying the gap costs less than another
+ * request
+ */
 #define CLOSE_BYTES (UINT64_C(64) << 10)
 
 /*
- * Smallest size, in bytes, of a read that is taken for a read of slots, which are only copied into the dump.
- * While reads are recorded, such a read returns zeros.
+ * Smallest size, in bytes, of a read that is regarded as a read of slots. Slots are only copied into the
+ * dump, so such a read returns zeros while reads are recorded.
  */
 #define SLOTS_BYTES ((size_t)128 << 10)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Walks the stacks of halted CPUs. When a page of a stack arrives, the walk of that stack starts again from
- * its beginning: there are few pages, so only the pages need to be stored. All CPUs are walked side by side,
- * so that their pages can be read together.
+ * its beginning. So only the pages need to be stored, and there are few. All CPUs are walked side by side, so
+ * that their pages can be read together.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,9 +21,9 @@
 #define MOST_SWITCHES 2u
 #define LEAF_REACH    (UINT64_C(64) << 10)
 
-/* Describes where a machine stores the caller's frame pointer. The return address is stored after it. */
+/* Describes where a machine stores the caller's frame pointer. The return address is in the word after it. */
 struct layout {
-	/* name of the frame pointer in the registers' text; each machine has another name */
+	/* name of the frame pointer in the text of the registers; the name depends on the machine */
 	const char *frame_pointer;
 	/*
 	 * register that holds a leaf function's return address; NULL: every function stores it on the stack
@@ -97,7 +97,7 @@ static bool read_word(struct walk *walk, uint64_t address, uint64_t *word)
 }
 
 /*
- * Returns whether this is the frame of a leaf function, which stores its caller's frame pointer where other
+ * Returns whether this frame belongs to a leaf function that stores its caller's frame pointer where other
  * functions store the return address.
  */
 static bool is_leaf(const struct walk *walk, uint64_t frame, uint64_t stored)

@@ -23,7 +23,9 @@ __attribute__((format(printf, 3, 4))) static int conclude(struct sentence senten
 	return verdict;
 }
 
-/* Returns the verdict by the outcome that the kernel itself recorded. No other source is as reliable. */
+/*
+ * Returns the verdict that follows from the outcome that the kernel recorded. No other source is as reliable.
+ */
 static int by_outcome(const struct capture_facts *facts, struct sentence sentence)
 {
 	if (facts->outcome == KTRX_OUTCOME_PANIC)
@@ -54,7 +56,9 @@ static int by_end(const struct capture_facts *facts, struct sentence sentence)
 			facts->signal, strsignal(facts->signal));
 }
 
-/* Returns the verdict by QEMU's exit status, for a QEMU that ended without a SHUTDOWN event. */
+/*
+ * Returns the verdict that follows from QEMU's exit status, for a QEMU that ended without a SHUTDOWN event.
+ */
 static int by_status(const struct capture_facts *facts, struct sentence sentence)
 {
 	int status = facts->wait_status;

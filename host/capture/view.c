@@ -46,8 +46,7 @@ static void search(struct capture_view *view)
 }
 
 /*
- * Waits briefly for a new record, because its stamp is then the current time, and takes a sample of the
- * clock.
+ * Waits briefly for a new record, whose timestamp is the current time, and then takes a sample of the clock.
  */
 static void sample_clock(struct capture_view *view)
 {

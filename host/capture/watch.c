@@ -76,7 +76,8 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 
 	*seconds = -1;
 	/*
-	 * Steps grow, because the machine is halted after each step: with short steps it progresses slowly.
+	 * Steps grow, because the machine is halted after each step: with short steps, the machine would
+	 * progress slowly.
 	 */
 	for (int past = 0, step = FIRST_MS;; past += step, step = past) {
 		/* If the pulse cannot be read, reading the rings fails later, with a message. */

@@ -28,14 +28,14 @@ struct capture_watch {
 	/* last time at which the guest recorded something, was idle, or was not running */
 	double last_alive;
 	double last_moved; /* last time at which the guest recorded something, or was not running */
-	/* time since which the oldest heartbeat has been the same: same CPU, same stamp */
+	/* time since which the oldest heartbeat has been the same: same CPU, same timestamp */
 	double stuck_since;
 	unsigned boots; /* number of different boots seen */
 };
 
 /*
- * Restarts the measurement. Call it while the machine is not running or has no trace, because silence does
- * not count then.
+ * Restarts the measurement. Call it while the machine is not running or has no trace, because a silence then
+ * does not count.
  */
 void capture_watch_pause(struct capture_watch *watch, double now);
 /* Processes a new pulse. Returns true if it is the first pulse of a boot. */
@@ -49,7 +49,7 @@ double capture_watch_stuck(const struct capture_watch *watch, double now);
 
 /*
  * Checks whether a machine makes progress. This is done before the machine is halted: if the whole machine
- * hangs, its newest stamp does not show how long it has hung.
+ * hangs, its newest timestamp does not show how long it has hung.
  */
 
 /* Lets the machine run for `ms`. Returns 0 or an error. */
@@ -73,8 +73,8 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
 /*
  * Measures the frequency of a guest's counter, if the kernel itself has not recorded it.
  *
- * - The best source is the one that the guest's counter is made of: the timer that QEMU reports, or for x86
- *   the host's own cycle counter, which guests read under KVM and TCG alike.
+ * - The best source is the one from which the guest's counter is derived: the timer that QEMU reports, or for
+ *   x86 the host's own cycle counter, which guests read under KVM and TCG alike.
  * - Otherwise two samples are taken, and in each the newest stamp in the trace is compared with the host's
  *   clock. The inaccuracy is about a millisecond over the time between the two samples, so this is good only
  *   for longer runs.
@@ -100,8 +100,8 @@ struct capture_cycles {
 double capture_now(void);
 
 /*
- * Returns the newest stamp of an image: of its events, or of the state of its CPUs, such as heartbeats; 0 if
- * it has none. Takes as long as writing a dump.
+ * Returns the newest timestamp in an image: that of an event, or of a CPU's state, such as its heartbeat; 0
+ * if the image has none. Takes as long as writing a dump.
  */
 uint64_t capture_newest_stamp(struct ktread_image *image);
 
@@ -112,8 +112,8 @@ void capture_frequency_reset(struct capture_frequency *frequency);
 /* Returns whether another sample should be taken now. */
 bool capture_frequency_is_due(const struct capture_frequency *frequency);
 /*
- * Takes a sample.
- * Requires: the guest has just recorded something, so that the newest stamp is the current time.
+ * Takes a sample. Requires: the guest has just recorded something, so that the newest timestamp is the
+ * current time.
  */
 void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image);
 

@@ -32,10 +32,10 @@ struct waiter {
 	bool by_table;	/* the kernel's table shows the wait; if false, only events show it */
 	/*
 	 * the thread does not sleep until it gets the lock, but tries to take it again and again; `owner` may
-	 * be from any of these tries
+	 * be from any of these attempts
 	 */
 	bool polls;
-	/* the thread gives up after each of these tries; NULL: it waits */
+	/* the thread gives up after each of these attempts; NULL: it waits */
 	const struct why_tries *tries;
 };
 
@@ -106,8 +106,8 @@ static bool waits_by_events(const struct why_evidence *evidence, const struct wh
 }
 
 /*
- * Returns whether the thread tries in vain to take a lock and gives up after each try, and sets *waiter if
- * so.
+ * Returns whether the thread tries to take a lock, never gets it, and gives up after each attempt. If so,
+ * sets *waiter.
  */
 static bool waits_by_tries(const struct why_evidence *evidence, const struct why_thread *thread,
 			   struct waiter *waiter)
@@ -223,8 +223,8 @@ static const struct waiter *newest(const struct orphan *lock)
 
 /*
  * Returns the last owner as thread id + 1, from events or, if these do not show it, from the newest wait.
- * Returns 0 if the owner is unknown. It is unknown if the newest wait names a CPU, or if a thread that
- * repeats its tries names another owner, which may be a later owner.
+ * Returns 0 if the owner is unknown. It is unknown if the newest wait names a CPU, or if a thread that tries
+ * again and again names another owner, which may be a later owner.
  */
 static uint32_t last_owner(const struct orphan *lock)
 {

@@ -174,7 +174,7 @@ struct cycle {
 	uint32_t party[2]; /* nodes of the first two parties */
 	uint64_t newest;   /* stamp at which the newest wait of the cycle began; this wait closed the cycle */
 	bool by_table;	   /* the kernel's tables, not events, show all edges */
-	bool timed;	   /* one of the waits has a timeout, or its thread sleeps between tries */
+	bool timed;	   /* one of the waits has a timeout, or its thread sleeps between its attempts */
 	bool nested;	   /* an IPI that interrupts a handler may still end one of the waits */
 	bool asks;	   /* one of the waits is for an answer to an IPI */
 	bool tries; /* one of the parties does not wait for a lock, but tries to take it again and again */
@@ -280,7 +280,7 @@ static bool slept_with_spinlock(const struct why_evidence *evidence, uint32_t cp
 	       row->broken_object == lock && row->broken_thread != evidence->cpu[cpu].running;
 }
 
-/* Sets the headline of a self-deadlock. `waits` is a text like "has waited 2.31 s". */
+/* Sets the headline of the finding of a self-deadlock. `waits` is a text like "has waited 2.31 s". */
 static void say_self(const struct context *context, struct why_finding *finding, const struct cycle *cycle,
 		     const char *party, const char *waits)
 {

@@ -31,7 +31,7 @@
 #define CALM_MS 2000u
 #define TURN_MS 100u /* time in ms: a thread that was woken at most this long ago may not have run yet */
 
-/* Without these hooks it is unknown which threads wait, and for what. */
+/* Without these hooks, it is unknown which threads wait, and for what they wait. */
 #define NEEDED_HOOKS (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD)
 
 struct health {
@@ -371,7 +371,10 @@ static const char *say_open(const struct why_evidence *evidence, const struct he
 		"check what should wake these threads, because the trace does not show that such waits end");
 }
 
-/* Says what to do next, if the finding has no advice yet. `open`: number of sleeps that may be faults. */
+/*
+ * Adds advice on what to do next, if the finding has no advice yet. `open`: number of sleeps that may be
+ * faults.
+ */
 static void advise_idle(const struct why_evidence *evidence, const struct health *health, uint32_t open,
 			struct why_finding *finding)
 {

@@ -2,9 +2,9 @@
 /*
  * Livelock: the threads of a cycle try to take locks again and again. Each thread tries to take a lock that
  * the next thread of the cycle holds. There are two kinds. In the first kind, each thread keeps its lock all
- * the time. In the second kind, each thread backs off: it releases its lock after a try, and takes the lock
- * again before the next try. Events show the tries. The kernel's table, or events, show the locks that are
- * held.
+ * the time. In the second kind, each thread backs off: it releases its lock after an attempt, and takes the
+ * lock again before the next attempt. Events show the attempts. The kernel's table, or events, show the locks
+ * that are held.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,8 +19,8 @@
 #define TRIES	 16u
 #define LASTS_MS 100u
 /*
- * time in ms: replaces LASTS_MS if lock.contend is counted, not lock.fail; tries for less time are never
- * certain to fail for ever
+ * time in ms: replaces LASTS_MS if lock.contend is counted, not lock.fail; if attempts have lasted for less
+ * time, it is never certain that they will fail for ever
  */
 #define WAITS_MS  2000u
 #define RECENT_MS 250u
@@ -41,7 +41,7 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 			     size);
 }
 
-/* Returns the tries that the edge of kind WHY_EDGE_TRY represents. */
+/* Returns the record of attempts from which an edge of kind WHY_EDGE_TRY was made. */
 static const struct why_tries *tries_of(const struct context *context, const struct why_edge *edge)
 {
 	const struct why_thread *thread = &context->evidence->thread[edge->from - context->graph->cpus];
@@ -53,8 +53,8 @@ static const struct why_tries *tries_of(const struct context *context, const str
 }
 
 /*
- * Returns whether the thread recorded events between its tries that are not about locks or scheduling. It may
- * then work, and release its lock when the work is done.
+ * Returns whether the thread recorded events between its attempts that are not about locks or scheduling. It
+ * may then work, and release its lock when the work is done.
  */
 static bool does_other_work(const struct context *context, const struct why_edge *edge)
 {
@@ -97,7 +97,8 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 /*
  * Returns how certain it is that no thread of the cycle gets its lock. This is certain if the kernel's table
  * shows all holders and waits, none of the waits has a timeout, and no thread does other work between its
- * tries. If a thread tries to take a lock that it holds itself, it may only check whether it holds the lock.
+ * attempts. A thread that tries to take a lock which it holds itself may only check whether it holds the
+ * lock.
  */
 static enum finding_certainty how_sure(const struct context *context, const struct why_edge *const *edge,
 				       uint32_t count, uint32_t parties)
@@ -198,8 +199,8 @@ static int find_kept(const struct why_evidence *evidence, struct why_findings *f
 /* ---- Threads that back off ----------------------------------------------------------------------- */
 
 /*
- * Returns whether it is known that no try has succeeded. An event lock.fail shows this by itself. After an
- * event lock.contend, the thread usually gets the lock, and only lock.acquire shows whether it did. If the
+ * Returns whether it is known that no attempt has succeeded. An event lock.fail shows this by itself. After
+ * an event lock.contend, the thread usually gets the lock, and only lock.acquire shows whether it did. If the
  * kernel's table shows that the thread still waits, the thread does not back off.
  */
 static bool has_no_success(const struct why_evidence *evidence, const struct why_thread *thread,
@@ -210,9 +211,7 @@ static bool has_no_success(const struct why_evidence *evidence, const struct why
 						  tries->all.first, evidence->end));
 }
 
-/*
- * Returns the thread's newest tries if they fail because another thread holds the lock; otherwise NULL.
- */
+/* Returns the thread's newest attempts if they fail because another thread holds the lock; otherwise NULL. */
 static const struct why_tries *tries_in_vain(const struct why_evidence *evidence,
 					     const struct why_thread *thread)
 {

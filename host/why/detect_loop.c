@@ -22,7 +22,9 @@
 #define ERROR_LEAST (-4095)
 #define QUIET_MS    250u
 #define SILENT_MS   1500u
-/* minimum number of tries per second; a thread that tries less often waits between its tries */
+/*
+ * minimum number of repetitions per second; a thread that repeats its call less often waits between the calls
+ */
 #define RATE_LEAST 1000u
 
 /*

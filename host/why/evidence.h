@@ -20,7 +20,7 @@
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
-#define WHY_LAST   8u /* number of newest events that are kept of each CPU and of each thread */
+#define WHY_LAST   8u /* number of newest events that are stored for each CPU and each thread */
 #define WHY_FRAMES 32u
 #define WHY_TEXT   160u
 
@@ -177,23 +177,23 @@ struct why_cpu {
 
 struct why_tries_count {
 	uint64_t count;
-	uint64_t first, last; /* stamps of the first and last try */
+	uint64_t first, last; /* timestamps of the first and last attempt */
 };
 
-/* The tries of a thread to take a lock, since the thread last held it (see tries.h). */
-#define WHY_TRIED 3u /* maximum number of locks for which the tries of a thread are counted */
+/* The attempts of a thread to take a lock, since the thread last held it (see tries.h). */
+#define WHY_TRIED 3u /* maximum number of locks for which the attempts of a thread are counted */
 struct why_tries {
 	uint64_t lock;
 	struct why_tries_count all;
 	/*
-	 * the newest tries in a row; no event shows that the lock was taken or released between two of
-	 * these tries
+	 * the newest attempts in a row; no event shows that the lock was taken or released between two of
+	 * these attempts
 	 */
 	struct why_tries_count same;
-	uint64_t taken; /* stamp at which the holder at the last try took the lock; 0: unknown */
-	uint32_t owner; /* id of the thread that held the lock at the last try; UINT32_MAX: unknown */
+	uint64_t taken; /* timestamp at which the holder at the last attempt took the lock; 0: unknown */
+	uint32_t owner; /* id of the thread that held the lock at the last attempt; UINT32_MAX: unknown */
 	bool fails;  /* true: failures (lock.fail) are counted; false: beginnings of waits (lock.contend) */
-	uint64_t pc; /* place of the last try, 0: unknown */
+	uint64_t pc; /* place of the last attempt; 0: unknown */
 };
 
 /*

@@ -191,7 +191,10 @@ static void note_protected(struct why_reader *reader, const struct ktread_event 
 	}
 }
 
-/* Returns whether the thread could have waited for the lock. A try (lock.try) does not wait. */
+/*
+ * Returns whether the thread could have waited for the lock. An attempt that is recorded as lock.try does not
+ * wait.
+ */
 static bool could_wait(const struct ktread_event *event)
 {
 	return strcmp(event->type->name, "try") != 0;

@@ -44,7 +44,7 @@
 	ROW(WAKEUP_RACE, "wakeup-race", WHY_LOOKS_IDLE) \
 	ROW(LOST_WAKEUP, "lost-wakeup", WHY_LOOKS_IDLE) \
 	ROW(IRQS_OFF, "irqs-off", 0) \
-		ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* after its causes */ \
+		ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* listed after its causes */ \
 	ROW(LOCK_ORDER, "lock-order", 0) \
 	ROW(SLOW, "slow", 0) \
 		ROW(BOOKKEEPING, "bookkeeping", 0) /* the recorded state has several explanations */ \

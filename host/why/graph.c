@@ -176,9 +176,9 @@ static bool tables_show(const struct builder *builder, uint32_t owner, const str
 }
 
 /*
- * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner does not hold the
- * lock (any more). The owner does not hold it if three things are true: tables_show() is true, the owner's
- * row has room for all locks that the owner holds, and this lock is not among them.
+ * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner does not, or no
+ * longer, hold the lock. The owner does not hold it if three things are true: tables_show() is true, the
+ * owner's row has room for all locks that the owner holds, and this lock is not among them.
  */
 static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint64_t lock)
 {
@@ -243,8 +243,8 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 }
 
 /*
- * Adds edges for the locks that the thread tries to take in vain, if they have been held by one thread or CPU
- * since the first of these tries.
+ * Adds edges for the locks that the thread tries to take but never gets, if one thread or CPU has held the
+ * lock since the first of these attempts.
  */
 static void add_tries(struct builder *builder, const struct why_thread *thread, uint32_t node)
 {

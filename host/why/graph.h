@@ -22,7 +22,7 @@ enum why_edge_kind {
 	WHY_EDGE_POLL,
 	/*
 	 * `from` has tried to take a lock many times and never got it; it does not wait, but gives up after
-	 * each try
+	 * each attempt
 	 */
 	WHY_EDGE_TRY,
 	WHY_EDGE_JOIN, /* `from` waits for the end of a thread */
@@ -41,7 +41,7 @@ struct why_edge {
 	enum why_edge_kind kind;
 	bool by_table; /* the edge is from the kernel's tables, not concluded from events */
 	bool ends;     /* the wait has a timeout that may soon end it, so it is not part of a deadlock */
-	/* the thread sleeps between two tries to take the lock, and has been woken since the wait began */
+	/* the thread sleeps between two attempts to take the lock, and has been woken since the wait began */
 	bool retries;
 	/*
 	 * for an IPI: `to` runs an interrupt handler that may have enabled interrupts, so `to` may still
@@ -53,8 +53,9 @@ struct why_edge {
 	uint64_t since;	 /* stamp at which the wait began; 0: unknown */
 	/* stamp from which on `to` cannot end the wait; it matters only if it is later than `since` */
 	uint64_t firm;
-	uint64_t deadline; /* stamp at which the wait, or the sleep before the next try, ends; 0: none */
-	uint64_t pc;	   /* place where `from` waits; 0: unknown */
+	/* timestamp at which the wait, or the sleep before the next attempt, ends; 0: none */
+	uint64_t deadline;
+	uint64_t pc;		      /* place where `from` waits; 0: unknown */
 	uint64_t held_since, held_pc; /* stamp and place at which `to` took the lock; 0: unknown */
 };
 
@@ -73,7 +74,7 @@ int why_graph_build(struct why_graph **graph, const struct why_evidence *evidenc
 int why_graph_index(struct why_graph *graph);
 void why_graph_free(struct why_graph *graph);
 
-/* Returns whether the edge represents a wait for a lock, or tries to take a lock. */
+/* Returns whether the edge represents a wait for a lock, or attempts to take a lock. */
 bool why_edge_is_lock(const struct why_edge *edge);
 
 /* Returns the id of a node as in struct ktrx_holder. */

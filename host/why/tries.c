@@ -10,20 +10,25 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define MANY	  8u	/* minimum number of tries */
-#define LASTS_MS  2000u /* minimum time in ms from the first try to the last one */
-#define RECENT_MS 250u	/* time in ms: a thread that tried at most this long ago still tries */
+#define MANY	  8u	/* minimum number of attempts */
+#define LASTS_MS  2000u /* minimum time in ms from the first attempt to the last one */
+#define RECENT_MS 250u	/* time in ms: a thread whose last attempt was at most this long ago still tries */
 /*
  * time in ms: a wait with a timeout that has lasted this long may last for ever. The first value is used if
- * the thread sleeps between two tries, the second one if the wait itself has a timeout.
+ * the thread sleeps between two attempts, the second one if the wait itself has a timeout.
  */
 #define RETRY_MS   2000u
 #define TIMEOUT_MS 5000u
 #define APART_MS   10u /* time in ms: two stamps that are closer than this may be of the same moment */
-/* a thread still tries if at most this many mean intervals of its tries have passed since its last try */
+/*
+ * a thread still tries if at most this many mean intervals between its attempts have passed since its last
+ * attempt
+ */
 #define INTERVALS 4u
 
-/* Returns the thread's entry for the lock. If there is none, replaces the entry with the oldest tries. */
+/*
+ * Returns the thread's element for the lock. If there is none, replaces the element with the oldest attempts.
+ */
 static struct why_tries *touch(struct why_thread *thread, uint64_t lock)
 {
 	struct why_tries *oldest = &thread->tries[0];
@@ -47,8 +52,8 @@ static void count(struct why_tries_count *tries, uint64_t stamp, bool more)
 }
 
 /*
- * Sets the owner of the lock at this try, from this event or from earlier events. If earlier events show that
- * the lock was taken or released after the last try, restarts the count of tries in a row.
+ * Sets the owner of the lock at this attempt, from this event or from earlier events. If earlier events show
+ * that the lock was taken or released after the last attempt, restarts the count of attempts in a row.
  */
 static void note_owner(const struct why_reader *reader, struct why_tries *tries,
 		       const struct ktread_event *event, const struct wellknown *known)
@@ -71,8 +76,8 @@ static void note_owner(const struct why_reader *reader, struct why_tries *tries,
 }
 
 /*
- * Counts a try. If a try is recorded both as the beginning of a wait and as a failure, only one of them
- * counts: the kind of event that came first.
+ * Counts an attempt. If an attempt is recorded both as the beginning of a wait and as a failure, only one of
+ * them counts: the kind of event that came first.
  */
 static void tried(const struct why_reader *reader, struct why_thread *thread,
 		  const struct ktread_event *event, const struct wellknown *known, uint64_t lock)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Counts tries of threads to take locks. A try is recorded as the beginning of a wait (lock.contend) or as a
- * failure (lock.fail). A thread that gives up after each try may have no wait in the kernel's table at the
- * end. The counts then show that it never gets the lock.
+ * Counts the attempts of threads to take locks. An attempt is recorded as the beginning of a wait
+ * (lock.contend) or as a failure (lock.fail). A thread that gives up after each attempt may have no wait in
+ * the kernel's table at the end. The counts then show that it never gets the lock.
  */
 #ifndef WHY_TRIES_H
 #define WHY_TRIES_H
@@ -13,19 +13,19 @@ struct why_reader;
 struct wellknown;
 
 /*
- * Updates the thread's counts of tries with an event about a lock: lock.contend, lock.fail or lock.acquire.
- * Requires: the event has not changed the evidence about held locks yet.
+ * Updates the thread's counts of attempts with an event about a lock: lock.contend, lock.fail or
+ * lock.acquire. Requires: the event has not changed the evidence about held locks yet.
  */
 void why_tries_event(const struct why_reader *reader, struct why_thread *thread,
 		     const struct ktread_event *event, const struct wellknown *known);
-/* Forgets the thread's tries. */
+/* Removes the counts of the thread's attempts. */
 void why_tries_forget(struct why_thread *thread);
 
 /*
- * Returns the thread's tries to take one lock, if there are many and the thread still tries. Counts only
- * tries between which no event shows that the lock was taken or released. There may be such tries for several
- * locks: each call returns those for the next lock. Returns NULL if there are no more. `before` is the
- * previous result for this thread, or NULL for the first call.
+ * Returns the thread's attempts to take one lock, if there are many and the thread still tries. Counts only
+ * attempts between which no event shows that the lock was taken or released. A thread may have tried to take
+ * several locks: each call returns the attempts for the next lock. Returns NULL if there are no more.
+ * `before` is the previous result for this thread, or NULL for the first call.
  */
 const struct why_tries *why_tries_next(const struct why_evidence *evidence, const struct why_thread *thread,
 				       const struct why_tries *before);
@@ -35,15 +35,15 @@ const char *why_say_tries(const struct why_evidence *evidence, uint64_t lock,
 			  const struct why_tries_count *count, char *buffer, size_t size);
 
 /*
- * Returns whether the thread waits for a lock according to its row in the kernel's table, but was woken since
- * the wait began, and sleeps until its next try.
+ * Returns whether the thread waits for a lock according to its row in the kernel's table, but was woken after
+ * the wait began, and sleeps until its next attempt.
  */
 bool why_sleeps_between_tries(const struct why_evidence *evidence, const struct ktrx_holder *row);
 
 /*
  * Returns whether the wait has a timeout that may soon end it. If such a wait has lasted long while the
  * machine made progress, the result is false: the timeout is far away, or ends only a sleep between two
- * tries.
+ * attempts.
  */
 bool why_wait_may_end(const struct why_evidence *evidence, const struct ktrx_holder *row);
 

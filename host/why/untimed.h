@@ -39,7 +39,7 @@ struct why_untimed {
 	 * lock for which `first_waiter` waits; if there is no waiter, a lock that this thread holds; 0: none
 	 */
 	uint64_t lock;
-	bool tries; /* `first_waiter` does not wait, but gives up after each try to take the lock */
+	bool tries; /* `first_waiter` does not wait, but gives up after each attempt to take the lock */
 	/* the thread that has waited longest for a lock that this thread holds; NULL: none */
 	const struct why_thread *first_waiter;
 };
@@ -128,7 +128,10 @@ struct why_turn {
 	bool proven;	 /* the thread was made runnable, and has certainly not run or ended since then */
 };
 
-/* Sets *turn. Returns false if the thread is not runnable, is an idle thread, or has ended. */
+/*
+ * Sets *turn to the thread's state. Returns false if the thread is not runnable, is an idle thread, or has
+ * ended.
+ */
 bool why_turn_of(const struct why_evidence *evidence, const struct why_thread *thread, struct why_turn *turn);
 
 /*
