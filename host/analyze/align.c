@@ -42,7 +42,7 @@ struct align {
 	struct wellknown_table known;
 	uint32_t cpus;
 	uint64_t frequency;
-	uint64_t first, last; /* first and last stamp of the trace */
+	uint64_t first, last; /* first and last timestamp of the trace */
 	uint32_t nodes;
 	int64_t *offset; /* offset of a CPU's clock at a node: [node * cpus + cpu] */
 	/* [node * cpus + cpu]: 1 if `offset` at this index is known, 0 if it has to be interpolated */
@@ -247,7 +247,9 @@ static void use_looks(struct align *align, uint32_t cpu, uint64_t grain)
 		align->solved[(size_t)node * align->cpus + cpu] = 0;
 }
 
-/* Passes a CPU's offsets to the trace reader. Skips nodes at which the corrected stamp would be below 0. */
+/*
+ * Passes a CPU's offsets to the trace reader. Skips nodes at which the corrected timestamp would be below 0.
+ */
 static int apply_to(struct align *align, uint32_t cpu, struct ktread_clock_point *point)
 {
 	uint32_t count = 0;

@@ -57,13 +57,13 @@ uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward);
  * Causes on one CPU and their effects on another: a wakeup and the switch to that thread, a switch away from
  * a thread and the next switch to it, an interrupt sent to a CPU and its arrival, a packet sent and received.
  *
- * Clocks may differ: an effect is paired also with a cause whose stamp is up to `slack` ticks later. If two
- * causes are possible for an effect, no pair is made.
+ * Clocks may differ: an effect is paired also with a cause whose timestamp is up to `slack` ticks later. If
+ * two causes are possible for an effect, no pair is made.
  */
 
 struct causes_pair {
 	uint32_t from, to;	/* two different CPUs */
-	uint64_t cause, effect; /* stamps of cause and effect; if effect < cause, the clocks are wrong */
+	uint64_t cause, effect; /* timestamps of cause and effect; if effect < cause, the clocks are wrong */
 };
 #define CAUSES_PAIRS 12u /* maximum number of pairs that one event can complete */
 
@@ -84,8 +84,8 @@ struct causes *causes_create(enum causes_way way, uint64_t slack);
 void causes_destroy(struct causes *causes);
 
 /*
- * Takes the next event. Requires: events come in order of stamps. Returns the number of pairs that the event
- * completes.
+ * Takes the next event. Requires: events come in order of timestamps. Returns the number of pairs that the
+ * event completes.
  */
 uint32_t causes_event(struct causes *causes, const struct ktread_event *event, const struct wellknown *known,
 		      struct causes_pair pair[CAUSES_PAIRS]);

@@ -50,7 +50,7 @@ struct thread {
 	uint8_t waits; /* 1 if the thread slept after the last switch away from it */
 	/* the last switch away from the thread; while the thread runs, the last switch to it */
 	struct place left;
-	/* switch to the thread while it still ran on another CPU; its stamp is 0 if there was none */
+	/* switch to the thread while it still ran on another CPU; its timestamp is 0 if there was none */
 	struct place early;
 	/*
 	 * end of a short time after the first switch to the thread: until then, wakeups of the thread are
@@ -58,8 +58,8 @@ struct thread {
 	 */
 	uint64_t settled;
 	/*
-	 * stamp of the thread's announcement that it sleeps or, if there was none, of the switch away from
-	 * it; 0 if the thread has not gone to sleep since it last ran
+	 * timestamp of the thread's announcement that it sleeps or, if there was none, of the switch away
+	 * from it; 0 if the thread has not gone to sleep since it last ran
 	 */
 	uint64_t blocked;
 	struct queue wakes;   /* wakeups of the thread after which no switch to it has come so far */
@@ -74,13 +74,13 @@ struct thread {
 struct request {
 	struct queue sent;    /* interrupts that have not arrived yet */
 	struct queue arrived; /* arrivals of interrupts whose sending was not recorded */
-	uint64_t last;	      /* stamp of the last arrival */
+	uint64_t last;	      /* timestamp of the last arrival */
 	struct open open;
 };
 
 struct packet {
 	uint64_t key;
-	/* sending and receiving of the packet; the stamp of each is 0 until its event was read */
+	/* sending and receiving of the packet; the timestamp of each is 0 until its event was read */
 	struct place sent, received;
 };
 
@@ -162,7 +162,10 @@ static uint64_t slack_before(const struct causes *causes, uint64_t stamp)
 	return stamp > causes->slack ? stamp - causes->slack : 0;
 }
 
-/* Returns the stamp before which a cause counts as left over: its effect has come, but was not recognised. */
+/*
+ * Returns the timestamp before which a cause counts as left over: its effect has come, but was not
+ * recognised.
+ */
 static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 {
 	return stamp > causes->slack / DOUBT ? stamp - causes->slack / DOUBT : 0;
@@ -223,7 +226,7 @@ static void switch_from(struct causes *causes, uint32_t id, struct place here, i
 
 	/*
 	 * The clock of another CPU is behind this CPU's clock: the switch to the thread on that CPU has an
-	 * earlier stamp than the switch away from the thread on this CPU.
+	 * earlier timestamp than the switch away from the thread on this CPU.
 	 */
 	if (thread->early.stamp != 0 && thread->early.stamp >= slack_before(causes, here.stamp) &&
 	    thread->early.cpu != here.cpu) {

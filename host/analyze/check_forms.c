@@ -117,7 +117,7 @@ static bool keyed_by_thread(const struct rule *rule, uint32_t which)
 }
 
 /*
- * Returns the CPU if only its lost slots can hide an event since the stamp of the entry. Returns
+ * Returns the CPU if only its lost slots can hide an event since the timestamp of the entry. Returns
  * GAPS_ANYWHERE if lost slots of any CPU can hide one.
  */
 static uint32_t where_gaps_matter(const struct check *check, const struct rule *rule, uint32_t which,
@@ -134,7 +134,7 @@ static uint32_t where_gaps_matter(const struct check *check, const struct rule *
 }
 
 /*
- * Finds out whether an event since the stamp of the entry may be missing in the trace, because slots were
+ * Finds out whether an event since the timestamp of the entry may be missing in the trace, because slots were
  * lost or the event was switched off.
  */
 static struct check_gap gap_since(struct check *check, uint32_t index, uint32_t which,

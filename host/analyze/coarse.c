@@ -39,7 +39,7 @@ struct marks {
 	 * of a hash are kept, so that frequent keys leave room for others.
 	 */
 	uint32_t seen[KEYS];
-	/* by hash of the key: stamp of the first mark that was left out; 0 if none was left out */
+	/* by hash of the key: timestamp of the first mark that was left out; 0 if none was left out */
 	uint64_t cut[KEYS];
 };
 
@@ -70,7 +70,7 @@ struct coarse {
 	struct bin *bin; /* votes: [from * cpus + to][bin], from < to */
 	struct sum *sum; /* [bin]: scratch memory for the votes of all CPUs */
 	struct marks causes, effects;
-	uint64_t begun; /* stamp of the first event of the current estimate; 0: there was none yet */
+	uint64_t begun; /* timestamp of the first event of the current estimate; 0: there was none yet */
 };
 
 struct coarse *coarse_create(uint32_t cpus, uint64_t reach, uint64_t grain)
@@ -160,7 +160,9 @@ static int by_key_and_stamp(const void *a, const void *b)
 	return (left->stamp > right->stamp) - (left->stamp < right->stamp);
 }
 
-/* Returns the index of the first cause that, in order of key and stamp, is not before `key` and `stamp`. */
+/*
+ * Returns the index of the first cause that, in order of key and timestamp, is not before `key` and `stamp`.
+ */
 static uint32_t find(const struct marks *causes, uint64_t key, uint64_t stamp)
 {
 	const struct mark wanted = { .key = key, .stamp = stamp };

@@ -20,19 +20,22 @@ double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus)
 #define COST_CPUS 4097u
 
 /*
- * Subtracts the cost of events from stamps, as if a CPU's clock stopped while the CPU records. Initialise
+ * Subtracts the cost of events from timestamps, as if a CPU's clock stopped while the CPU records. Initialise
  * with zeros except `cost`.
  */
 struct cost_meter {
 	uint64_t cost;
 	uint64_t events[COST_CPUS]; /* number of events so far, by CPU */
-	/* by CPU: stamp that was returned last; needed because the stamps of a CPU must never decrease */
+	/*
+	 * by CPU: timestamp that was returned last; needed because the timestamps of a CPU must never
+	 * decrease
+	 */
 	uint64_t last[COST_CPUS];
 };
 
 /*
- * Returns the stamp of `event` minus the cost of the earlier events on its CPU. Call once for each event, in
- * order.
+ * Returns the timestamp of `event` minus the cost of the earlier events on its CPU. Call once for each event,
+ * in order.
  */
 uint64_t cost_taken_off(struct cost_meter *meter, const struct ktread_event *event);
 

@@ -18,7 +18,7 @@
 
 struct keyed_entry {
 	uint64_t key[KEYED_WORDS];
-	uint64_t stamp; /* stamp at which the pending thing began */
+	uint64_t stamp; /* timestamp at which the pending thing began */
 	uint64_t time;	/* time at which it began, counted as in threads.h */
 	uint64_t count; /* for use by the table's owner */
 	uint32_t cpu, thread;

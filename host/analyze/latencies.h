@@ -58,7 +58,7 @@ struct pairs_rule {
 
 /* The longest duration so far. */
 struct pairs_worst {
-	uint64_t begin, end;  /* stamps */
+	uint64_t begin, end;  /* timestamps */
 	uint32_t cpu, thread; /* where it ended */
 };
 
@@ -153,7 +153,7 @@ struct latencies_span {
 	enum latencies_kind kind;
 	bool has_number;
 	uint64_t number;
-	uint64_t begin, end;  /* stamps */
+	uint64_t begin, end;  /* timestamps */
 	uint32_t cpu, thread; /* where it ended */
 };
 typedef void latencies_each(void *context, const struct latencies_span *span);
@@ -174,7 +174,7 @@ enum latencies_end {
 struct latencies_duration {
 	enum latencies_kind kind;
 	enum latencies_end how;
-	uint64_t begin, end; /* stamps; `end` is valid if the duration was measured */
+	uint64_t begin, end; /* timestamps; `end` is valid if the duration was measured */
 	uint32_t cpu;	     /* CPU of the beginning; for LATENCIES_RUN_QUEUE, of the wakeup */
 	uint32_t end_cpu;    /* valid if the duration was measured */
 	/* thread of the beginning; for LATENCIES_RUN_QUEUE, the thread that was woken */

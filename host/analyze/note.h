@@ -32,8 +32,8 @@ bool note_kernel(const char *note, char *path, size_t size);
 /*
  * Returns for how many seconds the machine had recorded nothing when it was captured ("silent: 1.0 s or
  * more"), or a negative number if the note does not say. Sets `*more` if the time may have been longer,
- * because the machine was not watched before. The newest stamp of a trace plus this time is its "now": all
- * times "ago", "late" and "since" are counted back from there.
+ * because the machine was not watched before. The newest timestamp of a trace plus this time is its "now":
+ * all times "ago", "late" and "since" are counted back from there.
  */
 double note_silence(const char *note, bool *more);
 

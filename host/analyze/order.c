@@ -20,8 +20,8 @@ static bool has_one_clock(const struct ktread_info *info)
 }
 
 /*
- * Returns the newest stamp in the CPU descriptors. Rings may have later stamps, recorded after a CPU's last
- * timer tick.
+ * Returns the newest timestamp in the CPU descriptors. Rings may have later timestamps, recorded after a
+ * CPU's last timer tick.
  */
 static uint64_t newest_stamp(const struct ktread *trace)
 {
@@ -41,8 +41,8 @@ static uint64_t newest_stamp(const struct ktread *trace)
 }
 
 /*
- * Returns the error of the clocks at a stamp. It is larger before the first and after the last measurement,
- * because the clocks may drift there.
+ * Returns the error of the clocks at a timestamp. It is larger before the first and after the last
+ * measurement, because the clocks may drift there.
  */
 static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 {
@@ -54,7 +54,7 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 }
 
 /*
- * Returns the error of the clocks at the first or at the last stamp of the trace: the larger of the two
+ * Returns the error of the clocks at the first or at the last timestamp of the trace: the larger of the two
  * errors.
  */
 static uint64_t error_at_ends(const struct ktread *trace)

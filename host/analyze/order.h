@@ -35,8 +35,8 @@ struct order order_between_cpus(const struct ktread *trace);
 
 /*
  * Returns the stated error of a CPU's clock, as the guest measured it: by how many ticks the clock may differ
- * from CPU 0's at the corrected stamp `stamp`, in either direction. Returns 0 for CPU 0, ORDER_NO_ERROR if
- * the clock was not measured or no error is stated.
+ * from CPU 0's at the corrected timestamp `stamp`, in either direction. Returns 0 for CPU 0, ORDER_NO_ERROR
+ * if the clock was not measured or no error is stated.
  */
 #define ORDER_NO_ERROR UINT64_MAX
 uint64_t order_error_at(const struct ktread *trace, uint32_t cpu, uint64_t stamp);

@@ -155,7 +155,7 @@ bool rules_hold(const struct rule_condition *condition, uint32_t count, const st
 
 struct check_violation {
 	uint32_t rule;
-	/* stamp of the violating event; if an event never came, the stamp at which it was due */
+	/* timestamp of the violating event; if an event never came, the timestamp at which it was due */
 	uint64_t stamp;
 	/* number of the violating event in the order of reading (numbers count from 1); 0: no event */
 	uint64_t number;

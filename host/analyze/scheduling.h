@@ -39,12 +39,12 @@ int switched_event(struct switched *switched, const struct ktread_event *event);
 /* Call after the last event. Returns 0 or KTREAD_E_MEMORY. */
 int switched_end(struct switched *switched);
 /*
- * Returns the id of an event of the bit map that was off at some time between the two stamps; 0 if there is
- * none.
+ * Returns the id of an event of the bit map that was off at some time between the two timestamps; 0 if there
+ * is none.
  */
 uint32_t switched_between(const struct switched *switched, const uint8_t *events, uint64_t from, uint64_t to);
 
-/* Returns whether one event was off at some time between the two stamps. */
+/* Returns whether one event was off at some time between the two timestamps. */
 bool switched_event_off(const struct switched *switched, uint32_t id, uint64_t from, uint64_t to);
 /*
  * Returns whether recording of this event was on at some time that the trace covers, even if it never
@@ -126,21 +126,22 @@ bool scheduling_states_are_empty(const struct scheduling *scheduling, bool *anno
 bool scheduling_recorded(const struct scheduling *scheduling, enum wellknown_kind kind);
 
 /*
- * Returns whether recording of this kind of event was on all the time between two stamps, so that the absence
- * of such an event means something.
+ * Returns whether recording of this kind of event was on all the time between two timestamps, so that the
+ * absence of such an event means something.
  */
 bool scheduling_covers(const struct scheduling *scheduling, enum wellknown_kind kind, uint64_t from,
 		       uint64_t to);
 
 /*
- * Returns whether the kernel declares events of this kind and they were off at some time between two stamps.
+ * Returns whether the kernel declares events of this kind and they were off at some time between two
+ * timestamps.
  */
 bool scheduling_off(const struct scheduling *scheduling, enum wellknown_kind kind, uint64_t from,
 		    uint64_t to);
 
 /*
- * Returns the id of an event of the bit map that was off at some time between the two stamps; 0 if there is
- * none.
+ * Returns the id of an event of the bit map that was off at some time between the two timestamps; 0 if there
+ * is none.
  */
 uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t *events, uint64_t from,
 			     uint64_t to);
@@ -189,8 +190,9 @@ void gaps_free(struct gaps *gaps);
 void gaps_event(struct gaps *gaps, const struct ktread_event *event);
 
 /*
- * Returns whether slots of a CPU, or of any CPU (GAPS_ANYWHERE), are missing between the stamps `from` and
- * `to`. Gaps of a ring without a CPU count for every CPU. Requires: `to` never decreases from call to call.
+ * Returns whether slots of a CPU, or of any CPU (GAPS_ANYWHERE), are missing between the timestamps `from`
+ * and `to`. Gaps of a ring without a CPU count for every CPU. Requires: `to` never decreases from call to
+ * call.
  */
 bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 
@@ -208,8 +210,9 @@ bool gaps_at(const struct gaps *gaps, uint32_t n, struct gaps_gap *gap);
 void gaps_restart(struct gaps *gaps);
 
 /*
- * Returns the first stamp of the earliest gap that overlaps the time from `from` to `to`, on a CPU or on any
- * CPU (GAPS_ANYWHERE); UINT64_MAX if there is none. Unlike gaps_between(), stamps may come in any order.
+ * Returns the first timestamp of the earliest gap that overlaps the time from `from` to `to`, on a CPU or on
+ * any CPU (GAPS_ANYWHERE); UINT64_MAX if there is none. Unlike gaps_between(), timestamps may come in any
+ * order.
  */
 uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 
@@ -217,8 +220,8 @@ uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64
 const struct scheduling *gaps_scheduling(const struct gaps *gaps);
 
 /*
- * Returns the id of an event of the bit map that was off at some time between the two stamps; 0 if there is
- * none.
+ * Returns the id of an event of the bit map that was off at some time between the two timestamps; 0 if there
+ * is none.
  */
 uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to);
 

@@ -40,7 +40,7 @@ struct spans_owner {
 struct spans_span {
 	/* number or object of the event; both events of a span have the same one */
 	uint64_t key;
-	uint64_t stamp; /* stamp of the span's beginning */
+	uint64_t stamp; /* timestamp of the span's beginning */
 	/* number of the CPU's events before the span, as counted by spans_events() */
 	uint64_t events;
 	uint32_t cpu;	 /* CPU where the span began */

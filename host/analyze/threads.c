@@ -40,7 +40,7 @@ struct threads {
 	/* true if `stateless` has to become false at the first state other than 0 */
 	bool learns;
 	const struct scheduling *scheduling; /* NULL: unknown */
-	uint64_t stamp;			     /* stamp of the current event */
+	uint64_t stamp;			     /* timestamp of the current event */
 };
 
 int threads_create(struct threads **threads, threads_changed *changed, void *context)

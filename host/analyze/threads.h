@@ -41,7 +41,7 @@ struct threads_thread {
 	/* time of the thread's last event or change of state; the thread existed at that time */
 	uint64_t seen;
 	uint64_t since;	 /* time of the last change of the thread's state */
-	uint64_t stamp;	 /* stamp of the event that showed the last change of state */
+	uint64_t stamp;	 /* timestamp of the event that showed the last change of state */
 	uint64_t object; /* the object for which the thread announced to wait, as in the event */
 	uint32_t id;
 	/*

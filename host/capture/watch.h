@@ -75,9 +75,9 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
  *
  * - The best source is the one from which the guest's counter is derived: the timer that QEMU reports, or for
  *   x86 the host's own cycle counter, which guests read under KVM and TCG alike.
- * - Otherwise two samples are taken, and in each the newest stamp in the trace is compared with the host's
- *   clock. The inaccuracy is about a millisecond over the time between the two samples, so this is good only
- *   for longer runs.
+ * - Otherwise two samples are taken, and in each the newest timestamp in the trace is compared with the
+ *   host's clock. The inaccuracy is about a millisecond over the time between the two samples, so this is
+ *   good only for longer runs.
  */
 
 struct capture_frequency {

@@ -54,7 +54,7 @@ struct life {
 	struct ktread *trace;
 	struct timeline timeline;
 	struct timeline_writer *writer;
-	uint64_t *seen; /* by ring: stamp of its last event; 0: it had none */
+	uint64_t *seen; /* by ring: timestamp of its last event; 0: it had none */
 	/* The slots that were lost since the last event of the object: */
 	uint64_t lost, lost_from, lost_to;
 	/* The current life: */

@@ -87,7 +87,7 @@ struct retrace_branches {
 	struct schedule_mark mark; /* an event of the trace; after the run, its virtual time */
 	uint64_t stamp;		   /* of this event */
 	uint64_t frequency, nonce; /* of the trace */
-	uint64_t until;		   /* the run ends after this stamp */
+	uint64_t until;		   /* the run ends after this timestamp */
 };
 
 /* Chooses the event. `end`: the event at which the run ends. Returns 0, or an exit status after a message. */

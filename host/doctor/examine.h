@@ -66,7 +66,7 @@ struct facts_cpu {
 };
 
 struct facts_ring {
-	uint64_t first, last; /* stamps of the first and last event of the ring; 0 if it has no event */
+	uint64_t first, last; /* timestamps of the first and last event of the ring; 0 if it has no event */
 	/* largest number of ticks by which the clock went back between two consecutive events */
 	uint64_t back;
 	bool decided; /* `first` is set */
@@ -157,7 +157,7 @@ enum mistake {
 
 struct mistake_count {
 	uint64_t count;
-	uint64_t stamp; /* stamp of the first occurrence */
+	uint64_t stamp; /* timestamp of the first occurrence */
 	uint32_t cpu;	/* CPU of the first occurrence */
 	uint64_t value; /* thread id, interrupt or lock of the first occurrence */
 };
@@ -183,7 +183,7 @@ bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
 
 /*
  * Finds MISTAKE_WAIT_LEFT and MISTAKE_OWNER in the kernel's table of held locks and waits. `syscalls`: the
- * stamp of the newest entry or exit of a system call, keyed by thread. `late`: maximum number of ticks by
+ * timestamp of the newest entry or exit of a system call, keyed by thread. `late`: maximum number of ticks by
  * which a row of the table may be older than an event. Returns 0 or the error of ktread_holders().
  */
 int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *syscalls,

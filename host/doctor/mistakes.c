@@ -40,14 +40,14 @@ struct reading {
 	struct ktread *trace;
 	struct cpu *cpu;
 	/*
-	 * by running thread: `cpu` is the thread's CPU; `count` is the stamp since which it also runs on a
-	 * second CPU, or 0
+	 * by running thread: `cpu` is the thread's CPU; `count` is the timestamp since which it also runs on
+	 * a second CPU, or 0
 	 */
 	struct keyed running;
 	struct keyed made;  /* by thread: threads that were created and have not ended */
 	struct keyed locks; /* by lock: held locks; `count` is the owner */
 	struct keyed waits; /* by thread: threads that wait for a lock; `count` is the lock */
-	/* by thread: threads that made system calls; `stamp` is the stamp of the newest entry or exit */
+	/* by thread: threads that made system calls; `stamp` is the timestamp of the newest entry or exit */
 	struct keyed syscalls;
 	struct switch_states *states;
 	struct wellknown_table known;

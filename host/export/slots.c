@@ -2,10 +2,10 @@
 /*
  * Prints what `ktrace show --hex` shows:
  *
- * 	sched.switch 5 -> 6
- * 	  ring 1 index 0x14000 slot 0: SINGLE generation 10 event 7 stamp 0x3a1b2c thread 5 context 0
- * 	    00  51 00 07 00  c0 b2 a1 03  05 00 00 14  05 00 00 00
- * 	    10  06 00 00 00  …
+ *	sched.switch 5 -> 6
+ *	  ring 1 index 0x14000 slot 0: SINGLE generation 10 event 7 timestamp 0x3a1b2c thread 5 context 0
+ *	    00  51 00 07 00  c0 b2 a1 03  05 00 00 14  05 00 00 00
+ *	    10  06 00 00 00  …
  *
  * The reader reads these slots again after it has returned the event. In a running guest, a newer record may
  * have overwritten them; then they have another generation.

@@ -121,7 +121,7 @@ bool summary_is_dump(const struct ktread *trace)
 	return note_find(ktread_info(trace)->note, "dumped over", &length) != NULL;
 }
 
-/* Returns the newest stamp in the table of CPUs; 0 if there is none. */
+/* Returns the newest timestamp in the table of CPUs; 0 if there is none. */
 static uint64_t newest_of_cpus(const struct ktread *trace)
 {
 	struct ktrx_cpu row;

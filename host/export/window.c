@@ -44,7 +44,7 @@ struct picture {
 	uint64_t cpu_time[WINDOW_CPUS];
 	uint64_t now; /* timestamp of the current event */
 	/*
-	 * time of the current event for the models of threads and spans; not a stamp, but grows by 2 per
+	 * time of the current event for the models of threads and spans; not a timestamp, but grows by 2 per
 	 * event
 	 */
 	uint64_t time;

@@ -77,7 +77,7 @@ static int bind_event(struct binding *binding, struct filter_node *node)
 
 /* ---- Time ---- */
 
-/* Converts nanoseconds since the beginning of the trace to a stamp. */
+/* Converts nanoseconds since the beginning of the trace to a timestamp. */
 static uint64_t stamp_of(const struct binding *binding, __int128 ns)
 {
 	const unsigned __int128 whole = ns < 0 ? 0 : (unsigned __int128)ns;
@@ -95,7 +95,10 @@ static void set_span(struct filter_node *node, uint64_t since, uint64_t until, b
 	node->until = none ? 0 : until;
 }
 
-/* Sets the stamps for which a comparison is true. `low` to `high` are the stamps that equal its value. */
+/*
+ * Sets the timestamps for which a comparison is true. `low` to `high` are the timestamps that equal its
+ * value.
+ */
 static void set_stamps(struct filter_node *node, uint64_t low, uint64_t high)
 {
 	switch (node->relation) {

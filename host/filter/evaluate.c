@@ -247,7 +247,7 @@ static struct span intersect(struct span a, struct span b)
 	return (struct span){ a.since > b.since ? a.since : b.since, a.until < b.until ? a.until : b.until };
 }
 
-/* Returns the stamps outside a span, if they are one span themselves; otherwise all stamps. */
+/* Returns the timestamps outside a span, if they are one span themselves; otherwise all timestamps. */
 static struct span outside(const struct filter_node *node)
 {
 	if (node->since > node->until)
@@ -259,7 +259,10 @@ static struct span outside(const struct filter_node *node)
 	return (struct span){ 0, node->until == UINT64_MAX ? node->since - 1 : UINT64_MAX };
 }
 
-/* Returns a span that has all stamps for which an expression, or with `negated` its opposite, may be true. */
+/*
+ * Returns a span that has all timestamps for which an expression, or with `negated` its opposite, may be
+ * true.
+ */
 static struct span hull(const struct filter *filter, uint16_t index, bool negated)
 {
 	const struct filter_node *node = &filter->node[index];

@@ -57,7 +57,7 @@ struct filter_window {
 	uint8_t cpus[FILTER_CPUS / 8];		  /* bit map of CPUs; valid if `some_cpus` is true */
 	/* true if only the CPUs in `cpus` are in the window, and no event whose CPU is unknown */
 	bool some_cpus;
-	/* first and last stamp, both inclusive; since > until: no event is accepted */
+	/* first and last timestamp, both inclusive; since > until: no event is accepted */
 	uint64_t since, until;
 	/* true if the expression accepts each event from `since` to `until` */
 	bool only_time;

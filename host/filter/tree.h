@@ -83,7 +83,7 @@ struct filter_node {
 	uint32_t places;
 	__int128 in_ticks; /* the value in ticks of a billionth */
 	uint64_t since,
-		until; /* FILTER_TIME: first and last stamp for which it is true; since > until: none */
+		until; /* FILTER_TIME: first and last timestamp for which it is true; since > until: none */
 };
 
 struct filter {

@@ -27,12 +27,12 @@ enum finding_certainty {
 const char *finding_certainty_word(enum finding_certainty certain);
 
 /*
- * The event to which a line of evidence refers. A detector describes the event by stamp, actor and object.
- * The event's ring and slot are looked up later, because detectors do not store them for all events.
+ * The event to which a line of evidence refers. A detector describes the event by timestamp, actor and
+ * object. The event's ring and slot are looked up later, because detectors do not store them for all events.
  */
 struct finding_event {
 	bool asked;	 /* a detector has named an event; the next members are valid */
-	uint64_t stamp;	 /* stamp of the event, or of a state that changed at the event */
+	uint64_t stamp;	 /* timestamp of the event, or of a state that changed at the event */
 	uint32_t actor;	 /* thread + 1, or KTRX_HOLDER_CPU | CPU */
 	uint64_t object; /* lock or queue that the event names; 0: any */
 	bool known;	 /* the event was found; the next members are valid */

@@ -51,13 +51,13 @@ struct ring {
 	/* true if the unit has written a timestamp, which is the beginning of the growing piece */
 	int has_stamp;
 	/*
-	 * stamp of the last event of the kernel's trace whose recording function was found in the steps; the
-	 * steps after that function are not earlier than this stamp
+	 * timestamp of the last event of the kernel's trace whose recording function was found in the steps;
+	 * the steps after that function are not earlier than this timestamp
 	 */
 	uint64_t matched;
 	/*
-	 * if the steps contain a call that recorded an event, but that event was not found: the latest stamp
-	 * that the event may have; otherwise 0
+	 * if the steps contain a call that recorded an event, but that event was not found: the latest
+	 * timestamp that the event may have; otherwise 0
 	 */
 	uint64_t doubt_to;
 	struct waiting *queue;
@@ -232,7 +232,7 @@ static uint32_t cpu_at(const struct beside *beside, const struct ring *ring, uin
 
 /*
  * Checks whether a waiting event is the call of a function that records an event of the kernel's trace. If
- * the recorded event is found, sets *stamp to its stamp.
+ * the recorded event is found, sets *timestamp to its timestamp.
  */
 static enum flow_anchor anchor(const struct ring *ring, const struct flow_spread *spread,
 			       const struct flow_piece *piece, size_t at, uint64_t *stamp)
@@ -261,8 +261,8 @@ static void place_until(struct ring *ring, const struct flow_spread *spread, siz
 }
 
 /*
- * Returns the stamp at which the held piece ends. If a call in the growing piece recorded an event, and that
- * event is found, the held piece ends before the event.
+ * Returns the timestamp at which the held piece ends. If a call in the growing piece recorded an event, and
+ * that event is found, the held piece ends before the event.
  */
 static uint64_t held_until(const struct beside *beside, const struct ring *ring)
 {
@@ -313,8 +313,8 @@ static void place_held(const struct beside *beside, struct ring *ring)
 }
 
 /*
- * Ends the growing piece at the stamp `to`. Sets the times of the events in the held piece, holds the ended
- * piece instead, and begins a new growing piece.
+ * Ends the growing piece at the timestamp `to`. Sets the times of the events in the held piece, holds the
+ * ended piece instead, and begins a new growing piece.
  */
 static void end_piece(const struct beside *beside, struct ring *ring, uint64_t to)
 {

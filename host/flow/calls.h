@@ -40,7 +40,7 @@ struct flow_frame {
 	const struct flow_function *function;
 	uint64_t begin, end; /* addresses of the function's code in memory: [begin, end) */
 	uint64_t back;	     /* return address; 0: unknown */
-	uint64_t since;	     /* stamp when the function was entered; valid only if `timed` is set */
+	uint64_t since;	     /* timestamp when the function was entered; valid only if `timed` is set */
 	uint64_t inside;     /* ticks spent in functions that this function called */
 	uint32_t mark;	     /* for use by the sink; initially 0 */
 	uint8_t how;	     /* enum flow_how */

@@ -60,9 +60,9 @@ static uint64_t slack(const struct ktread *trace)
 }
 
 /*
- * Returns by how many ticks a stamp is before the beginning or after the end of a piece; 0 if the stamp is in
- * the piece. If the end of the piece is unknown, returns the distance of the stamp from the beginning of the
- * piece.
+ * Returns by how many ticks a timestamp is before the beginning or after the end of a piece; 0 if the
+ * timestamp is in the piece. If the end of the piece is unknown, returns the distance of the timestamp from
+ * the beginning of the piece.
  */
 static uint64_t distance(const struct flow_piece *piece, uint64_t stamp)
 {

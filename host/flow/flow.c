@@ -8,7 +8,7 @@
 #include "ktread/ktread.h"
 
 /*
- * number of steps at the beginning of a stream in which a stamp is searched for; units write the time
+ * number of steps at the beginning of a stream in which a timestamp is searched for; units write the time
  * wherever decoding can begin
  */
 #define LOOK_FOR_STAMP 65536u
@@ -108,7 +108,7 @@ int flow_wants_stream(const struct flow *flow, const struct hwt_stream *stream)
 						     want->cpus[stream->cpu / 8] >> stream->cpu % 8 & 1));
 }
 
-/* Finds the first stamp of a stream; 0 if there is none near its beginning. */
+/* Finds the first timestamp of a stream; 0 if there is none near its beginning. */
 static int find_first(struct flow *flow, size_t stream, uint64_t *stamp)
 {
 	const struct hwt_step *step;

@@ -57,7 +57,7 @@ struct flow_functions;
 /* Returns 0 or KTREAD_E_MEMORY. */
 int flow_functions_new(struct flow_functions **functions, struct hwt_images *images);
 void flow_functions_free(struct flow_functions *functions);
-/* Finds the function at an address of a process at a stamp. Returns 0 or KTREAD_E_MEMORY. */
+/* Finds the function at an address of a process at a timestamp. Returns 0 or KTREAD_E_MEMORY. */
 int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t stamp, uint64_t address,
 		      struct flow_spot *spot);
 uint32_t flow_functions_count(const struct flow_functions *functions);
@@ -121,7 +121,7 @@ struct flow_select {
 	uint32_t pid;
 	const struct flow_range *range; /* the ranges of code that are selected, sorted by address */
 	size_t ranges;			/* 0: all code */
-	/* stamps of the first and the last moment that are selected; `to` 0: no end */
+	/* timestamps of the first and the last moment that are selected; `to` 0: no end */
 	uint64_t from, to;
 };
 
@@ -146,8 +146,9 @@ struct flow {
 	struct flow_loss loss;
 	uint64_t wanted;	 /* number of selected steps that were read, not counting losses */
 	uint8_t names_processes; /* set if at least one step reports its process */
-	uint64_t frequency;	 /* ticks per second of the clock that stamps are taken from; 0: unknown */
-	uint64_t base;		 /* first stamp of all streams; 0: none */
+	/* ticks per second of the clock that timestamps are taken from; 0: unknown */
+	uint64_t frequency;
+	uint64_t base; /* first timestamp of all streams; 0: none */
 };
 
 /*

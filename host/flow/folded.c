@@ -29,7 +29,7 @@ struct flow_folded {
 	uint64_t left_out;
 	/* State of the current stream. */
 	uint32_t current; /* node to which time is added */
-	uint64_t stamp;	  /* stamp up to which the time of the stream has been added to nodes */
+	uint64_t stamp;	  /* timestamp up to which the time of the stream has been added to nodes */
 	int has_stamp;
 };
 
@@ -102,7 +102,8 @@ static int begin(void *view, const struct hwt_stream *stream)
 }
 
 /*
- * Adds the time since the last stamp to the stack that ran then. The time of a gap is not added to any stack.
+ * Adds the time since the last timestamp to the stack that ran then. The time of a gap is not added to any
+ * stack.
  */
 static void add_time(struct flow_folded *folded, const struct hwt_step *step)
 {

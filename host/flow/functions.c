@@ -17,7 +17,7 @@
 #define COLD  ".cold"
 #define KNOWN 4096u /* number of addresses whose function is cached */
 
-/* A cached result: the function at an address, valid for stamps from `from` until before `until`. */
+/* A cached result: the function at an address, valid for timestamps from `from` until before `until`. */
 struct known {
 	uint64_t address, from, until;
 	uint32_t pid;
@@ -157,7 +157,7 @@ static int find_spot(struct flow_functions *functions, uint32_t pid, uint64_t st
 	int status;
 
 	spot->function = NULL;
-	/* For unknown code, this sets only the stamps of `place`. */
+	/* For unknown code, this sets only the timestamps of `place`. */
 	hwt_images_place(functions->images, pid, stamp, address, 0, &place);
 	known->address = address;
 	known->pid = pid;
@@ -184,7 +184,7 @@ int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t s
 		      struct flow_spot *spot)
 {
 	struct known *known = &functions->known[(address ^ address >> 12) % KNOWN];
-	/* stamp 0 asks for the latest code at the address */
+	/* timestamp 0 asks for the latest code at the address */
 	const uint64_t at = stamp ? stamp : UINT64_MAX - 1;
 	int status = 0;
 

@@ -98,7 +98,7 @@ void flow_kernel_free(struct flow_kernel *kernel)
 	free(kernel);
 }
 
-/* Returns the number of events of the CPU that are at or before a stamp. */
+/* Returns the number of events of the CPU that are at or before a timestamp. */
 static size_t count_until(const struct cpu_events *events, uint64_t stamp)
 {
 	return base_count_up_to(events->event, events->count, sizeof(*events->event),

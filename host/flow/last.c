@@ -34,7 +34,7 @@ struct end {
 	/* offset in the stream, and address, of the run after the last step to show */
 	uint64_t offset, address;
 	int has_stamp;
-	uint64_t stamp; /* steps after this stamp are not shown */
+	uint64_t stamp; /* steps after this timestamp are not shown */
 };
 
 static void free_kept(struct kept *kept)

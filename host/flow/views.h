@@ -31,7 +31,7 @@ enum flow_grain {
 int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum flow_grain grain);
 
 /*
- * What a kernel's own trace reports of its CPUs: the stamps of events, and the thread that ran after each
+ * What a kernel's own trace reports of its CPUs: the timestamps of events, and the thread that ran after each
  * event. This is read once, before other sources are added to the trace, and kept in memory: 16 bytes for
  * each event.
  */
@@ -51,14 +51,14 @@ struct flow_kernel;
 int flow_kernel_read(struct flow_kernel **kernel, struct ktread *trace);
 void flow_kernel_free(struct flow_kernel *kernel);
 /*
- * Returns the first event of a CPU after a stamp, or NULL if none is known. Later events follow it in memory,
- * up to `end`.
+ * Returns the first event of a CPU after a timestamp, or NULL if none is known. Later events follow it in
+ * memory, up to `end`.
  */
 const struct flow_kernel_event *flow_kernel_after(const struct flow_kernel *kernel, uint32_t cpu,
 						  uint64_t stamp, const struct flow_kernel_event **end);
-/* Returns the thread that ran on a CPU at a stamp, or KTREAD_NO_THREAD if unknown. */
+/* Returns the thread that ran on a CPU at a timestamp, or KTREAD_NO_THREAD if unknown. */
 uint32_t flow_kernel_thread(const struct flow_kernel *kernel, uint32_t cpu, uint64_t stamp);
-/* Returns the CPU on which a thread ran at a stamp, or KTRX_NO_CPU if unknown. */
+/* Returns the CPU on which a thread ran at a timestamp, or KTRX_NO_CPU if unknown. */
 uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint64_t stamp);
 
 /* ---- Coverage ---- */
@@ -172,8 +172,8 @@ const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded);
  * Estimates when steps happened. A unit writes timestamps only now and then. The steps between two timestamps
  * form a piece, and are spread over its time by the number of instructions. Two facts make this more exact.
  * First, steps are in order. Second, if a step calls a function of ktrace that records an event, the step has
- * that event's stamp. This stamp may be outside of the piece that contains the call, because it may have been
- * taken long before, and because the unit's clock is not exact.
+ * that event's timestamp. This timestamp may be outside of the piece that contains the call, because it may
+ * have been taken long before, and because the unit's clock is not exact.
  *
  * For other steps, it is unknown whether events of the same CPU in the same piece came before or after the
  * step: such a step is marked `about`.
@@ -184,16 +184,16 @@ struct flow_spread {
 	const struct ktread *trace; /* the trace that contains the types of the events in `kernel` */
 	/* CPU on which the steps ran; KTRX_NO_CPU: unknown, so all steps are `about` */
 	uint32_t cpu;
-	/* stamps of the beginning and the end of the steps; `to` UINT64_MAX: the end is unknown */
+	/* timestamps of the beginning and the end of the steps; `to` UINT64_MAX: the end is unknown */
 	uint64_t from, to;
 	uint64_t run_from, run_to; /* numbers of the instructions at `from` and at `to` */
 };
 
 /* A piece: what the unit reported between two of its timestamps. */
 struct flow_piece {
-	/* stamps of the piece's beginning and end; `to` UINT64_MAX: the end is unknown */
+	/* timestamps of the piece's beginning and end; `to` UINT64_MAX: the end is unknown */
 	uint64_t from, to;
-	uint64_t early; /* stamp at which the previous piece began; `from` if there is no such piece */
+	uint64_t early; /* timestamp at which the previous piece began; `from` if there is no such piece */
 	uint64_t run;	/* number of instructions in the piece */
 };
 
@@ -213,11 +213,11 @@ enum flow_anchor {
 enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char *function,
 				    const struct flow_piece *piece, uint64_t matched, uint64_t *stamp);
 /*
- * Returns the latest stamp that the event of a FLOW_RECORDER_ALONE in the piece may have. Recording takes
- * time, so this stamp may be later than the call.
+ * Returns the latest timestamp that the event of a FLOW_RECORDER_ALONE in the piece may have. Recording takes
+ * time, so this timestamp may be later than the call.
  */
 uint64_t flow_spread_doubt(const struct flow_spread *spread, const struct flow_piece *piece);
-/* Returns the estimated stamp of the instruction with number `run`. */
+/* Returns the estimated timestamp of the instruction with number `run`. */
 uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run);
 /*
  * Returns true if it is unknown whether steps of the piece came before or after events of the same CPU: the

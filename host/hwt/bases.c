@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the addresses at which a position-independent file ran, by the code in the recording. */
+/* Finds the addresses at which a position-independent file ran, by means of the code in the recording. */
 #include "images.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct search {
 	struct sample *sample;
 	uint32_t samples, sample_room;
 	struct base_index index; /* index that finds samples by key_of() */
-	uint64_t *sorted;	 /* the samples' addresses */
+	uint64_t *sorted;	 /* addresses of the samples */
 	/*
 	 * array of votes: for each place in the file whose bytes equal a sample, the base that would move the
 	 * place to the sample's address

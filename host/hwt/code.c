@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * maximum number of versions of one line (64 bytes of code), in all address spaces together; if there are
- * that many, new bytes are written into the newest version of their address space
+ * maximum number of versions of one line (64 bytes of code), in all address spaces together; when it is
+ * reached, new bytes are written into the newest version of their address space
  */
 #define LINES_MOST     1024u
 #define CHUNK	       (UINT32_C(1) << 20) /* number of bytes that one call reads */
@@ -224,9 +224,9 @@ void hwt_codes_close(struct hwt_codes *codes)
 /* ---- Reading ---- */
 
 /*
- * Returns how well a line fits the space and the stamp of a query, as a rank. Rank 0 is an exact match; a
- * larger rank is worse. Odd ranks are for versions that become valid after the stamp. UINT32_MAX: the line
- * must not be used.
+ * Returns how well a line fits the space and the timestamp of a query, as a rank. Rank 0 is an exact match; a
+ * larger rank is worse. Odd ranks are for versions that become valid after the timestamp. UINT32_MAX: the
+ * line must not be used.
  */
 static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint64_t stamp, bool any)
 {
@@ -239,7 +239,7 @@ static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint6
 	return any ? 4 + late : UINT32_MAX;
 }
 
-/* Returns a mask of the bytes of a line that no other line with the same number contradicts. */
+/* Returns a mask of the bytes of a line for which all lines with the same number agree. */
 static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line *line)
 {
 	uint64_t same = line->known;
@@ -260,14 +260,14 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line
 
 /*
  * Returns the line from which byte `into` is to be read, or NULL if no line has this byte. The lines with one
- * number are linked, the newest first. Among lines that are valid at the stamp, the newest is right. Among
- * lines that become valid later, the oldest is right. Lines of a better rank than the returned line do not
- * have byte `into`; *before is set to a mask of the other bytes that they have.
+ * number are linked, the newest first. Among lines that are valid at the timestamp, the newest is right.
+ * Among lines that become valid later, the oldest is right. Lines of a better rank than the returned line do
+ * not have byte `into`; *before is set to a mask of the other bytes that they have.
  */
 static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
 					  uint64_t space, uint64_t stamp, bool any, uint64_t *before)
 {
-	/* by rank: mask of the bytes in lines that do not have byte `into` */
+	/* for each rank: mask of the bytes in lines that do not have byte `into` */
 	uint64_t known[DISTANCES] = { 0 };
 	const struct hwt_code_line *best = NULL;
 	unsigned nearest = UINT32_MAX;
@@ -285,7 +285,7 @@ static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_
 			nearest = far;
 			/*
 			 * If the rank is odd, this line fits better than the lines of the same rank before it
-			 * in the list: forget those.
+			 * in the list: forget those lines.
 			 */
 			if (far % 2)
 				known[far] = 0;
@@ -353,7 +353,7 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t *from,
 		      uint64_t *until)
 {
-	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* stamp 0 asks for the latest code */
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* timestamp 0 asks for the latest code */
 
 	*from = 0;
 	*until = UINT64_MAX;

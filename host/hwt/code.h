@@ -24,13 +24,13 @@ struct hwt_codes {
 	struct base_index index; /* finds the newest version of the line with a given number */
 	struct hwt_code_line *
 		*sorted;  /* pointers to the elements of `line`, sorted by space, number and age */
-	uint64_t *change; /* sorted stamps at which a line replaces an older one */
+	uint64_t *change; /* sorted timestamps at which a line replaces an older one */
 	size_t changes;
 };
 
 /* Returns the index of the newest line with the given number, or HWT_CODE_NONE. */
 uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number);
-/* Sorts the lines, and the stamps at which one replaces another. Returns 0 or KTREAD_E_MEMORY. */
+/* Sorts the lines, and the timestamps at which one replaces another. Returns 0 or KTREAD_E_MEMORY. */
 int hwt_code_sort(struct hwt_codes *codes);
 
 #endif

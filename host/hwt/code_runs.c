@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds runs of lines whose code does not change for a while. */
+/* Finds runs of lines (ranges of adjacent lines) whose code does not change in a period. */
 #include "base/grow.h"
 #include "base/search.h"
 #include "code.h"
@@ -73,14 +73,17 @@ int hwt_code_sort(struct hwt_codes *codes)
 	return 0;
 }
 
-/* Returns the number of changes up to a stamp. For stamp 0 (unknown), returns the number of all changes. */
+/*
+ * Returns the number of changes up to a timestamp. If the timestamp is 0 (unknown), returns the number of all
+ * changes.
+ */
 static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
 {
 	return stamp ? base_count_up_to(codes->change, codes->changes, sizeof(*codes->change), 0, stamp)
 		     : codes->changes;
 }
 
-/* Returns the stamp of the n-th change, or UINT64_MAX if there are fewer changes. */
+/* Returns the timestamp of the n-th change, or UINT64_MAX if there are fewer changes. */
 static uint64_t change_at(const struct hwt_codes *codes, size_t n)
 {
 	return n < codes->changes ? codes->change[n] : UINT64_MAX;
@@ -110,7 +113,7 @@ static int add_run(struct hwt_code_runs *runs, const struct hwt_code_line *line,
 
 /*
  * Adds runs of lines. If `fixed` is set, adds the lines that are not `shared` and do not change between the
- * beginning of the period and the stamp `settled`; otherwise, adds all other lines.
+ * beginning of the period and the timestamp `settled`; otherwise, adds all other lines.
  */
 static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
 {

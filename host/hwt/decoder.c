@@ -24,7 +24,7 @@ struct hwt_decoder {
 	/* position in the stream at which the next piece begins if no bytes are missing before it */
 	uint64_t wanted;
 	void *open;	      /* the encoding's decoder; NULL: no piece is being decoded */
-	uint64_t time, stamp; /* the last time that was converted, and its stamp */
+	uint64_t time, stamp; /* the last time that was converted, and its timestamp */
 	unsigned next, steps; /* step[next] to step[steps - 1] have not been returned yet */
 	struct hwt_step step[STEPS];
 	char text[160];
@@ -163,7 +163,7 @@ static const struct hwt_step *report_missing(struct hwt_decoder *decoder)
 
 /* ---- Steps ---- */
 
-/* Completes a step of an encoding that makes one step at a time: its position, thread and stamp. */
+/* Completes a step of an encoding that makes one step at a time: its position, thread and timestamp. */
 static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 {
 	step->offset += decoder->part.position;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The decoder of one encoding, as hwt_decoder_next() uses it: a struct of operations, each in a file of its
- * own. pt.c uses libipt, etm4.c uses OpenCSD, spe.c decodes itself. The caller handles what all encodings
- * share: the pieces of a stream, clocks, and the thread.
+ * own. pt.c uses libipt, etm4.c uses OpenCSD, spe.c decodes itself. The caller handles the parts that all
+ * encodings share: the pieces of a stream, clocks, and the thread.
  */
 #ifndef HWT_DECODER_H
 #define HWT_DECODER_H
@@ -18,16 +18,16 @@ struct hwt_encoding {
 	void *(*open)(const struct hwt_stream *stream, const struct hwt_piece *piece,
 		      struct hwt_images *images, const char **message);
 	/*
-	 * Returns 1 and a step, or 0 at the end of the piece. The step's stamp, if has_stamp is set, is in
-	 * the unit's own time, and its offset is within the piece. Damage is reported as HWT_GAP, after which
-	 * the decoder resynchronizes by itself.
+	 * Returns 1 and a step, or 0 at the end of the piece. The step's timestamp, if has_stamp is set, is
+	 * in the unit's own time, and its offset is within the piece. Damage is reported as HWT_GAP, after
+	 * which the decoder resynchronizes by itself.
 	 */
 	int (*next)(void *decoder, struct hwt_step *step);
 	/*
 	 * Used instead of `next` if not NULL. Fills in up to `most` steps and returns their number; more than
 	 * one only if all are HWT_RUN. The steps are complete, as hwt_decoder_next() returns them: with
-	 * stamps of the file's clock, positions in the stream, process and thread. Requires: an element of
-	 * `step` that is a HWT_RUN has not been changed since this function filled it in.
+	 * timestamps of the file's clock, positions in the stream, process and thread. Requires: an element
+	 * of `step` that is a HWT_RUN has not been changed since this function filled it in.
 	 */
 	int (*some)(void *decoder, struct hwt_step *step, unsigned most);
 	void (*close)(void *decoder);
@@ -42,7 +42,7 @@ struct hwt_encoding {
 			void *to);
 };
 
-/* Converts a unit's time to a stamp of the file, as hwt_images_read() needs it. */
+/* Converts a unit's time to a timestamp of the file, as hwt_images_read() needs it. */
 uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time);
 
 extern const struct hwt_encoding hwt_encoding_pt, hwt_encoding_etm4, hwt_encoding_spe;

@@ -10,7 +10,10 @@
 #include "hwt/decoder.h"
 #include "hwt/etm4.h"
 
-/* OpenCSD's decode tree for one unit, and the position in the piece up to which it has been fed. */
+/*
+ * OpenCSD's decode tree for one unit. It also records the position in the piece up to which the tree has been
+ * fed.
+ */
 
 /* Error message if OpenCSD does not accept the registers of a unit. */
 #define ETM4_TREE_REFUSED "OpenCSD cannot decode a trace unit with these register values"
@@ -347,7 +350,7 @@ static int give_code(struct etm4 *etm4)
 }
 
 /*
- * Sets the stamp and address space to read code for. OpenCSD caches code; replacing the memory accessor
+ * Sets the timestamp and address space to read code for. OpenCSD caches code; replacing the memory accessor
  * clears the cache.
  */
 static void read_as_of(struct etm4 *etm4, uint64_t stamp, uint64_t space)

@@ -20,7 +20,7 @@
  * own, and refuses packets that break one of these rules:
  *
  *	an exception is followed by its address; both are committed or cancelled together
- *	an address that a mispredicted branch takes back is the newest element
+ *	an address that a mispredict packet cancels is the newest element
  *	code does not extend to the end of memory
  *
  * The guard also refuses AArch32 code, which is not damage, because OpenCSD loses an exception's address
@@ -75,9 +75,9 @@ bool etm4_is_ete(const struct ktrx_hwt_etm4 *unit);
 
 /*
  * A queue between OpenCSD, which pushes elements, and a caller that takes steps. Some steps are complete only
- * when the next one is known: the address at which tracing begins, or to which an exception leads, is that of
- * the next run; an exception after a run shows that the run ends in a system call. So the newest steps stay
- * open until another closes them.
+ * when the next step is known: the address at which tracing begins, or to which an exception leads, is that
+ * of the next run; an exception after a run shows that the run ends in a system call. So the newest steps
+ * stay incomplete until a later step completes them.
  */
 
 #define ETM4_QUEUE_ROOM 256u /* number of steps for which the queue has room, a power of two */
@@ -114,7 +114,7 @@ struct etm4_steps {
 	uint64_t offset; /* offset of the element that is being converted */
 	/* description of the last refused packet if it was valid; NULL: that packet was damaged */
 	const char *unread;
-	bool has_new; /* `new_branch` is the address of a branch that OpenCSD does not know */
+	bool has_new; /* `has_branch` is true: OpenCSD does not know the branch at the address `new_branch` */
 	uint64_t new_branch;
 	/*
 	 * true if the known code is not the code that ran: ranges are ignored until a packet has an address

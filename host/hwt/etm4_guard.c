@@ -12,7 +12,7 @@ enum {
 	ADDRESS,
 	/* a timestamp, cycle count or event, which stays in the queue when older elements are cancelled */
 	MARK,
-	OTHER, /* any other element, which is cancelled together with older elements */
+	OTHER, /* any other element; it is cancelled together with older elements */
 };
 
 #define IDR0_COMMTRANS	       (1u << 30)
@@ -73,7 +73,7 @@ static bool cancel(struct etm4_guard *guard, uint32_t count)
 }
 
 /*
- * Handles a mispredict packet, which takes back the outcome of the newest atom and the addresses after that
+ * Handles a mispredict packet, which cancels the outcome of the newest atom and the addresses after that
  * atom. Returns true if the atom is still in the queue, and only addresses follow these addresses in the
  * queue.
  */

@@ -33,7 +33,8 @@ static void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step
 }
 
 /*
- * Reports that code at this address comes next: completes the oldest open step if it is an ON, RUN or ASYNC.
+ * Reports that code at this address comes next: completes the oldest incomplete step if it is an ON, RUN or
+ * ASYNC.
  */
 static void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 {
@@ -302,7 +303,8 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 
 	steps->falls = false;
 	/*
-	 * While a processor is halted nothing is traced. The unit in software also ends a trace in this way.
+	 * While a processor is halted, nothing is traced. The trace unit in software reports the end of a
+	 * trace in the same way.
 	 */
 	if (number == EXCEPTION_HALT) {
 		step.kind = HWT_OFF;

@@ -15,21 +15,21 @@
 #include "ktrx/hwt_unit.h"
 
 /*
- * Converts the time of a unit to stamps. A moment is a reading of both clocks. Between two moments time is
- * interpolated; before the first and after the last it is extrapolated by the clocks' frequencies. Without
- * any moment, the unit's time is the stamp.
+ * Converts the time of a unit to timestamps. A moment is a reading of both clocks. Between two moments time
+ * is interpolated; before the first and after the last it is extrapolated by the clocks' frequencies. If
+ * there is no moment, the unit's time is used as the timestamp.
  */
 
 struct hwt_moment {
 	uint64_t unit_time, stamp;
-	uint64_t unit_frequency; /* 0: unknown */
+	uint64_t unit_frequency; /* frequency of the unit's clock; 0: unknown */
 };
 
 struct hwt_clock {
 	struct hwt_moment *moment;
 	size_t moments;
 	uint32_t room;
-	uint64_t frequency; /* frequency of the clock of stamps; 0: unknown */
+	uint64_t frequency; /* frequency of the clock of timestamps; 0: unknown */
 	unsigned bits;	    /* width of the time in the unit's packets, in bits */
 };
 
@@ -81,7 +81,7 @@ size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, 
 /* Bytes of a stream that are contiguous in the store. */
 struct hwt_chunk {
 	uint64_t position; /* position of the first byte, counted from the unit's creation */
-	uint64_t offset;   /* in the store */
+	uint64_t offset;   /* offset in the store */
 	uint64_t size;
 	/* set if the chunk begins a new piece, even if its position is directly after the previous chunk */
 	bool torn;
@@ -163,7 +163,7 @@ int hwt_file_no_memory(struct hwt_file *file);
  * are more.
  */
 void hwt_file_warn(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds a warning about data that is not as it was written, and counts it as damage. */
+/* Adds a warning about data that was changed after it was written, and counts it as damage. */
 void hwt_file_damage(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* These return 0 or an error. */

@@ -84,7 +84,7 @@ static size_t count_same(const struct hwt_found *found, uint64_t address, const 
 	return 0;
 }
 
-/* Narrows [*from, *until) to the stamps at which the code from `address` to `last` does not change. */
+/* Narrows [*from, *until) to the timestamps at which the code from `address` to `last` does not change. */
 static void narrow(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t last,
 		   uint64_t *from, uint64_t *until)
 {

@@ -71,7 +71,7 @@ enum hwt_branch {
 /* Reasons why it is unknown which code ran. */
 enum hwt_gap {
 	HWT_GAP_MISSING, /* bytes of the stream are missing */
-	HWT_GAP_DAMAGED, /* bytes are not as the unit wrote them, or contradict the code */
+	HWT_GAP_DAMAGED, /* the bytes were changed after the unit wrote them, or they contradict the code */
 	HWT_GAP_CODE,	 /* the code that ran is unknown: an image is missing */
 	/*
 	 * bytes are not damaged, but this decoder does not read packets of that kind; `text` names the kind
@@ -124,14 +124,14 @@ struct hwt_step {
 	uint64_t space; /* address space as last reported; 0: unknown */
 	/*
 	 * Last timestamp of the unit before this step, converted to the clock of the file (that of the
-	 * rings). Up to eight consecutive runs of Intel PT within one function may all have the stamp of the
-	 * first: so a stamp may be too early, but never too late.
+	 * rings). Up to eight consecutive runs of Intel PT within one function may all have the timestamp of
+	 * the first: so a timestamp may be too early, but never too late.
 	 */
 	uint64_t stamp;
 	/*
 	 * Position, in the unit's bytes, of the packet that this step comes from, or of the nearest packet
 	 * before that one. For Intel PT: position of the next packet that is to be read. This position is
-	 * updated as rarely as the stamp.
+	 * updated as rarely as the timestamp.
 	 */
 	uint64_t offset;
 	uint32_t pid, tid; /* process and thread that ran; 0: unknown */
@@ -183,7 +183,7 @@ const char *hwt_file_warning(const struct hwt_file *file, size_t n);
 uint64_t hwt_file_damaged(const struct hwt_file *file);
 size_t hwt_file_streams(const struct hwt_file *file);
 const struct hwt_stream *hwt_file_stream(const struct hwt_file *file, size_t n);
-/* Returns the ticks per second of the clock that stamps are taken from, or 0 if unknown. */
+/* Returns the ticks per second of the clock that timestamps are taken from, or 0 if unknown. */
 uint64_t hwt_file_frequency(const struct hwt_file *file);
 uint64_t hwt_file_nonce(const struct hwt_file *file);
 
@@ -211,8 +211,8 @@ void hwt_images_free(struct hwt_images *images);
  * file's code ran `*base` bytes above the addresses in the file's headers; if `base` is NULL, at these
  * addresses. If `base` is NULL, `pid` is 0, and the recording's code does not match the file at these
  * addresses, the file is searched for in that code. The kernel is found at one base only, programs and
- * libraries may be found at several bases. Fails if other code than the file's ran, or if the file is for
- * another machine.
+ * libraries may be found at several bases. Fails if the code that ran is not the file's code, or if the file
+ * is for another machine.
  */
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, const uint64_t *base);
 /*
@@ -236,7 +236,7 @@ const char *hwt_images_message(const struct hwt_images *images);
 const char *hwt_images_warning(const struct hwt_images *images, size_t n);
 
 /*
- * Reads the bytes at an address of a process and address space, as they were at a stamp. Returns how many
+ * Reads the bytes at an address of a process and address space, as they were at a timestamp. Returns how many
  * bytes were read.
  */
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
@@ -259,7 +259,7 @@ struct hwt_place {
 	uint64_t into;			      /* number of bytes from the symbol's start to the address */
 	const char *source;		      /* source file; NULL: unknown, or not asked for */
 	unsigned line;
-	uint64_t from, until; /* the answer is the same for stamps in [from, until) */
+	uint64_t from, until; /* the result is the same for all timestamps in [from, until) */
 };
 int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
 		     struct hwt_place *place);

@@ -13,9 +13,9 @@
 #include "symbol_map.h"
 
 /*
- * Code from a recording: the bytes at an address and stamp, in an address space. The code is stored in lines
- * of 64 bytes. A line belongs to one address space; a line of space 0 is used for all spaces that have no
- * line of their own. If bytes change over time, each version has a line, valid from its stamp on.
+ * Code from a recording: the bytes at an address and timestamp, in an address space. The code is stored in
+ * lines of 64 bytes. A line belongs to one address space; a line of space 0 is used for all spaces that have
+ * no line of their own. If bytes change over time, each version has a line, valid from its timestamp on.
  */
 
 #define HWT_CODE_LINE 64u
@@ -27,9 +27,9 @@ int hwt_codes_open(struct hwt_codes **codes, const struct hwt_file *file);
 void hwt_codes_close(struct hwt_codes *codes);
 
 /*
- * Reads the known bytes from an address on. Returns how many were read, at most `size`. `stamp` 0: the
- * latest. If `any` is set, it also reads bytes that were only seen in other address spaces, if all these
- * agree.
+ * Reads the known bytes from an address on. Returns how many were read, at most `size`. If `stamp` is 0,
+ * reads the latest bytes. If `any` is set, also reads bytes that were seen only in other address spaces, if
+ * all these spaces agree.
  */
 size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t stamp, uint64_t address,
 		      unsigned char *to, size_t size, bool any);
@@ -41,18 +41,21 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
 			 bool any);
 
-/* Finds the stamps [from, until) around `stamp` at which the line of an address does not change. */
+/*
+ * Finds a period [from, until), in timestamps, that contains `stamp` and in which the code line at an address
+ * does not change.
+ */
 void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t *from,
 		      uint64_t *until);
 
 /*
- * The code of a period. A period is the time in which a fixed number of changes of code happen. A run
- * consists of adjacent lines.
+ * The code of a period. A period is the time in which code changes a fixed number of times. A run is a range
+ * of adjacent lines.
  */
 struct hwt_code_run {
 	uint64_t address, size; /* address and size of the run in memory, multiples of HWT_CODE_LINE */
 	uint64_t space;		/* address space of the run's lines; 0: all address spaces */
-	/* true if hwt_codes_read() returns the same bytes at any stamp of this period and the next */
+	/* true if hwt_codes_read() returns the same bytes at any timestamp of this period and the next */
 	bool fixed;
 	/* true if lines with the other value of `fixed` are between the previous run and this one */
 	bool apart;
@@ -60,7 +63,7 @@ struct hwt_code_run {
 
 /* Must be zero before the first use. The caller frees `run`. */
 struct hwt_code_runs {
-	uint64_t from, until; /* stamps of the period, `until` exclusive */
+	uint64_t from, until; /* timestamps of the period, `until` exclusive */
 	struct hwt_code_run *run;
 	size_t count;
 	/*
@@ -72,8 +75,8 @@ struct hwt_code_runs {
 };
 
 /*
- * Finds the runs of the period that contains a stamp; stamp 0: the last period. `codes` may be NULL, which
- * gives no runs. Returns 0 or KTREAD_E_MEMORY.
+ * Finds the runs of the period that contains a timestamp; timestamp 0: the last period. `codes` may be NULL,
+ * which gives no runs. Returns 0 or KTREAD_E_MEMORY.
  */
 int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_code_runs *runs);
 
@@ -97,9 +100,9 @@ struct hwt_likeness {
 int hwt_likeness(const struct hwt_file *file, const struct hwt_binary *binary, uint64_t base,
 		 struct hwt_likeness *likeness);
 /*
- * Returns true if another file than this one ran. The address space of a program may have belonged to another
- * program before, and the blocks of that program count, too. The kernel has no such blocks, so the limit for
- * it is lower.
+ * Returns true if the code that ran was not this file's. The address space of a program may have belonged to
+ * another program before, and the blocks of that program count, too. The kernel has no such blocks, so the
+ * limit for the kernel is lower.
  */
 static inline bool hwt_is_other(const struct hwt_likeness *likeness)
 {
@@ -142,9 +145,9 @@ size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t
 			 size_t size);
 
 /*
- * Internal structure of struct hwt_images: a view lists which file was mapped where in one process at one
- * moment. It is made by applying the recorded mappings in order up to that moment. For a later moment, the
- * view is brought up to date by applying further mappings.
+ * Internal structure of struct hwt_images. A view lists the files that were mapped in one process at one
+ * moment, and their addresses. It is made by applying the recorded mappings in order up to that moment. For a
+ * later moment, the view is brought up to date by applying further mappings.
  */
 
 /* number of views that are kept: of several processes, or of one process at several moments */
@@ -159,7 +162,7 @@ struct hwt_span {
 struct hwt_view {
 	bool used;
 	uint32_t pid;
-	uint64_t from, until; /* the view is valid for stamps in [from, until) */
+	uint64_t from, until; /* the view is valid for timestamps in [from, until) */
 	/* number of recorded mappings, beginning with the first one, that have been applied to the view */
 	size_t applied;
 	struct hwt_span *span;
@@ -197,7 +200,7 @@ struct hwt_snapshot;
 struct hwt_images {
 	const struct hwt_file *file;
 	char *root;
-	struct hwt_mapping **mapping;	/* the file's mappings, sorted by stamp */
+	struct hwt_mapping **mapping;	/* the file's mappings, sorted by timestamp */
 	struct hwt_binary **of_mapping; /* binary of each mapping; NULL: none, or not found */
 	size_t mappings;
 	struct hwt_binary **binary; /* all open files */
@@ -230,7 +233,7 @@ void hwt_images_warn(struct hwt_images *images, const char *text, const char *mi
  * Opens the file at a path, or finds it if it is open already. Returns 0, or an error and sets the message.
  */
 int hwt_images_open(struct hwt_images *images, const char *path, struct hwt_binary **found);
-/* Returns 0, or an error if the file's code is for another machine than the traced one. */
+/* Returns 0, or an error if the file's code is not for the machine that was traced. */
 int hwt_images_check_machine(struct hwt_images *images, const struct hwt_binary *binary);
 
 /* Adds a file that was found `base` bytes above its own addresses. Returns 0 or KTREAD_E_MEMORY. */
@@ -238,13 +241,13 @@ int hwt_found_add(struct hwt_images *images, struct hwt_binary *binary, uint64_t
 /*
  * Finds the file whose code is at an address. Several files may have been there, one after another or in
  * different processes: the file whose bytes match the recorded code is returned. Narrows [*from, *until) to
- * the stamps at which the answer is the same. Returns NULL if there is none.
+ * the timestamps at which the answer is the same. Returns NULL if there is none.
  */
 const struct hwt_found *hwt_found_at(const struct hwt_images *images, uint64_t stamp, uint64_t address,
 				     uint64_t *from, uint64_t *until);
 
 /*
- * Returns a view of what process `pid` has mapped at a stamp (0: the latest). The view is valid until the
+ * Returns a view of what process `pid` has mapped at a timestamp (0: the latest). The view is valid until the
  * next call. Returns NULL if out of memory.
  */
 const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, uint64_t stamp);

@@ -12,8 +12,8 @@
 #define LEAST 8u
 
 /*
- * Counts for each address space, because in other spaces other programs may have run at the same addresses.
- * The counts of the space that matches the file best are the result.
+ * Keeps separate counts for each address space, because other programs may have run at the same addresses in
+ * other spaces. The counts of the space that matches the file best are the result.
  */
 struct tallies {
 	const struct hwt_file *file;

@@ -17,7 +17,7 @@
  * reaches a branch that needs a packet earlier.
  */
 #define IDLE_MOST 65536u
-/* Largest number of consecutive runs within a function that may share one position and stamp. */
+/* Largest number of consecutive runs within a function that may share one position and timestamp. */
 #define LOOK_EVERY 8u
 
 /* Makes libipt decode with the image that is valid at `stamp`. Returns false if out of memory. */
@@ -29,7 +29,7 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 		return true;
 	image = pt_sections_at(decoder->sections, stamp, &decoder->until);
 	decoder->since = stamp;
-	if (stamp == 0) /* if no stamp is known, a new image is needed as soon as one is known */
+	if (stamp == 0) /* if no timestamp is known, a new image is needed as soon as one is known */
 		decoder->until = 0;
 	if (!image)
 		return false;
@@ -51,7 +51,7 @@ static bool read_time(struct pt_decoder *decoder, uint64_t time)
 	return set_stamp(decoder, decoder->read);
 }
 
-/* Sets the stamp of the following steps to the last time that libipt has read. */
+/* Sets the timestamp of the following steps to the last time that libipt has read. */
 static void reach_time(struct pt_decoder *decoder)
 {
 	decoder->now.has_stamp = decoder->time != 0;
@@ -67,7 +67,7 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
 }
 
 /*
- * Returns the stamp at which libipt asks for code. libipt may have read a later time since its time was last
+ * Returns the timestamp at which libipt asks for code. Its time may be later than the time that was last
  * recorded.
  */
 static uint64_t stamp_of_code(void *opened)
@@ -185,8 +185,8 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 	return (struct pt_last){
 		.address = block->end_ip,
 		/*
-		 * with PT_NO_SECTION, no later search finds this element, because other code may be at the
-		 * address then
+		 * with PT_NO_SECTION, no later search finds this element, because other code may then be at
+		 * the address
 		 */
 		.section = block->isid ? block->isid : PT_NO_SECTION,
 		.mode = block->mode,
@@ -211,8 +211,8 @@ static inline const struct pt_last *last_of(struct pt_decoder *decoder, const st
 }
 
 /*
- * Fills in a block as a run whose successor is not known yet. Members that are the same in all runs keep the
- * values that the last run has set.
+ * Fills in a block as a run whose successor is not known yet. Members that are the same in all runs are left
+ * unchanged: they have the values of the previous run.
  */
 static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *step,
 			     const struct pt_block *block, const struct pt_last *last, uint64_t after)
@@ -273,8 +273,8 @@ static bool is_idle(const struct pt_decoder *decoder)
 /*
  * Decodes runs up to an event, or anything else to be handled. The last run is held back, because what
  * follows shows how it ended. Returns the number of runs, or KTREAD_E_MEMORY. This is the hot path: branches
- * are remembered instead of decoded again, values that were just written are not read back, and libipt is
- * asked for its position only if it matters.
+ * are remembered instead of decoded again, values that were just written are not read back, and the position
+ * is read from libipt only if it matters.
  */
 static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned most)
 {

@@ -59,8 +59,8 @@ struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt);
 unsigned pt_newer_packet(const unsigned char *bytes, size_t size, struct pt_newer *newer);
 /*
  * libipt's callback for packets that it cannot read. libipt then skips these packets; the packets around them
- * keep their meaning. If `flow` is not NULL, packets with an address are refused, because libipt would take
- * the FUP of such a packet for the FUP of an interrupt.
+ * keep their meaning. If `flow` is not NULL, packets with an address are refused: a FUP packet follows them,
+ * which libipt would mistake for the FUP packet of an interrupt.
  */
 int pt_newer_read(struct pt_packet_unknown *unknown, const struct pt_config *config, const uint8_t *at,
 		  void *flow);
@@ -85,16 +85,16 @@ const char *pt_wake_words(bool interrupt, bool store, bool autonomous);
 struct pt_sections;
 
 /*
- * Opens the sections of process `pid` (0: of all). Code that libipt asks for is read as of the stamp that
+ * Opens the sections of process `pid` (0: of all). Code that libipt asks for is read as of the timestamp that
  * now(decoder) returns, because code may change between any two instructions. Returns NULL if out of memory.
  */
 struct pt_sections *pt_sections_open(struct hwt_images *images, uint32_t pid, uint64_t (*now)(void *decoder),
 				     void *decoder);
 void pt_sections_close(struct pt_sections *sections);
 /*
- * Returns the image that is valid at a stamp (0: unknown): the image that was returned last, or a new image
- * that replaces it. Sets *until to the first stamp at which it is not valid any more. Returns NULL if out of
- * memory.
+ * Returns the image that is valid at a timestamp (0: unknown): the image that was returned last, or a new
+ * image that replaces it. Sets *until to the first timestamp at which it is not valid any more. Returns NULL
+ * if out of memory.
  */
 struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, uint64_t *until);
 
@@ -120,7 +120,7 @@ struct pt_decoder {
 	struct hwt_images *images;
 	struct pt_sections *sections;
 	struct pt_image *image;
-	uint64_t since, until; /* stamps [since, until) for which `image` is valid */
+	uint64_t since, until; /* timestamps [since, until) for which `image` is valid */
 	struct pt_block_decoder *block_decoder;
 	struct hwt_piece piece;
 	int status;   /* result of libipt's last call */
@@ -131,9 +131,10 @@ struct pt_decoder {
 	size_t resumed;	    /* offset in `own` of the PSB that pt_resume() wrote last */
 	uint64_t offset;    /* offset in the piece up to which libipt has read */
 	uint64_t time;	    /* last time that libipt has read; 0: unknown */
-	uint64_t read;	    /* `time` as a stamp; the runs that are decoded next may have an earlier stamp */
-	uint64_t asked_at;  /* stamp at which libipt last asked for code */
-	/* Template of a run: position, stamp, process, thread and address space. */
+	/* `time` as a timestamp; the runs that are decoded next may have an earlier timestamp */
+	uint64_t read;
+	uint64_t asked_at; /* timestamp at which libipt last asked for code */
+	/* Template of a run: position, timestamp, process, thread and address space. */
 	struct hwt_step now;
 	/* `blocks`: number of blocks so far; `blocks_read`: that number when libipt last read a packet */
 	uint64_t blocks, blocks_read;
@@ -156,7 +157,7 @@ struct pt_decoder {
 
 /* Sets the unit's time for the following steps. Returns false if out of memory. */
 bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time);
-/* Fills in a step with only the current position, stamp, process, thread and address space. */
+/* Fills in a step with only the current position, timestamp, process, thread and address space. */
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind);
 
 /* Fetches an event. Returns 1; 0 if no step is made from it; or KTREAD_E_MEMORY. */
@@ -176,8 +177,8 @@ bool pt_decoder_look(struct pt_decoder *decoder);
 /* Returns the offset of the last PSB at or before `offset`, or 0 if there is none. */
 size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset);
 /*
- * Makes a gap step that describes what could not be decoded and why, and resumes after it. `idle`: the code
- * looped without using up a packet. Returns 1, or KTREAD_E_MEMORY.
+ * Makes a gap step that describes what could not be decoded and why, and resumes after the gap. `idle`: the
+ * code looped without using up a packet. Returns 1, or KTREAD_E_MEMORY.
  */
 int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle);
 /*
@@ -190,9 +191,9 @@ int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
  * Resumes after missing code, where libipt stopped at `offset`. libipt can begin only at a PSB, so this
  * function writes one into a copy of the piece. The packets after this PSB repeat the time, mode and address
  * space that the skipped packets gave. Tracing begins at the next address of known code that a packet gives.
- * If an overflow comes before it, the overflow is repeated, too, and tracing begins at the address that
- * follows it.
- * 
+ * If an overflow comes before this address, the overflow is repeated, too, and tracing begins at the address
+ * after the overflow.
+ *
  * Returns 1 and sets decoder->resumed to the PSB's offset and *address to the offset after the packet with
  * the address; 0 if no packet before the unit's next PSB gives such an address; or KTREAD_E_MEMORY.
  */

@@ -9,7 +9,8 @@
 #include "pt.h"
 
 /*
- * Returns true if only tracing stopped: execution continues at the same address, so there was no interrupt.
+ * Returns true if only the tracing stopped, and the code continued at the same address, so there was no
+ * interrupt.
  */
 static bool stops(const struct pt_event *event)
 {
@@ -42,7 +43,8 @@ static unsigned parts_of(const struct pt_event *event)
 		return event->status_update ? 0 : 1;
 	default:
 		/*
-		 * Modes are part of each run, and times are part of each step. So their events make no steps.
+		 * Modes are part of each run, and times are part of each step. So no steps are made from
+		 * their events.
 		 */
 		return 0;
 	}

@@ -31,8 +31,8 @@ size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset)
 
 /*
  * Returns the offset of a PSB that is still usable, or 0. libipt has read the status packets of this PSB and
- * at most one more packet, which contradicted the bytes before the PSB. Those earlier bytes are damaged, but
- * the PSB itself may not be.
+ * at most one more packet, which contradicted the bytes before the PSB. The earlier bytes are damaged, but
+ * the PSB itself may be intact.
  */
 static size_t unused_psb(const struct pt_decoder *decoder)
 {

@@ -160,7 +160,7 @@ static void drop_code(struct pt_sections *sections)
 	sections->gathered = false;
 }
 
-/* Collects the code of the period that contains a stamp. */
+/* Collects the code of the period that contains a timestamp. */
 static int gather_code(struct pt_sections *sections, uint64_t stamp)
 {
 	const struct hwt_code_runs *runs = &sections->runs;
@@ -179,7 +179,7 @@ static int gather_code(struct pt_sections *sections, uint64_t stamp)
 	return status;
 }
 
-/* Returns true if the sections of code are valid at a stamp. */
+/* Returns true if the sections of code are valid at a timestamp. */
 static bool has_code(const struct pt_sections *sections, uint64_t stamp)
 {
 	const struct hwt_code_runs *runs = &sections->runs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What libipt 2.0, the version in Debian 12, does not know: newer CPU models and packets. */
+/* CPU models and packets that are newer than libipt 2.0, the version in Debian 12. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -14,7 +14,7 @@
 #define HEAD_FUP     0xddu /* FUP with a 64-bit address */
 #define ADDRESS_MOST 9u	   /* size in bytes of a packet with a 64-bit address */
 
-/* Place of a packet in the piece. Size 0: no packet. */
+/* Place of a packet in the piece. If the size is 0, there is no packet. */
 struct place {
 	size_t offset, size;
 };

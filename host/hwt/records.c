@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Reads records of hardware trace from a process trace. An ident belongs to a context until another context
- * takes it, as in a file to which several sessions were appended. Undamaged records are read even if others
+ * gets it, as in a file to which several sessions were appended. Undamaged records are read even if others
  * are damaged.
  */
 #include <inttypes.h>
@@ -18,9 +18,7 @@
 #define PATH_MOST     4096u
 
 struct context {
-	/*
-	 * number of contexts that were read before this one; distinguishes contexts that have the same ident
-	 */
+	/* number of contexts that were read earlier; distinguishes contexts that have the same ident */
 	uint32_t session;
 	struct ktrx_hwt_context context;
 	struct ktrx_hwt_pt pt;

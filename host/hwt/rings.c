@@ -11,7 +11,7 @@
 #include "ktrx/hwt_unit.h"
 #include "file.h"
 
-#define PT_BRANCHES_MOST 47u /* in one packet */
+#define PT_BRANCHES_MOST 47u /* maximum number of branches in one packet */
 #define PT_TNT_LONG	 0xa302u
 #define PT_FUP_FULL	 0xddu
 #define PT_PGD_FULL	 0xc1u
@@ -66,7 +66,7 @@ static size_t put_etm4(const struct ktrx_hwt_ring *ring, unsigned char *to)
 }
 
 /*
- * Writes the packets that the unit had not written yet. Returns their size, or 0 if the state of the unit is
+ * Writes the packets that the unit has not written yet. Returns their size, or 0 if the state of the unit is
  * not valid.
  */
 static size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring,
@@ -172,8 +172,8 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	stream->stream.lost = ring.lost;
 	stream->written = ring.position;
 	/*
-	 * While the machine runs, the ring's head may change as it is read. Two equal readings are
-	 * consistent.
+	 * While the machine runs, the ring's head may change as it is read. If two readings are equal, they
+	 * are consistent.
 	 */
 	if (hwt_store_read(&file->store, at, &again, sizeof(again)) == sizeof(again) &&
 	    memcmp(&ring, &again, sizeof(ring)) == 0)
@@ -191,7 +191,7 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	return status;
 }
 
-/* Reads the code that ran. Its stamps are times of the unit, until take_clock() converts them. */
+/* Reads the code that ran. Its timestamps are times of the unit, until take_clock() converts them. */
 static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 {
 	/* The bits of an address space that packets contain. */
@@ -233,8 +233,8 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 }
 
 /*
- * Converts the code's stamps from the unit's time if the guest has reported its clock; otherwise stamps are
- * the unit's time.
+ * Converts the code's timestamps from the unit's time if the guest has reported its clock; otherwise
+ * timestamps are the unit's time.
  */
 static int take_clock(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 {

@@ -21,8 +21,8 @@ struct hwt_snapshot {
 	uint64_t space[SPACES];
 	unsigned spaces;
 	/*
-	 * Virtual and physical address of ktrace's root. The kernel's image is contiguous, so any of its
-	 * addresses can be translated by them. 0: unknown.
+	 * Virtual and physical address of ktrace's root. The kernel's image is contiguous, so these two
+	 * addresses suffice to translate any address in it. 0: unknown.
 	 */
 	uint64_t virtual, physical;
 };
@@ -136,9 +136,9 @@ static bool is_near_root(const struct hwt_snapshot *snapshot, uint64_t address)
 
 /*
  * Returns true if the page tables of an address space have been reused, because its process has ended. Reused
- * page tables map the root's address elsewhere, or do not map it. Page tables that do not map the root are
- * certainly reused only if they map `address`, and `address` is in the kernel's image: some page tables of
- * programs do not map the kernel.
+ * page tables map the root's address elsewhere, or do not map it. But some page tables of programs do not map
+ * the kernel. So page tables that do not map the root are certainly reused only if `address` is in the
+ * kernel's image and they map it.
  */
 static bool is_reused(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
 {

@@ -19,7 +19,7 @@
 #define TIMESTAMP_SIZE	 9u
 #define END_HEADER	 0x01
 
-/* Limits of the work of finding the next record, counted in packets that are read. */
+/* Limits on the work of finding the next record, counted in packets that are read. */
 #define FIND_FIRST 4096u /* number of packets that may be read at first */
 #define FIND_MORE  4u	 /* number of packets that may be read in addition for each byte that is skipped */
 #define FIND_PADS  64u	 /* number of padding bytes that count as one packet */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Checks whether a list of symbols is that of the kernel that ran, and how much higher that kernel ran. */
+/* Checks whether a list of symbols belongs to the kernel that ran, and how far that kernel was moved. */
 #include "symbol_map.h"
 
 #include <elf.h>

@@ -33,7 +33,7 @@ struct hwt_map {
  */
 int hwt_map_open(struct hwt_map **map, const char *path, char *message, size_t size);
 void hwt_map_close(struct hwt_map *map);
-/* Returns the function that contains an address, or NULL. */
+/* Returns the function that contains an address, or NULL if there is none. */
 const struct hwt_map_function *hwt_map_find(const struct hwt_map *map, uint64_t address);
 
 /*
@@ -57,7 +57,7 @@ int hwt_map_fit_at(struct hwt_map_fit *fit, const struct hwt_map *map, const str
 int hwt_map_fit_find(struct hwt_map_fit *fit, const struct hwt_map *map, const struct hwt_file *file);
 /* Returns true if there are enough calls to judge. */
 bool hwt_map_fit_is_known(const struct hwt_map_fit *fit);
-/* Returns true if the list is that of the kernel that ran. */
+/* Returns true if the list belongs to the kernel that ran. */
 bool hwt_map_fit_is_good(const struct hwt_map_fit *fit);
 
 #endif

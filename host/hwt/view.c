@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Views: which file is mapped where in a process at a moment. */
+/* Views: the files that are mapped in a process at a moment, and their addresses. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,8 @@ static int clear(struct hwt_view *view, uint64_t address, uint64_t last)
 }
 
 /*
- * Maps the part of `span` that is within its file, replacing what was mapped there. That part may be empty.
+ * Maps the part of `span` that is within its file, and replaces what was mapped there. That part may be
+ * empty.
  */
 static int map_span(struct hwt_view *view, struct hwt_span span)
 {
@@ -169,8 +170,8 @@ static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
 }
 
 /*
- * Applies mappings up to a stamp. The mappings that were recorded first are valid even before their stamps,
- * because they existed before the recording began.
+ * Applies mappings up to a timestamp. The mappings that were recorded first are valid even before their
+ * timestamps, because they existed before the recording began.
  */
 static int advance(struct hwt_images *images, struct hwt_view *view, uint64_t stamp)
 {
@@ -200,8 +201,8 @@ static int advance(struct hwt_images *images, struct hwt_view *view, uint64_t st
 }
 
 /*
- * Chooses a view: a view that is valid at the stamp; if there is none, a view that can be advanced to the
- * stamp; if there is none, the least recently used view.
+ * Chooses a view: a view that is valid at the timestamp; if there is none, a view that can be advanced to the
+ * timestamp; if there is none, the least recently used view.
  */
 static struct hwt_view *choose(struct hwt_images *images, uint32_t pid, uint64_t stamp)
 {

@@ -146,7 +146,7 @@ struct kdump_context {
 	uint32_t pid; /* process of the current record */
 
 	struct kdump_process_text process_text; /* printed last */
-	uint64_t first, previous; /* stamps of the first and the previous record, for -E and -R */
+	uint64_t first, previous; /* timestamps of the first and the previous record, for -E and -R */
 	bool any;		  /* true if `first` and `previous` are set */
 };
 

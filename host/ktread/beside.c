@@ -17,7 +17,9 @@ struct item {
 };
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");
 
-/* A source and its state, which all rings of the source share. */
+/*
+ * A source of records that is read beside a trace, and its state. All rings of the source share this struct.
+ */
 struct beside {
 	struct ktread_beside_source source;
 	uint32_t first_id; /* id of the source's first type in the trace's table */
@@ -158,7 +160,7 @@ int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source
 		return ktread_keep_message(trace, ktread_fail_memory());
 	}
 	beside->source = *source;
-	beside->references = 1; /* this function's reference */
+	beside->references = 1; /* the reference of this function, which it drops at its end */
 	if (trace->info.version != KTRX2_VERSION || trace->info.form == KTREAD_FORM_PROCESSES)
 		status = ktread_fail(KTREAD_E_UNSUPPORTED, "%s: can only be added to a trace of version 2",
 				     source->path);
@@ -195,8 +197,8 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 	if (status < 0)
 		return status;
 	/*
-	 * Find the lowest id such that it and all higher ids are free. Id 0 is never used, and ids of places
-	 * are not free.
+	 * Find the lowest id from which on all ids are free. Id 0 is never used, and ids of places are not
+	 * free.
 	 */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;

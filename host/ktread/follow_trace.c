@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Makes the trace of a guest that is followed: the names, types and rings of the guest's newest layout. The
- * layout changes when the kernel lends memory to ktrace, or when a CPU comes online. Then a new trace is
+ * layout changes when the kernel gives memory to ktrace, or when a CPU comes online. Then a new trace is
  * made, which takes over the state of the rings that were followed before.
  */
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "message.h"
 #include "versions.h"
 
-/* A cursor only has the records that hand_out() has given it. It reads no others. */
+/* A cursor has only the items that hand_out() has given it, and reads no others. */
 static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	(void)trace;

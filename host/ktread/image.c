@@ -72,7 +72,7 @@ static int resolve_virtual(const struct ktread_image *image, uint64_t address, u
 	    is_turn(image, address - image->root.self + image->physical, &attempt, physical))
 		return 0;
 	/*
-	 * Memory that was not lent to ktrace may be in the same mapping as a lent block: try, for each block,
+	 * Memory outside of the lent blocks may be in the same mapping as a lent block: try, for each block,
 	 * the distance between its virtual and its physical address.
 	 */
 	for (uint32_t i = 0; i < image->blocks; i++) {
@@ -478,7 +478,9 @@ int ktread_image_refresh(struct ktread_image *image)
 				   "%s: root at 0x%" PRIx64 ": it is gone, as after a reset of the guest",
 				   image->memory->name, image->physical);
 	if (!image->fixed && (root.nonce != image->root.nonce || root.sequence != image->root.sequence)) {
-		/* Since the last scan, memory was lent, or the guest booted again. */
+		/*
+		 * Since the last scan, the kernel has given memory to ktrace, or the guest has booted again.
+		 */
 		ktread_scan_free(&image->scan);
 		status = ktread_scan_run(&image->scan, image->memory);
 		if (status < 0)

@@ -31,7 +31,7 @@ void ktread_scan_free(struct ktread_scan *scan);
 
 #define KTREAD_IMAGE_BLOCKS 256u /* maximum number of lent blocks of one boot that are used */
 
-/* A lent block: memory that the kernel of this boot lent to ktrace. */
+/* A lent block: memory that the kernel gave to ktrace during this boot. */
 struct ktread_image_block {
 	uint64_t self; /* virtual address */
 	uint64_t length;
@@ -45,7 +45,7 @@ struct ktread_image {
 	struct ktread_image_block block[KTREAD_IMAGE_BLOCKS];
 	uint32_t blocks;
 	uint64_t position;     /* position of the root in the source of bytes */
-	struct ktrx_root root; /* as last read */
+	struct ktrx_root root; /* the root's bytes, as last read */
 	uint64_t physical;
 	struct ktread_layout *layout;
 	uint32_t boots;	 /* number of boots found; each boot has a nonce of its own */

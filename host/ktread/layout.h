@@ -125,10 +125,7 @@ bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint
 uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			    uint64_t most);
 
-/*
- * The layout of a v2 trace: a checked copy of all that its root leads to, in a dump or in memory: sections
- * and rings. Code that reads or rewrites a v2 trace uses this copy, never the root itself.
- */
+/* the descriptor, as it is in memory */
 
 struct ktread_section {
 	struct ktrx_section row; /* as found */

@@ -253,8 +253,8 @@ static void present(struct ktread_proc *trace, uint32_t payload)
  * if the chain reaches `until`, passes it, or reaches the end of the file. Otherwise returns false, and *at
  * is the last record of the chain.
  *
- * Such a chain may also be data that a program has written, namely a trace. But that chain ends within the
- * payload, or the end of the file cuts both short.
+ * The payload may be a trace that a program has written. It then contains such a chain, too. But that chain
+ * ends within the payload, or the end of the file cuts both short.
  */
 static bool lead_on(struct ktread_proc *trace, size_t *at, size_t until)
 {

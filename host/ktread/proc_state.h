@@ -219,7 +219,8 @@ int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *for
 	__attribute__((format(printf, 3, 4)));
 /*
  * Called if bytes of a record are missing. Returns 0 if they may still come. Otherwise returns an error, and
- * nothing more is read. `bytes` is the size of the whole record. Requires: the input has fewer bytes.
+ * nothing more is read. `bytes` is the size of the whole record. Requires: fewer than `bytes` bytes are
+ * buffered.
  */
 int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes);
 

@@ -104,8 +104,8 @@ static const struct ktread_type types[TYPES] = {
 
 /*
  * Event types for the beginning and the return of a system call, used if the process trace is shown beside
- * another trace. That trace has events of the same calls. So these event types have other names than in a
- * process trace alone: the beginning and the return of a call are paired by the names of their events.
+ * another trace. That trace has events of the same calls, and the beginning and the return of a call are
+ * paired by the names of their events. So these event types have other names than in a process trace alone.
  */
 FIELDS(named_call) = { TEXT("call"), U64("a1"), U64("a2"), U64("a3"), U64("a4"), U64("a5"), U64("a6") };
 FIELDS(named_result) = { TEXT("call"), I64("result") };

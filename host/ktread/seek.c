@@ -27,7 +27,7 @@ struct part {
 
 /*
  * Finds the first record in slots [from, to). Sets *found to its slot, or to `to` if there is none, and
- * *stamp. Returns 0 or an error.
+ * *timestamp. Returns 0 or an error.
  */
 static int first_record(const struct ktread_seek *seek, uint64_t from, uint64_t to, uint64_t *found,
 			uint64_t *stamp)

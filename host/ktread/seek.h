@@ -24,8 +24,8 @@ struct ktread_seek {
 	uint64_t slots;
 	uint64_t spacing; /* minimum distance between samples; 0: KTREAD_SEEK_SPACING */
 	/*
-	 * Sets stamp[n] to the timestamp of the record that begins in slot at + n, or to KTREAD_SEEK_NONE.
-	 * Returns 0 or an error.
+	 * Sets timestamp[n] to the timestamp of the record that begins in slot at + n, or to
+	 * KTREAD_SEEK_NONE. Returns 0 or an error.
 	 */
 	int (*stamps)(void *context, uint64_t at, uint64_t *stamp, uint32_t count);
 	/*

@@ -34,7 +34,7 @@ struct ktread_memory {
 	uint16_t machine; /* for a RAM file: its ELF machine if the caller has given it, otherwise 0 */
 	uint64_t size;
 	uint64_t missing; /* number of bytes that an ELF core describes, but that are not in its file */
-	char *name;	  /* for messages */
+	char *name;	  /* name of the memory in messages */
 };
 
 /*

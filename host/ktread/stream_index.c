@@ -115,7 +115,7 @@ int ktread_stream_index_load(struct ktread_stream_index *index, struct ktread_me
 
 /* ---- finding a window with the index ---- */
 
-/* The spans of a ring. They are in the order of time, if the first one is that of the oldest slot. */
+/* The spans of a ring. They are in order of time if the first one is that of the oldest slot. */
 struct ring_spans {
 	const struct ktrx_stream_span *span;
 	uint32_t spans;

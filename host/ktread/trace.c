@@ -138,7 +138,7 @@ int ktread_rewind(struct ktread *trace)
 			first = ktread_item_stamp(cursor->item);
 	}
 	first = first == UINT64_MAX ? 0 : first;
-	/* the first stamp of a window is not that of the trace */
+	/* the first timestamp of a window is not that of the trace */
 	if (!is_window(trace))
 		trace->first_stamp = first;
 	ktread_merge_reset(&trace->merge, first);

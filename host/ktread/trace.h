@@ -108,10 +108,10 @@ void ktread_names_free(struct ktread_names *names);
 /*
  * Merges rings by timestamp. A tournament tree finds the ring with the earliest next timestamp.
  *
- * A node is a single word: the timestamp minus `base` in the upper bits, the ring in the lower bits. So one
- * round is a load, a comparison and a conditional move. If two items have equal timestamps, the item of the
- * ring with the lower number wins. Many rounds are played in one loop, before the reader needs their results,
- * until the items of some ring run out.
+ * A node is a single word: the timestamp minus `base` in the upper bits, the ring in the lower bits. So each
+ * round of the tournament is a load, a comparison and a conditional move. If two items have equal timestamps,
+ * the item of the ring with the lower number wins. Many rounds are played in one loop, before the reader
+ * needs their results, until the items of some ring run out.
  *
  * If a timestamp is so far from `base` that it does not fit into a node, it is replaced by the largest
  * timestamp that fits.
@@ -199,8 +199,8 @@ struct ktread_version {
 	uint16_t (*brief)(struct ktread_cursor *cursor, struct ktread_brief *brief, uint16_t room);
 	void (*rewind)(struct ktread *trace, struct ktread_cursor *cursor);
 	/*
-	 * Called after `rewind`, unless it is NULL: leaves out the parts of the ring that cannot contain
-	 * events which the filter accepts. Returns 0 or an error.
+	 * Called after `rewind`: skips the parts of the ring that cannot contain events which the filter
+	 * accepts. Returns 0 or an error. The pointer may be NULL: then nothing is skipped.
 	 */
 	int (*seek)(struct ktread *trace, struct ktread_cursor *cursor);
 	void (*destroy)(struct ktread_cursor *cursor);

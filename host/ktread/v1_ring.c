@@ -71,8 +71,8 @@ static int survey_all(struct ktread_v1_ring *ring)
 }
 
 /*
- * Examines at most 8 slots from `slot` on. Sets *stamp to the timestamp of the first record among them that
- * is not empty, or to 0 if all of them are empty.
+ * Examines at most 8 slots from `slot` on. Sets *timestamp to the timestamp of the first record among them
+ * that is not empty, or to 0 if all of them are empty.
  */
 static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *stamp)
 {
@@ -354,7 +354,7 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held)
 
 /* ---- a window of time ---- */
 
-/* part of a ring, in slots, up to which its order is examined before it is read */
+/* number of slots of a ring whose order is examined together before they are read */
 #define EXAMINED_SLOTS (UINT64_C(2) << 20)
 
 static int read_stamps(void *context, uint64_t at, uint64_t *stamp, uint32_t count)

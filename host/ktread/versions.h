@@ -180,7 +180,7 @@ int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t un
  * slots are copied.
  */
 
-#define KTREAD_REORDER 64u /* records */
+#define KTREAD_REORDER 64u /* number of records */
 /* maximum number of slots that are held back, if at most `records` records are held back */
 #define KTREAD_CARRY(records) (2u * (records))
 
@@ -193,7 +193,7 @@ struct ktread_v2_item {
 };
 
 struct ktread_v2_ring {
-	const struct ktread *trace; /* for its clocks */
+	const struct ktread *trace; /* the trace, whose clocks are used */
 	const struct ktread_layout *layout;
 	const struct ktread_ring_place *place;
 	uint32_t ring;
@@ -211,7 +211,7 @@ struct ktread_v2_ring {
 	uint64_t decoded, invalid;
 	/* number of records that came so late that the window cannot put them in order */
 	uint64_t disordered;
-	uint32_t window;       /* slots */
+	uint32_t window;       /* size of the window in slots */
 	uint32_t reorder;      /* maximum number of records that are held back */
 	uint64_t (*buffer)[4]; /* slots of the records that were held back, then the slots of the window */
 	struct ktread_v2_item *item;
@@ -258,8 +258,8 @@ static inline const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring 
 }
 
 /*
- * Sets *stamp to the whole, corrected timestamp of a record, and returns true. For an anchor, only sets the
- * reference for later records, and returns false.
+ * Sets *timestamp to the whole, corrected timestamp of a record, and returns true. For an anchor, only sets
+ * the reference for later records, and returns false.
  */
 bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uint64_t *stamp);
 

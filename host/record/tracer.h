@@ -66,8 +66,8 @@ struct record_payload {
 };
 
 /*
- * Adds a record. The caller sets type, flags, pid, tid and lost in `head`. If `head` has stamp 0, the record
- * gets the current time; otherwise the caller has set its stamp and its CPU.
+ * Adds a record. The caller sets type, flags, pid, tid and lost in `head`. If `head` has timestamp 0, the
+ * record gets the current time; otherwise the caller has set its timestamp and its CPU.
  */
 void record_sink_add(struct record_sink *sink, const struct ktrx_proc_record *head,
 		     const struct record_payload *payload);

@@ -17,15 +17,15 @@
 #define SHOWN 4u /* maximum number of waiters that are listed for a lock */
 /* time in ms after the owner's end, within which another thread may still release the lock */
 #define LASTS_MS 1000u
-/* time in ms: if stamps of two CPUs are closer than this, the order of their events is unknown */
+/* time in ms: if timestamps of two CPUs are closer than this, the order of their events is unknown */
 #define APART_MS 10u
 #define SEVERAL	 UINT32_MAX
 
 struct waiter {
 	const struct why_thread *thread;
 	/*
-	 * `lock`: the lock; `since`: stamp at which the wait began; `pc`: place in the code where it began;
-	 * `since` and `pc` are 0 if unknown
+	 * `lock`: the lock; `since`: timestamp at which the wait began; `pc`: place in the code where it
+	 * began; `since` and `pc` are 0 if unknown
 	 */
 	uint64_t lock, since, pc;
 	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0: unknown */
@@ -52,8 +52,8 @@ struct orphan {
 	const struct why_hold *hold;
 	uint32_t owner; /* last owner of the lock, as thread id + 1; 0: unknown */
 	/*
-	 * stamp of the owner's end; 0: unknown, because only the missing row in the kernel's table shows that
-	 * the owner has ended
+	 * timestamp of the owner's end; 0: unknown, because only the missing row in the kernel's table shows
+	 * that the owner has ended
 	 */
 	uint64_t ended;
 	bool is_orphan;			/* the owner of the lock has ended */

@@ -172,14 +172,15 @@ struct cycle {
 	uint32_t count;
 	uint32_t waits;	   /* number of edges that are waits, which is the number of parties */
 	uint32_t party[2]; /* nodes of the first two parties */
-	uint64_t newest;   /* stamp at which the newest wait of the cycle began; this wait closed the cycle */
-	bool by_table;	   /* the kernel's tables, not events, show all edges */
-	bool timed;	   /* one of the waits has a timeout, or its thread sleeps between its attempts */
-	bool nested;	   /* an IPI that interrupts a handler may still end one of the waits */
-	bool asks;	   /* one of the waits is for an answer to an IPI */
-	bool tries; /* one of the parties does not wait for a lock, but tries to take it again and again */
-	bool turns; /* one of the waits is for a CPU whose thread cannot be preempted */
-	bool locks; /* each wait is for the end of a thread, or for a lock that is known to be held */
+	/* timestamp at which the newest wait of the cycle began; this wait closed the cycle */
+	uint64_t newest;
+	bool by_table; /* the kernel's tables, not events, show all edges */
+	bool timed;    /* one of the waits has a timeout, or its thread sleeps between its attempts */
+	bool nested;   /* an IPI that interrupts a handler may still end one of the waits */
+	bool asks;     /* one of the waits is for an answer to an IPI */
+	bool tries;    /* one of the parties does not wait for a lock, but tries to take it again and again */
+	bool turns;    /* one of the waits is for a CPU whose thread cannot be preempted */
+	bool locks;    /* each wait is for the end of a thread, or for a lock that is known to be held */
 };
 
 /*

@@ -62,7 +62,7 @@ struct health {
 	 */
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
-	uint64_t oldest;  /* stamp of the oldest sleep without a timeout */
+	uint64_t oldest;  /* timestamp of the oldest sleep without a timeout */
 	/* number of threads that wait for a lock with a timeout and have waited for more than a moment */
 	uint32_t timed_for_lock;
 	bool modes_known; /* the kernel has set a mode on each CPU */
@@ -484,7 +484,7 @@ static void say_no_events(const struct why_evidence *evidence, struct why_findin
 		if (known[n] > since)
 			/*
 			 * if no event mentions the thread, thread->first is UINT64_MAX: `since` is then later
-			 * than any stamp, and no line is added
+			 * than any timestamp, and no line is added
 			 */
 			since = known[n];
 	if (thread->ran < evidence->window / 2 || why_ms(evidence, CALM_MS) == 0 ||

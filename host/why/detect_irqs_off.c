@@ -137,7 +137,7 @@ static uint32_t takers(const struct why_evidence *evidence)
 
 /*
  * Returns whether interrupts were certainly enabled in the period: the kernel last enabled or disabled them
- * before the period began, and an interrupt ended the period. The recorded stamp of the change may be too
+ * before the period began, and an interrupt ended the period. The recorded timestamp of the change may be too
  * early, but it is never before the CPU's previous interrupt.
  */
 static bool was_on(const struct why_cpu *cpu, const struct why_quiet *quiet)

@@ -28,9 +28,9 @@
 #define RATE_LEAST 1000u
 
 /*
- * Returns whether the loop lasts until the end of the trace. `last` is the stamp of its newest repetition. It
- * is compared with the newest event of the thread's CPU, because the host may have stopped that CPU before
- * the end.
+ * Returns whether the loop lasts until the end of the trace. `last` is the timestamp of its newest
+ * repetition. It is compared with the newest event of the thread's CPU, because the host may have stopped
+ * that CPU before the end.
  */
 static bool lasts_until_end(const struct why_evidence *evidence, const struct why_thread *thread,
 			    uint64_t last)

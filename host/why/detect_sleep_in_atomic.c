@@ -8,7 +8,7 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define STALE_MS 100u /* time in ms by which stamps in the tables may be too early */
+#define STALE_MS 100u /* time in ms by which timestamps in the tables may be too early */
 /* time in ms: if a CPU still switched threads this long after the recorded switch, that CPU is not stuck */
 #define LONG_MS 1000u
 
@@ -84,8 +84,8 @@ static void say_holder(const struct why_evidence *evidence, const struct why_cpu
 }
 
 /*
- * Returns the stamp at which the CPU took the lock; 0 if the CPU's row in the kernel's table does not name
- * the lock.
+ * Returns the timestamp at which the CPU took the lock; 0 if the CPU's row in the kernel's table does not
+ * name the lock.
  */
 static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 {

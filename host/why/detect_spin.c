@@ -25,8 +25,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the stamp from which on the trace contains all events that the thread recorded on that CPU. Returns
- * the end of the trace if there is no such stamp.
+ * Returns the timestamp from which on the trace contains all events that the thread recorded on that CPU.
+ * Returns the end of the trace if there is no such timestamp.
  */
 static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			    const struct why_thread *thread)
@@ -41,7 +41,7 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 	return cpu->cut ? later(since, cpu->first_stamp) : since;
 }
 
-/* Returns the stamp since which the thread has certainly recorded no event of its own. */
+/* Returns the timestamp since which the thread has certainly recorded no event of its own. */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)
 {

@@ -14,7 +14,7 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-/* time in s: a stamp in a table is invalid if it is this much later than the newest event */
+/* time in s: a timestamp in a table is invalid if it is this much later than the newest event */
 #define END_MOST 1000000u
 
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
@@ -172,8 +172,8 @@ static int make_cpus(struct why_evidence *evidence)
 }
 
 /*
- * Sets evidence->end to a stamp from a table if the stamp is later. Ignores the stamp if it is so much later
- * than the newest event that it cannot be valid.
+ * Sets evidence->end to a timestamp from a table if the timestamp is later. Ignores the timestamp if it is so
+ * much later than the newest event that it cannot be valid.
  */
 static void extend(struct why_evidence *evidence, uint64_t stamp)
 {

@@ -2,8 +2,8 @@
 /*
  * The state of a machine at the end of a trace. It is gathered once from four sources: the state tables that
  * the kernel's hooks keep, events, registers and stacks that a host captured, and the host's note about the
- * end of the run. Detectors read this struct and not the trace. All times are stamps of the trace after the
- * correction of clocks. What the kernel does not record is marked as unknown.
+ * end of the run. Detectors read this struct and not the trace. All times are timestamps of the trace after
+ * the correction of clocks. What the kernel does not record is marked as unknown.
  */
 #ifndef WHY_EVIDENCE_H
 #define WHY_EVIDENCE_H
@@ -60,7 +60,7 @@ struct why_last {
 struct why_rate {
 	uint64_t count;	 /* number of events since the last gap on that CPU */
 	uint64_t recent; /* number of the events in `count` that are in the window (why_evidence.window) */
-	uint64_t last;	 /* stamp of the newest event */
+	uint64_t last;	 /* timestamp of the newest event */
 };
 
 /* Counts of interrupts with one number on one CPU. */
@@ -73,12 +73,12 @@ struct why_irq_kind {
 	 * interrupt had returned
 	 */
 	uint64_t close;
-	uint64_t first, last; /* stamps of the first and last interrupt */
+	uint64_t first, last; /* timestamps of the first and last interrupt */
 };
 
 /* A period in which a CPU took no interrupt and ran only one thread, which is not an idle thread. */
 struct why_quiet {
-	/* stamps of the beginning and end of the period; both 0: there is no such period */
+	/* timestamps of the beginning and end of the period; both 0: there is no such period */
 	uint64_t from, to;
 	uint64_t unseen; /* number of ticks of the period for which events do not show that the CPU ran */
 	uint64_t events; /* number of events that the thread recorded in the period */
@@ -117,7 +117,7 @@ struct why_interrupts {
 	 * another event of that CPU between them
 	 */
 	uint64_t run;
-	uint64_t run_first; /* stamp of the first interrupt of the sequence that `run` counts */
+	uint64_t run_first; /* timestamp of the first interrupt of the sequence that `run` counts */
 	/*
 	 * `near`: number of intervals between two interrupts that are at most WHY_TICK_MS long; `far`: number
 	 * of longer intervals
@@ -162,10 +162,10 @@ struct why_cpu {
 	uint32_t frames;
 	/* number of lost or unreadable slots in the part of the CPU's ring that is not yet overwritten */
 	uint64_t lost;
-	uint64_t gap;	      /* stamp of the first event after the last lost slot; 0: no slot is lost */
-	uint64_t first_stamp; /* stamp of the oldest event of the CPU */
+	uint64_t gap;	      /* timestamp of the first event after the last lost slot; 0: no slot is lost */
+	uint64_t first_stamp; /* timestamp of the oldest event of the CPU */
 	bool cut;	      /* the CPU's ring has overwritten the events before `first_stamp` */
-	uint64_t last_stamp;  /* stamp of the newest event of the CPU; 0: there is none */
+	uint64_t last_stamp;  /* timestamp of the newest event of the CPU; 0: there is none */
 	/* number of ticks of the window in which the CPU is seen to run threads other than idle threads */
 	uint64_t worked;
 	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX: unknown */
@@ -214,11 +214,11 @@ struct why_thread {
 	bool idle;     /* the thread is an idle thread */
 	bool has_holder;
 	struct ktrx_holder holder;
-	uint64_t first;	  /* stamp of the oldest event about the thread; UINT64_MAX: there is none */
-	uint64_t created; /* stamp of sched.create; 0: not in the trace */
+	uint64_t first;	  /* timestamp of the oldest event about the thread; UINT64_MAX: there is none */
+	uint64_t created; /* timestamp of sched.create; 0: not in the trace */
 	/* state of the thread according to events; THREADS_UNKNOWN: events do not show the state */
 	enum threads_state state;
-	uint64_t since;	 /* stamp of the change to `state` */
+	uint64_t since;	 /* timestamp of the change to `state` */
 	uint64_t object; /* object that the thread waits for in `state`, according to events */
 	uint32_t cpu;	 /* KTRX_NO_CPU: unknown */
 	struct why_last last;
@@ -228,7 +228,7 @@ struct why_thread {
 	bool in_syscall;
 	/* number of newest system calls that came in a row and have the same arguments and the same result */
 	uint64_t repeats;
-	uint64_t repeat_first; /* stamp of the first system call that `repeats` counts */
+	uint64_t repeat_first; /* timestamp of the first system call that `repeats` counts */
 	bool repeats_cut; /* earlier system calls of this kind may be lost, so `repeats` may be too small */
 	struct why_rate faults; /* mm.fault_enter */
 	uint64_t fault_address; /* address of the newest fault */
@@ -240,7 +240,7 @@ struct why_thread {
 	 * progress between them
 	 */
 	uint64_t fault_repeats;
-	uint64_t fault_first;	/* stamp of the first fault that `fault_repeats` counts */
+	uint64_t fault_first;	/* timestamp of the first fault that `fault_repeats` counts */
 	uint64_t fault_signals; /* number of signals that were delivered since the fault at `fault_first` */
 	bool fault_signalled;	/* a signal was delivered after the newest fault */
 	struct why_fault_nest fault_nest;
@@ -249,7 +249,7 @@ struct why_thread {
 	uint64_t runnable;
 	/* number of interrupts that the thread's CPU has taken since the thread became runnable */
 	uint64_t interrupts;
-	/* stamp of the thread's newest event that announces a sleep; 0: it was woken since then */
+	/* timestamp of the thread's newest event that announces a sleep; 0: it was woken since then */
 	uint64_t blocked;
 	uint64_t blocked_on; /* object on which the thread sleeps, as the event at `blocked` states */
 	/* kind of wait (KTRX_WAIT_*), as the event at `blocked` states; KTRX_WAIT_NONE: not recorded */
@@ -258,25 +258,25 @@ struct why_thread {
 	uint64_t blocked_after;
 	/* usual length of the thread's timed sleeps in ticks, near the median; 0: there was none */
 	uint64_t usual_sleep;
-	/* stamp of the thread's last event that announces a sleep, except a sleep for a lock */
+	/* timestamp of the thread's last event that announces a sleep, except a sleep for a lock */
 	uint64_t last_sleep;
-	/* stamp of the thread's last wakeup in the events; the thread may have been awake already */
+	/* timestamp of the thread's last wakeup in the events; the thread may have been awake already */
 	uint64_t woken;
-	/* stamp of the thread's newest event that is not about a lock, a switch or going to sleep */
+	/* timestamp of the thread's newest event that is not about a lock, a switch or going to sleep */
 	uint64_t last_action;
 	uint32_t last_action_cpu; /* CPU of the event at `last_action` */
 	/* lock that the thread waits for, according to events (lock.contend); 0: none */
 	uint64_t contends;
 	uint64_t contends_since;
 	struct why_tries tries[WHY_TRIED];
-	/* stamp of the newest event that the thread itself recorded, except switches; 0: none */
+	/* timestamp of the newest event that the thread itself recorded, except switches; 0: none */
 	uint64_t last_own_event;
 };
 
 /* A lock that was taken and, according to events, not released. */
 struct why_hold {
 	uint64_t lock;
-	uint64_t stamp; /* stamp at which the lock was taken */
+	uint64_t stamp; /* timestamp at which the lock was taken */
 	uint64_t pc;	/* place where the lock was taken; 0: unknown */
 	uint32_t thread, cpu;
 };
@@ -290,7 +290,7 @@ struct why_hold {
 struct why_order {
 	uint64_t first, then;
 	/*
-	 * stamp of the last time that lock `then` was taken in this order, in the trace with the number
+	 * timestamp of the last time that lock `then` was taken in this order, in the trace with the number
 	 * `trace`
 	 */
 	uint64_t stamp;
@@ -323,12 +323,12 @@ struct why_rhythm {
 	uint64_t interval[WHY_INTERVALS];
 	uint64_t intervals;
 	uint64_t longest;
-	uint64_t first, last; /* stamps of the first and last wakeup; 0: none */
+	uint64_t first, last; /* timestamps of the first and last wakeup; 0: none */
 };
 
 /* The wakeups of a queue's sleepers by interrupts. */
 struct why_irq_waker {
-	uint64_t wakes, last; /* `wakes`: number of these wakeups; `last`: stamp of the last of them */
+	uint64_t wakes, last; /* `wakes`: number of these wakeups; `last`: timestamp of the last of them */
 	bool known;	      /* `number` and `cpu` are valid */
 	uint32_t number, cpu; /* number and CPU of the interrupt that did the last wakeup */
 };
@@ -340,7 +340,7 @@ struct why_irq_waker {
 #define WHY_WAKERS 6u
 struct why_queue {
 	uint64_t address;
-	uint64_t first; /* stamp of the oldest event about the queue */
+	uint64_t first; /* timestamp of the oldest event about the queue */
 	uint64_t wakes; /* number of wakeups of threads that slept on the queue */
 	uint64_t last_wake;
 	struct why_waker waker[WHY_WAKERS]; /* threads that woke sleepers of the queue */
@@ -350,7 +350,7 @@ struct why_queue {
 	/* more than WHY_WAKERS threads woke sleepers of the queue, so some are not in `waker` */
 	bool by_others;
 	uint64_t nobody;	/* number of wakeups that found no thread asleep (sched.wake_nobody) */
-	uint64_t nobody_stamp;	/* stamp of the newest wakeup that found no thread asleep */
+	uint64_t nobody_stamp;	/* timestamp of the newest wakeup that found no thread asleep */
 	uint64_t nobody_ip;	/* place of the newest wakeup that found no thread asleep; 0: unknown */
 	uint32_t nobody_thread; /* thread that did the newest wakeup that found no thread asleep */
 	uint32_t nobody_cpu;	/* CPU of the newest wakeup that found no thread asleep */
@@ -366,7 +366,7 @@ struct why_waits {
 	uint64_t half;	      /* median length of a wait, in ticks */
 	uint64_t late;	      /* length in ticks from which on a wait is late; 0: not known */
 	uint64_t lates;	      /* number of late waits */
-	uint64_t worst_begin; /* stamp of the beginning of the longest wait */
+	uint64_t worst_begin; /* timestamp of the beginning of the longest wait */
 	uint64_t worst_object;
 	uint64_t worst_overtaken; /* number of other waits for devices that ended during the longest wait */
 	uint32_t worst_thread;
@@ -398,7 +398,7 @@ struct why_object {
 
 /* The kernel's panic. */
 struct why_panic {
-	uint64_t stamp; /* stamp of the panic; 0: the trace has no event for a panic */
+	uint64_t stamp; /* timestamp of the panic; 0: the trace has no event for a panic */
 	uint32_t cpu, thread;
 	char message[256]; /* text from the guest, not escaped */
 	/* return addresses of the code that called the panic function, innermost first; 0: unknown */
@@ -415,16 +415,16 @@ struct why_evidence {
 	const struct ktread_info *info;
 	struct symbols *symbols; /* functions of the kernel; NULL: the kernel's file is not known */
 	/*
-	 * stamp of the end: `alive` plus the number of ticks of silence after it; all ages are counted back
-	 * from this stamp
+	 * timestamp of the end: `alive` plus the number of ticks of silence after it; all ages are counted
+	 * back from this timestamp
 	 */
 	uint64_t end;
-	uint64_t alive;	       /* the newest stamp in the events and the kernel's tables */
-	uint64_t first;	       /* stamp of the oldest event */
-	uint64_t newest_event; /* stamp of the newest event */
+	uint64_t alive;	       /* the newest timestamp in the events and the kernel's tables */
+	uint64_t first;	       /* timestamp of the oldest event */
+	uint64_t newest_event; /* timestamp of the newest event */
 	/*
-	 * stamp of the newest event, if recording was stopped after it, and only tables show what happened
-	 * later; otherwise 0
+	 * timestamp of the newest event, if recording was stopped after it, and only tables show what
+	 * happened later; otherwise 0
 	 */
 	uint64_t stopped;
 	/* length of the window in ticks; the window is the last part of the trace, at most one second */
@@ -462,7 +462,7 @@ struct why_evidence {
 	uint64_t wakes, odd_wakes;
 	bool high;    /* the kernel runs in the upper half of the address space */
 	bool users;   /* some CPU has been in user mode */
-	uint64_t gap; /* stamp of the first event after the newest gap on any CPU; 0: there is no gap */
+	uint64_t gap; /* timestamp of the first event after the newest gap on any CPU; 0: there is no gap */
 	/* number of rings whose newest part is missing in the file; this counts as a gap at the end */
 	uint32_t cut;
 	uint64_t most_beats; /* largest number of heartbeats of any CPU */
@@ -503,8 +503,8 @@ void why_evidence_free(struct why_evidence *evidence);
 int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number);
 
 /*
- * Returns the ticks from the stamp to the end. Returns 0 if the stamp is after the end, which is possible if
- * the machine ran while its memory was read.
+ * Returns the ticks from the timestamp to the end. Returns 0 if the timestamp is after the end, which is
+ * possible if the machine ran while its memory was read.
  */
 static inline uint64_t why_age(const struct why_evidence *evidence, uint64_t stamp)
 {

@@ -172,7 +172,7 @@ static void count(const struct why_evidence *evidence, const struct why_cpu *cpu
 	rate->recent += evidence->end - stamp <= evidence->window;
 }
 
-/* Returns the number of ticks between two stamps. Ticks before the window do not count. */
+/* Returns the number of ticks between two timestamps. Ticks before the window do not count. */
 static uint64_t within_window(const struct why_evidence *evidence, uint64_t from, uint64_t to)
 {
 	const uint64_t begin = evidence->end - evidence->window;
@@ -316,9 +316,9 @@ static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 }
 
 /*
- * Returns the stamp since which the rings of all CPUs have events. Some rings reach back farther than others.
- * The end of a wait that began before that stamp may be missing, because it may have been recorded in a ring
- * that does not reach back so far.
+ * Returns the timestamp since which the rings of all CPUs have events. Some rings reach back farther than
+ * others. The end of a wait that began before that timestamp may be missing, because it may have been
+ * recorded in a ring that does not reach back so far.
  */
 static uint64_t all_rings_since(const struct why_evidence *evidence)
 {

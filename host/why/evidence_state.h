@@ -15,7 +15,7 @@
 struct why_progress {
 	uint64_t events;		      /* number of events of the thread so far */
 	uint64_t arguments;		      /* hash of the arguments of the system call in progress */
-	uint64_t entered;		      /* stamp at which the system call in progress was entered */
+	uint64_t entered;		      /* timestamp at which the system call in progress was entered */
 	uint64_t last_number, last_arguments; /* number and arguments of the previous system call */
 	uint64_t last_result;
 	uint64_t held[WHY_NESTED]; /* locks that the thread holds, according to events */
@@ -38,22 +38,22 @@ struct why_irqs_open {
 	uint32_t depth;
 	/* true while an interrupt handler runs, until an event shows that it has returned */
 	bool inside;
-	uint64_t left;	       /* stamp at which the outermost handler returned; 0: not known */
+	uint64_t left;	       /* timestamp at which the outermost handler returned; 0: not known */
 	bool early;	       /* true if there was an EOI for an interrupt that has not been entered yet */
 	uint32_t early_number; /* if `early` is set: number of that interrupt */
 	/*
 	 * the following members describe the current period in which one thread runs and no interrupt comes
 	 * (see struct why_quiet)
 	 */
-	uint64_t from;	     /* stamp of the beginning of the period; 0: not known */
-	uint64_t last_event; /* stamp of the newest event in the period */
+	uint64_t from;	     /* timestamp of the beginning of the period; 0: not known */
+	uint64_t last_event; /* timestamp of the newest event in the period */
 	uint64_t unseen, events;
 	uint64_t others; /* value of `why_reader.irqs` at the beginning of the period */
 	uint32_t thread; /* thread of the period; UINT32_MAX until it is known */
 	/* the following members are used by evidence_wakes.c */
-	uint64_t seen; /* stamp of the newest event of the CPU; 0: not known */
+	uint64_t seen; /* timestamp of the newest event of the CPU; 0: not known */
 	uint64_t sum;  /* temporary value of sum_unseen() */
-	/* stamp of the first IPI that another CPU sent to this CPU after `seen`; 0: none */
+	/* timestamp of the first IPI that another CPU sent to this CPU after `seen`; 0: none */
 	uint64_t called;
 };
 
@@ -94,9 +94,9 @@ struct why_reader {
 	 * time of the current event, as given to the model in threads.h; it must increase from event to event
 	 */
 	uint64_t time;
-	uint64_t stamp;	    /* stamp of the current event */
+	uint64_t stamp;	    /* timestamp of the current event */
 	uint64_t gaps;	    /* number of gaps so far */
-	uint64_t gap_stamp; /* stamp since which no event was lost */
+	uint64_t gap_stamp; /* timestamp since which no event was lost */
 	/* locks that are held, keyed by lock; `count` is the place where the lock was taken */
 	struct keyed holds;
 	/* lock orders, keyed by both locks; `count` is the index into evidence->order */
@@ -144,8 +144,8 @@ void why_thread_void_old(struct why_reader *reader, uint32_t index);
 int why_object_touch(struct why_evidence *evidence, uint64_t address, const char *name, size_t length);
 
 /*
- * First pass through the trace: finds the first and last stamps and the gaps, and counts the events of each
- * CPU and thread. Returns 0 or a negative KTREAD_E_*.
+ * First pass through the trace: finds the first and last timestamps and the gaps, and counts the events of
+ * each CPU and thread. Returns 0 or a negative KTREAD_E_*.
  */
 int why_survey(struct why_reader *reader);
 /* Records a gap if recording was stopped before the end. Requires: evidence->end is set. */
@@ -200,10 +200,10 @@ void why_wakes_settle(struct why_evidence *evidence);
 /* Reads the kernel's state tables. Returns 0 or a negative KTREAD_E_*. */
 int why_tables(struct why_reader *reader);
 /*
- * Corrects the row of a thread from the kernel's table if stamps in it are from before the thread was
- * created: these stamps belong to a previous thread with the same id. If the row's state is that old, the
+ * Corrects the row of a thread from the kernel's table if timestamps in it are from before the thread was
+ * created: these timestamps belong to a previous thread with the same id. If the row's state is that old, the
  * state and the locks belong to that thread, too, and are removed. The state "runnable" is kept, because the
- * stamp of a wakeup may be a tick too early.
+ * timestamp of a wakeup may be a tick too early.
  */
 void why_bound_row(const struct why_evidence *evidence, struct why_thread *thread);
 /* Reads the captured registers and stacks. Returns 0 or KTREAD_E_MEMORY. */

@@ -157,7 +157,7 @@ const char *why_say_frame(const struct why_evidence *evidence, const struct why_
 			  char *buffer, size_t size);
 /*
  * Format a time or a place after the text `before`, for example " for 2.31 s" or ", at fs_read+0x31
- * (fs.c:88)". Both write "" if the stamp or the address is 0 (unknown).
+ * (fs.c:88)". Both write "" if the timestamp or the address is 0 (unknown).
  */
 const char *why_say_since(const struct why_evidence *evidence, const char *before, uint64_t stamp,
 			  char *buffer, size_t size);

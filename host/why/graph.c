@@ -268,8 +268,8 @@ static void add_tries(struct builder *builder, const struct why_thread *thread, 
 }
 
 /*
- * Returns the stamp since which the thread waits for a lock, according to events. If the thread waits again
- * and again without success, this is the beginning of the first of these waits.
+ * Returns the timestamp since which the thread waits for a lock, according to events. If the thread waits
+ * again and again without success, this is the beginning of the first of these waits.
  */
 static uint64_t contends_since(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -292,9 +292,9 @@ static bool is_kept(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the stamp from which on it may have been impossible to preempt the running thread; 0: unknown. The
- * result is not before the switch to this thread, because each switch disables interrupts or preemption for a
- * moment.
+ * Returns the timestamp from which on it may have been impossible to preempt the running thread; 0: unknown.
+ * The result is not before the switch to this thread, because each switch disables interrupts or preemption
+ * for a moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -50,13 +50,13 @@ struct why_edge {
 	bool nested;
 	bool held;	 /* the kernel's table or events show that `to` holds the lock */
 	uint64_t object; /* lock that `from` waits for; 0: none */
-	uint64_t since;	 /* stamp at which the wait began; 0: unknown */
-	/* stamp from which on `to` cannot end the wait; it matters only if it is later than `since` */
+	uint64_t since;	 /* timestamp at which the wait began; 0: unknown */
+	/* timestamp from which on `to` cannot end the wait; it matters only if it is later than `since` */
 	uint64_t firm;
 	/* timestamp at which the wait, or the sleep before the next attempt, ends; 0: none */
 	uint64_t deadline;
 	uint64_t pc;		      /* place where `from` waits; 0: unknown */
-	uint64_t held_since, held_pc; /* stamp and place at which `to` took the lock; 0: unknown */
+	uint64_t held_since, held_pc; /* timestamp and place at which `to` took the lock; 0: unknown */
 };
 
 struct why_graph {

@@ -5,7 +5,7 @@
 
 #include "analyze/wellknown.h"
 
-#define NEAR_PER_SECOND 10000u /* an event is near a stamp if it is at most 1/10000 s apart */
+#define NEAR_PER_SECOND 10000u /* an event is near a timestamp if it is at most 1/10000 s apart */
 
 /* A line that refers to an event. */
 struct reference {
@@ -14,7 +14,7 @@ struct reference {
 };
 
 struct references {
-	struct reference *reference; /* sorted by stamp */
+	struct reference *reference; /* sorted by timestamp */
 	uint32_t count;
 	uint64_t near; /* maximum distance in ticks */
 	struct wellknown_table *known;
@@ -27,7 +27,7 @@ static int by_stamp(const void *a, const void *b)
 	return (left->event->stamp > right->event->stamp) - (left->event->stamp < right->event->stamp);
 }
 
-/* Returns the index of the first reference whose stamp is not before `stamp`. */
+/* Returns the index of the first reference whose timestamp is not before `stamp`. */
 static uint32_t first_from(const struct references *references, uint64_t stamp)
 {
 	uint32_t low = 0, high = references->count;
@@ -78,7 +78,7 @@ static void compare(struct references *references, struct reference *reference,
 	line->slot = event->index;
 }
 
-/* Compares the event with all references whose stamps are near. */
+/* Compares the event with all references whose timestamps are near. */
 static void take_event(struct references *references, const struct ktread_event *event)
 {
 	const uint64_t from = event->stamp > references->near ? event->stamp - references->near : 0;

@@ -163,9 +163,9 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 		return false;
 	row = &thread->holder;
 	/*
-	 * The stamp of the switch is later than that of the mode if the switch came after the mode was set.
-	 * The thread then runs since that switch. If a mode is set after a switch, the stamp of the mode is
-	 * at least that of the switch.
+	 * The timestamp of the switch is later than that of the mode if the switch came after the mode was
+	 * set. The thread then runs since that switch. If a mode is set after a switch, the timestamp of the
+	 * mode is at least that of the switch.
 	 */
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
 		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&
@@ -288,8 +288,8 @@ static void add_place(struct why_places *places, uint64_t pc)
 }
 
 /*
- * Adds the places where interrupts on one CPU interrupted the thread after `since`. Returns the stamp of the
- * newest of these interrupts, or `newest` if that is later.
+ * Adds the places where interrupts on one CPU interrupted the thread after `since`. Returns the timestamp of
+ * the newest of these interrupts, or `newest` if that is later.
  */
 static uint64_t add_samples(struct why_places *places, const struct why_interrupts *interrupts,
 			    uint32_t thread, uint64_t since, uint64_t newest)
@@ -321,8 +321,8 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		newest = add_samples(places, &evidence->cpu[n].interrupts, thread, since, newest);
 	/*
-	 * Samples that are taken at heartbeats have no stamps. So they count only if all KTRX_SAMPLES of them
-	 * were taken after `since`.
+	 * Samples that are taken at heartbeats have no timestamps. So they count only if all KTRX_SAMPLES of
+	 * them were taken after `since`.
 	 */
 	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
 	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 || beat < since ||

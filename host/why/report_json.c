@@ -32,7 +32,7 @@ static void put_address(struct base_output *out, const char *key, uint64_t addre
 		base_output_text(out, "null");
 }
 
-/* Writes the seconds from a stamp to the end of the trace, or null if there is no stamp. */
+/* Writes the seconds from a timestamp to the end of the trace, or null if there is no timestamp. */
 static void put_age(struct base_output *out, const struct why_evidence *evidence, const char *key,
 		    uint64_t stamp)
 {

@@ -19,7 +19,7 @@
  */
 #define RETRY_MS   2000u
 #define TIMEOUT_MS 5000u
-#define APART_MS   10u /* time in ms: two stamps that are closer than this may be of the same moment */
+#define APART_MS   10u /* time in ms: two timestamps that are closer than this may be of the same moment */
 /*
  * a thread still tries if at most this many mean intervals between its attempts have passed since its last
  * attempt

@@ -55,7 +55,7 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_untimed
 	return false;
 }
 
-#define STALE_MS 100u /* time in ms by which stamps in the tables may be too early */
+#define STALE_MS 100u /* time in ms by which timestamps in the tables may be too early */
 #define LATE_MS	 1000u
 /*
  * minimum number of wakeups of threads that were already runnable, to show that the states in sched.switch
@@ -136,7 +136,8 @@ static bool has_state(const struct why_thread *thread)
 }
 
 /*
- * Returns whether the CPU has switched threads after `since`, a stamp that may be up to STALE_MS too early.
+ * Returns whether the CPU has switched threads after `since`, a timestamp that may be up to STALE_MS too
+ * early.
  */
 static bool has_switched(const struct why_evidence *evidence, const struct why_cpu *cpu, uint64_t since)
 {

@@ -20,11 +20,11 @@ struct why_untimed {
 	/* the queue of the object, which counts wakeups of its sleepers; NULL: unknown */
 	const struct why_queue *queue;
 	uint64_t object; /* 0: unknown */
-	/* `since`: stamp at which the wait began; `pc`: place in the code where it began; 0: unknown */
+	/* `since`: timestamp at which the wait began; `pc`: place in the code where it began; 0: unknown */
 	uint64_t since, pc;
 	uint8_t kind;  /* kind of wait (KTRX_WAIT_*); KTRX_WAIT_NONE: not recorded */
 	bool by_table; /* the kernel's table shows the wait, with no deadline or a late one */
-	/* stamp at which the wait ends by itself; 0: never, or unknown (see why_untimed_find_late()) */
+	/* timestamp at which the wait ends by itself; 0: never, or unknown (see why_untimed_find_late()) */
 	uint64_t deadline;
 	/* for a wait for a lock: holder of the lock, an id as in struct ktrx_holder; 0: unknown */
 	uint32_t owner;
@@ -96,7 +96,7 @@ struct why_habit {
 	uint64_t wakes;
 	uint64_t usual;	  /* mean number of ticks between two wakeups */
 	uint64_t longest; /* largest number of ticks between two wakeups */
-	uint64_t last;	  /* stamp of the last wakeup */
+	uint64_t last;	  /* timestamp of the last wakeup */
 	uint32_t waker;	  /* id, plus 1, of the thread that did the last wakeup; 0: an interrupt did it */
 	bool regular;	  /* at least four in five intervals are between half and twice the usual interval */
 };
@@ -121,7 +121,7 @@ struct why_turn {
 	const struct why_thread *thread;
 	/* CPU where the thread last ran; NULL: it has not run yet, or the CPU is unknown */
 	const struct why_cpu *cpu;
-	/* stamp since which the thread has been runnable; it may have been runnable before, too */
+	/* timestamp since which the thread has been runnable; it may have been runnable before, too */
 	uint64_t since;
 	bool others_ran; /* `cpu` has switched threads after `since` */
 	bool by_table;	 /* the state is from the kernel's table, not concluded from events */
