@@ -16,7 +16,7 @@
 #define WINDOWS	  512u
 #define WINDOW_US 50000u
 #define GRAIN_US  40u /* precision of the estimated offsets of clocks */
-/* maximum time by which an effect may precede its cause once the estimates are applied */
+/* maximum time by which an effect may precede its cause after the estimates were applied */
 #define SLACK_US      2000u
 #define NEAR_SLACK_US 160u /* used in place of SLACK_US if CAUSES_NEAREST makes the pairs */
 #define ROOM_US	      5u   /* wanted time between a cause and its effect */
@@ -30,7 +30,7 @@
 /* frequency that is assumed if the trace's frequency is unknown */
 #define USUAL_HZ 1000000000u
 
-/* An estimate ("look"): the offsets of all CPUs at one time. */
+/* An estimate of the offsets of all CPUs at one time. In names, an estimate is called a look. */
 struct look {
 	uint64_t stamp;
 	int64_t forward[COARSE_CPUS];
@@ -44,8 +44,8 @@ struct align {
 	uint64_t frequency;
 	uint64_t first, last; /* first and last timestamp of the trace */
 	uint32_t nodes;
-	int64_t *offset; /* offset of a CPU's clock at a node: [node * cpus + cpu] */
-	/* [node * cpus + cpu]: 1 if `offset` at this index is known, 0 if it has to be interpolated */
+	int64_t *offset; /* offset of a CPU's clock at a node; the index is node * cpus + cpu */
+	/* 1 if the element of `offset` with the same index is known, 0 if it has to be interpolated */
 	uint8_t *solved;
 	struct bounds window, both;
 	uint32_t at; /* index of the window of time that is being read */
@@ -58,8 +58,8 @@ struct align {
 	bool nearer;
 	struct causes_count count; /* counts of pairs in the last reading */
 	/*
-	 * counts of pairs for each way of pairing. `look_by`: as the newest search for looks has counted
-	 * them; `before`: as the first search has counted them
+	 * counts of pairs for each way of pairing. `look_by`: counts of the newest search for estimates;
+	 * `before`: counts of the first search
 	 */
 	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS];
 };
@@ -79,11 +79,9 @@ static uint64_t microseconds(const struct align *align, uint64_t amount)
 	return (uint64_t)((unsigned __int128)align->frequency * amount / 1000000) + 1;
 }
 
-/* ---- First looks --------------------------------------------------------------------------------- */
+/* ---- First estimates ----------------------------------------------------------------------------- */
 
-/*
- * Ends one look (an estimate). If LOOKS_MOST looks are stored already, first drops every second one of them.
- */
+/* Ends one estimate. If LOOKS_MOST estimates are stored already, first drops every second one of them. */
 static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp)
 {
 	if (align->looks == LOOKS_MOST) {
@@ -98,7 +96,7 @@ static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp
 
 /*
  * Reads the trace and counts effects that come before their cause, for each way of pairing. If `coarse` is
- * not NULL, also makes estimates ("looks") of the offsets.
+ * not NULL, also estimates the offsets.
  */
 static int look_through(struct align *align, struct coarse *coarse, uint64_t reach)
 {
@@ -144,7 +142,10 @@ static int look_through(struct align *align, struct coarse *coarse, uint64_t rea
 	return status;
 }
 
-/* Returns true if, according to a look, some clock differs from CPU 0's clock by more than `most` ticks. */
+/*
+ * Returns true if, according to an estimate, the clock of some CPU differs from CPU 0's clock by more than
+ * `most` ticks.
+ */
 static bool is_far_apart(const struct align *align, int64_t most)
 {
 	for (uint32_t i = 0; i < align->looks; i++)
@@ -224,7 +225,9 @@ static void keep_within_errors(struct align *align)
 		}
 }
 
-/* Adds each look's offset to that of the node nearest in time, unless that node is solved already. */
+/*
+ * Adds each estimate's offset to the offset of the node nearest in time, unless that node is solved already.
+ */
 static void use_looks(struct align *align, uint32_t cpu, uint64_t grain)
 {
 	struct drift drift = { .count = 0 };
@@ -395,8 +398,8 @@ static void straighten(struct align *align, uint32_t cpu)
 
 /*
  * Returns true if effects are not much farther from their causes now than they were when `before` was
- * counted. Checks this only with CAUSES_NEAREST, because only wrong clocks then make effects far from their
- * causes.
+ * counted. Checks this only with CAUSES_NEAREST, because only with it are effects far from their causes a
+ * sign of wrong clocks.
  */
 static bool is_as_near(const struct align *align, const struct causes_count *before)
 {
@@ -469,10 +472,10 @@ static int refine_both(struct align *align)
 }
 
 /*
- * Moves the clocks by the offsets of the looks. A look may be wrong, because two events may repeatedly have
- * the same distance for another reason. So undoes the move unless the move reduces the sum of the ticks by
- * which effects come early. Does not compare the number of early effects: estimates are not precise, so after
- * a good move, too, many effects may come a little too early.
+ * Moves the clocks by the estimated offsets. An estimate may be wrong, because two events may repeatedly have
+ * the same distance for another reason. So undoes the move unless it reduces the sum of the ticks by which
+ * effects come early. Does not compare the number of early effects: estimates are not precise, so even after
+ * a good move, many effects may come a little too early.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {

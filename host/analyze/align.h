@@ -21,11 +21,14 @@
 struct bounds {
 	uint32_t cpus;
 	/*
-	 * [from * cpus + to]: the smallest times from a cause on `from` to its effect on `to`, in ascending
-	 * order; BOUNDS_NONE in unused entries
+	 * smallest times from a cause on CPU `from` to its effect on CPU `to`, in ascending order; the index
+	 * is from * cpus + to; BOUNDS_NONE in unused elements
 	 */
 	int64_t (*least)[BOUNDS_KEPT];
-	/* by CPU: the limits `behind` and `ahead` that were given to bounds_limit(); BOUNDS_NONE: no limit */
+	/*
+	 * indexed by CPU: the limits `behind` and `ahead` that were given to bounds_limit(); BOUNDS_NONE: no
+	 * limit
+	 */
 	int64_t *behind, *ahead;
 	uint32_t *through; /* scratch memory of bounds_solve() */
 	uint64_t pairs;

@@ -17,8 +17,8 @@
 #define BITS	8u /* number of bits in the mask that states why an interrupt was sent */
 #define QUEUE	16u
 /*
- * a wakeup that is more than slack / DOUBT older than the thread's sleep counts as left over; so does an
- * interrupt that is so much older than the last arrival
+ * a wakeup counts as left over if it is more than slack / DOUBT older than the thread's sleep; so does an
+ * interrupt that is more than this older than the last arrival
  */
 #define DOUBT 8u
 /* one of two candidates is chosen if it is at least this many times nearer than the other */
@@ -40,7 +40,7 @@ struct queue {
  * effect. The cause is paired with that one of the two effects which is much nearer.
  */
 struct open {
-	struct place cause, effect; /* cause.stamp 0: none */
+	struct place cause, effect; /* cause.stamp is 0 if there is no cause */
 };
 
 struct thread {
@@ -58,8 +58,8 @@ struct thread {
 	 */
 	uint64_t settled;
 	/*
-	 * timestamp of the thread's announcement that it sleeps or, if there was none, of the switch away
-	 * from it; 0 if the thread has not gone to sleep since it last ran
+	 * timestamp of the thread's announcement that it sleeps; if there was none, of the switch away from
+	 * the thread; 0 if the thread has not gone to sleep since it last ran
 	 */
 	uint64_t blocked;
 	struct queue wakes;   /* wakeups of the thread after which no switch to it has come so far */
@@ -68,8 +68,9 @@ struct thread {
 };
 
 /*
- * Interrupts sent to one CPU for one reason. Several that are sent before one arrives are delivered as one.
- * The oldest is then taken as the cause. The resulting bound may be too weak, but is never wrong.
+ * Interrupts sent to one CPU for one reason. Several interrupts that are sent before one arrives are
+ * delivered as one. The oldest of them is then regarded as the cause. The resulting bound may be too weak,
+ * but is never wrong.
  */
 struct request {
 	struct queue sent;    /* interrupts that have not arrived yet */
@@ -173,7 +174,7 @@ static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 
 /*
  * Decides whether the cause in `open` belongs to the effect in `open`, which came before it, or to `here`,
- * the next effect after it. Makes a pair if one of the effects is much nearer. Returns 0 if the cause
+ * the next effect after it. If one of the two effects is much nearer, makes a pair. Returns 0 if the cause
  * belongs to the effect in `open`, otherwise 1.
  */
 static int close_open(struct causes *causes, struct open *open, struct place here)

@@ -37,13 +37,13 @@ struct check_order {
 	bool certain; /* true if the order of all events in the trace is certain */
 	/* true if `doubt` is known; if false, any two events on different CPUs may be out of order */
 	bool measured;
-	uint64_t doubt; /* ticks */
+	uint64_t doubt; /* in ticks */
 	struct keyed table[RULES_MAX + 1];
 	struct check_waiting waiting[CHECK_ORDER_WAITING];
 	uint32_t count;
 };
 
-/* `doubt` is the same as for check_read(). */
+/* `doubt`: as for check_read(). */
 void check_order_init(struct check_order *order, const struct ktread *trace, uint64_t doubt);
 void check_order_free(struct check_order *order);
 
@@ -77,25 +77,25 @@ struct check {
 	struct gaps *gaps;
 	struct threads *threads;
 	struct wellknown_table known;
-	struct keyed table[RULES_MAX]; /* by rule */
+	struct keyed table[RULES_MAX]; /* indexed by rule */
 	/* indexed by rule: bit map of the events that decide the rule */
 	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8];
 	/* by event id: bit maps of the rules to apply to the event, and of the depths to count after them */
 	uint64_t rules_of[KTRX_EVENT_MAX + 1][RULES_MAX / 64], depths_of[KTRX_EVENT_MAX + 1][RULES_MAX / 64];
 	/* bit map of the events that change states of threads */
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];
-	uint64_t *changed; /* by index of a thread: stamp of the last change of its state */
+	uint64_t *changed; /* indexed by thread: timestamp of the last change of its state */
 	uint32_t changed_room;
 	uint64_t doubt; /* as for check_read() */
 	bool changed_failed, order_failed;
 	struct check_order order;
-	const struct ktread_event *event; /* the current event */
-	/* index of the table of the current verdict; order_key is the key of the verdict */
+	const struct ktread_event *event; /* the event that is being processed */
+	/* number of the table for the verdict that is being reached; order_key is the key of the verdict */
 	uint32_t order_table;
 	uint64_t order_key[KEYED_WORDS];
 	bool unsure; /* true if the order of the events of order_key is uncertain */
 	/*
-	 * facts about the current event: `stamp`: its stamp; `time`: its time, counted as in threads.h;
+	 * facts about the current event: `stamp`: its timestamp; `time`: its time, counted as in threads.h;
 	 * `number`: its number in the order of reading (numbers count from 1)
 	 */
 	uint64_t stamp, time, number;
@@ -117,8 +117,8 @@ struct check_gap {
 };
 
 /*
- * Finds out whether an event may be missing between two stamps. `cpu`: as for gaps_between(). `events`: bit
- * map of the events that decide the rule.
+ * Finds out whether an event may be missing between two timestamps. `cpu`: as for gaps_between(). `events`:
+ * bit map of the events that decide the rule.
  */
 struct check_gap check_gap(struct check *check, uint32_t cpu, const uint8_t *events, uint64_t from,
 			   uint64_t to);
@@ -130,7 +130,7 @@ void check_undecided(struct check *check, uint32_t rule, uint32_t off);
 /* Counts a violation and passes it to the callback. */
 void check_report(struct check *check, const struct check_violation *violation);
 
-/* Stores, as the cause of the violation, the event that created the entry `cause`. */
+/* Stores the event that created the element `cause` as the cause of the violation. */
 void check_blame(struct check_violation *violation, const struct keyed_entry *cause);
 
 #endif

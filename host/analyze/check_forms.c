@@ -376,7 +376,7 @@ static int see_subject(struct check *check, uint32_t index, uint32_t which, cons
 		return 0;
 	case RULE_MOST:
 		return see_most(check, index, which, event);
-	case RULE_BROKEN: /* has no events */
+	case RULE_BROKEN: /* this form has no events */
 	case RULE_DEPTH:
 		break;
 	}
@@ -393,8 +393,8 @@ static int see_cause(struct check *check, uint32_t index, uint32_t which, const 
 		return 0;
 	error = put(check, index, key, &entry);
 	/*
-	 * Keeps the first of several wakeups, because the wait began with it. Keeps the last of several
-	 * causes of a forbidden order, because that cause is nearest to the subject.
+	 * Keeps the first of several wakeups, because the wait began with it. If the order is forbidden,
+	 * keeps the last of several causes, because it is nearest to the subject.
 	 */
 	if (!error && entry && (!entry->known || check->rules->rule[index].form == RULE_AFTER)) {
 		stamp_entry(check, entry, event);

@@ -20,7 +20,7 @@
  * one above and one below
  */
 #define EVEN_PROMINENCE 1.2f
-#define IN_TURN		16.0f /* for two CPUs that take turns: number of pairs that give one vote */
+#define IN_TURN		16.0f /* for two CPUs that take turns: number of their pairs that give one vote */
 #define VOTES		1.0f  /* minimum number of votes for a result */
 #define UNKNOWN		HUGE_VAL
 
@@ -35,11 +35,14 @@ struct marks {
 	struct mark mark[MARKS];
 	uint32_t count;
 	/*
-	 * by hash of the key: number of marks that have come, stored or not. Only the first CANDIDATES marks
-	 * of a hash are kept, so that frequent keys leave room for others.
+	 * indexed by the hash of the key: number of marks that have come, stored or not. Only the first
+	 * CANDIDATES marks of a hash are stored, so that frequent keys leave room for others.
 	 */
 	uint32_t seen[KEYS];
-	/* by hash of the key: timestamp of the first mark that was left out; 0 if none was left out */
+	/*
+	 * indexed by the hash of the key: timestamp of the first mark that was left out; 0 if none was left
+	 * out
+	 */
 	uint64_t cut[KEYS];
 };
 
@@ -59,7 +62,10 @@ struct bin {
 /* Votes of all CPUs with a known clock for the distance of one more CPU. */
 struct sum {
 	float votes;
-	/* sum of vote * distance, over all votes; a distance is in bins, ahead of CPU 0's clock */
+	/*
+	 * sum of vote * distance, over all votes; a distance is the number of bins by which the clock is
+	 * ahead of CPU 0's clock
+	 */
 	float distance;
 };
 
@@ -67,8 +73,8 @@ struct coarse {
 	uint32_t cpus;
 	uint64_t reach, grain;
 	uint32_t bins;	 /* number of bins of each pair of CPUs; the middle bin begins at distance 0 */
-	struct bin *bin; /* votes: [from * cpus + to][bin], from < to */
-	struct sum *sum; /* [bin]: scratch memory for the votes of all CPUs */
+	struct bin *bin; /* votes; the indices are from * cpus + to, with from < to, and the bin */
+	struct sum *sum; /* indexed by bin: scratch memory for the votes of all CPUs */
 	struct marks causes, effects;
 	uint64_t begun; /* timestamp of the first event of the current estimate; 0: there was none yet */
 };

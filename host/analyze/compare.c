@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The slots of a ring that are compared: from `first`, before `end`. */
+/* The slots of a ring that are compared: those from `first` up to but not including `end`. */
 struct part {
 	uint64_t first, end;
 };
@@ -43,8 +43,9 @@ static bool has_overwritten(struct ktread *const trace[2], uint32_t ring)
 }
 
 /*
- * Reduces the parts of one trace to what the other trace has as well. If neither has overwritten slots of a
- * ring, both parts begin with the ring: its first event has the same slot in each run that is the same.
+ * Reduces the compared part of one trace to what the other trace has as well. If neither trace has
+ * overwritten slots of a ring, both parts begin with the ring. In identical runs, the first event of the ring
+ * then has the same slot.
  */
 static void intersect(struct ktread *const trace[2], struct part *parts, const struct part *other,
 		      uint32_t rings, bool same_end)
@@ -57,7 +58,7 @@ static void intersect(struct ktread *const trace[2], struct part *parts, const s
 	}
 }
 
-/* Finds the next event of the parts that are compared; NULL at the end. Returns 0 or a negative error. */
+/* Finds the next event in the compared part of each trace; NULL at the end. Returns 0 or a negative error. */
 static int next_common(struct ktread *trace, const struct part *parts, uint32_t rings,
 		       const struct ktread_event **event)
 {
@@ -91,7 +92,7 @@ static bool is_same(const struct ktread_event *a, const struct ktread_event *b)
 	       memcmp(a->payload, b->payload, a->payload_size) == 0;
 }
 
-/* Compares event after event. */
+/* Compares the events one by one. */
 static int compare_parts(struct ktread *const trace[2], const struct part *parts, uint32_t rings,
 			 struct compare *compare, int *which)
 {

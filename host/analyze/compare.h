@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Compares the events of two traces of the same run: the first event that differs. */
+/* Finds the first event that differs in two traces of the same run. */
 #ifndef ANALYZE_COMPARE_H
 #define ANALYZE_COMPARE_H
 
@@ -9,24 +9,24 @@
 #include "ktread/ktread.h"
 
 struct compare {
-	uint64_t same; /* number of events at the beginning that are equal in both traces */
+	uint64_t same; /* number of events before the first difference, which are equal in both traces */
 	bool differs;
 	/*
 	 * if `differs` is set: the first event of each trace that differs, owned by its trace; NULL: the
-	 * trace has no further event in the part that both traces hold; both NULL: the traces
-	 * end at the same time, but have different numbers of rings
+	 * trace has no further event in the part that both traces contain; both NULL: the traces end at the
+	 * same time, but have different numbers of rings
 	 */
 	const struct ktread_event *first[2];
 };
 
 /*
- * Compares the events that both traces hold: from each ring, the slots that neither trace has overwritten and
- * that both have reached. Of two traces of the same run that ended at different times, these parts are equal.
- * A run that ended before the kernel made its rings has only the first of them.
- * `same_end`: both traces end at the same time, so that one must not have more events at its end than the
- * other. Events are equal if all that was recorded is equal, also their times and their slots. Clock
- * corrections of the traces must be off (raw_clock).
- * Returns 0, or a negative enum ktread_error; trace *which is the one that could not be read.
+ * Compares the events that both traces contain: from each ring, the slots that neither trace has overwritten
+ * and that both have reached. If two traces of the same run end at different times, these parts are equal. A
+ * trace that ended before the kernel made its rings has only the first ring. `same_end`: both traces end at
+ * the same time, so neither may have more events at its end than the other. Events are equal if all recorded
+ * data is equal, including their times and their slots. Clock corrections of the traces must be off
+ * (raw_clock). Returns 0, or a negative enum ktread_error; *which is the number of the trace that could not
+ * be read.
  */
 int compare_traces(struct ktread *const trace[2], bool same_end, struct compare *compare, int *which);
 

@@ -25,9 +25,9 @@ double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus)
  */
 struct cost_meter {
 	uint64_t cost;
-	uint64_t events[COST_CPUS]; /* number of events so far, by CPU */
+	uint64_t events[COST_CPUS]; /* indexed by CPU: number of events so far */
 	/*
-	 * by CPU: timestamp that was returned last; needed because the timestamps of a CPU must never
+	 * indexed by CPU: timestamp that was returned last; needed because the timestamps of a CPU must never
 	 * decrease
 	 */
 	uint64_t last[COST_CPUS];

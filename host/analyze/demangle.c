@@ -26,7 +26,7 @@ struct text {
 };
 
 /*
- * Leaves libiberty by longjmp() if a short name expands without end. Until then libiberty has not allocated
+ * Leaves libiberty by longjmp() if a short name expands without end. Before that, libiberty has not allocated
  * memory.
  */
 static void append(const char *bytes, size_t length, void *context)

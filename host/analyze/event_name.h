@@ -41,7 +41,7 @@ char *analyze_event_name_lower(char *at, const struct ktread_type *type);
 
 struct suggestions {
 	char wanted[SUGGESTIONS_NAME];
-	char name[SUGGESTIONS_MOST][SUGGESTIONS_NAME]; /* nearest first */
+	char name[SUGGESTIONS_MOST][SUGGESTIONS_NAME]; /* the most similar name comes first */
 	uint32_t distance[SUGGESTIONS_MOST];
 	uint32_t names;
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct entry {
-	uint64_t key;	/* file or inode */
+	uint64_t key;	/* number of the open file, or of the inode */
 	uint64_t inode; /* inode of a file; 0: not recorded */
 	uint64_t era;	/* files->era when the path was learned */
 	uint16_t length;
@@ -20,9 +20,10 @@ struct files {
 	struct entry entry[FILES_KEPT];
 	/* number of times that slots were lost so far; entries of earlier eras are invalid */
 	uint64_t era;
-	/* number of rings that have lost their beginning and from which no event has been read so far */
+	/* number of rings that have lost their beginning, and from which no event has been read yet */
 	uint32_t waiting;
-	bool *begun; /* by ring: true if the ring has its beginning, or an event of it has been read */
+	/* indexed by ring: true if the ring has its beginning, or an event of it has been read */
+	bool *begun;
 };
 
 _Static_assert(FILES_KEPT == UINT64_C(1) << (64 - 55), "a place for every hash");

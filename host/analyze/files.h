@@ -3,11 +3,11 @@
  * Finds the path of an open file or inode that an event names by number: the path in the last vfs.open or
  * vfs.lookup with that number. Show it as an inference: the file may have been renamed since.
  *
- * Nothing is inferred across lost slots of any ring: the slots may have held a close, and an open of
- * another file. If rings have lost their beginnings, nothing is inferred before each of them has had an
- * event. A gap is known only when the first event after it has been read. Paths that were inferred from
- * events of other rings until then stay valid. Events that a filter leaves out have the same effect as lost
- * slots, so no path is inferred with a filter by CPU, thread or type. A filter by time does no harm.
+ * Nothing is inferred across lost slots of any ring: the slots may have held a close, and an open of another
+ * file. If rings have lost their beginnings, nothing is inferred before each of them has had an event. A gap
+ * is known only when the first event after it has been read. Until then, paths may be inferred from events of
+ * other rings; these paths stay valid. Events that a filter leaves out have the same effect as lost slots, so
+ * no path is inferred with a filter by CPU, thread or type. A filter by time has no such effect.
  */
 #ifndef ANALYZE_FILES_H
 #define ANALYZE_FILES_H

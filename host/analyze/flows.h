@@ -12,14 +12,14 @@
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
-/* maximum number of flows that are open at one time; fewer if their hashes collide */
+/* maximum number of flows at one time that have begun but not ended; fewer if their hashes collide */
 #define FLOWS_OPEN 1024u
 
 /* A zero-initialised structure is ready for use. */
 struct flows {
 	struct flows_open {
 		uint64_t key;
-		uint64_t id;  /* 0: none */
+		uint64_t id;  /* number of the flow; 0: this element is not used */
 		uint8_t kind; /* enum wellknown_kind of the event that begins the flow */
 	} open[FLOWS_OPEN];
 	uint64_t ids;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A table of pending things, found by a key of a few words. The table grows only up to a limit, so its memory
- * is bounded, even if a trace begins more and more things and never ends them.
+ * A table of things that have begun and not ended, found by a key of a few words. The table grows only up to
+ * a limit, so its memory is bounded, even if a trace begins more and more things and never ends them.
  */
 #ifndef ANALYZE_KEYED_H
 #define ANALYZE_KEYED_H
@@ -18,7 +18,7 @@
 
 struct keyed_entry {
 	uint64_t key[KEYED_WORDS];
-	uint64_t stamp; /* timestamp at which the pending thing began */
+	uint64_t stamp; /* timestamp at which the thing began */
 	uint64_t time;	/* time at which it began, counted as in threads.h */
 	uint64_t count; /* for use by the table's owner */
 	uint32_t cpu, thread;
@@ -30,7 +30,7 @@ struct keyed_entry {
 struct keyed {
 	struct keyed_entry *entry; /* keyed_remove() moves the last entry into the free place */
 	uint32_t count, room;
-	struct base_index index; /* entries by key */
+	struct base_index index; /* table that finds an entry by its key */
 };
 
 /* Empties the table and frees its memory. */

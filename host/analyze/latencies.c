@@ -22,7 +22,7 @@ struct waiting {
 
 struct reading {
 	struct latencies *latencies;
-	const struct latencies_sink *sink; /* takes each duration; NULL: durations are added to rows */
+	const struct latencies_sink *sink; /* called with each duration; NULL: durations are added to rows */
 	struct gaps *gaps;
 	struct spans *spans;
 	struct threads *threads;
@@ -33,10 +33,11 @@ struct reading {
 	void *context;
 	struct waiting *waiting; /* indexed by thread */
 	uint32_t waiting_count;
-	uint64_t *seen; /* by CPU: time of the last event */
-	/* by kind of duration: bit map of the events that begin and end it */
+	uint64_t *seen; /* indexed by CPU: time of the last event */
+	/* indexed by the kind of duration: bit map of the events that begin and end it */
 	uint8_t needed[LATENCIES_KINDS][(KTRX_EVENT_MAX + 1) / 8];
-	bool closing; /* true if the trace was read to its end, and what is still open is being passed on */
+	/* true if the trace was read to its end, and durations that have not ended are being passed on */
+	bool closing;
 	int error;
 };
 
@@ -211,7 +212,7 @@ static bool is_wait_measured(struct reading *r, uint64_t begin)
 	       !gaps_switched(r->gaps, r->needed[LATENCIES_RUN_QUEUE], begin, r->event->stamp);
 }
 
-/* `end`: where the thread runs; NULL if it was not seen to run. */
+/* `end`: CPU and time at which the thread runs; NULL if it was not seen to run */
 static void pass_wakeup(struct reading *r, const struct waiting *waiting, const struct ktread_event *end)
 {
 	struct latencies_duration duration = {
@@ -241,7 +242,7 @@ static void on_change(void *context, const struct threads_change *change)
 	struct reading *r = context;
 	struct waiting *waiting = waiting_of(r, change->thread->index);
 	bool runs = change->thread->state == THREADS_RUNNING && change->from == THREADS_RUNNABLE;
-	/* its thread is overwritten below, because the event may belong to the previous thread */
+	/* the thread in `known` is overwritten below, because the event may belong to the previous thread */
 	struct ktread_event end = *r->event;
 	struct latencies_row *row;
 
@@ -319,7 +320,7 @@ static void mark_needed(struct reading *r, const struct ktread *trace)
 		wellknown_mark(trace, &r->known, needs[n].event, r->needed[needs[n].kind]);
 }
 
-/* Passes on what has not ended at the end of the trace. */
+/* Passes on the durations that have not ended at the end of the trace. */
 static void pass_open(struct reading *r)
 {
 	spans_finish(r->spans);

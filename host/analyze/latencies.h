@@ -31,8 +31,8 @@
 
 enum pairs_by {
 	/*
-	 * the thread that records the event, or the CPU if the event is recorded in an interrupt or without
-	 * a thread
+	 * the thread that records the event; if the event is recorded in an interrupt or without a thread,
+	 * the CPU
 	 */
 	PAIRS_BY_OWNER,
 	PAIRS_BY_THREAD,
@@ -59,7 +59,7 @@ struct pairs_rule {
 /* The longest duration so far. */
 struct pairs_worst {
 	uint64_t begin, end;  /* timestamps */
-	uint32_t cpu, thread; /* where it ended */
+	uint32_t cpu, thread; /* CPU and thread of the end */
 };
 
 struct pairs_result {
@@ -154,21 +154,21 @@ struct latencies_span {
 	bool has_number;
 	uint64_t number;
 	uint64_t begin, end;  /* timestamps */
-	uint32_t cpu, thread; /* where it ended */
+	uint32_t cpu, thread; /* CPU and thread of the end */
 };
 typedef void latencies_each(void *context, const struct latencies_span *span);
-/* Like latencies_read(), and also calls `each` for each duration that it measures. */
+/* Does the same as latencies_read(), and also calls `each` for each duration that it measures. */
 int latencies_read_each(struct latencies **latencies, struct ktread *trace, uint64_t cost,
 			latencies_each *each, void *context);
 void latencies_free(struct latencies *latencies);
 
-/* ---- The same durations one by one, also those that were not measured ---- */
+/* ---- The same durations one by one, including those that were not measured ---- */
 
 enum latencies_end {
 	LATENCIES_MEASURED,
 	/* the end was not seen, slots are missing, or an event was switched off: the length is unknown */
 	LATENCIES_DROPPED,
-	LATENCIES_OPEN, /* not ended at the end of the trace */
+	LATENCIES_OPEN, /* the duration has not ended at the end of the trace */
 };
 
 struct latencies_duration {
@@ -179,7 +179,10 @@ struct latencies_duration {
 	uint32_t end_cpu;    /* valid if the duration was measured */
 	/* thread of the beginning; for LATENCIES_RUN_QUEUE, the thread that was woken */
 	uint32_t thread;
-	/* LATENCIES_RUN_QUEUE: thread that caused the wakeup, and whether an interrupt of it did */
+	/*
+	 * for LATENCIES_RUN_QUEUE: thread that caused the wakeup, and whether an interrupt during this thread
+	 * caused it
+	 */
 	uint32_t waker;
 	bool interrupt;
 	bool has_number;

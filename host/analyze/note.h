@@ -23,17 +23,17 @@ const char *note_find(const char *note, const char *key, size_t *length);
 int note_word_after(const char *command, size_t length, const char *option, char *word, size_t size);
 
 /*
- * Copies the path of the kernel's file from the note, or from QEMU's command line in it. Returns false if
- * there is no path, or if it does not name a readable regular file. A trace may contain any path, and
- * opening a FIFO, for example, could block.
+ * Copies the path of the kernel's file from the note: from its own line, or from QEMU's command line. Returns
+ * false if there is no path, or if it does not name a readable regular file. A trace may contain any path,
+ * and opening a FIFO, for example, could block.
  */
 bool note_kernel(const char *note, char *path, size_t size);
 
 /*
  * Returns for how many seconds the machine had recorded nothing when it was captured ("silent: 1.0 s or
- * more"), or a negative number if the note does not say. Sets `*more` if the time may have been longer,
- * because the machine was not watched before. The newest timestamp of a trace plus this time is its "now":
- * all times "ago", "late" and "since" are counted back from there.
+ * more"), or a negative number if the note does not state this. Sets `*more` if the time may have been
+ * longer, because the machine was not watched before. The newest timestamp of a trace plus this time is the
+ * present: all times such as "ago", "late" and "since" are counted back from there.
  */
 double note_silence(const char *note, bool *more);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The order of events of different CPUs: how certain it is, and alignment of clocks. Within a CPU events
+ * The order of events of different CPUs: how certain it is, and alignment of clocks. The events of one CPU
  * are always in order. The order of events of different CPUs depends on what is known about their clocks.
  */
 #ifndef ANALYZE_ORDER_H
@@ -54,9 +54,9 @@ int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
 /* ---- Alignment ---- */
 
 /*
- * Corrects clocks that differ between CPUs by what the trace itself shows: an effect on one CPU cannot come
+ * Corrects the clocks of CPUs by means of what the trace itself shows: an effect on one CPU cannot come
  * before its cause on another (analyze/align.h). Works in addition to the guest's measurements, or without
- * any.
+ * them.
  *
  * The trace is read several times: first to estimate how far apart the clocks are, then to move every effect
  * after its cause, in windows of time so that drift is followed. Memory does not grow with the trace. The

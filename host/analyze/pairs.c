@@ -17,13 +17,13 @@ struct pairs {
 	struct gaps *gaps;
 	struct threads *threads;
 	struct wellknown_table known;
-	uint64_t time; /* as in threads.h */
+	uint64_t time; /* time of the current event, as in threads.h */
 	/*
-	 * entries for beginnings that have no end so far; `count` of an entry is the number of events that
+	 * elements for beginnings that have no end so far; `count` of an element is the number of events that
 	 * its CPU recorded before the beginning
 	 */
 	struct keyed open;
-	uint64_t events[CPUS]; /* by CPU: number of events so far */
+	uint64_t events[CPUS]; /* indexed by CPU: number of events so far */
 	struct pairs_result result;
 	uint8_t events_of_rule[(KTRX_EVENT_MAX + 1) / 8];
 };

@@ -12,10 +12,10 @@ struct membership {
 };
 
 struct table {
-	void *entry; /* array of entries; the first member of each entry is its id */
+	void *entry; /* array of elements; the first member of each element is its id */
 	size_t entry_size;
 	uint32_t entries, room;
-	struct base_index index; /* entries by id */
+	struct base_index index; /* table that finds an element by its id */
 };
 
 struct processes {

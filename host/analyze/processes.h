@@ -17,7 +17,7 @@
 
 struct processes_process {
 	uint32_t id;
-	uint32_t parent; /* 0: unknown */
+	uint32_t parent; /* id of the parent process; 0: unknown */
 	/* true if `command` comes from the process's own exec, not from its parent's */
 	bool exec;
 	char command[PROCESSES_COMMAND]; /* the program that the process runs; "" if it is unknown */
@@ -33,7 +33,7 @@ struct processes;
 int processes_read(struct processes **processes, struct ktread *trace, struct wellknown_table *table);
 void processes_free(struct processes *processes);
 
-/* Returns the process of a thread; 0 if unknown. */
+/* Returns the process of a thread; 0 if it is unknown. */
 uint32_t processes_of(const struct processes *processes, uint32_t thread);
 /* Returns the process, or NULL if it is unknown. */
 const struct processes_process *processes_find(const struct processes *processes, uint32_t id);
@@ -41,8 +41,8 @@ const struct processes_process *processes_find(const struct processes *processes
 const struct processes_process *processes_at(const struct processes *processes, uint32_t n);
 
 /*
- * Returns the process that an event is about: the one in its field or, without such a field, the process of
- * its thread; 0 if unknown.
+ * Returns the process that an event is about: the process in its field; if it has no such field, the process
+ * of its thread; 0 if it is unknown.
  */
 uint32_t processes_subject(const struct processes *processes, const struct ktread_event *event,
 			   const struct wellknown *known);

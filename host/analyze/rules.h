@@ -32,7 +32,7 @@ enum rule_form {
 	RULE_NEVER,
 	RULE_AFTER,  /* the subject must not follow a cause, unless a release is between them */
 	RULE_WITHIN, /* a subject must follow every cause in time, unless a release is between them */
-	RULE_ALWAYS, /* `required` must hold for the subject */
+	RULE_ALWAYS, /* the condition `required` must be true for the subject */
 	RULE_MOST,   /* at most `limit` subjects, in the whole trace or in an interval */
 	RULE_BROKEN, /* no CPU descriptor may record this mistake */
 	/*
@@ -80,7 +80,7 @@ struct rule {
 	uint32_t keys;
 	/* for RULE_MOST: maximum number of subjects; for RULE_NEVER: the number N in `while DEPTH > N` */
 	uint64_t limit;
-	uint64_t time;	/* ns, 0: none */
+	uint64_t time;	/* time in ns; 0: none */
 	uint64_t ticks; /* `time` in ticks; valid once the rule is bound */
 	/* RULE_NEVER: true if the rule applies only while the depth is above `limit` */
 	bool in_depth;
@@ -96,7 +96,8 @@ struct rule {
 	 * no clause about a thread
 	 */
 	uint32_t thread_states;
-	struct rule_condition required[RULES_CONDITIONS]; /* RULE_ALWAYS */
+	/* for RULE_ALWAYS: the condition that must be true */
+	struct rule_condition required[RULES_CONDITIONS];
 	uint32_t requirements;
 	bool checked;  /* whether the rule is checked; valid once bound */
 	char why[320]; /* reason why the rule is not checked */
@@ -109,7 +110,7 @@ struct rules {
 };
 
 struct rules_error {
-	uint32_t line, column; /* from 1 */
+	uint32_t line, column; /* line and column, from 1 */
 	char text[320];
 };
 
@@ -138,7 +139,7 @@ bool rules_state_is_off(const struct ktread *trace);
 bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_event *fired, uint64_t *key);
 /* Returns whether the event matches: its id, its context, its conditions. */
 bool rules_fits(const struct rule_event *wanted, const struct ktread_event *fired);
-/* Returns whether all conditions hold. Sets *missing if the payload lacks one of the fields. */
+/* Returns whether all conditions are true. Sets *missing if the payload lacks one of the fields. */
 bool rules_hold(const struct rule_condition *condition, uint32_t count, const struct ktread_event *fired,
 		bool *missing);
 
@@ -176,11 +177,11 @@ struct check_result {
 	uint64_t held; /* number of times that the rule was kept */
 	uint64_t violated;
 	/*
-	 * number of times that the rule could not be decided because slots were lost or events were
-	 * switched off
+	 * number of times that the rule could not be decided, because slots were lost or events were switched
+	 * off
 	 */
 	uint64_t undecided;
-	/* the part of `undecided` in which an event that decides the rule was switched off */
+	/* part of `undecided`: number of times that an event which decides the rule was switched off */
 	uint64_t switched_off;
 	uint32_t off; /* id of the first event that was switched off */
 	/* number of times that a thread's state was unknown because sched.switch does not record it */
@@ -214,7 +215,7 @@ bool check_lacks_end(const struct ktread *trace);
 /* Splits a rule file into words. Skips blanks and comments. Each word has its position. */
 
 enum rule_word_kind {
-	RULE_WORD_END,	/* of the text */
+	RULE_WORD_END,	/* end of the text */
 	RULE_WORD_NAME, /* a name, pattern or number */
 	RULE_WORD_STRING,
 	RULE_WORD_MARK, /* one of ( ) , : / or an operator */

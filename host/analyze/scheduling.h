@@ -18,14 +18,14 @@
 /*
  * Finds when events were not recorded because they were switched off: from the library's own records
  * (`ktrace.switched`), and from the event table, which has the states at the end. If the trace does not show
- * when recording of an event stopped, assumes that it stopped right after its last record. This prevents
- * conclusions from a missing record.
+ * when recording of an event stopped, assumes that it stopped right after the last record. So nothing is
+ * concluded from a missing record.
  */
 
 #define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* size of a bit map of events, in bytes */
 /*
- * maximum number of times off that are stored, for all events together; an event for which there is no room
- * counts as always off
+ * maximum number of periods in which an event was off that are stored, for all events together; an event for
+ * which there is no room counts as always off
  */
 #define SWITCHED_MAX 65536u
 
@@ -34,9 +34,9 @@ struct switched;
 /* Returns 0 or KTREAD_E_MEMORY. The caller frees `*switched` in either case. */
 int switched_open(struct switched **switched, const struct ktread *trace);
 void switched_close(struct switched *switched);
-/* Takes each event of the trace, in order. Returns 0 or KTREAD_E_MEMORY. */
+/* Processes an event of the trace. Call it for each event, in order. Returns 0 or KTREAD_E_MEMORY. */
 int switched_event(struct switched *switched, const struct ktread_event *event);
-/* Call after the last event. Returns 0 or KTREAD_E_MEMORY. */
+/* Call this after the last event. Returns 0 or KTREAD_E_MEMORY. */
 int switched_end(struct switched *switched);
 /*
  * Returns the id of an event of the bit map that was off at some time between the two timestamps; 0 if there
@@ -87,10 +87,10 @@ int scheduling_read(struct scheduling **scheduling, struct ktread *trace);
 void scheduling_free(struct scheduling *scheduling);
 
 /*
- * The same as scheduling_read() for a caller that reads the trace anyway: call open, then event for each
- * event, then end. Events may come ring by ring, not in order of time. If scheduling_needs_order() is then
- * true at the end, the caller starts again with scheduling_read(). Each function returns 0 or
- * KTREAD_E_MEMORY.
+ * Does the same as scheduling_read(), for a caller that reads the trace itself. The caller calls
+ * scheduling_open(), then scheduling_event() for each event, then scheduling_end(). Events may come ring by
+ * ring, instead of in order of time. If scheduling_needs_order() returns true after the last event, the
+ * caller must use scheduling_read() instead. Each function returns 0 or KTREAD_E_MEMORY.
  */
 int scheduling_open(struct scheduling **scheduling, const struct ktread *trace);
 int scheduling_event(struct scheduling *scheduling, const struct ktread_event *event);
@@ -184,7 +184,7 @@ int gaps_read(struct gaps **gaps, struct ktread *trace);
 void gaps_free(struct gaps *gaps);
 
 /*
- * Takes an event of the second reading. A running guest may have overwritten more slots since the first
+ * Processes an event of the second reading. A running guest may have overwritten more slots since the first
  * reading.
  */
 void gaps_event(struct gaps *gaps, const struct ktread_event *event);

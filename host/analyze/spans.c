@@ -20,15 +20,16 @@ enum recorded_family {
 	RECORDED_INTERRUPTS,
 	RECORDED_FAULTS,
 	RECORDED_LOCKS,
-	RECORDED_FAMILIES, /* number of families; in recorded.family: the event belongs to none */
+	/* number of families; also the value of recorded.family for an event that belongs to no family */
+	RECORDED_FAMILIES,
 };
 
 struct recorded {
 	uint32_t change;		    /* id of ktrace.switched */
-	uint32_t of_spans_off;		    /* number of events, of all families, that are off */
-	uint8_t family[KTRX_EVENT_MAX + 1]; /* of each event */
+	uint32_t of_spans_off;		    /* number of events that are off, in all families together */
+	uint8_t family[KTRX_EVENT_MAX + 1]; /* for each event: the family to which it belongs */
 	bool off[KTRX_EVENT_MAX + 1];
-	uint32_t events_off[RECORDED_FAMILIES]; /* by family: number of events that are off */
+	uint32_t events_off[RECORDED_FAMILIES]; /* indexed by family: number of events that are off */
 	/* number of gaps before the newest record of ktrace.switched */
 	uint32_t gaps;
 };
@@ -102,9 +103,9 @@ static inline bool recorded_is_due(const struct recorded *r, const struct ktread
 }
 
 /*
- * Takes each event of the trace, in order. `gaps`: number of gaps before the event; a record of
- * ktrace.switched may be lost in a gap. If the event switches other events on or off, returns a bit map of
- * the families to which these belong, and sets *on: true if they were switched on, false if off.
+ * Processes an event of the trace. Called for each event, in order. `gaps`: number of gaps before the event;
+ * a record of ktrace.switched may be lost in a gap. If the event switches other events on or off, returns a
+ * bit map of the families to which these belong, and sets *on: true if they were switched on, false if off.
  */
 static unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
 {
@@ -147,8 +148,8 @@ static inline bool recorded_now(const struct recorded *r, enum wellknown_kind ki
 
 /*
  * Lost slots of a CPU (a gap) affect every thread that may have run on this CPU unseen: all threads except
- * those that ran on another CPU throughout. spans_gap() only increments a counter. An owner's spans are ended
- * when its next event comes, or at the end.
+ * those that ran on another CPU throughout. spans_gap() only increments a counter. The spans of an owner are
+ * ended when its next event comes, or at the end of the trace.
  */
 
 struct owner {
@@ -176,7 +177,7 @@ struct spans {
 	uint64_t unpaired;
 };
 
-/* By kind of event that ends a span: the kind of event that begins it. */
+/* indexed by the kind of event that ends a span: the kind of event that begins it */
 static const uint8_t beginning_of[] = {
 	[WELLKNOWN_SYSCALL_EXIT] = WELLKNOWN_SYSCALL_ENTER,
 	[WELLKNOWN_IRQ_EXIT] = WELLKNOWN_IRQ_ENTER,
@@ -316,7 +317,10 @@ static __attribute__((noinline)) int nest_begin(struct spans *s, struct spans_ow
 {
 	struct spans_span *span;
 
-	/* Calls do not nest. An open call has therefore not returned, or its return was not recorded. */
+	/*
+	 * Calls do not nest. So the span of an earlier call is only open because the call has not returned,
+	 * or its return was not recorded.
+	 */
 	if (__builtin_expect(owner->depth > 0, 0) && known->kind == WELLKNOWN_SYSCALL_ENTER)
 		for (uint32_t i = 0; i < owner->depth; i++)
 			if (owner->nest[i].kind == WELLKNOWN_SYSCALL_ENTER)
@@ -439,7 +443,7 @@ static void end_at_switch(struct spans *s, const struct ktread_event *event, uin
 			     on ? s->cpus.owner[i].seen : time);
 }
 
-/* Ends spans that every switch ends. They do not count as unpaired. */
+/* Ends the spans that every switch ends. They do not count as unpaired. */
 static __attribute__((noinline)) int on_switch(struct spans *s, const struct ktread_event *event,
 					       const struct wellknown *known, uint64_t time)
 {
@@ -463,7 +467,7 @@ static bool belongs_to_cpu(enum wellknown_kind kind)
 	return kind == WELLKNOWN_SWITCH || kind == WELLKNOWN_IRQ_ENTER || kind == WELLKNOWN_IRQ_EXIT;
 }
 
-/* An interrupt belongs to its CPU, also if the kernel does not report the interrupt context at this event. */
+/* An interrupt belongs to its CPU, even if the kernel does not report the interrupt context at this event. */
 static __attribute__((noinline)) int interrupt_event(struct spans *s, const struct ktread_event *event,
 						     const struct wellknown *known, uint64_t time)
 {

@@ -12,18 +12,21 @@
 #include "ktrx/slot.h"
 
 /*
- * Pairs begins with ends: system calls, faults and locks by thread (so their spans survive migration),
- * interrupts and everything within them by CPU. Takes each event in order, and reports which spans begin
- * and end.
+ * Pairs the beginnings of spans with their ends. System calls, faults and locks are paired by thread, so
+ * their spans continue when the thread moves to another CPU. Interrupts and everything within them are paired
+ * by CPU. Processes each event in order, and reports which spans begin and end.
  *
- * A span has an owner and a lane. Lane 0 nests: the span that began last ends first. Locks are released in
- * any order, so each lock that is waited for or held has a lane of its own, from 1.
+ * A span has an owner and a lane. Spans on lane 0 are nested: the span that began last ends first. Locks are
+ * released in any order, so each lock that is waited for or held has a lane of its own, from 1.
  *
  * Nothing is paired across lost slots: a span that may have ended in them is ended at the last event of its
  * owner.
  */
 
-/* maximum number of spans that are open at one time on lane 0 of an owner; deeper spans are ignored */
+/*
+ * maximum number of spans that are open at one time on lane 0 of an owner; spans that are nested deeper are
+ * ignored
+ */
 #define SPANS_NEST  6u
 #define SPANS_LOCKS 6u /* lanes 1 to SPANS_LOCKS */
 
@@ -60,7 +63,9 @@ struct spans_sink {
 
 struct spans;
 
-/* Returns 0 or KTREAD_E_MEMORY. Requires: `threads` takes each event before `spans` does. */
+/*
+ * Returns 0 or KTREAD_E_MEMORY. Requires: each event is passed to `threads` before it is passed to `spans`.
+ */
 int spans_create(struct spans **spans, const struct threads *threads, const struct spans_sink *sink);
 void spans_destroy(struct spans *spans);
 
@@ -86,7 +91,10 @@ static inline struct spans_owner spans_owner_by(const struct threads *threads,
 					     event->cpu < THREADS_CPUS_MAX ? event->cpu : THREADS_CPUS_MAX };
 }
 
-/* As spans_owner_by(), for a caller that has the result of threads_event_of() for the event in `current`. */
+/*
+ * Does the same as spans_owner_by(), for a caller that has the result of threads_event_of() for the event in
+ * `current`.
+ */
 static inline struct spans_owner spans_owner_at(const struct threads *threads,
 						const struct ktread_event *event,
 						const struct threads_thread *current)
@@ -100,17 +108,20 @@ static inline struct spans_owner spans_owner_at(const struct threads *threads,
 struct spans_owner spans_owner_of(const struct spans *spans, const struct ktread_event *event);
 
 /*
- * Takes one event. Returns 1 if it begins or ends a span; 0 if it does neither, or is an end without a
+ * Processes one event. Returns 1 if it begins or ends a span; 0 if it does neither, or is an end without a
  * beginning; or KTREAD_E_MEMORY.
  */
 int spans_event(struct spans *spans, const struct ktread_event *event, const struct wellknown *known,
 		uint64_t time);
 
-/* As spans_event(), for a caller that has the result of spans_owner_by() for the event in `who`. */
+/*
+ * Does the same as spans_event(), for a caller that has the result of spans_owner_by() for the event in
+ * `who`.
+ */
 int spans_event_of(struct spans *spans, struct spans_owner who, const struct ktread_event *event,
 		   const struct wellknown *known, uint64_t time);
 
-/* Reports lost slots of `cpu` between `from` (0: since before the trace) and the next event. */
+/* Reports that slots of `cpu` were lost between `from` (0: before the trace began) and the next event. */
 void spans_gap(struct spans *spans, uint32_t cpu, uint64_t from);
 
 /* Ends the spans that may have ended in a gap. Spans that stay open are open at the end of the trace. */

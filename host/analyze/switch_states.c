@@ -8,19 +8,19 @@
 #include "analyze/threads.h"
 #include "ktrx/slot.h"
 
-#define STATES 5u   /* number of states that ktrace knows */
-#define FEW    3u   /* fewer occurrences than this number may be an accident */
-#define SOME   16u  /* this number of occurrences or more shows a pattern */
+#define STATES 5u   /* number of states that ktrace defines */
+#define FEW    3u   /* if a state occurs less often than this, it may be by chance */
+#define SOME   16u  /* if a state occurs at least this often, it is not by chance */
 #define SLOTS  512u /* number of threads that are tracked at the same time */
 /* Threads run without a wakeup if at most one in PART of them was woken before it ran again. */
 #define PART 8u
 
-/* What is known of a thread since it last began to run. */
+/* What is known about a thread since it last began to run. */
 struct track {
 	uint32_t id;
 	bool used, idle;
-	bool announced; /* sched.block, and no wakeup since then */
-	bool woken;	/* sched.wake or sched.create */
+	bool announced; /* there was an event sched.block, and no wakeup since then */
+	bool woken;	/* there was an event sched.wake or sched.create */
 	bool left;	/* the CPU has switched away from the thread */
 	bool unwoken;	/* the thread runs, and was not woken before that */
 	uint8_t state;	/* state in which the CPU left the thread; valid if `left` or `unwoken` is set */
@@ -34,15 +34,18 @@ struct switch_states {
 	uint64_t creates, wakes;
 	uint64_t switches; /* switches away from threads that are not idle threads */
 	uint64_t of[STATES +
-		    1]; /* by state: number of these switches; the last element is for all other states */
-	uint64_t again[STATES];	  /* by state: how often a thread was left in it and ran again */
+		    1]; /* indexed by state: number of these switches; the last element is for all other
+			 * states */
+	/* indexed by state: how often the CPU left a thread in this state and the thread ran again */
+	uint64_t again[STATES];
 	uint64_t unwoken[STATES]; /* in how many of these cases no wakeup came in between */
-	/* how many of the cases in `unwoken` were preemptions: the thread had not announced to sleep */
+	/* the part of `unwoken` that were preemptions: the thread had not announced to sleep */
 	uint64_t preempted[STATES];
-	/* in how many of the cases in `again` the thread had announced to sleep before it was left */
+	/* the part of `again` in which the thread had announced to sleep before the CPU left it */
 	uint64_t slept[STATES];
 	uint64_t revived; /* number of wakeups of threads that were left as dead */
-	struct switch_states_found first[STATES + 1]; /* by state: its first switch; `count` is not used */
+	/* indexed by state: the first switch with this state; `count` is not used */
+	struct switch_states_found first[STATES + 1];
 };
 
 int switch_states_open(struct switch_states **states, const struct ktread *trace)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds states of sched.switch that cannot be right: a kernel passes a constant, or its own numbers of states
- * instead of those of ktrace (doc/events.md). Each fault needs positive evidence, such as threads that run
- * again after the CPU left them as dead.
+ * Finds out whether the states of sched.switch cannot be right: a kernel may pass a constant, or its own
+ * numbers instead of those of ktrace (doc/events.md). Each fault needs positive evidence, such as threads
+ * that run again after the CPU left them as dead.
  */
 #ifndef ANALYZE_SWITCH_STATES_H
 #define ANALYZE_SWITCH_STATES_H
@@ -26,7 +26,7 @@ struct switch_states;
 /* Returns 0 or KTREAD_E_MEMORY. The caller frees `*states` in either case. */
 int switch_states_open(struct switch_states **states, const struct ktread *trace);
 void switch_states_free(struct switch_states *states);
-/* Call for each event of the trace, in the order of time. `known`: the meaning of the event. */
+/* Call this for each event of the trace, in order of time. `known`: the meaning of the event. */
 void switch_states_event(struct switch_states *states, const struct ktread_event *event,
 			 const struct wellknown *known);
 
@@ -36,7 +36,9 @@ struct switch_states_found {
 	uint32_t cpu;
 	uint64_t state;
 };
-/* Call after the last event. Returns whether the states have this fault, and fills in *found if so. */
+/*
+ * Call this after the last event. Returns whether the states have this fault, and fills in *found if they do.
+ */
 bool switch_states_have(const struct switch_states *states, enum switch_states_fault fault,
 			struct switch_states_found *found);
 /* Returns whether the states have any fault. */

@@ -51,7 +51,7 @@ struct symbols {
 	uint64_t slide;
 	uint64_t root; /* linked address of the root; 0: unknown */
 	int doubtful;
-	struct symbols_image image; /* as linked */
+	struct symbols_image image; /* address as linked */
 	struct known known[KNOWN];
 };
 
@@ -91,9 +91,9 @@ static int find_root(const struct symbols *symbols, uint64_t *address)
 #define STEP (UINT64_C(2) << 20)
 
 /*
- * Returns whether the distance of the root from its linked address is impossible for a moved kernel. A
- * kernel that is linked to fixed addresses runs at these addresses, or is moved by a multiple of STEP, or
- * by at least its own length.
+ * Returns whether the distance of the root from its linked address is impossible for a moved kernel. A kernel
+ * that is linked to fixed addresses runs at these addresses, or is moved by a multiple of STEP, or by at
+ * least its own length.
  */
 static int is_root_elsewhere(const struct symbols *symbols, const GElf_Ehdr *header, uint64_t self)
 {

@@ -6,11 +6,11 @@
  * that the file has but the running kernel does not have is unknown: a program may be at the linked
  * address.
  *
- * 	status = symbols_open(&symbols, "kernel.elf", ktread_info(trace));
- * 	if (status != SYMBOLS_OK)	also if it was opened, but is doubtful
- * 		… symbols_message()
- * 	if (symbols_find_call(symbols, event->caller[0], &symbol) == 0)
- * 		… symbol.function, symbol.offset, symbol.file, symbol.line
+ *	status = symbols_open(&symbols, "kernel.elf", ktread_info(trace));
+ *	if (status != SYMBOLS_OK)	also if the file was opened, but its names may be wrong
+ *		… symbols_message()
+ *	if (symbols_find_call(symbols, event->caller[0], &symbol) == 0)
+ *		… symbol.function, symbol.offset, symbol.file, symbol.line
  *
  * Uses libdw.
  */
@@ -39,7 +39,7 @@ struct symbol {
 	/* name of the function, owned by the handle; demangled if possible, not escaped */
 	const char *function;
 	uint64_t offset;  /* offset from the start of the function, in bytes */
-	const char *file; /* NULL: unknown */
+	const char *file; /* source file; NULL: unknown */
 	uint32_t line;
 };
 
@@ -62,12 +62,12 @@ const char *symbols_message(void);
  */
 int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
-/* As symbols_find(), for an address of code or data, such as the address of a lock. */
+/* Does the same as symbols_find(), for an address of code or data, such as the address of a lock. */
 int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /*
- * As symbols_find(), for a return address: the source line is that of the call, but the offset is that of
- * the address itself.
+ * Does the same as symbols_find(), for a return address: the source line is that of the call, but the offset
+ * is that of the address itself.
  */
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
@@ -82,7 +82,8 @@ void symbols_each(struct symbols *symbols,
 
 /*
  * Finds the code or data that has this name in the file. *address: where it is in the running kernel; *size:
- * 0 if the file does not have it. Returns how many addresses have the name; they are set if it is 1.
+ * 0 if the file does not have it. Returns how many addresses have the name; *address and *size are set if it
+ * is 1.
  */
 unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *address, uint64_t *size);
 

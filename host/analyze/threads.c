@@ -19,7 +19,7 @@ struct threads {
 		struct threads_view view;
 		struct {
 			struct threads_thread *thread; /* by index */
-			uint32_t *on;		       /* by CPU: index of the running thread */
+			uint32_t *on;		       /* indexed by CPU: index of the running thread */
 			uint32_t cpus;
 			uint32_t left;
 		};
@@ -27,7 +27,7 @@ struct threads {
 	threads_changed *changed;
 	void *context;
 	uint32_t count, capacity;
-	struct base_index index; /* threads by id */
+	struct base_index index; /* table that finds threads by id */
 	uint64_t left_out;
 	/* true once a switch was seen; from then on, only switches change which thread runs */
 	bool switches;
@@ -39,7 +39,7 @@ struct threads {
 	bool stateless; /* true if the state in sched.switch means nothing */
 	/* true if `stateless` has to become false at the first state other than 0 */
 	bool learns;
-	const struct scheduling *scheduling; /* NULL: unknown */
+	const struct scheduling *scheduling; /* NULL: it is unknown which events were recorded */
 	uint64_t stamp;			     /* timestamp of the current event */
 };
 
@@ -256,7 +256,7 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 		t->stateless = given == WELLKNOWN_STATE_RUNNABLE;
 	t->left = prev;
 	if (t->on[cpu] == next)
-		return 0; /* already known */
+		return 0; /* the state is known already */
 	if (t->on[cpu] != prev)
 		lose_elsewhere(t, prev, time);
 	lose_elsewhere(t, next, time);
@@ -308,8 +308,8 @@ static void wake(struct threads *t, uint32_t index, const struct ktread_event *e
 
 	if (thread->state == THREADS_RUNNING || thread->state == THREADS_RUNNABLE || thread->id == 0) {
 		/*
-		 * The thread was woken between its announcement and its switch, so it stays runnable,
-		 * whatever state the switch has.
+		 * The thread was woken between its announcement and the switch away from it, so it stays
+		 * runnable, whatever state the switch has.
 		 */
 		if (thread->announced == THREADS_SLEEPING || thread->announced == THREADS_WAITING)
 			thread->announced = THREADS_RUNNABLE;

@@ -73,8 +73,8 @@ typedef void threads_changed(void *context, const struct threads_change *change)
 
 /* The first member of struct threads, which the inline functions below read. */
 struct threads_view {
-	struct threads_thread *thread; /* by index */
-	uint32_t *on;		       /* by CPU: index of the running thread, or THREADS_NONE */
+	struct threads_thread *thread; /* array of threads; the index is the thread's number */
+	uint32_t *on;		       /* indexed by CPU: index of the running thread, or THREADS_NONE */
 	uint32_t cpus;		       /* number of entries of `on` */
 	/* index of the thread that the newest switch left, or THREADS_NONE */
 	uint32_t left;
@@ -88,8 +88,8 @@ int threads_create(struct threads **threads, threads_changed *changed, void *con
 void threads_destroy(struct threads *threads);
 
 /*
- * Informs the model of what the whole trace records about threads. Call before the first event. A `state`
- * of sched.switch that is always 0 means nothing. If a kernel announces that threads block
+ * Gives the model facts about the whole trace: what it records about threads. Call this before the first
+ * event. A `state` of sched.switch that is always 0 means nothing. If a kernel announces that threads block
  * (WELLKNOWN_BLOCK), a switch without an announcement leaves a runnable thread, unless the announcement was
  * switched off at that time. Requires: `scheduling` outlives the model.
  */
@@ -97,8 +97,8 @@ struct scheduling;
 void threads_learn(struct threads *threads, const struct scheduling *scheduling);
 
 /*
- * As threads_learn(), if the rest of the trace is not known yet: states have a meaning from the first state
- * on that is not 0.
+ * Does the same as threads_learn(), for a trace of which the rest is not known yet: states have a meaning
+ * from the first state on that is not 0.
  */
 void threads_learn_on(struct threads *threads);
 
@@ -127,7 +127,7 @@ static inline struct threads_thread *threads_on(const struct threads *threads, u
 	return cpu < view->cpus && view->on[cpu] != THREADS_NONE ? &view->thread[view->on[cpu]] : NULL;
 }
 
-/* As threads_find(), but faster if the newest switch was away from the thread. */
+/* Does the same as threads_find(), but faster if the newest switch was away from the thread. */
 static inline const struct threads_thread *threads_find_left(const struct threads *threads, uint32_t id)
 {
 	const struct threads_view *view = (const struct threads_view *)threads;
@@ -137,7 +137,7 @@ static inline const struct threads_thread *threads_find_left(const struct thread
 	return threads_find(threads, id);
 }
 
-/* As threads_find(), but faster if the thread runs on `cpu`. */
+/* Does the same as threads_find(), but faster if the thread runs on `cpu`. */
 static inline const struct threads_thread *threads_find_on(const struct threads *threads, uint32_t cpu,
 							   uint32_t id)
 {
@@ -147,7 +147,7 @@ static inline const struct threads_thread *threads_find_on(const struct threads 
 }
 
 /*
- * Takes one event. Returns 0 or KTREAD_E_MEMORY. Sets `*current` to the event's thread if the model has
+ * Processes one event. Returns 0 or KTREAD_E_MEMORY. Sets `*current` to the event's thread if the model has
  * that thread running on the event's CPU and nothing changes; otherwise to NULL.
  */
 static inline int threads_event_of(struct threads *threads, const struct ktread_event *event,
@@ -169,7 +169,7 @@ static inline int threads_event_of(struct threads *threads, const struct ktread_
 	return 0;
 }
 
-/* Takes one event. Returns 0 or KTREAD_E_MEMORY. */
+/* Processes one event. Returns 0 or KTREAD_E_MEMORY. */
 static inline int threads_event(struct threads *threads, const struct ktread_event *event,
 				const struct wellknown *known, uint64_t time)
 {

@@ -20,8 +20,8 @@ struct meaning {
 		enum wellknown_role role;
 		const char *name;
 		/*
-		 * names of the fields by role; if a role has several names, the first name that the event has
-		 * counts
+		 * indexed by role: names of the field; if a role has several names, the first name that the
+		 * event has counts
 		 */
 	} field[MAX_FIELDS];
 };
@@ -102,8 +102,8 @@ static int find_field(const struct ktread_type *type, const char *name)
 }
 
 /*
- * Stores the position of the role's field, if it is the same in all events and the field is an unsigned
- * number.
+ * Stores the position of the role's field, if this position is the same in all events and the field is an
+ * unsigned number.
  */
 static void bind_place(struct wellknown *known, const struct ktread_type *type, enum wellknown_role role)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The events whose meaning the host knows. A kernel enables a view by declaring an event under one of the
- * names in doc/events.md. Their meaning is defined in one place, the table in wellknown.c.
+ * The events whose meaning the host knows. A view can show an event if the kernel declares the event under
+ * one of the names in doc/events.md. Their meaning is defined in one place, the table in wellknown.c.
  *
  * Binding happens once for each event type: it determines the kind of the event and the role of each field.
  * An event that lacks a field that its kind needs is WELLKNOWN_OTHER.
@@ -16,7 +16,8 @@
 #include "ktread/ktread.h"
 
 enum wellknown_kind {
-	WELLKNOWN_UNBOUND, /* value of an empty entry; wellknown_of() never returns this */
+	/* value of an element that is not filled in; wellknown_of() never returns this value */
+	WELLKNOWN_UNBOUND,
 	WELLKNOWN_OTHER,
 	WELLKNOWN_SWITCH,
 	WELLKNOWN_BLOCK,
@@ -70,7 +71,7 @@ enum wellknown_role {
 	 */
 	WELLKNOWN_NUMBER,
 	WELLKNOWN_CPU,	  /* target CPU of an IPI */
-	WELLKNOWN_NAME,	  /* string */
+	WELLKNOWN_NAME,	  /* a string */
 	WELLKNOWN_RESULT, /* result of an operation; an error if below zero */
 	WELLKNOWN_PLACE,  /* an address of code */
 	WELLKNOWN_OWNER,  /* holder of a lock: a CPU if the event's `kind` is "CPU", otherwise a thread */
@@ -87,10 +88,11 @@ enum wellknown_role {
 struct wellknown {
 	uint32_t thread_bits; /* mask of the bits of a thread id that struct ktread_event contains */
 	uint8_t kind;
-	int8_t field[WELLKNOWN_ROLES]; /* by role: index of the field; -1 if the event has no such field */
+	/* indexed by role: index of the field; -1 if the event has no such field */
+	int8_t field[WELLKNOWN_ROLES];
 	/*
-	 * By role: offset of the field's end in the payload, if the field and all fields before it are
-	 * unsigned numbers of 4 or 8 bytes; otherwise 0.
+	 * indexed by role: offset at which the field ends in the payload; 0 unless this field and all fields
+	 * before it are unsigned numbers of 4 or 8 bytes
 	 */
 	uint8_t end[WELLKNOWN_ROLES];
 	uint8_t width[WELLKNOWN_ROLES];
@@ -112,7 +114,7 @@ void wellknown_mark(const struct ktread *trace, struct wellknown_table *table, e
 		    uint8_t *map);
 const struct wellknown *wellknown_bind(struct wellknown_table *table, const struct ktread_type *type);
 
-/* Returns the meaning of an event; WELLKNOWN_OTHER for ids beyond the table. */
+/* Returns the meaning of an event; WELLKNOWN_OTHER for ids that are not in the table. */
 static inline const struct wellknown *wellknown_of(struct wellknown_table *table,
 						   const struct ktread_event *event)
 {

@@ -64,7 +64,7 @@ size_t base_utf8_cut(const char *bytes, size_t length, size_t most)
 
 	if (length <= most)
 		return length;
-	/* A character that crosses the limit begins at most three bytes before it. */
+	/* A character that crosses the limit begins at most three bytes before the limit. */
 	for (size_t back = 1; back < LONGEST && back <= most; back++)
 		if (base_utf8_decode(bytes + most - back, length - most + back, &code) > back)
 			return most - back;
@@ -100,7 +100,7 @@ char *base_escape_text(char *at, const char *bytes, size_t length, size_t limit)
 	return at;
 }
 
-/* Returns the length of the harmless character that `bytes` begins with; 0 if it begins with none. */
+/* Returns the length of the harmless character at the beginning of `bytes`; 0 if there is none. */
 static size_t harmless(const char *bytes, size_t length)
 {
 	uint32_t code;

@@ -73,8 +73,8 @@ struct base_index {
 };
 
 /*
- * Steps through the rows whose hashes have the same upper half as `hash`. Sets *row. `*probe` is 0 at first.
- * Returns false if there are no more. Rows may neither be added nor removed between steps.
+ * Sets *row to the next row whose hash has the same upper half as `hash`. `*probe` must be 0 before the first
+ * call. Returns false if there are no more. Rows may neither be added nor removed between steps.
  */
 static inline bool base_index_next(const struct base_index *index, uint64_t hash, uint32_t *probe,
 				   uint32_t *row)

@@ -19,7 +19,7 @@ char *base_json_name(char *at, const char *name)
 {
 	char *start = at;
 
-	/* a faster way for short names without special characters, which nearly all names are */
+	/* a faster way for short names without special characters, as nearly all names are */
 	*at++ = '"';
 	while (*name >= ' ' && *name <= '~' && *name != '"' && *name != '\\' &&
 	       at - start <= (ptrdiff_t)BASE_JSON_NAME)

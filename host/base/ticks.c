@@ -14,7 +14,7 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 	if (frequency > MICRO)
 		scale->per_microsecond = (uint64_t)(((unsigned __int128)MICRO << 64) / frequency);
 	if (frequency >> 62)
-		return; /* nanosecond_limit stays 0: always use the exact function */
+		return; /* leave nanosecond_limit 0, so that the exact function is always used */
 	scale->nanosecond_shift = 97;
 	for (factor = ((unsigned __int128)NANO << 97) / frequency; factor >> 64; factor >>= 1)
 		scale->nanosecond_shift--;
@@ -34,7 +34,7 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 /*
  * Divides two numbers of which at least one does not fit a double exactly. The quotient has 64 binary digits
  * more than the double will hold, so that it is rounded only once. Its last digit is set if there is a
- * remainder, so that rounding does not take it for a tie.
+ * remainder, so that rounding does not regard it as a tie.
  */
 static double quotient(uint64_t ticks, uint64_t frequency)
 {

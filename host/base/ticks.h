@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct base_ticks_scale {
-	uint64_t frequency; /* 0: unknown */
+	uint64_t frequency; /* ticks per second; 0: unknown */
 	/* number of microseconds in a tick, times 2^64; 0 if the product does not fit */
 	uint64_t per_microsecond;
 	uint64_t per_nanosecond;   /* number of nanoseconds in a tick, times 2^nanosecond_shift */

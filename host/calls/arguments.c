@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SMALL 4096u /* smallest value that is taken for an address */
+#define SMALL 4096u /* smallest value that counts as an address */
 
 static bool has(uint64_t value, uint64_t flag)
 {
@@ -36,7 +36,7 @@ static const struct calls_type *resolve(const struct calls_table *table, const s
 	if (!type || !type->keyed)
 		return type;
 	at = stpcpy(name, type->name);
-	at[-1] = '_'; /* instead of "^" */
+	at[-1] = '_'; /* text that replaces "^" */
 	stpcpy(at, key ? key : "");
 	type = calls_table_type(table, name);
 	return type || value >= SMALL ? type : &number;
@@ -62,7 +62,7 @@ void calls_arguments_begin(struct calls_arguments *arguments, struct calls_table
 	};
 }
 
-/* Takes the next argument's value. In a 32-bit program, a file offset takes two words. */
+/* Returns the value of the next argument. In a 32-bit program, a file offset takes two words. */
 static uint64_t take_word(struct calls_arguments *arguments, const struct calls_type *type)
 {
 	uint64_t value = arguments->word[arguments->next_word++];

@@ -54,7 +54,7 @@ struct parser {
 	size_t lines;
 	uint32_t room;
 	const char *machine; /* name of the machine in lines "on MACHINE"; "" if it has none */
-	bool memory;	     /* memory ran out */
+	bool memory;	     /* memory was short */
 };
 
 /* ---- words ---- */
@@ -430,7 +430,7 @@ static void take_struct_field(struct parser *parser, struct calls_layout *layout
 	layout->descriptors |= field.type->base == CALLS_FD;
 }
 
-/* Sets missing widths: a field without one extends to the next field, or to the end of the struct. */
+/* Sets missing widths: a field without a width extends to the next field, or to the end of the struct. */
 static void set_widths(struct calls_layout *layout)
 {
 	for (unsigned n = 0; n < layout->fields; n++) {

@@ -26,7 +26,7 @@ const char *calls_tables_text(const char *name);
 #define CALLS_ERRORS_MAX 4096u
 #define CALLS_SIGNALS	 256u
 
-/* Numbers of the calls of x32, without the bit BASE_LINUX_X32 that each of them has. */
+/* Numbers of the calls of x32, without the bit BASE_LINUX_X32, which is set in each of them. */
 #define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* prefix of the names of x32's calls */
 /* calls of x32 with lower numbers have the same arguments as the machine's own call of that number */
 #define CALLS_X32_SHARED 512u
@@ -61,7 +61,7 @@ enum calls_base {
 	CALLS_PORT,
 	CALLS_SYMBOL,
 	CALLS_VOID,
-	/* In memory only: */
+	/* Kinds of values that exist only in memory: */
 	CALLS_TEXT,    /* bytes, shown as text */
 	CALLS_STRINGS, /* addresses of strings, up to a null pointer */
 	CALLS_SIGSET,

@@ -97,7 +97,7 @@ struct facts {
 };
 
 /*
- * Reads the trace to its end and rewinds it. Requires: a trace of version 2. Returns 0 or a negative
+ * Reads the trace to its end and rewinds it. Requires: the trace is of version 2. Returns 0 or a negative
  * KTREAD_E_*. Call facts_free() even after an error.
  */
 int facts_read(struct facts *facts, struct ktread *trace);
@@ -204,7 +204,7 @@ struct subject {
 	bool has_kernel;	   /* true if the file could be read */
 	const struct facts *facts; /* facts of the trace; NULL: there is no trace */
 	struct rules *rules;	   /* rules that every kernel must obey; NULL if they could not be read */
-	/* true if some hooks are in the wrong place: their events then prove nothing about clocks */
+	/* true if some hooks are in the wrong place, so that their events show nothing about clocks */
 	bool mistaken;
 	bool states_wrong; /* true if the states of sched.switch are wrong */
 	/*

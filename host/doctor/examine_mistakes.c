@@ -12,16 +12,16 @@
 #include "base/escape.h"
 #include "doctor/examine.h"
 
-#define FEW  3u	 /* fewer occurrences than this number may be an accident */
-#define SOME 16u /* this number of occurrences or more shows a pattern */
+#define FEW  3u	 /* if a mistake occurs less often than this, it may be by chance */
+#define SOME 16u /* if a mistake occurs at least this often, it is not by chance */
 
 struct advice {
 	const char *about;
 	/* text after the number of occurrences; %s stands for the value of the first occurrence */
 	const char *text;
-	const char *where; /* place where `line` is to be inserted or changed */
+	const char *where; /* place in the kernel where `line` must be inserted or changed */
 	const char *line;
-	bool decimal; /* true if the value is printed in decimal, false if as an address */
+	bool decimal; /* true if the value is printed as a decimal number, false if as an address */
 };
 
 #define STATE_WHERE "the context switch"
@@ -227,7 +227,7 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_TWO_CPUS:
 	case MISTAKE_STATE_RANGE:
 		return count > 0;
-	case MISTAKE_STATE_DEAD: /* which thread runs again is known only if prev and next are right */
+	case MISTAKE_STATE_DEAD: /* only if prev and next are right is it known which thread runs again */
 	case MISTAKE_STATE_STOPPED:
 	case MISTAKE_STATE_SAME:
 		return count > 0 && !mistakes_made(m, MISTAKE_SWAPPED) &&
@@ -389,7 +389,7 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 		const struct rule *rule = &subject->rules->rule[n];
 
 		if (subject->states_wrong && rule->thread_states & ~RUNNING)
-			continue; /* the wrong states, which are reported, would also decide this rule */
+			continue; /* the states are wrong; this is reported already, and affects this rule */
 		checked += rule->checked && rule->form != RULE_DEPTH;
 		if (results[n].violated)
 			say_violation(report, subject, trace, rule, &results[n]);

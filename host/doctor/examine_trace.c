@@ -10,7 +10,7 @@
 #include "doctor/examine.h"
 
 /*
- * limit in seconds: it is normal that a CPU's clock goes back by less, because an interrupt may come while a
+ * limit in seconds: if a CPU's clock goes back by less, this is normal, because an interrupt may come while a
  * record is written
  */
 #define BACK_SECONDS 1e-3

@@ -17,7 +17,7 @@ enum view_sign {
 struct view {
 	const char *name;
 	const char *where;
-	const char *line; /* the lines of C, one for each place in the kernel, separated by " … " */
+	const char *line; /* the lines of C, each for one place in the kernel, separated by " … " */
 	const char *enables;
 	enum view_sign sign;
 	uint32_t bits;

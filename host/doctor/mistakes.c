@@ -14,7 +14,10 @@
 
 #define CPUS   4096u
 #define NESTED 16u /* maximum number of nested interrupts that are tracked on a CPU */
-/* limit in seconds: if a thread seems to run on two CPUs for less time, the clocks may differ instead */
+/*
+ * limit in seconds: if a thread seems to run on two CPUs for less time, the reason may be that the clocks
+ * differ
+ */
 #define OVERLAP 0.010
 /* maximum time, in seconds, by which a row of the table may be older than an event */
 #define LATE	     0.1
@@ -40,14 +43,17 @@ struct reading {
 	struct ktread *trace;
 	struct cpu *cpu;
 	/*
-	 * by running thread: `cpu` is the thread's CPU; `count` is the timestamp since which it also runs on
-	 * a second CPU, or 0
+	 * indexed by running thread: `cpu` is the thread's CPU; `count` is the timestamp since which the
+	 * thread also runs on a second CPU, or 0
 	 */
 	struct keyed running;
-	struct keyed made;  /* by thread: threads that were created and have not ended */
-	struct keyed locks; /* by lock: held locks; `count` is the owner */
-	struct keyed waits; /* by thread: threads that wait for a lock; `count` is the lock */
-	/* by thread: threads that made system calls; `stamp` is the timestamp of the newest entry or exit */
+	struct keyed made;  /* indexed by thread: threads that were created and have not ended */
+	struct keyed locks; /* indexed by lock: held locks; `count` is the owner */
+	struct keyed waits; /* indexed by thread: threads that wait for a lock; `count` is the lock */
+	/*
+	 * indexed by thread: threads that made system calls; `stamp` is the timestamp of the newest entry or
+	 * exit
+	 */
 	struct keyed syscalls;
 	struct switch_states *states;
 	struct wellknown_table known;
@@ -149,8 +155,8 @@ static uint32_t other_cpu(const struct reading *r, uint32_t cpu, uint64_t id)
 }
 
 /*
- * Handles that a thread stops running on this CPU. Notes a mistake if, until now, the thread has also run
- * on another CPU for too long.
+ * Called when a thread stops running on this CPU. Counts a mistake if the thread has, until now, also run on
+ * another CPU for too long.
  */
 static void end_run(struct reading *r, const struct ktread_event *event, uint64_t id)
 {
@@ -390,9 +396,9 @@ static void take_kind(struct reading *r, const struct ktread_event *event, const
 }
 
 /*
- * Finds two CPUs that record under one CPU number. Between two switches a CPU runs one thread, except that
- * the thread id in records may change a moment before or after sched.switch. So threads that alternate
- * without a switch run on two CPUs.
+ * Detects two CPUs that record with the same CPU number. Between two switches, a CPU runs one thread, but the
+ * thread id in records may change a moment before or after sched.switch. So threads that alternate without a
+ * switch run on two CPUs.
  */
 static void take_turn(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
 {

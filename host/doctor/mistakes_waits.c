@@ -66,7 +66,7 @@ static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 }
 
 /*
- * Examines the waits whose hook gave CPU 0 or thread 0 as the lock's holder. Notes a mistake for each wait
+ * Examines the waits whose hook gave CPU 0 or thread 0 as the lock's holder. Counts a mistake for each wait
  * for a lock that the thread or CPU of `row` holds, and held before the wait began.
  */
 static void take_held(struct waits *waits, const struct ktrx_holder *row)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Looks up the names of an expression in a trace. For each comparison, a table by event id states where the
- * field is, so that evaluating an event compares no names.
+ * Looks up the names of an expression in a trace. For each comparison, a table that is indexed by event id
+ * states where the field is. So no names are compared when an event is evaluated.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +159,10 @@ static uint32_t width_of(uint8_t type)
 	return type < sizeof(widths) ? widths[type] : 0;
 }
 
-/* Returns the place of the field with a name; how is FILTER_ABSENT if the type has no such field. */
+/*
+ * Returns the place of the field with a name. Its member `how` is FILTER_ABSENT if the type has no such
+ * field.
+ */
 static struct filter_place place_of(const struct ktread_type *type, const char *name)
 {
 	struct filter_place place = { .how = FILTER_ABSENT };
@@ -205,7 +208,7 @@ static int64_t unit_of(const struct ktread_field *field)
 	return -1;
 }
 
-/* What was found of a field in all event types. */
+/* What was found about a field in all event types. */
 struct found {
 	bool event, field, number, text, time;
 };
@@ -263,7 +266,7 @@ static int unknown_name(const struct binding *binding, const struct filter_node 
 			   node->name, text);
 }
 
-/* Reports a value that can never equal the field. Returns 0 if the value may. */
+/* Reports a value that can never equal the field. Returns 0 if the value can equal it. */
 static int check_value(const struct binding *binding, const struct filter_node *node,
 		       const struct found *found)
 {

@@ -20,7 +20,7 @@ bool filter_glob(const char *pattern, const char *bytes, size_t length)
 		} else if (*pattern && (!escaped && *pattern == '?' ? true : pattern[escaped] == bytes[at])) {
 			pattern += 1 + escaped;
 			at++;
-		} else if (star) { /* let the last star match one more byte */
+		} else if (star) { /* the last star matches one more byte */
 			pattern = star + 1;
 			at = ++resume;
 		} else {
@@ -181,7 +181,7 @@ bool filter_uses_time(const struct filter *filter)
 
 /* ---- The window ---- */
 
-/* The result of an expression if only one fact about an event is known. */
+/* The result of an expression if only one fact about an event is known: true, false, or unknown. */
 enum answer { NEVER, MAYBE, ALWAYS };
 
 /* The fact: the event's id if `by_id` is true, otherwise its CPU. */

@@ -9,8 +9,8 @@
  *		…
  *	filter_free(filter);
  *
- * An expression is parsed without a trace. Binding it to a trace looks up its names, so that accepting an
- * event compares no names. Expressions are bounded in length, size and depth.
+ * An expression is parsed without a trace. When it is bound to a trace, its names are looked up. So no names
+ * are compared when an event is evaluated. Expressions are bounded in length, size and depth.
  */
 #ifndef FILTER_FILTER_H
 #define FILTER_FILTER_H
@@ -29,8 +29,9 @@
 struct filter;
 
 struct filter_error {
-	uint32_t column; /* of the word that is wrong; the first column is 1 */
-	char text[512];	 /* not escaped: may quote any bytes of the expression and of the trace */
+	uint32_t column; /* column of the wrong word; the first column is 1 */
+	/* the message; not escaped: it may quote any bytes of the expression and of the trace */
+	char text[512];
 };
 
 /*

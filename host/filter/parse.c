@@ -17,8 +17,8 @@
 enum word_kind {
 	WORD_END,
 	WORD_NAME,
-	WORD_NUMBER, /* a number, also with a unit */
-	WORD_TEXT,   /* a text in quotes, without them */
+	WORD_NUMBER, /* a number, with or without a unit */
+	WORD_TEXT,   /* a text in quotes; the word does not contain the quotes */
 	WORD_MARK,
 };
 
@@ -301,7 +301,10 @@ static int take_relation(struct parser *parser, enum filter_relation *relation)
 	return unexpected(parser, "one of == != < <= > >= ~ !~");
 }
 
-/* Takes the name of a source: "cpu"; "FIELD"; or "EVENT.FIELD", in which EVENT may have dots, too. */
+/*
+ * Parses the left side of a comparison: "cpu"; "FIELD"; or "EVENT.FIELD", in which EVENT may contain dots,
+ * too.
+ */
 static int take_name(struct parser *parser, struct filter_node *node)
 {
 	static const char *const names[] = {

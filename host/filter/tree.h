@@ -24,7 +24,7 @@ enum filter_relation {
 	FILTER_UNLIKE,
 };
 
-/* What a comparison reads of an event. */
+/* The property of an event that a comparison reads. */
 enum filter_source {
 	FILTER_EVENT,
 	FILTER_CATEGORY,
@@ -36,15 +36,15 @@ enum filter_source {
 
 enum filter_literal {
 	FILTER_NUMBER,
-	FILTER_DECIMAL,	 /* such as 1.5: allowed only for the time, which is then in seconds */
-	FILTER_DURATION, /* such as 1.5ms */
+	FILTER_DECIMAL,	 /* decimal, such as 1.5: allowed only for the time, which is then in seconds */
+	FILTER_DURATION, /* duration, such as 1.5ms */
 	FILTER_TEXT,
 };
 
 struct filter_value {
 	enum filter_literal kind;
 	uint32_t column;
-	/* the number; nanoseconds for a decimal, in which 1 is a second, and for a duration */
+	/* the number; for a decimal (in seconds) and for a duration, in nanoseconds */
 	__int128 number;
 	const char *text; /* NUL-terminated; owned by the filter */
 };
@@ -62,7 +62,7 @@ struct filter_place {
 	uint8_t field;
 	uint8_t width;
 	bool is_signed;
-	bool ticks; /* compare with node->in_ticks */
+	bool ticks; /* compare the field with node->in_ticks */
 	uint32_t offset;
 	uint64_t scale; /* factor of the field's value */
 };
@@ -78,20 +78,28 @@ struct filter_node {
 	enum filter_relation relation;
 	struct filter_value value;
 	/* Set by filter_bind(): */
-	uint8_t *map; /* FILTER_EVENT, FILTER_CATEGORY: bit map of events for which it is true */
-	struct filter_place *place; /* FILTER_FIELD: by event id; ids from `places` on have no such field */
+	/* for FILTER_EVENT and FILTER_CATEGORY: bit map of the events for which the comparison is true */
+	uint8_t *map;
+	/*
+	 * for FILTER_FIELD: place of the field, indexed by event id; ids from `places` on have no such field
+	 */
+	struct filter_place *place;
 	uint32_t places;
-	__int128 in_ticks; /* the value in ticks of a billionth */
+	__int128 in_ticks; /* the value in billionths of a tick */
 	uint64_t since,
-		until; /* FILTER_TIME: first and last timestamp for which it is true; since > until: none */
+		/*
+		 * for FILTER_TIME: first and last timestamp for which the comparison is true; since > until:
+		 * none
+		 */
+		until;
 };
 
 struct filter {
 	struct filter_node node[FILTER_NODES];
 	uint32_t nodes;
 	uint16_t root;
-	struct ktread *trace; /* NULL: not bound yet */
-	char *words;	      /* the names and texts that the nodes use */
+	struct ktread *trace; /* the trace to which the filter is bound; NULL: none */
+	char *words;	      /* memory for the names and texts that the nodes use */
 	size_t words_used;
 };
 

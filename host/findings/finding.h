@@ -33,7 +33,7 @@ const char *finding_certainty_word(enum finding_certainty certain);
 struct finding_event {
 	bool asked;	 /* a detector has named an event; the next members are valid */
 	uint64_t stamp;	 /* timestamp of the event, or of a state that changed at the event */
-	uint32_t actor;	 /* thread + 1, or KTRX_HOLDER_CPU | CPU */
+	uint32_t actor;	 /* an id as in struct ktrx_holder: thread + 1, or KTRX_HOLDER_CPU | CPU */
 	uint64_t object; /* lock or queue that the event names; 0: any */
 	bool known;	 /* the event was found; the next members are valid */
 	uint32_t ring;
@@ -42,7 +42,7 @@ struct finding_event {
 
 /* A finding. Requires: strings from a guest or a file are escaped before they are stored here. */
 struct finding {
-	const char *kind; /* a fixed word or two, such as "deadlock"; borrowed */
+	const char *kind; /* one or two fixed words, such as "deadlock"; borrowed */
 	enum finding_mark mark;
 	enum finding_certainty certain;
 	bool partial;		 /* true if lost or unknown data could change the finding */
@@ -53,9 +53,9 @@ struct finding {
 	 */
 	char where[FINDING_LINE];
 	char evidence[FINDING_LINES][FINDING_LINE];
-	uint32_t lines; /* lines of `evidence` */
+	uint32_t lines; /* number of lines in `evidence` */
 	bool cut;	/* a line was not added, because there was no room for it */
-	struct finding_event event[FINDING_LINES]; /* of each line of `evidence` */
+	struct finding_event event[FINDING_LINES]; /* the event of each line of `evidence` */
 	struct finding_event shows;		   /* the event that shows the finding best */
 	/* what to do, or what would make the finding more certain; "" if there is no advice */
 	char advice[FINDING_LINE];
@@ -79,7 +79,7 @@ void finding_refer(struct finding *finding, uint64_t stamp, uint32_t actor, uint
 struct findings {
 	struct finding *finding;
 	uint32_t count, room;
-	uint32_t marks[FINDING_MARKS]; /* by mark: number of findings */
+	uint32_t marks[FINDING_MARKS]; /* number of findings, indexed by mark */
 	bool failed;		       /* true if memory ran out: findings are then missing */
 };
 

@@ -64,7 +64,7 @@ struct ring {
 	size_t first, count;
 	uint32_t room;
 	size_t placed; /* number of queued events whose times are known */
-	/* the events of the held piece have the indexes `placed` to `held_end` - 1 in the queue */
+	/* the events of the held piece have the indices `placed` to `held_end` - 1 in the queue */
 	size_t held_end;
 };
 
@@ -85,8 +85,8 @@ struct beside {
 		.name = (name_), .unit = "", .type = KTRX_TYPE_##type_ \
 	}
 /*
- * The field "order" is " ~" if it is unknown whether other events of the same CPU came before or after,
- * otherwise empty.
+ * The field "order" is " ~" if it is unknown whether other events of the same CPU came before or after this
+ * event, otherwise empty.
  */
 static const struct ktread_field call_fields[] = { FIELD("function", STRING), FIELD("depth", U32),
 						   FIELD("how", STRING),      FIELD("order", STRING),
@@ -96,7 +96,8 @@ static const struct ktread_field return_fields[] = { FIELD("function", STRING), 
 static const struct ktread_field branch_fields[] = { FIELD("place", STRING), FIELD("kind", STRING),
 						     FIELD("what", STRING), FIELD("order", STRING),
 						     FIELD("address", POINTER) };
-static const struct ktread_field lost_fields[] = { FIELD("what", STRING), FIELD("stack", U64) }; /* 0: all */
+/* 0: all events */
+static const struct ktread_field lost_fields[] = { FIELD("what", STRING), FIELD("stack", U64) };
 
 #define TYPE(name_, text_, field_)                                                                         \
 	{                                                                                                  \
@@ -459,7 +460,7 @@ static void make(const struct beside *beside, const struct ring *ring, const str
 	}
 }
 
-/* ---- As a source ---- */
+/* ---- As a source of ktread_beside_source() ---- */
 
 static int next(void *state, uint32_t number, struct ktread_beside_event *event)
 {

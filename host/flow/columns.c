@@ -134,8 +134,8 @@ static void put_source(char *to, const struct hwt_place *place)
 }
 
 /*
- * Writes the value of a column, "" if there is none. Strings are escaped. An escaped string is also valid in
- * JSON.
+ * Writes the value of a column, or "" if there is no value. Strings are escaped. An escaped string is also
+ * valid in JSON.
  */
 static void put_value(const struct flow_columns *columns, const struct line *line, unsigned column, char *to)
 {

@@ -42,7 +42,7 @@ struct flow_coverage {
 	struct recent recent[RECENT]; /* indexed by a hash of the path's pointer */
 	struct block *block;
 	uint32_t blocks, room;
-	struct base_index index; /* blocks by place */
+	struct base_index index; /* table that finds blocks by place */
 	uint64_t unplaced;	 /* number of runs whose code is in no known file */
 };
 

@@ -132,7 +132,7 @@ int flow_spread_is_about(const struct flow_spread *spread)
 
 struct totals {
 	uint64_t calls;
-	uint64_t total, self; /* ticks */
+	uint64_t total, self; /* duration in ticks */
 	struct histogram times;
 };
 

@@ -15,10 +15,7 @@ struct flow_executed {
 	struct flow *flow;
 	uint8_t *seen; /* by id */
 	uint32_t room;
-	/*
-	 * The function that ran last, if `has_last` is set. It is still mapped at the same address, because
-	 * only runs of instructions have followed.
-	 */
+	/* indexed by the id of the function */
 	int has_last;
 	uint32_t last_pid;
 	uint64_t last_space;

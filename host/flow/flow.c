@@ -248,9 +248,12 @@ int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step)
 	return status < 0 ? fail(status, hwt_decoder_message(reader->decoder)) : 0;
 }
 
-/* ---- All of them ------------------------------------------------------------------------------- */
+/* ---- All streams ------------------------------------------------------------------------------- */
 
-/* Returns the status of a view. If it is an error, sets the message: it can only be lack of memory. */
+/*
+ * Returns the status of a view. If the status is an error, sets the message: the only possible error is lack
+ * of memory.
+ */
 static int view_status(int status)
 {
 	return status < 0 ? fail(status, NULL) : status;

@@ -120,7 +120,7 @@ struct flow_select {
 	uint32_t thread; /* index of the thread, for streams in thread mode */
 	uint32_t pid;
 	const struct flow_range *range; /* the ranges of code that are selected, sorted by address */
-	size_t ranges;			/* 0: all code */
+	size_t ranges;			/* number of elements of the array; 0: all code is selected */
 	/* timestamps of the first and the last moment that are selected; `to` 0: no end */
 	uint64_t from, to;
 };

@@ -16,7 +16,7 @@
 
 struct node {
 	uint32_t parent, function;
-	uint32_t child, sibling; /* 0: none */
+	uint32_t child, sibling; /* child or sibling node; 0: none */
 	uint64_t weight;
 };
 

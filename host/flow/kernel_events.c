@@ -16,7 +16,7 @@ struct cpu_events {
 };
 
 struct flow_kernel {
-	struct cpu_events *cpu; /* by CPU */
+	struct cpu_events *cpu; /* indexed by CPU */
 	uint32_t cpus;
 };
 

@@ -79,8 +79,8 @@ static int grow(struct ring *ring)
 }
 
 /*
- * Drops the oldest steps, so that `most` branches remain, and only those other steps that come after the
- * first of these branches. Limits the total number of steps, too.
+ * Drops the oldest steps, so that `most` branches remain. Of the other steps, only those after the first of
+ * these branches remain. Limits the total number of steps, too.
  */
 static void drop_old(struct ring *ring)
 {
@@ -233,7 +233,7 @@ static int find_end(struct flow_last *last, struct flow *flow, size_t *stream, s
 	return status;
 }
 
-/* ---- Reading the branches before it ---- */
+/* ---- Reading the branches before the entry ---- */
 
 /* Reads a window into the ring. Empties the ring first, because each window includes the previous window. */
 static int fill(struct flow_reader *reader, struct ring *ring, const struct end *end)

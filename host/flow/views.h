@@ -14,20 +14,17 @@
 
 /*
  * Hardware trace as events that are merged into a kernel's trace (ktread/beside.h), with a ring for each
- * stream. The events are entries into functions, with or without the returns, or instead all branches.
- * Missing data is reported as an event, too.
+ * stream. The events are either all branches, or entries into functions, with or without the returns. Missing
+ * data is reported as an event, too.
  */
 
 enum flow_grain {
-	FLOW_ENTRIES,  /* hwt.call */
-	FLOW_CALLS,    /* hwt.call and hwt.return */
-	FLOW_BRANCHES, /* only hwt.branch */
+	FLOW_ENTRIES,  /* events hwt.call */
+	FLOW_CALLS,    /* events hwt.call and hwt.return */
+	FLOW_BRANCHES, /* only events hwt.branch */
 };
 
-/*
- * Adds `flow` to the trace as a source, as ktread_beside_source() does. The trace then owns `flow`, even
- * after an error.
- */
+/* Adds `flow` to the trace by ktread_beside_source(). The trace then owns `flow`, even after an error. */
 int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum flow_grain grain);
 
 /*
@@ -137,8 +134,8 @@ struct flow_last {
 };
 
 /*
- * Walks as flow_walk() does, but only through the last branches. The stream in which the function was entered
- * comes last, so that the output ends with the branches before that entry.
+ * Does the same as flow_walk(), but passes only the last branches. The stream in which the function was
+ * entered comes last, so that the output ends with the branches before that entry.
  */
 int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_view *view, void *to);
 
@@ -250,7 +247,7 @@ const struct flow_doubts *flow_durations_doubts(const struct flow_durations *dur
 struct flow_call_view {
 	struct flow *flow;
 	struct flow_calls *calls;  /* calls of the current stream */
-	struct flow_doubts doubts; /* of all streams */
+	struct flow_doubts doubts; /* number of doubtful places in all streams */
 };
 
 /* Begins a stream, whose calls are passed to `sink`. Returns 0 or KTREAD_E_MEMORY. */
@@ -317,7 +314,7 @@ struct flow_columns {
 	uint8_t column[FLOW_COLUMNS_MOST];
 	unsigned count;
 	int headings;			 /* prints a line before each stream; not for JSON */
-	const struct hwt_stream *stream; /* the current one */
+	const struct hwt_stream *stream; /* the current stream */
 };
 
 /*

@@ -20,21 +20,22 @@
 /* Values, printed by their types in the style of the output. */
 
 enum kdump_style {
-	KDUMP_STYLE_BSD,   /* as the BSDs' kdump: 0x601<O_WRONLY|O_CREAT|O_TRUNC>, numbers in hexadecimal */
-	KDUMP_STYLE_PLAIN, /* as strace: O_WRONLY|O_CREAT|O_TRUNC, numbers by their type */
-	KDUMP_STYLE_JSON,  /* as PLAIN, but a value that is not a number is a string */
+	KDUMP_STYLE_BSD, /* like the BSDs' kdump: 0x601<O_WRONLY|O_CREAT|O_TRUNC>, numbers in hexadecimal */
+	/* like strace: O_WRONLY|O_CREAT|O_TRUNC, numbers in the form that their type requires */
+	KDUMP_STYLE_PLAIN,
+	KDUMP_STYLE_JSON, /* like PLAIN, but a value that is not a number is a string */
 };
 
 struct kdump_words {
 	struct calls_table *table;
 	enum kdump_style style;
-	bool decimal; /* -d: no hexadecimal numbers */
-	bool raw;     /* -n: no names */
+	bool decimal; /* option -d: no hexadecimal numbers */
+	bool raw;     /* option -n: no names */
 };
 
 #define KDUMP_WORDS_MOST 1200 /* largest size of a printed value in bytes */
 
-/* Writes a value. `type` NULL: its type is unknown. */
+/* Writes a value. If `type` is NULL, the type is unknown. */
 char *kdump_put_value(char *at, const struct kdump_words *words, const struct calls_type *type,
 		      uint64_t value);
 
@@ -72,12 +73,13 @@ struct kdump_options {
 	bool numbers;	/* -S */
 	bool resolve;	/* -r */
 	bool no_data;	/* -s */
-	bool arguments; /* --names */
+	bool arguments; /* option --names */
 	bool absolute;	/* -T */
 	bool elapsed;	/* -E */
 	bool relative;	/* -R */
 	/*
-	 * -m: largest number of bytes of data to print; 0: all; KDUMP_DATA_USUAL: as the format's own kdump
+	 * option -m: largest number of bytes of data to print; 0: all; KDUMP_DATA_USUAL: the usual number of
+	 * the kdump that belongs to the format
 	 */
 	uint64_t data_most;
 	unsigned columns;  /* width of the screen in columns, to which data is folded */
@@ -141,11 +143,14 @@ struct kdump_context {
 	struct kdump_abi abi[KDUMP_ABIS];
 	bool mixed; /* true if a program in a KTRX trace had another ABI than its kernel */
 
-	/* What descriptors of processes refer to; NULL: this form of output does not show it. */
+	/*
+	 * The files and sockets to which the descriptors of processes refer; NULL: this form of output does
+	 * not show them.
+	 */
 	const struct kdump_descriptors *descriptors;
 	uint32_t pid; /* process of the current record */
 
-	struct kdump_process_text process_text; /* printed last */
+	struct kdump_process_text process_text; /* what was printed last */
 	uint64_t first, previous; /* timestamps of the first and the previous record, for -E and -R */
 	bool any;		  /* true if `first` and `previous` are set */
 };

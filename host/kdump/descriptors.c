@@ -14,7 +14,8 @@ struct kdump_descriptors {
 		uint32_t pid;
 		int32_t fd;
 		uint16_t size;
-		char *path; /* what the descriptor refers to; NULL: the entry is unused */
+		/* the file or socket to which the descriptor refers; NULL: this element is unused */
+		char *path;
 	} of[DESCRIPTORS];
 };
 

@@ -9,7 +9,7 @@
 #include "kdump/parts.h"
 #include "ktread/ktread.h"
 
-#define PATH_MOST 8000u /* largest size of the text for a path or name, in bytes */
+#define PATH_MOST 8000u /* largest size of the text for a path or a name, in bytes */
 /*
  * maximum number of bytes of data that are printed of a record: by DragonFly's kdump, and by this kdump if
  * the trace is KTRX
@@ -143,7 +143,7 @@ static void write_unknown(const struct kdump_context *context, const struct ktre
 	kdump_data_hex(context->out, record->data, shown_size(context, record), context->options->columns);
 }
 
-/* ---- signals, switches, lives ---- */
+/* ---- signals, switches, starts and ends of processes ---- */
 
 /* Writes the reason for which a signal was sent. */
 static char *put_code(char *at, const struct kdump_context *context, uint32_t signal, int32_t code)

@@ -43,8 +43,8 @@ struct oneline {
 	struct kdump_pending_table pending;
 	struct kdump_descriptors *descriptors;
 	/*
-	 * Origin of the next signal of the thread `origin_tid`, from the STRUCT record before the PSIG
-	 * record.
+	 * Origin of the next signal of the thread `origin_tid`. It is known from the STRUCT record before the
+	 * PSIG record.
 	 */
 	char origin[KDUMP_STRUCTURE_MOST + 1];
 	size_t origin_size;
@@ -79,8 +79,8 @@ static char *pad(char *at, const char *from)
 }
 
 /*
- * Prints the line of a call that has returned; only the rest of the line if its beginning was printed before.
- * `record` NULL: the call never returns.
+ * Prints the line of a call that has returned. If the beginning of the line was printed before, prints only
+ * the rest. `record` is NULL if the call never returns.
  */
 static void print_finished(struct oneline *oneline, struct kdump_context *context,
 			   struct kdump_pending *pending, const struct ktread_proc_record *record)
@@ -278,7 +278,7 @@ static void print_loss(struct oneline *oneline, struct kdump_context *context,
 	base_output_done(context->out, base_put_literal(at, "records lost ***\n"));
 }
 
-/* ---- the form ---- */
+/* ---- the form of output ---- */
 
 static int oneline_open(void **state, struct kdump_context *context)
 {

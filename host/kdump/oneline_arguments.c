@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The arguments and the result of a call in one line, with what other records of the call state about them.
+ * The arguments and the result of a call in one line. They include what other records of the call state about
+ * the arguments.
  */
 #include "kdump/views.h"
 
@@ -10,7 +11,7 @@
 #include "kdump/context.h"
 #include "kdump/parts.h"
 
-#define USUAL_DATA	32u /* bytes */
+#define USUAL_DATA	32u /* number of bytes */
 #define TEXT_MOST	4000u
 #define DESCRIPTOR_MOST 1200 /* largest size, in bytes, of the text of a descriptor and what it refers to */
 #define TEXT_LEAST	100  /* smallest room, in bytes, that must be left to begin another text */
@@ -33,9 +34,9 @@ static bool is_of_kind(const struct kdump_filling *filling, const struct calls_t
 }
 
 /*
- * Finds a filling (stored text) for an argument, from index `from` on, that is not in the set *taken, and
- * adds it to the set. A filling without the number of an argument is used for an argument of its kind.
- * Returns NULL if there is none.
+ * Finds a filling (stored text) for an argument. Searches from index `from` on, and skips fillings in the set
+ * *taken. Adds the result to this set. A filling without the number of an argument is used for an argument of
+ * its kind. Returns NULL if there is none.
  */
 static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
 						const struct calls_one *one, unsigned from, unsigned *taken)
@@ -67,7 +68,7 @@ static bool has_name(const struct kdump_filling *filling, unsigned argument, con
 
 /*
  * Writes a message whose parts are stored in several fillings: its address, its pieces, its control messages.
- * `head` is the text of a struct with the rest.
+ * `head` is the text of a struct with the other members.
  */
 static char *put_message(char *at, const struct kdump_pending *pending, unsigned argument, const char *head,
 			 size_t size)
@@ -272,7 +273,7 @@ char *kdump_oneline_result(char *at, struct kdump_context *context,
 		       : at;
 }
 
-/* ---- what a call is about ---- */
+/* ---- the data and messages of a call ---- */
 
 char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut)
 {

@@ -116,8 +116,8 @@ char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *conte
 #define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* largest size of the text for one value, in bytes */
 
 /*
- * Stores what the descriptors of processes refer to. FD records state this. The table has a fixed size: when
- * it is crowded, entries are overwritten.
+ * Stores the files and sockets to which the descriptors of processes refer. FD records state this. The table
+ * has a fixed size: when it is crowded, elements are overwritten.
  */
 
 /* Creates the table. Returns NULL if memory is short. kdump_descriptors_destroy() frees it. */
@@ -127,7 +127,10 @@ void kdump_descriptors_destroy(struct kdump_descriptors *descriptors);
 void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct ktread_proc_record *record);
 /* Returns whether anything was recorded about any descriptor. */
 bool kdump_descriptors_any(const struct kdump_descriptors *descriptors);
-/* Writes what a descriptor refers to, such as "</etc/motd>"; nothing if unknown. At most 1,100 bytes. */
+/*
+ * Writes the file or socket to which a descriptor refers, such as "</etc/motd>"; nothing if it is unknown.
+ * Writes at most 1,100 bytes.
+ */
 char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd);
 
 /* Page faults with their duration, and operations that were denied. */
@@ -158,7 +161,10 @@ char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kd
 char *kdump_put_denied(char *at, const struct kdump_context *context,
 		       const struct ktread_proc_record *record);
 
-/* Records of hardware trace (ktrx/hwt.h) in a process trace: what they refer to, not which code was run. */
+/*
+ * Records of hardware trace (ktrx/hwt.h) in a process trace. They describe what was recorded, not which code
+ * was run.
+ */
 
 /* Returns the name of the type in four letters; NULL if the type is not one of hardware trace. */
 const char *kdump_hardware_word(uint16_t type);

@@ -88,7 +88,7 @@ static char *put_time(char *at, const struct writer *writer, const uint8_t *byte
 	return base_put_six(at, (uint32_t)(fraction % 1000000));
 }
 
-/* Returns the name that the user or group `number` has on this machine, for -r; NULL if there is none. */
+/* Returns the name that this machine gives to the user or group `number`, for -r; NULL if there is none. */
 static const char *local_name(const struct calls_type *type, uint32_t number)
 {
 	const struct passwd *user = type->base == CALLS_UID ? getpwuid(number) : NULL;

@@ -52,8 +52,8 @@ extern const struct kdump_form kdump_form_json;
 extern const struct kdump_form kdump_form_lines;
 
 /*
- * A line for each call, as strace(1) prints it: the call, its arguments with paths and data from the call's
- * records, its result, its duration. If records of other threads come during a call, the call has two lines,
+ * A line for each call, as strace(1) prints it: the call, its arguments (with paths and data from the call's
+ * records), its result, its duration. If records of other threads come during a call, the call has two lines,
  * "unfinished" and "resumed".
  */
 
@@ -159,7 +159,10 @@ struct kdump_descriptors;
 
 /* Writes text in quotation marks, followed by "..." if it is incomplete; at most `limit` bytes. */
 char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut);
-/* Stores what the descriptors among the arguments refer to at the beginning of the call. */
+/*
+ * Stores the files and sockets to which the descriptors among the arguments refer at the beginning of the
+ * call.
+ */
 void kdump_oneline_fill_descriptors(struct kdump_context *context,
 				    const struct kdump_descriptors *descriptors,
 				    struct kdump_pending *pending);

@@ -241,7 +241,7 @@ static char *put_plain(char *at, const struct kdump_words *words, const struct c
 	case CALLS_UINT:
 		return base_put_decimal(at, (uint32_t)value);
 	case CALLS_UID:
-	case CALLS_GID: /* "no change" */
+	case CALLS_GID: /* a value that means "no change" */
 		return (uint32_t)value == UINT32_MAX ? base_put_literal(at, "-1")
 						     : base_put_decimal(at, (uint32_t)value);
 	case CALLS_LONG:

@@ -7,12 +7,12 @@
 #include "capture/cpu_state.h"
 #include "observe/observe.h"
 
-#define X86_INTERRUPTS	   0x200u /* in the flags */
-#define ARM_MASKED	   0x80u  /* in PSTATE: I */
-#define ARM_FAST_MASKED	   0x40u  /* in PSTATE: F */
+#define X86_INTERRUPTS	   0x200u /* bit IF in the flags */
+#define ARM_MASKED	   0x80u  /* bit I in PSTATE */
+#define ARM_FAST_MASKED	   0x40u  /* bit F in PSTATE */
 #define ARM_LEVEL	   0x0fu
-#define RISCV_SUPERVISOR   0x2u /* in mstatus: SIE */
-#define RISCV_MACHINE_MODE 0x8u /* in mstatus: MIE */
+#define RISCV_SUPERVISOR   0x2u /* bit SIE in mstatus */
+#define RISCV_MACHINE_MODE 0x8u /* bit MIE in mstatus */
 
 /* Finds " NAME=HEX" in a line of registers. */
 static bool find(const char *line, size_t length, const char *name, uint64_t *value)
@@ -56,7 +56,9 @@ static void add_modes(struct observe_cpu *cpu, uint16_t machine, const char *lin
 		add_fact(&cpu->user, first, known, (value & ARM_LEVEL) == 0);
 		add_fact(&cpu->halted, first, false, false);
 	} else {
-		/* Which of the two bits enables interrupts depends on the mode, which is unknown. */
+		/*
+		 * It depends on the mode which of the two bits enables interrupts, and the mode is unknown.
+		 */
 		known = find(line, length, " mstatus=", &value) &&
 			!(value & (RISCV_SUPERVISOR | RISCV_MACHINE_MODE));
 		add_fact(&cpu->interrupts, first, known, false);

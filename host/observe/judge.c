@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * What the samples prove, and what they only suggest. Without ktrace, nothing is known about threads, locks
- * and waits: a guest in which nothing is found may be healthy or not.
+ * and waits. So even if nothing is found, the guest may have a fault.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -12,20 +12,20 @@
 #include "observe/observe.h"
 #include "profile/walk.h"
 
-#define RAN	   0.9 /* seconds of CPU time after which a CPU that has not moved is stuck */
+#define RAN	   0.9 /* seconds of CPU time: a CPU that has not moved for this long is stuck */
 #define NAME_MOST  80u
 #define PLACE_ROOM (NAME_MOST * BASE_ESCAPE_TEXT_GROWTH + 64)
 #define CALLERS	   6u
 
-/* What a CPU does, as far as it is known. */
+/* What a CPU does, as far as this is known. */
 enum doing {
 	DOING_DEAD,	/* halted, and no interrupt can wake it */
 	DOING_LOOP,	/* in a loop of one instruction with interrupts disabled, which never ends */
-	DOING_SPIN,	/* in the same few instructions */
-	DOING_SPIN_OFF, /* as DOING_SPIN, with interrupts disabled and few states of its registers */
+	DOING_SPIN,	/* always within the same few instructions */
+	DOING_SPIN_OFF, /* like DOING_SPIN, with interrupts disabled, and few states of its registers */
 	DOING_IDLE,	/* waits for an interrupt */
 	DOING_USER,
-	DOING_KERNEL, /* in several places of the kernel, or not always in it */
+	DOING_KERNEL, /* in several places of the kernel, or not always in the kernel */
 	DOING_UNKNOWN,
 };
 
@@ -40,8 +40,8 @@ static bool is_loop_on_itself(uint16_t machine, const struct observe_cpu *cpu)
 }
 
 /*
- * Returns whether the CPU was halted in all samples. If the registers do not show this: whether it was always
- * directly after the same instruction that waits for an interrupt.
+ * Returns whether the CPU was halted in all samples. If the registers do not show this, returns whether the
+ * CPU was always directly after the same instruction that waits for an interrupt.
  */
 static bool is_halted(const struct observe *observe, const struct observe_cpu *cpu)
 {
@@ -58,8 +58,8 @@ static enum doing doing_of(const struct observe *observe, const struct observe_c
 
 	if (is_halted(observe, cpu))
 		/*
-		 * wfi of AArch64 and RISC-V ends at an interrupt even if interrupts are disabled; hlt does
-		 * not.
+		 * The wfi of AArch64 and RISC-V ends at an interrupt even if interrupts are disabled; hlt
+		 * does not.
 		 */
 		return observe->machine == EM_X86_64 && off && cpu->samples >= 2 ? DOING_DEAD : DOING_IDLE;
 	if (cpu->user == OBSERVE_ALWAYS)
@@ -201,8 +201,8 @@ static void judge_state(struct findings *findings, const struct observe *observe
 
 /*
  * Adds a finding about CPUs that spin. CPUs other than the first may spin because the kernel or the boot
- * loader keeps them there until it starts them. So the spin is only possibly a fault if the first CPU does
- * not spin.
+ * loader keeps them there until it starts them. So, if the first CPU does not spin, the spin is possibly not
+ * a fault.
  */
 static void add_spin(struct findings *findings, bool first_spins, const char *what)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * What can be known of a guest without ktrace, from outside: several samples of the registers of each CPU,
- * over a second or more of its CPU time, and what follows from them. "Certain" is only what the registers and
- * the code prove.
+ * over a second or more of its CPU time, and what follows from them. Only what the registers and the code
+ * prove is called certain.
  */
 #ifndef OBSERVE_OBSERVE_H
 #define OBSERVE_OBSERVE_H
@@ -15,27 +15,28 @@
 #include "profile/names.h"
 
 #define OBSERVE_CPUS	64u
-#define OBSERVE_SAMPLES 20u /* least number of samples */
+#define OBSERVE_SAMPLES 20u /* minimum number of samples */
 #define OBSERVE_PLACES	16u
 #define OBSERVE_CODE	8u
 #define OBSERVE_STATES	8u
-/* A CPU whose pc stays within this many bytes executes the same few instructions. */
+/* If the pc of a CPU stays within this number of bytes, the CPU executes the same few instructions. */
 #define OBSERVE_NEAR 64u
 
 /* A fact about a CPU, as the samples show it. */
 enum observe_fact {
-	OBSERVE_UNKNOWN, /* at least one sample does not show it */
-	OBSERVE_NEVER,	 /* in no sample */
+	OBSERVE_UNKNOWN, /* at least one sample does not show whether the fact is true */
+	OBSERVE_NEVER,	 /* the fact is true in no sample */
 	OBSERVE_SOMETIMES,
-	OBSERVE_ALWAYS, /* in all samples */
+	OBSERVE_ALWAYS, /* the fact is true in all samples */
 };
 
 struct observe_cpu {
 	uint32_t samples;
-	enum observe_fact halted;     /* waits for an interrupt */
+	enum observe_fact halted;     /* the CPU waits for an interrupt */
 	enum observe_fact interrupts; /* interrupts are enabled */
-	enum observe_fact fast; /* fast interrupts (FIQ of AArch64) are enabled; elsewhere as `interrupts` */
-	enum observe_fact user; /* runs a program */
+	/* fast interrupts (FIQ of AArch64) are enabled; on other machines the same as `interrupts` */
+	enum observe_fact fast;
+	enum observe_fact user; /* the CPU runs a program */
 	uint64_t first_pc, last_pc, lowest_pc, highest_pc;
 	/*
 	 * Hashes of the different states of the registers, at most OBSERVE_STATES. If there are more states,
@@ -44,7 +45,7 @@ struct observe_cpu {
 	uint64_t state[OBSERVE_STATES];
 	uint32_t states;
 	double ran; /* seconds of CPU time between the first and the last sample; negative: unknown */
-	/* code before and at the last pc; valid if has_code */
+	/* code directly before and at the last pc; valid if has_code is set */
 	unsigned char before[OBSERVE_CODE], at[OBSERVE_CODE];
 	bool has_code;
 	uint64_t place[OBSERVE_PLACES]; /* return addresses on the stack, the innermost first */
@@ -55,19 +56,19 @@ struct observe {
 	uint16_t machine;
 	char state[32];	   /* QEMU's run state, such as "running" */
 	char kernel[4096]; /* path of the kernel's file; "": unknown */
-	double seconds;	   /* from the first sample to the last */
+	double seconds;	   /* seconds from the first sample to the last */
 	struct observe_cpu cpu[OBSERVE_CPUS];
 	uint32_t cpus;
 };
 
 /*
- * Adds a sample: the output of QEMU's "info registers -a". Text that is malformed adds no facts. Returns
- * false if there is no CPU in it, or memory is short.
+ * Adds a sample: the output of QEMU's "info registers -a". Malformed text adds no facts. Returns false if the
+ * text contains no CPU, or if memory is short.
  */
 bool observe_add(struct observe *observe, const char *printed);
 /*
- * Samples the guest of the QEMU that listens on a QMP socket. Takes samples until each CPU that is not halted
- * has run for a second, at least OBSERVE_SAMPLES. Returns 0 or an error (capture/error.h).
+ * Samples the guest of the QEMU that listens on a QMP socket. Takes at least OBSERVE_SAMPLES samples, and
+ * continues until each CPU that is not halted has run for a second. Returns 0 or an error (capture/error.h).
  */
 int observe_take(struct observe *observe, const char *qmp, int timeout_ms);
 

@@ -3,8 +3,8 @@
  * Takes samples over QMP: halts the guest, reads the registers of all CPUs, and lets the guest run again. A
  * debugger that uses QEMU's server of gdb's protocol is not disturbed.
  *
- * A CPU that is always at the same place may only have had no time to run, because the host is busy. So the
- * CPU time of QEMU's threads is read, too.
+ * If a CPU is always at the same place, the reason may be that a busy host gave it no time to run. So the CPU
+ * time of QEMU's threads is read, too.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -27,14 +27,14 @@
 
 #define APART_NS     75000000L /* time between two samples */
 #define WANTED	     1.0       /* seconds that each CPU must have run */
-#define MOST_SAMPLES 800u      /* limit if the host is too busy to run the CPUs */
+#define MOST_SAMPLES 800u      /* maximum number of samples, for a host that is too busy to run the CPUs */
 #define BYTES_MOST   PROFILE_WINDOW
 
 struct taking {
 	struct observe *observe;
 	struct capture_monitor monitor;
-	long thread[OBSERVE_CPUS];  /* QEMU's thread of each CPU; 0: unknown */
-	double begin[OBSERVE_CPUS]; /* its CPU time at the first sample, in seconds */
+	long thread[OBSERVE_CPUS];  /* thread id of QEMU's thread for each CPU; 0: unknown */
+	double begin[OBSERVE_CPUS]; /* CPU time of this thread at the first sample, in seconds */
 	long process;
 };
 
@@ -228,7 +228,7 @@ static int ask_state(struct taking *taking)
 	return 0;
 }
 
-/* Takes a sample. With `last`, also reads the code and the stack of each CPU. */
+/* Takes a sample. If `last` is set, also reads the code and the stack of each CPU. */
 static int take_sample(struct taking *taking, bool running, bool last)
 {
 	char *printed = NULL, *registers = NULL;

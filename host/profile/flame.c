@@ -14,14 +14,14 @@
 #define SIDE	  10.0
 #define TOP	  44.0
 #define ROW	  17.0
-#define LEAST	  1.0 /* pixels */
+#define LEAST	  1.0 /* width in pixels */
 #define NAME_MOST 200
 
 struct drawing {
 	struct base_output *out;
 	const struct profile *profile;
-	double scale;  /* pixels of a sample */
-	double bottom; /* y of the lowest row */
+	double scale;  /* pixels for each sample */
+	double bottom; /* vertical position of the lowest row */
 	uint64_t all;
 };
 
@@ -56,8 +56,8 @@ static void draw_frame(const struct drawing *drawing, const struct profile_node 
 }
 
 /*
- * Draws the frames that `parent` called, side by side, and above each of them what it called. The depth is at
- * most PROFILE_PLACES.
+ * Draws the frames that `parent` called, side by side, and above each of them the frames that it called. The
+ * depth is at most PROFILE_PLACES.
  */
 static void draw_callees(const struct drawing *drawing, uint32_t parent, double x, uint32_t depth)
 {

@@ -10,7 +10,7 @@
 
 struct function {
 	uint64_t address, size;
-	const char *name; /* owned by `symbols` */
+	const char *name; /* name of the function; `symbols` owns the string */
 };
 
 struct profile_names {
@@ -43,7 +43,10 @@ static int compare(const void *left, const void *right)
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
-	/* of several names for one address, the last one is used: prefer a name with a size */
+	/*
+	 * of several names for one address, the last one in the array is used: so a name with a size comes
+	 * last
+	 */
 	if ((a->size != 0) != (b->size != 0))
 		return a->size ? 1 : -1;
 	return -strcmp(a->name, b->name);
@@ -104,7 +107,7 @@ uint32_t profile_names_find(const struct profile_names *names, uint64_t address)
 	if (low == 0)
 		return PROFILE_NO_NAME;
 	function = &names->function[low - 1];
-	/* A function without a size reaches up to the next one, but not out of the kernel. */
+	/* A function without a size reaches up to the next function, but not out of the kernel. */
 	if (function->size ? address - function->address >= function->size
 			   : !symbols_has_code(names->symbols, address))
 		return PROFILE_NO_NAME;

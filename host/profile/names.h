@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define PROFILE_NAMES_MOST (1u << 20) /* further functions have no names */
+#define PROFILE_NAMES_MOST (1u << 20) /* maximum number of functions; further functions have no names */
 #define PROFILE_NO_NAME	   UINT32_MAX
 
 struct profile_names;
@@ -22,7 +22,7 @@ uint32_t profile_names_count(const struct profile_names *names);
 uint32_t profile_names_find(const struct profile_names *names, uint64_t address);
 /* Returns the address of function `n`; 0 if there is none. */
 uint64_t profile_names_address(const struct profile_names *names, uint32_t n);
-/* Returns the name of function `n`: any bytes of the file, demangled if possible. */
+/* Returns the name of function `n`. It may contain any bytes of the file. It is demangled if possible. */
 const char *profile_names_at(const struct profile_names *names, uint32_t n);
 
 #endif

@@ -10,7 +10,7 @@
 #include "capture/error.h"
 #include "capture/watch.h"
 
-#define MOST_HALTED 0.04 /* largest part of the time for which samples may halt the guest */
+#define MOST_HALTED 0.04 /* maximum share of the time for which samples may halt the guest */
 #define SMOOTH	    0.1	 /* weight of the last sample in the mean cost of a sample */
 
 const char *profile_name(const struct profile *profile, uint32_t id)
@@ -22,8 +22,9 @@ const char *profile_name(const struct profile *profile, uint32_t id)
 
 /*
  * Returns whether cpu->caller is the return address of the innermost function, which has stored no frame.
- * This is certain on x86_64, where the call instruction names that function. Elsewhere the link register may
- * have an old value: an address in the function itself, or the return address that is also in the frame.
+ * This is certain on x86_64, where the call instruction names that function. On other machines, the link
+ * register may have an old value: an address in the function itself, or the return address that is also in
+ * the frame.
  */
 static bool lacks_frame(const struct profile *profile, const struct profile_cpu *cpu)
 {
@@ -46,8 +47,8 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 	bool known = false;
 
 	/*
-	 * The outermost function comes first. A return address follows the call: it may be in the next
-	 * function.
+	 * The outermost function comes first. A return address is after the call instruction, so it may
+	 * already be in the next function.
 	 */
 	for (uint32_t n = walk->places; n-- > 1;)
 		id[count++] = profile_names_find(profile->names, walk->place[n] - 1);
@@ -58,7 +59,10 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 		known |= id[n] != PROFILE_ID_UNKNOWN;
 	profile->kernel++;
 	profile->ends[walk->end]++;
-	/* Unknown addresses at the outer end are not callers: they were read beyond the end of the stack. */
+	/*
+	 * Unknown addresses at the outer end are not callers: they come from bytes that are not part of the
+	 * stack.
+	 */
 	for (uint32_t first = 0; first < count; first++) {
 		if (known && id[first] == PROFILE_ID_UNKNOWN)
 			continue;
@@ -140,7 +144,7 @@ int profile_run(struct profile *profile, struct profile_target *target, const st
 			interval = cost / MOST_HALTED;
 		next += interval * jitter(&seed);
 		now = capture_now();
-		if (next < now) /* the host was busy: do not catch up */
+		if (next < now) /* the host was busy: do not make up for missed samples */
 			next = now;
 		status = wait_until(next, options->signals);
 		if (status)

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "profile/profile.h"
 
-#define NAME_MOST 256u /* bytes of a name that are written */
+#define NAME_MOST 256u /* maximum number of bytes of a name that are written */
 #define SAFE_ROOM (NAME_MOST * BASE_ESCAPE_TEXT_GROWTH + 1)
 
 static double percent(uint64_t part, uint64_t all)
@@ -86,7 +86,7 @@ void profile_put_table(struct base_output *out, struct profile *profile, uint32_
 	free(frames);
 }
 
-/* Writes the frames from the outermost to node `n`. A ';' in a name would separate frames. */
+/* Writes the frames from the outermost to node `n`. Replaces ';' in names, because it separates frames. */
 static void put_stack(struct base_output *out, const struct profile *profile, uint32_t n)
 {
 	const struct profile_node *node = profile->tree.node;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A sample takes a few messages to QEMU and back. The first message halts the guest and asks for the
- * registers of all CPUs. Each further one asks for the memory that is still needed, of all CPUs together. The
- * last one resumes the guest. QEMU discards the first byte that it receives while the guest runs, and halts
+ * registers of all CPUs. Each further message asks for the memory that is still needed for all CPUs. The last
+ * message resumes the guest. If QEMU receives a byte while the guest runs, QEMU discards the byte, and halts
  * the guest.
  */
 #include <elf.h>
@@ -17,9 +17,11 @@
 #define REGISTERS_ROOM 4096u
 #define PAGE	       4096u
 #define GUESS_BELOW    256u
-#define LEAST	       16u		     /* least number of bytes of a stack that are of use */
-#define ROUNDS	       (PROFILE_PLACES + 3u) /* each piece of a stack has at least one frame */
-#define END_MS	       2000 /* time that QEMU may take to close QMP after the socket of gdb's protocol */
+#define LEAST	       16u /* minimum number of bytes of a stack that are useful */
+/* maximum number of rounds: each piece of a stack has at least one frame */
+#define ROUNDS (PROFILE_PLACES + 3u)
+/* time in ms that QEMU may take to close QMP after it has closed the socket of gdb's protocol */
+#define END_MS 2000
 
 /* ---- Registers ----------------------------------------------------------------------------------- */
 
@@ -76,7 +78,7 @@ static int take_bytes(struct profile_target *target, unsigned char *bytes, size_
 	return error;
 }
 
-/* Takes the description of a CPU, such as "CPU#1 [halted ]": whether it waits for an interrupt. */
+/* Processes the description of a CPU, such as "CPU#1 [halted ]": whether the CPU waits for an interrupt. */
 static int take_halted(struct profile_target *target, bool *halted)
 {
 	unsigned char text[96] = { 0 };
@@ -88,7 +90,8 @@ static int take_halted(struct profile_target *target, bool *halted)
 }
 
 /*
- * Takes the piece of the stack that was read with the registers, and chooses the piece for the next sample.
+ * Processes the piece of the stack that was read with the registers, and chooses the piece for the next
+ * sample.
  */
 static int take_guess(struct profile_target *target, struct profile_target_cpu *cpu)
 {
@@ -106,7 +109,10 @@ static int take_guess(struct profile_target *target, struct profile_target_cpu *
 		if (!cpu->has_top)
 			cpu->has_top = profile_cpu_take_top(&cpu->seen, guess, bytes, size);
 	}
-	/* A little below the frame: the next sample may be in a function that this one calls. */
+	/*
+	 * The piece begins a little below the frame, because the next sample may be in a function that this
+	 * one calls.
+	 */
 	cpu->guess = address % PAGE < GUESS_BELOW ? address & ~(uint64_t)(PAGE - 1) : address - GUESS_BELOW;
 	cpu->guess_size = PAGE - (size_t)(cpu->guess % PAGE);
 	if (cpu->guess_size > PROFILE_WINDOW)
@@ -136,7 +142,7 @@ static int take_cpu(struct profile_target *target, uint32_t n)
 }
 
 /*
- * Takes the replies to ask_registers(). If the guest was running, the first of them reports that it was
+ * Processes the replies to ask_registers(). If the guest was running, the first reply reports that it was
  * halted.
  */
 static int take_registers(struct profile_target *target)
@@ -147,7 +153,7 @@ static int take_registers(struct profile_target *target)
 	if (error)
 		return error;
 	target->halted = gdb_is_stop(&target->gdb);
-	selected = !target->halted; /* then this was the reply to the selection of the first CPU */
+	selected = !target->halted; /* in this case, the reply was for the selection of the first CPU */
 	for (uint32_t n = 0; !error && n < target->cpus; n++) {
 		if (!selected)
 			error = expect_ok(target);
@@ -180,7 +186,7 @@ static void want(struct profile_target_cpu *cpu, unsigned n, int kind, uint64_t 
 	cpu->piece[n].size = size;
 }
 
-/* Lists the memory that is needed of a CPU next. */
+/* Lists the memory of a CPU that is needed next. */
 static void list_pieces(struct profile_target *target, struct profile_target_cpu *cpu)
 {
 	struct profile_cpu *seen = &cpu->seen;
@@ -211,7 +217,7 @@ static void list_pieces(struct profile_target *target, struct profile_target_cpu
 		want(cpu, 2, PROFILE_PIECE_CODE, seen->registers.pc, PROFILE_CODE);
 }
 
-/* Asks for the memory of a CPU. Returns false if nothing is needed. */
+/* Asks for the memory of a CPU. Returns false if none is needed. */
 static bool ask_pieces(struct profile_target *target, struct profile_target_cpu *cpu)
 {
 	bool asked = false;

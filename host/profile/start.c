@@ -18,7 +18,7 @@
 #include "capture/watch.h"
 
 #define NOT_STARTED  127 /* exit status of a child that could not become QEMU */
-#define END_PATIENCE 5.0 /* seconds that QEMU may take to end */
+#define END_PATIENCE 5.0 /* seconds that QEMU may take to exit */
 #define POLL_NS	     2000000L
 
 static void pass_time(void)

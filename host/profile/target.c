@@ -17,7 +17,7 @@
 #include "capture/plan.h"
 #include "capture/watch.h"
 
-#define END_MS 2000 /* time that QEMU may take to end */
+#define END_MS 2000 /* time in ms that QEMU may take to end */
 
 static void skip(void *context, json_t *message)
 {

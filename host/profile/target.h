@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A QEMU whose guest is sampled. QEMU is asked over QMP to open a socket for gdb's protocol, over which the
- * registers of all CPUs can be read in a tenth of the time that QMP needs.
+ * A QEMU whose guest is sampled. ktrace asks QEMU over QMP to open a socket for gdb's protocol. Over this
+ * socket, the registers of all CPUs can be read in a tenth of the time that QMP needs.
  */
 #ifndef PROFILE_TARGET_H
 #define PROFILE_TARGET_H
@@ -17,7 +17,7 @@
 /* What profile_target_sample() found; errors are negative. */
 enum profile_state {
 	PROFILE_SAMPLED,
-	PROFILE_PAUSED, /* the guest does not run, and was left as it is */
+	PROFILE_PAUSED, /* the guest does not run, and was left unchanged */
 	PROFILE_ENDED,	/* QEMU has ended */
 };
 
@@ -29,7 +29,7 @@ struct profile_target;
  * (capture/error.h). The caller closes *target in any case.
  */
 int profile_target_open(struct profile_target **target, const char *qmp, int timeout_ms, bool starts);
-/* Closes the sockets. A guest that was running continues. */
+/* Closes the sockets. If the guest was running, it continues. */
 void profile_target_close(struct profile_target *target);
 /* Halts the guest, reads the registers and the stack of each CPU, and lets the guest run again. */
 int profile_target_sample(struct profile_target *target);

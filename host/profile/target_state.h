@@ -8,9 +8,9 @@
 #include "profile/target.h"
 
 #define PROFILE_CPU_NAME 44u
-#define PROFILE_CODES	 512u /* a power of two */
+#define PROFILE_CODES	 512u /* number of pieces of code that are stored, a power of two */
 
-/* A piece of memory that was asked for. */
+/* A piece of memory that ktrace has asked QEMU for. */
 struct profile_piece {
 	enum { PROFILE_PIECE_NONE, PROFILE_PIECE_STACK, PROFILE_PIECE_TOP, PROFILE_PIECE_CODE } kind;
 	uint64_t address;
@@ -20,12 +20,12 @@ struct profile_piece {
 
 struct profile_target_cpu {
 	struct profile_cpu seen;
-	char name[PROFILE_CPU_NAME]; /* of the CPU in gdb's protocol */
+	char name[PROFILE_CPU_NAME]; /* name of the CPU in gdb's protocol */
 	struct profile_piece piece[PROFILE_PIECES];
-	bool has_top; /* the word at the stack pointer was read, or cannot be read */
+	bool has_top; /* the word at the stack pointer was read, or it is known that it cannot be read */
 	/*
-	 * The piece of the stack that is read together with the registers: where the stack was in the last
-	 * sample. Usually it is still there. A size of 0: none.
+	 * The piece of the stack that is read together with the registers: the place of the stack in the last
+	 * sample, because the stack is usually still there. If the size is 0, there is none.
 	 */
 	uint64_t guess;
 	size_t guess_size;
@@ -33,9 +33,9 @@ struct profile_target_cpu {
 
 /* Code of the kernel that was read before. It is assumed not to change. */
 struct profile_code {
-	uint64_t address; /* of the instruction that follows the code */
+	uint64_t address; /* address of the instruction after the code */
 	bool known;
-	unsigned char bytes[PROFILE_CODE]; /* zeros if the code cannot be read */
+	unsigned char bytes[PROFILE_CODE]; /* all zeros if the code cannot be read */
 };
 
 struct profile_target {
@@ -43,7 +43,7 @@ struct profile_target {
 	struct gdb gdb;
 	struct gdb_batch batch;
 	bool connected; /* the gdb socket is open */
-	bool serving;	/* QEMU was asked to open it */
+	bool serving;	/* QEMU was asked to open the gdb socket */
 	bool was_running;
 	bool halted; /* a sample has halted the guest */
 	bool ended;  /* QEMU has closed the QMP connection */

@@ -6,7 +6,8 @@
 #include "base/grow.h"
 
 /*
- * Returns the child of `parent` with this id, which is created if there is none; 0 if it cannot be created.
+ * Returns the child of `parent` with this id, and creates it if there is none. Returns 0 if it cannot be
+ * created.
  */
 static uint32_t child_of(struct profile_tree *tree, uint32_t parent, uint32_t id)
 {
@@ -59,7 +60,7 @@ void profile_tree_sum(struct profile_tree *tree)
 {
 	for (uint32_t n = 0; n < tree->count; n++)
 		tree->node[n].total = tree->node[n].self;
-	/* A node is created after its parent. */
+	/* A node is created after its parent, so the parent has the lower index. */
 	for (uint32_t n = tree->count; n-- > 1;)
 		tree->node[tree->node[n].parent].total += tree->node[n].total;
 }

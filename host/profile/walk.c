@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define PAGE	   4096u
-#define FRAME	   16u /* bytes: the caller's frame pointer, then the return address */
+#define FRAME	   16u /* size of a frame in bytes: the caller's frame pointer, then the return address */
 #define UPPER_HALF (UINT64_C(1) << 63)
 /*
  * largest number of times that a walk may continue at a lower address, for example from a handler's stack to
@@ -14,12 +14,13 @@
 #define MOST_SWITCHES 2u
 #define LEAF_REACH    (UINT64_C(64) << 10)
 
-/* Where gdb's order of registers has what a walk needs. Each register takes 8 bytes. */
+/* Positions, in gdb's order of registers, of the registers that a walk needs. Each register takes 8 bytes. */
 struct layout {
 	uint16_t machine;
-	uint8_t pc, sp, frame, link; /* index; the link register is NONE on x86_64 */
+	uint8_t pc, sp, frame, link; /* indices of the registers; the link register is NONE on x86_64 */
 	uint8_t mode;		     /* index of the word that holds the CPU's mode */
-	uint8_t below; /* number of bytes by which the frame pointer points above the stored one */
+	/* the frame pointer points to an address this number of bytes above the stored frame pointer */
+	uint8_t below;
 };
 #define NONE 255u
 
@@ -121,7 +122,7 @@ static void check_frame(struct profile_walk *walk)
 {
 	const struct layout *layout = layout_of(walk->machine);
 
-	/* A kernel in the upper half was entered from a program whose frame pointer is in the lower half. */
+	/* A program has entered a kernel in the upper half, and its frame pointer is in the lower half. */
 	if (walk->frame == 0 || (walk->high && walk->frame < UPPER_HALF))
 		finish(walk, PROFILE_END_WHOLE);
 	else if (walk->frame % 8 || walk->frame <= layout->below || walk->frame > UINT64_MAX - PAGE)
@@ -167,7 +168,7 @@ static bool is_leaf(const struct profile_walk *walk, uint64_t stored)
 	       stored - walk->frame < LEAF_REACH && stored % 8 == 0;
 }
 
-/* Adds the frame that `caller` and `back` were read from, and goes on to the frame of the caller. */
+/* Adds the frame from which `caller` and `back` were read, and continues with the frame of the caller. */
 static void take_frame(struct profile_walk *walk, uint64_t caller, uint64_t back)
 {
 	if (is_leaf(walk, back)) {
