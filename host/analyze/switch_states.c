@@ -33,9 +33,8 @@ struct switch_states {
 	struct track track[SLOTS]; /* by thread id modulo SLOTS; a new thread replaces an old one */
 	uint64_t creates, wakes;
 	uint64_t switches; /* switches away from threads that are not idle threads */
-	uint64_t of[STATES +
-		    1]; /* indexed by state: number of these switches; the last element is for all other
-			 * states */
+	/* indexed by state: number of these switches; the last element is for all other states */
+	uint64_t of[STATES + 1];
 	/* indexed by state: how often the CPU left a thread in this state and the thread ran again */
 	uint64_t again[STATES];
 	uint64_t unwoken[STATES]; /* in how many of these cases no wakeup came in between */

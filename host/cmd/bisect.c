@@ -21,7 +21,7 @@
 #define DEFAULT_RUNS 8u
 #define RUNS_MOST    1000u
 #define JOBS_MOST    512u
-#define TIMEOUT	     120.0 /* seconds of real time after which a run is given up */
+#define TIMEOUT	     120.0 /* seconds of real time after which a run is ended */
 #define NANOSECONDS  1e9
 #define STATUS_NONE  17
 
@@ -71,8 +71,8 @@ static void print_step(void *context, uint64_t time, uint64_t failed, uint64_t r
 }
 
 /*
- * Prints the command that shows the events between two virtual times. The times of a timeline begin with its
- * first event.
+ * Prints the command that shows the events between two virtual times. A timeline counts times from its first
+ * event.
  */
 static void print_window(const char *path, double before, double from)
 {

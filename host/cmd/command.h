@@ -11,12 +11,15 @@
 #include <stddef.h>
 
 /* Exit statuses of all subcommands. Data goes to stdout, messages to stderr. */
-/* exit status if input is unreadable or output cannot be written; all readable input was still shown */
+/*
+ * exit status if input is unreadable or output cannot be written; all input that could be read was still
+ * shown
+ */
 #define EXIT_BAD_INPUT 1
 #define EXIT_USAGE     2
 
 struct command {
-	const char *name; /* as typed: "show" */
+	const char *name; /* name as typed: "show" */
 	/* name of a symlink to ktrace that runs this subcommand; NULL if there is none */
 	const char *tool;
 	const char *purpose; /* description for `ktrace --help`; takes half a line */

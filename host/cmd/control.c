@@ -22,7 +22,7 @@
 #include "export/views.h"
 
 struct control {
-	const char *name; /* begins messages */
+	const char *name; /* text that begins each message */
 	const char *path;
 	struct ktread_options options;
 	uint64_t timeout_ns;
@@ -162,7 +162,7 @@ static int send(const struct control *control, struct requests *requests, struct
 /* Writes changes as lines, or as elements of a JSON array. */
 struct writer {
 	struct base_output *out;
-	uint32_t changes; /* number so far */
+	uint32_t changes; /* number of changes so far */
 	int json;
 };
 

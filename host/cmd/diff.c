@@ -21,11 +21,11 @@
 #define MOST_SLOWER    1000000
 
 struct diff_command {
-	struct trace_args args; /* those of the first trace, and the options */
+	struct trace_args args; /* options of the first trace, and of the command */
 	struct trace_args other;
 	bool json;
 	uint64_t limit, slower;
-	struct ktread *trace[2]; /* NULL: text of strace */
+	struct ktread *trace[2]; /* NULL: the text is an output of strace */
 	struct diff_trace *read[2];
 	struct diff_result result;
 };

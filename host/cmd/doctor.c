@@ -26,7 +26,7 @@
 #define SECONDS_DEFAULT 5.0
 
 struct doctor {
-	const char *name; /* begins messages */
+	const char *name; /* text that begins each message */
 	struct capture_run_options run;
 	char directory[PATH_MAX - 32]; /* temporary folder of the trace; "" if the user keeps the trace */
 	char out[PATH_MAX];
@@ -52,7 +52,7 @@ static uint32_t cpus_of(const char *text)
 	return (uint32_t)strtoul(strncmp(text, "cpus=", 5) == 0 ? text + 5 : text, NULL, 10);
 }
 
-/* Takes the number of CPUs and the path of the kernel's file from QEMU's command line. */
+/* Finds the number of CPUs and the path of the kernel's file in QEMU's command line. */
 static void take_words(struct doctor *doctor, char *const *words)
 {
 	for (size_t n = 0; words[n] && words[n + 1]; n++) {
@@ -64,7 +64,7 @@ static void take_words(struct doctor *doctor, char *const *words)
 }
 
 /*
- * Takes the number of CPUs and the path of the kernel's file from the trace's note, unless they are known
+ * Finds the number of CPUs and the path of the kernel's file in the trace's note, unless they are known
  * already.
  */
 static void take_note(struct doctor *doctor, const char *note)
@@ -227,7 +227,7 @@ static int examine(struct doctor *doctor, const char *path)
 	return status < 0 ? EXIT_BAD_INPUT : 0;
 }
 
-/* explains the mark; does not begin with the mark itself, because scripts search for "^dark" */
+/* explains the mark; the line does not begin with the mark itself, because scripts search for "^dark" */
 #define DARK_EXPLAINED \
 	"(dark: this view is missing or limited; the same line or the line below it says what to add)\n"
 

@@ -25,20 +25,24 @@
 
 struct goto_command {
 	const char *name;
-	const char *at;	       /* of --at */
-	const char *thread;    /* of --thread */
-	const char *where;     /* of --where */
+	const char *at;	       /* value of --at */
+	const char *thread;    /* value of --thread */
+	const char *where;     /* value of --where */
 	struct filter *filter; /* the parsed expression of --where; NULL if there is none */
-	uint64_t cpu;	       /* of --cpu; NO_CPU: any */
+	uint64_t cpu;	       /* value of --cpu; NO_CPU: any CPU */
 	struct options_list print, memory;
 	bool backtrace, registers, gdb;
 	struct capture_run_options run;
 	struct run_schedule schedule;
-	/* The event, and what its trace says. */
+	/* The event, and the data about it in its trace. */
 	uint32_t event_cpu;
 	char kernel[PATH_MAX];
 	bool reached, no_gdb;
-	int output; /* standard output of this command, while the guest has another one; negative: none */
+	/*
+	 * descriptor of this command's standard output, while another file is the guest's standard output;
+	 * negative: none
+	 */
+	int output;
 };
 
 #define NO_CPU UINT32_MAX
@@ -100,7 +104,7 @@ static bool matches(const struct goto_command *command, const struct wanted *wan
 	       (!command->filter || filter_accepts(command->filter, event));
 }
 
-/* Finds the event: the first that matches if a slot or a time is given, otherwise the last. */
+/* Finds the event. If a slot or a time is given, this is the first event that matches, otherwise the last. */
 static int find_event(struct goto_command *command, struct ktread *trace, const struct wanted *wanted)
 {
 	struct capture_schedule *schedule = &command->run.schedule;
@@ -154,7 +158,7 @@ static int choose_event(struct goto_command *command, const char *slot)
 		status =
 			command_bad_value(command->name, "--at", command->at, "a time, such as 1.5 or 250ms");
 	else {
-		wanted.since += base; /* times are shown from the first event on */
+		wanted.since += base; /* times are shown relative to the first event */
 		status = command->where
 				 ? trace_where_bind(command->name, command->where, command->filter, trace)
 				 : 0;
@@ -198,7 +202,7 @@ __attribute__((format(printf, 2, 3))) static void add_command(struct arguments *
 	va_end(list);
 }
 
-/* Turns "ADDRESS,LENGTH" into gdb's command. */
+/* Converts "ADDRESS,LENGTH" to gdb's command. */
 static void add_memory(struct arguments *arguments, const char *range)
 {
 	const char *comma = strrchr(range, ',');
@@ -255,7 +259,7 @@ static void show_in_gdb(void *context, const char *socket)
 		command_message(command->name, "gdb is missing: install gdb or gdb-multiarch");
 }
 
-/* ---- What is printed ------------------------------------------------------------------------------ */
+/* ---- Output --------------------------------------------------------------------------------------- */
 
 static void print_place(struct symbols *symbols, uint64_t address, bool is_return)
 {

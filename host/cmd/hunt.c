@@ -20,7 +20,7 @@
 
 #define DEFAULT_FOLDER	"hunt"
 #define DEFAULT_SEEDS	200u
-#define DEFAULT_TIMEOUT 120.0 /* seconds of real time after which a run is given up */
+#define DEFAULT_TIMEOUT 120.0 /* seconds of real time after which a run is ended */
 #define STATUS_FOUND	10
 #define STATUS_SIGNAL	128
 #define NANOSECONDS	1e9
@@ -34,7 +34,7 @@ struct command_hunt {
 	uint64_t jobs;
 	bool json, quiet, minimise;
 	bool painted;
-	struct hunt_smaller *smaller; /* for each kind, with --minimise */
+	struct hunt_smaller *smaller; /* results of --minimise, one for each kind of failure */
 };
 
 #define AT(member) .to = offsetof(struct command_hunt, member)
@@ -129,7 +129,7 @@ static void show_progress(void *context, const struct hunt *hunt)
 	command->painted = true;
 }
 
-/* Prints a word for a shell, after the name of its option. */
+/* Prints an option and its value, quoted for a shell. */
 static void print_word(const char *option, const char *word)
 {
 	char text[4 * PATH_MAX];
@@ -265,7 +265,7 @@ static void print_summary(const struct command_hunt *command, const struct hunt 
 		printf("\n%" PRIu64 " more failures, of further kinds, were not kept\n", hunt->more_kinds);
 }
 
-/* Describes what --minimise has found; null if it has found nothing. */
+/* Returns what --minimise has found as a JSON object; null if it has found nothing. */
 static json_t *pack_smaller(const struct hunt_smaller *smaller)
 {
 	json_t *run;
@@ -315,7 +315,7 @@ static int print_json(const struct command_hunt *command, const struct hunt *hun
 
 /* ---- Options ------------------------------------------------------------------------------------- */
 
-/* Reads "N" or "FIRST-LAST". Seed 0 makes no interruptions: it is what the others are compared with. */
+/* Parses "N" or "FIRST-LAST". Seed 0 forces no switches: the other runs are compared with its run. */
 static bool parse_seeds(const char *text, struct hunt_options *options)
 {
 	const char *rest = trace_read_number(text, &options->first);
@@ -398,7 +398,8 @@ static int hunt_and_report(struct command_hunt *command, struct hunt *hunt)
 	for (unsigned n = 0; command->smaller && n < HUNT_KINDS; n++)
 		hunt_smaller_free(&command->smaller[n]);
 	free(command->smaller);
-	capture_signals_take(&signals, &late); /* the summary was printed, and the status is known */
+	/* the summary has been printed, and the exit status is known */
+	capture_signals_take(&signals, &late);
 	capture_signals_close(&signals);
 	return status;
 }

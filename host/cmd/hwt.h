@@ -20,7 +20,7 @@ enum hwt_view {
 };
 
 struct hwt_args {
-	const char *name; /* begins messages */
+	const char *name; /* text that begins each message */
 	const char *path;
 	enum hwt_view view;
 	unsigned views; /* number of options that request a view */
@@ -28,7 +28,7 @@ struct hwt_args {
 	const char *columns, *backend, *image, *function, *root, *output, *snapshot, *symbols, *cpu_list;
 	const char *from, *to;
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
-	int64_t thread, pid; /* -1: all */
+	int64_t thread, pid; /* ids of the thread and of the process to show; -1: all */
 	uint64_t bytes;	     /* value of -b in bytes; 0 if it was not given */
 	enum flow_weight weight;
 	struct flow_last last;

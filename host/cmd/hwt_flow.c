@@ -177,8 +177,8 @@ int hwt_flow_open(struct hwt_args *args, struct flow **flow)
 }
 
 /*
- * Prints a count, unless it is 0, and the name of the things counted. `what`: this name in the plural;
- * `thing`: in the singular.
+ * Prints a count and a noun, unless the count is 0. `what`: the noun in the plural; `thing`: the noun in the
+ * singular.
  */
 static void print_loss(const struct hwt_args *args, uint64_t count, const char *thing, const char *what)
 {

@@ -17,7 +17,7 @@
 #include "kdump/views.h"
 #include "ktread/ktread.h"
 
-#define USUAL_FILE    "ktrace.out" /* written by ktrace(1) */
+#define USUAL_FILE    "ktrace.out" /* name of the file that ktrace(1) writes */
 #define USUAL_COLUMNS 80
 #define LEAST_COLUMNS 9
 #define LOOK_AGAIN    100000000 /* time between two checks whether the file has grown, in nanoseconds */

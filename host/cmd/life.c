@@ -21,11 +21,11 @@
 #define FIELDS_MOST	64u
 #define TEXT_MOST	2048u /* maximum number of bytes of an event's text in JSON */
 
-/* A kind of object: which fields of which events identify it, and which events begin and end its life. */
+/* A kind of object: the events and fields that identify it, and the events that begin and end its life. */
 struct kind {
 	const char *name;
-	const char *events;	   /* pattern of these events */
-	const char *fields;	   /* separated by blanks */
+	const char *events;	   /* pattern of the events that concern such an object */
+	const char *fields;	   /* names of the fields that identify it, separated by blanks */
 	const char *begins, *ends; /* last parts of the names of events, separated by blanks */
 };
 
@@ -39,7 +39,7 @@ static const struct kind kinds[] = {
 	{ "packet", "*", "packet skb mbuf", "alloc", "free drop" },
 	{ "socket", "*", "socket", "socket create", "close" },
 };
-/* For FIELD=VALUE. */
+/* The kind of an object that is given as FIELD=VALUE. */
 static const struct kind any_kind = { "field", "*", "", "create alloc new", "exit free destroy delete" };
 
 struct life {
@@ -54,13 +54,14 @@ struct life {
 	struct ktread *trace;
 	struct timeline timeline;
 	struct timeline_writer *writer;
-	uint64_t *seen; /* by ring: timestamp of its last event; 0: it had none */
+	uint64_t *seen; /* indexed by ring: timestamp of the ring's last event; 0: it had none */
 	/* The slots that were lost since the last event of the object: */
 	uint64_t lost, lost_from, lost_to;
 	/* The current life: */
 	uint64_t lives, events;
-	bool ended, begins_now; /* its last event ended it; its last event began it */
-	uint64_t total;		/* number of lives; known in the second reading */
+	/* `ended`: the last event has ended the life; `begins_now`: the last event has begun the life */
+	bool ended, begins_now;
+	uint64_t total; /* number of lives; known when the trace is read for the second time */
 };
 
 #define AT(member) .to = offsetof(struct life, member)
@@ -97,8 +98,8 @@ static bool has_word(const char *words, const char *word, size_t length)
 }
 
 /*
- * Returns whether some event that the kind's pattern selects has the field. The filter reports an error
- * else.
+ * Returns whether some event that the kind's pattern selects has the field. If none has it, the filter would
+ * report an error.
  */
 static bool is_declared(struct ktread *trace, const char *events, const char *field, size_t length)
 {
@@ -156,7 +157,7 @@ static int make_expression(struct life *life)
 	return EXIT_USAGE;
 }
 
-/* Takes KIND ID or FIELD=VALUE, and the file. Returns 0 or EXIT_USAGE. */
+/* Parses KIND ID or FIELD=VALUE, and the file. Returns 0 or EXIT_USAGE. */
 static int take_words(struct life *life, int argc, char **argv)
 {
 	const char *equals = optind < argc ? strchr(argv[optind], '=') : NULL;
@@ -216,12 +217,14 @@ static bool has_field(const struct ktread_event *event, const char *field)
 
 static bool is_begin(const struct life *life, const struct ktread_event *event)
 {
-	/* the parent of a new process has a field of its own */
+	/*
+	 * if an event has a field `child`, this field names the new process; the other fields name its parent
+	 */
 	return has_word(life->kind->begins, event->type->name, strlen(event->type->name)) &&
 	       (!has_field(event, "child") || has_id(life, event, "child"));
 }
 
-/* Takes an event of the object. Returns whether a new life begins with it. */
+/* Processes an event of the object. Returns whether a new life begins with it. */
 static bool step(struct life *life, const struct ktread_event *event)
 {
 	const bool begins = is_begin(life, event);

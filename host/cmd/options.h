@@ -86,7 +86,7 @@ struct options_syntax {
 /* The state of reading a command line. */
 struct options {
 	const struct options_syntax *syntax;
-	const char *by; /* begins messages */
+	const char *by; /* text that begins each message */
 	void *to;	/* the command's structure */
 	uint64_t given; /* bit n: an option of row n was given; use options_given() */
 };

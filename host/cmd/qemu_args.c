@@ -23,7 +23,7 @@ struct wanted {
 	const char *out;
 	bool allow_reboot;
 	bool trace_unit;
-	const char *branches; /* file for branches; NULL: do not record branches */
+	const char *branches; /* file for the branches; NULL: no branches are recorded */
 };
 
 #define AT(member) .to = offsetof(struct wanted, member)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace retrace: repeats a run, and shows what the trace does not have: each access to some memory. */
+/*
+ * ktrace retrace: repeats a run, and shows what the trace does not contain: each access to some memory,
+ * functions, or branches.
+ */
 #include "cmd/retrace.h"
 
 #include <inttypes.h>
@@ -33,7 +36,7 @@ struct retrace_command {
 	struct retrace_accesses accesses;
 	struct retrace_functions functions;
 	struct retrace_branches branches;
-	bool recorded; /* `accesses` or `functions` is set */
+	bool recorded; /* `accesses` or `functions` contains what was recorded */
 };
 
 #define AT(member) .to = offsetof(struct retrace_command, member)
@@ -84,7 +87,7 @@ static const struct options_syntax syntax = {
 	       "128 + N ended by signal N.\n",
 };
 
-/* ---- The ranges ---------------------------------------------------------------------------------- */
+/* ---- The ranges of memory ------------------------------------------------------------------------ */
 
 /* Opens the kernel's ELF file, if it is known. Without it, ranges must be numbers. */
 static int open_symbols(struct retrace_command *command, const struct ktread_info *info)
@@ -108,7 +111,7 @@ static int open_symbols(struct retrace_command *command, const struct ktread_inf
 	return status < 0 && command->run.elf ? EXIT_BAD_INPUT : 0;
 }
 
-/* Opens the kernel's ELF file, and finds in it what the options name. */
+/* Opens the kernel's ELF file, and looks up in it the names that the options contain. */
 static int choose(struct retrace_command *command, const char *path)
 {
 	struct ktread *trace = NULL;
@@ -217,11 +220,11 @@ static int retrace(struct retrace_command *command)
 				result.text);
 		return EXIT_BAD_INPUT;
 	}
-	result.status = printed; /* what the guest ended with was reported by the first run */
+	result.status = printed; /* the first run has already reported how the guest ended */
 	return run_schedule_compare(command->name, &command->schedule, command->run.out, &result);
 }
 
-/* Sets what the plugin is to record. */
+/* Fills in what the plugin is to record. */
 static void set_schedule(struct retrace_command *command)
 {
 	struct capture_schedule *schedule = &command->run.schedule;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace retrace: the ranges of memory on the command line and the accesses that are printed, the functions
- * that are printed, and the part of the run for which this is done.
+ * Parts of `ktrace retrace`: the watched ranges of memory and the accesses to them, the functions that are
+ * printed, and the part of the run that is recorded.
  */
 #ifndef CMD_RETRACE_H
 #define CMD_RETRACE_H
@@ -14,7 +14,7 @@
 #include "capture/recipe.h"
 #include "capture/schedule.h"
 
-/* The watched ranges. */
+/* the ranges as the user gave them; borrowed */
 struct retrace_ranges {
 	struct schedule_watch watch[SCHEDULE_WATCHES];
 	const char *word[SCHEDULE_WATCHES]; /* as they were given; borrowed */
@@ -28,9 +28,9 @@ struct retrace_ranges {
 int retrace_add_ranges(struct retrace_ranges *ranges, const char *name, const char *option,
 		       const struct options_list *list, enum schedule_kind kind, struct symbols *symbols);
 
-/* What the plugin has recorded. */
+/* Accesses that the plugin has recorded. */
 struct retrace_accesses {
-	struct schedule_access *access; /* the newest ones, oldest first; owned */
+	struct schedule_access *access; /* the newest accesses, the oldest of them first; owned */
 	uint32_t count;
 	uint64_t all; /* number of accesses in the run */
 };
@@ -38,25 +38,25 @@ struct retrace_accesses {
 /* Copies the records out of the control file. Returns false if memory is short. */
 bool retrace_copy(struct retrace_accesses *accesses, const struct schedule_control *control);
 
-/* Prints the accesses to standard output. Returns the exit status. */
+/* Form of the output. */
 int retrace_print(const char *name, const struct retrace_accesses *accesses,
 		  const struct retrace_ranges *ranges, struct symbols *symbols, bool json);
 
 /* How to print. */
 struct retrace_form {
-	uint64_t last; /* only this many of the newest; 0: all */
+	uint64_t last; /* number of newest accesses or entries that are printed; 0: all */
 	bool json;
-	bool summary; /* functions: only how often each was entered */
+	bool summary; /* if functions are printed: only how often each of them was entered */
 };
 
-/* Functions: which are recorded, and what the plugin has recorded. */
+/* Functions: which ones are to be recorded, and what the plugin has recorded. */
 struct retrace_functions {
 	uint64_t begin, end; /* addresses of the kernel's code */
-	uint64_t *address;   /* of the functions that --only selects, sorted; owned */
+	uint64_t *address;   /* addresses of the functions that --only selects, sorted; owned */
 	size_t count;
-	const struct schedule_entry *entry; /* mapped; NULL if there is none */
+	const struct schedule_entry *entry; /* the recorded entries, mapped; NULL if there is none */
 	uint64_t entries;
-	uint32_t failure; /* errno that has ended recording; 0: none */
+	uint32_t failure; /* errno of the failure that ended recording; 0: none */
 	uint32_t forgotten;
 };
 
@@ -66,31 +66,37 @@ struct retrace_functions {
  */
 int retrace_functions_choose(struct retrace_functions *functions, const char *name,
 			     const struct options_list *only, struct symbols *symbols);
-/* Takes over what the plugin has recorded. Returns false if it cannot be read. */
+/* Fetches what the plugin has recorded. Returns false if it cannot be read. */
 bool retrace_functions_take(struct retrace_functions *functions, const struct schedule_control *control);
 /* Prints the functions to standard output. Returns the exit status. */
 int retrace_functions_print(const char *name, const struct retrace_functions *functions,
 			    struct symbols *symbols, const struct retrace_form *form);
-/* Prints a message with their number. Returns EXIT_BAD_INPUT if some are missing, otherwise 0. */
+/*
+ * Prints the number of functions that are missing. Returns EXIT_BAD_INPUT if some are missing, otherwise 0.
+ */
 int retrace_functions_report(const char *name, const struct retrace_functions *functions,
 			     const struct retrace_form *form);
 void retrace_functions_free(struct retrace_functions *functions);
 
-/* 8 bytes of the RAM file, and the value that they get when an event is recorded. */
+/* A place of 8 bytes in the RAM file, and the value that they get when an event is recorded. */
 struct retrace_place {
-	uint64_t position, word; /* word 0: not given */
-	uint64_t stamp;		 /* of the event */
+	uint64_t position, word; /* `word` is 0 if no event was given */
+	uint64_t stamp;		 /* timestamp of the event */
 };
 
-/* The branches: how their times are converted to the clock of the trace. */
+/* Data for converting the times of branches to the clock of the trace. */
 struct retrace_branches {
-	struct schedule_mark mark; /* an event of the trace; after the run, its virtual time */
-	uint64_t stamp;		   /* of this event */
-	uint64_t frequency, nonce; /* of the trace */
+	/* an event of the trace; after the run, also the virtual time of this event */
+	struct schedule_mark mark;
+	uint64_t stamp;		   /* timestamp of this event */
+	uint64_t frequency, nonce; /* frequency and nonce of the trace */
 	uint64_t until;		   /* the run ends after this timestamp */
 };
 
-/* Chooses the event. `end`: the event at which the run ends. Returns 0, or an exit status after a message. */
+/*
+ * Chooses the event for branches->mark. `end`: the event at which the run ends. Returns 0, or an exit status
+ * after a message.
+ */
 int retrace_branches_prepare(struct retrace_branches *branches, const char *name,
 			     const struct capture_recipe *recipe, const struct retrace_place *end);
 /*
@@ -99,16 +105,16 @@ int retrace_branches_prepare(struct retrace_branches *branches, const char *name
  */
 int retrace_branches_finish(const struct retrace_branches *branches, const char *name, const char *path);
 
-/* The part of the run that is of interest. */
+/* The part of the run that is recorded. */
 struct retrace_window {
-	const char *since, *until;	       /* times in the trace; NULL: not given */
-	const char *since_event, *until_event; /* RING.SLOT; NULL: not given */
+	const char *since, *until;	       /* beginning and end as times in the trace; NULL: not given */
+	const char *since_event, *until_event; /* beginning and end as events, RING.SLOT; NULL: not given */
 	struct retrace_place begin, end;
 };
 
 /*
- * Finds the events at which the window begins and ends: the first at or after a time. Returns 0, or an exit
- * status after a message.
+ * Finds the events at which the window begins and ends. If a time is given, this is the first event at or
+ * after that time. Returns 0, or an exit status after a message.
  */
 int retrace_window_find(struct retrace_window *window, const char *name, const struct capture_recipe *recipe);
 

@@ -19,7 +19,7 @@
 
 /* ---- Ranges -------------------------------------------------------------------------------------- */
 
-/* An argument that is being read. */
+/* An argument that is being parsed. */
 struct argument {
 	const char *name, *option, *word;
 	char place[NAME_BYTES]; /* the word without the length */
@@ -31,7 +31,10 @@ static int refuse(const struct argument *argument, const char *why)
 	return EXIT_USAGE;
 }
 
-/* Finds "NAME" or "NAME+OFFSET". *length: the size of what has the name, if there is no offset. */
+/*
+ * Finds "NAME" or "NAME+OFFSET". *length: if there is no offset, the size of the object or function with this
+ * name.
+ */
 static int find_name(const struct argument *argument, struct symbols *symbols, uint64_t *address,
 		     uint64_t *length)
 {

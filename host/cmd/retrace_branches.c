@@ -12,9 +12,9 @@
 #include "ktrx/hwt_unit.h"
 
 #define SECOND UINT64_C(1000000000)
-#define LATE   5000u /* ns within which an event is recorded after the guest has read its clock */
+#define LATE   5000u /* time in ns: the guest records an event within this time after it has read its clock */
 
-/* Counts the events up to the one that ends the window. */
+/* Counts the events up to the event at which the window ends. */
 static uint64_t count_events(struct ktread *trace, uint64_t until)
 {
 	const struct ktread_event *event;
@@ -52,9 +52,9 @@ static int read_events(struct retrace_branches *branches, const char *name,
 }
 
 /*
- * Chooses an event near the end, because the kernel may know the frequency of its clock only roughly: times
- * are most exact near this event. It is not one of the last events, because the repeated run may end before
- * them.
+ * Chooses an event near the end. The kernel may know the frequency of its clock only roughly, so times are
+ * most exact near the chosen event. Does not choose one of the last events, because the repeated run may end
+ * before them.
  */
 int retrace_branches_prepare(struct retrace_branches *branches, const char *name,
 			     const struct capture_recipe *recipe, const struct retrace_place *end)
@@ -69,8 +69,8 @@ int retrace_branches_prepare(struct retrace_branches *branches, const char *name
 
 /*
  * Returns the value of the guest's clock at `time`, the virtual time of the mark. Usually this clock counts
- * virtual time from the start of the machine. Unless the timestamp of the event contradicts this, the exact
- * value is computed from `time`. Otherwise it is the timestamp.
+ * virtual time from the start of the machine. If the timestamp of the event agrees with this, computes the
+ * exact value from `time`. Otherwise returns the timestamp.
  */
 static uint64_t clock_at(const struct retrace_branches *branches, uint64_t time)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace retrace: which functions are recorded, and how they are printed. */
+/* -- Which functions are recorded -- */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -22,8 +22,8 @@
 #define NAME_BYTES  200u
 #define PLACE_BYTES 512u
 #define SECOND	    UINT64_C(1000000000)
-#define INDENT_MOST 40u	  /* levels of calls that are shown by indentation */
-#define KNOWN	    8192u /* places in the cache of names */
+#define INDENT_MOST 40u	  /* maximum number of levels of calls that are shown by indentation */
+#define KNOWN	    8192u /* size of the cache of names */
 
 /* ---- The choice ---------------------------------------------------------------------------------- */
 
@@ -139,7 +139,7 @@ struct known {
 
 struct names {
 	struct symbols *symbols;
-	struct known *known; /* KNOWN elements */
+	struct known *known; /* array of KNOWN elements */
 };
 
 static void describe(const struct names *names, uint64_t address, char *text, size_t size)

@@ -8,9 +8,9 @@
 #include "cmd/retrace.h"
 #include "cmd/trace_args.h"
 
-/* One end of the window that is being searched. */
+/* An event that is being looked for: the beginning or the end of the window. */
 struct edge {
-	const char *option, *word; /* word NULL: not given */
+	const char *option, *word; /* value of the option; NULL: not given */
 	bool by_time;
 	uint64_t stamp, ring, index;
 	bool found;
@@ -27,7 +27,7 @@ static int parse(const char *name, struct edge *edge, const struct ktread *trace
 	if (edge->by_time) {
 		if (trace_parse_ticks(edge->word, frequency, 0, &edge->stamp) != 0)
 			return trace_bad_time(name, edge->option, edge->word, frequency);
-		/* Commands print times from the first event on, so `word` counts from there, too. */
+		/* Commands print times relative to the first event, so `word` is also relative to it. */
 		edge->stamp += ktread_first_stamp(trace);
 		return 0;
 	}

@@ -18,7 +18,7 @@
 
 #define NANOSECONDS 1e9
 #define MILLISECOND UINT64_C(1000000)
-#define SCRIPT_MOST 16384u /* bytes of the file of --input */
+#define SCRIPT_MOST 16384u /* maximum size of the file of --input, in bytes */
 
 /* ---- Options ------------------------------------------------------------------------------------- */
 
@@ -56,7 +56,7 @@ void run_schedule_describe_noise(const struct schedule_noise *noise, char *text,
 		snprintf(text, size, "%s", kind);
 }
 
-/* Reads "TIME,SEED". Returns false if it is something else. */
+/* Parses "TIME,SEED". Returns false if the text has another form. */
 static bool parse_later(const char *text, struct capture_schedule *schedule)
 {
 	const char *comma = strchr(text, ',');
@@ -106,7 +106,7 @@ static bool is_same_file(const char *a, const char *b)
 	       first.st_ino == second.st_ino;
 }
 
-/* Takes over what the first run was started with. */
+/* Copies the settings with which the first run was started. */
 static int use_recipe(struct run_schedule *schedule, struct capture_run_options *options)
 {
 	const struct capture_recipe *recipe = &schedule->recipe;
@@ -116,8 +116,8 @@ static int use_recipe(struct run_schedule *schedule, struct capture_run_options 
 		return error;
 	options->schedule = recipe->run.schedule;
 	/*
-	 * If real time ended the first run, this one ends a little later in virtual time: then it has all
-	 * events of the first.
+	 * If the first run was ended after a limit of real time, this run ends a little later in virtual
+	 * time: then it has all events of the first run.
 	 */
 	if (!options->schedule.deadline && recipe->run.ended)
 		options->schedule.deadline = recipe->run.ended + MILLISECOND;
@@ -129,7 +129,7 @@ static int use_recipe(struct run_schedule *schedule, struct capture_run_options 
 	return 0;
 }
 
-/* Shows what will be run: the command line comes from a file. */
+/* Prints the command line that will be run, because it comes from a file. */
 static void print_command(const char *name, const struct capture_recipe *recipe)
 {
 	char text[1024];
@@ -152,7 +152,7 @@ static int make_absolute(const char **option, char path[PATH_MAX])
 	return capture_path_absolute(path, given);
 }
 
-/* Another version of ktrace may make another run from the same recipe. The events are compared anyway. */
+/* Another version of ktrace may make a different run from the same recipe. The events are compared anyway. */
 static void compare_versions(const char *name, const struct run_schedule *schedule)
 {
 	const char *first = schedule->recipe.run.ktrace;

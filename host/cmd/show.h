@@ -32,10 +32,10 @@ struct show_extent {
 };
 
 struct show_chosen {
-	const char *name; /* begins messages */
+	const char *name; /* text that begins each message */
 	uint64_t around;  /* number of events to show before and after each chosen event */
 	struct timeline_id id[SHOW_IDS];
-	struct show_extent extent[SHOW_IDS]; /* of the ring of each id */
+	struct show_extent extent[SHOW_IDS]; /* number of the ring of each id */
 	uint32_t count;			     /* number of ids */
 	struct timeline_id *shown;	     /* the events to show, in the order of rings and slots */
 	uint32_t shown_count, room;

@@ -65,7 +65,10 @@ static int add(struct show_chosen *chosen, struct timeline_id id)
 	return 0;
 }
 
-/* The newest events that are not shown yet: the last `held` of `count`, each at its number modulo `room`. */
+/*
+ * The newest events that are not shown yet. The last `held` of `count` events are stored, each at its number
+ * modulo `room`.
+ */
 struct newest {
 	struct timeline_id *id;
 	uint64_t count, held, room;
@@ -88,7 +91,9 @@ static int add_newest(struct show_chosen *chosen, struct newest *newest)
 	return status;
 }
 
-/* Returns whether the event is chosen. Notes the oldest and the newest event of each chosen event's ring. */
+/*
+ * Returns whether the event is chosen. Records the oldest and the newest event of each chosen event's ring.
+ */
 static bool is_chosen(struct show_chosen *chosen, struct timeline_id id)
 {
 	bool found = false;
@@ -133,7 +138,7 @@ static int collect(struct show_chosen *chosen, struct ktread *trace, struct newe
 
 /* ---- Ids without an event ---- */
 
-/* Prints why the trace does not have the event with the id of that number. */
+/* Prints why the trace has no event with the id chosen->id[number]. */
 static void report_absent(const struct show_chosen *chosen, const struct ktread *trace, uint32_t number)
 {
 	const struct timeline_id *id = &chosen->id[number];

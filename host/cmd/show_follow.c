@@ -107,7 +107,7 @@ int followed_run(const struct followed *followed)
 	return status;
 }
 
-#define NAMES_EVERY 0.1 /* seconds */
+#define NAMES_EVERY 0.1 /* time in seconds between two readings of the names of threads */
 
 struct following {
 	struct trace_args *args;

@@ -18,11 +18,12 @@
 enum key { KEY_UP = 256, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_HOME, KEY_END, KEY_DELETE, KEY_NONE, KEY_CLOSED };
 
 struct sql_prompt {
-	char *history[HISTORY]; /* oldest first */
+	char *history[HISTORY]; /* the oldest line comes first */
 	unsigned lines;
 	char line[LINE];
-	size_t length, at; /* `at`: the cursor */
-	unsigned shown;	   /* the line of the history that is shown; `lines`: the new line */
+	size_t length, at; /* `at`: position of the cursor */
+	/* index in `history` of the line that is shown; equal to `lines` for the new line */
+	unsigned shown;
 };
 
 struct sql_prompt *sql_prompt_open(void)
@@ -82,7 +83,7 @@ static int read_sequence(void)
 
 /* ---- The line ---- */
 
-/* Deletes the bytes between two places, and puts the cursor there. */
+/* Deletes the bytes between two positions, and puts the cursor there. */
 static void cut(struct sql_prompt *reader, size_t from, size_t to)
 {
 	memmove(reader->line + from, reader->line + to, reader->length - to);
@@ -90,7 +91,7 @@ static void cut(struct sql_prompt *reader, size_t from, size_t to)
 	reader->at = from;
 }
 
-/* Returns the place of the character before or after `at`, in UTF-8. */
+/* Returns the position of the UTF-8 character before or after `at`. */
 static size_t step(const struct sql_prompt *reader, size_t at, bool forward)
 {
 	do

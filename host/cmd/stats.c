@@ -208,7 +208,7 @@ static int write_picture(const struct stats_command *stats, const struct stats *
 	return output_file_close(&stats->args, stats->svg, fd, base_output_close(&out));
 }
 
-/* Writes the results, also if reading failed before the end. */
+/* Writes the results, even if reading failed before the end. */
 static int write_figures(struct stats_command *stats, struct base_output *out, const struct stats *figures)
 {
 	if (stats->json)

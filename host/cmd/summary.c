@@ -32,7 +32,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace summary --cpu 2 --json boot.ktrx\n",
 };
 
-/* Writes the summary, also if reading failed before the end. Returns the result of reading. */
+/* Writes the summary, even if reading failed before the end. Returns the result of reading. */
 static int write_summary(const struct trace_args *args, struct ktread *trace, struct base_output *out,
 			 bool json)
 {

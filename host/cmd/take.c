@@ -18,13 +18,13 @@
 #include "cmd/options.h"
 #include "cmd/take_file.h"
 
-#define FILES_MOST 1000u	       /* in one log */
+#define FILES_MOST 1000u	       /* maximum number of files in one log */
 #define BYTES_MOST (UINT64_C(1) << 32) /* maximum number of bytes of all files of a log together */
 
 struct taking {
-	const char *name; /* begins messages */
+	const char *name; /* text that begins each message */
 	const char *out;  /* file name given with --out; NULL: use the names that the guest gave */
-	bool standard;	  /* --out - */
+	bool standard;	  /* the option --out - was given */
 	bool partial;
 	struct take_folder folder;
 	struct take_file file; /* the current file; file.stream is NULL if no file is open */
@@ -33,7 +33,7 @@ struct taking {
 	char called[TAKE_NAME_ROOM];
 	uint64_t line;	/* number of the current line of the log */
 	uint64_t size;	/* number of bytes of the current file so far */
-	uint64_t bytes; /* of all files */
+	uint64_t bytes; /* number of bytes of all files so far */
 	uint32_t check;
 	bool damaged;
 	unsigned files; /* number of files that began in the log */
@@ -112,7 +112,7 @@ static void put_byte(struct taking *taking, uint8_t byte)
 	putc(byte, taking->file.stream);
 }
 
-/* Decodes base64: four letters are three bytes; '=' replaces missing letters. */
+/* Decodes base64: four letters encode three bytes; '=' replaces missing letters. */
 static void take_data(struct taking *taking, const char *text)
 {
 	uint32_t bits = 0;

@@ -18,11 +18,11 @@
 #define TAKE_NAME_ROOM (NAME_MAX + 32u) /* a name, its suffix, and a NUL */
 
 struct take_folder {
-	const char *command; /* begins messages */
+	const char *command; /* text that begins each message */
 	char path[PATH_MAX];
-	int descriptor;	 /* -1: not open */
-	bool made;	 /* created by take_folder_make() */
-	bool replace;	 /* replace existing files */
+	int descriptor;	 /* descriptor of the folder; -1: not open */
+	bool made;	 /* take_folder_make() has created the folder */
+	bool replace;	 /* existing files may be replaced */
 	struct stat log; /* the input file, which is never replaced; st_ino is 0 if the input is not a file */
 };
 

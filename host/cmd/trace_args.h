@@ -61,7 +61,7 @@ enum trace_beside {
 };
 
 struct trace_args {
-	const char *name; /* begins messages */
+	const char *name; /* text that begins each message */
 	struct options line;
 	const char *path;
 	const char *with;	      /* process trace or hardware trace to merge; NULL: nothing to merge */
@@ -71,8 +71,8 @@ struct trace_args {
 	const char *calls; /* table with names of system calls; NULL: use the trace's own table */
 	bool branches;	   /* true: show all branches of the hardware trace, not only functions */
 	struct ktread_options options;
-	bool align;	      /* --align */
-	int64_t pid;	      /* -1: all */
+	bool align;	      /* the option --align was given */
+	int64_t pid;	      /* id of the thread; -1: all threads */
 	const char *cpu_list; /* argument of --cpu; NULL if all CPUs are shown */
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
 	const char *events; /* list of patterns of events; NULL if all events are shown */
@@ -142,8 +142,8 @@ int trace_symbols_open(const char *name, const char *elf, const struct ktread *t
  */
 int trace_name_calls_quietly(const struct trace_args *args, struct ktread *trace);
 /*
- * Prints warnings found while reading, and closes the trace. `result` is the last result of ktread_next().
- * Returns the exit status.
+ * Prints warnings about problems found while reading, and closes the trace. `result` is the last result of
+ * ktread_next(). Returns the exit status.
  */
 int trace_args_close(struct trace_args *args, struct ktread *trace, int result);
 
@@ -167,10 +167,10 @@ int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t 
  */
 int trace_where_parse(const char *name, const char *text, struct filter **filter);
 int trace_where_bind(const char *name, const char *text, struct filter *filter, struct ktread *trace);
-/* The same for args->where and args->filter. */
+/* Does the same for args->where and args->filter. */
 int trace_where_open(struct trace_args *args);
 void trace_where_close(struct trace_args *args);
-/* Like trace_where_open(), for a guest that is followed: refuses expressions with times. */
+/* Does the same as trace_where_open(), for a guest that is followed: refuses expressions with times. */
 int trace_where_follow(struct trace_args *args);
 /* Adds the bound expression args->filter to a filter of the reader, which then uses bit maps in `args`. */
 void trace_where_narrow(struct trace_args *args, struct ktread_filter *filter);
@@ -216,7 +216,7 @@ struct followed {
 	struct base_output *out; /* output buffer; flushed whenever no event is available */
 	int by_ring;
 	/*
-	 * Called for each item, also for the end. Returns 0 to continue, 1 to end, 2 to end after it has
+	 * Called for each item, including the end. Returns 0 to continue, 1 to end, 2 to end after it has
 	 * printed a message, or a negative KTREAD_E_*.
 	 */
 	int (*take)(void *context, struct ktread_follow *follow, const struct ktread_followed *now);

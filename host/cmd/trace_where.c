@@ -93,7 +93,10 @@ static int accept(void *context, const struct ktread_event *event)
 	return filter_accepts(context, event);
 }
 
-/* Removes from a bit map what another one lacks. Without a bit map, copies the other one. */
+/*
+ * Removes from a bit map the bits that are not set in another one. If there is no bit map yet, copies the
+ * other one.
+ */
 static const uint8_t *narrow(const uint8_t *given, uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	for (size_t n = 0; n < bytes; n++)

@@ -27,7 +27,7 @@
 
 #define NUMBERS 1024u
 
-/* By number: name of a system call of the machine, and whether the table lists the call. */
+/* Indexed by number: name of a system call of the machine, and whether the table lists the call. */
 struct numbers {
 	char *name[NUMBERS];
 	bool printed[NUMBERS];
@@ -186,7 +186,7 @@ int kdump_table_read(const char *by, const char *name, char **owned, const char 
 	return *owned ? 0 : EXIT_BAD_INPUT;
 }
 
-#define APART 50u /* two clocks count as different if their frequencies differ by more than 1/APART */
+#define APART 50u /* two clocks are regarded as different if their frequencies differ by more than 1/APART */
 
 enum content { OF_BSD, RECORDS, RINGS };
 

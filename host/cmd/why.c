@@ -22,7 +22,7 @@
 #define EXPLAIN_EARLIER 16u
 
 struct explain_options {
-	const char *name; /* begins messages */
+	const char *name; /* text that begins each message */
 	/* path of the kernel's file; NULL: use the kernel named in the trace's note */
 	const char *elf;
 	struct options_list earlier; /* earlier traces; they show in which order locks were taken */

@@ -49,9 +49,8 @@ static char *put_addresses(char *at, const struct ktread_event *event)
 }
 
 /*
- * Writes arguments that are not fields of the event but come from other parts of the trace. On entry,
- * `*comma` is true if an argument was written before. On return, it is true if the next argument needs a
- * comma.
+ * Writes arguments that come from other parts of the trace than the event's fields. On entry, `*comma` is
+ * true if an argument was written before. On return, it is true if the next argument needs a comma.
  */
 static char *put_inferred(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			  bool *comma)
@@ -203,7 +202,9 @@ static void chrome_close_functions(struct chrome_writer *writer, uint64_t last)
 	functions_close(&writer->functions, &sink, last);
 }
 
-/* Writes the events of a trace in order: spans, slices, instants, and arrows of flows (export/chrome.h). */
+/*
+ * Writes the events of a trace in order: spans, slices, instants, and the arrows of flows (export/chrome.h).
+ */
 
 /*
  * Writes a slice without duration, and an arrow that begins or ends at this slice. The slice is needed

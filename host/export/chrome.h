@@ -93,7 +93,7 @@ struct chrome_call {
 
 /* All cached text. A structure of zeros is ready for use. */
 struct chrome_texts {
-	struct chrome_shape *shape[4096]; /* by event id */
+	struct chrome_shape *shape[4096]; /* indexed by event id */
 	struct chrome_call *call[CALLS_CACHED];
 };
 
@@ -152,7 +152,7 @@ chrome_put_number(char *at, const struct chrome_field *field, const unsigned cha
 		*at++ = '-';
 		number = (0 - number) << field->unused >> field->unused;
 	}
-	/* The two functions below are inlined, because callers would have to save registers around a call. */
+	/* The two functions below are inlined, because a call would force callers to save registers. */
 	return number < 1000000 ? base_put_middle(at, (uint32_t)number) : base_put_large(at, number);
 }
 
@@ -296,7 +296,7 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
  * Shared by the files that write events in the Trace Event Format. Rows by process:
  *
  *	0  CPUs: a slice for each time that a thread runs
- *	1  threads: system calls and faults as spans, whichever CPU they ran on, and all other events as
+ *	1  threads: system calls and faults as spans, on whatever CPU they ran, and all other events as
  *	   instants
  *	2  interrupts, by CPU: their spans, and the events that occurred in them
  *	3  locks: a row for each lock that a thread waits for or holds
@@ -396,7 +396,7 @@ struct chrome_writer {
 	int error;	 /* 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
 	struct chrome_slice running[THREADS_CPUS_MAX];
-	/* by CPU: its row in process ROW_CPUS; valid once it was made */
+	/* indexed by CPU: the CPU's row in process ROW_CPUS; valid after it was made */
 	struct chrome_row cpu[THREADS_CPUS_MAX];
 	bool interrupts_named[THREADS_CPUS_MAX];
 	struct wellknown_table known;

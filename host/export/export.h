@@ -22,7 +22,7 @@ struct export_report {
 	/* true if every sched.switch has state 0: the states of threads may then be unknown */
 	bool states_unknown;
 	bool announced;	  /* true if sched.block shows which threads sleep */
-	int output_error; /* errno of a failed write to `fd`; 0 if none failed */
+	int output_error; /* errno of the write to `fd` that failed; 0 if no write failed */
 };
 
 /* Where a format writes. */
@@ -37,8 +37,8 @@ struct export_format {
 	const char *purpose; /* description for --help; takes half a line */
 	/*
 	 * Names of options of `ktrace export` that have no effect on this format, separated by blanks. The
-	 * command refuses them. `why_refused` follows the option's name in the message. NULL: the format
-	 * honours all options.
+	 * command refuses them. `why_refused` follows the option's name in the message. NULL: all options
+	 * have an effect on this format.
 	 */
 	const char *refuses, *why_refused;
 	enum export_place place;

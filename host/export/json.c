@@ -94,7 +94,7 @@ char *json_put_fields(char *at, const struct ktread_event *event)
 
 struct writer {
 	struct timeline *timeline;
-	uint64_t *lost; /* by ring: number of lost slots that were reported so far */
+	uint64_t *lost; /* indexed by ring: number of lost slots that were reported so far */
 	struct wellknown_table known;
 	struct files *files; /* paths of files; NULL: paths are not printed */
 };

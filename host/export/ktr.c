@@ -106,8 +106,8 @@ static char *put_id(char *at, const struct ktread_type *type)
 }
 
 /*
- * Writes the source line that recorded the event, from the trace or the kernel's file. If neither contains
- * it, writes the line that declares the event.
+ * Writes the source line that recorded the event, from the trace or from the kernel's file. If neither
+ * contains this line, writes the line that declares the event.
  */
 static char *put_file(const struct ktr_table *table, char *at, const struct ktread_event *event)
 {

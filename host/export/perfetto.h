@@ -25,7 +25,10 @@ struct perfetto_tracks {
 	const struct walk *walk;
 	struct perfetto_lanes *thread, *cpu;
 	uint32_t thread_count, cpu_count;
-	/* by event id: uuid of the track for the event's first field; 0 if it has no description yet */
+	/*
+	 * indexed by event id: uuid of the track for the event's first field; 0 if the track has not been
+	 * described yet
+	 */
 	uint32_t *counter;
 	uint64_t next_uuid;
 	bool cpus_described, kernel_described;

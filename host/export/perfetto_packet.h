@@ -254,7 +254,7 @@ struct perfetto_stream {
 	bool first, lossy;
 	/* number of packets that did not fit; always 0, because strings are cut */
 	uint64_t refused;
-	/* by event id: bit that is set if the strings of the event are interned */
+	/* indexed by event id: bit that is set if the strings of the event are interned */
 	uint8_t types[PERFETTO_TYPES / 8];
 	uint8_t calls[PERFETTO_NUMBERS / 8];
 	uint8_t irqs[PERFETTO_NUMBERS / 8];

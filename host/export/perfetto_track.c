@@ -19,7 +19,7 @@ struct perfetto_lanes {
 	/* uuid of lane 0, which the uuids of the other lanes follow; 0 if no uuids are assigned yet */
 	uint64_t uuid;
 	uint32_t life;	   /* value of the thread's `life` when it was described */
-	uint32_t process;  /* 0: not introduced */
+	uint32_t process;  /* number of the process; 0: the owner was not described */
 	uint8_t described; /* bit map of the lanes that were described */
 	bool idle;
 };
@@ -237,8 +237,8 @@ static void describe_cpu(struct perfetto_tracks *tracks, const struct perfetto_l
 }
 
 /*
- * All lock lanes of an owner get the same name, because readers draw lanes with the same name and
- * parent as one track.
+ * All lock lanes of an owner have the same name, because readers draw lanes with the same name and parent as
+ * one track.
  */
 static void describe_locks(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes,
 			   struct spans_owner owner, unsigned lane, uint64_t time)

@@ -7,7 +7,8 @@
 #include "analyze/order.h"
 #include "base/json.h"
 
-#define CPUS 4097u /* number of entries of a table by CPU; the last entry is for unknown CPUs */
+/* number of elements of a table that is indexed by CPU; the last element is for unknown CPUs */
+#define CPUS 4097u
 
 struct cpu {
 	uint64_t now; /* number of events in the current interval */

@@ -12,8 +12,9 @@
 
 /* ---- Counts by event, thread and CPU. Memory is limited by the number of ids that a trace can have. ---- */
 
-#define TALLY_EVENTS	   (KTRX_EVENT_MAX + 1u)
-#define TALLY_CPUS	   4097u /* number of entries of a table by CPU; the last entry is for unknown CPUs */
+#define TALLY_EVENTS (KTRX_EVENT_MAX + 1u)
+/* number of elements of a table that is indexed by CPU; the last element is for unknown CPUs */
+#define TALLY_CPUS	   4097u
 #define TALLY_THREAD_PAGE  1024u
 #define TALLY_THREAD_PAGES ((KTRX_THREAD_MAX + 1u) / TALLY_THREAD_PAGE)
 
@@ -37,7 +38,7 @@ struct tally {
 	uint64_t folded;      /* number of repetitions that the kernel counted instead of recording */
 	/* the part of `folded` that belongs to events that were still repeating at the end of the trace */
 	uint64_t folding;
-	uint64_t repeats[TALLY_EVENTS]; /* by event id: number of folded repetitions */
+	uint64_t repeats[TALLY_EVENTS]; /* indexed by event id: number of folded repetitions */
 	struct tally_count event[TALLY_EVENTS];
 	uint64_t cpu[TALLY_CPUS];
 	struct tally_count *thread[TALLY_THREAD_PAGES];
@@ -58,7 +59,8 @@ enum tally_kind {
 };
 
 enum tally_order {
-	TALLY_MOST_FIRST, /* largest count first; of entries with equal counts, the key that occurred first */
+	/* the largest count comes first; if counts are equal, the key that occurred first */
+	TALLY_MOST_FIRST,
 	TALLY_BY_KEY,
 };
 

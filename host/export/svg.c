@@ -10,9 +10,10 @@
 
 /* ---- Elements of pictures ---- */
 
-#define LETTER	    6.6 /* width of a letter in pixels, in a monospace font of 11 pixels */
-#define TEXT_MAX    256u
-#define LETTERS_MIN 3u /* minimum number of letters: a text of which fewer letters fit is left out, not cut */
+#define LETTER	 6.6 /* width of a letter in pixels, in a monospace font of 11 pixels */
+#define TEXT_MAX 256u
+/* minimum number of letters: if fewer letters of a text fit, the text is left out, not cut */
+#define LETTERS_MIN 3u
 
 static const char style[] =
 	"<style>"

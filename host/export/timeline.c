@@ -93,12 +93,12 @@ void timeline_begin(struct timeline *timeline)
 struct label {
 	char *text; /* text of the event; NULL if it was not rendered yet */
 	uint32_t length;
-	struct phrase *phrase; /* NULL: use ktread_format() */
+	struct phrase *phrase; /* NULL: ktread_format() is used */
 };
 
 struct thread_label {
 	uint32_t thread;
-	uint8_t length; /* 0: not rendered */
+	uint8_t length; /* length of the text; 0: the text was not rendered */
 	/* position and length of the name in `text`; the length is 0 if the thread has no name */
 	uint8_t name_start, name_length;
 	char text[3 + 10 + NAME_MAX_BYTES + 3];
@@ -107,7 +107,7 @@ struct thread_label {
 struct timeline_writer {
 	struct timeline *timeline;
 	unsigned event_columns;
-	uint64_t *lost;	 /* by ring: number of lost slots that were reported so far */
+	uint64_t *lost;	 /* indexed by ring: number of lost slots that were reported so far */
 	uint32_t repeat; /* id of ktrace.repeat; 0: the trace has none */
 	struct wellknown_table known;
 	struct label event[EVENTS];

@@ -43,7 +43,8 @@ struct timeline {
 	int zero_ticks;		 /* 1: if the frequency is unknown, shows zeros instead of ticks */
 	struct symbols *symbols; /* symbols for addresses; NULL: no symbols */
 	bool ids;		 /* write "RING.SLOT" of each event, by which `ktrace goto` finds the event */
-	const struct timeline_id *marked; /* events whose lines begin with ">"; NULL: lines have no mark */
+	/* events whose lines begin with ">"; NULL: no line begins with ">" */
+	const struct timeline_id *marked;
 	uint32_t marked_count;
 	/* subtracts the cost of tracing from the times; NULL: times are shown as recorded */
 	struct cost_meter *meter;

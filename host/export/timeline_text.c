@@ -35,7 +35,7 @@ enum how {
 
 /* Literal text and the value that follows it. */
 struct step {
-	uint16_t start, length; /* in phrase->text */
+	uint16_t start, length; /* offset of the literal in phrase->text */
 	uint8_t how;
 	uint8_t type; /* KTRX_TYPE_* */
 };

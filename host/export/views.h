@@ -70,10 +70,13 @@ struct ktr_table {
 	bool by_ring;		 /* true: rows are numbered separately for each ring */
 	double correction;	 /* number of microseconds to subtract from each relative time */
 	struct symbols *symbols; /* symbols for addresses; NULL: prints addresses in hexadecimal */
-	/* Internal state. Requires: zeroed by the caller. */
+	/* Internal state. Requires: the caller has set it to zeros. */
 	uint64_t row;
 	uint64_t frequency; /* value printed last */
-	/* by CPU: timestamp of the last event; 0 if there was none; the last entry is for all other CPUs */
+	/*
+	 * indexed by CPU: timestamp of the last event; 0 if there was none; the last element is for all other
+	 * CPUs
+	 */
 	uint64_t previous[KTR_CPUS];
 	uint32_t ring; /* number of the ring that the previous row is from */
 };
@@ -96,21 +99,21 @@ void ktr_restart(struct ktr_table *table);
 struct violations {
 	struct ktread *trace;
 	const struct rules *rules;
-	const struct check_result *result; /* by rule: result of the check */
+	const struct check_result *result; /* indexed by rule: result of the check */
 	const char *path;		   /* name of the rule file */
 	bool unread;			   /* true if the end of the trace is missing or unreadable */
 	bool nothing;			   /* true if the trace has records, but none of them can be read */
 	bool ids;			   /* print the ids of events as text */
 	/* path of the trace, quoted for a shell; NULL if the run of the trace cannot be repeated */
 	const char *repeatable;
-	struct finding_event first[RULES_MAX]; /* by rule: event of the first violation */
+	struct finding_event first[RULES_MAX]; /* indexed by rule: event of the first violation */
 };
 
 /*
- * Sets `first` for each violated rule: the violating event. If the violation is that an event did not come in
- * time, sets the event that should have been followed by it. If only a state table shows the violation, sets
- * the last event of the CPU before the violation. Reads the trace again if necessary. Returns 0 or the error
- * of reading.
+ * Sets `first` to the violating event of each violated rule. If the violation is that an event did not come
+ * in time, sets the event that should have been followed by it. If only a state table shows the violation,
+ * sets the last event of the CPU before the violation. Reads the trace again if necessary. Returns 0 or the
+ * error of reading.
  */
 int violations_find_events(struct violations *found);
 
@@ -131,7 +134,7 @@ int violations_write_text(struct base_output *out, const struct violations *foun
  */
 int violations_write_json(struct base_output *out, const struct violations *found);
 
-/* Returns the violation with the earliest timestamp, or NULL if all rules hold. */
+/* Returns the violation with the earliest timestamp, or NULL if no rule was violated. */
 const struct check_violation *violations_first(const struct violations *found);
 
 /* ---- Windows ---- */

@@ -86,7 +86,7 @@ static void say_details(const struct violations *found, const struct check_viola
 }
 
 /*
- * Call for each event in the order of time, for a violation that is not an event. Sets *first to the event
+ * Called for each event in order of time, if the violation itself is not an event. Sets *first to the event
  * that violations_find_events() describes. Returns true when no later event can be that event.
  */
 static bool look_for_event(const struct check_violation *violation, const struct ktread_event *event,
@@ -231,7 +231,7 @@ static void say_undecided(struct finding *finding, uint64_t times, const char *w
 				 why);
 }
 
-/* Adds as evidence how often the rule was not decided because this event was switched off. */
+/* Adds to the evidence how often the rule was not decided because this event was switched off. */
 static void say_switched_off(struct ktread *trace, const struct check_result *result, struct finding *finding)
 {
 	const struct ktread_type *type = ktread_type(trace, result->off);

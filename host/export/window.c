@@ -38,9 +38,9 @@ struct picture {
 	struct owner *thread; /* indexed by thread */
 	uint32_t thread_count;
 	struct owner cpu[WINDOW_CPUS];
-	uint64_t runs_since
-		[WINDOW_CPUS]; /* by CPU: timestamp since which it has run its current thread; 0 if unknown */
-	/* by CPU: value of `time` at the CPU's last event */
+	/* indexed by CPU: timestamp since which the CPU has run its current thread; 0 if unknown */
+	uint64_t runs_since[WINDOW_CPUS];
+	/* indexed by CPU: value of `time` at the CPU's last event */
 	uint64_t cpu_time[WINDOW_CPUS];
 	uint64_t now; /* timestamp of the current event */
 	/*
@@ -245,8 +245,9 @@ static void take(struct picture *p, const struct ktread_event *event)
 }
 
 /*
- * Reads past the end of the window until each CPU had an event. Only this event reports the slots that were
- * lost before it, and these slots may belong to the window. Returns the result of the last ktread_next().
+ * Continues to read after the end of the window until each CPU had an event. Only this event reports the
+ * slots that were lost before it, and these slots may belong to the window. Returns the result of the last
+ * ktread_next().
  */
 static int read_after(struct picture *p, const struct ktread_event *event)
 {

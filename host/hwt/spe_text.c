@@ -15,7 +15,7 @@
 #define PAYLOAD_SIZE(header) (1u << ((header) >> 4 & 3))
 
 struct shape {
-	uint8_t mask, value; /* of the header */
+	uint8_t mask, value; /* bits of the packet's header */
 	uint8_t kind;
 	uint8_t index_mask;
 };

@@ -149,7 +149,7 @@ struct ktread_ring_place {
 
 struct ktread_layout {
 	struct ktread_memory *memory;
-	uint64_t physical; /* of the root */
+	uint64_t physical; /* physical address of the root */
 	struct ktrx_root root;
 	struct ktread_section section[KTREAD_SECTION_MAX];
 	uint32_t sections;

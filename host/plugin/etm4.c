@@ -387,8 +387,9 @@ static void overflow(struct trace *trace)
 }
 
 /*
- * States for decoders that the packets contain context ids, VMIDs and timestamps, and that the return stack
- * is used. Addresses and timestamps have up to 64 bits in packets, the other values 32.
+ * Fills in the registers of the unit, which decoders need. They state that the packets contain context ids,
+ * VMIDs and timestamps, and that the return stack is used. Addresses and timestamps have up to 64 bits in
+ * packets, the other values 32.
  */
 static const struct ktrx_hwt_etm4 parameters = {
 	.configr = 1u << 6 | 1u << 7 | 1u << 11 | 1u << 12,

@@ -6,7 +6,7 @@
 static struct {
 	uint64_t instruction; /* duration of an instruction in ns */
 	uint64_t begin;	      /* time at which the CPU began to run */
-	/* number of instructions in all blocks since `begin`, without the current block */
+	/* number of instructions in the blocks since `begin`, not counting the current block */
 	uint64_t instructions;
 	uint64_t current; /* number of instructions of the current block */
 	uint64_t latest;

@@ -269,7 +269,7 @@ bool record_is_execveat(const struct record_thread *thread)
 	return strcmp(bare_name(record_call(thread->abi, thread->number)->call), "execveat") == 0;
 }
 
-#define SOCKETCALL 102 /* of i386 */
+#define SOCKETCALL 102 /* number of socketcall() on i386 */
 
 /*
  * On i386, socketcall() carries out one of several socket calls, whose arguments are in memory. Replaces the

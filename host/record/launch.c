@@ -30,10 +30,11 @@ static int fail(struct record_outcome *outcome, const char *what, int error)
 
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t ending; /* a signal has asked the recorder to end; traced programs continue */
+/* a signal has asked the recorder to end; the traced programs continue */
+static volatile sig_atomic_t ending;
 /* the recorder records a command that it has started, and waits for it */
 static bool in_foreground;
-/* a signal has arrived: any signal, also that of the timer, which comes at each tick */
+/* a signal has arrived; this may also be the timer's signal, which comes at each tick */
 static volatile sig_atomic_t signal_arrived;
 
 static void on_signal(int signal)

@@ -94,7 +94,7 @@ const char *record_sink_troubles(void);
 #define RECORD_FDS 512
 
 struct record_process {
-	struct record_process *next; /* in its chain */
+	struct record_process *next; /* next process in the same chain of the table */
 	pid_t pid, parent;
 	unsigned threads;
 	uint32_t facilities; /* 1 << KTRX_PROC_* */
@@ -122,7 +122,7 @@ struct record_process {
 struct record_faults;
 
 struct record_thread {
-	struct record_thread *next; /* in its chain */
+	struct record_thread *next; /* next thread in the same chain of the table */
 	pid_t tid;
 	struct record_process *process;
 	/* the thread will execute a new command; it is not recorded until it has executed the command */

@@ -23,7 +23,7 @@
 #define EVENTS_OF_ONE 3u /* maximum number of events for one interrupt: irq.enter, irq.eoi, irq.exit */
 
 struct storm {
-	uint32_t number; /* of the interrupt */
+	uint32_t number; /* number of the interrupt */
 	const char *name;
 	/* `count`: number of interrupts; `span`: number of ticks within which they came */
 	uint64_t count, span;
