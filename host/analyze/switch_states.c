@@ -37,7 +37,8 @@ struct switch_states {
 	uint64_t of[STATES + 1];
 	/* indexed by state: how often the CPU left a thread in this state and the thread ran again */
 	uint64_t again[STATES];
-	uint64_t unwoken[STATES]; /* in how many of these cases no wakeup came in between */
+	/* the part of `again` in which the thread was not woken before it ran again */
+	uint64_t unwoken[STATES];
 	/* the part of `unwoken` that were preemptions: the thread had not announced to sleep */
 	uint64_t preempted[STATES];
 	/* the part of `again` in which the thread had announced to sleep before the CPU left it */

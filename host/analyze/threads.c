@@ -18,7 +18,7 @@ struct threads {
 	union {
 		struct threads_view view;
 		struct {
-			struct threads_thread *thread; /* by index */
+			struct threads_thread *thread; /* array of `count` threads */
 			uint32_t *on;		       /* indexed by CPU: index of the running thread */
 			uint32_t cpus;
 			uint32_t left;

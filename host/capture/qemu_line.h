@@ -78,7 +78,7 @@ struct capture_qemu_line {
 	bool uses_terminal;	 /* the serial line or the monitor uses stdin and stdout */
 	bool ends_without_event; /* a device or a call of the guest can end QEMU without a QMP event */
 	bool semihosting;
-	bool kernel;	      /* -kernel */
+	bool kernel;	      /* -kernel is given */
 	char accelerator[32]; /* first accelerator that an option names; "" if none */
 	bool own_clock;	      /* -icount is given, so guest counters do not follow real time */
 	size_t append_at;     /* index of the value of -append, 0 if there is none */

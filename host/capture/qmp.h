@@ -20,7 +20,7 @@
 #define CAPTURE_QMP_REGISTERS "info registers -a" /* human monitor command: registers of all CPUs */
 
 struct capture_qmp {
-	int listener; /* -1: closed */
+	int listener; /* descriptor of the socket; -1: closed */
 	/* descriptor of the connection; -1: QEMU has not connected, or has closed the connection */
 	int fd;
 	char *line; /* received bytes of a line that is still incomplete */

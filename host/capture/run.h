@@ -62,7 +62,7 @@ struct capture_run_options {
 	char **command;	     /* words of the command, then NULL; capture_run() may replace words */
 	const char *self;    /* absolute path of this program */
 	const char *version; /* version of this program, for the recipe; NULL: unknown */
-	const char *out;     /* trace */
+	const char *out;     /* path of the trace that is written */
 	const char *ram_dir; /* folder for the RAM file; NULL: the folder of `out` */
 	/* path of the kernel's ELF file: ktrace warns if the trace is of another kernel; NULL: no check */
 	const char *elf;

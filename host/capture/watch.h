@@ -82,7 +82,7 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
 
 struct capture_frequency {
 	uint32_t samples;
-	double first_time, last_time; /* seconds */
+	double first_time, last_time; /* in seconds */
 	uint64_t first_stamp, last_stamp;
 	double next; /* time at which the next sample is due */
 };

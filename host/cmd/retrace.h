@@ -14,10 +14,10 @@
 #include "capture/recipe.h"
 #include "capture/schedule.h"
 
-/* the ranges as the user gave them; borrowed */
+/* The watched ranges. */
 struct retrace_ranges {
 	struct schedule_watch watch[SCHEDULE_WATCHES];
-	const char *word[SCHEDULE_WATCHES]; /* as they were given; borrowed */
+	const char *word[SCHEDULE_WATCHES]; /* the ranges as the user gave them; borrowed */
 	uint32_t count;
 };
 
@@ -38,11 +38,11 @@ struct retrace_accesses {
 /* Copies the records out of the control file. Returns false if memory is short. */
 bool retrace_copy(struct retrace_accesses *accesses, const struct schedule_control *control);
 
-/* Form of the output. */
+/* Prints the accesses to standard output. Returns the exit status. */
 int retrace_print(const char *name, const struct retrace_accesses *accesses,
 		  const struct retrace_ranges *ranges, struct symbols *symbols, bool json);
 
-/* How to print. */
+/* Form of the output. */
 struct retrace_form {
 	uint64_t last; /* number of newest accesses or entries that are printed; 0: all */
 	bool json;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* -- Which functions are recorded -- */
+/* ktrace retrace: which functions are recorded, and how they are printed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -25,7 +25,7 @@
 #define INDENT_MOST 40u	  /* maximum number of levels of calls that are shown by indentation */
 #define KNOWN	    8192u /* size of the cache of names */
 
-/* ---- The choice ---------------------------------------------------------------------------------- */
+/* ---- Which functions are recorded ---------------------------------------------------------------- */
 
 struct choice {
 	struct retrace_functions *functions;

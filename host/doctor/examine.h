@@ -76,7 +76,7 @@ struct facts {
 	struct ktread *trace;
 	const struct ktread_info *info;
 	struct facts_cpu *cpu;
-	uint32_t cpus; /* largest number of a CPU that is online or has events, plus 1 */
+	uint32_t cpus; /* highest number of a CPU that is online or has events, plus 1 */
 	uint32_t online;
 	struct facts_ring *ring; /* an entry for each ring of the trace */
 	uint64_t events, first, last;

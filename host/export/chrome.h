@@ -408,7 +408,7 @@ struct chrome_writer {
 /* Allocates the data about a thread. Returns false if out of memory. */
 bool chrome_places_reserve(struct chrome_writer *writer, uint32_t index);
 void chrome_places_free(struct chrome_writer *writer);
-/* Writes "init (1)". */
+/* Writes the name and the number of a thread, such as "init (1)". */
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size);
 /*
  * Return a row. Make it if it does not exist. The row is valid until the next one is made. For an unknown

@@ -98,8 +98,8 @@ struct writer {
 	struct rendered call[CALLS_CACHED];
 	struct rendered reason[REASONS];
 	struct rendered event[EVENTS];
-	char cpu[KTRX1_MAX_CPUS][CPU_COLUMNS];	   /* "CPU0 PID=" */
-	char pid[KTRX1_PID_MASK + 1][PID_COLUMNS]; /* "6    " */
+	char cpu[KTRX1_MAX_CPUS][CPU_COLUMNS];	   /* text of the column, such as "CPU0 PID=" */
+	char pid[KTRX1_PID_MASK + 1][PID_COLUMNS]; /* text of the column, such as "6    " */
 	const struct form *form[EVENTS];
 };
 

@@ -24,7 +24,7 @@ struct rates {
 	uint64_t base, frequency;
 	uint64_t interval;    /* number of the current interval */
 	uint64_t first, last; /* timestamps of the first and last event that passed the filter */
-	uint32_t cpus;	      /* largest number of a CPU with an event, plus 1 */
+	uint32_t cpus;	      /* highest number of a CPU that has events, plus 1 */
 	bool begun;
 	/* true if an interval was written to the JSON output, so that the next one needs a comma */
 	bool listed;

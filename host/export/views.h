@@ -65,7 +65,7 @@ enum ktr_columns {
 struct ktr_table {
 	struct base_output *out;
 	unsigned columns;	 /* KTR_* */
-	bool quiet;		 /* no header */
+	bool quiet;		 /* true: no header is printed */
 	bool raw;		 /* true: times are in ticks instead of microseconds */
 	bool by_ring;		 /* true: rows are numbered separately for each ring */
 	double correction;	 /* number of microseconds to subtract from each relative time */

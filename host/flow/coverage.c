@@ -37,7 +37,7 @@ struct recent {
 
 struct flow_coverage {
 	struct flow *flow;
-	char *image[IMAGES_MOST]; /* paths */
+	char *image[IMAGES_MOST]; /* paths of the image files */
 	uint32_t images;
 	struct recent recent[RECENT]; /* indexed by a hash of the path's pointer */
 	struct block *block;

@@ -13,9 +13,12 @@
 
 struct flow_executed {
 	struct flow *flow;
-	uint8_t *seen; /* by id */
+	uint8_t *seen; /* indexed by the id of the function */
 	uint32_t room;
-	/* indexed by the id of the function */
+	/*
+	 * The function that ran last, if `has_last` is set. It is still mapped at the same address, because
+	 * only runs of instructions have followed.
+	 */
 	int has_last;
 	uint32_t last_pid;
 	uint64_t last_space;

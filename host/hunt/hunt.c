@@ -35,7 +35,7 @@ struct loop {
 	struct job *job;
 	FILE *results;
 	uint8_t *done; /* bit map of the seeds whose results were read */
-	uint64_t next; /* next seed */
+	uint64_t next; /* the next seed to run */
 	struct capture_signals signals;
 };
 

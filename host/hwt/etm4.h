@@ -120,8 +120,8 @@ struct etm4_steps {
 	 * true if the known code is not the code that ran: ranges are ignored until a packet has an address
 	 */
 	bool doubts;
-	bool has_anchor; /* a packet with an address has come, at offset `anchor` */
-	uint64_t anchor; /* offset */
+	bool has_anchor; /* a packet with an address has come */
+	uint64_t anchor; /* offset of that packet */
 	bool to_next;	 /* the element ends in a branch to the next instruction */
 	bool falls;	 /* the last branch was not taken: execution must continue at `falls_to` */
 	uint64_t falls_to;

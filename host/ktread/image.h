@@ -12,7 +12,7 @@
 #define KTREAD_SCAN_ROOTS 16u /* maximum number of roots that are examined */
 
 struct ktread_block_found {
-	uint64_t position; /* in the source */
+	uint64_t position; /* offset in the source */
 	struct ktrx_block head;
 };
 

@@ -46,7 +46,7 @@ int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const 
 #define KTREAD_MAX_EXTENTS 65536u
 
 struct ktread_piece {
-	uint64_t offset; /* in the region */
+	uint64_t offset; /* offset in the region */
 	uint64_t length;
 	uint64_t physical;
 	/* number of bytes of `length` that can be read; 0 if the piece's place is unknown */
@@ -105,7 +105,7 @@ int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char 
 /* Format of a ring's slots. */
 struct ktread_slot_form {
 	uint32_t format; /* KTRX_SLOTS_* */
-	uint32_t ring;	 /* number */
+	uint32_t ring;	 /* number of the ring */
 	uint32_t shift;	 /* log2 of the ring's number of slots */
 };
 
@@ -125,15 +125,18 @@ bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint
 uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			    uint64_t most);
 
-/* the descriptor, as it is in memory */
+/*
+ * The layout of a v2 trace: a checked copy of all that its root leads to, in a dump or in memory: sections
+ * and rings. Code that reads or rewrites a v2 trace uses this copy, never the root itself.
+ */
 
 struct ktread_section {
-	struct ktrx_section row; /* as found */
+	struct ktrx_section row; /* the descriptor, as it is in memory */
 	struct ktread_region region;
 };
 
 struct ktread_ring_place {
-	struct ktrx_ring row; /* as found */
+	struct ktrx_ring row; /* the descriptor, as it is in memory */
 	struct ktread_region slots;
 	struct ktread_slot_form form;
 	/*

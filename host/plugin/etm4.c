@@ -387,7 +387,7 @@ static void overflow(struct trace *trace)
 }
 
 /*
- * Fills in the registers of the unit, which decoders need. They state that the packets contain context ids,
+ * Registers of the unit, which decoders need. They state that the packets contain context ids,
  * VMIDs and timestamps, and that the return stack is used. Addresses and timestamps have up to 64 bits in
  * packets, the other values 32.
  */

@@ -120,7 +120,7 @@ enum record_special {
 	/* the flags at address arg[0] decide whether the call creates a process or a thread */
 	RECORD_CALL_CLONE3,
 	/* These calls change what a descriptor or the current folder refers to: */
-	RECORD_CALL_CLOSE, /* arg[0] */
+	RECORD_CALL_CLOSE, /* the descriptor arg[0] */
 	/* the descriptors from arg[0] to arg[1]; here, all descriptors are looked up again */
 	RECORD_CALL_CLOSE_RANGE,
 	RECORD_CALL_FOLDER, /* the current folder */

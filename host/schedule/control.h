@@ -52,7 +52,7 @@ enum schedule_kind {
 
 /* A range of memory. Accesses to it are recorded. */
 struct schedule_watch {
-	uint64_t address; /* virtual */
+	uint64_t address; /* virtual address */
 	uint32_t length;  /* in bytes, from 1 to SCHEDULE_WATCH_MOST */
 	uint32_t kinds;	  /* a set of enum schedule_kind */
 };

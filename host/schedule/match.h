@@ -36,7 +36,7 @@ struct match {
 };
 
 struct match_access {
-	uint64_t address; /* virtual */
+	uint64_t address; /* virtual address */
 	uint32_t size;
 	enum schedule_kind kind;
 };

@@ -12,7 +12,7 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-#define SHOWN 12u /* threads */
+#define SHOWN 12u /* maximum number of threads that are listed */
 
 enum doubt {
 	NO_DOUBT,

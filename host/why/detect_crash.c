@@ -16,7 +16,7 @@
  * page at address 0, a null function pointer was called.
  */
 
-#define FRAMES 8u /* shown */
+#define FRAMES 8u /* maximum number of frames that are printed */
 /* time in ms: a panic may be caused by a fault that came at most this long before it */
 #define FAULT_MS  1000u
 #define NULL_PAGE 4096u
@@ -269,7 +269,7 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
  * overwritten memory.
  */
 
-#define STACK_FRAMES 8u /* shown */
+#define STACK_FRAMES 8u /* maximum number of frames that are printed */
 
 /* Returns the thread whose stack contains the address, NULL if none. */
 static const struct why_thread *owner_of(const struct why_evidence *evidence, uint64_t address)

@@ -13,7 +13,7 @@
 #include "why/pulse.h"
 #include "why/tries.h"
 
-#define MOST  8u /* findings */
+#define MOST  8u /* maximum number of findings */
 #define SHOWN 4u /* maximum number of waiters that are listed for a lock */
 /* time in ms after the owner's end, within which another thread may still release the lock */
 #define LASTS_MS 1000u
@@ -63,7 +63,7 @@ struct orphan {
 struct orphans {
 	struct waiter *waiter; /* sorted by lock; for each lock, the longest wait comes first */
 	uint32_t waiters;
-	struct orphan *lock; /* by address */
+	struct orphan *lock; /* sorted by address */
 	uint32_t locks;
 	bool full; /* true if some thread holds more locks than its row in the kernel's table has room for */
 };

@@ -12,7 +12,7 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-#define MOST	8u     /* findings */
+#define MOST	8u     /* maximum number of findings */
 #define LONG_MS 10000u /* minimum time in ms for which the other thread must have waited */
 #define LATE_MS 2000u  /* time in ms: if a deadline passed this long ago, detect_late.c reports the thread */
 

@@ -86,7 +86,7 @@ int why_detect_answer(const struct why_evidence *evidence, struct why_findings *
  * to its planned length. So a sleep is late only if its delay is many times the planned length.
  */
 
-#define SLEEPS_MOST 8u /* findings */
+#define SLEEPS_MOST 8u /* maximum number of findings */
 #define LONG_MS	    2000u
 #define TIMES_SLOW  8u /* the delay of a late sleep is at least this many times the planned length */
 

@@ -15,7 +15,7 @@
 #include "why/pulse.h"
 #include "why/tries.h"
 
-#define MOST	 8u /* findings of each kind */
+#define MOST	 8u /* maximum number of findings of each kind */
 #define TRIES	 16u
 #define LASTS_MS 100u
 /*
@@ -24,7 +24,7 @@
  */
 #define WAITS_MS  2000u
 #define RECENT_MS 250u
-#define RING	  8u /* threads */
+#define RING	  8u /* maximum number of threads in a cycle */
 
 /* ---- Threads that keep their locks --------------------------------------------------------------- */
 

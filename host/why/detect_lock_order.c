@@ -10,7 +10,7 @@
 #include "why/finding.h"
 #include "why/graph.h"
 
-#define MOST 8u /* findings */
+#define MOST 8u /* maximum number of findings */
 
 struct context {
 	const struct why_evidence *evidence;

@@ -12,7 +12,7 @@
 #include "why/untimed.h"
 #include "why/pulse.h"
 
-#define MOST 8u /* findings */
+#define MOST 8u /* maximum number of findings */
 /*
  * minimum number of ended waits that show how long such a wait takes; used if other threads wait for the
  * thread

@@ -13,7 +13,7 @@
 #include "why/answers.h"
 #include "why/pulse.h"
 
-#define WIDTH 116u /* columns */
+#define WIDTH 116u /* width of the output in columns */
 
 /* part of a second: a time in the last 1/INSTANT s of the trace is printed as "at the trace's end" */
 #define INSTANT	    1000000u

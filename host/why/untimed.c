@@ -8,7 +8,7 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define REGULAR_LEAST 20u /* intervals */
+#define REGULAR_LEAST 20u /* minimum number of intervals */
 #define REGULAR_MS    1000u
 /* minimum share of the intervals, in tenths, that must be between half and twice the median */
 #define REGULAR_PART 8u
