@@ -161,7 +161,7 @@ const char *calls_table_signal(const struct calls_table *table, uint32_t number)
 
 static unsigned chain_of(const char *name)
 {
-	uint32_t hash = 2166136261u; /* FNV-1a */
+	uint32_t hash = 2166136261u; /* the hash function FNV-1a */
 
 	for (; *name; name++)
 		hash = (hash ^ (unsigned char)*name) * 16777619u;

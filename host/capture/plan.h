@@ -95,7 +95,7 @@ struct capture_plan {
 	char config[PATH_MAX]; /* QEMU configuration file with the QMP connection */
 	char events[1024];     /* value of the boot argument debug=; "": no argument is added */
 	struct capture_trace_unit unit;
-	const struct capture_schedule *wanted;	/* used only in ktrace run; NULL: no schedule */
+	const struct capture_schedule *wanted;	/* the schedule that `ktrace run` was given; NULL: none */
 	struct capture_schedule_files schedule; /* name of the plugin is "" if the run has no schedule */
 };
 

@@ -71,7 +71,7 @@ struct capture_qemu_line {
 	bool asks_only; /* -version, -device help: QEMU prints something and ends without a guest */
 	/* QEMU continues after a reset: neither -no-reboot nor -action reboot=shutdown is given */
 	bool stays_on_reset;
-	bool own_shutdown;	 /* options already determine what QEMU does when the guest shuts down */
+	bool own_shutdown;	 /* the options state what QEMU does when the guest shuts down */
 	bool paused;		 /* -S is given: the user starts the guest */
 	bool incoming;		 /* -incoming is given: the migration starts the guest */
 	bool gdb;		 /* -s or -gdb is given: a debugger may inspect a guest that has stopped */

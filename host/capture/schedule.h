@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs that are the same each time: QEMU's options for them, the plugin that interrupts CPUs by a seed, and
- * the parts of a command line that make runs differ even so. doc/deterministic.md explains how this works.
+ * Runs that are the same each time: QEMU's options for such runs, the plugin that interrupts CPUs as a seed
+ * determines, and a search of the command line for options that make runs differ in spite of this.
+ * doc/deterministic.md explains how this works.
  */
 #ifndef CAPTURE_SCHEDULE_H
 #define CAPTURE_SCHEDULE_H

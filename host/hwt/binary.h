@@ -16,7 +16,7 @@ enum { HWT_READ = 1, HWT_WRITE = 2, HWT_EXECUTE = 4 };
 
 struct hwt_segment {
 	uint64_t address, offset, size; /* `size` counts only bytes that are in the file */
-	uint32_t access;		/* HWT_READ, HWT_WRITE, HWT_EXECUTE */
+	uint32_t access;		/* bit map of HWT_READ, HWT_WRITE and HWT_EXECUTE */
 };
 
 struct hwt_names;

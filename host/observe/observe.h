@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What can be known of a guest without ktrace, from outside: several samples of the registers of each CPU,
- * over a second or more of its CPU time, and what follows from them. Only what the registers and the code
- * prove is called certain.
+ * Examines a guest from outside; the guest's kernel need not use ktrace. Takes several samples of the
+ * registers of each CPU, over a second or more of its CPU time, and draws conclusions from them. A
+ * conclusion is called certain only if the registers and the code prove it.
  */
 #ifndef OBSERVE_OBSERVE_H
 #define OBSERVE_OBSERVE_H

@@ -23,7 +23,7 @@
 /*
  * Prepares virtual CPUs 0 to count - 1. Returns nonzero if out of memory. `idle` is called by a virtual CPU
  * that has reported many blocks without an enabled trace, if no other virtual CPU has an enabled trace
- * either. To report more blocks is then not worthwhile.
+ * either: it is then of no use to report more blocks.
  */
 int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void));
 

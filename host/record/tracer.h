@@ -358,8 +358,8 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 #define RECORD_FACILITY(type) (UINT32_C(1) << (type))
 #define RECORD_ALL	      UINT32_C(0xfffe)
 /*
- * Facility: page faults that the kernel resolves. Without it, the facility of KTRX_PROC_FAULT includes only
- * page faults that end in a signal.
+ * The facility for page faults that the kernel resolves. If it is off, only page faults that end in a signal
+ * are recorded, by the facility of KTRX_PROC_FAULT.
  */
 #define RECORD_PAGES (UINT32_C(1) << 16)
 #define RECORD_LIVES (RECORD_FACILITY(KTRX_PROC_PROCCTOR) | RECORD_FACILITY(KTRX_PROC_PROCDTOR))

@@ -138,7 +138,7 @@ static void push(struct stack *stack, const struct frame *frame)
  * frame exists and has this slot. Elements are never removed.
  */
 struct place {
-	uint64_t slot; /* 0: free */
+	uint64_t slot; /* the address; 0: this element is free */
 	uint32_t stack, frame;
 };
 
