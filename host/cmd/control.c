@@ -51,7 +51,7 @@ static const struct options_syntax syntax = {
 		 "Requests; separate several by commas:\n"
 		 "  sched.*=on           events by pattern, or a group by its name: "
 		 "on, off, count, both, stop;\n"
-		 "                       add with +: callers0, callers1, callers2, site, nosite,\n"
+		 "                       append with +: callers0, callers1, callers2, site, nosite,\n"
 		 "                       fold, nofold, rare, norare\n"
 		 "  mm -mm.fault         short for mm=on and mm.fault=off\n"
 		 "  debug.ktr.NAME=1     a setting\n"

@@ -45,8 +45,8 @@ static const struct option_row rows[] = {
 	{ "deadline", 0, "TIME", "end each run at this virtual time (4 times that of seed 0, and 0.5 s more)",
 	  options_set_time, AT(run.schedule.deadline), .least = 1, .most = INT64_MAX },
 	{ "noise", 0, "KIND,TIME",
-	  "what ends the time of a CPU: 'timers', 'hooks' (of ktrace in the guest), or 'both', each in "
-	  "half of the seeds; and its mean, or that of the delay at a hook (timers; drawn from the seed)",
+	  "what ends the slices of CPUs: 'timers', 'hooks' (of ktrace in the guest), or 'both' (each for "
+	  "half of the seeds); and the mean length of slices, or of delays at hooks (timers; by the seed)",
 	  run_schedule_set_noise, AT(run.schedule.noise) },
 	{ "elf", 0, "KERNEL", "the kernel's ELF file, for --noise hooks (the file of -kernel)",
 	  options_set_text, AT(run.elf) },

@@ -250,11 +250,11 @@ static const struct option_row rows[] = {
 	  AT(options.expect_continue) },
 	{ "deterministic", 0, NULL, "make the run the same each time; CPUs take turns", options_set_flag,
 	  AT(schedule.deterministic) },
-	{ "seed", 0, "N", "the same, and draw from N which CPU runs, and for how long (0: do not)",
+	{ "seed", 0, "N", "the same, but N chooses at random which CPU runs, and for how long (0: in turn)",
 	  options_set_number, AT(schedule.noise.seed), .most = INT64_MAX },
 	{ "noise", 0, "KIND,TIME",
-	  "what ends the time of a CPU: 'timers', 'hooks' (of ktrace in the guest), or 'both', each in "
-	  "half of the seeds; and its mean, or that of the delay at a hook (timers; drawn from the seed)",
+	  "what ends the slices of CPUs: 'timers', 'hooks' (of ktrace in the guest), or 'both' (each for "
+	  "half of the seeds); and the mean length of slices, or of delays at hooks (timers; by the seed)",
 	  run_schedule_set_noise, AT(schedule.noise) },
 	{ "then", 0, "TIME,SEED", "from this virtual time on, use another seed", options_set_text,
 	  AT(schedule.later) },

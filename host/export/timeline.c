@@ -356,7 +356,7 @@ static void write_rest(struct timeline_writer *writer, uint32_t rings)
 			continue;
 		if (lost > writer->lost[n])
 			write_gap(writer, n, lost - writer->lost[n],
-				  timeline->filtered ? " outside of what is shown" : " at the end");
+				  timeline->filtered ? " outside of the part shown" : " at the end");
 		if (!ring->dropped)
 			continue;
 		base_output_text(timeline->out, "--- ");

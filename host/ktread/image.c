@@ -279,7 +279,7 @@ static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_R
 	qsort(boot, boots, sizeof(*boot), compare_boots);
 	if (boots || (status < 0 && status != KTREAD_E_ABSENT))
 		return boots ? (int)drop_copies(boot, boots) : status;
-	return ktread_fail(KTREAD_E_ABSENT, "%s: no ktrace in its %" PRIu64 " bytes of memory",
+	return ktread_fail(KTREAD_E_ABSENT, "%s: no ktrace data in its %" PRIu64 " bytes of memory",
 			   image->memory->name, image->memory->size);
 }
 

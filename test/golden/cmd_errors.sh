@@ -161,7 +161,7 @@ rm ktrace.ktrx
 for trace in v1.bin v2.ktrx around.ktrx; do
 	reports 1 'this is a trace already: ktrace show' ktrace extract -o out $trace
 done
-reports 15 'no ktrace in its' ktrace extract -o out three
+reports 15 'no ktrace data in its' ktrace extract -o out three
 for value in -1 -0.5 nan x; do
 	reports 2 '-A' ktrdump -r -A $value -M v2.ktrx
 done
