@@ -14,7 +14,7 @@
 /* A thread that was woken and has not run since. */
 struct waiting {
 	uint64_t stamp; /* timestamp of the wakeup; 0 if there was no wakeup */
-	uint32_t id;	/* the thread */
+	uint32_t id;	/* id of the thread */
 	uint32_t waker; /* thread that caused the wakeup */
 	uint32_t cpu;	/* CPU on which it was caused */
 	bool interrupt; /* true if an interrupt caused it */

@@ -26,10 +26,10 @@ struct symbols;
 
 enum symbols_status {
 	SYMBOLS_OK = 0,
-	/* Opened, but names may be wrong; the message has the reason. */
+	/* The file was opened, but names may be wrong; the message has the reason. */
 	SYMBOLS_OTHER_BUILD = 1, /* the build ids differ */
 	SYMBOLS_UNCHECKED = 2,	 /* the trace or the file has no build id */
-	/* Not opened. */
+	/* The file was not opened. */
 	SYMBOLS_E_SYSTEM = -1,	/* a system call failed, or out of memory */
 	SYMBOLS_E_FORMAT = -2,	/* the file is not an ELF file, or has no symbols */
 	SYMBOLS_E_MACHINE = -3, /* the file is for another architecture than that of the trace */

@@ -66,7 +66,7 @@ struct gdb_batch {
 	bool full; /* packets were left out, so capture_gdb_batch_send() will fail */
 };
 
-/* Appends a packet. */
+/* Appends a packet to the batch. */
 void gdb_batch_add(struct gdb_batch *batch, const char *packet);
 /* Appends the byte that halts a running machine. */
 void gdb_batch_interrupt(struct gdb_batch *batch);

@@ -52,7 +52,7 @@ struct capture_peer {
 	bool was_halted; /* the machine was halted before we connected (QMP only) */
 	/* the machine was running when we connected; false if another program had halted it (gdb only) */
 	bool was_running;
-	bool halted;  /* we halted it */
+	bool halted;  /* we have halted the machine */
 	double pause; /* seconds for which we kept the machine halted; set when it is resumed */
 };
 

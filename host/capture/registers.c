@@ -261,7 +261,7 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
 
 /* Registers from the NT_PRSTATUS notes of an ELF core, as text (spec/ktrx.md section 3). */
 
-#define MOST_NOTES	((size_t)64 << 20) /* bytes */
+#define MOST_NOTES	((size_t)64 << 20) /* maximum size of the notes in bytes */
 #define MOST_NOTED_CPUS 4096u
 #define PRSTATUS_AT	112u /* offset of the registers in the note, in bytes, on 64-bit machines */
 #define MOST_WORDS	33u  /* largest number of 8-byte registers that a machine has in gdb's order */

@@ -113,8 +113,8 @@ void capture_inspection_reset(struct capture_inspection *inspection);
  */
 
 struct capture_view {
-	struct ktread_memory *memory; /* NULL until opened */
-	struct ktread_image *image;   /* NULL until found */
+	struct ktread_memory *memory; /* NULL until the memory is opened */
+	struct ktread_image *image;   /* NULL until a trace is found */
 	struct capture_watch watch;
 	struct capture_frequency frequency;
 	double search_seconds; /* duration of the last search, in seconds */

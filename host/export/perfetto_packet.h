@@ -145,7 +145,7 @@ enum perfetto_unit {
  */
 
 #define PROTOBUF_VARINT_MAX 10u
-#define PROTOBUF_FIELD_MAX  (5u + PROTOBUF_VARINT_MAX) /* key and number */
+#define PROTOBUF_FIELD_MAX  (5u + PROTOBUF_VARINT_MAX) /* the key of the field, and a number */
 
 struct protobuf {
 	unsigned char *at;    /* place of the next byte to write */
@@ -193,7 +193,7 @@ static inline void protobuf_int(struct protobuf *pb, unsigned field, int64_t val
 	protobuf_uint(pb, field, (uint64_t)value);
 }
 
-/* Writes a fixed64. */
+/* Writes a field of protobuf's type fixed64. */
 static inline void protobuf_fixed64(struct protobuf *pb, unsigned field, uint64_t value)
 {
 	if (!protobuf_room(pb, PROTOBUF_FIELD_MAX))

@@ -72,7 +72,7 @@ struct ktr_table {
 	struct symbols *symbols; /* symbols for addresses; NULL: prints addresses in hexadecimal */
 	/* Internal state. Requires: the caller has set it to zeros. */
 	uint64_t row;
-	uint64_t frequency; /* value printed last */
+	uint64_t frequency; /* the frequency that was printed last */
 	/*
 	 * indexed by CPU: timestamp of the last event; 0 if there was none; the last element is for all other
 	 * CPUs

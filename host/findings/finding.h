@@ -22,7 +22,7 @@ enum finding_mark {
 enum finding_certainty {
 	FINDING_POSSIBLE,
 	FINDING_LIKELY,
-	FINDING_CERTAIN, /* needs positive evidence */
+	FINDING_CERTAIN, /* requires positive evidence */
 };
 const char *finding_certainty_word(enum finding_certainty certain);
 

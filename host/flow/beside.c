@@ -29,10 +29,10 @@ struct waiting {
 	uint8_t how;
 	/* nonzero: it is unknown whether other events of the same CPU came before or after this event */
 	uint8_t about;
-	const struct flow_function *function; /* CALL, RETURN */
+	const struct flow_function *function; /* the function of a CALL or a RETURN */
 	/* the step of a BRANCH or a LOST; its members `text` and `sample` must not be used */
 	struct hwt_step step;
-	char text[TEXT_MOST + 1]; /* LOST */
+	char text[TEXT_MOST + 1]; /* the text of a LOST */
 };
 
 /*

@@ -132,7 +132,7 @@ struct flow_stack {
 };
 
 struct flow_stacks {
-	struct flow_stack *stack; /* FLOW_STACKS_MOST */
+	struct flow_stack *stack; /* array of FLOW_STACKS_MOST elements */
 	uint32_t count;
 	uint32_t current;
 	uint64_t turns;

@@ -30,7 +30,7 @@
 struct flow_function {
 	const char *image; /* name of the file that has the code, without folders, unescaped; NULL: unknown */
 	const char *path;  /* path of the file that was read; NULL: none */
-	const char *name;  /* unescaped; NULL: none */
+	const char *name;  /* name of the function, unescaped; NULL: none */
 	uint64_t offset;   /* address of the function's first byte, in terms of the file's own addresses */
 	uint32_t id;	   /* counted from 0, in the order in which functions are first found */
 	/*
@@ -79,7 +79,7 @@ static inline int flow_same_function(const struct flow_function *a, const struct
 
 struct flow_line {
 	uint64_t begin, end; /* addresses [begin, end), in terms of the file's own addresses */
-	const char *source;  /* unescaped */
+	const char *source;  /* source file, unescaped */
 	unsigned line;
 };
 

@@ -24,7 +24,7 @@
 #define LIMIT_MORE   UINT64_C(500000000) /* added to this multiple, in ns */
 
 struct job {
-	pid_t pid; /* 0: none */
+	pid_t pid; /* process of the run; 0: there is no run */
 	uint64_t seed;
 	double begun;
 };

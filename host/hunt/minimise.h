@@ -17,7 +17,7 @@
 struct hunt_smaller {
 	uint64_t runs;	      /* number of runs that were made to find the smaller run */
 	bool found;	      /* a smaller run was found; the members below describe it */
-	struct hunt_run run;  /* its result */
+	struct hunt_run run;  /* how the smaller run ended */
 	char trace[PATH_MAX]; /* its trace; "" if there is none */
 	unsigned cpus, were;  /* number of CPUs of this run, and of the first run; 0: unknown */
 	uint64_t deadline;    /* virtual time in ns at which the run is ended */

@@ -153,7 +153,7 @@ struct hwt_stream {
 	struct ktrx_hwt_pt pt;	   /* the unit's parameters if the encoding is PT */
 	struct ktrx_hwt_etm4 etm4; /* the unit's registers if the encoding is ETM4 */
 	uint32_t unit;
-	uint32_t pid, tid; /* thread mode */
+	uint32_t pid, tid; /* set in thread mode */
 	uint32_t cpu;	   /* number of the CPU in CPU mode; 0xffffffff in thread mode */
 	char name[32];	   /* last recorded name of the thread; escape it before it is printed */
 	/*

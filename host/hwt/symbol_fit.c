@@ -87,7 +87,7 @@ static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsign
 	return status;
 }
 
-/* Finds calls: bl. */
+/* Finds calls, that is, bl instructions. */
 static int find_calls_aarch64(struct calls *calls, uint64_t address, const unsigned char *bytes, size_t size)
 {
 	int status = 0;

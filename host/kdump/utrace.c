@@ -38,7 +38,7 @@ struct linker {
 	uint32_t event;
 	uint64_t handle, base, size;
 	int32_t references;
-	const char *name; /* not terminated */
+	const char *name; /* `length` bytes, without a NUL after them */
 	size_t length;
 };
 

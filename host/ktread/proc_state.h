@@ -327,7 +327,7 @@ static inline size_t ktread_proc_ktrx_size(const struct ktread_proc *trace, uint
 struct ktread_proc_layout {
 	uint8_t head;	  /* size of the head in bytes */
 	uint8_t word;	  /* size in bytes of a pointer, of a register, and of each part of the time */
-	uint8_t pid, tid; /* offsets */
+	uint8_t pid, tid; /* offsets of the ids in the head */
 	uint8_t tid_size;
 	uint8_t comm, comm_size;
 	/* offset of the time: a word of seconds, then a word of microseconds or nanoseconds */

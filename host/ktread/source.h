@@ -43,7 +43,7 @@ struct ktread_memory {
  */
 int ktread_source_create(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 			 const struct ktread_span *span, uint32_t spans, const char *name);
-/* Replaces the ranges. */
+/* Replaces the ranges of the memory. */
 int ktread_source_map(struct ktread_memory *memory, const struct ktread_span *span, uint32_t spans);
 /* Opens a regular file as one range from address 0. A pipe is first copied to a temporary file. */
 int ktread_source_open_file(struct ktread_memory **memory, const char *path);

@@ -25,7 +25,7 @@ struct stretch {
 	uint64_t oldest; /* number of the block that is written first, because it contains the oldest slot */
 	uint32_t coding;
 	struct ktread_columns_ring ring; /* only set if the slots are of version 2 */
-	/* for the index */
+	/* data for the index of blocks */
 	struct ktread_stream_ring times;
 	uint64_t first_slot; /* number of the oldest slot in the ring */
 	uint32_t newest;     /* number of the span of the newest slots, plus 1; 0: there is none */

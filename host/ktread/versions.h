@@ -180,12 +180,12 @@ int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t un
  * slots are copied.
  */
 
-#define KTREAD_REORDER 64u /* number of records */
+#define KTREAD_REORDER 64u /* maximum number of records that are held back */
 /* maximum number of slots that are held back, if at most `records` records are held back */
 #define KTREAD_CARRY(records) (2u * (records))
 
 struct ktread_v2_item {
-	uint64_t stamp; /* whole, corrected */
+	uint64_t stamp; /* whole, corrected timestamp */
 	uint64_t index;
 	uint64_t lost; /* number of slots that were lost right before the item */
 	uint32_t slot; /* index in the buffer of the item's first slot */
@@ -198,7 +198,7 @@ struct ktread_v2_ring {
 	const struct ktread_ring_place *place;
 	uint32_t ring;
 	uint64_t begin, head; /* indices of the first slot to be read, and of the slot after the last one */
-	uint64_t index;	      /* next slot */
+	uint64_t index;	      /* index of the next slot */
 	uint64_t stop; /* index of the slot at which reading ends; `head`, unless a window was searched */
 	uint64_t reference; /* the whole timestamp from which the next whole timestamp is computed */
 	struct ktread_stamp_start start;

@@ -61,7 +61,7 @@ struct profile_walk {
 	uint32_t places;
 	bool done;
 	enum profile_end end; /* valid if `done` is set */
-	/* internal */
+	/* internal state of walk.c */
 	uint64_t frame, link;
 	uint32_t switches;
 	bool high; /* the kernel is in the upper half of the address space */

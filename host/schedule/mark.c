@@ -12,7 +12,7 @@
 #include "plugin/virtual.h"
 
 #define PAGE	       UINT64_C(4096)
-#define INSTRUCTION_NS 4u /* -icount shift=2 */
+#define INSTRUCTION_NS 4u /* with -icount shift=2, an instruction takes 4 ns */
 
 static struct schedule_mark *mark;
 static const _Atomic uint64_t *watched; /* NULL: the word has been written */

@@ -45,7 +45,7 @@ int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static struct schedule_control *control;
 static struct noise noise;
-static bool changed; /* `noise` is control->later */
+static bool changed; /* `noise` has been replaced by control->later */
 static bool lone;    /* all other CPUs were idle when the slice began, and no interrupt has woken one since */
 
 static struct {

@@ -349,7 +349,7 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 		const struct why_cpu *cpu = &evidence->cpu[n];
 		const struct why_thread *thread = why_runs(evidence, cpu);
 
-		if (evidence->panic.stamp && evidence->panic.cpu == n) /* why_detect_panic() */
+		if (evidence->panic.stamp && evidence->panic.cpu == n) /* why_detect_panic() reports it */
 			continue;
 		if (thread && thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.cpu == n &&
 		    why_left_stack(evidence, cpu, thread))

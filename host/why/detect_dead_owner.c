@@ -41,7 +41,7 @@ struct waiter {
 
 /* A lock that threads wait for. */
 struct orphan {
-	const struct waiter *waiter; /* the longest first */
+	const struct waiter *waiter; /* array of `waiters` elements; the longest wait comes first */
 	uint32_t waiters;
 	/*
 	 * id (as in struct ktrx_holder) of the thread or CPU that holds the lock according to the kernel's

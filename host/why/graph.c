@@ -26,7 +26,7 @@ struct builder {
 	 * `by_threads`: true if the row of at least one thread names a held lock
 	 */
 	bool by_cpus, by_threads;
-	uint32_t room; /* allocated edges */
+	uint32_t room; /* number of edges for which there is memory */
 	int error;
 };
 
