@@ -26,7 +26,7 @@ void page_arrow_end(struct page_pass *pass, const struct page_begun *begun, uint
 		.kind = (uint8_t)kind,
 	};
 
-	if (end >= pass->since && time < pass->until && page_arrows_add(&pass->arrows, &arrow) < 0)
+	if (page_is_due(pass, time, end) && page_arrows_add(&pass->arrows, &arrow) < 0)
 		pass->error = KTREAD_E_MEMORY;
 }
 

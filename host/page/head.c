@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/machine.h"
 #include "base/temporary.h"
+#include "export/json.h"
 #include "export/summary.h"
 #include "ktrx/v2.h"
 #include "page/pass.h"
@@ -42,7 +43,8 @@ static void write_type(struct base_output *out, const struct ktread_type *type)
 {
 	base_json_begin(out, NULL, '{');
 	base_json_put_number(out, "id", type->id);
-	base_json_put_text(out, "name", type->name);
+	base_json_key(out, "name");
+	base_output_done(out, json_put_event_name(base_output_line(out), type));
 	base_json_put_text(out, "category", type->group);
 	base_json_begin(out, "fields", '[');
 	for (uint32_t n = 0; n < type->fields; n++) {

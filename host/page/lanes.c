@@ -16,27 +16,14 @@
 
 #define LENGTH_MOST 4096u /* maximum number of bytes of a string; the rest is cut off */
 
-static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
-
-/* Appends the string as valid UTF-8, after its length. */
+/* Appends the string, escaped for viewers that show UTF-8, after its length. */
 static void describe(struct page_bytes *to, const char *text, size_t length)
 {
-	struct page_bytes valid = { .byte = NULL };
-	uint32_t code;
+	char escaped[BASE_ESCAPE_TEXT_GROWTH * LENGTH_MOST];
+	const size_t size = (size_t)(base_escape_utf8(escaped, text, length, sizeof(escaped)) - escaped);
 
-	for (size_t at = 0; at < length;) {
-		const size_t bytes = base_utf8_decode(text + at, length - at, &code);
-
-		if (bytes)
-			page_bytes_put(&valid, text + at, bytes);
-		else
-			page_bytes_put(&valid, replacement, sizeof(replacement) - 1);
-		at += bytes ? bytes : 1;
-	}
-	page_put(to, valid.size);
-	page_bytes_put(to, valid.byte, valid.size);
-	to->failed |= valid.failed;
-	page_bytes_free(&valid);
+	page_put(to, size);
+	page_bytes_put(to, escaped, size);
 }
 
 static void forget(struct page_strings *strings)

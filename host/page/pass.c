@@ -31,7 +31,7 @@ void page_slice_end(struct page_pass *pass, const struct page_begun *begun, uint
 		.flags = (uint8_t)flags,
 	};
 
-	if (to >= pass->since && from < pass->until && page_slices_add(&pass->slices, &slice) < 0)
+	if (page_is_due(pass, from, to) && page_slices_add(&pass->slices, &slice) < 0)
 		pass->error = KTREAD_E_MEMORY;
 }
 
@@ -116,7 +116,7 @@ static void add_gap(struct page_pass *pass, uint32_t cpu, uint64_t from, uint64_
 				      .lost = lost,
 				      .cpu = cpu };
 
-	if (gap.end >= pass->since && gap.begin < pass->until && page_gaps_add(&pass->gaps, &gap) < 0)
+	if (page_is_due(pass, gap.begin, gap.end) && page_gaps_add(&pass->gaps, &gap) < 0)
 		pass->error = KTREAD_E_MEMORY;
 }
 
@@ -184,7 +184,7 @@ static int write_event(struct page_pass *pass, const struct ktread_event *event,
 	const uint64_t time = page_time(pass->page, event->stamp);
 	int status = 0;
 
-	if (time < pass->since || time >= pass->until)
+	if (!page_is_due(pass, time, time))
 		return 0;
 	if (known->kind == WELLKNOWN_COUNTER)
 		status = page_counters_add(&pass->counters, &pass->strings, &pass->lanes, time, event);

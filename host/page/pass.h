@@ -103,6 +103,12 @@ struct page_pass {
 	int error;
 };
 
+/* Returns whether what lasts from `begin` to `end` is in the time to write. */
+static inline bool page_is_due(const struct page_pass *pass, uint64_t begin, uint64_t end)
+{
+	return end >= pass->since && (begin < pass->until || pass->until == UINT64_MAX);
+}
+
 /* ---- owners.c: lanes of threads and CPUs ---- */
 
 /* Return an owner with a lane; NULL if memory is short. The pointer is valid until the next call. */

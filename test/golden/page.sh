@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Pages of ktrace html, read by an independent reader, contain what show, summary and sql print: all events with
+# their values, the states of threads, and all losses. Rows do not overlap.
+. test/tap.sh
+
+build/test/cmd-traces "$tmp" >"$tmp/log" 2>&1 && build/test/why-traces "$tmp" >"$tmp/log" 2>&1 &&
+	build/test/danger-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
+ktrace=$PWD/build/bin/ktrace check=$PWD/test/golden/page/check.py schema=$PWD/test/schema.py
+cd "$tmp" || exit 1
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+
+# same TRACE OPTION…: checks the page of the trace.
+same() {
+	"$ktrace" html -o page.html "$@" >log 2>&1
+	equal "html $*: exit status" 0 $?
+	check "html $*: the page is the trace" python3 "$check" "$ktrace" page.html "$@"
+}
+for trace in v2.ktrx v1.bin apart.bin lowclock.bin hostile.ktrx 1.ktrx clocks-apart.ktrx stateless.ktrx written-over.ktrx \
+	deadlock.ktrx ipi-deadlock.ktrx worst-lost.ktrx starved.ktrx; do
+	same $trace
+done
+same v2.ktrx --since 10us --until 60us
+same v2.ktrx --cpu 1
+same v2.ktrx --event 'sched.*'
+same v2.ktrx --where 'event == "sched.wake"'
+
+# ---- Damaged traces: the page shows what could be read.
+for size in 5000 20000 40000; do
+	head -c $size v2.ktrx >cut.ktrx
+	"$ktrace" html -o page.html cut.ktrx >log 2>&1
+	status=$?
+	check "a trace cut after $size bytes: status $status" test $status -le 1
+	[ ! -s page.html ] || check "a trace cut after $size bytes: the page is readable" \
+		python3 "$check" "$ktrace" page.html cut.ktrx --since 0
+done
+
+# ---- The output
+"$ktrace" html v2.ktrx >page.html 2>log
+check "without -o, the page goes to standard output" python3 "$check" "$ktrace" page.html v2.ktrx
+"$ktrace" html -o v2.ktrx v2.ktrx >log 2>&1
+equal "the trace is not overwritten: exit status" 1 $?
+check "the trace is not overwritten: a message" grep -q 'is an input file' log
+"$ktrace" html -o /dev/full v2.ktrx >log 2>&1
+equal "a full disk: exit status" 1 $?
+check "a full disk: a message" grep -q 'No space left' log
+for trace in v2.ktrx hostile.ktrx 2.ktrx; do
+	"$ktrace" html -o page.html $trace >log 2>&1
+	sed -n '/<script id="ktrace-head"/,/<\/script>/p' page.html | sed '1d;$d' >head.json
+	check "the head of $trace is valid by its schema" python3 "$schema" page head.json
+	check "the head of $trace contains no markup" sh -c '! grep -q "<" head.json'
+done
+done_testing
