@@ -10,7 +10,8 @@
 
 struct html_command {
 	struct trace_args args;
-	const char *to;	 /* value of --output; NULL if not given */
+	const char *to; /* value of --output; NULL if not given */
+	bool redact;
 	const char *elf; /* value of --elf; NULL: use the kernel named in the trace's note */
 };
 
@@ -18,6 +19,9 @@ struct html_command {
 static const struct option_row rows[] = {
 	{ "output", 'o', "OUT", "output file; - is standard output (default, unless it is a terminal)",
 	  options_set_text, AT(to) },
+	{ "redact", 0, NULL,
+	  "leave out paths, texts in the fields of events, and the names of programs that processes run",
+	  options_set_flag, AT(redact) },
 	{ "elf", 0, "KERNEL",
 	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
 	  "if it is still the same build)",
@@ -41,9 +45,11 @@ static int write_page(const struct html_command *html, struct ktread *trace, str
 		      int *output_error)
 {
 	char version[64];
-	const struct page_options options = {
-		.file = html->args.path, .symbols = symbols, .version = version, .verdict = true
-	};
+	const struct page_options options = { .file = html->args.path,
+					      .symbols = symbols,
+					      .version = version,
+					      .verdict = true,
+					      .redact = html->redact };
 	struct page *page;
 	struct base_output out;
 	int status;

@@ -76,7 +76,7 @@ static void put_callers(struct page_event_list *list, const struct ktread_event 
 }
 
 int page_events_add(struct page_events *events, struct page_strings *strings, uint64_t time, uint32_t lane,
-		    const struct ktread_event *event)
+		    const struct ktread_event *event, bool redact)
 {
 	struct page_event_list *list = find_list(events, event->ring, event->cpu);
 	struct ktread_value value;
@@ -90,7 +90,7 @@ int page_events_add(struct page_events *events, struct page_strings *strings, ui
 	page_put(&list->column[PAGE_EVENT_CONTEXT], event->context);
 	page_put(&list->column[PAGE_EVENT_SLOT], event->index - list->slot);
 	for (uint32_t n = 0; n < event->type->fields && n < 64; n++) {
-		if (ktread_value(event, n, &value) != 0)
+		if (ktread_value(event, n, &value) != 0 || (redact && value.type == KTRX_TYPE_STRING))
 			continue;
 		present |= UINT64_C(1) << n;
 		put_value(&list->column[PAGE_EVENT_VALUES], strings, &value);

@@ -35,9 +35,12 @@ struct page_events {
 	uint32_t last;		 /* list that was used last */
 };
 
-/* Adds an event. `lane`: of its thread, plus 1; 0: none. Returns 0 or KTREAD_E_MEMORY. */
+/*
+ * Adds an event. `lane`: of its thread, plus 1; 0: none. `redact`: leave out texts. Returns 0 or
+ * KTREAD_E_MEMORY.
+ */
 int page_events_add(struct page_events *events, struct page_strings *strings, uint64_t time, uint32_t lane,
-		    const struct ktread_event *event);
+		    const struct ktread_event *event, bool redact);
 /* Appends a section for each list that has events, and empties the lists. */
 void page_events_write(struct page_events *events, struct page_block *block);
 void page_events_free(struct page_events *events);

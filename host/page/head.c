@@ -129,7 +129,8 @@ static void write_trace(const struct page *page, struct base_output *out, const 
 	base_json_put(out, "kernel", info->kernel);
 	base_json_put(out, "machine",
 		      base_machine_name(info->machine) ? base_machine_name(info->machine) : "");
-	base_json_put(out, "file", page->options.file);
+	base_json_put(out, "file", page->options.redact ? "" : page->options.file);
+	base_json_put_bool(out, "redacted", page->options.redact);
 	base_json_put_text(out, "unit", info->frequency ? "ns" : "ticks");
 	base_json_put_bool(out, "live", page->options.live);
 	base_json_put_bool(out, "whole", !page->options.partial);
@@ -137,6 +138,16 @@ static void write_trace(const struct page *page, struct base_output *out, const 
 	base_json_put_number(out, "end", tally->events ? page_time(page, tally->last) : 0);
 	base_json_put_number(out, "events", tally->events);
 	base_json_put_number(out, "lost", count_lost(page->trace));
+}
+
+/* Writes the verdict in one word, because the texts of findings may contain paths and texts of events. */
+static void write_word(struct base_output *out, const struct why_findings *findings)
+{
+	base_output_text(out, "{");
+	base_json_put_number(out, "version", WHY_JSON_VERSION);
+	base_json_put_text(out, "verdict", why_verdict_word(why_findings_at(findings, 0)->verdict));
+	base_json_begin(out, "findings", '[');
+	base_output_text(out, "]}\n");
 }
 
 /* Writes the verdict, for which the whole trace is read, without its filter. */
@@ -158,7 +169,10 @@ static int write_verdict(const struct page *page, struct base_output *out)
 	if (status == 0)
 		status = begin_document(out, &inner, "why", "ktrace-why/1");
 	if (status == 0) {
-		why_report_json(&inner, evidence, findings);
+		if (page->options.redact)
+			write_word(&inner, findings);
+		else
+			why_report_json(&inner, evidence, findings);
 		end_document(out, &inner);
 	}
 	why_findings_free(findings);

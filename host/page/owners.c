@@ -29,12 +29,13 @@ static uint32_t name_process(struct page_pass *pass, uint32_t thread)
 {
 	const uint32_t id = processes_of(pass->page->processes, thread);
 	const struct processes_process *process = id ? processes_find(pass->page->processes, id) : NULL;
-	const char *command = process ? process->command : "";
+	const bool redact = pass->page->options.redact;
+	const char *command = process && !redact ? process->command : "";
 	char text[PROCESSES_COMMAND + 32];
 
 	if (id == 0)
 		return 0;
-	if (*command == '\0')
+	if (*command == '\0' && !redact)
 		command = ktread_thread_name(pass->page->trace, id);
 	if (command && *command)
 		snprintf(text, sizeof(text), "%.*s (%u)", (int)PROCESSES_COMMAND, command, id);
@@ -102,7 +103,8 @@ void page_owners_event(struct page_pass *pass, const struct ktread_event *event,
 	struct ktread_value name;
 	uint32_t id = event->thread;
 
-	if (known->kind != WELLKNOWN_CREATE && known->kind != WELLKNOWN_PROCESS_EXEC)
+	if (known->kind != WELLKNOWN_CREATE &&
+	    (known->kind != WELLKNOWN_PROCESS_EXEC || pass->page->options.redact))
 		return;
 	if (known->kind == WELLKNOWN_CREATE && !wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		return;

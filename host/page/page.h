@@ -31,6 +31,11 @@ struct page_options {
 	const char *version; /* of the program, as the page shows it; borrowed */
 	/* true if the head contains the verdict of `ktrace why`, for which the whole trace is read */
 	bool verdict;
+	/*
+	 * true to leave out paths, texts in the fields of events, and what programs are called with; names of
+	 * threads, locks, interrupts and functions stay
+	 */
+	bool redact;
 	bool partial; /* true if the blocks will not hold the whole trace: the page asks for windows of it */
 	bool live;    /* true if the trace may grow */
 };

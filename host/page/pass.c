@@ -191,7 +191,8 @@ static int write_event(struct page_pass *pass, const struct ktread_event *event,
 	if (status < 0)
 		return status;
 	pass->events++;
-	return page_events_add(&pass->list, &pass->strings, time, owner ? owner->lane : 0, event);
+	return page_events_add(&pass->list, &pass->strings, time, owner ? owner->lane : 0, event,
+			       pass->page->options.redact);
 }
 
 static int take_event(struct page_pass *pass, const struct ktread_event *event)

@@ -203,6 +203,7 @@ for option in '--form ram' '--machine x86_64' '--v1-layout spec'; do
 	refused why "${option%% *}" $option --qmp absent
 done
 
+works html --redact -o out v2.ktrx -- --redact -o out v2.ktrx
 opens html --elf -o out --elf absent v2.ktrx
 works html -o -o out v2.ktrx -- -o - v2.ktrx
 works html --output -o out v2.ktrx -- --output - v2.ktrx

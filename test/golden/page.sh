@@ -26,6 +26,17 @@ same v2.ktrx --cpu 1
 same v2.ktrx --event 'sched.*'
 same v2.ktrx --where 'event == "sched.wake"'
 
+# ---- --redact leaves out texts, paths and programs, and says so. The numbers of events stay.
+"$ktrace" html -o page.html typed.ktrx >log 2>&1
+python3 "$check" --text page.html >all.text
+check "a page has texts of events: $(wc -l <all.text)" test -s all.text
+"$ktrace" html --redact -o page.html typed.ktrx >log 2>&1
+python3 "$check" --text page.html >redacted.text
+check "--redact: no text of an event is in the page" test ! -s redacted.text
+check "--redact: the page is the trace" python3 "$check" "$ktrace" page.html typed.ktrx
+check "--redact: the head says so" grep -q '"redacted":true' page.html
+check "--redact: the head has no path" grep -q '"file":null' page.html
+
 # ---- Damaged traces: the page shows what could be read.
 for size in 5000 20000 40000; do
 	head -c $size v2.ktrx >cut.ktrx

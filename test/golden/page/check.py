@@ -2,6 +2,7 @@
 """Checks pages against what other commands print for the same trace.
 
     python3 test/golden/page/check.py KTRACE PAGE TRACE [OPTION...]
+    python3 test/golden/page/check.py --text PAGE       prints the texts in the fields of events
 
 The page was made from the trace, with the options. Prints a line for each mistake, and fails if there is one.
 """
@@ -130,7 +131,17 @@ def check_arrows(page):
             mistakes.append(f"an arrow ends after the trace: {arrow}")
 
 
+def print_texts(page):
+    for event in page.events:
+        for value in event["values"].values():
+            if isinstance(value, str):
+                print(value)
+
+
 def main():
+    if sys.argv[1] == "--text":
+        print_texts(Page(sys.argv[2]))
+        return
     program, path, *words = sys.argv[1:]
     page = Page(path)
     check_counts(page)
