@@ -230,8 +230,10 @@ async function load(feed, trace, page) {
 async function start() {
 	const lacks = missing();
 	if (lacks)
+		kt.id("loading").remove();
+	if (lacks)
 		return kt.warn("This browser cannot show the trace, because it lacks " + lacks
-			+ ". Use Firefox 113, Chromium 80, Safari 16.4 or later.");
+			+ ". Use Firefox 113, Chromium 97, Safari 16.4 or later.");
 	const feed = kt.feed();
 	const head = await feed.head();
 	kt.useTicks = head.unit === "ticks";
@@ -241,13 +243,16 @@ async function start() {
 	const count = await load(feed, trace, page);
 	if (count !== 1)
 		page.first();
+	kt.id("loading").remove();
 	for (const note of trace.notes)
 		kt.warn(note);
 	document.documentElement.dataset.ready = "yes";
 }
 
-kt.start = () => start().catch((error) => kt.warn("The page cannot show its data: " + (error.message || error)
-	+ ". What is shown may be incomplete."));
+kt.start = () => start().catch((error) => {
+	kt.id("loading")?.remove();
+	kt.warn("The page cannot show its data: " + (error.message || error) + ". What is shown may be incomplete.");
+});
 if (typeof document !== "undefined")
 	kt.start();
 })(globalThis.ktrace ??= {});

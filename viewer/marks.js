@@ -2,7 +2,7 @@
 // Draws over the bars: lost events, unknown ends, hits of the search, the selection, arrows, marks, measurements.
 "use strict";
 (function (kt) {
-const mostArrows = 300;	// if more wakeups are in view, only those of the selection are drawn
+const mostArrows = 60;	// if more wakeups are in view, only those of the selection are drawn
 let hatch = null;
 
 // Returns a pattern of diagonal lines.
@@ -33,11 +33,12 @@ function gaps(d) {
 		if (d.x(gap.end) < d.gutter || left >= d.state.width || right <= (drawn.get(gap.cpu) ?? -1))
 			continue;
 		drawn.set(gap.cpu, right);
+		context.globalAlpha = gap.cpu < 0 ? 0.3 : 0.8;
 		for (const row of d.rows)
 			if (row.lane && (gap.cpu < 0 || (row.lane.kind === 0 && row.lane.number === gap.cpu)))
 				context.fillRect(left, d.y(row), right - left, row.height);
-		context.fillRect(left, 0, right - left, d.ruler);
 	}
+	context.globalAlpha = 1;
 }
 
 // Hatches an end of a wide span if its time is unknown.

@@ -5,12 +5,14 @@
 (function (kt) {
 const heights = { head: 20, state: 17, nest: 15, lock: 14, events: 7, counter: 30 };
 
+const idleThreads = "Idle threads";
+
 class Layout {
 	constructor(trace) {
 		this.trace = trace;
 		this.culprits = [];	// lanes that the verdict names: drawn first and marked
 		this.pinned = new Set();
-		this.folded = new Set();	// names of groups, keys of lanes
+		this.folded = new Set([idleThreads]);	// names of groups, keys of lanes
 		this.filter = "";
 		this.rows = [];
 		this.height = 0;
@@ -39,14 +41,16 @@ class Layout {
 		group("Named by the verdict", this.culprits, true);
 		group("Pinned", all.filter((lane) => this.pinned.has(lane.key)));
 		group("CPUs", sorted(all.filter((lane) => lane.kind === 0)));
+		group("Counters", all.filter((lane) => lane.kind === 2));
 		const groups = new Map();
 		for (const lane of sorted(all.filter((lane) => lane.kind === 1))) {
-			const title = lane.group ? "Threads of " + lane.group : "Threads";
+			const title = lane.idle ? idleThreads : lane.group ? "Threads of " + lane.group : "Threads";
 			groups.set(title, [...(groups.get(title) || []), lane]);
 		}
 		for (const [title, lanes] of groups)
-			group(title, lanes);
-		group("Counters", all.filter((lane) => lane.kind === 2));
+			if (title !== idleThreads)
+				group(title, lanes);
+		group(idleThreads, groups.get(idleThreads) || []);
 		group("Other", all.filter((lane) => lane.kind > 2));
 	}
 

@@ -100,8 +100,8 @@ function finding(state, item) {
 			kt.el("span", { class: "sure" }, item.sure || item.certain || "", item.partial ? ", partial" : ""),
 			...linked(state, item.text || item.what || "", waits), eventLink(state, item.event)),
 		cycle(state, item), evidence(state, item),
-		item.advice ? kt.el("p", { class: "dim" }, item.advice) : null,
-		item.missing ? kt.el("p", { class: "dim" }, "missing: " + item.missing) : null);
+		item.advice ? kt.el("p", { class: "dim" }, "advice: " + item.advice) : null,
+		item.missing && item.missing !== item.advice ? kt.el("p", { class: "dim" }, "missing: " + item.missing) : null);
 }
 
 // Writes what a thread waits for into the span of its wait.

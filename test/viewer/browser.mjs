@@ -207,7 +207,8 @@ async function address() {
 }
 
 async function failures() {
-	const old = await open("story.html", { before: () => delete globalThis.DecompressionStream, until: "#notes p" });
+	const old = await open("story.html", { before: () => delete globalThis.DecompressionStream,
+		until: "#notes p:not(#loading)" });
 	const sentence = await old.textContent("#notes");
 	result("a browser that lacks a feature gets a sentence", /lacks DecompressionStream/.test(sentence), sentence);
 	await old.context().close();

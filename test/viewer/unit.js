@@ -205,13 +205,14 @@ test("densities are drawn from times and from stored counts", () => {
 	}
 });
 
-test("lanes of the verdict are first, then CPUs, then threads; idle threads are last", () => {
+test("lanes of the verdict are first, then CPUs, then threads; idle threads are folded", () => {
 	const trace = open();
 	const layout = new kt.Layout(trace);
 	layout.culprits = [trace.lane(1, 6)];
 	layout.update();
+	assert.ok(layout.rows.some((row) => row.kind === "head" && row.group === "Idle threads"));
 	const names = layout.rows.filter((row) => row.first).map((row) => row.lane.key);
-	assert.deepStrictEqual(names, ["t6", "c0", "c1", "t5", "t2", "t3"]);
+	assert.deepStrictEqual(names, ["t6", "c0", "c1", "t5"]);
 	layout.filter = "RED";
 	layout.update();
 	assert.deepStrictEqual(layout.rows.filter((row) => row.first).map((row) => row.lane.key), ["t5"]);
