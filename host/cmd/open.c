@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/symbols.h"
 #include "cmd/command.h"
-#include "cmd/show.h"
 #include "cmd/trace_args.h"
 #include "serve/serve.h"
 
@@ -24,7 +24,9 @@ static const struct option_row rows[] = {
 	  .least = 1, .most = 65535 },
 	{ "no-browser", 0, NULL, "print the address, and start no browser", options_set_flag,
 	  AT(no_browser) },
-	{ "elf", 0, "KERNEL", "the kernel's ELF file, for names and lines of callers and sites",
+	{ "elf", 0, "KERNEL",
+	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
+	  "if it is still the same build)",
 	  options_set_text, AT(elf) },
 	{ 0 },
 };
@@ -59,7 +61,7 @@ static struct symbols *open_symbols(void *context, const struct ktread *trace)
 	const struct open_command *command = context;
 	struct symbols *symbols = NULL;
 
-	return command->elf && symbols_open(&symbols, command->elf, ktread_info(trace)) >= 0 ? symbols : NULL;
+	return trace_symbols_open(command->args.name, command->elf, trace, &symbols) ? NULL : symbols;
 }
 
 /*
@@ -81,7 +83,7 @@ static int try_to_open(struct open_command *command)
 	status = trace_args_open(&command->args, &trace);
 	if (status)
 		return status;
-	status = show_symbols_open(&symbols, command->elf, trace, command->args.name);
+	status = trace_symbols_open(command->args.name, command->elf, trace, &symbols);
 	symbols_close(symbols);
 	return trace_args_close(&command->args, trace, 0) | status;
 }
@@ -93,12 +95,15 @@ static int run(int argc, char **argv)
 		.name = argv[0], .open = open_trace, .open_symbols = open_symbols, .context = &command
 	};
 	int status = trace_args_parse(&command.args, argc, argv);
+	char version[64];
 
 	if (status >= 0)
 		return status;
 	status = try_to_open(&command);
 	if (status)
 		return status;
+	snprintf(version, sizeof(version), "ktrace %s", command_version());
+	options.version = version;
 	options.path = command.args.path;
 	options.port = (uint16_t)command.port;
 	options.browser = !command.no_browser && isatty(STDERR_FILENO);

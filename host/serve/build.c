@@ -28,31 +28,31 @@ static int take_block(void *context, const unsigned char *bytes, size_t size)
 	return put_frame(*(int *)context, SERVE_FRAME_BLOCK, bytes, size) ? KTREAD_E_SYSTEM : 0;
 }
 
-static int put_head(struct page *page, int descriptor)
-{
-	char *head;
-	size_t size;
-	int status = page_head(page, &head, &size);
-
-	if (status == 0 && put_frame(descriptor, SERVE_FRAME_HEAD, head, size))
-		status = KTREAD_E_SYSTEM;
-	free(head);
-	return status;
-}
-
 /* Writes the head and all blocks. Returns 0 or a negative KTREAD_E_*. */
 static int put_all(const struct serve_options *options, struct ktread *trace, int descriptor)
 {
 	const char *slash = strrchr(options->path, '/');
-	const struct page_options about = { .file = slash ? slash + 1 : options->path };
+	struct symbols *symbols =
+		options->open_symbols ? options->open_symbols(options->context, trace) : NULL;
+	const struct page_options about = {
+		.file = slash ? slash + 1 : options->path,
+		.symbols = symbols,
+		.version = options->version,
+		.verdict = true,
+	};
 	struct page *page;
+	const char *head;
+	size_t size;
 	int status = page_open(&page, trace, &about);
 
+	if (status == 0) {
+		head = page_head(page, &size);
+		status = put_frame(descriptor, SERVE_FRAME_HEAD, head, size) ? KTREAD_E_SYSTEM : 0;
+	}
 	if (status == 0)
-		status = put_head(page, descriptor);
-	if (status == 0)
-		status = page_write_blocks(page, 0, UINT64_MAX, take_block, &descriptor);
+		status = page_write_blocks(page, take_block, &descriptor);
 	page_close(page);
+	symbols_close(symbols);
 	return status;
 }
 

@@ -14,11 +14,12 @@
 #include "ktread/ktread.h"
 
 struct serve_options {
-	const char *name; /* begins messages */
-	const char *path; /* of the trace: a regular file */
-	uint16_t port;	  /* 0: any free port */
-	bool browser;	  /* true: open a browser */
-	bool live;	  /* true: the file changes, because it is the RAM of a running guest */
+	const char *name;    /* begins messages */
+	const char *version; /* of the program, as the page shows it */
+	const char *path;    /* of the trace: a regular file */
+	uint16_t port;	     /* 0: any free port */
+	bool browser;	     /* true: open a browser */
+	bool live;	     /* true: the file changes, because it is the RAM of a running guest */
 	/*
 	 * Opens the trace; `window` as in struct ktread_options. Returns NULL if this fails. The caller
 	 * closes the trace. Called in processes that the server has forked.
