@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
+#include "base/escape.h"
+#include "live/guests.h"
 #include "live/live.h"
+#include "live/page.h"
 
 #define SAMPLE	       2048u /* maximum number of slots read at one time */
 #define LOOK_MS	       50u
@@ -24,7 +28,17 @@ struct live {
 	struct live_guest guest;
 	struct live_filter filter;
 	uint64_t interval, count, tail;
-	bool lines, json;
+	bool lines, json, list;
+	struct live_guests guests;
+};
+
+/* The output on a screen. */
+struct screened {
+	struct live *live;
+	struct live_screen *screen;
+	struct live_view view; /* that of the screen */
+	uint64_t look_again;   /* time in ns at which to search for guests again */
+	bool asked;	       /* true if the list of guests was shown, because there were several */
 };
 
 /* The output as lines. `boot`: number of the boot for which the patterns were checked last. */
@@ -98,6 +112,8 @@ static const struct option_row rows[] = {
 	  set_filter, AT(filter) },
 	{ "cpu", 0, "LIST", "show only newest events of these CPUs: 0,2-5", set_filter, AT(filter) },
 	{ "pid", 0, "N", "show only newest events of this thread", set_filter, AT(filter) },
+	{ "list", 0, NULL, "list all guests of this user, wherever their files are; do not watch any",
+	  options_set_flag, AT(list) },
 	{ "frequency", 0, "HZ", "clock frequency, if the guest does not report it", options_set_number,
 	  AT(guest.options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH", "architecture, if the file does not have it: x86_64, aarch64 or riscv64",
@@ -108,12 +124,12 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrace live [OPTION]... [FILE]",
 	.about = "Shows what a running guest does: its CPUs, the rate of events, "
-		 "waiting threads and the newest events. FILE is the RAM file of the guest; without FILE, "
-		 "the newest RAM file that 'ktrace run' has created here. "
-		 "If no guest is running, waits for one.",
+		 "threads, locks, interrupts, calls and the newest events. "
+		 "FILE is the RAM file of the guest; without FILE, the newest RAM file that 'ktrace run' has "
+		 "created here. If there is none, the screen shows the guest that runs elsewhere, or a list "
+		 "to choose from. If no guest is running, waits for one.",
 	.lists = { rows },
-	.end = "Keys of the screen: q or Ctrl-C quits; e, c and p ask for a filter of events, "
-	       "CPUs or a thread; r removes all filters; space pauses the events.\n"
+	.end = "Keys of the screen: ? shows all keys; q or Ctrl-C quits.\n"
 	       "\n"
 	       "Status: 0 a guest was seen, 1 no guest was seen, or the file cannot be the RAM of a guest.\n"
 	       "\n"
@@ -138,7 +154,11 @@ static int parse(struct live *live, int argc, char **argv)
 	chosen = options_given(&line, "event cpu pid") != NULL;
 	live->guest.given = argv[optind];
 	live->lines = live->lines || live->json || !isatty(STDOUT_FILENO);
-	if (live->json && (live->tail || chosen))
+	if (live->list && options_given(&line, "lines json interval count tail event cpu pid"))
+		why = "--list watches no guest: it cannot be combined with options for output";
+	else if (live->list && live->guest.given)
+		why = "--list finds all guests: no file can be given";
+	else if (live->json && (live->tail || chosen))
 		why = "--json does not show newest events: it cannot be combined with --tail, --event, "
 		      "--cpu or --pid";
 	else if (live->lines && !live->tail && chosen)
@@ -206,23 +226,99 @@ static int run_lines(const struct live *live, struct live_model *model, int *err
 	return status;
 }
 
-static int run_view(const struct live *live, struct live_model *model, int *error)
+#define LOOK_AGAIN UINT64_C(1000000000) /* ns */
+
+/*
+ * Searches for guests elsewhere, if there is none here. Shows a single guest; if there are several, shows the
+ * list once. Returns true if something has changed.
+ */
+static bool look_elsewhere(struct screened *screened, struct live_ui *ui)
 {
-	struct live_screen *screen = NULL;
-	struct live_view view;
+	struct live_guest *guest = &screened->live->guest;
+	struct timespec time;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	if (now < screened->look_again || screened->asked || !live_guest_is_missing(guest))
+		return false;
+	screened->look_again = now + LOOK_AGAIN;
+	live_guests_find(&ui->guests, "/proc");
+	if (ui->guests.count == 1)
+		live_guest_choose(guest, ui->guests.guest[0].path);
+	screened->asked = ui->choosing = ui->guests.count > 1;
+	return ui->guests.count > 0;
+}
+
+static int show_screen(void *context, struct live_model *model)
+{
+	const struct screened *screened = context;
+
+	return screened->view.show(screened->view.context, model);
+}
+
+static int attend_screen(void *context, struct live_model *model)
+{
+	struct screened *screened = context;
+	struct live_ui *ui = live_screen_ui(screened->screen);
+	int result = screened->view.attend(screened->view.context, model);
+
+	if (ui->chosen[0])
+		live_guest_choose(&screened->live->guest, ui->chosen);
+	ui->chosen[0] = '\0';
+	if (result == 0 && look_elsewhere(screened, ui))
+		result = 2;
+	return result;
+}
+
+static int run_view(struct live *live, struct live_model *model, int *error)
+{
+	struct screened screened = { .live = live };
+	const struct live_view view = { &screened, show_screen, attend_screen };
 	const char *why;
 	int status;
 
 	if (!live->lines) {
-		screen = live_screen_open(&view, take_filter, &why);
-		if (!screen)
+		screened.screen = live_screen_open(&screened.view, take_filter, &why);
+		if (!screened.screen)
 			command_message(live->name, "%s", why);
 	}
-	if (!screen)
+	if (!screened.screen)
 		return run_lines(live, model, error);
 	status = watch(live, model, &view);
-	live_screen_close(screen);
+	live_screen_close(screened.screen);
 	return status;
+}
+
+/* Prints the guests of this user. Returns the exit status. */
+static int list_guests(struct live *live)
+{
+	char path[4 * PATH_MAX], kernel[1024];
+
+	live_guests_find(&live->guests, "/proc");
+	for (uint32_t n = 0; n < live->guests.count; n++) {
+		const struct live_found *found = &live->guests.guest[n];
+
+		*base_escape_utf8(path, found->path, strlen(found->path), sizeof(path) - 1) = '\0';
+		*base_escape_utf8(kernel, found->kernel, strlen(found->kernel), sizeof(kernel) - 1) = '\0';
+		printf("%s\t%ld\t%s\n", path, (long)found->pid, kernel);
+	}
+	if (live->guests.count == 0)
+		command_message(live->name, "no QEMU of this user has its memory in a file");
+	return command_flush(live->name) | (live->guests.count ? EXIT_SUCCESS : EXIT_BAD_INPUT);
+}
+
+/* Reports guests elsewhere, if lines are printed and there is no guest here. */
+static void hint_elsewhere(struct live *live)
+{
+	if (!live->lines || !live_guest_is_missing(&live->guest))
+		return;
+	live_guests_find(&live->guests, "/proc");
+	if (live->guests.count)
+		command_message(
+			live->name,
+			"no guest in this folder; %u elsewhere: 'ktrace live --list' shows their files",
+			live->guests.count);
 }
 
 static int run(struct live *live)
@@ -238,6 +334,7 @@ static int run(struct live *live)
 		return EXIT_BAD_INPUT;
 	}
 	live_guest_open(&live->guest, &source);
+	hint_elsewhere(live);
 	status = live_model_open(&model, &source);
 	if (status == 0) {
 		model.tail.filter = live->filter;
@@ -256,16 +353,21 @@ static int run(struct live *live)
 
 static int run_live(int argc, char **argv)
 {
-	struct live live = { .name = argv[0],
-			     .interval = UINT64_C(1000000000),
-			     .filter.pid = -1,
-			     .guest = { .usual = TRACE_USUAL_FILE,
-					.measure = capture_measure,
-					.options = { .interval_ms = LOOK_MS, .sample = SAMPLE } } };
-	int status = parse(&live, argc, argv);
+	static struct live live;
+	int status;
 
+	live = (struct live){ .name = argv[0],
+			      .interval = UINT64_C(1000000000),
+			      .filter.pid = -1,
+			      .guest = { .usual = TRACE_USUAL_FILE,
+					 .measure = capture_measure,
+					 .options = { .interval_ms = LOOK_MS, .sample = SAMPLE } } };
+
+	status = parse(&live, argc, argv);
 	if (status >= 0)
 		return status;
+	if (live.list)
+		return list_guests(&live);
 	if (live.guest.options.frequency)
 		live.guest.measure = NULL;
 	catch_signals();

@@ -328,6 +328,16 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 	return threads_event(waits->threads, event, known, waits->time);
 }
 
+const struct threads *live_waits_threads(const struct live_waits *waits)
+{
+	return waits->threads;
+}
+
+uint64_t live_waits_time(const struct live_waits *waits)
+{
+	return waits->time;
+}
+
 uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[LIVE_WAITS])
 {
 	uint32_t count = 0;

@@ -155,6 +155,12 @@ static int next(void *context, struct ktread_followed *now, int wait_ms)
 	struct live_guest *guest = context;
 	int status;
 
+	if (guest->left) {
+		guest->left = false;
+		memset(now, 0, sizeof(*now));
+		now->kind = KTREAD_FOLLOWED_END;
+		return 1;
+	}
 	if (!guest->follow) {
 		memset(now, 0, sizeof(*now));
 		if (now_ns(NULL) < guest->look_again)
@@ -222,6 +228,25 @@ static const char *message(void *context)
 	const struct live_guest *guest = context;
 
 	return guest->why;
+}
+
+void live_guest_choose(struct live_guest *guest, const char *path)
+{
+	snprintf(guest->chosen, sizeof(guest->chosen), "%s", path);
+	guest->given = guest->chosen;
+	snprintf(guest->path, sizeof(guest->path), "%s", path);
+	if (guest->follow) {
+		leave(guest);
+		guest->left = true;
+	}
+	guest->look_again = 0;
+}
+
+bool live_guest_is_missing(const struct live_guest *guest)
+{
+	char path[PATH_MAX];
+
+	return !guest->follow && !guest->given && !find_newest(guest->usual, path);
 }
 
 void live_guest_open(struct live_guest *guest, struct live_source *source)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Opens and follows a running guest, and shows it as lines or as a page on a terminal. */
+/* Opens and follows a running guest, and shows it as lines or on the screen of a terminal. */
 #ifndef LIVE_LIVE_H
 #define LIVE_LIVE_H
 
@@ -174,6 +174,10 @@ void live_waits_close(struct live_waits *waits);
 int live_waits_restart(struct live_waits *waits);
 int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 		     const struct wellknown *known);
+/* Return the states of all threads, and the time of the last event in the same unit. */
+struct threads;
+const struct threads *live_waits_threads(const struct live_waits *waits);
+uint64_t live_waits_time(const struct live_waits *waits);
 /* Writes the longest waits to `list`, the longest first. Returns their number. */
 uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[LIVE_WAITS]);
 
@@ -294,8 +298,14 @@ struct live_guest {
 	/* time in ns at which to measure the frequency; 0: not needed */
 	uint64_t measure_at;
 	char why[PATH_MAX + 128];
+	char chosen[PATH_MAX]; /* copy of the path that live_guest_choose() was called with */
+	bool left;	       /* true if the guest was left for another one, and this was not reported yet */
 };
 
+/* Follows the guest with this RAM file from now on. Reports the end of the guest that was followed before. */
+void live_guest_choose(struct live_guest *guest, const char *path);
+/* Returns whether no guest is followed, and no file was named or found. */
+bool live_guest_is_missing(const struct live_guest *guest);
 void live_guest_open(struct live_guest *guest, struct live_source *source);
 void live_guest_close(struct live_guest *guest);
 
@@ -337,9 +347,11 @@ struct live_model {
 	struct live_top top[LIVE_TOP];
 	struct live_wait wait[LIVE_WAITS];
 	uint32_t wait_count;
+	struct live_details *details; /* contents of the tables of a screen; NULL: there is no screen */
 };
 
-/* 0 or KTREAD_E_MEMORY. */
+/* Return 0 or KTREAD_E_MEMORY. live_model_detail() makes the model also fill in `details`. */
+int live_model_detail(struct live_model *model);
 int live_model_open(struct live_model *model, const struct live_source *source);
 void live_model_close(struct live_model *model);
 /* Takes an item that the source has delivered. Returns 0 or an error. */
@@ -379,7 +391,7 @@ struct live_watch {
 /* Requires: `model` is open. Returns 0, an error of the source, or KTREAD_E_MEMORY. */
 int live_watch(const struct live_watch *watch, struct live_model *model, const struct live_view *view);
 
-/* ---- Output: lines, or a page on a terminal ---- */
+/* ---- Output: lines, or a screen ---- */
 
 /* Writes one line for each interval, for programs and for output that is not a terminal. */
 
@@ -393,46 +405,15 @@ struct live_lines {
 
 void live_lines_write(struct live_lines *lines, const struct live_model *model);
 
-/*
- * The model as rows of printable ASCII text. The number and the length of the rows can be chosen. Code that
- * paints rows needs to know nothing about guests. Each character of a bar stands for a share of a CPU's time.
- */
-
-#define LIVE_ROWS    200u
-#define LIVE_COLUMNS 250u
-
-struct live_row {
-	bool strong;
-	/*
-	 * first column of the bar, and the column after its last one; if both are equal, the row has no bar
-	 */
-	uint16_t bar, bar_end;
-	char text[LIVE_COLUMNS + 1];
-	/* enum live_share of each character of the bar, at the same index as in `text` */
-	uint8_t share[LIVE_COLUMNS];
-};
-
-struct live_page {
-	uint32_t rows;
-	struct live_row row[LIVE_ROWS];
-};
-
-/*
- * Fills in the page: at most `rows` rows of at most `columns` characters. `bottom` is the text of the last
- * row.
- */
-void live_page_make(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns,
-		    const char *bottom);
-
-/* Writes a bar of `width` characters for the shares of a CPU's time, such as "uukkkiii..". */
-void live_bar(const struct live_cpu *cpu, char *text, uint8_t *share, uint32_t width);
-
 /* The terminal as a view. */
 
 struct live_screen;
 
 /* Opens the terminal. If it cannot show a page, returns NULL and sets *why to the reason. */
 struct live_screen *live_screen_open(struct live_view *view, live_filter_typed *typed, const char **why);
+/* Returns what the user has selected on the screen (live/page.h). */
+struct live_ui;
+struct live_ui *live_screen_ui(struct live_screen *screen);
 /* Restores the terminal. */
 void live_screen_close(struct live_screen *screen);
 

@@ -7,6 +7,7 @@
 
 #include "analyze/cost.h"
 #include "analyze/threads.h"
+#include "live/details.h"
 
 #define WARM_NS UINT64_C(300000000)
 
@@ -32,8 +33,18 @@ int live_model_open(struct live_model *model, const struct live_source *source)
 	return KTREAD_E_MEMORY;
 }
 
+int live_model_detail(struct live_model *model)
+{
+	if (!model->details)
+		model->details = calloc(1, sizeof(*model->details));
+	return model->details ? 0 : KTREAD_E_MEMORY;
+}
+
 void live_model_close(struct live_model *model)
 {
+	if (model->details)
+		live_details_restart(model->details);
+	free(model->details);
 	free(model->cpu);
 	free(model->row);
 	live_rates_close(model->rates);
@@ -74,6 +85,7 @@ static bool is_idle(const struct live_model *model, const struct ktread_event *e
 static int take_event(struct live_model *model, const struct ktread_event *event)
 {
 	const struct wellknown *known = know(model, event);
+	int status = 0;
 
 	if (event->cpu < LIVE_CPUS_MAX)
 		live_cpu_event(&model->cpu[event->cpu], event, known, is_idle(model, event, known));
@@ -82,7 +94,9 @@ static int take_event(struct live_model *model, const struct ktread_event *event
 	if (model->counts)
 		live_rates_event(model->rates, event);
 	live_tail_event(&model->tail, live_model_trace(model), event);
-	return live_waits_event(model->waits, event, known);
+	if (model->details && model->counts)
+		status = live_details_event(model->details, live_model_trace(model), event, known);
+	return status ? status : live_waits_event(model->waits, event, known);
 }
 
 /* Forgets what was known of the previous guest or boot. */
@@ -94,6 +108,8 @@ static int forget(struct live_model *model)
 	model->tail.base = 0;
 	model->cost = -1;
 	live_rates_restart(model->rates);
+	if (model->details)
+		live_details_restart(model->details);
 	return live_waits_restart(model->waits);
 }
 
@@ -173,6 +189,8 @@ static int live_model_sample(struct live_model *model)
 		any_heartbeat = any_heartbeat || model->row[i].heartbeats;
 	for (int i = 0; i < rows; i++)
 		live_cpu_sample(&model->cpu[i], &model->row[i], any_heartbeat, now);
+	if (model->details)
+		live_details_sample(model->details, model->cpu, model->cpus);
 	return 0;
 }
 
@@ -233,6 +251,8 @@ static void live_model_end(struct live_model *model)
 	model->before = model->now;
 	model->cost = cost_now(model, seconds);
 	list_waits(model);
+	if (model->details && live_details_end(model->details, model, seconds) < 0)
+		model->details->threads = 0;
 	for (uint32_t i = 0; i < model->cpus; i++)
 		live_cpu_close(&model->cpu[i], ticks_of(model, seconds));
 	model->began = now;

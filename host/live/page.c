@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "live/live.h"
+/* Makes the page: the head, the meters of CPUs with their legend, the tabs, and the selected table. */
+#include "live/page.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,6 +13,9 @@
 #define ORDER_LEAST 4u
 #define BAR_MOST    40u
 #define TEXT	    192u
+#define BODY_LEAST  4u /* rows below the meters that are needed for a table */
+#define SPARK_MOST  60u
+#define KEYS	    "q quit  ? help  Tab next  / search  < > sort  I invert  e c p r filter events  g guests"
 
 static const char letter[LIVE_SHARES] = { 'u', 'k', 'i', '.', '!', '?' };
 
@@ -33,60 +37,110 @@ void live_bar(const struct live_cpu *cpu, char *text, uint8_t *share, uint32_t w
 	}
 }
 
-/*
- * Fills in the next row with a text, and returns the row. If the page is full, overwrites its last row. Text
- * beyond column `columns` is cut off.
- */
-__attribute__((format(printf, 4, 5))) static struct live_row *put(struct live_page *page, uint32_t rows,
-								  uint32_t columns, const char *format, ...)
+void live_spark(const struct live_history *history, char *text, uint32_t width)
 {
-	struct live_row *row = &page->row[page->rows < rows ? page->rows : rows - 1];
+	double most = 0;
+
+	for (uint32_t n = 0; n < width; n++)
+		most = live_history_at(history, n) > most ? live_history_at(history, n) : most;
+	for (uint32_t n = 0; n < width; n++) {
+		const double rate = live_history_at(history, width - 1 - n);
+		const int height = rate > 0 ? 1 + (int)(rate / most * (LIVE_SPARK_MOST - 0.01)) : 0;
+
+		text[n] = height == 0 ? ' ' : height > LIVE_SPARK_MOST ? LIVE_SPARK_MOST : (char)height;
+	}
+	text[width] = '\0';
+}
+
+uint32_t live_page_at(struct live_page *page, struct live_row *row, uint32_t column, enum live_look look,
+		      const char *text)
+{
+	const uint32_t length = (uint32_t)strlen(row->text);
+	uint32_t at = length;
+
+	if (column >= page->width)
+		return page->width;
+	for (; at < column; at++) {
+		row->text[at] = ' ';
+		row->look[at] = LIVE_LOOK_PLAIN;
+	}
+	for (at = column; *text && at < page->width; at++, text++) {
+		row->text[at] = *text;
+		row->look[at] = (uint8_t)look;
+	}
+	if (at > length)
+		row->text[at] = '\0';
+	return at;
+}
+
+struct live_row *live_page_put(struct live_page *page, enum live_look look, const char *format, ...)
+{
+	struct live_row *row = &page->row[page->rows < page->height ? page->rows : page->height - 1];
+	char text[LIVE_COLUMNS + 1];
 	va_list values;
 
-	if (page->rows < rows)
+	if (page->rows < page->height)
 		page->rows++;
 	va_start(values, format);
-	vsnprintf(row->text, columns + 1, format, values);
+	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
-	row->strong = false;
-	row->bar = row->bar_end = 0;
+	row->text[0] = '\0';
+	live_page_at(page, row, 0, look, text);
 	return row;
 }
 
-static void put_head(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
+void live_page_spot(struct live_page *page, uint32_t from, uint32_t end, int key)
+{
+	if (from < end && page->spots < LIVE_SPOTS)
+		page->spot[page->spots++] = (struct live_spot){
+			.y = (uint16_t)(page->rows - 1), .x = (uint16_t)from, .end = (uint16_t)end, .key = key
+		};
+}
+
+int live_page_click(const struct live_page *page, uint32_t y, uint32_t x)
+{
+	for (uint32_t n = 0; n < page->spots; n++)
+		if (page->spot[n].y == y && x >= page->spot[n].x && x < page->spot[n].end)
+			return page->spot[n].key;
+	return 0;
+}
+
+/* ---- The head and the meters ---- */
+
+static void put_head(struct live_page *page, const struct live_model *model)
 {
 	char cost[32] = "", boot[32] = "";
 
 	if (!model->running) {
-		put(page, rows, columns, "%s",
-		    model->ends ? "the guest has ended, waiting for another one" : "waiting for a guest")
-			->strong = true;
-		put(page, rows, columns, "%s", model->source->path(model->source->context));
+		live_page_put(page, LIVE_LOOK_STRONG, "%s",
+			      model->ends ? "the guest has ended, waiting for another one"
+					  : "waiting for a guest");
+		live_page_put(page, LIVE_LOOK_PLAIN, "%s", model->source->path(model->source->context));
 		return;
 	}
 	if (model->cost >= 0)
 		snprintf(cost, sizeof(cost), "  cost %.2f%%", model->cost * 100);
 	if (model->boots > 1)
 		snprintf(boot, sizeof(boot), "  boot %" PRIu64, model->boots);
-	put(page, rows, columns, "%.0f events/s%s%s  %.0f s", model->rate, cost, boot, model->seconds)
-		->strong = true;
-	put(page, rows, columns, "lost %" PRIu64 "  unreadable %" PRIu64 "  not read %" PRIu64,
-	    live_model_lost(model), live_model_unreadable(model), live_model_skipped(model));
+	live_page_put(page, LIVE_LOOK_STRONG, "%.0f events/s%s%s  %.0f s", model->rate, cost, boot,
+		      model->seconds);
+	live_page_put(page, live_model_lost(model) ? LIVE_LOOK_WARNING : LIVE_LOOK_PLAIN,
+		      "lost %" PRIu64 "  unreadable %" PRIu64 "  not read %" PRIu64, live_model_lost(model),
+		      live_model_unreadable(model), live_model_skipped(model));
 }
 
-static void put_cpu(struct live_page *page, const struct live_model *model, uint32_t n, uint32_t rows,
-		    uint32_t columns)
+static void put_cpu(struct live_page *page, const struct live_model *model, uint32_t n)
 {
 	const struct live_cpu *cpu = &model->cpu[n];
-	const uint32_t width = columns / 2 < BAR_MOST ? columns / 2 : BAR_MOST;
+	const uint32_t width = page->width / 2 < BAR_MOST ? page->width / 2 : BAR_MOST;
 	char bar[BAR_MOST + 1], thread[TEXT] = "", stuck[40] = "", pc[40] = "", lock[TEXT + 24] = "",
 				object[TEXT];
 	uint8_t share[BAR_MOST];
 	struct live_row *row;
-	int before;
+	uint32_t from;
 
 	if (!cpu->online) {
-		put(page, rows, columns, "CPU%-3" PRIu32 " offline", n);
+		live_page_put(page, LIVE_LOOK_DIM, "CPU%-3" PRIu32 " offline", n);
 		return;
 	}
 	live_bar(cpu, bar, share, width);
@@ -102,63 +156,201 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 				 sizeof(object));
 		snprintf(lock, sizeof(lock), " waits for lock %s", object);
 	}
-	row = put(page, rows, columns, "CPU%-3" PRIu32 "[%s] %s%s%s%s", n, bar, stuck, pc,
-		  cpu->now == LIVE_IDLE ? "idle" : thread, lock);
-	before = snprintf(NULL, 0, "CPU%-3" PRIu32 "[", n);
-	row->bar = (uint16_t)((uint32_t)before < columns ? (uint32_t)before : columns);
-	row->bar_end = (uint16_t)(row->bar + width < columns ? row->bar + width : columns);
-	memcpy(row->share + row->bar, share, (size_t)(row->bar_end - row->bar));
-	row->strong = cpu->stuck > 0;
+	row = live_page_put(page, cpu->stuck > 0 ? LIVE_LOOK_BAD : LIVE_LOOK_PLAIN,
+			    "CPU%-3" PRIu32 "[%s] %s%s%s%s", n, bar, stuck, pc,
+			    cpu->now == LIVE_IDLE ? "idle" : thread, lock);
+	from = (uint32_t)snprintf(NULL, 0, "CPU%-3" PRIu32 "[", n);
+	for (uint32_t x = 0; x < width && from + x < page->width; x++)
+		row->look[from + x] = (uint8_t)(LIVE_LOOK_SHARE + share[x]);
+}
+
+/* Adds a row that explains the bars, and shows the rates of the last intervals. */
+static void put_legend(struct live_page *page, const struct live_model *model)
+{
+	struct live_row *row = live_page_put(page, LIVE_LOOK_PLAIN, "%s", "");
+	char text[SPARK_MOST + 1];
+	uint32_t x = 7, width;
+
+	for (unsigned n = 0; n < LIVE_SHARES; n++) {
+		snprintf(text, sizeof(text), "%c %s", letter[n], live_share_name((enum live_share)n));
+		x = 2 + live_page_at(page, row, x, (enum live_look)(LIVE_LOOK_SHARE + n), text);
+	}
+	x = live_page_at(page, row, x, LIVE_LOOK_DIM, "events/s ");
+	if (!model->details || x + 4 > page->width)
+		return;
+	width = page->width - x < SPARK_MOST ? page->width - x : SPARK_MOST;
+	live_spark(&model->details->rate, text, width);
+	live_page_at(page, row, x, LIVE_LOOK_GOOD, text);
+}
+
+/* Adds as many CPUs as leave enough room for the table. */
+static void put_cpus(struct live_page *page, const struct live_model *model)
+{
+	const uint32_t left = page->height - page->rows;
+	uint32_t cpus = model->running ? model->cpus : 0;
+	const uint32_t most = left > 2 * BODY_LEAST + 2 ? left - left / 2 : left * 3 / 4;
+
+	if (cpus > most)
+		cpus = most;
+	for (uint32_t n = 0; n < cpus; n++)
+		put_cpu(page, model, n);
+	if (model->running && cpus < model->cpus)
+		live_page_put(page, LIVE_LOOK_DIM, "and %" PRIu32 " more CPUs", model->cpus - cpus);
+	if (model->running && page->height > page->rows + BODY_LEAST)
+		put_legend(page, model);
+}
+
+/* ---- The tabs and their tables ---- */
+
+static void put_tabs(struct live_page *page, const struct live_ui *ui)
+{
+	struct live_row *row = live_page_put(page, LIVE_LOOK_PLAIN, "%s", "");
+	char text[LIVE_TYPED + 24];
+	uint32_t x = 0, from;
+
+	for (unsigned tab = 0; tab < LIVE_TABS; tab++) {
+		snprintf(text, sizeof(text), " %u %s ", tab + 1, live_tab_name((enum live_tab)tab));
+		from = x;
+		x = live_page_at(page, row, x, ui->tab == tab ? LIVE_LOOK_SELECTED : LIVE_LOOK_DIM, text);
+		live_page_spot(page, from, x, '1' + (int)tab);
+		x++;
+	}
+	if (!ui->search[0])
+		return;
+	snprintf(text, sizeof(text), "only: %s", ui->search);
+	live_page_at(page, row, x + 1, LIVE_LOOK_WARNING, text);
+}
+
+static uint32_t width_of(const struct live_page *page, const struct live_column *column, uint32_t x)
+{
+	return column->width ? column->width : page->width > x ? page->width - x : 0;
+}
+
+static void put_headings(struct live_page *page, const struct live_ui *ui)
+{
+	const struct live_column *columns = live_columns(ui->tab);
+	struct live_row *row = live_page_put(page, LIVE_LOOK_HEAD, "%*s", (int)page->width, "");
+	char text[LIVE_CELL];
+	uint32_t x = 0;
+
+	for (uint32_t n = 0; columns[n].title && x < page->width; n++) {
+		const uint32_t width = width_of(page, &columns[n], x);
+
+		snprintf(text, sizeof(text), columns[n].right ? "%*s" : "%-*s",
+			 (int)(columns[n].width ? width : 0), columns[n].title);
+		live_page_at(page, row, x, ui->column[ui->tab] == n ? LIVE_LOOK_SELECTED : LIVE_LOOK_HEAD,
+			     text);
+		live_page_spot(page, x, x + width, LIVE_SPOT_COLUMN + (int)n);
+		x += width + 1;
+	}
+}
+
+/* Returns the look of a row of the table. */
+static enum live_look look_of(const struct live_model *model, enum live_tab tab, uint32_t row)
+{
+	const struct live_details *details = model->details;
+
+	if (tab == LIVE_TAB_LOCKS)
+		return details->lock[row].waiters ? LIVE_LOOK_WARNING : LIVE_LOOK_PLAIN;
+	if (tab != LIVE_TAB_THREADS)
+		return LIVE_LOOK_PLAIN;
+	if (details->thread[row].wait == KTRX_WAIT_LOCK || details->thread[row].wait == KTRX_WAIT_SPIN)
+		return LIVE_LOOK_WARNING;
+	if (details->thread[row].state == THREADS_RUNNING)
+		return LIVE_LOOK_GOOD;
+	return LIVE_LOOK_PLAIN;
+}
+
+static void put_line(struct live_page *page, const struct live_model *model, const struct live_ui *ui,
+		     uint32_t index, bool selected)
+{
+	const struct live_column *columns = live_columns(ui->tab);
+	const enum live_look look = selected ? LIVE_LOOK_SELECTED : look_of(model, ui->tab, index);
+	struct live_row *row = live_page_put(page, look, "%*s", selected ? (int)page->width : 0, "");
+	char text[LIVE_CELL], cell[2 * LIVE_CELL];
+	uint32_t x = 0;
+
+	for (uint32_t n = 0; columns[n].title && x < page->width; n++) {
+		const uint32_t width = width_of(page, &columns[n], x);
+
+		live_table_cell(ui->tab, model, index, n, text);
+		snprintf(cell, sizeof(cell), columns[n].right ? "%*.*s" : "%-*.*s",
+			 (int)(columns[n].width ? width : 0), (int)width, text);
+		live_page_at(page, row, x, look, cell);
+		x += width + 1;
+	}
+}
+
+/* Moves the selection and the first row so that the selected row is visible. */
+static void scroll(struct live_ui *ui)
+{
+	uint32_t *selected = &ui->selected[ui->tab], *first = &ui->first[ui->tab];
+
+	if (*selected >= ui->rows)
+		*selected = ui->rows ? ui->rows - 1 : 0;
+	if (*first > *selected)
+		*first = *selected;
+	if (ui->room && *selected >= *first + ui->room)
+		*first = *selected - ui->room + 1;
+	if (*first + ui->room > ui->rows)
+		*first = ui->rows > ui->room ? ui->rows - ui->room : 0;
+}
+
+static void put_table(struct live_page *page, const struct live_model *model, struct live_ui *ui)
+{
+	static const char *const reasons[LIVE_TABS] = {
+		[LIVE_TAB_THREADS] = "no threads are known",
+		[LIVE_TAB_LOCKS] =
+			"no locks: the kernel records no lock events and keeps no table of holders",
+		[LIVE_TAB_IRQS] = "no interrupts were recorded (irq.enter, irq.exit)",
+		[LIVE_TAB_CALLS] = "no system calls were recorded (syscall.enter, syscall.exit)",
+	};
+
+	put_headings(page, ui);
+	ui->room = page->height - page->rows;
+	ui->rows = live_table_sort(ui, model, page->order);
+	scroll(ui);
+	for (uint32_t n = 0; n < ui->room && ui->first[ui->tab] + n < ui->rows; n++) {
+		const uint32_t row = ui->first[ui->tab] + n;
+
+		put_line(page, model, ui, page->order[row], row == ui->selected[ui->tab]);
+		live_page_spot(page, 0, page->width, LIVE_SPOT_ROW + (int)row);
+	}
+	if (ui->rows == 0 && ui->room)
+		live_page_put(page, LIVE_LOOK_DIM, "%s",
+			      ui->search[0] ? "no row contains the text" : reasons[ui->tab]);
 }
 
 /* Adds a row that states how certain the order of the events below it is. */
-static void put_order(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
+static void put_order(struct live_page *page, const struct live_model *model)
 {
 	char order[ORDER_TEXT];
 
 	if (live_model_trace(model) && order_say(live_model_trace(model), order) > 0)
-		put(page, rows, columns, "%s", order);
+		live_page_put(page, LIVE_LOOK_DIM, "%s", order);
 }
 
-static void put_top(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
+/* Adds the most frequent types of events with their rates, also those of the last intervals. */
+static void put_top(struct live_page *page, const struct live_model *model, uint32_t most)
 {
 	struct ktread *trace = live_model_trace(model);
-	char line[LIVE_COLUMNS + 1], name[TEXT];
-	size_t at = 0;
+	char name[TEXT], bars[SPARK_MOST + 1];
 
-	for (unsigned i = 0; i < LIVE_TOP && model->top[i].rate > 0 && at < sizeof(line); i++) {
+	for (unsigned i = 0; i < LIVE_TOP && i < most && model->top[i].rate > 0; i++) {
 		const struct ktread_type *type = trace ? ktread_type(trace, model->top[i].id) : NULL;
+		const struct live_history *history =
+			model->details ? live_details_type(model->details, model->top[i].id) : NULL;
+		struct live_row *row;
+		uint32_t width = page->width > 34 ? page->width - 34 : 0;
 
 		if (!type)
 			continue;
 		live_event_text(type, name, sizeof(name));
-		at += (size_t)snprintf(line + at, sizeof(line) - at, "%s%s %.0f", at ? "  " : "", name,
-				       model->top[i].rate);
-	}
-	if (at)
-		put(page, rows, columns, "per second: %s", line);
-}
-
-static void put_waits(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns,
-		      uint32_t most)
-{
-	struct ktread *trace = live_model_trace(model);
-	const double frequency = trace ? (double)ktread_info(trace)->frequency : 0;
-	char thread[TEXT], time[40], object[TEXT];
-
-	for (uint32_t i = 0; i < model->wait_count && i < most; i++) {
-		const struct live_wait *wait = &model->wait[i];
-
-		live_thread_text(trace, wait->thread, thread, sizeof(thread));
-		snprintf(time, sizeof(time), frequency > 0 ? "%.1f s" : "%.0f ticks",
-			 (double)wait->ticks / (frequency > 0 ? frequency : 1));
-		live_object_text(trace, wait->object, wait->name, wait->owner, object, sizeof(object));
-		if (wait->kind == KTRX_WAIT_THREAD)
-			live_thread_text(trace, (uint32_t)wait->object, object, sizeof(object));
-		put(page, rows, columns, "waits: %-16s %10s%s%s%s%s", thread, time,
-		    wait->object || wait->kind ? "  " : "",
-		    wait->object || wait->kind ? live_wait_word(wait->kind) : "", wait->object ? " " : "",
-		    wait->object ? object : "");
+		row = live_page_put(page, LIVE_LOOK_PLAIN, "%-20.20s %8.0f/s", name, model->top[i].rate);
+		if (!history || !width)
+			continue;
+		live_spark(history, bars, width < SPARK_MOST ? width : SPARK_MOST);
+		live_page_at(page, row, 33, LIVE_LOOK_GOOD, bars);
 	}
 }
 
@@ -166,46 +358,71 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
  * Adds the newest events of this boot. Events of the previous boot are not shown, because the clock begins at
  * zero in each boot, and times of two boots would be mixed up.
  */
-static void put_tail(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
+static void put_tail(struct live_page *page, const struct live_model *model)
 {
-	uint64_t lines = model->tail.lines - model->tail.begun, room = rows - page->rows;
+	uint64_t lines = model->tail.lines - model->tail.begun, room = page->height - page->rows;
 
 	for (uint64_t n = lines < room ? lines : room; n > 0; n--) {
 		const char *line = live_tail_line(&model->tail, n - 1);
 
 		if (line)
-			put(page, rows, columns, "%s", line);
+			live_page_put(page, LIVE_LOOK_PLAIN, "%s", line);
 	}
 }
 
-void live_page_make(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns,
-		    const char *bottom)
+static void put_events(struct live_page *page, const struct live_model *model)
 {
-	uint32_t cpus = model->running ? model->cpus : 0, body;
+	if (page->height > page->rows + 2)
+		put_top(page, model, (page->height - page->rows) / 3);
+	if (model->running && page->height > page->rows + ORDER_LEAST)
+		put_order(page, model);
+	put_tail(page, model);
+}
 
+/* Writes the last row: a question, a message, or the keys. */
+static void put_bottom(struct live_page *page, const struct live_model *model, const struct live_ui *ui)
+{
+	const char *what = ui->asked == 'e'   ? "events"
+			   : ui->asked == 'c' ? "cpus"
+			   : ui->asked == 'p' ? "pid"
+					      : "search";
+
+	if (ui->asked)
+		live_page_put(page, LIVE_LOOK_STRONG, "%s: %s_", what, ui->typed);
+	else if (ui->message)
+		live_page_put(page, LIVE_LOOK_WARNING, "%s", ui->message);
+	else
+		live_page_put(page, LIVE_LOOK_DIM, "%s%s", model->tail.paused ? "PAUSED  " : "", KEYS);
+}
+
+void live_page_make(struct live_page *page, const struct live_model *model, struct live_ui *ui, uint32_t rows,
+		    uint32_t columns)
+{
 	rows = rows < LIVE_ROWS ? rows : LIVE_ROWS;
-	columns = columns < LIVE_COLUMNS ? columns : LIVE_COLUMNS;
-	page->rows = 0;
+	page->width = columns < LIVE_COLUMNS ? columns : LIVE_COLUMNS;
+	page->height = rows > 1 ? rows - 1 : rows;
+	page->rows = page->spots = 0;
+	ui->room = 0;
 	if (rows == 0)
 		return;
-	body = rows > 1 ? rows - 1 : rows;
-	put_head(page, model, body, columns);
-	/* At most three quarters of the remaining rows show CPUs, so that there is room for events. */
-	if (cpus > (body - page->rows) * 3 / 4)
-		cpus = (body - page->rows) * 3 / 4;
-	for (uint32_t n = 0; n < cpus; n++)
-		put_cpu(page, model, n, body, columns);
-	if (model->running && cpus < model->cpus)
-		put(page, body, columns, "and %" PRIu32 " more CPUs", model->cpus - cpus);
-	if (body > page->rows + 2)
-		put_top(page, model, body, columns);
-	if (model->running)
-		put_waits(page, model, body, columns, (body - page->rows) / 4);
-	if (model->running && body > page->rows + ORDER_LEAST)
-		put_order(page, model, body, columns);
-	put_tail(page, model, body, columns);
-	while (page->rows < body)
-		put(page, body, columns, "%s", "");
-	if (rows > body)
-		put(page, rows, columns, "%s", bottom);
+	put_head(page, model);
+	if (ui->help || ui->choosing) {
+		if (ui->help)
+			live_help_put(page);
+		else
+			live_guests_put(page, ui);
+	} else {
+		put_cpus(page, model);
+		if (page->height >= page->rows + BODY_LEAST)
+			put_tabs(page, ui);
+		if (ui->tab == LIVE_TAB_EVENTS)
+			put_events(page, model);
+		else if (page->height > page->rows + 1)
+			put_table(page, model, ui);
+	}
+	while (page->rows < page->height)
+		live_page_put(page, LIVE_LOOK_PLAIN, "%s", "");
+	page->height = rows;
+	if (page->rows < rows)
+		put_bottom(page, model, ui);
 }

@@ -1,58 +1,75 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Shows the page on a terminal, with ncursesw. Keys: q quits. e, c and p ask for a filter of events, of CPUs
- * or of a thread. Space pauses the list of events. r removes all filters.
- */
-#include "live/live.h"
-
+/* Shows the page on a terminal, and reads keys and the mouse, with ncursesw. */
 #define NCURSES_NOMACROS
+#define NCURSES_WIDECHAR 1
 #include <curses.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS	    "q quit  e events  c cpus  p pid  r reset  space pause"
-#define TYPED	    80u
-#define ESCAPE	    27
-#define PAIR(share) ((short)((share) + 1))
+#include "base/paint.h"
+#include "live/page.h"
+
+#define ESCAPE	   27
+#define PAIR(look) ((short)((look) + 1))
 
 struct live_screen {
 	SCREEN *terminal;
 	WINDOW *window;
-	live_filter_typed *take;
-	bool colour;
-	char asked; /* key of the filter for which a text is being typed: 'e', 'c' or 'p'; 0: none */
-	char typed[TYPED];
-	char unknown[LIVE_UNKNOWN_TEXT]; /* buffer to which `message` may point */
-	/* text that the last row shows until the next key is pressed; NULL: the list of keys */
-	const char *message;
+	bool colour, blocks; /* blocks: the terminal can show the characters of sparklines */
+	struct live_ui ui;
 	struct live_page page;
 };
 
-static const short colours[LIVE_SHARES] = { COLOR_GREEN, COLOR_CYAN, COLOR_YELLOW,
-					    COLOR_BLUE,	 COLOR_RED,  COLOR_WHITE };
+static const short colours[LIVE_LOOKS] = {
+	[LIVE_LOOK_PLAIN] = -1,
+	[LIVE_LOOK_STRONG] = -1,
+	[LIVE_LOOK_DIM] = COLOR_CYAN,
+	[LIVE_LOOK_HEAD] = COLOR_GREEN,
+	[LIVE_LOOK_SELECTED] = COLOR_CYAN,
+	[LIVE_LOOK_GOOD] = COLOR_GREEN,
+	[LIVE_LOOK_WARNING] = COLOR_YELLOW,
+	[LIVE_LOOK_BAD] = COLOR_RED,
+	[LIVE_LOOK_SHARE + LIVE_USER] = COLOR_GREEN,
+	[LIVE_LOOK_SHARE + LIVE_KERNEL] = COLOR_CYAN,
+	[LIVE_LOOK_SHARE + LIVE_IRQ] = COLOR_YELLOW,
+	[LIVE_LOOK_SHARE + LIVE_IDLE] = COLOR_BLUE,
+	[LIVE_LOOK_SHARE + LIVE_STUCK] = COLOR_RED,
+	[LIVE_LOOK_SHARE + LIVE_UNKNOWN] = COLOR_WHITE,
+};
 
-static void bottom(const struct live_screen *screen, const struct live_model *model, char *text, size_t size)
+static attr_t attribute(const struct live_screen *screen, uint8_t look)
 {
-	const char *what = screen->asked == 'e' ? "events" : screen->asked == 'c' ? "cpus" : "pid";
+	const attr_t plain = look == LIVE_LOOK_STRONG || look == LIVE_LOOK_BAD	    ? A_BOLD
+			     : look == LIVE_LOOK_HEAD || look == LIVE_LOOK_SELECTED ? A_REVERSE
+										    : A_NORMAL;
 
-	if (screen->asked)
-		snprintf(text, size, "%s: %s_", what, screen->typed);
-	else if (screen->message)
-		snprintf(text, size, "%s", screen->message);
+	return screen->colour && look != LIVE_LOOK_PLAIN ? plain | (attr_t)COLOR_PAIR(PAIR(look)) : plain;
+}
+
+/* Writes a character: a byte of ASCII, or a bar of a sparkline. */
+static void paint(const struct live_screen *screen, char byte)
+{
+	static const char ascii[] = " .:-=+*#@";
+	const wchar_t block[2] = { (wchar_t)(0x2580 + byte), 0 };
+
+	if (byte > LIVE_SPARK_MOST || byte < 1)
+		waddch(screen->window, (unsigned char)byte);
+	else if (screen->blocks)
+		waddwstr(screen->window, block);
 	else
-		snprintf(text, size, "%s%s", model->tail.paused ? "PAUSED  " : "", KEYS);
+		waddch(screen->window, (unsigned char)ascii[(int)byte]);
 }
 
 static void paint_row(const struct live_screen *screen, int y, const struct live_row *row)
 {
 	wmove(screen->window, y, 0);
 	for (uint32_t x = 0; row->text[x]; x++) {
-		chtype attribute = row->strong ? A_BOLD : A_NORMAL;
-
-		if (screen->colour && x >= row->bar && x < row->bar_end)
-			attribute = (chtype)COLOR_PAIR(PAIR(row->share[x]));
-		waddch(screen->window, (unsigned char)row->text[x] | attribute);
+		wattrset(screen->window, (int)attribute(screen, row->look[x]));
+		paint(screen, row->text[x]);
 	}
+	wattrset(screen->window, (int)A_NORMAL);
 	wclrtoeol(screen->window);
 }
 
@@ -60,11 +77,11 @@ static int show(void *context, struct live_model *model)
 {
 	struct live_screen *screen = context;
 	int height = getmaxy(screen->window), width = getmaxx(screen->window);
-	char text[LIVE_COLUMNS + 1];
 
-	bottom(screen, model, text, sizeof(text));
-	live_page_make(&screen->page, model, height > 0 ? (uint32_t)height : 0,
-		       width > 0 ? (uint32_t)width : 0, text);
+	if (live_model_detail(model) < 0)
+		return KTREAD_E_MEMORY;
+	live_page_make(&screen->page, model, &screen->ui, height > 0 ? (uint32_t)height : 0,
+		       width > 0 ? (uint32_t)width : 0);
 	werase(screen->window);
 	for (uint32_t y = 0; y < screen->page.rows; y++)
 		paint_row(screen, (int)y, &screen->page.row[y]);
@@ -72,57 +89,46 @@ static int show(void *context, struct live_model *model)
 	return 0;
 }
 
-/* Sets the filter to the typed text. An empty text removes the filter. */
-static void take_typed(struct live_screen *screen, struct live_model *model)
+/* Returns the key of a mouse event: a click has the effect of a key; the wheel moves the selection. */
+static int mouse_key(const struct live_screen *screen)
 {
-	struct live_filter *filter = &model->tail.filter;
-	const struct ktread *trace = live_model_trace(model);
-	int status = screen->take(filter, screen->asked, screen->typed);
+	MEVENT event;
 
-	screen->message = status < 0 ? "invalid filter; nothing has changed" : NULL;
-	if (status == 0 && screen->asked == 'e' && trace &&
-	    live_filter_unknown(filter, trace, screen->unknown))
-		screen->message = screen->unknown;
-	screen->asked = 0;
+	if (getmouse(&event) != OK || event.y < 0 || event.x < 0)
+		return 0;
+	if (event.bstate & BUTTON4_PRESSED)
+		return LIVE_KEY_UP;
+	if (event.bstate & BUTTON5_PRESSED)
+		return LIVE_KEY_DOWN;
+	if (event.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
+		return live_page_click(&screen->page, (uint32_t)event.y, (uint32_t)event.x);
+	return 0;
 }
 
-static void take_letter(struct live_screen *screen, struct live_model *model, int key)
+/* Converts a key of ncurses. Returns 0 if it has no meaning here. */
+static int key_of(const struct live_screen *screen, int key)
 {
-	const size_t length = strlen(screen->typed);
+	static const struct {
+		int from, to;
+	} keys[] = {
+		{ KEY_UP, LIVE_KEY_UP },	 { KEY_DOWN, LIVE_KEY_DOWN },
+		{ KEY_PPAGE, LIVE_KEY_PAGE_UP }, { KEY_NPAGE, LIVE_KEY_PAGE_DOWN },
+		{ KEY_HOME, LIVE_KEY_HOME },	 { KEY_END, LIVE_KEY_END },
+		{ KEY_LEFT, LIVE_KEY_LEFT },	 { KEY_RIGHT, LIVE_KEY_RIGHT },
+		{ KEY_BTAB, LIVE_KEY_BACK_TAB }, { KEY_BACKSPACE, LIVE_KEY_BACKSPACE },
+		{ 127, LIVE_KEY_BACKSPACE },	 { '\b', LIVE_KEY_BACKSPACE },
+		{ KEY_ENTER, LIVE_KEY_ENTER },	 { '\n', LIVE_KEY_ENTER },
+		{ '\r', LIVE_KEY_ENTER },	 { ESCAPE, LIVE_KEY_ESCAPE },
+	};
 
-	if (key == '\n' || key == '\r' || key == KEY_ENTER) {
-		take_typed(screen, model);
-	} else if (key == ESCAPE) {
-		screen->asked = 0;
-	} else if (key == KEY_BACKSPACE || key == 127 || key == '\b') {
-		if (length)
-			screen->typed[length - 1] = '\0';
-	} else if (key >= ' ' && key < 127 && length + 1 < TYPED) {
-		screen->typed[length] = (char)key;
-		screen->typed[length + 1] = '\0';
-	}
-}
-
-/* Handles a key. Returns 1 to quit. */
-static int take_key(struct live_screen *screen, struct live_model *model, int key)
-{
-	if (key == KEY_RESIZE)
-		return 0;
-	if (screen->asked) {
-		take_letter(screen, model, key);
-		return 0;
-	}
-	screen->message = NULL;
-	if (key == 'e' || key == 'c' || key == 'p') {
-		screen->asked = (char)key;
-		screen->typed[0] = '\0';
-	} else if (key == 'r') {
-		memset(&model->tail.filter, 0, sizeof(model->tail.filter));
-		model->tail.filter.pid = -1;
-	} else if (key == ' ') {
-		model->tail.paused = !model->tail.paused;
-	}
-	return key == 'q';
+	for (size_t n = 0; n < sizeof(keys) / sizeof(keys[0]); n++)
+		if (keys[n].from == key)
+			return keys[n].to;
+	if (key >= KEY_F(1) && key <= KEY_F(10))
+		return LIVE_KEY_F1 + key - KEY_F(1);
+	if (key == KEY_MOUSE)
+		return mouse_key(screen);
+	return key > 0 && key < 128 ? key : 0;
 }
 
 static int attend(void *context, struct live_model *model)
@@ -132,7 +138,7 @@ static int attend(void *context, struct live_model *model)
 
 	while ((key = wgetch(screen->window)) != ERR) {
 		keys++;
-		if (take_key(screen, model, key))
+		if (key != KEY_RESIZE && live_ui_key(&screen->ui, model, key_of(screen, key)))
 			return 1;
 	}
 	return keys ? 2 : 0;
@@ -146,15 +152,19 @@ static void prepare(struct live_screen *screen)
 	nodelay(screen->window, TRUE);
 	set_escdelay(25);
 	curs_set(0);
-	screen->colour =
-		has_colors() && !getenv("NO_COLOR") && start_color() == OK && use_default_colors() == OK;
-	for (int i = 0; screen->colour && i < LIVE_SHARES; i++)
-		init_pair(PAIR(i), colours[i], -1);
+	mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	mouseinterval(0);
+	screen->blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	screen->colour = base_paint_wanted(BASE_PAINT_AUTO, 1) && has_colors() && start_color() == OK &&
+			 use_default_colors() == OK;
+	for (short look = 0; screen->colour && look < LIVE_LOOKS; look++)
+		init_pair(PAIR(look), colours[look], -1);
 }
 
 /* Opens the terminal for ncursesw. Returns NULL on success, otherwise the reason why this is not possible. */
 static const char *open_terminal(struct live_screen *screen)
 {
+	setlocale(LC_CTYPE, "");
 	screen->terminal = newterm(NULL, stdout, stdin);
 	if (!screen->terminal)
 		return "this terminal cannot show a screen: printing lines instead";
@@ -171,10 +181,15 @@ struct live_screen *live_screen_open(struct live_view *view, live_filter_typed *
 		free(screen);
 		return NULL;
 	}
-	screen->take = typed;
+	live_ui_init(&screen->ui, typed);
 	prepare(screen);
 	*view = (struct live_view){ screen, show, attend };
 	return screen;
+}
+
+struct live_ui *live_screen_ui(struct live_screen *screen)
+{
+	return &screen->ui;
 }
 
 void live_screen_close(struct live_screen *screen)

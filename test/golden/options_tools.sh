@@ -130,7 +130,7 @@ refused profile --rate --rate 0 -- true
 refused profile --rate --rate 1001 -- true
 
 # ---- live: its output is tested with guests.
-for option in --lines --json --interval --count --tail --event; do
+for option in --lines --json --interval --count --tail --event --list; do
 	beyond live $option test/qemu/live.sh
 done
 for option in --cpu --pid; do # as keys c and p on the screen
@@ -142,6 +142,8 @@ for option in --frequency --machine; do
 	refused live $option $option vax ktr.ram
 done
 refused live --tail --json --tail 3 ktr.ram
+refused live --list --list ktr.ram
+refused live --list --list --json
 for option in '--event sched' '--cpu 0' '--pid 1'; do
 	# shellcheck disable=SC2086
 	refused live "${option%% *}" $option ktr.ram

@@ -185,7 +185,6 @@ painted() {
 # after two changes of size in $tmp/resized, and live's exit status after the key q in $tmp/status.
 screen() {
 	rm -f "$tmp/status" "$tmp/stty"
-	tmux="tmux -S $tmp/tmux -f /dev/null"
 	$tmux new-session -d -x "$1" -y "$2" "cd $tmp && $live; echo \$? >status; stty -a >stty; sleep 30"
 	await painted "$2" "$tmp/screen"
 	$tmux resize-window -x "$2" -y "$1"
@@ -198,9 +197,11 @@ screen() {
 	$tmux kill-server
 }
 
+tmux="tmux -S $tmp/tmux -f /dev/null"
 if command -v tmux >/dev/null; then
 	for size in '80 24' '40 10'; do
 		start x86_64 run=hang
+		await_ram "$tmp" # other guests of this user must not be shown instead
 		# shellcheck disable=SC2086
 		screen $size
 		finish
@@ -211,6 +212,54 @@ if command -v tmux >/dev/null; then
 		equal "$size: q ends live with status 0" 0 "$(cat "$tmp/status")"
 		check "$size: the terminal echoes again after live" grep -q ' echo ' "$tmp/stty"
 	done
+
+	# A guest whose file is elsewhere is found. The tables of the screen, its keys and the mouse.
+	mkdir "$tmp/else where"
+	: >"$tmp/console"
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/else where/a,b.ktrx" -- $(demo x86_64 2) -append "debug=ktrace run=forever" \
+		</dev/null >"$tmp/console" 2>"$tmp/err" &
+	guest=$!
+	await_kernel
+	await_ram "$tmp/else where"
+	$live --list >"$tmp/list" 2>&1
+	check "live --list names a guest elsewhere" grep -qF "$tmp/else where/a,b.ktrx." "$tmp/list"
+	check "live --list names its kernel" grep -q 'else where/a,b.*	[0-9]*	.*/x86_64/' "$tmp/list"
+	# shows TEXT: succeeds if the screen contains the text; copies the screen to $tmp/screen.
+	shows() {
+		$tmux capture-pane -p >"$tmp/screen"
+		grep -q -e "$1" "$tmp/screen"
+	}
+	# key KEY NAME TEXT: types a key, and checks that the screen then shows the text.
+	key() {
+		$tmux send-keys "$1"
+		check "$2: $1 shows $3" eventually shows "$3"
+	}
+	mkdir "$tmp/empty"
+	rm -f "$tmp/status"
+	$tmux new-session -d -x 120 -y 30 "cd $tmp/empty && LC_ALL=C.UTF-8 $live; echo \$? >../status"
+	await shows '^q quit'
+	$tmux send-keys g
+	await shows 'RAM FILE'
+	# The list has all guests of this user; the one of this test may not be the first.
+	for _ in $(seq "$(sed -n '/RAM FILE/,/else where.a,b/p' "$tmp/screen" | sed 1,2d | wc -l)"); do $tmux send-keys Down; done
+	key Enter 'the list of guests' 'CPU0  \[.*events/s\|^CPU0 '
+	check 'threads: a table with states' eventually shows 'idle/0 .* \(running\|runnable\|sleeping\) '
+	key 2 locks '^LOCK  *HOLDER'
+	check 'locks: rates' eventually shows '^0x[0-9a-f]* .* [1-9][0-9]* '
+	key 3 interrupts ' 0 timer .* us '
+	key Tab calls '^ *NR CALL'
+	key 5 events 'lock.acquire  *[0-9]*/s  *[▁▂▃▄▅▆▇█]'
+	key '?' help 'choose a table'
+	key '?' 'leaving help' 'lock.acquire'
+	$tmux send-keys -H 1b 5b 4d 20 23 "$(printf %x $((32 + $(grep -n '1 Threads' "$tmp/screen" | cut -d: -f1))))"
+	check 'the mouse: a click on a tab' eventually shows '^ *ID NAME'
+	$tmux send-keys / idle/0 Enter
+	check 'search: only rows with the text' eventually sh -c "$tmux capture-pane -p | grep -q 'only: idle/0' && ! $tmux capture-pane -p | grep -q 'idle/1 '"
+	key r 'no search' 'idle/1 '
+	$tmux send-keys q
+	await test -s "$tmp/status"
+	equal "the screen ends with status 0" 0 "$(cat "$tmp/status")"
+	finish
 else
 	skip "the screen" "tmux is absent"
 fi

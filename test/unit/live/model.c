@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "ktrx/slot.h"
-#include "live/live.h"
+#include "live/page.h"
 #include "unit/support/script.h"
 
 #define MS     UINT64_C(1000000)
@@ -463,60 +463,94 @@ static void bar_is_proportional_to_shares(void **state)
 	assert_string_equal(text, "                    ");
 }
 
+/* A page, and what is selected on it. */
+struct shown {
+	struct live_page page;
+	struct live_ui ui;
+	unsigned made;
+};
+
+static void check_page(const struct live_page *page, uint32_t rows, uint32_t columns)
+{
+	assert_true(page->rows <= rows);
+	for (uint32_t y = 0; y < page->rows; y++) {
+		const char *text = page->row[y].text;
+
+		assert_true(strlen(text) <= columns);
+		for (; *text; text++)
+			assert_true((*text >= ' ' && *text < 127) ||
+				    (*text >= 1 && *text <= LIVE_SPARK_MOST));
+	}
+	for (uint32_t n = 0; n < page->spots; n++)
+		assert_true(page->spot[n].y < rows && page->spot[n].x <= page->spot[n].end);
+}
+
 static int make_pages(void *context, struct live_model *model)
 {
-	struct live_page *page = context;
+	struct shown *shown = context;
 
-	for (uint32_t rows = 0; rows < 60; rows++)
-		for (uint32_t columns = 1; columns < 260; columns += 13) {
-			live_page_make(page, model, rows, columns, "keys");
-			assert_true(page->rows <= rows);
-			for (uint32_t y = 0; y < page->rows; y++) {
-				assert_true(strlen(page->row[y].text) <= columns);
-				assert_true(page->row[y].bar <= page->row[y].bar_end);
-				assert_true(page->row[y].bar_end <= columns);
-				assert_null(strchr(page->row[y].text, '\x1b'));
+	assert_int_equal(live_model_detail(model), 0);
+	for (uint32_t rows = 0; rows < 60; rows += 1 + rows / 16)
+		for (uint32_t columns = 1; columns < 260; columns += 13)
+			for (unsigned tab = 0; tab < LIVE_TABS + 2; tab++) {
+				shown->ui.tab = tab < LIVE_TABS ? (enum live_tab)tab : LIVE_TAB_THREADS;
+				shown->ui.help = tab == LIVE_TABS;
+				shown->ui.choosing = tab > LIVE_TABS;
+				live_page_make(&shown->page, model, &shown->ui, rows, columns);
+				check_page(&shown->page, rows, columns);
 			}
-		}
-	live_page_make(page, model, 10, 40, "keys");
+	shown->ui.choosing = false;
+	live_page_make(&shown->page, model, &shown->ui, 10, 40);
+	shown->made++;
 	return 0;
+}
+
+static struct shown *new_shown(void)
+{
+	struct shown *shown = calloc(1, sizeof(*shown));
+
+	assert_non_null(shown);
+	live_ui_init(&shown->ui, NULL);
+	return shown;
 }
 
 /* Tests pages of all sizes of a terminal. Even the smallest useful size must show the bars. */
 static void pages_of_all_sizes_fit(void **state)
 {
 	const struct live_watch watch = { &source, SECOND, 2, &stopped };
-	struct live_page *page = calloc(1, sizeof(*page));
-	const struct live_view view = { page, make_pages, NULL };
+	struct shown *shown = new_shown();
+	const struct live_view view = { shown, make_pages, NULL };
+	const struct live_page *page = &shown->page;
 	struct live_model model;
 
 	(void)state;
 	begin();
 	script_interrupts(100);
-	assert_non_null(page);
+	shown->ui.guests.count = LIVE_GUESTS;
 	assert_int_equal(live_model_open(&model, &source), 0);
 	assert_int_equal(live_watch(&watch, &model, &view), 0);
+	assert_int_equal(shown->made, 2);
 	assert_int_equal(page->rows, 10);
 	assert_memory_equal(page->row[2].text, "CPU0  [uuuu", 11);
 	assert_string_equal(page->row[3].text, "CPU1  [....................] idle");
 	assert_memory_equal(page->row[4].text, "CPU2  [!!!!!!!!!!!!!!!!!!!!] STUCK", 34);
-	assert_string_equal(page->row[9].text, "keys");
+	assert_memory_equal(page->row[9].text, "q quit", 6);
 	live_model_close(&model);
 	script_end();
-	free(page);
+	free(shown);
 }
 
-static bool page_shows(const struct live_model *model, const char *text)
+static bool page_shows(const struct live_model *model, enum live_tab tab, const char *text)
 {
-	struct live_page *page = calloc(1, sizeof(*page));
-	bool shown = false;
+	struct shown *shown = new_shown();
+	bool found = false;
 
-	assert_non_null(page);
-	live_page_make(page, model, 60, 100, "keys");
-	for (uint32_t y = 0; y < page->rows; y++)
-		shown |= strstr(page->row[y].text, text) != NULL;
-	free(page);
-	return shown;
+	shown->ui.tab = tab;
+	live_page_make(&shown->page, model, &shown->ui, 60, 100);
+	for (uint32_t y = 0; y < shown->page.rows; y++)
+		found |= strstr(shown->page.row[y].text, text) != NULL;
+	free(shown);
+	return found;
 }
 
 /* The last events of the first boot are shown after it has ended, and disappear when another boot begins. */
@@ -532,16 +566,16 @@ static void page_shows_events_of_its_boot(void **state)
 	assert_int_equal(live_model_take(&model, &boot), 0);
 	event.event = script_event(CONTEND, SECOND, 2, 9, (uint64_t)0x99);
 	assert_int_equal(live_model_take(&model, &event), 0);
-	assert_true(page_shows(&model, "order between CPUs: uncertain"));
+	assert_true(page_shows(&model, LIVE_TAB_EVENTS, "order between CPUs: uncertain"));
 	assert_int_equal(live_model_take(&model, &end), 0);
-	assert_true(page_shows(&model, "lock.contend"));
-	assert_true(page_shows(&model, "--- the guest has ended ---"));
+	assert_true(page_shows(&model, LIVE_TAB_EVENTS, "lock.contend"));
+	assert_true(page_shows(&model, LIVE_TAB_EVENTS, "--- the guest has ended ---"));
 	assert_int_equal(live_model_take(&model, &boot), 0);
 	event.event = script_event(IRQ_ENTER, SECOND, 0, 7, (uint64_t)3);
 	assert_int_equal(live_model_take(&model, &event), 0);
-	assert_true(page_shows(&model, "--- boot 2 ---"));
-	assert_true(page_shows(&model, "irq.enter"));
-	assert_false(page_shows(&model, "lock.contend"));
+	assert_true(page_shows(&model, LIVE_TAB_EVENTS, "--- boot 2 ---"));
+	assert_true(page_shows(&model, LIVE_TAB_EVENTS, "irq.enter"));
+	assert_false(page_shows(&model, LIVE_TAB_EVENTS, "lock.contend"));
 	live_model_close(&model);
 	script_end();
 }

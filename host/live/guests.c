@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "live/guests.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_NAME 400u
+
+/* Copies the value of an option in a QEMU word such as "a,mem-path=VALUE,b". Two commas mean one. */
+static bool take_value(const char *word, const char *name, char value[PATH_MAX])
+{
+	const char *from = strstr(word, name);
+	size_t length = 0;
+
+	if (!from)
+		return false;
+	for (from += strlen(name); *from && length < PATH_MAX - 1; from++) {
+		if (*from == ',' && *++from != ',')
+			break;
+		value[length++] = *from;
+	}
+	value[length] = '\0';
+	return length > 0 && length < PATH_MAX - 1;
+}
+
+/* Makes a path absolute: a relative path begins in the folder in which the process runs. */
+static bool make_absolute(const char *process, const char *value, char path[PATH_MAX])
+{
+	char link[FILE_NAME], folder[PATH_MAX];
+	ssize_t length;
+
+	if (*value == '/')
+		return snprintf(path, PATH_MAX, "%s", value) < PATH_MAX;
+	snprintf(link, sizeof(link), "%s/cwd", process);
+	length = readlink(link, folder, sizeof(folder) - 1);
+	return length > 0 && snprintf(path, PATH_MAX, "%.*s/%s", (int)length, folder, value) < PATH_MAX;
+}
+
+/* Reads a command line. Returns true if it has a RAM file that belongs to this user. */
+static bool read_process(const char *process, struct live_found *found)
+{
+	char file[FILE_NAME], value[PATH_MAX], *word = NULL;
+	bool kernel = false, has_file = false;
+	struct stat status;
+	size_t room = 0;
+	FILE *words;
+
+	snprintf(file, sizeof(file), "%s/cmdline", process);
+	words = fopen(file, "re");
+	found->kernel[0] = '\0';
+	while (words && getdelim(&word, &room, '\0', words) > 0) {
+		if (kernel)
+			snprintf(found->kernel, sizeof(found->kernel), "%s", word);
+		kernel = strcmp(word, "-kernel") == 0 || strcmp(word, "--kernel") == 0;
+		if (strncmp(word, "memory-backend-file,", 20) == 0 && take_value(word, ",mem-path=", value))
+			has_file = make_absolute(process, value, found->path);
+	}
+	free(word);
+	if (words)
+		fclose(words);
+	return has_file && stat(found->path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       status.st_uid == geteuid();
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct live_found *left = a, *right = b;
+
+	return (left->pid < right->pid) - (left->pid > right->pid);
+}
+
+/*
+ * Adds a guest. The programs that started QEMU may have the same words on their command lines: the newest
+ * process is the guest.
+ */
+static void add(struct live_guests *guests, const struct live_found *found)
+{
+	for (uint32_t n = 0; n < guests->count; n++)
+		if (strcmp(guests->guest[n].path, found->path) == 0) {
+			if (guests->guest[n].pid < found->pid)
+				guests->guest[n] = *found;
+			return;
+		}
+	if (guests->count < LIVE_GUESTS)
+		guests->guest[guests->count++] = *found;
+}
+
+void live_guests_find(struct live_guests *guests, const char *proc)
+{
+	char process[FILE_NAME - 32];
+	struct dirent *entry;
+	struct stat status;
+	DIR *folder = opendir(proc);
+
+	guests->count = 0;
+	while (folder && (entry = readdir(folder))) {
+		struct live_found found;
+
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(process, sizeof(process), "%.300s/%.32s", proc, entry->d_name);
+		found.pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (stat(process, &status) == 0 && status.st_uid == geteuid() &&
+		    read_process(process, &found))
+			add(guests, &found);
+	}
+	if (folder)
+		closedir(folder);
+	qsort(guests->guest, guests->count, sizeof(guests->guest[0]), newest_first);
+}
