@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/escape.h"
 #include "why/finding.h"
@@ -133,22 +134,37 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 	}
 }
 
-/* Returns whether the address is in a function that has the name of a panic function. */
-static bool is_panic_function(const struct why_evidence *evidence, uint64_t address)
+/* Returns whether a word of a function's name is one of those that kernels use for their panics. */
+static bool names_panic(const char *function)
 {
-	static const char *const names[] = { "panic", "kpanic", "vpanic", "kernel_panic", "do_panic" };
+	static const char *const words[] = { "panic",	  "kpanic", "vpanic", "assert",
+					     "assertion", "fatal",  "oops",   "die" };
+
+	for (const char *at = function; *at; at++) {
+		const bool inside = at != function && isalpha((unsigned char)at[-1]);
+
+		if (inside && !(islower((unsigned char)at[-1]) && isupper((unsigned char)*at)))
+			continue;
+		for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++) {
+			const size_t length = strlen(words[n]);
+
+			if (strncasecmp(at, words[n], length) == 0 && !islower((unsigned char)at[length]))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool why_is_panic_function(const struct why_evidence *evidence, uint64_t address)
+{
 	struct symbol symbol;
 	const char *name;
 
 	if (!why_side_has_name(evidence, address) ||
 	    symbols_find_call(evidence->symbols, address, &symbol) != 0)
 		return false;
-	name = strrchr(symbol.function, ':'); /* "kernel::panic" */
-	name = name ? name + 1 : symbol.function + strspn(symbol.function, "_");
-	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
-		if (strcmp(name, names[n]) == 0)
-			return true;
-	return false;
+	name = strrchr(symbol.function, ':'); /* without the names of namespaces and modules */
+	return names_panic(name ? name + 1 : symbol.function);
 }
 
 /*
@@ -161,7 +177,8 @@ static uint32_t first_frame(const struct why_evidence *evidence, const struct wh
 	uint32_t first = 0;
 
 	for (uint32_t n = 0; n < cpu->frames && first == 0; n++)
-		for (uint32_t at = n; at < cpu->frames && is_panic_function(evidence, cpu->frame[at]); at++)
+		for (uint32_t at = n; at < cpu->frames && why_is_panic_function(evidence, cpu->frame[at]);
+		     at++)
 			first = at + 1;
 	return first < cpu->frames ? first : 0;
 }

@@ -6,7 +6,9 @@
  * within a few instructions. If interrupts are disabled, the CPU's registers show where the thread is.
  */
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/escape.h"
 #include "why/answers.h"
 #include "why/pulse.h"
 #include "why/finding.h"
@@ -55,6 +57,54 @@ static uint64_t calm_since(const struct why_evidence *evidence, const struct why
 static bool waits_for_something(const struct why_thread *thread)
 {
 	return thread->has_holder && thread->holder.wait != KTRX_WAIT_NONE;
+}
+
+/* ---- In the kernel's function for panics --------------------------------------------------------- */
+
+/*
+ * Returns the name of the outermost function on the CPU's stack that has a name for panics; NULL if there is
+ * none. Sets *frames to the number of frames from the innermost one up to that function, both included.
+ */
+static const char *panic_function(const struct why_evidence *evidence, const struct why_cpu *cpu,
+				  uint32_t *frames)
+{
+	struct symbol symbol;
+
+	for (*frames = cpu->frames; *frames > 0; (*frames)--)
+		if (why_is_panic_function(evidence, cpu->frame[*frames - 1]) &&
+		    symbols_find_call(evidence->symbols, cpu->frame[*frames - 1], &symbol) == 0)
+			return symbol.function;
+	return why_is_panic_function(evidence, cpu->pc + 1) &&
+			       symbols_find(evidence->symbols, cpu->pc, &symbol) == 0
+		       ? symbol.function
+		       : NULL;
+}
+
+/* The kernel has stopped itself in `function`, and does not call ktrace_panic(). */
+static int found_panic(const struct why_evidence *evidence, struct why_findings *findings,
+		       const struct why_cpu *cpu, const char *function, uint32_t frames)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_PANIC, FINDING_LIKELY);
+	char thread[WHY_WORDS], name[WHY_WORDS + 1], ticks[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_say_running(evidence, cpu, thread, sizeof(thread));
+	*base_escape_text(name, function, strlen(function), WHY_WORDS) = '\0';
+	finding_say(finding->base.what, "%s has stopped in %s() on CPU %" PRIu32 "%s", thread, name,
+		    cpu->number,
+		    cpu->row.interrupts == KTRX_INTERRUPTS_OFF ? ", with interrupts disabled" : "");
+	why_finding_stack(finding, evidence, cpu, frames + FRAMES);
+	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	finding_say(finding->base.advice,
+		    "call ktrace_panic() in %s(), which records the reason of the panic", name);
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
+									       : cpu->running + 1,
+					      .ticks = why_silence(evidence, cpu),
+					      .pc = frames < cpu->frames ? cpu->frame[frames] : cpu->pc,
+					      .exact = true });
+	return 0;
 }
 
 /* ---- With interrupts enabled --------------------------------------------------------------------- */
@@ -145,7 +195,9 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	const uint64_t since = calm_since(evidence, cpu, thread), calm = why_age(evidence, since);
 	struct why_finding *finding;
 	struct why_places places;
+	const char *function;
 	enum why_side side;
+	uint32_t frames;
 
 	if (calm < why_ms(evidence, CALM_MS) || !ran_all_the_time(evidence, thread, calm))
 		return 0;
@@ -155,6 +207,9 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	side = why_side_of_places(evidence, cpu, &places, since);
 	if (side == WHY_SIDE_UNKNOWN || (side == WHY_SIDE_USER && thread->in_syscall))
 		return 0;
+	if (side == WHY_SIDE_KERNEL && cpu->has_registers &&
+	    (function = panic_function(evidence, cpu, &frames)))
+		return found_panic(evidence, findings, cpu, function, frames);
 	finding = why_finding_new(findings, side == WHY_SIDE_USER ? WHY_USER_SPIN : WHY_KERNEL_SPIN,
 				  how_sure(evidence, &places, calm));
 	if (!finding)
@@ -171,9 +226,14 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_KERNEL_SPIN, FINDING_LIKELY);
+	uint32_t frames;
+	const char *function = panic_function(evidence, cpu, &frames);
+	struct why_finding *finding;
 	char thread[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS];
 
+	if (function)
+		return found_panic(evidence, findings, cpu, function, frames);
+	finding = why_finding_new(findings, WHY_KERNEL_SPIN, FINDING_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_say_running(evidence, cpu, thread, sizeof(thread));

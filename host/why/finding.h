@@ -113,6 +113,12 @@ void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
  */
 bool why_finding_state(struct why_finding *finding, const struct why_evidence *evidence);
 /*
+ * Returns whether a return address is in a function whose name has a word that kernels use for their panics,
+ * such as "panic" or "assert".
+ */
+bool why_is_panic_function(const struct why_evidence *evidence, uint64_t address);
+
+/*
  * Adds a line "called from …" for each frame of the CPU's stack, at most `most` lines. Frames in a row with
  * the same return address share one line.
  */

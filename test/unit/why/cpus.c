@@ -13,6 +13,7 @@
 #include <elf.h>
 
 #include "ktrx/slot.h"
+#include "unit/support/elf_file.h"
 #include "unit/support/script.h"
 #include "unit/support/why_cpus.h"
 #include "unit/support/why_support.h"
@@ -185,6 +186,78 @@ static void riscv_kernel_of_unknown_mode_is_not_known_to_spin(void **state)
 	(void)state;
 	stops_with(EM_RISCV, "mstatus=a00000008");
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+}
+
+static const struct elf_file_section kernel_sections[] = {
+	{ ".text", 0x100000, 0x1000, ELF_FILE_CODE },
+	{ ".data", 0x101000, 0x1000, ELF_FILE_DATA },
+	{ NULL, 0, 0, 0 },
+};
+static struct elf_file_symbol kernel_symbols[] = {
+	{ "halt", 0x100030, 0x20, STT_FUNC, 1 },
+	{ "stop", 0x100060, 0x20, STT_FUNC, 1 },
+	{ "open_device", 0x100080, 0x40, STT_FUNC, 1 },
+	{ "ktrace_root", 0x101000, 0x200, STT_OBJECT, 2 },
+	{ NULL, 0, 0, 0, 0 },
+};
+
+/* A CPU stops with interrupts disabled in a function with this name, which open_device() has called. */
+static void stops_in(const char *function)
+{
+	const struct elf_file kernel = { EM_X86_64, ET_EXEC, kernel_sections, kernel_symbols };
+
+	kernel_symbols[1].name = function;
+	stops_with(EM_X86_64, "flags=46 cs=8");
+	script_info()->self = 0x101000;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000 flags=46 cs=8\nstack 1 100064 100090\n";
+	why_kernel_file(&kernel);
+}
+
+/* The kernel does not call ktrace_panic(). */
+static void functions_for_panics_are_known_by_name(void **state)
+{
+	static const char *const names[] = { "panic",	    "kernel_panic", "assert_fail",  "__assert",
+					     "KernelPanic", "do_oops",	    "die_if_kernel" };
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+		stops_in(names[n]);
+		assert_int_equal(why_judge()->verdict, WHY_PANIC);
+		assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+		why_says("thread 5 (worker) has stopped in");
+		why_says("called from open_device+0x10");
+		why_says("to be more certain: call ktrace_panic()");
+		why_teardown(state);
+		why_cpus_begin(state);
+	}
+}
+
+static void other_names_are_no_panic(void **state)
+{
+	static const char *const names[] = { "stop", "diet", "data_abort", "asserted", "panics" };
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+		stops_in(names[n]);
+		assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+		why_teardown(state);
+		why_cpus_begin(state);
+	}
+}
+
+/* The function for panics is an endless loop, and the CPU takes interrupts. */
+static void loop_in_panic_function_is_a_panic(void **state)
+{
+	const struct elf_file kernel = { EM_X86_64, ET_EXEC, kernel_sections, kernel_symbols };
+
+	(void)state;
+	kernel_symbols[1].name = "panic";
+	spins_at(0x100064, 0x100064);
+	script_info()->machine = EM_X86_64;
+	script_info()->self = 0x101000;
+	script_info()->registers = "cpu 1 pc=100064 sp=2000 flags=246 cs=8\nstack 1 100090\n";
+	why_kernel_file(&kernel);
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	why_says("thread 5 (worker) has stopped in panic() on CPU 1");
+	why_says("called from open_device+0x10");
 }
 
 /* The hook says that interrupts are disabled, but the kernel enabled them without calling it. */
@@ -533,6 +606,9 @@ int main(void)
 		TEST(masked_irqs_in_pstate_show_spin),
 		TEST(interrupts_off_in_both_modes_of_riscv_show_spin),
 		TEST(riscv_kernel_of_unknown_mode_is_not_known_to_spin),
+		TEST(functions_for_panics_are_known_by_name),
+		TEST(other_names_are_no_panic),
+		TEST(loop_in_panic_function_is_a_panic),
 		TEST(enabled_interrupts_in_registers_refute_spin),
 		TEST(idle_cpu_with_masked_irqs_does_not_spin),
 		TEST(half_second_with_interrupts_disabled_is_no_spin),
