@@ -20,7 +20,8 @@ bool why_shows_activity(const struct why_evidence *evidence);
 
 /*
  * Corrects the interrupt state of each CPU by its registers, because the kernel may not call the hook
- * wherever it enables or disables interrupts. A CPU counts as "disabled" only if it has also been silent for long.
+ * wherever it enables or disables interrupts. A CPU counts as "disabled" only if it has also been silent for
+ * long.
  */
 void why_mask_settle(struct why_evidence *evidence);
 
