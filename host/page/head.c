@@ -121,15 +121,20 @@ static int write_summary(const struct page *page, struct base_output *out, const
 	return status;
 }
 
+/* Writes a text that may be NULL. */
+static void put_text(struct base_output *out, const char *key, const char *text)
+{
+	base_json_put(out, key, text ? text : "");
+}
+
 /* Writes what describes the trace as a whole. */
 static void write_trace(const struct page *page, struct base_output *out, const struct tally *tally)
 {
 	const struct ktread_info *info = ktread_info(page->trace);
 
 	base_json_put(out, "kernel", info->kernel);
-	base_json_put(out, "machine",
-		      base_machine_name(info->machine) ? base_machine_name(info->machine) : "");
-	base_json_put(out, "file", page->options.redact ? "" : page->options.file);
+	put_text(out, "machine", base_machine_name(info->machine));
+	put_text(out, "file", page->options.redact ? NULL : page->options.file);
 	base_json_put_bool(out, "redacted", page->options.redact);
 	base_json_put_text(out, "unit", info->frequency ? "ns" : "ticks");
 	base_json_put_bool(out, "live", page->options.live);
@@ -204,7 +209,7 @@ static int write_head(struct page *page, struct base_output *out)
 		status = ktread_rewind(page->trace);
 	if (status == 0 && page->options.verdict)
 		status = write_verdict(page, out);
-	base_json_put(out, "version", page->options.version);
+	put_text(out, "version", page->options.version);
 	base_output_text(out, "}\n");
 	return status;
 }

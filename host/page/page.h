@@ -25,10 +25,10 @@ struct page;
 struct symbols;
 
 struct page_options {
-	const char *file; /* name of the trace, as the page shows it; borrowed */
+	const char *file; /* name of the trace, as the page shows it; NULL: none; borrowed */
 	/* names for addresses; NULL: none; borrowed */
 	struct symbols *symbols;
-	const char *version; /* of the program, as the page shows it; borrowed */
+	const char *version; /* of the program, as the page shows it; NULL: none; borrowed */
 	/* true if the head contains the verdict of `ktrace why`, for which the whole trace is read */
 	bool verdict;
 	/*

@@ -3,7 +3,7 @@
 # Unit tests of the host. Test ROOM_NAME is test/unit/ROOM/NAME.c. Its entry lists further sources; those of
 # the host's rooms that it calls are found by themselves. An entry is UNIT_WITH_ROOM_NAME, or UNIT_WITH_ROOM
 # for the whole room; a plain word in it is a file of test/unit/support.
-UNIT_ROOMS := analyze base calls capture cmd diff doctor export filter findings flow hunt hwt kdump ktread live mcp observe plugin profile record schedule why
+UNIT_ROOMS := analyze base calls capture cmd diff doctor export filter findings flow hunt hwt kdump ktread live mcp observe page plugin profile record schedule why
 
 UNIT_WITH_analyze_align := ktread_support ktread_writer ktread_sample sched_writer
 UNIT_WITH_analyze_compare := ktread_support ktread_writer ktread_sample
@@ -55,6 +55,7 @@ UNIT_WITH_ktread_seek := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_ktread_stream := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_ktread_stream_damage := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_live := script
+UNIT_WITH_page := ktread_support ktread_writer sched_writer page_decode
 UNIT_WITH_plugin := plugin_support $(filter-out host/plugin/plugin.c,$(wildcard host/plugin/*.c))
 UNIT_WITH_schedule := host/schedule/noise.c
 UNIT_WITH_schedule_match := host/schedule/match.c
