@@ -2,6 +2,9 @@
 #include "page/pass.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "ktrx/v2.h"
 
 /* A window is read from this time before it, in ns, so that the states at its beginning are known. */
 #define MARGIN UINT64_C(20000000)
@@ -64,24 +67,40 @@ static unsigned class_of_span(const struct spans_span *span)
 	}
 }
 
+/* Returns the string that names a span. A lock whose name was not recorded gets the name of its address. */
+static uint32_t name_span(struct page_pass *pass, const struct spans_span *span,
+			  const struct ktread_event *event)
+{
+	static const char wait[] = "wait ";
+	char text[SPAN_NAMES_MOST], *name = text;
+	size_t length = span_name(&pass->names, pass->page->trace, span, event,
+				  wellknown_of(&pass->page->known, event), text);
+	uint32_t symbol = 0;
+
+	/* The class of the slice shows whether the lock is held or waited for. */
+	if (span->kind == WELLKNOWN_LOCK_CONTEND) {
+		name += sizeof(wait) - 1;
+		length -= sizeof(wait) - 1;
+	}
+	if (class_of_span(span) >= PAGE_CLASS_LOCK_WAIT && length > 2 && memcmp(name, "0x", 2) == 0)
+		symbol = page_symbol(&pass->symbols, &pass->strings, span->key, PAGE_SYMBOL_ANY);
+	return symbol ? symbol : page_string(&pass->strings, name, length);
+}
+
 static void begin_span(void *context, struct spans_owner who, unsigned lane, const struct spans_span *span,
 		       const struct ktread_event *event)
 {
 	struct page_pass *pass = context;
 	struct page_owner *owner = page_owner_of(pass, who);
 	struct page_begun *begun;
-	char name[SPAN_NAMES_MOST];
-	size_t length;
 
 	if (!owner)
 		return;
 	begun = lane ? &owner->lock[lane - 1] : &owner->nest[owner->depth++];
-	length = span_name(&pass->names, pass->page->trace, span, event,
-			   wellknown_of(&pass->page->known, event), name);
 	*begun = (struct page_begun){ .begin = event->stamp,
 				      .slot = event->index,
 				      .ring = event->ring,
-				      .name = page_string(&pass->strings, name, length),
+				      .name = name_span(pass, span, event),
 				      .class = (uint8_t)class_of_span(span) };
 }
 
@@ -174,6 +193,21 @@ static void note_tails(struct page_pass *pass)
 	}
 }
 
+/* Looks up the names of the addresses in an event. */
+static void name_addresses(struct page_pass *pass, const struct ktread_event *event)
+{
+	struct ktread_value value;
+
+	if (!pass->symbols.from)
+		return;
+	page_symbol(&pass->symbols, &pass->strings, event->site, PAGE_SYMBOL_RETURN);
+	for (uint32_t n = 0; n < event->callers && n < 2; n++)
+		page_symbol(&pass->symbols, &pass->strings, event->caller[n], PAGE_SYMBOL_RETURN);
+	for (uint32_t n = 0; n < event->type->fields; n++)
+		if (event->type->field[n].type == KTRX_TYPE_POINTER && ktread_value(event, n, &value) == 0)
+			page_symbol(&pass->symbols, &pass->strings, value.number, PAGE_SYMBOL_ANY);
+}
+
 /* Adds the event itself, and its samples if it is a counter. */
 static int write_event(struct page_pass *pass, const struct ktread_event *event,
 		       const struct wellknown *known)
@@ -191,6 +225,7 @@ static int write_event(struct page_pass *pass, const struct ktread_event *event,
 	if (status < 0)
 		return status;
 	pass->events++;
+	name_addresses(pass, event);
 	return page_events_add(&pass->list, &pass->strings, time, owner ? owner->lane : 0, event,
 			       pass->page->options.redact);
 }
@@ -220,6 +255,7 @@ static int end_block(struct page_pass *pass)
 	if (pass->strings.new.failed || pass->lanes.new.failed)
 		return KTREAD_E_MEMORY;
 	page_strings_write(&pass->strings, pass->block);
+	page_symbols_write(&pass->symbols, pass->block);
 	page_lanes_write(&pass->lanes, pass->block);
 	if (page_slices_write(&pass->slices, pass->lanes.count, pass->block) < 0)
 		return KTREAD_E_MEMORY;
@@ -259,6 +295,8 @@ static int open_pass(struct page_pass *pass, page_take *take, void *context)
 	struct spans_sink sink = page_spans_sink;
 	int status;
 
+	pass->symbols.from = pass->page->options.symbols;
+	pass->symbols.redact = pass->page->options.redact;
 	pass->ring = calloc((size_t)ktread_info(pass->page->trace)->rings + 1, sizeof(*pass->ring));
 	pass->block = page_block_create(take, context);
 	if (!pass->ring || !pass->block)
@@ -281,6 +319,7 @@ static void close_pass(struct page_pass *pass)
 	page_bytes_free(&pass->lanes.new);
 	page_slices_free(&pass->slices);
 	page_events_free(&pass->list);
+	page_symbols_free(&pass->symbols);
 	page_counters_free(&pass->counters);
 	free(pass->arrows.arrow);
 	free(pass->gaps.gap);

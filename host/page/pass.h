@@ -14,6 +14,7 @@
 #include "page/lanes.h"
 #include "page/series.h"
 #include "page/slices.h"
+#include "page/symbols.h"
 
 struct page {
 	struct ktread *trace; /* not owned */
@@ -87,6 +88,7 @@ struct page_pass {
 	struct page_arrows arrows;
 	struct page_counters counters;
 	struct page_gaps gaps;
+	struct page_symbols symbols;
 	struct threads *threads;
 	struct spans *spans;
 	struct span_names names;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Names of the addresses in a page. */
+#ifndef PAGE_SYMBOLS_H
+#define PAGE_SYMBOLS_H
+
+#include <stdint.h>
+
+#include "analyze/symbols.h"
+#include "base/index.h"
+#include "page/lanes.h"
+
+/* maximum number of addresses that are looked up; the names of further ones are not written */
+#define PAGE_SYMBOLS_MOST (UINT32_C(1) << 18)
+
+struct page_symbols {
+	struct symbols *from; /* NULL: no names; not owned */
+	bool redact;	      /* true to leave out source files */
+	struct page_symbol {
+		uint64_t address;
+		uint32_t name; /* string; 0: the address has no name */
+	} * symbol;
+	uint32_t count, room, written;
+	struct base_index index; /* symbols by address */
+};
+
+enum page_symbol_kind {
+	PAGE_SYMBOL_ANY,    /* code or data */
+	PAGE_SYMBOL_RETURN, /* a return address */
+};
+
+/*
+ * Returns the number of the string that names an address, for example "sleep+0x1f (proc.c:30)"; 0 if the
+ * address has no name, or memory is short. The name will be written with the next block.
+ */
+uint32_t page_symbol(struct page_symbols *symbols, struct page_strings *strings, uint64_t address,
+		     enum page_symbol_kind kind);
+/* Appends the section with the names that no block has yet. */
+void page_symbols_write(struct page_symbols *symbols, struct page_block *block);
+void page_symbols_free(struct page_symbols *symbols);
+
+#endif
