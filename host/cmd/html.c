@@ -34,7 +34,7 @@ static const struct options_syntax syntax = {
 	.about = "Writes a trace as one HTML file, which any browser opens from the disk, without a network: "
 		 "lanes of CPUs and threads, calls, interrupts, faults and locks.",
 	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
-		   trace_machine_options, trace_layout_options, trace_calls_options },
+		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options },
 	.end = "Examples:\n"
 	       "  ktrace html boot.ktrx -o boot.html\n"
 	       "  ktrace html --since 2 --until 2.5 boot.ktrx -o boot.html\n",
@@ -67,7 +67,8 @@ static int write_page(const struct html_command *html, struct ktread *trace, str
 
 static int run_html(int argc, char **argv)
 {
-	struct html_command html = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true } };
+	struct html_command html = { .args = { TRACE_ARGS(&syntax, argv[0]), .beside = TRACE_BESIDE_CALLS,
+					       .shows_calls = true } };
 	struct trace_args *args = &html.args;
 	struct symbols *symbols;
 	struct ktread *trace;

@@ -30,7 +30,7 @@ void page_slice_end(struct page_pass *pass, const struct page_begun *begun, uint
 		.other = begun->other,
 		.row = (uint8_t)row,
 		.class = begun->class,
-		.depth = (uint8_t)depth,
+		.depth = (uint16_t)depth,
 		.flags = (uint8_t)flags,
 	};
 
@@ -237,6 +237,12 @@ static int take_event(struct page_pass *pass, const struct ktread_event *event)
 
 	pass->event = event;
 	pass->last = event->stamp > pass->last ? event->stamp : pass->last;
+	if (ktread_ring(pass->page->trace, event->ring)->kind == KTREAD_RING_BESIDE) {
+		status = page_functions_event(pass, event);
+		if (status == 0)
+			status = write_event(pass, event, known);
+		return status < 0 ? status : pass->error;
+	}
 	gaps_event(pass->page->gaps, event);
 	note_loss(pass, event);
 	status = threads_event(pass->threads, event, known, event->stamp);
@@ -284,6 +290,7 @@ static int take_all(struct page_pass *pass)
 	spans_finish(pass->spans);
 	spans_close(pass->spans, pass->last);
 	page_states_end(pass);
+	page_functions_end(pass);
 	page_requests_forget(pass);
 	if (pass->until == UINT64_MAX)
 		note_tails(pass);
@@ -318,6 +325,7 @@ static void close_pass(struct page_pass *pass)
 	page_strings_free(&pass->strings);
 	page_bytes_free(&pass->lanes.new);
 	page_slices_free(&pass->slices);
+	page_functions_free(pass);
 	page_events_free(&pass->list);
 	page_symbols_free(&pass->symbols);
 	page_counters_free(&pass->counters);

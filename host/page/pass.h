@@ -10,6 +10,7 @@
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "base/ticks.h"
+#include "export/functions.h"
 #include "page/events.h"
 #include "page/lanes.h"
 #include "page/series.h"
@@ -76,6 +77,19 @@ struct page_owners {
 	uint32_t room;
 };
 
+/* Functions of a hardware trace. */
+struct page_functions {
+	struct functions model;
+	struct page_track {
+		uint32_t lane;
+		uint32_t depth; /* number of open functions; the first `room` of them are in `open` */
+		uint32_t room;
+		struct page_begun *open;
+	} * track;
+	uint32_t tracks, room;
+	unsigned flags; /* of the slices that end now */
+};
+
 struct page_pass {
 	struct page *page;
 	uint64_t since, until; /* times to write; `until` is excluded */
@@ -89,6 +103,7 @@ struct page_pass {
 	struct page_counters counters;
 	struct page_gaps gaps;
 	struct page_symbols symbols;
+	struct page_functions functions;
 	struct threads *threads;
 	struct spans *spans;
 	struct span_names names;
@@ -140,6 +155,14 @@ void page_requests_event(struct page_pass *pass, const struct ktread_event *even
 			 const struct wellknown *known);
 /* Ends all requests without a known end: slots are missing. */
 void page_requests_forget(struct page_pass *pass);
+
+/* ---- functions.c ---- */
+
+/* Takes an event of a hardware trace. Returns 0 or KTREAD_E_MEMORY. */
+int page_functions_event(struct page_pass *pass, const struct ktread_event *event);
+/* Ends all functions at the end of the trace. */
+void page_functions_end(struct page_pass *pass);
+void page_functions_free(struct page_pass *pass);
 
 /* ---- pass.c ---- */
 

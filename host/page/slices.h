@@ -42,7 +42,8 @@ struct page_slice {
 	uint32_t lane;
 	uint32_t name;	/* string */
 	uint32_t other; /* a lane that the slice refers to, plus 1; 0: none */
-	uint8_t row, class, depth, flags;
+	uint16_t depth;
+	uint8_t row, class, flags;
 };
 
 struct page_slices {

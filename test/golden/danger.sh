@@ -69,6 +69,9 @@ harmless text ktrace why %.ktrx
 harmless json ktrace why --json %.ktrx
 harmless utf8 ktrace doctor %.ktrx
 harmless json ktrace doctor --json %.ktrx
+# The head of a page, and the strings in its blocks.
+harmless json "ktrace html %.ktrx -o - | sed -n '/id=.ktrace-head/,/<.script>/p' | sed '1d;\$d'"
+harmless utf8 "ktrace html %.ktrx -o page-%.html; PYTHONDONTWRITEBYTECODE=1 python3 $root/test/golden/page/check.py --strings page-%.html"
 harmless json ktrace export --format json %.ktrx -o -
 harmless json ktrace export --format json --with %.ktrace %.ktrx -o -
 harmless strings ktrace export --format perfetto %.ktrx -o out

@@ -19,12 +19,21 @@ per_thread() {
 	stats | check | export*perfetto* | export*fxt*) echo 1024 65536 ;;
 	export*json*) echo 2048 65536 ;;
 	why) echo 3072 16384 ;;
+	html*) echo 5120 65536 ;;
+	esac
+}
+
+# Prints the KB that a command needs in addition to those of all commands.
+in_addition() {
+	case $1 in
+	html*) echo 49152 ;;
+	*) echo 0 ;;
 	esac
 }
 
 per_lock() {
 	case $1 in
-	why) echo 2560 16384 ;;
+	why | html*) echo 2560 16384 ;;
 	doctor) echo 512 65536 ;;
 	*) echo 0 0 ;;
 	esac
@@ -42,7 +51,7 @@ kilobytes() {
 fits() {
 	command=$1 threads=$2 cpus=$4 locks=${5:-0}
 	# shellcheck disable=SC2046
-	most=$((base + per_cpu * cpus + $(kilobytes "$threads" $(per_thread "$command")) +
+	most=$((base + $(in_addition "$command") + per_cpu * cpus + $(kilobytes "$threads" $(per_thread "$command")) +
 		$(kilobytes "$locks" $(per_lock "$command"))))
 	# shellcheck disable=SC2086
 	set -- $($used build/bin/ktrace $command "$tmp/trace.ktrx")
@@ -56,7 +65,7 @@ for size in "16 2000 4" "16 24000 4" "20000 1 4" "100000 1 4" "16 4000 1000" "16
 	build/test/memory-trace "$tmp/trace.ktrx" $size || exit 1
 	for command in show "show --json" "show --svg -" summary stats check why doctor "export --format json -o /dev/null" \
 		"export --format perfetto -o $tmp/out" "export --format stream -o $tmp/out" "export --format fxt -o $tmp/out" \
-		"export --format ctf -o $tmp/folder"; do
+		"export --format ctf -o $tmp/folder" "html -o $tmp/out"; do
 		rm -rf "$tmp/folder"
 		# shellcheck disable=SC2086
 		fits "$command" $size

@@ -35,7 +35,7 @@ for c in show summary stats check why export html decode; do
 		echo "$c --machine" >>covered
 		refused $c --machine $all --machine riscv64 v2.ktrx
 		case $c in
-		show | export)
+		show | export | html)
 			echo "$c --with-elf" >>covered
 			for option in '--with-elf elf' '--with-root share' --branches; do
 				refused $c "${option%% *}" $all $option $file

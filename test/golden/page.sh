@@ -6,7 +6,7 @@
 
 build/test/cmd-traces "$tmp" >"$tmp/log" 2>&1 && build/test/why-traces "$tmp" >"$tmp/log" 2>&1 &&
 	build/test/danger-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
-ktrace=$PWD/build/bin/ktrace check=$PWD/test/golden/page/check.py schema=$PWD/test/schema.py
+root=$PWD ktrace=$PWD/build/bin/ktrace check=$PWD/test/golden/page/check.py schema=$PWD/test/schema.py
 cd "$tmp" || exit 1
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
@@ -36,6 +36,22 @@ check "--redact: no text of an event is in the page" test ! -s redacted.text
 check "--redact: the page is the trace" python3 "$check" "$ktrace" page.html typed.ktrx
 check "--redact: the head says so" grep -q '"redacted":true' page.html
 check "--redact: the head has no path" grep -q '"file":null' page.html
+
+# ---- Functions of a hardware trace. After a loss, it is unknown when those that were open ended.
+cp "$root/test/golden/hwt_views/beside.steps" . && ln -s "$root/build/test/ktrace-script" ktrace || exit 1
+./ktrace html --with beside.steps v2.ktrx -o page.html >log 2>&1
+cat >functions.expected <<'END'
+CPU 0 functions, thread 12: frobnicate 95000+39000?
+CPU 0 functions, thread 12:   handle_irq 103600+30400?
+CPU 0 functions, thread 12:     schedule 109000+25000?
+CPU 0 functions, thread 13: schedule 115000+1000
+CPU 0 functions, thread 13: syscall 116000+18000?
+CPU 0 functions, thread 13: syscall 135000+169000?
+CPU 1 functions: syscall 199000+15000?
+CPU 1 functions:   frobnicate 200000+14000?
+END
+python3 "$check" --functions page.html >functions
+check "functions of a hardware trace: $(diff functions.expected functions)" cmp functions.expected functions
 
 # ---- Damaged traces: the page shows what could be read.
 for size in 5000 20000 40000; do

@@ -3,6 +3,8 @@
 
     python3 test/golden/page/check.py KTRACE PAGE TRACE [OPTION...]
     python3 test/golden/page/check.py --text PAGE       prints the texts in the fields of events
+    python3 test/golden/page/check.py --strings PAGE    prints all strings of the blocks
+    python3 test/golden/page/check.py --functions PAGE  prints the functions of a hardware trace
 
 The page was made from the trace, with the options. Prints a line for each mistake, and fails if there is one.
 """
@@ -13,7 +15,7 @@ import sys
 
 from page import Page
 
-CPU, THREAD, COUNTER = 0, 1, 2
+CPU, THREAD, FUNCTIONS = 0, 1, 3
 STATE_ROW, NEST_ROW = 0, 1
 STATES = {"running": 1, "runnable": 2, "sleeping": 3, "waiting": 4, "stopped": 5, "dead": 6}
 IDLE, END_UNKNOWN = 8, 2
@@ -138,7 +140,20 @@ def print_texts(page):
                 print(value)
 
 
+def print_functions(page):
+    for lane, (kind, _, name, _, _) in enumerate(page.lanes):
+        for part in page.slices[lane, NEST_ROW] if kind == FUNCTIONS else ():
+            end = "?" if part["flags"] & END_UNKNOWN else ""
+            print(f"{name}: {'  ' * part['depth']}{part['name']} {part['begin']}+{part['duration']}{end}")
+
+
 def main():
+    if sys.argv[1] == "--strings":
+        print("\n".join(Page(sys.argv[2]).strings))
+        return
+    if sys.argv[1] == "--functions":
+        print_functions(Page(sys.argv[2]))
+        return
     if sys.argv[1] == "--text":
         print_texts(Page(sys.argv[2]))
         return
