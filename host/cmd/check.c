@@ -104,6 +104,7 @@ struct rules *default_rules(const char *name)
 struct check_command {
 	struct trace_args args;
 	const char *path;
+	const char *page; /* value of --page; NULL if not given */
 	char usual[PATH_MAX];
 	bool all, json, ids, listed;
 	struct rules *rules;
@@ -117,6 +118,8 @@ static const struct option_row rows[] = {
 	{ "rules", 0, "FILE", "file with the rules; for the format see ktrace-check(1) or doc/rules.md",
 	  options_set_text, AT(path) },
 	{ "all", 0, NULL, "list every violation", options_set_flag, AT(all) },
+	{ "page", 0, "FILE", "if a rule is violated, write the trace as a page, as 'ktrace html' does",
+	  options_set_text, AT(page) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
 	{ "ids", 0, NULL,
 	  "print RING.SLOT, as 'ktrace goto' takes it, of each event (default if the run can be repeated)",
@@ -238,6 +241,8 @@ static int run_loaded(struct check_command *command)
 	failed = trace_output_status(command->args.name, "standard output",
 				     base_output_close(&command->out)) != 0;
 	failed |= trace_args_close(&command->args, trace, status) != 0;
+	if (violated && command->page)
+		failed |= html_file(&command->args, NULL, command->page) != 0;
 	/* A violation determines the exit status even if the rest of the trace was unreadable. */
 	return violated ? EXIT_VIOLATED : failed || command->found.nothing ? EXIT_UNREADABLE : 0;
 }

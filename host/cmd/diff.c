@@ -24,6 +24,7 @@ struct diff_command {
 	struct trace_args args; /* options of the first trace, and of the command */
 	struct trace_args other;
 	bool json;
+	const char *page; /* value of --page; NULL if not given */
 	uint64_t limit, slower;
 	struct ktread *trace[2]; /* NULL: the text is an output of strace */
 	struct diff_trace *read[2];
@@ -33,6 +34,8 @@ struct diff_command {
 #define AT(member) .to = offsetof(struct diff_command, member)
 static const struct option_row rows[] = {
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
+	{ "page", 0, "FILE", "if the traces differ, write B as a page, as 'ktrace html' does",
+	  options_set_text, AT(page) },
 	{ "limit", 'n', "N", "list at most N differences of each sort, 0: all (5)", options_set_number,
 	  AT(limit), .most = UINT32_MAX },
 	{ "slower", 0, "PERCENT",
@@ -72,6 +75,9 @@ static int parse(struct diff_command *command, int argc, char **argv)
 	command->args.path = argv[optind];
 	command->other = command->args;
 	command->other.path = argv[optind + 1];
+	if (command->page && diff_is_strace(command->other.path))
+		return options_refuse(&command->args.line,
+				      "--page needs a trace as B, not the output of strace");
 	return -1;
 }
 
@@ -155,6 +161,8 @@ static int run_loaded(struct diff_command *command)
 			trace_args_close(which ? &command->other : &command->args, command->trace[which], 0);
 	}
 	free(command->result.item);
+	if (status == EXIT_DIFFERS && command->page && command->trace[1])
+		html_file(&command->other, NULL, command->page);
 	return status;
 }
 

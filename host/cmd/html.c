@@ -65,36 +65,60 @@ static int write_page(const struct html_command *html, struct ktread *trace, str
 	return *output_error ? 0 : status;
 }
 
-static int run_html(int argc, char **argv)
+/* Writes the page of an open trace to html->to, and closes the trace. Returns the exit status. */
+static int write_and_close(struct html_command *html, struct ktread *trace)
 {
-	struct html_command html = { .args = { TRACE_ARGS(&syntax, argv[0]), .beside = TRACE_BESIDE_CALLS,
-					       .shows_calls = true } };
-	struct trace_args *args = &html.args;
+	struct trace_args *args = &html->args;
 	struct symbols *symbols;
-	struct ktread *trace;
-	int status = trace_args_parse(args, argc, argv), output_error = 0, fd, result;
+	int output_error = 0, result;
+	int status = trace_symbols_open(args->name, html->elf, trace, &symbols);
+	const int fd = status ? -1 : output_file_open(args, html->to);
 
-	if (status >= 0)
-		return status;
-	if (!html.to && isatty(STDOUT_FILENO)) {
-		command_message(args->name, "no output file given (-o OUT)");
-		return command_usage(args->name);
-	}
-	if (!html.to)
-		html.to = "-";
-	status = trace_args_open(args, &trace);
-	if (status)
-		return status;
-	status = trace_symbols_open(args->name, html.elf, trace, &symbols);
-	fd = status ? -1 : output_file_open(args, html.to);
 	if (fd < 0) {
 		symbols_close(symbols);
 		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;
 	}
-	result = write_page(&html, trace, symbols, fd, &output_error);
+	result = write_page(html, trace, symbols, fd, &output_error);
 	symbols_close(symbols);
-	status = output_file_close(args, html.to, fd, output_error);
+	status = output_file_close(args, html->to, fd, output_error);
 	return trace_args_close(args, trace, result) | status;
+}
+
+int html_file(const struct trace_args *args, const char *elf, const char *to)
+{
+	struct html_command html = { .args = *args, .to = to, .elf = elf };
+	struct ktread *trace = trace_args_reopen(args, false);
+	int status = EXIT_BAD_INPUT;
+
+	html.args.filter = NULL; /* it stays the caller's */
+	if (!trace)
+		command_message(args->name, "%s: no page is written: %s", args->path, ktread_message(NULL));
+	else if (foreign_calls_set(trace) < 0)
+		status = trace_args_close(&html.args, trace, KTREAD_E_MEMORY);
+	else
+		status = write_and_close(&html, trace);
+	if (status == 0)
+		command_message(args->name, "%s: page of %s", to, args->path);
+	return status;
+}
+
+static int run_html(int argc, char **argv)
+{
+	struct html_command html = { .args = { TRACE_ARGS(&syntax, argv[0]), .beside = TRACE_BESIDE_CALLS,
+					       .shows_calls = true } };
+	struct ktread *trace;
+	int status = trace_args_parse(&html.args, argc, argv);
+
+	if (status >= 0)
+		return status;
+	if (!html.to && isatty(STDOUT_FILENO)) {
+		command_message(html.args.name, "no output file given (-o OUT)");
+		return command_usage(html.args.name);
+	}
+	if (!html.to)
+		html.to = "-";
+	status = trace_args_open(&html.args, &trace);
+	return status ? status : write_and_close(&html, trace);
 }
 
 const struct command command_html = {

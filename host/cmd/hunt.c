@@ -30,7 +30,7 @@ struct command_hunt {
 	struct hunt_options options;
 	struct capture_run_options run;
 	const char *name;
-	const char *seeds, *input;
+	const char *seeds, *input, *page; /* values of options; NULL if not given */
 	uint64_t jobs;
 	bool json, quiet, minimise;
 	bool painted;
@@ -72,6 +72,9 @@ static const struct option_row rows[] = {
 	  AT(options.resume) },
 	{ "ram-dir", 0, "FOLDER", "folder for the guests' RAM files (the folder of the traces)",
 	  options_set_text, AT(run.ram_dir) },
+	{ "page", 0, "FILE",
+	  "write the trace of the first failure in the summary as a page, as 'ktrace html' does",
+	  options_set_text, AT(page) },
 	{ "json", 0, NULL, "print the summary as one JSON object", options_set_flag, AT(json) },
 	{ "quiet", 'q', NULL, "print the summary and errors only", options_set_flag, AT(quiet) },
 	{ 0 },
@@ -328,6 +331,21 @@ static bool parse_seeds(const char *text, struct hunt_options *options)
 	return rest && !*rest && options->last > 0 && options->last <= HUNT_SEEDS_MOST;
 }
 
+/* Writes the page of the first kind of failure whose trace was kept. */
+static void write_page(const struct command_hunt *command, const struct hunt *hunt)
+{
+	char path[PATH_MAX];
+
+	for (unsigned n = 0; n < hunt->kinds; n++) {
+		if (!hunt->kind[n].first.traced)
+			continue;
+		hunt_name(hunt->options, hunt->kind[n].first.seed, "ktrx", path);
+		html_file(&(struct trace_args){ TRACE_ARGS(NULL, command->name), .path = path },
+			  command->run.elf, command->page);
+		return;
+	}
+}
+
 static int report(struct command_hunt *command, const struct hunt *hunt)
 {
 	int status;
@@ -339,6 +357,8 @@ static int report(struct command_hunt *command, const struct hunt *hunt)
 		print_json(command, hunt);
 	else
 		print_summary(command, hunt);
+	if (command->page)
+		write_page(command, hunt);
 	status = command_flush(command->name);
 	if (status)
 		return status;

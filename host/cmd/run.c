@@ -232,6 +232,7 @@ struct run_command {
 	struct talk talk;
 	struct capture_run_options options;
 	struct run_schedule schedule;
+	const char *page; /* value of --page; NULL if not given */
 };
 
 #define AT(member) .to = offsetof(struct run_command, member)
@@ -282,6 +283,8 @@ static const struct option_row rows[] = {
 	{ "keep-ram", 0, NULL, "do not remove the guest's RAM file", options_set_flag, AT(options.keep_ram) },
 	{ "why", 0, NULL, "if something went wrong, explain it at the end, as 'ktrace why' does",
 	  options_set_flag, AT(talk.why) },
+	{ "page", 0, "FILE", "also write the trace as a page, as 'ktrace html' does", options_set_text,
+	  AT(page) },
 	{ "allow-reboot", 0, NULL, "do not end when the guest resets, which erases the rings",
 	  options_set_flag, AT(options.allow_reboot) },
 	{ "force", 0, NULL,
@@ -348,6 +351,9 @@ static int run_guest(struct run_command *command)
 		print_branches(talk, options, &result);
 	if (talk->why && result.written && result.status != CAPTURE_CLEAN)
 		explain_file(talk->name, options->out, options->elf);
+	if (command->page && result.written)
+		html_file(&(struct trace_args){ TRACE_ARGS(NULL, talk->name), .path = options->out },
+			  options->elf, command->page);
 	if (command->schedule.replay && result.written)
 		return run_schedule_compare(talk->name, &command->schedule, options->out, &result);
 	return result.status;

@@ -286,6 +286,13 @@ struct rules *default_rules(const char *name);
 int trace_rules_load(const char *name, const char *path, struct rules **rules);
 
 /*
+ * Writes a whole trace as a page to the file `to`, as `ktrace html` does, and prints its name on stderr. The
+ * trace is opened anew, as `args` describes it. If `elf` is NULL, uses the kernel named in the trace. Returns
+ * 0, or EXIT_BAD_INPUT after a message.
+ */
+int html_file(const struct trace_args *args, const char *elf, const char *to);
+
+/*
  * Prints on stderr the verdict of `ktrace why` on one trace file. If `elf` is NULL, uses the kernel named
  * in the trace.
  */

@@ -176,6 +176,8 @@ for n in 100 140; do
 	seq 10 49 | sed "s/.*/7 1700000000.0000& read(3, \"\", 200) = $n <0.000$n>/" >$n.strace
 done
 works diff --json 100.strace 140.strace -- --json 100.strace 140.strace
+works diff --page 100.strace v1.bin -- --page out 100.strace v1.bin
+refused diff --page --page out v1.bin 100.strace
 works diff --limit 100.strace 140.strace -- --limit 2 100.strace 140.strace
 works diff -n 100.strace 140.strace -- -n 0 100.strace 140.strace
 works diff --slower 100.strace 140.strace -- --slower 50 100.strace 140.strace
@@ -204,6 +206,7 @@ for option in '--form ram' '--machine x86_64' '--v1-layout spec'; do
 done
 
 works html --redact -o out v2.ktrx -- --redact -o out v2.ktrx
+works check --page --rules mine.rules v2.ktrx -- --rules mine.rules --page out v2.ktrx
 opens html --elf -o out --elf absent v2.ktrx
 works html -o -o out v2.ktrx -- -o - v2.ktrx
 works html --output -o out v2.ktrx -- --output - v2.ktrx

@@ -151,7 +151,7 @@ done
 
 # ---- run
 for option in --out -o --timeout --stall --on-stall --expect --expect-continue --events --branches --trace-unit --elf --transport --ram-dir \
-	--keep-ram --why --allow-reboot --force -q; do
+	--keep-ram --why --page --allow-reboot --force -q; do
 	at=$(cd "$root" && grep -l -e " run .*$option\|run_.*$option\|$option" test/qemu/*.sh | head -n 1)
 	beyond run $option "${at:-test/qemu/run_bad_input.sh}"
 done
@@ -174,7 +174,7 @@ refused run --deadline --deadline 1 -- true
 refused run --seed --replay v2.ktrx --seed 1
 
 # ---- hunt
-for option in --seeds --jobs -j --deadline --noise --input --timeout --expect --first --out -o --resume --ram-dir --json --quiet -q; do
+for option in --seeds --jobs -j --deadline --noise --input --timeout --expect --page --first --out -o --resume --ram-dir --json --quiet -q; do
 	beyond hunt $option test/qemu/hunt.sh
 done
 beyond hunt --elf test/qemu/hunt_hooks.sh

@@ -45,9 +45,10 @@ check "--resume: the summary has results of both hunts" grep -q '^[34] runs, ' "
 
 # ---- A failure in each run: seed 0 is the first
 
-hunt unseen --expect "a text that is not written" --first --jobs 1 -- $fine
+hunt unseen --page "$tmp/unseen.html" --expect "a text that is not written" --first --jobs 1 -- $fine
 equal "--expect: status" 10 "$status"
 summary_has "the expected text was not seen"
+check "--page: the first failure is there as a page" grep -q 'class="ktrace-block"' "$tmp/unseen.html"
 equal "--first ends the hunt" 0 "$(seeds unseen)"
 
 # ---- What cannot be judged

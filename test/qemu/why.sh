@@ -100,7 +100,8 @@ equal "the kernel that was booted, removed: no message is printed" "" "$(cat "$t
 unset KERNEL
 
 # shellcheck disable=SC2046
-run --why -- $(demo x86_64 2) -append run=mix
+run --why --page "$tmp/run.html" -- $(demo x86_64 2) -append run=mix
 equal "run --why: a run that ends well has status 0" 0 "$status"
 check "run --why: no verdict is printed for a run that ends well" sh -c '! grep -q "^[a-z-]* (" "$0"' "$tmp/err"
+check "run --page: the trace is there as a page" grep -q 'class="ktrace-block"' "$tmp/run.html"
 done_testing
