@@ -23,7 +23,7 @@ function lanes(reader, trace) {
 		const number = reader.varint();
 		const name = trace.string(reader.varint());
 		const group = trace.string(reader.varint());
-		trace.table[index] = trace.addLane(kind, number, name, group, reader.varint());
+		trace.addLane(index, kind, number, name, group, reader.varint());
 	}
 }
 

@@ -3,6 +3,7 @@
 "use strict";
 (function (kt) {
 const around = 40;	// events that are listed
+const contexts = ["", "interrupt", "NMI"];
 
 // Returns a table of names and values.
 function pairs(rows) {
@@ -78,6 +79,7 @@ function describeEvent(state, { event }) {
 		["time", kt.moment(events.time[event])],
 		["CPU", events.cpu(event) < 0 ? "" : String(events.cpu(event))],
 		["thread", laneLink(state, trace.lanes[events.column("lane", event)])],
+		["context", contexts[events.column("context", event)] ?? ""],
 		["event", events.idOf(event)],
 		...events.fields(event, trace.types, trace.strings).map((field) =>
 			[field.name, field.text + (field.unit ? " " + field.unit : "")]),

@@ -3,11 +3,9 @@
 "use strict";
 (function (kt) {
 class Lane {
-	constructor(index, kind, number, name, group, flags) {
-		Object.assign(this, { index, kind, number, name, group, idle: (flags & 1) !== 0 });
-		this.key = "ctnfo"[kind] + number;	// names the lane in links
-		if (kind > 1)
-			this.key += "." + name;
+	// `key` names the lane in links.
+	constructor(index, key, kind, number) {
+		Object.assign(this, { index, key, kind, number });
 		this.rows = [];
 		this.clear();
 	}
@@ -34,7 +32,7 @@ class Trace {
 		this.head = head;
 		this.begin = Number(head.begin) || 0;
 		this.end = Math.max(Number(head.end) || 0, this.begin + 1);
-		this.types = new Map((head.types || []).map((type) => [type.id, { ...type, name: fullName(type) }]));
+		this.types = new Map((head.types || []).map((type) => [type.id, type]));
 		this.notes = [];
 		this.lanes = [];
 		this.byKey = new Map();
@@ -47,6 +45,8 @@ class Trace {
 		this.stacks = [];
 		this.symbols = new Map();	// by address: names
 		this.table = [];	// the lanes in the order of the blocks
+		this.counts = new Map();	// by kind and number: how many lanes there are
+		this.latest = new Map();	// by kind and number: the last lane
 		this.arrows = [];
 		this.gaps = [];
 		this.events = new kt.Events();
@@ -58,17 +58,25 @@ class Trace {
 		return this.strings[index] ?? "";
 	}
 
-	addLane(kind, number, name, group, flags) {
-		const lane = new Lane(this.lanes.length, Math.min(kind, 4), number, name, group, flags);
-		const known = this.byKey.get(lane.key);
-		if (known) {
-			known.name = name || known.name;
-			known.group = group || known.group;
-			known.idle = lane.idle;
-			return known;
+	// Adds lane `index` of the sequence of blocks, or changes its name. If another window of the trace is loaded, a
+	// lane of the same kind and number is used again. A number can have several lanes: ids of threads are used again.
+	addLane(index, kind, number, name, group, flags) {
+		let lane = this.table[index];
+		if (!lane) {
+			const base = ("ctnf"[kind] ?? "o") + number;
+			const count = (this.counts.get(base) ?? 0) + 1;
+			this.counts.set(base, count);
+			const key = count === 1 ? base : base + "." + count;
+			lane = this.byKey.get(key);
+			if (!lane) {
+				lane = new Lane(this.lanes.length, key, Math.min(kind, 4), number);
+				this.lanes.push(lane);
+				this.byKey.set(key, lane);
+			}
+			this.latest.set(base, lane);
 		}
-		this.lanes.push(lane);
-		this.byKey.set(lane.key, lane);
+		Object.assign(lane, { name, group, idle: flags % 2 === 1 });
+		this.table[index] = lane;
 		return lane;
 	}
 
@@ -79,8 +87,9 @@ class Trace {
 		return lane;
 	}
 
+	// Returns the lane of a CPU (kind 0) or a thread (kind 1); of a thread whose id was used again, the last one.
 	lane(kind, number) {
-		return this.byKey.get("ct"[kind] + number);
+		return this.latest.get("ct"[kind] + number);
 	}
 
 	// Makes the indices. May be called again after more blocks.
@@ -155,11 +164,6 @@ kt.spanName = function (trace, strip, i) {
 	const note = strip.notes?.get(i);
 	return (trace.string(strip.name[i]) || kt.className(strip.kind[i])) + (note ? ": " + note : "");
 };
-
-// Returns the name of an event type as ktrace show prints it: sched.switch.
-function fullName(type) {
-	return type.category && !type.name.startsWith(type.category + ".") ? type.category + "." + type.name : type.name;
-}
 
 function finishCounter(lane) {
 	if (!lane.samples.length)

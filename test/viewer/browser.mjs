@@ -206,6 +206,35 @@ async function address() {
 	await page.context().close();
 }
 
+// Answers as ktrace open does. The page then has no data in it.
+async function served() {
+	const text = readFileSync(path.join(folder, "story.html"), "utf8");
+	const element = (attribute) => text.match(new RegExp("<script [^>]*" + attribute + "[^>]*>([^<]*)"))[1];
+	const answers = {
+		"/token/": ["text/html", text.replace(/<script id="ktrace-head[^]*?<script>/, "<script>")],
+		"/token/head": ["application/json", element("ktrace-head")],
+		"/token/blocks?n=0": ["application/octet-stream", Buffer.from(element("ktrace-block"), "base64")],
+		"/token/event?id=1.8": ["application/json", JSON.stringify({ source: "lock.c:7" })],
+	};
+	const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+	const page = await context.newPage();
+	page.setDefaultTimeout(patience);
+	await context.route("**/*", (route) => {
+		const { pathname, search } = new URL(route.request().url());
+		const answer = answers[pathname + search];
+		return route.fulfill(answer ? { status: 200, contentType: answer[0], body: answer[1] }
+			: { status: 404, contentType: "application/json", body: '{"error":"there is no block with this number"}' });
+	});
+	await page.goto("http://127.0.0.1:1/token/");
+	await page.waitForSelector("html[data-ready]", { state: "attached" });
+	equal("data that comes from a server is shown", ["span", "t5"], await view(page).then((v) => [v.selected, v.lane]));
+	equal("the end of the blocks is no complaint", "", (await page.textContent("#notes")).trim());
+	await page.click("#verdict .evidence button:has-text('event 1.8')");
+	await page.waitForSelector("#body >> text=lock.c:7");
+	result("the server's source line of an event is shown", true);
+	await context.close();
+}
+
 async function failures() {
 	const old = await open("story.html", { before: () => delete globalThis.DecompressionStream,
 		until: "#notes p:not(#loading)" });
@@ -223,7 +252,7 @@ async function failures() {
 }
 
 try {
-	for (const run of [real, hostile, verdict, keyboard, mouse, address, failures])
+	for (const run of [real, hostile, verdict, keyboard, mouse, address, served, failures])
 		await run();
 } catch (error) {
 	result("the test ends", false, String(error.stack).replace(/\n/g, "\n# "));

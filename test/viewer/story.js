@@ -39,7 +39,7 @@ function block() {
 const head = {
 	schema: "ktrace-page/1", kernel: "story", machine: "x86_64", file: "story.ktrx", live: false, whole: true,
 	begin: 0, end: 100 * ms, events: 5, lost: 7, version: "ktrace test", notes: [],
-	types: [{ id: 1, name: "switch", category: "sched", fields: [{ name: "next", kind: "thread" },
+	types: [{ id: 1, name: "sched.switch", category: "sched", fields: [{ name: "next", kind: "thread" },
 		{ name: "name", kind: "text" }] },
 	{ id: 2, name: "lock.contend", category: "lock", fields: [{ name: "lock", kind: "hex" }] },
 	{ id: 3, name: "sched.wake", category: "sched", fields: [{ name: "delay", kind: "signed" }] }],

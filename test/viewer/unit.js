@@ -43,11 +43,11 @@ function open(bytes = block().plain(), document = head) {
 // Makes a strip of spans [begin, end).
 function strip(spans) {
 	const trace = new kt.Trace({ end: 1000 });
-	const lane = trace.addLane(1, 1, "", "", 0);
 	const list = spans.map(([begin, end, kind]) => ({ begin, duration: end - begin, kind: kind ?? 1 }));
 	const bytes = new Block().lanes([{ kind: 1, number: 1 }]).spans(0, 0, list).plain();
 	kt.decodeBlock(new Uint8Array(bytes), trace, "block");
 	trace.finish();
+	const lane = trace.lane(1, 1);
 	kt.paintStrip(lane.strip(0, 0), trace);
 	return lane.strip(0, 0);
 }
@@ -114,6 +114,17 @@ test("the places that recorded an event have their names; lanes can get other na
 	assert.deepStrictEqual(trace.stackOf(4), ["0x2000", "read"]);
 	assert.deepStrictEqual(trace.stackOf(0), []);
 	assert.strictEqual(trace.lane(1, 5).name, "timer");
+});
+
+test("a thread whose id is used again has a lane of its own; another window uses the same lanes again", () => {
+	const bytes = new Uint8Array(new Block().lanes([{ kind: 1, number: 7 }, { kind: 1, number: 7 }]).plain());
+	const trace = open(bytes);
+	const before = [...trace.lanes];
+	assert.deepStrictEqual(before.map((lane) => lane.key), ["t7", "t7.2"]);
+	assert.strictEqual(trace.lane(1, 7), before[1]);
+	trace.restart();
+	kt.decodeBlock(bytes, trace, "block");
+	assert.deepStrictEqual(trace.lanes, before);
 });
 
 test("events of a ring that are out of order are put in order", () => {
