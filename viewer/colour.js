@@ -5,9 +5,9 @@
 (function (kt) {
 const hues = 24;
 
-const light = ["#9aa4b1", "#3f9b57", "#e3b341", "#dfe3e8", "#d9793f", "#8b7fb8", "#b9bec6", "#c9cdd3", "#eef0f3",
+const light = ["#9aa4b1", "#3f9b57", "#e3b341", "#dfe3e8", "#d9793f", "#8b7fb8", "#eceef1", "#c9cdd3", "#eef0f3",
 	"#7fb0e8", "#5b8fd6", "#b65fb0", "#d9534f", "#d6323a", "#4a9aa8", "#8fa5c4"];
-const dark = ["#6b7480", "#3fae63", "#d6a531", "#2c323b", "#c4682f", "#7f73ad", "#4a505a", "#3b414b", "#1d2128",
+const dark = ["#6b7480", "#3fae63", "#d6a531", "#2c323b", "#c4682f", "#7f73ad", "#20252d", "#3b414b", "#1d2128",
 	"#4f86c6", "#4a82cc", "#a655a0", "#cf4d49", "#e0454c", "#3d8b99", "#5f7799"];
 
 function fromHue(number, theme) {

@@ -45,7 +45,8 @@ class Page {
 		if (what === "scroll")
 			kt.id("lanes").scrollTop = this.state.scroll;
 		if (what === "selection") {
-			this.tab(this.open === 0 ? 0 : this.open, true);
+			if (this.state.selection || this.open === 0)
+				this.tab(0);
 			kt.speak(kt.describe(this.state));
 		}
 		if (what === "view" && this.open > 1)
@@ -144,11 +145,10 @@ class Page {
 			id: "tab" + number, onclick: () => this.tab(number) }, title)));
 	}
 
-	tab(number, keep) {
+	tab(number) {
 		this.open = number;
 		tabs.forEach((_, other) => kt.id("tab" + other).setAttribute("aria-selected", String(other === number)));
-		if (!keep || number === 0)
-			this.fillTab();
+		this.fillTab();
 	}
 
 	fillTab() {

@@ -44,12 +44,15 @@ class Layout {
 		group("Counters", all.filter((lane) => lane.kind === 2));
 		const groups = new Map();
 		for (const lane of sorted(all.filter((lane) => lane.kind === 1))) {
-			const title = lane.idle ? idleThreads : lane.group ? "Threads of " + lane.group : "Threads";
+			const title = lane.idle ? idleThreads : lane.group ? "Threads of " + lane.group : "";
 			groups.set(title, [...(groups.get(title) || []), lane]);
 		}
-		for (const [title, lanes] of groups)
-			if (title !== idleThreads)
-				group(title, lanes);
+		// Processes with one thread have no group of their own.
+		const several = [...groups].filter(([title, lanes]) => title && title !== idleThreads && lanes.length > 1);
+		group("Threads", sorted(all.filter((lane) => lane.kind === 1 && !lane.idle
+			&& !several.some(([, lanes]) => lanes.includes(lane)))));
+		for (const [title, lanes] of several)
+			group(title, lanes);
 		group(idleThreads, groups.get(idleThreads) || []);
 		group("Other", all.filter((lane) => lane.kind > 2));
 	}
@@ -105,8 +108,7 @@ class Layout {
 }
 
 function sorted(lanes) {
-	return lanes.sort((a, b) => a.kind - b.kind || (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
-		|| a.idle - b.idle || a.number - b.number);
+	return lanes.sort((a, b) => a.kind - b.kind || a.number - b.number);
 }
 
 // A row of a lock is labelled with the name of the lock, if it has only one.

@@ -134,8 +134,8 @@ kt.showCause = function (state, worst) {
 	if (!begins.length)
 		return;
 	const from = Math.min(...begins);
-	// Less than two waits and two locks do not show how it came about: then more of the time before is shown.
-	const least = spans.length < 4 ? (state.trace.end - state.trace.begin) * 0.1 : 1000;
+	// A single wait does not show how it came about: then more of the time before is shown.
+	const least = spans.length < 2 ? (state.trace.end - state.trace.begin) * 0.1 : 1000;
 	const length = Math.max(Math.max(...begins) - from, least);
 	state.show(from - length * 0.6, length * 2.4);
 	const lane = state.layout.culprits[0];
