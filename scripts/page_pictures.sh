@@ -32,6 +32,6 @@ page deadlock 2 run=abba
 page programs 4 "$many slots=65536"
 page losses 4 "$many slots=1024"
 picture page deadlock
-picture page-event programs / v f s . o p e n Enter Escape f s s s s s s s s
+picture page-calls programs / f o r k Enter Escape f s s s s
 picture page-flame programs 4
 picture page-losses losses
