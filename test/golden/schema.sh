@@ -76,7 +76,7 @@ done <"$tmp/commands"
 check "commands have --json: $(paste -sd ' ' "$tmp/with-json")" test "$(wc -l <"$tmp/with-json")" -ge 15
 for schema in spec/schema/*.json; do
 	name=$(basename "$schema" .json)
-	[ "$name" != page ] || continue # the head of a page; test/golden/page.sh validates it
+	[ "$name" != page ] || continue # the head of a page; golden/page.sh validates it
 	check "$schema is of a command with --json" grep -qx "$name" "$tmp/with-json"
 done
 done_testing
