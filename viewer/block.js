@@ -109,6 +109,8 @@ function gaps(reader, trace) {
 	const begin = reader.deltas(count, false);
 	const length = reader.column(count, new Float64Array(count));
 	const lost = reader.column(count, new Float64Array(count));
+	if (trace.gaps.length > 0 && trace.head.whole === false)
+		return;	// the overview contained all gaps
 	for (let i = 0; i < count; i++)
 		trace.gaps.push({ cpu: cpu[i] - 1, begin: begin[i], end: begin[i] + length[i], lost: lost[i] });
 }

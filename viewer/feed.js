@@ -88,6 +88,20 @@ class Served {
 		return answer && new Uint8Array(await answer.arrayBuffer());
 	}
 
+	async overview() {
+		return new Uint8Array(await (await get("overview")).arrayBuffer());
+	}
+
+	// Returns {bytes}, or {bytes: null, events} if the window has too many events.
+	async window(from, until) {
+		const answer = await fetch("window?from=" + from + "&until=" + until, { cache: "no-store" });
+		if (answer.status === 413)
+			return { bytes: null, events: (await answer.json()).events };
+		if (!answer.ok)
+			throw new Error("ktrace open does not send this part: status " + answer.status);
+		return { bytes: new Uint8Array(await answer.arrayBuffer()) };
+	}
+
 	// Returns an event as ktrace show --json prints it.
 	async event(id) {
 		const answer = await get("event?id=" + encodeURIComponent(id));

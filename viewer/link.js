@@ -3,18 +3,19 @@
 // shows the same part and the same selection.
 "use strict";
 (function (kt) {
-function selectionText(trace, s) {
+// Names the selection, so that it can be found again.
+kt.selectionText = function (trace, s) {
 	if (s?.kind === "event")
 		return "e" + trace.events.idOf(s.event);
 	if (s?.kind === "span")
 		return "s" + [s.lane.key, s.strip.row, s.strip.depth, s.strip.begin[s.i]].join(",");
 	return s ? "l" + s.lane.key : "";
-}
+};
 
 // Returns the address of what is shown.
 kt.linkOf = function (state) {
 	const parts = new URLSearchParams({ t: Math.round(state.from), d: Math.round(state.length) });
-	const selected = selectionText(state.trace, state.selection);
+	const selected = kt.selectionText(state.trace, state.selection);
 	if (selected)
 		parts.set("sel", selected);
 	if (state.layout.pinned.size)
@@ -23,7 +24,7 @@ kt.linkOf = function (state) {
 };
 
 // Returns the selection that the text names, or null.
-function selectionFrom(trace, text) {
+kt.selectionFrom = function (trace, text) {
 	if (text[0] === "e") {
 		const event = trace.events.find(text.slice(1));
 		return event < 0 ? null : { kind: "event", event,
@@ -38,7 +39,7 @@ function selectionFrom(trace, text) {
 	const i = strip ? strip.firstFrom(Number(begin)) : 0;
 	const found = strip && i < strip.count && strip.begin[i] === Number(begin);
 	return found ? { kind: "span", strip, i, lane: strip.lane } : null;
-}
+};
 
 // Shows what the address names. Returns false if it names no view.
 kt.openLink = function (state, hash) {
@@ -51,7 +52,7 @@ kt.openLink = function (state, hash) {
 		if (state.trace.byKey.has(key))
 			state.layout.pinned.add(key);
 	state.show(from, length);
-	const selection = parts.has("sel") ? selectionFrom(state.trace, parts.get("sel")) : null;
+	const selection = parts.has("sel") ? kt.selectionFrom(state.trace, parts.get("sel")) : null;
 	if (selection)
 		state.select(selection);
 	return true;

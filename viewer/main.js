@@ -240,8 +240,11 @@ async function start() {
 	facts(head);
 	const trace = new kt.Trace(head);
 	const page = kt.page = new Page(trace, feed);
-	const count = await load(feed, trace, page);
-	if (count !== 1)
+	if (head.whole === false) {
+		page.windows = new kt.Windows(page.state, feed, () => page.refresh());
+		await page.windows.start();
+		page.first();
+	} else if (await load(feed, trace, page) !== 1)
 		page.first();
 	kt.id("loading").remove();
 	for (const note of trace.notes)

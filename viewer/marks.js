@@ -168,6 +168,10 @@ kt.drawMarks = function (d) {
 		frame(d, s.strip, s.i, colours.strong, 2);
 	if (s?.kind === "event")
 		line(d, state.trace.events.time[s.event], colours.link);
+	if (state.hint) {
+		context.fillStyle = colours.text;
+		context.fillText(state.hint, d.gutter + 12, state.height - 14);
+	}
 	if (d.pointer)
 		line(d, d.time(d.pointer.x), colours.dim, [2, 3]);
 	context.restore();

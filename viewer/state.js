@@ -13,6 +13,7 @@ class State {
 		this.measure = null;	// {from, until}
 		this.marks = [];	// times
 		this.theme = "light";
+		this.hint = "";	// what to do to see more
 		this.found = [];	// hits of the search
 		this.listeners = [];
 		this.width = 1000;

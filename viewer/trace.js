@@ -39,7 +39,7 @@ class Trace {
 		this.restart();
 	}
 
-	// Forgets all blocks, but keeps the lanes: another window of the same trace is loaded.
+	// Forgets all blocks, but keeps the lanes: another window of the same trace is loaded. Gaps of an overview stay.
 	restart() {
 		this.strings = [""];
 		this.stacks = [];
@@ -48,7 +48,8 @@ class Trace {
 		this.counts = new Map();	// by kind and number: how many lanes there are
 		this.latest = new Map();	// by kind and number: the last lane
 		this.arrows = [];
-		this.gaps = [];
+		if (!this.gaps || this.head.whole !== false)
+			this.gaps = [];
 		this.events = new kt.Events();
 		for (const lane of this.lanes)
 			lane.clear();

@@ -235,6 +235,48 @@ async function served() {
 	await context.close();
 }
 
+// Answers as ktrace open does for a trace that is too long to be sent whole.
+async function windows() {
+	const text = readFileSync(path.join(folder, "story.html"), "utf8");
+	const element = (attribute) => text.match(new RegExp("<script [^>]*" + attribute + "[^>]*>([^<]*)"))[1];
+	const head = { ...JSON.parse(element("ktrace-head")), whole: false, why: undefined };
+	const framed = (block) => Buffer.concat([Buffer.from(Uint32Array.of(block.length).buffer), block]);
+	const asked = [];
+	const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+	const page = await context.newPage();
+	page.setDefaultTimeout(patience);
+	await context.route("**/*", (route) => {
+		const { pathname, searchParams } = new URL(route.request().url());
+		const until = Number(searchParams.get("until"));
+		const from = Number(searchParams.get("from"));
+		const answers = {
+			"/token/": () => ["text/html", text.replace(/<script id="ktrace-head[^]*?<script>/, "<script>")],
+			"/token/head": () => ["application/json", JSON.stringify(head)],
+			"/token/overview": () => ["application/octet-stream",
+				framed(readFileSync(path.join(folder, "overview.bin")))],
+			"/token/window": () => (asked.push([from, until]), until - from > 50e6
+				? ["application/json", '{"error":"too many","events":12345}', 413]
+				: ["application/octet-stream", framed(Buffer.from(element("ktrace-block"), "base64"))]),
+		};
+		const [contentType, body, status] = answers[pathname]?.() ?? ["text/plain", "absent", 404];
+		return route.fulfill({ status: status ?? 200, contentType, body });
+	});
+	await page.goto("http://127.0.0.1:1/token/");
+	await page.waitForFunction(() => /zoom in/i.test(ktrace.page?.state.hint));
+	equal("a part with too many events shows CPUs with the rate of events", "c0", (await view(page)).first);
+	await page.evaluate(() => ktrace.page.state.show(0, 12e6));
+	await page.waitForFunction(() => ktrace.page.trace.events.count === 5);
+	const shown = await page.evaluate(() => [ktrace.page.state.hint, ktrace.page.trace.lanes.length]);
+	equal("a smaller part shows threads and states", ["", 6], shown);
+	const requests = asked.length;
+	await page.evaluate(() => {
+		ktrace.page.state.show(1e6, 10e6);
+		return ktrace.page.windows.update();
+	});
+	equal("data that the page has is not requested again", requests, asked.length);
+	await context.close();
+}
+
 async function failures() {
 	const old = await open("story.html", { before: () => delete globalThis.DecompressionStream,
 		until: "#notes p:not(#loading)" });
@@ -252,7 +294,7 @@ async function failures() {
 }
 
 try {
-	for (const run of [real, hostile, verdict, keyboard, mouse, address, served, failures])
+	for (const run of [real, hostile, verdict, keyboard, mouse, address, served, windows, failures])
 		await run();
 } catch (error) {
 	result("the test ends", false, String(error.stack).replace(/\n/g, "\n# "));
