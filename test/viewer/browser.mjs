@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 // Opens pages in Chromium, uses them as a reader would, and prints TAP.
 //	node test/viewer/browser.mjs PACKAGES CHROMIUM FOLDER
-// FOLDER contains real.html with its real.json (of ktrace summary), story.html, and damaged.html.
+// FOLDER contains real.html, with real.json of ktrace summary and why.json, and the files of pages.js.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -78,6 +78,18 @@ async function real() {
 		await column(page, "#by-thread", 2));
 	equal("counts of CPUs equal ktrace summary", summary.by_cpu.map((row) => String(row.records)),
 		await column(page, "#by-cpu", 1));
+	equal("the page contains each of these events", summary.by_event.map((row) => String(row.records)),
+		await column(page, "#by-event", 2));
+	const why = JSON.parse(readFileSync(path.join(folder, "why.json"), "utf8"));
+	const lines = await page.$$eval("#verdict .evidence li", (list) => list.map((item) => item.textContent));
+	result("the verdict has the lines of ktrace why", why.findings[0].evidence.every((line, i) =>
+		lines[i].startsWith(line.trim())), JSON.stringify(lines));
+	await page.click("#verdict .evidence li:nth-child(3) button >> nth=0");
+	const there = await view(page);
+	equal("a thread in the verdict is shown, with the span of its wait", ["span", "t6"], [there.selected, there.lane]);
+	await page.click("#verdict h2 button:has-text('event')");
+	equal("so is the event that proves the verdict", why.findings[0].event, await page.evaluate(() =>
+		ktrace.page.trace.events.idOf(ktrace.page.state.selection.event)));
 	equal("a page of a real trace opens without a complaint", [], page.problems);
 	await page.context().close();
 }
