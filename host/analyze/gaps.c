@@ -11,6 +11,7 @@
 struct gaps {
 	struct gaps_gap *gap; /* sorted by `from` */
 	uint32_t count, room, limit;
+	bool partial; /* true if only the events of a filter are read */
 	/*
 	 * index of the first gap that begins at or after the largest stamp `to` that gaps_between() has been
 	 * given
@@ -47,11 +48,20 @@ static int add(struct gaps *gaps, struct progress *ring, struct gaps_gap gap)
 	return 0;
 }
 
+/* Returns whether slots before the first event of a ring are missing. `event` is the first that was read. */
+static bool lacks_head(const struct gaps *gaps, const struct ktread *trace, const struct ktread_event *event)
+{
+	const struct ktread_ring *of = ktread_ring(trace, event->ring);
+	/* In version 1, events are numbered from the oldest one that exists. */
+	const uint64_t first = ktread_info(trace)->version == 1 ? 0 : of->overwritten;
+
+	return (of->overwritten > 0 || of->cleared > 0) && (!gaps->partial || event->index <= first);
+}
+
 static int take(struct gaps *gaps, struct progress *ring, const struct ktread *trace,
 		const struct ktread_event *event)
 {
-	const struct ktread_ring *of = ktread_ring(trace, event->ring);
-	const bool head_missing = !ring->begun && (of->overwritten > 0 || of->cleared > 0);
+	const bool head_missing = !ring->begun && lacks_head(gaps, trace, event);
 
 	if ((event->lost > 0 || head_missing) &&
 	    add(gaps, ring, (struct gaps_gap){ ring->seen, event->stamp, event->ring, event->cpu, 0 }) < 0)
@@ -112,7 +122,7 @@ static int find_all(struct gaps *gaps, struct progress *rings, struct ktread *tr
 		error = take(gaps, &rings[event->ring], trace, event);
 	if (error)
 		return error;
-	if (status == 0)
+	if (status == 0 && !gaps->partial)
 		status = find_tails(gaps, rings, trace);
 	if (status == 0)
 		status = scheduling_end(gaps->scheduling);
@@ -152,7 +162,15 @@ static void sort(struct gaps *gaps)
 	}
 }
 
-int gaps_read(struct gaps **result, struct ktread *trace)
+/* Reads the events of the filter. */
+static int find_filtered(struct gaps *gaps, struct progress *rings, struct ktread *trace)
+{
+	const int status = find_all(gaps, rings, trace), again = ktread_rewind(trace);
+
+	return status < 0 ? status : again;
+}
+
+static int read_gaps(struct gaps **result, struct ktread *trace, bool partial)
 {
 	uint32_t rings = ktread_info(trace)->rings;
 	struct gaps *gaps = calloc(1, sizeof(*gaps));
@@ -162,13 +180,25 @@ int gaps_read(struct gaps **result, struct ktread *trace)
 	*result = gaps;
 	if (gaps && progress) {
 		gaps->limit = GAPS_MAX;
+		gaps->partial = partial;
 		error = scheduling_open(&gaps->scheduling, trace);
 		if (!error)
-			error = find_unfiltered(gaps, progress, trace);
+			error = partial ? find_filtered(gaps, progress, trace)
+					: find_unfiltered(gaps, progress, trace);
 		sort(gaps);
 	}
 	free(progress);
 	return error;
+}
+
+int gaps_read(struct gaps **result, struct ktread *trace)
+{
+	return read_gaps(result, trace, false);
+}
+
+int gaps_read_part(struct gaps **result, struct ktread *trace)
+{
+	return read_gaps(result, trace, true);
 }
 
 uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)

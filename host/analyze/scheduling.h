@@ -181,6 +181,8 @@ struct gaps;
  * caller frees `*gaps` in any case.
  */
 int gaps_read(struct gaps **gaps, struct ktread *trace);
+/* The same for the events that the trace's filter selects, without gaps after the last event of a ring. */
+int gaps_read_part(struct gaps **gaps, struct ktread *trace);
 void gaps_free(struct gaps *gaps);
 
 /*

@@ -11,9 +11,11 @@
 #include "cmd/trace_args.h"
 #include "serve/serve.h"
 
+#define WHOLE 5000000u /* default of --whole */
+
 struct open_command {
 	struct trace_args args;
-	uint64_t port;
+	uint64_t port, whole;
 	bool no_browser;
 	const char *elf;
 };
@@ -28,6 +30,8 @@ static const struct option_row rows[] = {
 	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
 	  "if it is still the same build)",
 	  options_set_text, AT(elf) },
+	{ "whole", 0, "N", "send a trace with more than N events (5000000) in windows, not as a whole",
+	  options_set_number, AT(whole) },
 	{ 0 },
 };
 
@@ -90,7 +94,8 @@ static int try_to_open(struct open_command *command)
 
 static int run(int argc, char **argv)
 {
-	struct open_command command = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true } };
+	struct open_command command = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true },
+					.whole = WHOLE };
 	struct serve_options options = {
 		.name = argv[0], .open = open_trace, .open_symbols = open_symbols, .context = &command
 	};
@@ -104,6 +109,7 @@ static int run(int argc, char **argv)
 		return status;
 	snprintf(version, sizeof(version), "ktrace %s", command_version());
 	options.version = version;
+	options.whole = command.whole;
 	options.path = command.args.path;
 	options.port = (uint16_t)command.port;
 	options.browser = !command.no_browser && isatty(STDERR_FILENO);

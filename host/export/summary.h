@@ -49,6 +49,12 @@ struct tally {
  * After an error, the counts up to the error are valid.
  */
 int tally_trace(struct tally **tally, struct ktread *trace);
+/*
+ * The same, and passes the events to `each` as they are read, one ring after another. `each` returns 0, or -1
+ * if memory is short.
+ */
+typedef int tally_each(void *context, const struct ktread_brief *brief, unsigned count);
+int tally_trace_with(struct tally **tally, struct ktread *trace, tally_each *each, void *context);
 void tally_free(struct tally *tally);
 
 /* The keys by which events are counted. */

@@ -31,7 +31,7 @@ static inline struct tally_count *thread_count(struct tally *tally, uint32_t thr
 	return *page ? *page + thread % TALLY_THREAD_PAGE : NULL;
 }
 
-static int count_all(struct tally *tally, struct ktread *trace)
+static int count_all(struct tally *tally, struct ktread *trace, tally_each *each, void *context)
 {
 	struct ktread_brief brief[BRIEFS];
 	uint64_t last = 0, sequence = 0;
@@ -50,6 +50,8 @@ static int count_all(struct tally *tally, struct ktread *trace)
 			last = stamp > last ? stamp : last;
 			sequence++;
 		}
+		if (each && each(context, brief, (unsigned)got) < 0)
+			return KTREAD_E_MEMORY;
 		tally->last = last;
 	}
 	return got;
@@ -97,7 +99,7 @@ static int count_folded(struct tally *tally, struct ktread *trace)
 	return status;
 }
 
-int tally_trace(struct tally **result, struct ktread *trace)
+int tally_trace_with(struct tally **result, struct ktread *trace, tally_each *each, void *context)
 {
 	struct tally *tally = calloc(1, sizeof(*tally));
 	int status;
@@ -105,7 +107,7 @@ int tally_trace(struct tally **result, struct ktread *trace)
 	*result = tally;
 	if (!tally)
 		return KTREAD_E_MEMORY;
-	status = count_all(tally, trace);
+	status = count_all(tally, trace, each, context);
 	if (status >= 0)
 		status = count_folded(tally, trace);
 	tally->first = UINT64_MAX;
@@ -117,6 +119,11 @@ int tally_trace(struct tally **result, struct ktread *trace)
 			tally->first = of->first;
 	}
 	return status;
+}
+
+int tally_trace(struct tally **result, struct ktread *trace)
+{
+	return tally_trace_with(result, trace, NULL, NULL);
 }
 
 void tally_free(struct tally *tally)

@@ -189,8 +189,9 @@ static int write_verdict(const struct page *page, struct base_output *out)
 
 static int write_head(struct page *page, struct base_output *out)
 {
-	struct tally *tally;
-	int status = tally_trace(&tally, page->trace);
+	struct tally *own = NULL;
+	int status = page->options.tally ? 0 : tally_trace(&own, page->trace);
+	const struct tally *tally = own ? own : page->options.tally;
 
 	if (status == 0) {
 		base_output_text(out, "{");
@@ -204,7 +205,7 @@ static int write_head(struct page *page, struct base_output *out)
 		write_types(out, page->trace);
 		base_output_text(out, ",\n");
 	}
-	tally_free(tally);
+	tally_free(own);
 	if (status == 0)
 		status = ktread_rewind(page->trace);
 	if (status == 0 && page->options.verdict)

@@ -5,10 +5,9 @@
 
 #include "page/pass.h"
 
-int page_open(struct page **result, struct ktread *trace, const struct page_options *options)
+static int create(struct page **result, struct ktread *trace, const struct page_options *options)
 {
 	struct page *page = calloc(1, sizeof(*page));
-	int status;
 
 	*result = page;
 	if (!page)
@@ -17,14 +16,34 @@ int page_open(struct page **result, struct ktread *trace, const struct page_opti
 	page->options = *options;
 	page->base = ktread_first_stamp(trace);
 	base_ticks_scale_init(&page->scale, ktread_info(trace)->frequency);
-	status = page_head_make(page);
+	return 0;
+}
+
+int page_models_read(struct page *page, int (*read_gaps)(struct gaps **gaps, struct ktread *trace))
+{
+	int status = read_gaps(&page->gaps, page->trace);
+
 	if (status == 0)
-		status = gaps_read(&page->gaps, trace);
+		status = processes_read(&page->processes, page->trace, &page->known);
 	if (status == 0)
-		status = processes_read(&page->processes, trace, &page->known);
-	if (status == 0)
-		scheduling_mark(trace, &page->known, page->scheduling);
+		scheduling_mark(page->trace, &page->known, page->scheduling);
 	return status;
+}
+
+int page_open(struct page **result, struct ktread *trace, const struct page_options *options)
+{
+	int status = create(result, trace, options);
+
+	if (status == 0)
+		status = page_head_make(*result);
+	if (status == 0 && !options->partial)
+		status = page_models_read(*result, gaps_read);
+	return status;
+}
+
+int page_open_window(struct page **result, struct ktread *trace, const struct page_options *options)
+{
+	return create(result, trace, options);
 }
 
 void page_close(struct page *page)

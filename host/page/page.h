@@ -23,6 +23,7 @@
 
 struct page;
 struct symbols;
+struct tally;
 
 struct page_options {
 	const char *file; /* name of the trace, as the page shows it; NULL: none; borrowed */
@@ -37,7 +38,12 @@ struct page_options {
 	 */
 	bool redact;
 	bool partial; /* true if the blocks will not hold the whole trace: the page asks for windows of it */
-	bool live;    /* true if the trace may grow */
+	/*
+	 * counts for the head, if the trace has just been read to its end; NULL: page_open() reads the trace;
+	 * borrowed
+	 */
+	const struct tally *tally;
+	bool live; /* true if the trace may grow */
 };
 
 /*
@@ -67,6 +73,12 @@ int page_write_blocks(struct page *page, page_take *take, void *context);
  * trace has no filter.
  */
 int page_write_window(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context);
+
+/*
+ * Opens a page without a head, for page_write_window() and page_count(). Reads nothing of the trace.
+ * Otherwise like page_open().
+ */
+int page_open_window(struct page **page, struct ktread *trace, const struct page_options *options);
 
 /*
  * Passes to `take` blocks that show how many events each CPU has in each of at most `buckets` equal parts of

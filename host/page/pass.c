@@ -7,7 +7,8 @@
 #include "ktrx/v2.h"
 
 /* A window is read from this time before it, in ns, so that the states at its beginning are known. */
-#define MARGIN UINT64_C(20000000)
+#define MARGIN	      UINT64_C(20000000)
+#define MARGIN_EVENTS 30000u /* if there are more events in this time, it is shortened */
 
 uint64_t page_time(const struct page *page, uint64_t stamp)
 {
@@ -382,17 +383,35 @@ static int widen(struct page *page, int status)
 	return status < 0 ? status : error;
 }
 
+/*
+ * Returns how long before a window to read, in ns. If there are very many events, a shorter time is enough to
+ * know most states, and takes less time to read.
+ */
+static int find_margin(struct page *page, uint64_t since, uint64_t *margin)
+{
+	uint64_t events;
+	const int status = page_count(page, since > MARGIN ? since - MARGIN : 0, since, &events);
+
+	*margin = events > MARGIN_EVENTS ? MARGIN / (events / MARGIN_EVENTS + 1) : MARGIN;
+	return status;
+}
+
 int page_write_window(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context)
 {
 	const uint64_t width = until > since ? until - since : 0;
-	const uint64_t before = width + MARGIN, after = (width + MARGIN) / 4;
 	struct page_pass pass = { .page = page, .since = since, .until = until };
-	int status;
+	uint64_t margin, before, after;
+	int status = find_margin(page, since, &margin);
 
+	before = width + margin;
+	after = before / 4;
 	if (since > before)
 		pass.from = page_stamp(page, since - before);
-	status =
-		narrow(page, pass.from, page_stamp(page, until < UINT64_MAX - after ? until + after : until));
+	if (status == 0)
+		status = narrow(page, pass.from,
+				page_stamp(page, until < UINT64_MAX - after ? until + after : until));
+	if (status == 0 && !page->gaps)
+		status = page_models_read(page, gaps_read_part);
 	if (status == 0)
 		status = write_blocks(page, &pass, take, context);
 	return widen(page, status);

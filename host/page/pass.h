@@ -126,6 +126,12 @@ static inline bool page_is_due(const struct page_pass *pass, uint64_t begin, uin
 	return end >= pass->since && (begin < pass->until || pass->until == UINT64_MAX);
 }
 
+/*
+ * Reads which slots are missing and which processes there are. `read_gaps`: gaps_read(), or gaps_read_part()
+ * for the part of the trace that its filter selects. Returns 0 or a negative KTREAD_E_*.
+ */
+int page_models_read(struct page *page, int (*read_gaps)(struct gaps **gaps, struct ktread *trace));
+
 /* ---- owners.c: lanes of threads and CPUs ---- */
 
 /* Return an owner with a lane; NULL if memory is short. The pointer is valid until the next call. */

@@ -13,6 +13,7 @@
 #include "export/json.h"
 #include "filter/filter.h"
 #include "serve/job.h"
+#include "serve/window.h"
 
 #define SLACK_NS 1000u /* the time of an event is found within this distance of the time in a request */
 
@@ -280,14 +281,14 @@ static int write_chosen(struct answer *answer)
 }
 
 /*
- * Opens the trace. In version 1, the numbers of events depend on the part that is read, so all of it is read.
- * Returns NULL if this fails.
+ * Opens the trace. In version 1, the ids of events depend on the part that is read, so all of it is read, except
+ * for a window, which must be fast. Returns NULL if this fails.
  */
-static struct ktread *open_trace(const struct serve_options *options)
+static struct ktread *open_trace(const struct serve_options *options, enum serve_what what)
 {
 	struct ktread *trace = options->open(options->context, true);
 
-	if (!trace || ktread_info(trace)->version != 1)
+	if (!trace || ktread_info(trace)->version != 1 || what == SERVE_WINDOW)
 		return trace;
 	ktread_close(trace);
 	return options->open(options->context, false);
@@ -302,10 +303,12 @@ int serve_answer(void *context, const void *request, int descriptor)
 
 	if (changed)
 		return fail(&answer, SERVE_CHANGED, changed);
-	answer.trace = open_trace(options);
+	answer.trace = open_trace(options, answer.request->what);
 	if (!answer.trace)
 		return fail(&answer, SERVE_BROKEN, "the trace file can no longer be read");
-	status = write_chosen(&answer);
+	status = answer.request->what == SERVE_WINDOW
+			 ? serve_window(options, answer.request, answer.trace, descriptor)
+			 : write_chosen(&answer);
 	filter_free(answer.filter);
 	ktread_close(answer.trace);
 	return status;

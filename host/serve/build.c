@@ -7,6 +7,8 @@
 #include "page/page.h"
 #include "serve/answers.h"
 #include "serve/job.h"
+#include "serve/survey.h"
+#include "serve/window.h"
 
 static int put_frame(int descriptor, enum serve_frame_kind kind, const void *bytes, size_t size)
 {
@@ -28,31 +30,56 @@ static int take_block(void *context, const unsigned char *bytes, size_t size)
 	return put_frame(*(int *)context, SERVE_FRAME_BLOCK, bytes, size) ? KTREAD_E_SYSTEM : 0;
 }
 
-/* Writes the head and all blocks. Returns 0 or a negative KTREAD_E_*. */
-static int put_all(const struct serve_options *options, struct ktread *trace, int descriptor)
+static int put_overview(const struct serve_survey *survey, int descriptor)
 {
-	const char *slash = strrchr(options->path, '/');
-	struct symbols *symbols =
-		options->open_symbols ? options->open_symbols(options->context, trace) : NULL;
-	const struct page_options about = {
-		.file = slash ? slash + 1 : options->path,
-		.symbols = symbols,
-		.version = options->version,
-		.verdict = true,
-	};
+	struct serve_pieces pieces = { .bytes = NULL };
+	int status = serve_survey_write(survey, serve_take_piece, &pieces);
+
+	if (status == 0 && put_frame(descriptor, SERVE_FRAME_OVERVIEW, pieces.bytes, pieces.size))
+		status = KTREAD_E_SYSTEM;
+	free(pieces.bytes);
+	return status;
+}
+
+/* Writes the head, and then all blocks or, of a long trace, the overview. Returns 0 or a negative KTREAD_E_*. */
+static int put_page(struct ktread *trace, const struct page_options *about, const struct serve_survey *survey,
+		    int descriptor)
+{
 	struct page *page;
 	const char *head;
 	size_t size;
-	int status = page_open(&page, trace, &about);
+	int status = page_open(&page, trace, about);
 
 	if (status == 0) {
 		head = page_head(page, &size);
 		status = put_frame(descriptor, SERVE_FRAME_HEAD, head, size) ? KTREAD_E_SYSTEM : 0;
 	}
 	if (status == 0)
-		status = page_write_blocks(page, take_block, &descriptor);
+		status = about->partial ? put_overview(survey, descriptor)
+					: page_write_blocks(page, take_block, &descriptor);
 	page_close(page);
-	symbols_close(symbols);
+	return status;
+}
+
+/* Reads the trace once, and decides by its length what to send. Returns 0 or a negative KTREAD_E_*. */
+static int put_all(const struct serve_options *options, struct ktread *trace, int descriptor)
+{
+	const char *slash = strrchr(options->path, '/');
+	struct page_options about = { .file = slash ? slash + 1 : options->path,
+				      .version = options->version };
+	struct serve_survey *survey;
+	int status = serve_survey_read(&survey, trace);
+
+	if (status == 0) {
+		about.tally = serve_survey_tally(survey);
+		about.partial = about.tally->events > options->whole;
+		about.verdict = !about.partial;
+		if (options->open_symbols)
+			about.symbols = options->open_symbols(options->context, trace);
+		status = put_page(trace, &about, survey, descriptor);
+		symbols_close(about.symbols);
+	}
+	serve_survey_free(survey);
 	return status;
 }
 
@@ -64,7 +91,7 @@ int serve_build(void *context, const void *nothing, int descriptor)
 	int status;
 
 	(void)nothing;
-	trace = changed ? NULL : source->options->open(source->options->context, false);
+	trace = changed ? NULL : source->options->open(source->options->context, true);
 	if (!trace)
 		return put_error(descriptor, changed ? changed : "the trace file can no longer be read");
 	status = put_all(source->options, trace, descriptor);

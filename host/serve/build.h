@@ -8,6 +8,7 @@
 enum serve_frame_kind {
 	SERVE_FRAME_HEAD,
 	SERVE_FRAME_BLOCK,
+	SERVE_FRAME_OVERVIEW,
 	SERVE_FRAME_ERROR, /* a text; no more frames follow */
 };
 

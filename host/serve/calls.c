@@ -144,7 +144,7 @@ static void take_answer(struct serve_server *server, struct serve_call *call, bo
 /* Returns whether the call waits for data of the store. */
 static bool is_stored(const struct serve_call *call)
 {
-	return call->request.what <= SERVE_BLOCKS;
+	return call->request.what <= SERVE_OVERVIEW;
 }
 
 static void start(struct serve_server *server, struct serve_call *call)

@@ -73,6 +73,8 @@ static const struct {
 	[SERVE_PAGE] = { "", 0, 0 },
 	[SERVE_HEAD] = { "head", 0, 0 },
 	[SERVE_BLOCKS] = { "blocks", NUMBER, NUMBER },
+	[SERVE_OVERVIEW] = { "overview", 0, 0 },
+	[SERVE_WINDOW] = { "window", FROM | UNTIL, FROM | UNTIL },
 	[SERVE_EVENT] = { "event", ID, ID | TIME },
 	[SERVE_EVENTS_LIST] = { "events", 0, FROM | UNTIL | LIMIT },
 	[SERVE_SEARCH] = { "search", WHERE, WHERE | FROM | UNTIL | LIMIT },

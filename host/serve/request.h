@@ -18,14 +18,16 @@
 #define SERVE_EVENTS_MOST 100000u
 
 /* What a request asks for. spec/page.md describes each. */
-enum serve_what {
-	SERVE_PAGE,
-	SERVE_HEAD,
-	SERVE_BLOCKS,
-	SERVE_EVENT,
-	SERVE_EVENTS_LIST,
-	SERVE_SEARCH,
-	SERVE_WHATS,
+enum serve_what { /* the first four are in memory (store.c) */
+		  SERVE_PAGE,
+		  SERVE_HEAD,
+		  SERVE_BLOCKS,
+		  SERVE_OVERVIEW,
+		  SERVE_WINDOW,
+		  SERVE_EVENT,
+		  SERVE_EVENTS_LIST,
+		  SERVE_SEARCH,
+		  SERVE_WHATS,
 };
 
 /* Statuses of HTTP. */

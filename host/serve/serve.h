@@ -19,6 +19,7 @@ struct serve_options {
 	const char *path;    /* of the trace: a regular file */
 	uint16_t port;	     /* 0: any free port */
 	bool browser;	     /* true: open a browser */
+	uint64_t whole;	     /* a trace with more events than this is not sent whole, but in windows */
 	bool live;	     /* true: the file changes, because it is the RAM of a running guest */
 	/*
 	 * Opens the trace; `window` as in struct ktread_options. Returns NULL if this fails. The caller

@@ -107,7 +107,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		call->response = serve_refusal(why);
 		return send_response(call);
 	}
-	if (call->request.what <= SERVE_BLOCKS && serve_store_answer(server, call))
+	if (call->request.what <= SERVE_OVERVIEW && serve_store_answer(server, call))
 		return send_response(call);
 	call->status = 0;
 	MHD_suspend_connection(connection);

@@ -47,7 +47,7 @@ struct serve_call {
  */
 struct serve_store {
 	struct serve_job job;
-	struct MHD_Response *head;
+	struct MHD_Response *head, *overview;
 	struct MHD_Response **block;
 	uint32_t blocks, room;
 	size_t bytes;	 /* sum of the sizes */

@@ -28,6 +28,8 @@ void serve_store_free(struct serve_server *server)
 	for (uint32_t n = 0; n < store->blocks; n++)
 		MHD_destroy_response(store->block[n]);
 	free(store->block);
+	if (store->overview)
+		MHD_destroy_response(store->overview);
 	if (store->head)
 		MHD_destroy_response(store->head);
 	if (server->page)
@@ -74,6 +76,9 @@ static const char *take(struct serve_store *store, const struct serve_frame *fra
 	case SERVE_FRAME_HEAD:
 		store->head = copy(bytes, frame->size, SERVE_JSON);
 		return store->head ? NULL : "out of memory";
+	case SERVE_FRAME_OVERVIEW:
+		store->overview = copy(bytes, frame->size, SERVE_BYTES);
+		return store->overview ? NULL : "out of memory";
 	case SERVE_FRAME_BLOCK:
 		larger = base_grow(store->block, &store->room, (size_t)store->blocks + 1, sizeof(*larger));
 		if (larger)
@@ -130,11 +135,13 @@ bool serve_store_answer(struct serve_server *server, struct serve_call *call)
 		return give(call, server->page);
 	if (request->what == SERVE_HEAD && store->head)
 		return give(call, store->head);
+	if (request->what == SERVE_OVERVIEW && store->overview)
+		return give(call, store->overview);
 	if (request->what == SERVE_BLOCKS && request->number < store->blocks)
 		return give(call, store->block[request->number]);
 	if (!store->done)
 		return false;
 	call->status = store->error[0] ? SERVE_BROKEN : SERVE_ABSENT;
-	call->response = serve_refusal(store->error[0] ? store->error : "there is no block with this number");
+	call->response = serve_refusal(store->error[0] ? store->error : "the page has no such data");
 	return true;
 }

@@ -25,7 +25,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
-EVENTS = 7  # tag of the section with events (spec/page.md)
+GAPS, EVENTS, DENSITY = 6, 7, 8  # tags of sections (spec/page.md)
 count = 0
 failed = False
 running = []
@@ -236,6 +236,81 @@ def page(server):
     check("blocks: a number beyond all blocks", server.get("blocks?n=18446744073709551615").is_refusal(404))
 
 
+def pieces(body):
+    """Returns the blocks of an answer that has several, each after its size."""
+    blocks = []
+    at = 0
+    while at < len(body):
+        size = int.from_bytes(body[at : at + 4], "little")
+        blocks.append(body[at + 4 : at + 4 + size])
+        at += 4 + size
+    return blocks
+
+
+def densities(blocks):
+    """Returns the number of events in each DENSITY section."""
+    totals = []
+    for block in blocks:
+        for tag, data in sections(block):
+            if tag != DENSITY:
+                continue
+            at = varint(data, varint(data, 0)[1])[1]
+            used, at = varint(data, at)
+            column = []
+            while at < len(data):
+                number, at = varint(data, at)
+                column.append(number)
+            totals.append(sum(column[used : 2 * used]))
+    return totals
+
+
+def gaps(blocks):
+    """Returns the number of missing slots in GAPS sections."""
+    total = 0
+    for block in blocks:
+        for tag, data in sections(block):
+            if tag == GAPS:
+                count, at = varint(data, 0)
+                numbers = []
+                while at < len(data):
+                    number, at = varint(data, at)
+                    numbers.append(number)
+                total += sum(numbers[3 * count :])
+    return total
+
+
+def windows():
+    """A trace that is too long to be sent as a whole."""
+    server = Server("--whole", "1", TRACE)
+    head = server.get("head").json()
+    counts = summary()
+    check("long trace: the head has the summary, and no verdict", head["summary"] == counts and "why" not in head, head)
+    check("long trace: the head states that the page is not whole", head["whole"] is False, head)
+    got = densities(pieces(server.get("overview").body))
+    wanted = sorted(row["records"] for row in counts["by_cpu"] + counts["by_thread"])
+    check("long trace: the overview counts each CPU and each thread", sorted(got) == wanted, f"{got} {wanted}")
+    lost = sum(row["overwritten"] + row["invalid"] + row["dropped"] for row in counts["rings"])
+    got = gaps(pieces(server.get("overview").body))
+    check("long trace: the overview has all losses", got == lost > 0, f"{got} {lost}")
+    check("long trace: there are no blocks", server.get("blocks?n=0").is_refusal(404))
+    events = only_events(show())
+    times = sorted({round(event["time"] * 1e9) for event in events})
+    for since, until in ((0, 2**64 - 1), (times[3], times[-4]), (times[5], times[5]), (times[-1] + 1000, 2**64 - 1)):
+        body = server.get(f"window?from={since}&until={until}").body
+        wanted = [event for event in events if since <= round(event["time"] * 1e9) <= until]
+        out = subprocess.run(
+            [KTRACE, "show", "--json", "--since", f"{since}ns", "--until", f"{min(until, 2**62)}ns", TRACE],
+            capture_output=True,
+            check=False,
+        )
+        check(
+            f"a window from {times.index(since) if since in times else 'an edge'}: as many events as show prints",
+            count_events(pieces(body)) == len(wanted) == out.stdout.count(b'"event"'),
+            f"{count_events(pieces(body))} {len(wanted)} {out.stdout.count(b'event')}",
+        )
+    check("long trace: Ctrl-C ends the server", server.stop() == 0, server.lines)
+
+
 def options():
     """Options of the trace have the same effect as for `ktrace show`."""
     bare = os.path.join(os.path.dirname(TRACE), "v1.bin")
@@ -379,6 +454,12 @@ def numbers(server):
         "blocks?n=-1",
         "head?n=1",
         "?n=1",
+        "overview?n=1",
+        "window",
+        "window?from=1",
+        "window?from=1&until=NaN",
+        "window?from=2&until=1",
+        "window?from=0&until=18446744073709551616",
         "events?from=-1",
         "events?from=%2d1",
         "events?from=+1",
@@ -532,6 +613,7 @@ def main():
     signal.alarm(600)  # only a server that hangs reaches this
     server = Server(TRACE)
     page(server)
+    windows()
     answers(server)
     options()
     expressions(server)

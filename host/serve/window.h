@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Several blocks as one answer, and the answer to a request for a window. */
+#ifndef SERVE_WINDOW_H
+#define SERVE_WINDOW_H
+
+#include <stddef.h>
+
+#include "serve/answers.h"
+
+#define SERVE_WINDOW_EVENTS 300000u /* maximum number of events of a window */
+
+/* Blocks, each after its size as 4 bytes, the lowest first. The caller frees `bytes`. */
+struct serve_pieces {
+	unsigned char *bytes;
+	size_t size, room;
+};
+
+/* A page_take() whose context is a struct serve_pieces. */
+int serve_take_piece(void *pieces, const unsigned char *bytes, size_t size);
+
+/* Writes the answer to a request for a window. Returns 0 if the answer, which may be an error, is complete. */
+int serve_window(const struct serve_options *options, const struct serve_request *request,
+		 struct ktread *trace, int descriptor);
+
+#endif
