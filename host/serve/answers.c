@@ -281,8 +281,8 @@ static int write_chosen(struct answer *answer)
 }
 
 /*
- * Opens the trace. In version 1, the ids of events depend on the part that is read, so all of it is read, except
- * for a window, which must be fast. Returns NULL if this fails.
+ * Opens the trace. In version 1, the ids of events depend on the part that is read, so all of it is read,
+ * except for a window, which must be fast. Returns NULL if this fails.
  */
 static struct ktread *open_trace(const struct serve_options *options, enum serve_what what)
 {

@@ -41,7 +41,7 @@ static int put_overview(const struct serve_survey *survey, int descriptor)
 	return status;
 }
 
-/* Writes the head, and then all blocks or, of a long trace, the overview. Returns 0 or a negative KTREAD_E_*. */
+/* Writes the head, then all blocks; of a long trace, the overview. Returns 0 or a negative KTREAD_E_*. */
 static int put_page(struct ktread *trace, const struct page_options *about, const struct serve_survey *survey,
 		    int descriptor)
 {

@@ -256,8 +256,8 @@ static int add_gap(struct writing *writing, uint32_t cpu, uint64_t from, uint64_
 }
 
 /*
- * Reads the rings of a CPU, and adds a gap wherever slots are missing. If only the beginning is missing, stops
- * at the first event of the last ring that lacks it.
+ * Reads the rings of a CPU, and adds a gap wherever slots are missing. Stops when all missing slots are
+ * found.
  */
 static int read_gaps(struct writing *writing, uint32_t cpu, struct ring_gaps *rings)
 {
