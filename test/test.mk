@@ -21,7 +21,7 @@ SCRIPT_TESTS := test/unit/absent.sh
 SOAK_TESTS :=
 CHECK_NEEDS :=
 
-include $(wildcard test/unit/*.mk test/fuzz/*.mk test/lint/*.mk test/qemu/*.mk test/golden/*.mk test/perfetto/*.mk test/mcp/*.mk test/viewer/*.mk test/scenarios/*.mk test/record/*.mk test/corpus/*.mk test/soak/*.mk test/serve/*.mk)
+include $(wildcard test/*/*.mk)
 
 HOST_MACHINE := $(shell uname -m)
 ifeq ($(HOST_MACHINE),x86_64)

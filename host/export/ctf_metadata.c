@@ -11,11 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/event_name.h"
 #include "base/escape.h"
 #include "base/output.h"
 #include "ktrx/v2.h"
 
-#define NAME_MOST  128u /* maximum number of bytes of a name that are used */
+#define NAME_MOST  160u /* maximum number of bytes of a name that are used */
 #define FIELDS	   16u
 #define IDENTIFIER 64u
 
@@ -121,17 +122,14 @@ static void put_type(struct ctf *ctf, struct base_output *out, uint32_t id)
 {
 	const struct ktread_type *type = ktread_type(ctf->trace, id);
 	const enum ctf_shape shape = (enum ctf_shape)ctf->type[id].shape;
-	char name[2 * NAME_MOST + 2];
+	char name[ANALYZE_EVENT_NAME_MOST + 1];
 
 	if (!type || !ctf->type[id].used)
 		return;
 	if (shape != CTF_OWN)
 		snprintf(name, sizeof(name), "%s", shapes[shape].name);
-	else if (type->name_alone || *type->group == '\0')
-		snprintf(name, sizeof(name), "%.*s", (int)NAME_MOST, type->name);
 	else
-		snprintf(name, sizeof(name), "%.*s.%.*s", (int)NAME_MOST / 2, type->group, (int)NAME_MOST / 2,
-			 type->name);
+		*analyze_event_name_lower(name, type) = '\0';
 	put_event(out, type, shape, id, name);
 }
 

@@ -30,7 +30,8 @@ static void pass_missing(struct walk *walk, enum walk_missing_kind kind, uint32_
 
 	if (kind != WALK_LEFT_OUT)
 		break_off(walk, cpu, from);
-	walk->sink.missing(walk->sink.context, &missing);
+	if (walk->sink.missing)
+		walk->sink.missing(walk->sink.context, &missing);
 }
 
 /*
@@ -104,6 +105,8 @@ static int pass_function(struct walk *walk, const struct ktread_event *event)
 					     walk->sink.context };
 
 	walk->events++;
+	if (!walk->sink.function)
+		return 0;
 	return functions_event(&walk->functions, &sink, event, walk->time);
 }
 
@@ -118,6 +121,8 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 	if (__builtin_expect(walk->rings[event->ring].beside, 0))
 		return pass_function(walk, event);
 	note_loss(walk, event);
+	if (walk->sink.event)
+		walk->sink.event(walk->sink.context, event);
 	if (!walk->error)
 		walk->error = threads_event_of(walk->threads, event, known, walk->time, &current);
 	if (walk->error)
@@ -128,13 +133,13 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 	taken = spans_event_of(walk->spans, owner, event, known, walk->time);
 	if (taken < 0)
 		return taken;
-	if (known->kind == WELLKNOWN_CREATE)
+	if (known->kind == WELLKNOWN_CREATE && walk->sink.named)
 		note_thread(walk, event, known);
-	if (known->kind == WELLKNOWN_PROCESS_EXEC)
+	if (known->kind == WELLKNOWN_PROCESS_EXEC && walk->sink.runs)
 		note_exec(walk, event, known);
-	if (known->kind == WELLKNOWN_COUNTER)
+	if (known->kind == WELLKNOWN_COUNTER && walk->sink.counters)
 		walk->sink.counters(walk->sink.context, event);
-	else if (!taken && !is_shown_elsewhere(event, known))
+	else if (!taken && walk->sink.instant && !is_shown_elsewhere(event, known))
 		walk->sink.instant(walk->sink.context, owner, event);
 	walk->events++;
 	return walk->error;
@@ -171,7 +176,8 @@ static void finish(struct walk *walk)
 		finish_ring(walk, n);
 	spans_finish(walk->spans);
 	spans_close(walk->spans, walk->clock.last + 2);
-	functions_close(&walk->functions, &sink, walk->clock.last + 2);
+	if (walk->sink.function)
+		functions_close(&walk->functions, &sink, walk->clock.last + 2);
 }
 
 int walk_run(struct walk *walk)

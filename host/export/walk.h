@@ -99,9 +99,14 @@ struct walk_missing_words {
 };
 extern const struct walk_missing_words walk_missing_words[];
 
-/* The format's callbacks; `context` is the first argument of each. A callback may set walk->error. */
+/*
+ * The format's callbacks; `context` is the first argument of each. A callback may set walk->error. Callbacks
+ * that a format does not need, other than `thread`, `begin` and `end`, may be NULL.
+ */
 struct walk_sink {
 	void *context;
+	/* Each event, before the callbacks for what it means. */
+	void (*event)(void *context, const struct ktread_event *event);
 	/* The state of a thread changed. */
 	threads_changed *thread;
 	/*

@@ -35,6 +35,7 @@ for trace in v1.bin v2.ktrx hostile.ktrx lowclock.bin; do
 		alike "$trace" ktrace $command "$trace"
 	done
 	alike "$trace" sh -c 'rm -rf out; ktrace export --format ctf -o out "$1" && cat out/*' - "$trace"
+	alike "$trace" sh -c 'rm -rf out; ktrace export --format parquet -o out "$1" && cat out/*/*/*' - "$trace"
 	for command in --timeline --summary '--timeline --pid 12'; do
 		alike "$trace" ktrace-decode $command "$trace"
 	done

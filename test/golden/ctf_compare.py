@@ -62,8 +62,6 @@ def read(lines):
         values = [int(n, 0) if n else json.loads('"%s"' % text) for text, n in VALUE.findall(fields)]
         if name == "ktrace.raw":
             values = [int(n) for n in re.findall(r"\[\d+\] = (\d+)", fields)]
-        elif "." in name:
-            name = name.lower()
         events.append((int(seconds) * 10**9 + int(nanoseconds), int(cpu), int(tid), int(context), name, values))
     first = min(event[0] for event in events)
     return [(event[0] - first,) + event[1:] for event in events]

@@ -16,7 +16,7 @@ per_thread() {
 	show\ --svg* | doctor) echo 1536 65536 ;;
 	show* | export*stream* | export*ctf*) echo 0 0 ;;
 	summary) echo 160 1000000000 ;;
-	stats | check | export*perfetto* | export*fxt*) echo 1024 65536 ;;
+	stats | check | export*perfetto* | export*fxt* | export*parquet*) echo 1024 65536 ;;
 	export*json*) echo 2048 65536 ;;
 	why) echo 3072 16384 ;;
 	html*) echo 5120 65536 ;;
@@ -26,7 +26,7 @@ per_thread() {
 # Prints the KB that a command needs in addition to those of all commands.
 in_addition() {
 	case $1 in
-	html*) echo 49152 ;;
+	html* | export*parquet*) echo 49152 ;;
 	*) echo 0 ;;
 	esac
 }
@@ -65,7 +65,7 @@ for size in "16 2000 4" "16 24000 4" "20000 1 4" "100000 1 4" "16 4000 1000" "16
 	build/test/memory-trace "$tmp/trace.ktrx" $size || exit 1
 	for command in show "show --json" "show --svg -" summary stats check why doctor "export --format json -o /dev/null" \
 		"export --format perfetto -o $tmp/out" "export --format stream -o $tmp/out" "export --format fxt -o $tmp/out" \
-		"export --format ctf -o $tmp/folder" "html -o $tmp/out"; do
+		"export --format ctf -o $tmp/folder" "export --format parquet -o $tmp/folder" "html -o $tmp/out"; do
 		rm -rf "$tmp/folder"
 		# shellcheck disable=SC2086
 		fits "$command" $size

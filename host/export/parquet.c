@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Parquet: a folder with three tables of each run, below run=ID: kind=event, kind=sched (times on CPUs) and
+ * kind=syscall. Readers take `run` and `kind` as columns, so many runs in one folder are one table.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyze/event_name.h"
+#include "base/escape.h"
+#include "export/json.h"
+#include "export/parquet_file.h"
+#include "export/walk.h"
+#include "ktrx/v2.h"
+
+#define NAME_MOST 256u
+#define TYPES	  4096u
+
+enum event_column {
+	EVENT_TS,
+	EVENT_CPU,
+	EVENT_THREAD,
+	EVENT_WHO,
+	EVENT_NAME,
+	EVENT_CONTEXT,
+	EVENT_LOST,
+	EVENT_ARGS
+};
+enum sched_column { SCHED_TS, SCHED_DUR, SCHED_CPU, SCHED_THREAD, SCHED_WHO, SCHED_STATE };
+enum call_column { CALL_TS, CALL_DUR, CALL_CPU, CALL_THREAD, CALL_WHO, CALL_NR, CALL_NAME, CALL_RESULT };
+
+/* A thread that runs on a CPU. */
+struct running {
+	uint64_t since;
+	uint32_t thread;
+	bool runs;
+};
+
+struct parquet {
+	struct walk walk;
+	struct parquet_file event, sched, call;
+	struct running running[THREADS_CPUS_MAX];
+	char text[2 * BASE_OUTPUT_LINE]; /* the arguments of an event, as JSON */
+	uint64_t first;			 /* time of the first event of the trace */
+	int error;			 /* errno of the first failed system call */
+};
+
+static void add_column(struct parquet_file *file, const char *name, enum parquet_type type, bool required)
+{
+	file->column[file->columns].name = name;
+	file->column[file->columns].type = type;
+	file->column[file->columns++].required = required;
+}
+
+static void make_columns(struct parquet *parquet)
+{
+	struct parquet_file *event = &parquet->event, *sched = &parquet->sched, *call = &parquet->call;
+
+	add_column(event, "ts", PARQUET_I64, true);
+	add_column(event, "cpu", PARQUET_I32, false);
+	add_column(event, "thread", PARQUET_I32, false);
+	add_column(event, "thread_name", PARQUET_WORD, false);
+	add_column(event, "name", PARQUET_WORD, true);
+	add_column(event, "context", PARQUET_WORD, true);
+	add_column(event, "lost", PARQUET_I64, false);
+	add_column(event, "fields", PARQUET_TEXT, true);
+	for (unsigned n = 0; n < 2; n++) {
+		struct parquet_file *file = n == 0 ? sched : call;
+
+		add_column(file, "ts", PARQUET_I64, true);
+		add_column(file, "duration", PARQUET_I64, false);
+		add_column(file, "cpu", PARQUET_I32, true);
+		add_column(file, "thread", PARQUET_I32, true);
+		add_column(file, "thread_name", PARQUET_WORD, false);
+	}
+	add_column(sched, "end_state", PARQUET_WORD, false);
+	add_column(call, "number", PARQUET_I64, true);
+	add_column(call, "name", PARQUET_WORD, true);
+	add_column(call, "result", PARQUET_I64, false);
+}
+
+/* Returns a time as the time since the first event of the trace, as all commands show it. */
+static int64_t since_first(const struct parquet *parquet, uint64_t time)
+{
+	return time > parquet->first ? (int64_t)(time - parquet->first) : 0;
+}
+
+/* Puts a word that is a name of the trace. */
+static void put_name(struct parquet_file *file, uint32_t column, uint32_t key, const char *name,
+		     size_t length)
+{
+	char text[NAME_MOST];
+	char *end = base_escape_utf8(text, name, length, sizeof(text));
+
+	parquet_put_new_word(file, column, key, text, (size_t)(end - text));
+}
+
+static void put_thread(struct parquet *parquet, struct parquet_file *file, uint32_t column, uint32_t thread)
+{
+	const char *name;
+
+	parquet_put_i32(file, column, (int32_t)thread);
+	if (parquet_put_word(file, column + 1, thread))
+		return;
+	name = ktread_thread_name(parquet->walk.trace, thread);
+	if (name)
+		put_name(file, column + 1, thread, name, strlen(name));
+}
+
+/* ---- kind=event ---- */
+
+static void put_type(struct parquet_file *file, const struct ktread_type *type)
+{
+	char name[ANALYZE_EVENT_NAME_MOST];
+
+	if (!parquet_put_word(file, EVENT_NAME, type->id))
+		put_name(file, EVENT_NAME, type->id, name,
+			 (size_t)(analyze_event_name_lower(name, type) - name));
+}
+
+static void take_event(void *context, const struct ktread_event *event)
+{
+	static const char *const contexts[] = { "thread", "irq", "nmi", "early" };
+	struct parquet *parquet = context;
+	struct parquet_file *file = &parquet->event;
+	const unsigned from = event->context % 4;
+	char *at = parquet->text;
+
+	parquet_put_i64(file, EVENT_TS, since_first(parquet, parquet->walk.time));
+	if (event->cpu != KTRX_NO_CPU)
+		parquet_put_i32(file, EVENT_CPU, (int32_t)event->cpu);
+	if (event->thread != KTREAD_NO_THREAD)
+		put_thread(parquet, file, EVENT_THREAD, event->thread);
+	put_type(file, event->type);
+	if (!parquet_put_word(file, EVENT_CONTEXT, from))
+		parquet_put_new_word(file, EVENT_CONTEXT, from, contexts[from], strlen(contexts[from]));
+	if (event->lost)
+		parquet_put_i64(file, EVENT_LOST, (int64_t)event->lost);
+	*at = '{';
+	at = json_put_fields(at + 1, event);
+	*at++ = '}';
+	parquet_put_text(file, EVENT_ARGS, parquet->text, (size_t)(at - parquet->text));
+	parquet_row(file);
+}
+
+/* ---- kind=sched ---- */
+
+static const char *state_name(enum threads_state state)
+{
+	static const char *const names[] = { [THREADS_UNKNOWN] = NULL,	      [THREADS_RUNNING] = "running",
+					     [THREADS_RUNNABLE] = "runnable", [THREADS_SLEEPING] = "sleeping",
+					     [THREADS_WAITING] = "waiting",   [THREADS_STOPPED] = "stopped",
+					     [THREADS_DEAD] = "dead" };
+
+	return names[state];
+}
+
+/* Writes the time that a thread ran on a CPU. `ended` is false if it still ran at the end of the trace. */
+static void put_slice(struct parquet *parquet, uint32_t cpu, uint64_t time, bool ended,
+		      enum threads_state state)
+{
+	struct running *running = &parquet->running[cpu];
+	struct parquet_file *file = &parquet->sched;
+	const char *name = ended ? state_name(state) : NULL;
+
+	parquet_put_i64(file, SCHED_TS, since_first(parquet, running->since));
+	if (ended)
+		parquet_put_i64(file, SCHED_DUR, (int64_t)(time - running->since));
+	parquet_put_i32(file, SCHED_CPU, (int32_t)cpu);
+	put_thread(parquet, file, SCHED_THREAD, running->thread);
+	if (name && !parquet_put_word(file, SCHED_STATE, state))
+		parquet_put_new_word(file, SCHED_STATE, state, name, strlen(name));
+	parquet_row(file);
+	running->runs = false;
+}
+
+static void take_change(void *context, const struct threads_change *change)
+{
+	struct parquet *parquet = context;
+	const struct threads_thread *thread = change->thread;
+	struct running *running;
+
+	if (change->cpu >= THREADS_CPUS_MAX)
+		return;
+	running = &parquet->running[change->cpu];
+	if (thread->state == THREADS_RUNNING) {
+		if (running->runs)
+			put_slice(parquet, change->cpu, change->time, true, THREADS_UNKNOWN);
+		*running = (struct running){ change->time, thread->id, true };
+	} else if (change->from == THREADS_RUNNING && running->runs && running->thread == thread->id) {
+		put_slice(parquet, change->cpu, change->time, true, (enum threads_state)thread->state);
+	}
+}
+
+/* ---- kind=syscall ---- */
+
+static void begin_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		       const struct ktread_event *event)
+{
+	(void)context;
+	(void)owner;
+	(void)lane;
+	(void)span;
+	(void)event;
+}
+
+static void end_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		     const struct ktread_event *event, uint64_t time)
+{
+	struct parquet *parquet = context;
+	struct walk *walk = &parquet->walk;
+	struct parquet_file *file = &parquet->call;
+	const uint64_t since = walk_clock_ns(&walk->clock, span->stamp);
+	struct walk_name name = { .kind = WALK_NAME_CALL, .number = span->key };
+	uint64_t result;
+
+	(void)owner;
+	(void)lane;
+	(void)time;
+	if (span->kind != WELLKNOWN_SYSCALL_ENTER)
+		return;
+	parquet_put_i64(file, CALL_TS, since_first(parquet, since));
+	if (event)
+		parquet_put_i64(file, CALL_DUR, (int64_t)(walk->time - since));
+	parquet_put_i32(file, CALL_CPU, (int32_t)span->cpu);
+	put_thread(parquet, file, CALL_THREAD, span->thread);
+	parquet_put_i64(file, CALL_NR, (int64_t)span->key);
+	if (!parquet_put_word(file, CALL_NAME, (uint32_t)span->key)) {
+		walk_name_text(walk, &name);
+		put_name(file, CALL_NAME, (uint32_t)span->key, name.text, name.length);
+	}
+	if (event && wellknown_number(wellknown_of(&walk->known, event), event, WELLKNOWN_RESULT, &result))
+		parquet_put_i64(file, CALL_RESULT, (int64_t)result);
+	parquet_row(file);
+}
+
+/* ---- The folder ---- */
+
+/* Makes and opens the folder of the run. Returns -1 with an error in parquet->error. */
+static int open_run(struct parquet *parquet, int folder)
+{
+	const struct ktread_info *info = ktread_info(parquet->walk.trace);
+	char name[40];
+	int run = -1;
+
+	snprintf(name, sizeof(name), "run=%016llx",
+		 (unsigned long long)(info->nonce ? info->nonce : ktread_first_stamp(parquet->walk.trace)));
+	if (mkdirat(folder, name, 0777) == 0)
+		run = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (run < 0)
+		parquet->error = errno;
+	return run;
+}
+
+static int write_tables(struct parquet *parquet, int run)
+{
+	int error;
+
+	parquet_open(&parquet->event, run, "kind=event");
+	parquet_open(&parquet->sched, run, "kind=sched");
+	parquet_open(&parquet->call, run, "kind=syscall");
+	error = walk_run(&parquet->walk);
+	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
+		if (parquet->running[cpu].runs)
+			put_slice(parquet, cpu, 0, false, THREADS_UNKNOWN);
+	return error;
+}
+
+static int parquet_write(struct ktread *trace, int fd, struct export_report *report)
+{
+	struct parquet *parquet = calloc(1, sizeof(*parquet));
+	const struct walk_sink sink = {
+		.context = parquet,
+		.event = take_event,
+		.thread = take_change,
+		.begin = begin_span,
+		.end = end_span,
+	};
+	struct parquet_file *const files[] = { &parquet->event, &parquet->sched, &parquet->call };
+	int error, run = -1;
+
+	if (!parquet)
+		return KTREAD_E_MEMORY;
+	make_columns(parquet);
+	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++)
+		files[n]->folder = -1;
+	parquet->walk.output = &parquet->event.error;
+	error = walk_open(&parquet->walk, trace, &sink);
+	parquet->first = walk_clock_ns(&parquet->walk.clock, ktread_first_stamp(trace));
+	if (!error && (run = open_run(parquet, fd)) >= 0)
+		error = write_tables(parquet, run);
+	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++) {
+		parquet_close(files[n]);
+		if (!parquet->error)
+			parquet->error = files[n]->error;
+	}
+	walk_close(&parquet->walk, report);
+	report->output_error = parquet->error;
+	if (parquet->error)
+		error = KTREAD_E_SYSTEM;
+	if (run >= 0)
+		close(run);
+	free(parquet);
+	return error;
+}
+
+const struct export_format export_parquet = {
+	.name = "parquet",
+	.purpose = "folder of tables (DuckDB, Spark, Trino, ClickHouse, pandas)",
+	.place = EXPORT_FOLDER,
+	.write = parquet_write,
+};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Writes a table into Parquet files, in constant memory. Rows are collected by column; when there are enough,
+ * they become a row group. After PARQUET_GROUPS row groups the next file begins, because the end of a file
+ * lists all of its row groups.
+ *
+ * A row: one parquet_put_*() for each column, and then parquet_row(). Columns that got no value in a row are
+ * NULL. Numbers and texts are in plain encoding; words are texts that repeat, and are stored once in each row
+ * group.
+ */
+#ifndef EXPORT_PARQUET_FILE_H
+#define EXPORT_PARQUET_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/index.h"
+#include "base/output.h"
+
+#define PARQUET_COLUMNS 10u
+#define PARQUET_ROWS	65536u		    /* maximum number of rows of a row group */
+#define PARQUET_BYTES	((uint32_t)4 << 20) /* a row group ends when a column has more bytes */
+#define PARQUET_GROUPS	64u		    /* maximum number of row groups of a file */
+
+enum parquet_type { PARQUET_I64, PARQUET_I32, PARQUET_TEXT, PARQUET_WORD };
+
+struct parquet_bytes {
+	unsigned char *bytes;
+	uint32_t used, room;
+};
+
+struct parquet_column {
+	const char *name;
+	enum parquet_type type;
+	bool required;			 /* true if each row has a value */
+	struct parquet_bytes values;	 /* for words: the number of the word, as 4 bytes */
+	struct parquet_bytes dictionary; /* the words of this row group */
+	uint8_t present[PARQUET_ROWS / 8];
+	uint32_t count; /* number of values that are not NULL */
+	/* words of this row group, by the caller's number for the word */
+	struct base_index index;
+	uint32_t *key;
+	uint32_t keys, key_room;
+};
+
+/* Place of a column of a row group in the file. */
+struct parquet_chunk {
+	uint64_t dictionary, data, size; /* dictionary: 0 if there is none */
+};
+
+struct parquet_group {
+	uint32_t rows;
+	struct parquet_chunk chunk[PARQUET_COLUMNS];
+};
+
+struct parquet_file {
+	int folder; /* the folder of the parts; -1 if it is not open */
+	int error;  /* errno of the first failed system call */
+	bool open;  /* true if a part is open */
+	int fd;
+	uint32_t part;
+	uint64_t offset; /* number of bytes of the part so far */
+	struct base_output out;
+	uint32_t columns, rows, groups;
+	struct parquet_column column[PARQUET_COLUMNS];
+	struct parquet_group group[PARQUET_GROUPS];
+};
+
+/* Makes the folder `name` inside `run` for the parts of the table. Requires: columns have been set. */
+void parquet_open(struct parquet_file *file, int run, const char *name);
+/* Writes what is left. Stores an error in file->error. Frees all memory. */
+void parquet_close(struct parquet_file *file);
+
+/* Implements parquet_row() when the row group is full. */
+void parquet_group_end(struct parquet_file *file);
+/* Implements parquet_room(). Returns NULL if out of memory. */
+unsigned char *parquet_grow(struct parquet_file *file, struct parquet_bytes *bytes, uint32_t size);
+/* Returns the place for `size` more bytes; NULL if out of memory. */
+static inline unsigned char *parquet_room(struct parquet_file *file, struct parquet_bytes *bytes,
+					  uint32_t size)
+{
+	if (__builtin_expect(bytes->room - bytes->used < size, 0))
+		return parquet_grow(file, bytes, size);
+	return bytes->bytes + bytes->used;
+}
+
+static inline void parquet_put(struct parquet_file *file, struct parquet_column *column, const void *value,
+			       uint32_t size)
+{
+	unsigned char *at = parquet_room(file, &column->values, size);
+
+	if (!at)
+		return;
+	__builtin_memcpy(at, value, size);
+	column->values.used += size;
+	column->present[file->rows / 8] |= (uint8_t)(1u << file->rows % 8);
+	column->count++;
+}
+
+static inline void parquet_put_i64(struct parquet_file *file, uint32_t n, int64_t value)
+{
+	parquet_put(file, &file->column[n], &value, sizeof(value));
+}
+
+static inline void parquet_put_i32(struct parquet_file *file, uint32_t n, int32_t value)
+{
+	parquet_put(file, &file->column[n], &value, sizeof(value));
+}
+
+/* Puts a text, which must be valid UTF-8. */
+void parquet_put_text(struct parquet_file *file, uint32_t n, const char *text, size_t length);
+
+/*
+ * Puts the word that the caller calls `key`. Returns false if this row group does not have the word yet; then
+ * call parquet_put_new_word().
+ */
+static inline bool parquet_put_word(struct parquet_file *file, uint32_t n, uint32_t key)
+{
+	struct parquet_column *column = &file->column[n];
+	const uint64_t hash = base_hash_id(key);
+
+	for (uint32_t probe = 0, row; base_index_next(&column->index, hash, &probe, &row);)
+		if (column->key[row] == key) {
+			parquet_put(file, column, &row, sizeof(row));
+			return true;
+		}
+	return false;
+}
+void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint32_t key, const char *text,
+			  size_t length);
+
+/* Ends a row. */
+static inline void parquet_row(struct parquet_file *file)
+{
+	bool full = ++file->rows == PARQUET_ROWS;
+
+	for (uint32_t n = 0; n < file->columns; n++)
+		full |= file->column[n].values.used > PARQUET_BYTES ||
+			file->column[n].dictionary.used > PARQUET_BYTES;
+	if (__builtin_expect(full, 0))
+		parquet_group_end(file);
+}
+
+#endif
