@@ -5,10 +5,37 @@
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
+#include "sql/sql.h"
 
 struct export_command {
 	struct trace_args args;
 	const char *format, *to; /* values of --format and --output; NULL if not given */
+};
+
+/* Writes the tables of `ktrace sql` into a database file. */
+static int write_sqlite(struct ktread *trace, int fd, struct export_report *report)
+{
+	const struct sql_options options = { .timeout = 0 };
+	char path[32];
+	struct sql *sql;
+	int status;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	status = sql_open(&sql, trace, &options);
+	if (!status)
+		status = sql_export(sql, path, &report->events, &report->output_error);
+	sql_close(sql);
+	return status;
+}
+
+/* This format is not in host/export, because the room host/sql uses that room. */
+static const struct export_format sqlite = {
+	.name = "sqlite",
+	.purpose = "SQLite database with the tables of 'ktrace sql'",
+	.refuses = "pid cpu event since until where with",
+	.why_refused = "a database has the whole trace: select in the query",
+	.place = EXPORT_DATABASE,
+	.write = write_sqlite,
 };
 
 static void print_formats(FILE *to)
@@ -17,6 +44,12 @@ static void print_formats(FILE *to)
 
 	for (unsigned n = 0; (format = export_format_at(n)); n++)
 		fprintf(to, "    %-12s %s\n", format->name, format->purpose);
+	fprintf(to, "    %-12s %s\n", sqlite.name, sqlite.purpose);
+}
+
+static const struct export_format *find_format(const char *name)
+{
+	return strcmp(name, sqlite.name) == 0 ? &sqlite : export_format_find(name);
 }
 
 static void list_formats(void)
@@ -46,7 +79,7 @@ static const struct options_syntax syntax = {
 /* Returns the format, or NULL after a message. */
 static const struct export_format *choose_format(const struct export_command *export)
 {
-	const struct export_format *format = export->format ? export_format_find(export->format) : NULL;
+	const struct export_format *format = export->format ? find_format(export->format) : NULL;
 	const char *option;
 
 	if (!export->format) {
@@ -58,7 +91,7 @@ static const struct export_format *choose_format(const struct export_command *ex
 				"there is no format '%s'; the formats are:", export->format);
 		print_formats(stderr);
 	} else if (format->place != EXPORT_FILE && strcmp(export->to, "-") == 0) {
-		command_message(export->args.name, "format %s is a folder: give the name of one (-o OUT)",
+		command_message(export->args.name, "format %s cannot be written to standard output (-o OUT)",
 				format->name);
 	} else if (format->refuses && (option = options_given(&export->args.line, format->refuses))) {
 		command_message(export->args.name, "%s: %s", option, format->why_refused);

@@ -591,7 +591,7 @@ int write_export(struct trace_args *args, struct ktread *trace, const struct exp
 		 const char *to)
 {
 	struct export_report report = { 0 };
-	int fd = format->place == EXPORT_FILE
+	int fd = format->place == EXPORT_FILE || format->place == EXPORT_DATABASE
 			 ? output_file_open(args, to)
 			 : output_folder_open(args->name, to, format->place == EXPORT_NEW_FOLDER);
 	int result, status, failed;

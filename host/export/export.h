@@ -30,6 +30,7 @@ enum export_place {
 	EXPORT_FILE,
 	EXPORT_NEW_FOLDER, /* a folder that is new or empty */
 	EXPORT_FOLDER,	   /* a folder to which each export adds files with new names */
+	EXPORT_DATABASE,   /* a regular file, which another library opens by its name */
 };
 
 struct export_format {

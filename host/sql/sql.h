@@ -57,6 +57,12 @@ void sql_close(struct sql *sql);
  * the result is not SQL_DONE, sql_message() returns the reason; the rows before it were written.
  */
 enum sql_status sql_run(struct sql *sql, const char *text, struct base_output *out);
+/*
+ * Writes all tables into the database file at `path`, which must be empty. Stores the number of events. The
+ * session can only be closed afterwards. Returns 0. Returns KTREAD_E_SYSTEM with the errno in *output_error
+ * if writing failed. Returns another negative KTREAD_E_* if reading failed; ktread_message() has the reason.
+ */
+int sql_export(struct sql *sql, const char *path, uint64_t *events, int *output_error);
 /* Returns the reason as lines without a newline at the end; harmless on a terminal. */
 const char *sql_message(const struct sql *sql);
 /* Ends the running statement. May be called in a signal handler. */

@@ -28,6 +28,8 @@ damage "$count" *.bin *.ktrx *.kts
 0,1 text ktrace show --form bare --frequency 1000 %
 0,1 text ktrace export --format fxt % -o made.fxt
 0,1 text ktrace export --format ctf % -o %.ctf
+0,1 text ktrace export --format parquet % -o %.tables
+0,1 text ktrace export --format sqlite % -o made.db
 0,1 text ktrace export --format stream % -o made.stream && ktrace show made.stream
 0,1 text ktrace stats %
 0,1 json ktrace stats --json %

@@ -25,6 +25,7 @@ build/test/cmd-traces: test/golden/cmd_traces.c test/unit/support/ktread_writer.
 SCRIPT_TESTS += test/golden/sql.sh test/golden/ctf.sh
 CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/bench/merge/gen_v2
 SCRIPT_TESTS += test/golden/sql.sh test/golden/page.sh
+SCRIPT_TESTS += test/golden/sql.sh test/golden/ctf.sh test/golden/sqlite.sh
 
 SCRIPT_TESTS += test/golden/questions.sh
 CHECK_NEEDS += build/bin/ktrace build/bin/kdump
