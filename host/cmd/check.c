@@ -12,6 +12,7 @@
 #include "analyze/order.h"
 #include "base/escape.h"
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "export/views.h"
@@ -236,6 +237,7 @@ static int run_loaded(struct check_command *command)
 	if (!command->json)
 		terminal_prepare(&command->out, true);
 	base_output_schema(&command->out, command->json ? "ktrace-check/1" : NULL);
+	progress_start(command->args.name, trace, &command->out);
 	status = check_trace(command, trace);
 	violated = violations_first(&command->found) != NULL;
 	failed = trace_output_status(command->args.name, "standard output",

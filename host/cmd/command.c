@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "cmd/progress.h"
 
 #ifndef KTRACE_VERSION
 #define KTRACE_VERSION "unknown" /* not built by host.mk */
@@ -43,6 +44,7 @@ void command_message(const char *name, const char *format, ...)
 	char *text = NULL;
 	va_list arguments;
 
+	progress_clear();
 	fprintf(stderr, "%s: ", name);
 	va_start(arguments, format);
 	if (vasprintf(&text, format, arguments) >= 0) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 
@@ -100,7 +101,9 @@ static int read_one(struct diff_command *command, int which)
 		command->trace[which] = NULL; /* trace_args_open() has closed it */
 		return status == EXIT_BAD_INPUT ? EXIT_UNREADABLE : status;
 	}
+	progress_start(args->name, command->trace[which], NULL);
 	status = diff_read(&command->read[which], command->trace[which], args->path);
+	progress_stop();
 	if (status == 0)
 		return 0;
 	if (status == KTREAD_E_MEMORY)

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "export/stats.h"
@@ -410,6 +411,7 @@ static int run_open(struct life *life)
 	if (!life->json)
 		terminal_prepare(&life->out, true);
 	base_output_schema(&life->out, life->json ? "ktrace-life/1" : NULL);
+	progress_start(life->args.name, life->trace, &life->out);
 	status = print_lives(life);
 	if (life->writer)
 		timeline_writer_close(life->writer);

@@ -16,6 +16,7 @@
 #include "base/escape.h"
 #include "base/output.h"
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "export/json.h"
@@ -426,6 +427,7 @@ static int run_show(int argc, char **argv)
 	if (!show.json)
 		terminal_prepare(&out, true);
 	base_output_schema(&out, show.json ? "ktrace-show/1" : NULL);
+	progress_start(show.args.name, trace, &out);
 	absent = show.id ? show_chosen_find(&show.chosen, trace) : 0;
 	status = absent && !show.chosen.shown_count ? 0 : show_trace(&show, trace, &out);
 	error = base_output_close(&out);

@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/sql_prompt.h"
 #include "cmd/trace_args.h"
@@ -185,12 +186,15 @@ static int run_queries(struct sql_command *command, struct ktread *trace)
 	if (options.form == SQL_TABLE)
 		terminal_prepare(&out, command->query != NULL);
 	base_output_schema(&out, options.form == SQL_JSON ? "ktrace-sql/1" : NULL);
+	if (command->query)
+		progress_start(command->args.name, trace, &out);
 	running = sql;
 	if (!command->query && isatty(STDIN_FILENO))
 		sigaction(SIGINT, &action, NULL);
 	status =
 		command->query ? run_text(command, sql, command->query, &out) : run_input(command, sql, &out);
 	running = NULL;
+	progress_stop();
 	sql_close(sql);
 	return trace_output_status(command->args.name, "standard output", base_output_close(&out)) | status;
 }

@@ -13,6 +13,7 @@
 #include "analyze/histogram.h"
 #include "base/escape.h"
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "ktrx/v2.h"
@@ -386,6 +387,7 @@ static int run_stats(int argc, char **argv)
 	if (!stats.json)
 		terminal_prepare(&out, true);
 	base_output_schema(&out, stats.json ? "ktrace-stats/1" : NULL);
+	progress_start(stats.args.name, trace, &out);
 	status = stats.begin   ? show_pairs(&stats, trace, &out, &failed)
 		 : stats.value ? show_values(&stats, trace, &out, &failed)
 		 : stats.worst ? show_worst(&stats, trace, &out, &failed)

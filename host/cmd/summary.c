@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 
@@ -74,6 +75,7 @@ static int run_summary(int argc, char **argv)
 	if (!command.json)
 		terminal_prepare(&out, true);
 	base_output_schema(&out, command.json ? "ktrace-summary/1" : NULL);
+	progress_start(args->name, trace, &out);
 	status = write_summary(args, trace, &out, command.json);
 	error = base_output_close(&out);
 	status = trace_args_close(args, trace, status);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/paint.h"
+#include "cmd/progress.h"
 
 static struct {
 	enum base_paint_when color;
@@ -38,6 +39,7 @@ const struct option_row terminal_options[] = {
 static void begin(struct base_output *out)
 {
 	(void)out;
+	progress_stop();
 	pager_start();
 }
 

@@ -23,6 +23,7 @@
 #include "base/machine.h"
 #include "capture/watch.h"
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/trace_args.h"
 
 static int mark_events(const struct ktread *trace, const char *pattern, uint8_t *map)
@@ -472,6 +473,7 @@ void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trac
 
 int trace_args_close(struct trace_args *args, struct ktread *trace, int result)
 {
+	progress_stop();
 	print_warnings(args, trace);
 	if (result < 0)
 		command_message(args->name, "%s", ktread_message(trace));
@@ -598,7 +600,9 @@ int write_export(struct trace_args *args, struct ktread *trace, const struct exp
 
 	if (fd < 0)
 		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;
+	progress_start(args->name, trace, NULL);
 	result = format->write(trace, fd, &report);
+	progress_stop();
 	if (result < 0 && report.events == 0 && !report.output_error) {
 		output_file_discard(to, fd);
 		return trace_args_close(args, trace, result);

@@ -13,6 +13,7 @@
 #include "capture/ram_kernel.h"
 #include "capture/watch.h"
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "observe/observe.h"
@@ -276,6 +277,7 @@ static int explain_trace(struct why *why)
 	if (!why->options.json)
 		terminal_prepare(&out, true);
 	base_output_schema(&out, why->options.json ? "ktrace-why/1" : NULL);
+	progress_start(why->args.name, trace, &out);
 	add_registers(why, trace);
 	if (!why->peer)
 		why->options.path = command_word(why->args.path, path, sizeof(path));

@@ -19,8 +19,8 @@ while True:
     if not data:
         break
     sys.stdout.buffer.write(data.replace(b"\r\n", b"\n"))
+    sys.stdout.buffer.flush()
     if keys:
         os.write(terminal, keys)
         keys = b""
-sys.stdout.buffer.flush()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) % 256)

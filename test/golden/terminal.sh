@@ -4,6 +4,7 @@
 # without colours. The terminal is one of Python's.
 . test/tap.sh
 
+root=$PWD
 ktrace=$PWD/build/bin/ktrace
 onpty=$PWD/test/golden/onpty.py
 build/test/cmd-traces "$tmp" || exit 1
@@ -112,4 +113,26 @@ if command -v less >/dev/null; then
 	terminal env PATH="$PWD" "$ktrace" show v2.ktrx
 	check "without less there is no pager" grep -q sched.switch seen
 fi
+
+# ---- The progress line. `ktrace show` waits because its output is not read until the line has appeared.
+"$root/build/test/memory-trace" long.ktrx 100 40 4 || exit 1
+"$ktrace" show long.ktrx >plain 2>plain.err
+cat >slow <<'END'
+"$1" show --color always long.ktrx | {
+	read -r first
+	for _ in $(seq 600); do
+		! grep -q events/s seen || break
+		sleep 0.1
+	done
+	{ echo "$first"; cat; } >shown
+}
+END
+terminal sh slow "$ktrace"
+check "a progress line has percent, rate and rest: $(tr '\r' '\n' <seen | sed -n 's/.*\(ktrace show: .*s left\).*/\1/p' | head -n 1)" \
+	grep -q 'ktrace show: [0-9]*%, [0-9]* events/s, [0-9]* s left' seen
+equal "the progress line is erased at the end" "$(printf '\r\033[K')" "$(tail -c 4 seen)"
+check "the output has no part of the progress line" sh -c "! grep -q events/s shown"
+uncoloured shown >seen.plain
+same "the output beside a progress line is complete" plain seen.plain
+check "without a terminal there is no progress line" sh -c "! grep -q events/s plain.err"
 done_testing
