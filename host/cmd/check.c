@@ -11,6 +11,7 @@
 #include "analyze/note.h"
 #include "analyze/order.h"
 #include "base/escape.h"
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
@@ -138,7 +139,8 @@ static const struct options_syntax syntax = {
 		 "latencies, values and rates. Without --rules, "
 		 "uses rules that hold for every kernel with the well-known events. "
 		 "TRACE is ktrace.ktrx if not given.",
-	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options, terminal_options },
+	.lists = { rows, budget_options, trace_file_options, trace_machine_options, trace_layout_options,
+		   terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace check boot.ktrx\n"
 	       "  ktrace check --rules kernel.rules boot.ktrx || exit 1\n"

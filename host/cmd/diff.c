@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
@@ -52,7 +53,8 @@ static const struct options_syntax syntax = {
 		 "Times, addresses, process ids and the order of independent threads may differ. "
 		 "Prints the earliest difference first. "
 		 "A and B are traces of kernels, process traces, or the output of 'strace -f -ttt'.",
-	.lists = { rows, trace_machine_options, trace_layout_options, trace_calls_options, terminal_options },
+	.lists = { rows, budget_options, trace_machine_options, trace_layout_options, trace_calls_options,
+		   terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace diff good.ktrx bad.ktrx\n"
 	       "  ktrace diff linux.out strace.txt\n"
@@ -73,6 +75,9 @@ static int parse(struct diff_command *command, int argc, char **argv)
 		return status;
 	if (argc - optind != 2)
 		return options_refuse(&command->args.line, "two traces are needed");
+	status = budget_begin(command->args.name);
+	if (status >= 0)
+		return status;
 	command->args.path = argv[optind];
 	command->other = command->args;
 	command->other.path = argv[optind + 1];

@@ -14,6 +14,7 @@
 #include "capture/plan.h"
 #include "capture/ram_kernel.h"
 #include "capture/run.h"
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
@@ -342,7 +343,7 @@ static const struct options_syntax syntax = {
 		 "and examines how ktrace is integrated: whether it is linked in and found, whether CPUs, "
 		 "threads, clocks and heartbeats work, what an event costs, how far back the rings reach. "
 		 "For each view that is missing (dark), prints the line of C that enables it.",
-	.lists = { rows, terminal_options },
+	.lists = { rows, budget_options, terminal_options },
 	.in_order = true,
 	.end = "Marks: ok, note (this run does not show it), dark (a view is missing or limited), wrong.\n"
 	       "Status: 0 nothing is wrong, 10 something is wrong, "
@@ -415,6 +416,8 @@ static int run_doctor(int argc, char **argv)
 	status = parse(doctor, &line, argc, argv);
 	if (status < 0)
 		status = check_words(doctor, &line, optind < argc);
+	if (status < 0)
+		status = budget_begin(doctor->name);
 	if (status < 0 && doctor->list)
 		status = write_list(doctor->name);
 	if (status < 0)

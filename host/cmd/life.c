@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
@@ -78,8 +79,8 @@ static const struct options_syntax syntax = {
 		 "where the object was created or destroyed, or its id was used again. KIND is thread, "
 		 "process, lock, page, file, space (address space), packet or socket. FIELD=VALUE is for any "
 		 "other object.",
-	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options, trace_calls_options,
-		   terminal_options },
+	.lists = { rows, budget_list_options, trace_file_options, trace_machine_options, trace_layout_options,
+		   trace_calls_options, terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace life thread 12 boot.ktrx\n"
 	       "  ktrace life lock 0xffff800000123400 boot.ktrx\n"
@@ -433,6 +434,8 @@ static int run_life(int argc, char **argv)
 	life->args = (struct trace_args){ TRACE_ARGS(&syntax, argv[0]) };
 	life->args.line.to = life;
 	status = options_parse(&life->args.line, argc, argv);
+	if (status < 0)
+		status = budget_begin(life->args.name);
 	if (status < 0) {
 		status = take_words(life, argc, argv);
 		if (!status)

@@ -15,6 +15,7 @@
 #include "analyze/note.h"
 #include "base/escape.h"
 #include "base/output.h"
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
@@ -183,9 +184,9 @@ static const struct options_syntax syntax = {
 	.about = "Shows a trace as a timeline, one line per event, merged over all CPUs. "
 		 "FILE is a dump of version 1 or 2, the RAM file of a guest that is running or dead, "
 		 "or an ELF core of one. Without FILE, shows ktrace.ktrx, which 'ktrace run' writes.",
-	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
-		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options,
-		   terminal_options },
+	.lists = { rows, budget_list_options, trace_thread_options, trace_event_options, trace_where_options,
+		   trace_file_options, trace_hardware_options, trace_machine_options, trace_layout_options,
+		   trace_calls_options, terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace show boot.ktrx\n"
 	       "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"

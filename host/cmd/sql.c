@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
@@ -52,8 +53,8 @@ static const struct options_syntax syntax = {
 		"wakeups, thread_states, threads, processes, losses, counts. Times are in ns since the first "
 		"event. Without QUERY, reads statements from standard input. '.tables' lists the tables, "
 		"'.schema TABLE' the columns of a table, '.help' explains more.",
-	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options, trace_calls_options,
-		   terminal_options },
+	.lists = { rows, budget_list_options, trace_file_options, trace_machine_options, trace_layout_options,
+		   trace_calls_options, terminal_options },
 	.end = "Exit status: 0 success, 1 the trace could not be read, 2 wrong usage or a wrong statement, "
 	       "3 a limit was reached.\n\n"
 	       "Examples:\n"

@@ -12,6 +12,7 @@
 #include "analyze/event_name.h"
 #include "analyze/histogram.h"
 #include "base/escape.h"
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
@@ -67,8 +68,9 @@ static const struct options_syntax syntax = {
 		 "locks and run queues, as a table. With options: "
 		 "the time between two events of your choice, the distribution of a field's values, "
 		 "or the rate of events.",
-	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
-		   trace_machine_options, trace_layout_options, trace_calls_options, terminal_options },
+	.lists = { rows, budget_options, trace_thread_options, trace_event_options, trace_where_options,
+		   trace_file_options, trace_machine_options, trace_layout_options, trace_calls_options,
+		   terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace stats boot.ktrx\n"
 	       "  ktrace stats --begin sched.wake --end sched.switch --by thread=next boot.ktrx\n"

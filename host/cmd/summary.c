@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
@@ -26,8 +27,8 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace summary [OPTION]... [FILE]",
 	.about = "Counts the events of a trace by type, thread and CPU, "
 		 "and accounts for the slots of each ring: produced = overwritten + decoded + unreadable.",
-	.lists = { rows, trace_thread_options, trace_event_options, trace_where_options, trace_file_options,
-		   trace_machine_options, terminal_options },
+	.lists = { rows, budget_options, trace_thread_options, trace_event_options, trace_where_options,
+		   trace_file_options, trace_machine_options, terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace summary boot.ktrx\n"
 	       "  ktrace summary --cpu 2 --json boot.ktrx\n",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/machine.h"
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 
@@ -261,6 +262,9 @@ int trace_args_parse(struct trace_args *args, int argc, char **argv)
 
 	args->line.to = args;
 	status = options_parse(&args->line, argc, argv);
+	if (status >= 0)
+		return status;
+	status = budget_begin(args->name);
 	if (status >= 0)
 		return status;
 	hardware = options_given(&args->line, TRACE_HARDWARE_OPTIONS);

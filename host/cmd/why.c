@@ -12,6 +12,7 @@
 #include "capture/extract.h"
 #include "capture/ram_kernel.h"
 #include "capture/watch.h"
+#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
@@ -195,8 +196,8 @@ static const struct options_syntax syntax = {
 		 "which spin, what never happened. Prints the verdict, then the evidence. "
 		 "FILE as for 'ktrace show'; without FILE, reads ktrace.ktrx, which 'ktrace run' writes. "
 		 "Exit status: 0 nothing is wrong, 10 something is wrong, 11 unknown.",
-	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options, trace_calls_options,
-		   terminal_options },
+	.lists = { rows, budget_options, trace_file_options, trace_machine_options, trace_layout_options,
+		   trace_calls_options, terminal_options },
 	.end = "Examples:\n"
 	       "  ktrace why\n"
 	       "  ktrace why --elf kernel.elf boot.ktrx\n"

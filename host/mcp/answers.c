@@ -118,8 +118,7 @@ static void add_end(json_t *content, const struct mcp_call *call, int status)
 	char text[160] = "";
 
 	if (call->child.out.cut)
-		snprintf(text, sizeof(text),
-			 "The output was cut after %zu bytes. Ask for less, or set a larger budget.",
+		snprintf(text, sizeof(text), "The output was cut after %zu bytes.",
 			 shown_bytes(&call->child.out));
 	else if (!WIFEXITED(status))
 		snprintf(text, sizeof(text), "The command was ended by signal %d.", WTERMSIG(status));

@@ -42,6 +42,8 @@ static const struct argument common[] = {
 	  "Path of the trace, relative to the server's folder. Default: " USUAL_TRACE "." },
 	{ "json", ARGUMENT_FLAG, "json", "true: answer in JSON. Text is shorter. Default: false." },
 	{ "budget", ARGUMENT_BUDGET, NULL, "Maximum number of bytes of the answer. Default: 16000." },
+	{ "cursor", ARGUMENT_TEXT, "cursor",
+	  "Cursor at the end of an answer: continue that answer. The other arguments must be the same." },
 	{ 0 },
 };
 
@@ -394,6 +396,14 @@ static int add_timeout(struct mcp_line *line, double seconds)
 	return add_option(line, "timeout", text);
 }
 
+static int add_budget(struct mcp_line *line)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", line->budget);
+	return add_option(line, "budget", text);
+}
+
 int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
 		  const struct mcp_folder *folder, double seconds, char why[MCP_WHY])
 {
@@ -404,7 +414,7 @@ int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json
 	snprintf(why, MCP_WHY, "the command line is too long");
 	if (add_word(line, "ktrace") == 0 && add_word(line, tool->name) == 0 &&
 	    (!has_query || add_timeout(line, seconds) == 0) &&
-	    add_options(line, tool, arguments, folder, why) == 0 &&
+	    add_options(line, tool, arguments, folder, why) == 0 && add_budget(line) == 0 &&
 	    (!has_query || add_word(line, "--") == 0) && add_words(line, tool, arguments, folder, why) == 0)
 		return 0;
 	mcp_line_free(line);

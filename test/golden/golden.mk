@@ -27,6 +27,9 @@ CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/bench/merge/gen_v2
 SCRIPT_TESTS += test/golden/sql.sh test/golden/page.sh
 SCRIPT_TESTS += test/golden/sql.sh test/golden/ctf.sh test/golden/sqlite.sh
 
+SCRIPT_TESTS += test/golden/budget.sh
+CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/test/why-traces
+
 SCRIPT_TESTS += test/golden/questions.sh
 CHECK_NEEDS += build/bin/ktrace build/bin/kdump
 

@@ -15,6 +15,16 @@ echo 'mine: never sched.wake' >mine.rules
 echo 'mine: never sched.switch' >switch.rules
 echo 'mine: always net.NET_RECV has (len < 100)' >layout.rules
 
+# test/golden/budget.sh tests the effect of these.
+for c in show summary stats sql 'life thread 12' check why 'diff v2.ktrx' doctor; do
+	rest=${c#"${c%% *}"}
+	# shellcheck disable=SC2086
+	refused ${c%% *} --budget $rest --budget 999 v2.ktrx
+	# shellcheck disable=SC2086
+	refused ${c%% *} --cursor $rest --cursor 1-0 v2.ktrx
+	printf '%s\n' "${c%% *} --budget" "${c%% *} --cursor" >>covered
+done
+
 for c in show summary stats check why export html decode; do
 	all= file=v2.ktrx v1=v1.bin
 	case $c in

@@ -32,7 +32,7 @@ const values = {
 	limit: 3, ids: true, all: true, begin: 'syscall.enter', end: 'syscall.exit', by: 'thread',
 	value: 'irq.enter.vector', rate: true, interval: '1ms', elf: 'kernel.elf', rules: 'test.rules',
 	kind: 'thread', id: '12', good: 'typed.ktrx', csv: true,
-	query: 'SELECT count(*) AS events FROM events',
+	query: 'SELECT count(*) AS events FROM events', cursor: '1-0000000000000000',
 };
 const needs = { end: ['begin'], begin: ['end'], by: ['begin', 'end'], interval: ['rate'] };
 const text = (result) => result.content.map((part) => part.text).join('\n');
@@ -55,6 +55,15 @@ const why = text(await client.callTool({ name: 'why', arguments: { trace: 'deadl
 console.log(`why ${/^deadlock \(certain\)/m.test(why)}`);
 const show = text(await client.callTool({ name: 'show', arguments: { trace: 'v2.ktrx', json: true, event: 'irq' } }));
 console.log(`show ${/"event":"irq.enter"/.test(show)}`);
+const pages = [];
+for (let cursor; pages.length === 0 || cursor; ) {
+	const page = await client.callTool({ name: 'show', arguments: { trace: 'v2.ktrx', budget: 1000, ...(cursor ? { cursor } : {}) } });
+	const [, output, more] = /^(.*?)(?:--- more follows: cursor (\S+) ---\n)?$/s.exec(page.content[1].text);
+	pages.push(output);
+	cursor = more;
+}
+const whole = (await client.callTool({ name: 'show', arguments: { trace: 'v2.ktrx', budget: 200000 } })).content[1].text;
+console.log(`pages ${pages.length > 2 && pages.join('') === whole}`);
 const check = text(await client.callTool({ name: 'check', arguments: { trace: 'v2.ktrx', rules: 'test.rules' } }));
 console.log(`check ${/one-wake/.test(check)}`);
 const life = text(await client.callTool({ name: 'life', arguments: { trace: 'typed.ktrx', kind: 'file', id: '0xffff0300' } }));

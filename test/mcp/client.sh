@@ -25,6 +25,7 @@ tools="check diff doctor life show sql stats summary why"
 	for tool in $tools; do echo "$tool answers"; done
 	echo "why true"
 	echo "show true"
+	echo "pages true"
 	echo "check true"
 	echo "life true"
 	echo "sql true"
