@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "ktrx/v2.h"
-#include "sql/session.h"
+#include "sql/vtab.h"
 
 #define BRIEFS	 256u
 #define MAP	 ((KTRX_EVENT_MAX + 1) / 8)
@@ -28,11 +28,6 @@ enum way { FULL, BRIEF, GROUPED_BY_EVENT, GROUPED_BY_THREAD, GROUPED_BY_CPU };
 #define BRIEF_COLUMNS                                                                                        \
 	(BIT(SQL_EVENT_CPU) | BIT(SQL_EVENT_THREAD) | BIT(SQL_EVENT_THREAD_NAME) | BIT(SQL_EVENT_CATEGORY) | \
 	 BIT(SQL_EVENT_NAME) | BIT(SQL_EVENT_TYPE))
-
-struct vtab {
-	sqlite3_vtab base;
-	const struct sql_events *table;
-};
 
 struct cursor {
 	sqlite3_vtab_cursor base;
@@ -53,28 +48,18 @@ static int connect_table(sqlite3 *db, void *table, int words, const char *const 
 			 char **error)
 {
 	const struct sql_events *events = table;
-	struct vtab *vtab = sqlite3_malloc(sizeof(*vtab));
-	int status;
 
 	(void)db;
 	(void)words;
 	(void)word;
 	(void)error;
-	if (!vtab)
-		return SQLITE_NOMEM;
-	*vtab = (struct vtab){ .table = events };
-	status = sql_declare(events->sql, events->column, events->columns);
-	if (status == SQLITE_OK)
-		*result = &vtab->base;
-	else
-		sqlite3_free(vtab);
-	return status;
+	return sql_vtab_new(result, events->sql, events, events->column, events->columns);
 }
 
-static int disconnect(sqlite3_vtab *vtab)
+/* Returns the table of a cursor. */
+static const struct sql_events *table_of(const sqlite3_vtab_cursor *cursor)
 {
-	sqlite3_free(vtab);
-	return SQLITE_OK;
+	return ((const struct sql_vtab *)cursor->pVtab)->table;
 }
 
 /* ---- The plan ---- */
@@ -90,12 +75,7 @@ static char letter_of(sqlite3_index_info *info, int n, bool whole)
 	if (!constraint->usable)
 		return 0;
 	if (constraint->iColumn == SQL_EVENT_TS && !list)
-		return equal					      ? 'e'
-		       : constraint->op == SQLITE_INDEX_CONSTRAINT_GT ? 'g'
-		       : constraint->op == SQLITE_INDEX_CONSTRAINT_GE ? 'G'
-		       : constraint->op == SQLITE_INDEX_CONSTRAINT_LT ? 'l'
-		       : constraint->op == SQLITE_INDEX_CONSTRAINT_LE ? 'L'
-								      : 0;
+		return sql_time_letter(constraint->op);
 	if (constraint->iColumn == SQL_EVENT_CPU && equal)
 		return list ? 'C' : 'c';
 	if (constraint->iColumn == SQL_EVENT_THREAD && equal && !list)
@@ -169,7 +149,7 @@ static void choose_way(const struct sql_events *table, sqlite3_index_info *info,
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	const struct sql_events *table = ((struct vtab *)base)->table;
+	const struct sql_events *table = ((struct sql_vtab *)base)->table;
 	char *letters = sqlite3_malloc(info->nConstraint + 1);
 	double share = 1;
 	int used = 0;
@@ -272,18 +252,8 @@ static void narrow_map(const struct sql *sql, char letter, sqlite3_value *value,
 
 static void narrow(const struct sql *sql, struct narrowing *to, char letter, sqlite3_value *value)
 {
-	static const struct {
-		char letter;
-		int op;
-	} times[] = { { 'e', SQLITE_INDEX_CONSTRAINT_EQ },
-		      { 'g', SQLITE_INDEX_CONSTRAINT_GT },
-		      { 'G', SQLITE_INDEX_CONSTRAINT_GE },
-		      { 'l', SQLITE_INDEX_CONSTRAINT_LT },
-		      { 'L', SQLITE_INDEX_CONSTRAINT_LE } };
-
-	for (size_t n = 0; n < sizeof(times) / sizeof(times[0]); n++)
-		if (times[n].letter == letter)
-			sql_window_narrow(sql, &to->window, times[n].op, value);
+	if (sql_time_operator(letter))
+		sql_window_narrow(sql, &to->window, sql_time_operator(letter), value);
 	if (letter == 't' && sqlite3_value_type(value) == SQLITE_INTEGER && sqlite3_value_int64(value) >= 0 &&
 	    sqlite3_value_int64(value) < KTREAD_NO_THREAD) {
 		to->filter.thread = sqlite3_value_int64(value);
@@ -325,7 +295,7 @@ static int set_filter(struct cursor *cursor, const struct sql_events *table, con
 
 static int fail(struct cursor *cursor, int status)
 {
-	struct sql *sql = ((struct vtab *)cursor->base.pVtab)->table->sql;
+	struct sql *sql = table_of(&cursor->base)->sql;
 
 	sql_fail(sql, cursor->reader, status);
 	cursor->over = true;
@@ -448,7 +418,7 @@ static int begin_groups(struct cursor *cursor, struct sql *sql, int plan)
 
 static void end(struct cursor *cursor)
 {
-	struct sql *sql = ((struct vtab *)cursor->base.pVtab)->table->sql;
+	struct sql *sql = table_of(&cursor->base)->sql;
 
 	free(cursor->entry);
 	cursor->entry = NULL;
@@ -460,7 +430,7 @@ static void end(struct cursor *cursor)
 static int filter(sqlite3_vtab_cursor *base, int plan, const char *letters, int values, sqlite3_value **value)
 {
 	struct cursor *cursor = (struct cursor *)base;
-	const struct sql_events *table = ((struct vtab *)base->pVtab)->table;
+	const struct sql_events *table = table_of(base);
 	int status;
 
 	(void)values;
@@ -491,14 +461,9 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *letters, int 
 
 static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result)
 {
-	struct cursor *cursor = sqlite3_malloc(sizeof(*cursor));
-
 	(void)vtab;
-	if (!cursor)
-		return SQLITE_NOMEM;
-	memset(cursor, 0, sizeof(*cursor));
-	*result = &cursor->base;
-	return SQLITE_OK;
+	*result = sql_cursor_new(sizeof(struct cursor));
+	return *result ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
@@ -516,7 +481,7 @@ static int at_end(sqlite3_vtab_cursor *base)
 static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	const struct cursor *cursor = (struct cursor *)base;
-	const struct sql_events *table = ((struct vtab *)base->pVtab)->table;
+	const struct sql_events *table = table_of(base);
 	const struct sql_cell cell = sql_event_cell(table, cursor->event, (uint32_t)column);
 
 	sql_cell_give(context, &cell);
@@ -532,7 +497,7 @@ static int give_row(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 const sqlite3_module sql_events_module = {
 	.xConnect = connect_table,
 	.xBestIndex = best_index,
-	.xDisconnect = disconnect,
+	.xDisconnect = sql_vtab_free,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,

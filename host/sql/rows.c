@@ -2,13 +2,7 @@
 /* Tables in memory as virtual tables of SQLite. Conditions on time are a binary search. */
 #include <string.h>
 
-#include "sql/session.h"
-
-struct vtab {
-	sqlite3_vtab base;
-	const struct sql_table *table;
-	struct sql *sql;
-};
+#include "sql/vtab.h"
 
 struct cursor {
 	sqlite3_vtab_cursor base;
@@ -24,32 +18,24 @@ static int connect_table(sqlite3 *db, void *context, int words, const char *cons
 {
 	struct sql *sql = context;
 	const struct sql_table *table = NULL;
-	struct vtab *vtab = sqlite3_malloc(sizeof(*vtab));
-	int status;
 
 	(void)db;
 	(void)words;
 	(void)error;
 	for (uint32_t n = 0; (table = sql_table_at(n)); n++)
 		if (sqlite3_stricmp(table->name, word[0]) == 0)
-			break;
-	if (!vtab || !table) {
-		sqlite3_free(vtab);
-		return vtab ? SQLITE_ERROR : SQLITE_NOMEM;
-	}
-	*vtab = (struct vtab){ .table = table, .sql = sql };
-	status = sql_declare(sql, table->column, table->columns);
-	if (status == SQLITE_OK)
-		*result = &vtab->base;
-	else
-		sqlite3_free(vtab);
-	return status;
+			return sql_vtab_new(result, sql, table, table->column, table->columns);
+	return SQLITE_ERROR;
 }
 
-static int disconnect(sqlite3_vtab *vtab)
+static const struct sql_table *table_of(const sqlite3_vtab_cursor *cursor)
 {
-	sqlite3_free(vtab);
-	return SQLITE_OK;
+	return ((const struct sql_vtab *)cursor->pVtab)->table;
+}
+
+static struct sql *session_of(const sqlite3_vtab_cursor *cursor)
+{
+	return ((const struct sql_vtab *)cursor->pVtab)->sql;
 }
 
 static char letter_of(const struct sql_table *table, const struct sqlite3_index_constraint *constraint)
@@ -60,19 +46,12 @@ static char letter_of(const struct sql_table *table, const struct sqlite3_index_
 		return 't';
 	if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && constraint->iColumn == table->cpu)
 		return 'c';
-	if (constraint->iColumn != table->time)
-		return 0;
-	return constraint->op == SQLITE_INDEX_CONSTRAINT_EQ   ? 'e'
-	       : constraint->op == SQLITE_INDEX_CONSTRAINT_GT ? 'g'
-	       : constraint->op == SQLITE_INDEX_CONSTRAINT_GE ? 'G'
-	       : constraint->op == SQLITE_INDEX_CONSTRAINT_LT ? 'l'
-	       : constraint->op == SQLITE_INDEX_CONSTRAINT_LE ? 'L'
-							      : 0;
+	return constraint->iColumn == table->time ? sql_time_letter(constraint->op) : 0;
 }
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	const struct sql_table *table = ((struct vtab *)base)->table;
+	const struct sql_table *table = ((struct sql_vtab *)base)->table;
 	char *letters = sqlite3_malloc(info->nConstraint + 1);
 	double share = 1;
 	int used = 0;
@@ -100,14 +79,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result)
 {
-	struct cursor *cursor = sqlite3_malloc(sizeof(*cursor));
-
 	(void)vtab;
-	if (!cursor)
-		return SQLITE_NOMEM;
-	memset(cursor, 0, sizeof(*cursor));
-	*result = &cursor->base;
-	return SQLITE_OK;
+	*result = sql_cursor_new(sizeof(struct cursor));
+	return *result ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *cursor)
@@ -118,7 +92,7 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
 
 static const struct sql_rows *rows_of(const struct cursor *cursor)
 {
-	return &((struct vtab *)cursor->base.pVtab)->sql->rows[cursor->store];
+	return &session_of(&cursor->base)->rows[cursor->store];
 }
 
 static int at_end(sqlite3_vtab_cursor *base)
@@ -189,21 +163,16 @@ static void narrow(const struct sql *sql, struct cursor *cursor, char letter, sq
 		return;
 	default:
 		cursor->by_time = true;
-		sql_window_narrow(sql, &cursor->window,
-				  letter == 'e'	  ? SQLITE_INDEX_CONSTRAINT_EQ
-				  : letter == 'g' ? SQLITE_INDEX_CONSTRAINT_GT
-				  : letter == 'G' ? SQLITE_INDEX_CONSTRAINT_GE
-				  : letter == 'l' ? SQLITE_INDEX_CONSTRAINT_LT
-						  : SQLITE_INDEX_CONSTRAINT_LE,
-				  value);
+		sql_window_narrow(sql, &cursor->window, sql_time_operator(letter), value);
 	}
 }
 
 static int filter(sqlite3_vtab_cursor *base, int plan, const char *letters, int values, sqlite3_value **value)
 {
 	struct cursor *cursor = (struct cursor *)base;
-	const struct vtab *vtab = (struct vtab *)base->pVtab;
-	const int status = sql_rows_load(vtab->sql, vtab->table);
+	const struct sql_table *table = table_of(base);
+	struct sql *sql = session_of(base);
+	const int status = sql_rows_load(sql, table);
 
 	(void)plan;
 	(void)values;
@@ -211,14 +180,14 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *letters, int 
 	if (status == KTREAD_E_MEMORY)
 		return SQLITE_NOMEM;
 	if (status < 0)
-		return vtab->sql->error ? SQLITE_ERROR : SQLITE_INTERRUPT;
-	cursor->store = vtab->table->first;
-	cursor->end = vtab->table->first + vtab->table->stores;
+		return sql->error ? SQLITE_ERROR : SQLITE_INTERRUPT;
+	cursor->store = table->first;
+	cursor->end = table->first + table->stores;
 	cursor->window = (struct sql_window){ 0, UINT64_MAX };
 	cursor->by_time = false;
 	cursor->thread = cursor->cpu = -1;
 	for (int n = 0; letters[n]; n++)
-		narrow(vtab->sql, cursor, letters[n], value[n]);
+		narrow(sql, cursor, letters[n], value[n]);
 	cursor->row = cursor->by_time ? first_from(rows_of(cursor), cursor->window.since) : 0;
 	settle(cursor);
 	return SQLITE_OK;
@@ -227,13 +196,13 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *letters, int 
 static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	const struct cursor *cursor = (struct cursor *)base;
-	const struct vtab *vtab = (struct vtab *)base->pVtab;
+	struct sql *sql = session_of(base);
 	const struct sql_cell cell =
-		vtab->table->cell(vtab->sql, &rows_of(cursor)->row[cursor->row], (uint32_t)column);
+		table_of(base)->cell(sql, &rows_of(cursor)->row[cursor->row], (uint32_t)column);
 
-	if (vtab->sql->error)
+	if (sql->error)
 		return SQLITE_ERROR;
-	if (vtab->sql->timed_out || vtab->sql->interrupted)
+	if (sql->timed_out || sql->interrupted)
 		return SQLITE_INTERRUPT;
 	sql_cell_give(context, &cell);
 	return SQLITE_OK;
@@ -250,7 +219,7 @@ static int give_row(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 const sqlite3_module sql_rows_module = {
 	.xConnect = connect_table,
 	.xBestIndex = best_index,
-	.xDisconnect = disconnect,
+	.xDisconnect = sql_vtab_free,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,
