@@ -23,8 +23,19 @@
 #define LEAST_INTERVAL UINT64_C(100000000) /* ns */
 #define MOST_INTERVAL  UINT64_C(86400000000000)
 
+/* The expression of --where. It is bound to the events of each boot. */
+struct condition {
+	const char *name; /* begins messages */
+	const char *text; /* NULL: there is none */
+	struct filter *filter;
+	struct live_model *model;
+	uint64_t boot; /* number of the boot to which it is bound; 0: none */
+	bool bound;
+};
+
 struct live {
 	const char *name; /* begins messages */
+	struct condition condition;
 	struct live_guest guest;
 	struct live_filter filter;
 	uint64_t interval, count, tail;
@@ -54,6 +65,36 @@ static void stop(int number)
 {
 	(void)number;
 	stopped = 1;
+}
+
+/* Returns whether an event fulfils --where. If the boot lacks a field of the expression, no event does. */
+static bool fulfils(void *context, struct ktread *trace, const struct ktread_event *event)
+{
+	struct condition *condition = context;
+
+	if (condition->boot != condition->model->boots) {
+		condition->boot = condition->model->boots;
+		condition->bound =
+			trace_where_bind(condition->name, condition->text, condition->filter, trace) == 0;
+	}
+	return condition->bound && filter_accepts(condition->filter, event);
+}
+
+/* Returns 0 or an exit status. */
+static int parse_condition(struct live *live)
+{
+	struct condition *condition = &live->condition;
+	int status;
+
+	if (!condition->text)
+		return 0;
+	condition->name = live->name;
+	status = trace_where_parse(live->name, condition->text, &condition->filter);
+	if (status || !filter_uses_time(condition->filter))
+		return status;
+	command_message(live->name, "--where: the events of a running guest cannot be selected by time");
+	filter_free(condition->filter);
+	return command_usage(live->name);
 }
 
 static int take_cpus(struct live_filter *filter, const char *text)
@@ -114,6 +155,9 @@ static const struct option_row rows[] = {
 	{ "pid", 0, "N", "show only newest events of this thread", set_filter, AT(filter) },
 	{ "list", 0, NULL, "list all guests of this user, wherever their files are; do not watch any",
 	  options_set_flag, AT(list) },
+	{ "where", 0, "EXPRESSION",
+	  "show only newest events for which EXPRESSION is true; see ktrace-filter(7)", options_set_text,
+	  AT(condition.text) },
 	{ "frequency", 0, "HZ", "clock frequency, if the guest does not report it", options_set_number,
 	  AT(guest.options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH", "architecture, if the file does not have it: x86_64, aarch64 or riscv64",
@@ -151,21 +195,25 @@ static int parse(struct live *live, int argc, char **argv)
 		return status;
 	if (optind + 1 < argc)
 		return options_refuse(&line, "only one file can be given");
-	chosen = options_given(&line, "event cpu pid") != NULL;
+	chosen = options_given(&line, "event cpu pid where") != NULL;
 	live->guest.given = argv[optind];
 	live->lines = live->lines || live->json || !isatty(STDOUT_FILENO);
-	if (live->list && options_given(&line, "lines json interval count tail event cpu pid"))
+	if (live->list && options_given(&line, "lines json interval count tail event cpu pid where"))
 		why = "--list watches no guest: it cannot be combined with options for output";
 	else if (live->list && live->guest.given)
 		why = "--list finds all guests: no file can be given";
 	else if (live->json && (live->tail || chosen))
 		why = "--json does not show newest events: it cannot be combined with --tail, --event, "
-		      "--cpu or --pid";
+		      "--cpu, --pid or --where";
 	else if (live->lines && !live->tail && chosen)
-		why = "--event, --cpu and --pid select among the newest events: with lines they need --tail";
+		why = "--event, --cpu, --pid and --where select among the newest events: with lines they "
+		      "need --tail";
 	else if (!live->lines && live->tail)
 		why = "--tail needs --lines: the screen shows as many events as fit";
-	return why ? options_refuse(&line, why) : -1;
+	if (why)
+		return options_refuse(&line, why);
+	status = parse_condition(live);
+	return status ? status : -1;
 }
 
 static void catch_signals(void)
@@ -337,11 +385,17 @@ static int run(struct live *live)
 	hint_elsewhere(live);
 	status = live_model_open(&model, &source);
 	if (status == 0) {
+		if (live->condition.text) {
+			live->condition.model = &model;
+			live->filter.accept = fulfils;
+			live->filter.context = &live->condition;
+		}
 		model.tail.filter = live->filter;
 		status = run_view(live, &model, &error);
 		live_model_close(&model);
 	}
 	live_guest_close(&live->guest);
+	filter_free(live->condition.filter);
 	if (status < 0)
 		command_message(live->name, "%s",
 				status == KTREAD_E_MEMORY ? "out of memory" : live->guest.why);

@@ -197,6 +197,9 @@ struct live_filter {
 	int64_t pid;		       /* -1: all */
 	bool some_cpus;
 	uint8_t cpus[LIVE_CPUS_MAX / 8];
+	/* Returns whether an event passes a further condition. NULL: all do. */
+	bool (*accept)(void *context, struct ktread *trace, const struct ktread_event *event);
+	void *context;
 };
 
 /*

@@ -56,14 +56,17 @@ bool live_filter_unknown(const struct live_filter *filter, const struct ktread *
 	return false;
 }
 
-static bool is_wanted(const struct live_filter *filter, const struct ktread_event *event)
+static bool is_wanted(const struct live_filter *filter, struct ktread *trace,
+		      const struct ktread_event *event)
 {
 	if (filter->pid >= 0 && (uint64_t)filter->pid != event->thread)
 		return false;
 	if (filter->some_cpus &&
 	    (event->cpu >= LIVE_CPUS_MAX || !(filter->cpus[event->cpu / 8] >> event->cpu % 8 & 1)))
 		return false;
-	return !filter->events[0] || means(filter->events, event->type);
+	if (filter->events[0] && !means(filter->events, event->type))
+		return false;
+	return !filter->accept || filter->accept(filter->context, trace, event);
 }
 
 void live_thread_text(const struct ktread *trace, uint32_t thread, char *text, size_t size)
@@ -114,7 +117,7 @@ void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct 
 	char thread[NAME_ROOM + 16], name[2 * NAME_ROOM + 2], cpu[12] = "?", *line;
 	int length;
 
-	if (tail->paused || !is_wanted(&tail->filter, event))
+	if (tail->paused || !is_wanted(&tail->filter, trace, event))
 		return;
 	if (tail->base == 0 || event->stamp < tail->base)
 		tail->base = event->stamp;

@@ -130,7 +130,7 @@ refused profile --rate --rate 0 -- true
 refused profile --rate --rate 1001 -- true
 
 # ---- live: its output is tested with guests.
-for option in --lines --json --interval --count --tail --event --list; do
+for option in --lines --json --interval --count --tail --event --list --where; do
 	beyond live $option test/qemu/live.sh
 done
 for option in --cpu --pid; do # as keys c and p on the screen
@@ -144,10 +144,12 @@ done
 refused live --tail --json --tail 3 ktr.ram
 refused live --list --list ktr.ram
 refused live --list --list --json
-for option in '--event sched' '--cpu 0' '--pid 1'; do
+for option in '--event sched' '--cpu 0' '--pid 1' '--where cpu==1'; do
 	# shellcheck disable=SC2086
 	refused live "${option%% *}" $option ktr.ram
 done
+refused live 'column 5' --lines --tail 1 --where 'cpu = 1' ktr.ram
+refused live 'by time' --lines --tail 1 --where 'time > 1s' ktr.ram
 
 # ---- run
 for option in --out -o --timeout --stall --on-stall --expect --expect-continue --events --branches --trace-unit --elf --transport --ram-dir \

@@ -69,6 +69,11 @@ await_line() { await grep -q "$1" "$tmp/live"; }
 
 at_least() { awk -v value="$1" -v least="$2" 'BEGIN { exit !(value >= least) }'; }
 
+switches_of_cpu_1() {
+	watch 1 --interval 500ms --tail 3 --where 'event == "sched.switch" and cpu == 1'
+	grep -q ' CPU1 .* sched.switch ' "$tmp/live"
+}
+
 for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever
 	await_kernel
@@ -82,6 +87,11 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: live prints lines with rate and CPUs" grep -q ' events/s, .* | 0: ' "$tmp/live"
 	equal "$arch: live --tail --event shows only these events" "sched.switch" \
 		"$(awk '$2 ~ /^CPU/ { print $4 }' "$tmp/live" | sort -u | xargs)"
+	check "$arch: live --tail --where shows events" eventually switches_of_cpu_1
+	equal "$arch: live --tail --where shows only these events" "CPU1 sched.switch" \
+		"$(awk '$2 ~ /^CPU/ { print $2, $4 }' "$tmp/live" | sort -u | xargs)"
+	watch 1 --interval 500ms --tail 3 --where 'shced.switch.prev == 1'
+	check "$arch: live --where with an unknown name fails" grep -q 'column 1' "$tmp/live.err"
 	watch 1 --interval 500ms --tail 3 --event shced
 	check "$arch: live --event with an unknown name suggests a name" \
 		grep -q "no event 'shced'; did you mean sched?" "$tmp/live.err"
