@@ -57,7 +57,8 @@ bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const s
 	pairs->result->undecided += kind->excluded && kind->call;
 	pairs->result->noise[DIFF_NOISE_ALONE] += kind->excluded;
 	pairs->result->noise[DIFF_NOISE_LOCK] += !kind->excluded && kind->sync;
-	return kind->excluded || kind->sync;
+	pairs->result->noise[DIFF_NOISE_SIGNAL] += step->interrupted;
+	return kind->excluded || kind->sync || step->interrupted;
 }
 
 static bool collect(struct side *side, struct pairs *pairs, int which, uint32_t thread)

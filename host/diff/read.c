@@ -122,6 +122,16 @@ static void take_create(struct reader *reader, const struct ktread_event *event,
 		diff_trace_name(&reader->trace->thread[child], name.string, name.length);
 }
 
+/* Takes the arrival of a signal. Nothing is paired across a gap. */
+static void take_signal(struct reader *reader, uint32_t thread)
+{
+	const uint32_t broken = reader->trace->thread[thread].broken;
+
+	if (broken != DIFF_NONE && reader->trace->step[broken].stamp < reader->gap_stamp)
+		reader->trace->thread[thread].broken = DIFF_NONE;
+	diff_trace_signal(reader->trace, thread);
+}
+
 static void take_event(struct reader *reader, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&reader->known, event);
@@ -129,7 +139,7 @@ static void take_event(struct reader *reader, const struct ktread_event *event)
 	const bool interrupts =
 		event->context == KTRX_CONTEXT_INTERRUPT || event->context == KTRX_CONTEXT_NMI;
 	struct diff_trace *trace = reader->trace;
-	uint32_t thread = DIFF_NONE;
+	uint32_t thread = DIFF_NONE, target;
 
 	if (!interrupts && event->thread != KTREAD_NO_THREAD) {
 		thread = diff_trace_thread(trace, event->thread, event->cpu);
@@ -138,6 +148,10 @@ static void take_event(struct reader *reader, const struct ktread_event *event)
 		trace->thread[thread].seen = event->stamp;
 	}
 	read_scheduling(reader, event, known, thread);
+	if (thread != DIFF_NONE && type->use == READ_NOISE && type->noise == DIFF_NOISE_SIGNAL &&
+	    known->kind != WELLKNOWN_SIGNAL_SEND &&
+	    (!wellknown_thread(known, event, WELLKNOWN_THREAD, &target) || target == event->thread))
+		take_signal(reader, thread);
 	if (thread == DIFF_NONE || type->use == READ_NOISE) {
 		trace->noise[thread == DIFF_NONE ? DIFF_NOISE_INTERRUPT : type->noise]++;
 		return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* System calls of a trace as steps. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,6 +98,8 @@ static void set_result(struct reader *reader, struct diff_step *step, const stru
 
 	if (result < 0 && result >= -ERRORS_MOST) {
 		name = ktread_error_name(reader->from, (uint32_t)-result);
+		if (name ? strcmp(name, "EINTR") == 0 : result == -EINTR)
+			diff_trace_broken(reader->trace, (uint32_t)(step - reader->trace->step));
 		step->result_form = DIFF_FORM_ERROR;
 		step->result = name ? base_hash_text(0, name) : base_hash(1, (uint64_t)-result);
 		return;

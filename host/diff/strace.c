@@ -150,6 +150,17 @@ static void take_end(struct strace *strace, const char *text, uint32_t thread, u
 	step->result_form = DIFF_FORM_NUMBER;
 }
 
+/* Notes a call that a signal may have interrupted: strace prints its line before that of the signal. */
+static void note_broken(struct strace *strace, uint32_t number, const char *text, size_t length)
+{
+	const struct diff_step *step = &strace->trace->step[number];
+
+	if (step->result_form == DIFF_FORM_ERROR
+		    ? step->result == base_hash_text(0, "EINTR")
+		    : step->result_form == DIFF_FORM_NONE && memmem(text, length, "= ? ERESTART", 12))
+		diff_trace_broken(strace->trace, number);
+}
+
 /* Keeps the beginning of a call until the rest comes. */
 static void take_unfinished(struct strace *strace, const char *text, size_t length, uint32_t thread,
 			    uint64_t stamp)
@@ -184,6 +195,8 @@ static void take_resumed(struct strace *strace, const char *text, size_t length,
 	memcpy(open->text + open->length, rest, length);
 	if (strace_call_end(strace, open->text, open->length + length, open->step, stamp) < 0)
 		lose_line(strace);
+	else
+		note_broken(strace, open->step, open->text, open->length + length);
 	open->length = 0;
 }
 
@@ -195,6 +208,7 @@ static void take_text(struct strace *strace, const char *text, size_t length, ui
 		take_end(strace, text, thread, stamp);
 	} else if (strncmp(text, "--- ", 4) == 0) {
 		strace->trace->noise[DIFF_NOISE_SIGNAL]++;
+		diff_trace_signal(strace->trace, thread);
 	} else if (strncmp(text, "<... ", 5) == 0) {
 		take_resumed(strace, text, length, thread, stamp);
 	} else if (length > mark && memcmp(text + length - mark, UNFINISHED, mark) == 0) {
@@ -204,6 +218,8 @@ static void take_text(struct strace *strace, const char *text, size_t length, ui
 	} else if (strace_call_end(strace, text, length, strace->trace->steps - 1, 0) < 0) {
 		/* The call is known, but not its end: the line is cut. */
 		lose_line(strace);
+	} else {
+		note_broken(strace, strace->trace->steps - 1, text, length);
 	}
 }
 

@@ -94,6 +94,7 @@ static uint32_t add(struct diff_trace *trace, uint32_t id, uint32_t cpu)
 							      .cpu = cpu,
 							      .parent = DIFF_NONE,
 							      .call = DIFF_NONE,
+							      .broken = DIFF_NONE,
 							      .wait = DIFF_NONE,
 							      .first_wait = DIFF_NONE,
 							      .last_wait = DIFF_NONE,
@@ -160,6 +161,8 @@ struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uin
 				    .kind = kind,
 				    .value = trace->values };
 	trace->kind[kind].count++;
+	trace->thread[thread].broken = DIFF_NONE;
+	trace->thread[thread].signalled = false;
 	trace->thread[thread].steps++;
 	trace->thread[thread].calls |= trace->kind[kind].call;
 	return step;
@@ -177,6 +180,26 @@ void diff_trace_value(struct diff_trace *trace, enum diff_form form, uint64_t va
 	}
 	step->form[step->values++] = (uint8_t)form;
 	trace->value[trace->values++] = value;
+}
+
+static void join_signal(struct diff_trace *trace, const struct diff_thread *thread)
+{
+	if (thread->signalled && thread->broken != DIFF_NONE)
+		trace->step[thread->broken].interrupted = true;
+}
+
+void diff_trace_signal(struct diff_trace *trace, uint32_t thread)
+{
+	trace->thread[thread].signalled = true;
+	join_signal(trace, &trace->thread[thread]);
+}
+
+void diff_trace_broken(struct diff_trace *trace, uint32_t step)
+{
+	struct diff_thread *thread = &trace->thread[trace->step[step].thread];
+
+	thread->broken = step;
+	join_signal(trace, thread);
 }
 
 void diff_trace_gap(struct diff_trace *trace, uint64_t from, uint64_t to)

@@ -61,6 +61,7 @@ struct diff_step {
 	uint8_t values;
 	uint8_t result_form;
 	bool begins_thread; /* the result names a new thread */
+	bool interrupted;   /* a signal that the trace shows has interrupted the call */
 	uint8_t form[DIFF_VALUES];
 };
 
@@ -100,6 +101,8 @@ struct diff_thread {
 	bool calls;			      /* it makes system calls */
 	uint64_t recent[DIFF_RECENT];	      /* keys of other steps in the open call: a ring buffer */
 	uint32_t recents;
+	uint32_t broken; /* its last step, if this is a call that returned EINTR; otherwise DIFF_NONE */
+	bool signalled;	 /* a signal has arrived since its last step began */
 	bool ended;
 };
 
@@ -147,6 +150,12 @@ struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uin
 				  uint32_t ring, uint64_t slot);
 /* Adds a value to the last step of the trace, up to DIFF_VALUES. */
 void diff_trace_value(struct diff_trace *trace, enum diff_form form, uint64_t value);
+/*
+ * Note that a signal arrives at a thread, and that the call of its last step returned EINTR. If both happen, in
+ * any order, without another step between them, the call is interrupted.
+ */
+void diff_trace_signal(struct diff_trace *trace, uint32_t thread);
+void diff_trace_broken(struct diff_trace *trace, uint32_t step);
 /* Notes that something is missing between two stamps. */
 void diff_trace_gap(struct diff_trace *trace, uint64_t from, uint64_t to);
 /* Returns whether something is missing between two events with these stamps. */

@@ -29,6 +29,13 @@ for arch in ${DIFF_ARCHES:-x86_64 aarch64}; do
 	check "$arch: hundreds of steps are equal" grep -qE '^same: [0-9]{3,} equal steps of [0-9]+ threads$' "$tmp/report"
 	check "$arch: noise is counted" grep -qE '^noise, .*interrupts [0-9]+, scheduling [0-9]+' "$tmp/report"
 
+	boot "$arch" 1 good1 'run=signals'
+	boot "$arch" 2 good2 'run=signals'
+	differ good1 good2
+	equal "$arch: two seeds of a program with signals: status" 0 "$status"
+	check "$arch: hundreds of its steps are equal: $(tail -n 1 "$tmp/report")" \
+		grep -qE '^same: [0-9]{3,} equal steps of [0-9]+ threads$' "$tmp/report"
+
 	boot "$arch" 3 good 'run=rare-wakeup seconds=1'
 	boot "$arch" 4 bad 'run=rare-wakeup seconds=1'
 	differ good bad

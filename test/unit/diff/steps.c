@@ -14,7 +14,7 @@
 
 #define V(value) ((uint64_t)(value))
 
-enum { SWITCH = 1, BLOCK, WAKE, NOBODY, ENTER, RETURN, CREATE, EXIT, LOOKUP, TICK };
+enum { SWITCH = 1, BLOCK, WAKE, NOBODY, ENTER, RETURN, CREATE, EXIT, LOOKUP, TICK, DELIVER, SEND };
 
 enum { BOSS = 10, FIRST, SECOND };
 #define QUEUE 0x1000u
@@ -43,6 +43,8 @@ static void begin(void)
 	script_type(EXIT, "sched", "exit", "");
 	script_type(LOOKUP, "vfs", "lookup", "string path, u64 inode, i64 result");
 	script_type(TICK, "irq", "enter", "u32 irq");
+	script_type(DELIVER, "signal", "deliver", "u32 signal");
+	script_type(SEND, "signal", "send", "u32 signal, u32 thread");
 	now = 1000;
 }
 
@@ -166,6 +168,40 @@ static void changed_result_is_found(void **state)
 	assert_true(result.first.event[1].known);
 	assert_int_equal(diff_verdict(&result), DIFF_VERDICT_DIFFERS);
 	free(result.item);
+}
+
+/* A thread makes `calls` calls that return EINTR. After each, an event of type `type` follows; 0: none. */
+static struct diff_trace *interrupted(uint32_t calls, uint32_t type)
+{
+	begin();
+	call(BOSS, 1, 0, 0);
+	for (uint32_t n = 0; n < calls; n++) {
+		call(BOSS, 34, 0, -4);
+		if (type == DELIVER)
+			script_event(DELIVER, later(), 0, BOSS, V(10));
+		else if (type)
+			script_event(SEND, later(), 0, BOSS, V(10), V(FIRST));
+	}
+	call(BOSS, 2, 0, 0);
+	finish(BOSS);
+	return end();
+}
+
+static void calls_that_a_signal_interrupts_are_noise(void **state)
+{
+	struct diff_result result = compare(interrupted(1, DELIVER), interrupted(3, DELIVER));
+
+	(void)state;
+	assert_int_equal(result.items, 0);
+	assert_int_equal(result.compared, 3);
+	assert_int_equal(diff_verdict(&result), DIFF_VERDICT_SAME);
+	free(result.item);
+	for (uint32_t type = 0; type <= SEND; type += SEND) {
+		result = compare(interrupted(1, type), interrupted(3, type));
+		assert_true(result.items > 0);
+		assert_int_equal(diff_verdict(&result), DIFF_VERDICT_DIFFERS);
+		free(result.item);
+	}
 }
 
 static void step_with_another_string_is_missing_and_extra(void **state)
@@ -478,6 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_order_ids_and_times_are_noise),
 		cmocka_unit_test(changed_result_is_found),
+		cmocka_unit_test(calls_that_a_signal_interrupts_are_noise),
 		cmocka_unit_test(step_with_another_string_is_missing_and_extra),
 		cmocka_unit_test(missing_wakeup_explains_missing_steps),
 		cmocka_unit_test(steps_in_a_gap_are_undecided),
