@@ -8,3 +8,8 @@ CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/test/why-traces
 mcp-client:
 	@sh test/npm.sh mcp
 CHECK_NEEDS += mcp-client
+
+# Prepares tasks for a language model that has only the tools of `ktrace mcp`, and prints the questions.
+.PHONY: mcp-tasks
+mcp-tasks: host build/demo/x86_64/kernel.elf
+	sh test/mcp/tasks.sh
