@@ -151,8 +151,8 @@ struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uin
 /* Adds a value to the last step of the trace, up to DIFF_VALUES. */
 void diff_trace_value(struct diff_trace *trace, enum diff_form form, uint64_t value);
 /*
- * Note that a signal arrives at a thread, and that the call of its last step returned EINTR. If both happen, in
- * any order, without another step between them, the call is interrupted.
+ * Note that a signal arrives at a thread, and that the call of its last step returned EINTR. If both happen,
+ * in any order, without another step between them, the call is interrupted.
  */
 void diff_trace_signal(struct diff_trace *trace, uint32_t thread);
 void diff_trace_broken(struct diff_trace *trace, uint32_t step);
