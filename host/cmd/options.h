@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #define OPTIONS_MOST  64u /* maximum number of rows of a command: `given` has a bit for each row */
-#define OPTIONS_LISTS 10u /* maximum number of arrays of rows of a command */
+#define OPTIONS_LISTS 12u /* maximum number of arrays of rows of a command */
 #define OPTIONS_WORDS 32u /* maximum number of values of an option that may be given several times */
 
 struct option_row;
