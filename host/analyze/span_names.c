@@ -14,7 +14,7 @@ static size_t put(char *text, size_t length, const char *bytes, size_t count)
 	return length + count;
 }
 
-static size_t name_call(const struct ktread *trace, uint64_t number, char *text)
+size_t span_name_call(const struct ktread *trace, uint64_t number, char *text)
 {
 	const char *name = number <= UINT32_MAX ? ktread_syscall_name(trace, (uint32_t)number) : NULL;
 
@@ -23,11 +23,14 @@ static size_t name_call(const struct ktread *trace, uint64_t number, char *text)
 	return (size_t)snprintf(text, SPAN_NAMES_MOST, "syscall_%llu", (unsigned long long)number);
 }
 
+size_t span_name_interrupt(uint64_t number, char *text)
+{
+	return (size_t)snprintf(text, SPAN_NAMES_MOST, "irq %llu", (unsigned long long)number);
+}
+
 static size_t name_interrupt(const struct spans_span *span, char *text)
 {
-	if (span->has_key)
-		return (size_t)snprintf(text, SPAN_NAMES_MOST, "irq %llu", (unsigned long long)span->key);
-	return put(text, 0, "irq", strlen("irq"));
+	return span->has_key ? span_name_interrupt(span->key, text) : put(text, 0, "irq", strlen("irq"));
 }
 
 /* `recorded`: the name in the event that begins the span; NULL if it has none. */
@@ -62,7 +65,8 @@ size_t span_name(struct span_names *names, const struct ktread *trace, const str
 	case WELLKNOWN_LOCK_ACQUIRE:
 		return name_lock(names, span, named ? &value : NULL, text);
 	case WELLKNOWN_SYSCALL_ENTER:
-		return named ? put(text, 0, value.string, value.length) : name_call(trace, span->key, text);
+		return named ? put(text, 0, value.string, value.length)
+			     : span_name_call(trace, span->key, text);
 	case WELLKNOWN_IRQ_ENTER:
 		return named ? put(text, 0, value.string, value.length) : name_interrupt(span, text);
 	default:

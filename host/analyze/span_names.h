@@ -38,4 +38,8 @@ struct span_names {
 size_t span_name(struct span_names *names, const struct ktread *trace, const struct spans_span *span,
 		 const struct ktread_event *event, const struct wellknown *known, char *text);
 
+/* The names of system calls and interrupts, as span_name() writes them if the event has no name. */
+size_t span_name_call(const struct ktread *trace, uint64_t number, char *text);
+size_t span_name_interrupt(uint64_t number, char *text);
+
 #endif

@@ -21,6 +21,7 @@
 #include "analyze/flows.h"
 #include "analyze/processes.h"
 #include "analyze/scheduling.h"
+#include "analyze/span_names.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -140,16 +141,6 @@ struct walk_ring {
 	bool beside;   /* true if the ring holds functions of a hardware trace */
 };
 
-/* maximum number of locks whose names are cached; a new name replaces an older one with the same hash */
-#define WALK_LOCKS     512u
-#define WALK_LOCK_NAME 39u
-
-struct walk_lock {
-	uint64_t key;
-	uint8_t length; /* length of the name; 0 if the name is unknown */
-	char name[WALK_LOCK_NAME];
-};
-
 struct walk {
 	struct ktread *trace;
 	struct walk_sink sink;
@@ -163,7 +154,7 @@ struct walk {
 	struct flows_step flow; /* flow that the current event begins or ends */
 	struct files_path path; /* path of the file to which the current event applies */
 	struct processes *processes;
-	struct walk_lock locks[WALK_LOCKS];
+	struct span_names names;
 	struct walk_ring *rings;
 	struct functions functions;
 	uint64_t seen[THREADS_CPUS_MAX]; /* by CPU: time of the last event; 0 if there was none yet */
@@ -203,7 +194,7 @@ struct walk_name {
 	enum walk_name_kind kind;
 	uint64_t number; /* for WALK_NAME_CALL and WALK_NAME_IRQ */
 	size_t length;	 /* length of `text`; 0 for WALK_NAME_CALL and WALK_NAME_IRQ until walk_name_text() */
-	char text[WALK_NAME_MAX + 32]; /* not escaped; not terminated */
+	char text[SPAN_NAMES_MOST]; /* not escaped; not terminated */
 };
 
 /* Names the span that `event` begins. */
