@@ -17,6 +17,7 @@ struct open_command {
 	struct trace_args args;
 	uint64_t port, whole;
 	bool no_browser;
+	bool live; /* true if the file is the RAM of a guest, which may be running */
 	const char *elf;
 };
 
@@ -87,6 +88,7 @@ static int try_to_open(struct open_command *command)
 	status = trace_args_open(&command->args, &trace);
 	if (status)
 		return status;
+	command->live = ktread_info(trace)->form == KTREAD_FORM_RAM;
 	status = trace_symbols_open(command->args.name, command->elf, trace, &symbols);
 	symbols_close(symbols);
 	return trace_args_close(&command->args, trace, 0) | status;
@@ -110,6 +112,7 @@ static int run(int argc, char **argv)
 	snprintf(version, sizeof(version), "ktrace %s", command_version());
 	options.version = version;
 	options.whole = command.whole;
+	options.live = command.live;
 	options.path = command.args.path;
 	options.port = (uint16_t)command.port;
 	options.browser = !command.no_browser && isatty(STDERR_FILENO);

@@ -20,10 +20,9 @@ int serve_store_start(struct serve_server *server)
 			    : ENOMEM;
 }
 
-void serve_store_free(struct serve_server *server)
+/* Removes the data of the page. */
+static void empty(struct serve_store *store)
 {
-	struct serve_store *store = &server->store;
-
 	serve_job_free(&store->job);
 	for (uint32_t n = 0; n < store->blocks; n++)
 		MHD_destroy_response(store->block[n]);
@@ -32,10 +31,28 @@ void serve_store_free(struct serve_server *server)
 		MHD_destroy_response(store->overview);
 	if (store->head)
 		MHD_destroy_response(store->head);
+	*store = (struct serve_store){ .job = { .descriptor = -1 }, .done = true };
+}
+
+void serve_store_free(struct serve_server *server)
+{
+	empty(&server->store);
 	if (server->page)
 		MHD_destroy_response(server->page);
-	*store = (struct serve_store){ .done = true };
 	server->page = NULL;
+}
+
+/* Makes the data again, from what the guest has recorded until now. */
+static void renew(struct serve_server *server)
+{
+	struct serve_store *store = &server->store;
+	int error;
+
+	empty(store);
+	error = serve_job_start(&store->job, serve_build, &server->source, NULL);
+	store->done = error != 0;
+	if (error)
+		snprintf(store->error, sizeof(store->error), "%s", strerror(error));
 }
 
 /* Ends the process. `why` is the reason if it has not made all data; otherwise NULL. */
@@ -131,8 +148,11 @@ bool serve_store_answer(struct serve_server *server, struct serve_call *call)
 	struct serve_store *store = &server->store;
 	const struct serve_request *request = &call->request;
 
-	if (request->what == SERVE_PAGE)
+	if (request->what == SERVE_PAGE) {
+		if (server->options->live && store->done)
+			renew(server);
 		return give(call, server->page);
+	}
 	if (request->what == SERVE_HEAD && store->head)
 		return give(call, store->head);
 	if (request->what == SERVE_OVERVIEW && store->overview)

@@ -3,7 +3,7 @@
 Tries the server of `ktrace open`: its answers must be those of `ktrace show`, and hostile clients must be
 refused and must not keep others out. Prints TAP.
 
-	python3 test/serve/hostile.py KTRACE TRACE FOLDER
+	python3 test/serve/hostile.py KTRACE TRACE RAM FOLDER
 """
 import json
 import os
@@ -16,7 +16,7 @@ import sys
 import zlib
 from urllib.parse import quote
 
-KTRACE, TRACE, FOLDER = sys.argv[1:]
+KTRACE, TRACE, RAM, FOLDER = sys.argv[1:]
 HEADERS = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -588,6 +588,27 @@ def changes():
         check(f"a file that was {what}: the server still ends with status 0", server.stop() == 0, server.lines)
 
 
+def ram():
+    """The RAM file of a guest may change: answers, and a page that is loaded again, have the newest state."""
+    name = os.path.join(FOLDER, "guest.ram")
+    shutil.copy(RAM, name)
+    server = Server("--machine", "x86_64", name)
+    first = server.get("head").json()
+    check("RAM: the head states that the trace is live", first["live"] is True and first["events"] > 0, first)
+    os.utime(name, ns=(0, 0))
+    got = server.get("events")
+    server.get("blocks?n=9999")  # waits until all data is made
+    check("RAM: a file that has changed is read", got.status == 200 and only_events(got.events()), got)
+    check("RAM: the page can be loaded again", server.get("").status == 200)
+    check("RAM: the data is made again", server.get("head").json()["events"] == first["events"])
+    check("RAM: all of the data is made", server.get("blocks?n=9999").is_refusal(404))
+    os.unlink(name)
+    check("RAM: a deleted file is reported", server.get("events").is_refusal(409))
+    check("RAM: the page is then loaded without data", server.get("").status == 200)
+    check("RAM: which states why", "no longer exists" in server.get("head").json()["error"])
+    check("RAM: Ctrl-C ends the server", server.stop() == 0, server.lines)
+
+
 def ends(server):
     other = subprocess.run(
         [KTRACE, "open", "--no-browser", "--port", str(server.port), TRACE], capture_output=True, check=False
@@ -626,6 +647,7 @@ def main():
     many(server)
     ends(server)
     changes()
+    ram()
     print(f"1..{count}")
 
 
