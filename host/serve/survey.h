@@ -9,8 +9,8 @@
 struct serve_survey;
 
 /*
- * Reads the whole trace once, and counts. Does not rewind the trace. Memory: 8 KB for each CPU and for each of
- * at most 8192 threads; later threads are left out. Returns 0 or a negative KTREAD_E_*. The caller frees
+ * Reads the whole trace once, and counts. Does not rewind the trace. Memory: 8 KB for each CPU and for each
+ * of at most 8192 threads; later threads are left out. Returns 0 or a negative KTREAD_E_*. The caller frees
  * `*survey` in either case.
  */
 int serve_survey_read(struct serve_survey **survey, struct ktread *trace);
