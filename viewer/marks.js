@@ -119,7 +119,10 @@ function arrows(d) {
 	if (last - first <= mostArrows)
 		for (let i = first; i < last; i++)
 			arrow(d, places, all[i], d.colours.dim, 0.7);
-	for (const item of kt.arrowsOf(trace, selection))
+	if (!selection)
+		return;
+	selection.arrows ??= kt.arrowsOf(trace, selection);
+	for (const item of selection.arrows)
 		arrow(d, places, item, d.colours.link, 1.8);
 }
 

@@ -86,7 +86,9 @@ class Layout {
 		if (this.rows.length === from)
 			this.add({ kind: "events", lane, bad, height: 14 });
 		this.rows[from].first = true;
-		this.add({ kind: "space", lane, bad, height: this.rows.length - from < 2 ? 5 : 4 });
+		// A lane is at least as high as its name.
+		const used = this.height - this.rows[from].y;
+		this.add({ kind: "space", lane, bad, height: Math.max(4, 20 - used) });
 		const last = this.rows.at(-1);
 		this.rows[from].whole = last.y + last.height - this.rows[from].y;
 	}
