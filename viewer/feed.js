@@ -88,6 +88,11 @@ class Served {
 		return answer && new Uint8Array(await answer.arrayBuffer());
 	}
 
+	// Requests the page, which makes the server read the trace again if its guest runs.
+	async renew() {
+		await (await get("./")).text();
+	}
+
 	async overview() {
 		return new Uint8Array(await (await get("overview")).arrayBuffer());
 	}

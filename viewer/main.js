@@ -175,10 +175,16 @@ class Page {
 		this.relayout();
 	}
 
+	// Shows the facts and the verdict.
+	showHead(head) {
+		facts(head);
+		return kt.showVerdict(this.state);
+	}
+
 	// Shows the first view: the address, the cause, or the whole trace.
 	first() {
 		this.refresh();
-		const worst = kt.showVerdict(this.state);
+		const worst = this.showHead(this.trace.head);
 		this.resize();
 		this.state.showWhole();
 		this.tab(0);
@@ -197,10 +203,6 @@ function facts(head) {
 		kt.duration((head.end || 0) - (head.begin || 0)),
 		head.lost ? kt.number(head.lost) + " slots lost" : "no slots lost", head.version];
 	kt.id("facts").textContent = list.filter((text) => text).join(" · ");
-	for (const note of head.notes || [])
-		kt.warn(String(note));
-	if (head.redacted)
-		kt.warn("This page is redacted: paths and data were left out.");
 }
 
 // Returns what the browser lacks, or null.
@@ -237,9 +239,12 @@ async function start() {
 	const feed = kt.feed();
 	const head = await feed.head();
 	kt.useTicks = head.unit === "ticks";
-	facts(head);
+	if (head.redacted)
+		kt.warn("This page is redacted: paths and data were left out.");
 	const trace = new kt.Trace(head);
 	const page = kt.page = new Page(trace, feed);
+	if (head.live && feed.renew && head.whole !== false)
+		page.live = new kt.Live(page, feed);
 	if (head.whole === false) {
 		page.windows = new kt.Windows(page.state, feed, () => page.refresh());
 		await page.windows.start();

@@ -29,14 +29,18 @@ class Lane {
 
 class Trace {
 	constructor(head) {
-		this.head = head;
-		this.begin = Number(head.begin) || 0;
-		this.end = Math.max(Number(head.end) || 0, this.begin + 1);
-		this.types = new Map((head.types || []).map((type) => [type.id, type]));
+		this.takeHead(head);
 		this.notes = [];
 		this.lanes = [];
 		this.byKey = new Map();
 		this.restart();
+	}
+
+	takeHead(head) {
+		this.head = head;
+		this.begin = Number(head.begin) || 0;
+		this.end = Math.max(Number(head.end) || 0, this.begin + 1);
+		this.types = new Map((head.types || []).map((type) => [type.id, type]));
 	}
 
 	// Forgets all blocks, but keeps the lanes: another window of the same trace is loaded. Gaps of an overview stay.

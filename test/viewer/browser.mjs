@@ -218,75 +218,95 @@ async function address() {
 	await page.context().close();
 }
 
-// Answers as ktrace open does. The page then has no data in it.
-async function served() {
+// Parts of story.html: the page without data, the head, and the block.
+function storyParts() {
 	const text = readFileSync(path.join(folder, "story.html"), "utf8");
 	const element = (attribute) => text.match(new RegExp("<script [^>]*" + attribute + "[^>]*>([^<]*)"))[1];
-	const answers = {
-		"/token/": ["text/html", text.replace(/<script id="ktrace-head[^]*?<script>/, "<script>")],
-		"/token/head": ["application/json", element("ktrace-head")],
-		"/token/blocks?n=0": ["application/octet-stream", Buffer.from(element("ktrace-block"), "base64")],
-		"/token/event?id=1.8": ["application/json", JSON.stringify({ source: "lock.c:7" })],
-	};
+	return { empty: text.replace(/<script id="ktrace-head[^]*?<script>/, "<script>"),
+		head: JSON.parse(element("ktrace-head")), block: Buffer.from(element("ktrace-block"), "base64") };
+}
+
+// Opens a page whose data comes from a server. `answers` has, by path, functions of the query that return the body,
+// or {status, body}. Other paths are absent.
+async function serve(answers) {
 	const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
 	const page = await context.newPage();
 	page.setDefaultTimeout(patience);
 	await context.route("**/*", (route) => {
-		const { pathname, search } = new URL(route.request().url());
-		const answer = answers[pathname + search];
-		return route.fulfill(answer ? { status: 200, contentType: answer[0], body: answer[1] }
-			: { status: 404, contentType: "application/json", body: '{"error":"there is no block with this number"}' });
+		const { pathname, searchParams } = new URL(route.request().url());
+		const answer = answers[pathname.replace("/token/", "")]?.(searchParams) ?? { status: 404, body: "absent" };
+		const { status, body } = answer.body ? answer : { status: 200, body: answer };
+		return route.fulfill({ status, body, contentType: pathname === "/token/" ? "text/html" : "application/json" });
 	});
 	await page.goto("http://127.0.0.1:1/token/");
+	return page;
+}
+
+// As ktrace open does for a trace that is sent whole.
+async function served() {
+	const { empty, head, block } = storyParts();
+	const page = await serve({
+		"": () => empty,
+		head: () => JSON.stringify(head),
+		blocks: (query) => query.get("n") === "0" ? block : undefined,
+		event: (query) => query.get("id") === "1.8" ? JSON.stringify({ source: "lock.c:7" }) : undefined,
+	});
 	await page.waitForSelector("html[data-ready]", { state: "attached" });
 	equal("data that comes from a server is shown", ["span", "t5"], await view(page).then((v) => [v.selected, v.lane]));
 	equal("the end of the blocks is no complaint", "", (await page.textContent("#notes")).trim());
 	await page.click("#verdict .evidence button:has-text('event 1.8')");
 	await page.waitForSelector("#body >> text=lock.c:7");
 	result("the server's source line of an event is shown", true);
-	await context.close();
+	await page.context().close();
 }
 
-// Answers as ktrace open does for a trace that is too long to be sent whole.
+// As ktrace open does for a trace that is too long to be sent whole.
 async function windows() {
-	const text = readFileSync(path.join(folder, "story.html"), "utf8");
-	const element = (attribute) => text.match(new RegExp("<script [^>]*" + attribute + "[^>]*>([^<]*)"))[1];
-	const head = { ...JSON.parse(element("ktrace-head")), whole: false, why: undefined };
-	const framed = (block) => Buffer.concat([Buffer.from(Uint32Array.of(block.length).buffer), block]);
-	const asked = [];
-	const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
-	const page = await context.newPage();
-	page.setDefaultTimeout(patience);
-	await context.route("**/*", (route) => {
-		const { pathname, searchParams } = new URL(route.request().url());
-		const until = Number(searchParams.get("until"));
-		const from = Number(searchParams.get("from"));
-		const answers = {
-			"/token/": () => ["text/html", text.replace(/<script id="ktrace-head[^]*?<script>/, "<script>")],
-			"/token/head": () => ["application/json", JSON.stringify(head)],
-			"/token/overview": () => ["application/octet-stream",
-				framed(readFileSync(path.join(folder, "overview.bin")))],
-			"/token/window": () => (asked.push([from, until]), until - from > 50e6
-				? ["application/json", '{"error":"too many","events":12345}', 413]
-				: ["application/octet-stream", framed(Buffer.from(element("ktrace-block"), "base64"))]),
-		};
-		const [contentType, body, status] = answers[pathname]?.() ?? ["text/plain", "absent", 404];
-		return route.fulfill({ status: status ?? 200, contentType, body });
+	const { empty, head, block } = storyParts();
+	const framed = (bytes) => Buffer.concat([Buffer.from(Uint32Array.of(bytes.length).buffer), bytes]);
+	let asked = 0;
+	const page = await serve({
+		"": () => empty,
+		head: () => JSON.stringify({ ...head, whole: false, why: undefined }),
+		overview: () => framed(readFileSync(path.join(folder, "overview.bin"))),
+		window: (query) => (asked++, query.get("until") - query.get("from") > 50e6
+			? { status: 413, body: '{"error":"too many","events":12345}' } : framed(block)),
 	});
-	await page.goto("http://127.0.0.1:1/token/");
 	await page.waitForFunction(() => /zoom in/i.test(ktrace.page?.state.hint));
 	equal("a part with too many events shows CPUs with the rate of events", "c0", (await view(page)).first);
 	await page.evaluate(() => ktrace.page.state.show(0, 12e6));
 	await page.waitForFunction(() => ktrace.page.trace.events.count === 5);
-	const shown = await page.evaluate(() => [ktrace.page.state.hint, ktrace.page.trace.lanes.length]);
-	equal("a smaller part shows threads and states", ["", 6], shown);
-	const requests = asked.length;
+	equal("a smaller part shows threads and states", ["", 6], await page.evaluate(() =>
+		[ktrace.page.state.hint, ktrace.page.trace.lanes.length]));
+	const requests = asked;
 	await page.evaluate(() => {
 		ktrace.page.state.show(1e6, 10e6);
 		return ktrace.page.windows.update();
 	});
-	equal("data that the page has is not requested again", requests, asked.length);
-	await context.close();
+	equal("data that the page has is not requested again", requests, asked);
+	await page.context().close();
+}
+
+// As ktrace open does while the guest runs: each request of the page makes newer data.
+async function live() {
+	const { empty, head, block } = storyParts();
+	let reads = 0;
+	const page = await serve({
+		"": () => (reads++, empty),
+		head: () => JSON.stringify({ ...head, live: true, end: 100e6 + reads * 1e6 }),
+		blocks: (query) => query.get("n") === "0" ? block : undefined,
+	});
+	await page.waitForSelector("html[data-ready]", { state: "attached" });
+	const before = await view(page);
+	await page.click("#live");
+	await page.waitForFunction(() => ktrace.page.trace.end >= 103e6);
+	const after = await view(page);
+	result("the page follows a running guest", after.from > before.from && after.length === before.length,
+		JSON.stringify([before, after]));
+	equal("what was selected stays selected", [before.lane, before.i], [after.lane, after.i]);
+	await page.click("#live");
+	equal("it stops following", "false", await page.getAttribute("#live", "aria-pressed"));
+	await page.context().close();
 }
 
 async function failures() {
@@ -306,7 +326,7 @@ async function failures() {
 }
 
 try {
-	for (const run of [real, hostile, verdict, keyboard, mouse, address, served, windows, failures])
+	for (const run of [real, hostile, verdict, keyboard, mouse, address, served, windows, live, failures])
 		await run();
 } catch (error) {
 	result("the test ends", false, String(error.stack).replace(/\n/g, "\n# "));
