@@ -61,22 +61,32 @@ function eventLink(state, id) {
 
 // Draws which thread waits for which lock, and which thread holds this lock.
 function cycle(state, finding) {
-	const actors = (finding.actors || []).filter((actor) => actor.waits);
-	if (!actors.length || !actors.some((actor) => actor.holds))
+	const all = finding.actors || [];
+	const actors = all.filter((actor) => actor.waits);
+	if (!actors.length || !all.some((actor) => actor.holds))
 		return null;
 	const parts = [];
 	const box = (actor) => {
 		const lane = laneOf(state, actor);
-		const show = () => go(state, lane, waits);
-		return kt.el("span", { class: "box" }, lane ? kt.action(actor.text, "Show this wait", show) : actor.text);
+		const show = () => go(state, lane, actor.waits ? waits : holds);
+		return kt.el("span", { class: "box" }, lane ? kt.action(actor.text, "Show this thread", show) : actor.text);
 	};
-	for (const actor of actors)
+	actors.forEach((actor, n) => {
 		parts.push(box(actor), kt.el("span", { class: "verb" }, "waits for →"),
 			kt.el("span", { class: "box lock" }, actor.waits.name || actor.waits.text),
 			kt.el("span", { class: "verb" }, "held by →"));
-	const first = actors.find((actor) => actor.holds?.address === actors.at(-1).waits.address);
-	parts.push(first ? box(first) : kt.el("span", { class: "dim" }, "?"));
+		const owner = ownerOf(finding, actor);
+		if (!owner)
+			parts.push(kt.el("span", { class: "dim" }, "?"));
+		else if (owner !== actors[n + 1])
+			parts.push(box(owner));
+	});
 	return kt.el("div", { class: "cycle" }, ...parts);
+}
+
+// Returns the actor that holds the lock for which an actor waits, or undefined.
+function ownerOf(finding, actor) {
+	return finding.actors.find((other) => other.holds && other.holds.address === actor.waits.address);
 }
 
 function laneOf(state, actor) {
@@ -109,7 +119,7 @@ function noteWaits(state, finding) {
 	for (const actor of finding?.actors || []) {
 		const lane = laneOf(state, actor);
 		const wait = lane && actor.waits ? lastOf(lane, waits) : null;
-		const owner = finding.actors.find((other) => other.holds && other.holds.address === actor.waits?.address);
+		const owner = wait && ownerOf(finding, actor);
 		if (wait)
 			(wait.strip.notes ??= new Map()).set(wait.i, "waits for " + (actor.waits.text || actor.waits.name)
 				+ (owner ? ", held by " + owner.text : ""));
@@ -131,8 +141,12 @@ kt.showVerdict = function (state) {
 kt.showCause = function (state, worst) {
 	const spans = state.layout.culprits.flatMap((lane) => [lastOf(lane, holds), lastOf(lane, waits)]).filter((s) => s);
 	const begins = spans.map((span) => span.strip.begin[span.i]);
-	if (!begins.length)
+	if (!begins.length) {
+		const event = worst?.event ? state.trace.events.find(worst.event) : -1;
+		if (event >= 0)
+			state.selectEvent(event);
 		return;
+	}
 	const from = Math.min(...begins);
 	// A single wait does not show how it came about: then more of the time before is shown.
 	const least = spans.length < 2 ? (state.trace.end - state.trace.begin) * 0.1 : 1000;

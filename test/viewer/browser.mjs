@@ -115,6 +115,10 @@ async function verdict() {
 	const page = await open("story.html");
 	equal("the first view shows the cause: a wait of the first thread", ["span", "t5", "t5"],
 		await view(page).then((v) => [v.selected, v.lane, v.first]));
+	const six = "thread 6 (<img src=x onerror=alert(1)>)";
+	equal("the verdict shows which thread waits for which lock, and which thread holds it",
+		"thread 5 (red) waits for beta held by " + six + " waits for alpha held by thread 5 (red)",
+		await page.$$eval(".cycle > *", (parts) => parts.map((part) => part.textContent.replace(/ →/, "")).join(" ")));
 	await page.keyboard.press("0");
 	await page.click("#verdict .evidence li:nth-child(2) button:has-text('thread 6')");
 	const held = await view(page);
