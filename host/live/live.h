@@ -225,7 +225,8 @@ bool live_filter_unknown(const struct live_filter *filter, const struct ktread *
 #define LIVE_UNKNOWN_TEXT 640u
 
 /* Adds the event if it passes the filter. */
-void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct ktread_event *event);
+void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct ktread_event *event,
+		     const struct wellknown *known);
 /* Adds a line that is not an event. */
 void live_tail_note(struct live_tail *tail, const char *text);
 /* Returns the n-th line from the end, counted from 0. Returns NULL if it is not stored. */

@@ -93,7 +93,7 @@ static int take_event(struct live_model *model, const struct ktread_event *event
 		live_cpu_discard_times(&model->cpu[event->cpu]);
 	if (model->counts)
 		live_rates_event(model->rates, event);
-	live_tail_event(&model->tail, live_model_trace(model), event);
+	live_tail_event(&model->tail, live_model_trace(model), event, known);
 	if (model->details && model->counts)
 		status = live_details_event(model->details, live_model_trace(model), event, known);
 	return status ? status : live_waits_event(model->waits, event, known);

@@ -112,7 +112,44 @@ static int put_time(char *text, size_t size, uint64_t ticks, uint64_t frequency)
 			(unsigned)time.microseconds);
 }
 
-void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct ktread_event *event)
+/* Writes the name of a system call and a blank, if the trace has the name. Returns the number of bytes. */
+static int put_call(char *text, size_t size, const struct ktread *trace, const struct ktread_event *event,
+		    const struct wellknown *known)
+{
+	const bool is_call = known->kind == WELLKNOWN_SYSCALL_ENTER || known->kind == WELLKNOWN_SYSCALL_EXIT;
+	char harmless[NAME_ROOM + 1];
+	const char *name = NULL;
+	uint64_t number;
+
+	if (is_call && wellknown_number(known, event, WELLKNOWN_NUMBER, &number) && number <= UINT32_MAX)
+		name = ktread_syscall_name(trace, (uint32_t)number);
+	if (!name)
+		return 0;
+	*base_escape_text(harmless, name, strlen(name), NAME_ROOM) = '\0';
+	return snprintf(text, size, "%s ", harmless);
+}
+
+/* Writes the names of the threads whose numbers are in a switch or a wakeup: " (worker(5) -> idle(2))". */
+static void put_threads(char *text, size_t size, const struct ktread *trace, const struct ktread_event *event,
+			const struct wellknown *known)
+{
+	char from[NAME_ROOM + 16], to[NAME_ROOM + 16];
+	uint32_t thread, next;
+
+	if (known->kind == WELLKNOWN_SWITCH && wellknown_thread(known, event, WELLKNOWN_PREV, &thread) &&
+	    wellknown_thread(known, event, WELLKNOWN_NEXT, &next)) {
+		live_thread_text(trace, thread, from, sizeof(from));
+		live_thread_text(trace, next, to, sizeof(to));
+		snprintf(text, size, " (%s -> %s)", from, to);
+	} else if (known->kind == WELLKNOWN_WAKE &&
+		   wellknown_thread(known, event, WELLKNOWN_THREAD, &thread)) {
+		live_thread_text(trace, thread, to, sizeof(to));
+		snprintf(text, size, " (%s)", to);
+	}
+}
+
+void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct ktread_event *event,
+		     const struct wellknown *known)
 {
 	char thread[NAME_ROOM + 16], name[2 * NAME_ROOM + 2], cpu[12] = "?", *line;
 	int length;
@@ -130,7 +167,11 @@ void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct 
 	length += snprintf(line + length, LIVE_TAIL_TEXT - (size_t)length, " CPU%s %-12s %-16s ", cpu, thread,
 			   name);
 	if (length < (int)LIVE_TAIL_TEXT)
+		length += put_call(line + length, LIVE_TAIL_TEXT - (size_t)length, trace, event, known);
+	if (length < (int)LIVE_TAIL_TEXT)
 		ktread_format(event, line + length, LIVE_TAIL_TEXT - (size_t)length);
+	length = (int)strlen(line);
+	put_threads(line + length, LIVE_TAIL_TEXT - (size_t)length, trace, event, known);
 }
 
 const char *live_tail_line(const struct live_tail *tail, uint64_t n)

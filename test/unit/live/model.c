@@ -235,6 +235,18 @@ static void tail_shows_matching_events(void **state)
 	free(text);
 }
 
+static void tail_names_threads(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	script_event(SWITCH, SECOND + 400 * MS, 1, 7, (uint64_t)7, (uint64_t)9);
+	text = write_lines(1, false, 5, "sched.switch");
+	assert_non_null(strstr(text, " (in\\x1bit(7) -> hog(9))\n"));
+	free(text);
+}
+
 /*
  * If tables and events of the kernel differ, the tables count. They show which thread waits for which lock,
  * and interrupts that have no events.
@@ -586,6 +598,7 @@ int main(void)
 		cmocka_unit_test(lines_show_shares_rates_and_losses),
 		cmocka_unit_test(json_shows_waits_and_escaped_names),
 		cmocka_unit_test(tail_shows_matching_events),
+		cmocka_unit_test(tail_names_threads),
 		cmocka_unit_test(new_guest_starts_without_values),
 		cmocka_unit_test(bar_is_proportional_to_shares),
 		cmocka_unit_test(pages_of_all_sizes_fit),
