@@ -157,7 +157,10 @@ static struct part cpu(const char *at, const char *end)
 			      colours[number % (sizeof(colours) / sizeof(colours[0]))] };
 }
 
-/* Returns the part "12.3 ms" if this is a long duration. "2.3 s ago" and "4725 in 2.3 s" are none. */
+/*
+ * Returns the part "12.3 ms" if this is a long duration. The texts "2.3 s ago", "-2.3 s" and
+ * "4725 in 2.3 s" are none.
+ */
 static struct part duration(const char *line, const char *at, const char *end)
 {
 	static const struct {
@@ -177,6 +180,7 @@ static struct part duration(const char *line, const char *at, const char *end)
 		if (begins_word(at, end, units[n].name)) {
 			at += strlen(units[n].name);
 			if (value * units[n].ns < YELLOW_NS || begins(at, end, " ago") ||
+			    (from > line && from[-1] == '-') ||
 			    (from - line > 3 && begins(from - 3, end, "in ")))
 				return (struct part){ 0 };
 			return (struct part){ (size_t)(at - from),

@@ -78,8 +78,8 @@ static void long_durations_stand_out(void **state)
 	(void)state;
 	assert_string_equal("999 us <33:1 ms> <33:99.9 ms> <31:100 ms> <31:2.5 s>",
 			    paint("999 us 1 ms 99.9 ms 100 ms 2.5 s"));
-	assert_string_equal("2 s ago, 4 in 2 s, 2 sets, 0x2 s, a.2 s",
-			    paint("2 s ago, 4 in 2 s, 2 sets, 0x2 s, a.2 s"));
+	assert_string_equal("2 s ago, -2 s, 4 in 2 s, 2 sets, 0x2 s, a.2 s",
+			    paint("2 s ago, -2 s, 4 in 2 s, 2 sets, 0x2 s, a.2 s"));
 }
 
 static void losses_and_failures_are_red(void **state)
