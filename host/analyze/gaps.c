@@ -129,11 +129,27 @@ static int find_all(struct gaps *gaps, struct progress *rings, struct ktread *tr
 	return status;
 }
 
+/*
+ * Returns whether a trace can have gaps, and events that are switched on or off. Version 1 has only records,
+ * so nothing shows what is missing.
+ */
+static bool can_have_gaps(const struct ktread *trace)
+{
+	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++)
+		if (ktread_ring(trace, n)->kind == KTREAD_RING_BESIDE)
+			return true;
+	return ktread_info(trace)->version != 1;
+}
+
 /* Reads without the filter: the events that the filter leaves out may show which slots are missing. */
 static int find_unfiltered(struct gaps *gaps, struct progress *rings, struct ktread *trace)
 {
 	int status, again;
 
+	if (!can_have_gaps(trace)) {
+		status = scheduling_end(gaps->scheduling);
+		return status ? status : ktread_rewind(trace);
+	}
 	ktread_apply_filter(trace, 0);
 	status = ktread_rewind(trace);
 	if (status == 0)
