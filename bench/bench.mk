@@ -266,3 +266,10 @@ CHECK_NEEDS += $(BENCH_NEEDS) build/bench/runs
 build/bench/runs: Makefile bench/bench.mk
 	@mkdir -p $(@D)
 	@printf '%s\n' $(foreach run,$(BENCH_RUNS),'$(run)') >$@
+
+BENCH_RUNS += bench/export.sh
+BENCH_NEEDS += $(BENCH_DECODE_DIR)/gen_v1 build/bin/ktrace build/bench/cputime
+
+.PHONY: bench-export
+bench-export: $(BENCH_DECODE_DIR)/gen_v1 build/bin/ktrace build/bench/cputime
+	sh bench/export.sh

@@ -7,7 +7,7 @@ KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
 KTRACE_SRCS := $(foreach room,analyze calls capture cmd diff doctor export filter findings flow hunt hwt kdump live mcp observe page profile record serve sql why,$(wildcard host/$(room)/*.c))
 COMMANDS := bisect check control decode diff doctor export extract goto html hunt hwt kdump ktrdump life live mcp open profile qemu_args record retrace run show sql stats summary take why
 TOOLS := hwt kdump ktrace-decode ktrdump
-EXPORT_FORMATS := ctf fxt json parquet perfetto stream
+EXPORT_FORMATS := ctf folded fxt json parquet perfetto speedscope stream
 
 # The libraries of the host side: scripts/libraries.sh lists them, scripts/setup.sh installs them. STATIC=0
 # links them shared. The linker reads their arguments from a response file, which is a prerequisite of every

@@ -123,6 +123,6 @@ static int run_export(int argc, char **argv)
 
 const struct command command_export = {
 	.name = "export",
-	.purpose = "convert a trace for other programs: Perfetto, Chrome",
+	.purpose = "convert a trace for other programs: Perfetto, Tracy, DuckDB and others",
 	.run = run_export,
 };

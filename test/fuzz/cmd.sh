@@ -27,6 +27,8 @@ damage "$count" *.bin *.ktrx *.kts
 0,1,2 text ktrace show --event *s* --cpu 0-3 --limit 20 %
 0,1 text ktrace show --form bare --frequency 1000 %
 0,1 text ktrace export --format fxt % -o made.fxt
+0,1 utf8 ktrace export --format folded % -o -
+0,1 json ktrace export --format speedscope % -o -
 0,1 text ktrace export --format ctf % -o %.ctf
 0,1 text ktrace export --format parquet % -o %.tables
 0,1 text ktrace export --format sqlite % -o made.db

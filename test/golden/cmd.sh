@@ -67,6 +67,9 @@ golden v1-slots ktrace show --hex --limit 2 v1.bin
 golden v2-json ktrace export --format json v2.ktrx -o -
 golden v2-ctf sh -c 'ktrace export --format ctf v2.ktrx -o v2.ctf; cat v2.ctf/metadata; od -An -v -tx1 v2.ctf/ring_2'
 golden v2-parquet sh -c 'ktrace export --format parquet v2.ktrx -o v2.tables; od -A n -c -v v2.tables/run=*/kind=sched/part-0.parquet'
+golden v2-folded ktrace export --format folded v2.ktrx -o -
+golden hostile-folded ktrace export --format folded hostile.ktrx -o -
+golden v2-speedscope ktrace export --format speedscope v2.ktrx -o -
 golden v2-fxt sh -c 'ktrace export --format fxt v2.ktrx -o - | od -An -v -tx8 -w8'
 golden v2-summary ktrace summary v2.ktrx
 golden v2-summary-coarse ktrace summary --frequency 100 --since 0 --until 0 v2.ktrx

@@ -31,7 +31,8 @@ for trace in v1.bin v2.ktrx hostile.ktrx lowclock.bin; do
 	check "$trace: the export is reported" grep -q 'events written to stream/' messages
 	for command in 'show' 'show --json' 'show --hex' 'show --cpu 1' 'show --since 30us --until 230us' summary \
 		'summary --json' stats 'stats --json' 'export --format json -o -' 'export --format perfetto -o -' \
-		'export --format fxt -o -'; do
+		'export --format fxt -o -' 'export --format folded -o -' \
+		'export --format speedscope -o -'; do
 		alike "$trace" ktrace $command "$trace"
 	done
 	alike "$trace" sh -c 'rm -rf out; ktrace export --format ctf -o out "$1" && cat out/*' - "$trace"

@@ -75,6 +75,8 @@ harmless utf8 "ktrace html %.ktrx -o page-%.html; PYTHONDONTWRITEBYTECODE=1 pyth
 harmless json ktrace export --format json %.ktrx -o -
 harmless json ktrace export --format json --with %.ktrace %.ktrx -o -
 harmless strings ktrace export --format perfetto %.ktrx -o out
+harmless utf8 ktrace export --format folded %.ktrx -o -
+harmless json ktrace export --format speedscope %.ktrx -o -
 harmless strings ktrace export --format fxt %.ktrx -o out
 harmless strings ktrace export --format perfetto --with %.ktrace %.ktrx -o out
 harmless text ktrace-decode %.ktrx

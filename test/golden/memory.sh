@@ -17,7 +17,7 @@ per_thread() {
 	show* | export*stream* | export*ctf*) echo 0 0 ;;
 	summary) echo 160 1000000000 ;;
 	stats | check | export*perfetto* | export*fxt* | export*parquet*) echo 1024 65536 ;;
-	export*json*) echo 2048 65536 ;;
+	export*json* | export*folded* | export*speedscope*) echo 2048 65536 ;;
 	why) echo 3072 16384 ;;
 	html*) echo 5120 65536 ;;
 	esac
@@ -65,6 +65,7 @@ for size in "16 2000 4" "16 24000 4" "20000 1 4" "100000 1 4" "16 4000 1000" "16
 	build/test/memory-trace "$tmp/trace.ktrx" $size || exit 1
 	for command in show "show --json" "show --svg -" summary stats check why doctor "export --format json -o /dev/null" \
 		"export --format perfetto -o $tmp/out" "export --format stream -o $tmp/out" "export --format fxt -o $tmp/out" \
+		"export --format folded -o $tmp/out" "export --format speedscope -o $tmp/out" \
 		"export --format ctf -o $tmp/folder" "export --format parquet -o $tmp/folder" "html -o $tmp/out"; do
 		rm -rf "$tmp/folder"
 		# shellcheck disable=SC2086

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Folded stacks, the input of flame graph tools: where the time of each thread went. A stack begins with the
+ * thread; then come the spans that were open, and, if the thread did not run, what it did instead:
+ *
+ *	worker (12);read;[sleeping] 20000
+ *
+ * Times are in nanoseconds. They are added up in a tree of all different stacks, which has a limit. Beyond
+ * the limit, the time of a stack counts for the longest part of it that is in the tree.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/grow.h"
+#include "base/index.h"
+#include "base/output.h"
+#include "base/put.h"
+#include "export/walk.h"
+
+#define NODES_MOST 131072u
+#define NAME_MOST  64u
+#define DEPTH_MOST (SPANS_NEST + 2u)
+
+struct node {
+	uint32_t parent; /* index of the parent; of a thread: its own index */
+	uint32_t length;
+	uint64_t time; /* time in which this was the whole stack */
+	char name[NAME_MOST];
+};
+
+/* A thread: its stack, and how much of its time was counted. */
+struct thread_stack {
+	uint32_t life; /* value of the thread's `life` for which `root` is valid */
+	bool known;
+	uint32_t node[DEPTH_MOST]; /* node[0] is the thread */
+	uint32_t depth;
+	uint64_t since; /* time of the last change */
+	uint8_t state;	/* enum threads_state since then */
+};
+
+struct folded {
+	struct walk walk;
+	struct base_output out;
+	struct node *node;
+	uint32_t nodes, room;
+	struct base_index index;
+	struct thread_stack *thread;
+	uint32_t threads;
+};
+
+static uint64_t hash_of(uint32_t parent, const char *name, size_t length)
+{
+	return base_hash_bytes(base_hash(0, parent), name, length);
+}
+
+/* Returns the child of a node with that name; the parent itself if there are too many nodes. */
+static uint32_t child_of(struct folded *folded, uint32_t parent, const char *name, size_t length)
+{
+	const uint64_t hash = hash_of(parent, name, length);
+	struct node *bigger;
+
+	for (uint32_t probe = 0, row; base_index_next(&folded->index, hash, &probe, &row);) {
+		const struct node *node = &folded->node[row];
+
+		if (node->parent == parent && node->length == length && memcmp(node->name, name, length) == 0)
+			return row;
+	}
+	if (folded->nodes == NODES_MOST)
+		return parent;
+	bigger = base_grow(folded->node, &folded->room, (size_t)folded->nodes + 1, sizeof(*bigger));
+	if (bigger)
+		folded->node = bigger;
+	if (!bigger || base_index_add(&folded->index, hash, folded->nodes) < 0) {
+		folded->walk.error = KTREAD_E_MEMORY;
+		return parent;
+	}
+	folded->node[folded->nodes] = (struct node){ .parent = parent, .length = (uint32_t)length };
+	memcpy(folded->node[folded->nodes].name, name, length);
+	return folded->nodes++;
+}
+
+/* Makes a frame of a name of the trace: semicolons separate frames, and a blank precedes the number. */
+static size_t make_frame(char *frame, const char *name, size_t length)
+{
+	const size_t size = (size_t)(base_escape_utf8(frame, name, length, NAME_MOST) - frame);
+
+	for (size_t n = 0; n < size; n++)
+		if (frame[n] == ';')
+			frame[n] = ':';
+	return size;
+}
+
+/* ---- Time ---- */
+
+/* Counts the time of a thread up to now for its present stack. */
+static void count(struct folded *folded, struct thread_stack *stack, uint64_t time)
+{
+	static const char *const states[] = { [THREADS_RUNNABLE] = "[runnable]",
+					      [THREADS_SLEEPING] = "[sleeping]",
+					      [THREADS_WAITING] = "[waiting]",
+					      [THREADS_STOPPED] = "[stopped]" };
+	const uint64_t spent = time - stack->since;
+	uint32_t node = stack->depth ? stack->node[stack->depth - 1] : UINT32_MAX;
+
+	/* A span that may have ended in a gap is ended later, at a time before the gap. */
+	if (time <= stack->since)
+		return;
+	stack->since = time;
+	if (node == UINT32_MAX || stack->state == THREADS_UNKNOWN || stack->state == THREADS_DEAD)
+		return;
+	if (stack->state != THREADS_RUNNING)
+		node = child_of(folded, node, states[stack->state], strlen(states[stack->state]));
+	if (folded->nodes > 0)
+		folded->node[node].time += spent;
+}
+
+static struct thread_stack *stack_of(struct folded *folded, const struct threads_thread *thread)
+{
+	struct thread_stack *stack =
+		base_grow(folded->thread, &folded->threads, (size_t)thread->index + 1, sizeof(*stack));
+	const char *name = ktread_thread_name(folded->walk.trace, thread->id);
+	char frame[NAME_MOST], text[NAME_MOST];
+	int length;
+
+	if (!stack) {
+		folded->walk.error = KTREAD_E_MEMORY;
+		return NULL;
+	}
+	folded->thread = stack;
+	stack = &stack[thread->index];
+	if (stack->known && stack->life == thread->life)
+		return stack;
+	length = snprintf(text, sizeof(text), "%.40s (%u)", name ? name : "thread", thread->id);
+	*stack = (struct thread_stack){
+		.known = true, .life = thread->life, .depth = 1, .since = folded->walk.time
+	};
+	stack->node[0] = child_of(folded, UINT32_MAX, frame, make_frame(frame, text, (size_t)length));
+	return stack;
+}
+
+static void take_change(void *context, const struct threads_change *change)
+{
+	struct folded *folded = context;
+	struct thread_stack *stack = stack_of(folded, change->thread);
+
+	if (!stack)
+		return;
+	count(folded, stack, change->time);
+	stack->state = change->thread->state;
+}
+
+static void begin_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		       const struct ktread_event *event)
+{
+	struct folded *folded = context;
+	struct thread_stack *stack;
+	struct walk_name name;
+	char frame[NAME_MOST];
+
+	if (owner.cpu || lane > 0)
+		return;
+	stack = stack_of(folded, threads_at(folded->walk.threads, owner.number));
+	if (!stack || stack->depth == DEPTH_MOST)
+		return;
+	count(folded, stack, folded->walk.time);
+	walk_name_span(&folded->walk, &name, span, event);
+	walk_name_text(&folded->walk, &name);
+	stack->node[stack->depth] = child_of(folded, stack->node[stack->depth - 1], frame,
+					     make_frame(frame, name.text, name.length));
+	stack->depth++;
+}
+
+static void end_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		     const struct ktread_event *event, uint64_t time)
+{
+	struct folded *folded = context;
+	struct thread_stack *stack;
+
+	(void)span;
+	(void)event;
+	if (owner.cpu || lane > 0)
+		return;
+	stack = stack_of(folded, threads_at(folded->walk.threads, owner.number));
+	if (!stack)
+		return;
+	count(folded, stack, time);
+	if (stack->depth > 1)
+		stack->depth--;
+}
+
+/* ---- Output ---- */
+
+static void write_node(struct folded *folded, uint32_t n)
+{
+	uint32_t path[DEPTH_MOST + 1], depth = 0;
+	char *at = base_output_line(&folded->out);
+
+	for (uint32_t node = n; node != UINT32_MAX && depth <= DEPTH_MOST; node = folded->node[node].parent)
+		path[depth++] = node;
+	while (depth > 0) {
+		const struct node *node = &folded->node[path[--depth]];
+
+		memcpy(at, node->name, node->length);
+		at += node->length;
+		*at++ = depth > 0 ? ';' : ' ';
+	}
+	at = base_put_decimal(at, folded->node[n].time);
+	base_output_done(&folded->out, base_put_literal(at, "\n"));
+}
+
+static int write_all(struct folded *folded)
+{
+	int error = walk_run(&folded->walk);
+
+	for (uint32_t n = 0; n < folded->threads; n++)
+		if (folded->thread[n].known)
+			count(folded, &folded->thread[n], folded->walk.clock.last);
+	for (uint32_t n = 0; n < folded->nodes; n++)
+		if (folded->node[n].time > 0)
+			write_node(folded, n);
+	return error;
+}
+
+static int folded_write(struct ktread *trace, int fd, struct export_report *report)
+{
+	struct folded *folded = calloc(1, sizeof(*folded));
+	const struct walk_sink sink = {
+		.context = folded,
+		.thread = take_change,
+		.begin = begin_span,
+		.end = end_span,
+	};
+	int error;
+
+	if (!folded)
+		return KTREAD_E_MEMORY;
+	error = base_output_open(&folded->out, fd) < 0 ? KTREAD_E_MEMORY
+						       : walk_open(&folded->walk, trace, &sink);
+	if (!error)
+		error = write_all(folded);
+	walk_close(&folded->walk, report);
+	report->output_error = base_output_close(&folded->out);
+	if (report->output_error)
+		error = KTREAD_E_SYSTEM;
+	base_index_free(&folded->index);
+	free(folded->node);
+	free(folded->thread);
+	free(folded);
+	return error;
+}
+
+const struct export_format export_folded = {
+	.name = "folded",
+	.purpose = "time of threads by span, on and off CPU (flamegraph.pl, speedscope)",
+	.write = folded_write,
+};
