@@ -24,8 +24,8 @@ build/test/cmd-traces: test/golden/cmd_traces.c test/unit/support/ktread_writer.
 
 SCRIPT_TESTS += test/golden/sql.sh test/golden/ctf.sh
 CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/bench/merge/gen_v2
-SCRIPT_TESTS += test/golden/sql.sh test/golden/page.sh
-SCRIPT_TESTS += test/golden/sql.sh test/golden/ctf.sh test/golden/sqlite.sh
+SCRIPT_TESTS += test/golden/page.sh
+SCRIPT_TESTS += test/golden/sqlite.sh
 
 SCRIPT_TESTS += test/golden/budget.sh
 CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/test/why-traces
