@@ -44,7 +44,7 @@ struct thread_signals {
 void signal_send(struct process *process, int signal, int code);
 
 /*
- * Sends a signal to one thread of a process. Any context in which no wait queue's lock is held. Requires: the
+ * Sends a signal to one thread of a process. May be called in any context in which no wait queue's lock is held. Requires: the
  * thread is the running thread, or the table of processes is locked.
  */
 void signal_send_thread(struct thread *thread, int signal, int code);

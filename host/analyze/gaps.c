@@ -23,7 +23,7 @@ struct gaps {
 	struct scheduling *scheduling;
 };
 
-/* State of a ring while its gaps are searched. */
+/* State of a ring while gaps are searched for. */
 struct progress {
 	uint64_t seen; /* stamp of the ring's last event */
 	uint64_t first;

@@ -27,7 +27,7 @@
 struct kind {
 	const char *name;
 	const char *events;	   /* pattern of the events that concern such an object */
-	const char *fields;	   /* names of the fields that identify it, separated by blanks */
+	const char *fields;	   /* names of the fields that identify the object, separated by spaces */
 	const char *begins, *ends; /* last parts of the names of events, separated by blanks */
 };
 

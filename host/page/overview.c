@@ -12,7 +12,7 @@
 
 struct overview {
 	struct page *page;
-	uint64_t last; /* stamp of the last event */
+	uint64_t last; /* timestamp of the last event */
 	uint32_t buckets;
 	uint64_t width; /* of a bucket, in ns */
 	uint32_t **cpu; /* by CPU: number of events in each bucket; NULL: the CPU has none */

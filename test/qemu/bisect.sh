@@ -4,7 +4,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# search OPTION…: leaves what is printed in $tmp/shown, the messages in $tmp/err, the status in $status.
+# search OPTION…: runs ktrace bisect; $tmp/shown then has its output, $tmp/err its messages, and $status its exit status.
 search() {
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" bisect "$@" "$out" </dev/null >"$tmp/shown" 2>"$tmp/err" || status=$?
