@@ -155,6 +155,17 @@ static void write_word(struct base_output *out, const struct why_findings *findi
 	base_output_text(out, "]}\n");
 }
 
+/*
+ * Writes the time at which the trace was taken, if heartbeats, the kernel's tables or the note show that time
+ * passed after the last event. A page that ends earlier, because of its filter, has no such time.
+ */
+static void write_taken(const struct page *page, struct base_output *out, const struct why_evidence *evidence)
+{
+	base_json_put_known(out, "taken",
+			    evidence->end > evidence->newest_event && page->last >= evidence->newest_event,
+			    page_time(page, evidence->end));
+}
+
 /* Writes the verdict, for which the whole trace is read, without its filter. */
 static int write_verdict(const struct page *page, struct base_output *out)
 {
@@ -167,6 +178,8 @@ static int write_verdict(const struct page *page, struct base_output *out)
 	status = ktread_rewind(page->trace);
 	if (status == 0)
 		status = why_evidence_read(&evidence, page->trace, page->options.symbols);
+	if (status == 0)
+		write_taken(page, out, evidence);
 	if (status == 0)
 		status = why_find(&findings, evidence);
 	if (status == 0)
@@ -210,6 +223,8 @@ static int write_head(struct page *page, struct base_output *out)
 		status = ktread_rewind(page->trace);
 	if (status == 0 && page->options.verdict)
 		status = write_verdict(page, out);
+	else
+		base_json_put_known(out, "taken", false, 0);
 	put_text(out, "version", page->options.version);
 	base_output_text(out, "}\n");
 	return status;

@@ -37,6 +37,14 @@ check "--redact: the page is the trace" python3 "$check" "$ktrace" page.html typ
 check "--redact: the head says so" grep -q '"redacted":true' page.html
 check "--redact: the head has no path" grep -q '"file":null' page.html
 
+# ---- The time at which the trace was taken: 4.98 s, 4 s and 2 s after the last event. Of other pages it is unknown.
+for expected in late.ktrx:4999000030 starved.ktrx:4039000030 deadlock.ktrx:2039000030 v1.bin:null \
+	"deadlock.ktrx --until 20ms:null"; do
+	"$ktrace" html -o page.html ${expected%:*} >log 2>&1
+	equal "html ${expected%:*}: time at which the trace was taken" "\"taken\":${expected##*:}" \
+		"$(grep -o '"taken":[^,]*' page.html)"
+done
+
 # ---- Functions of a hardware trace. After a loss, it is unknown when those that were open ended.
 cp "$root/test/golden/hwt_views/beside.steps" . && ln -s "$root/build/test/ktrace-script" ktrace || exit 1
 ./ktrace html --with beside.steps v2.ktrx -o page.html >log 2>&1
