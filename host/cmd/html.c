@@ -46,6 +46,7 @@ static int write_page(const struct html_command *html, struct ktread *trace, str
 {
 	char version[64];
 	const struct page_options options = { .file = html->args.path,
+					      .path = html->args.path,
 					      .symbols = symbols,
 					      .version = version,
 					      .verdict = true,

@@ -49,6 +49,11 @@ const char *ktread_warning(struct ktread *trace)
 	return trace->warnings_returned < trace->warnings ? trace->warning[trace->warnings_returned++] : NULL;
 }
 
+const char *ktread_warning_at(const struct ktread *trace, uint32_t number)
+{
+	return number < trace->warnings ? trace->warning[number] : NULL;
+}
+
 const char *ktread_message(const struct ktread *trace)
 {
 	return trace && trace->message[0] ? trace->message : ktread_fail_text();

@@ -27,6 +27,7 @@ struct tally;
 
 struct page_options {
 	const char *file; /* name of the trace, as the page shows it; NULL: none; borrowed */
+	const char *path; /* with which the trace was opened; it is left out of notes; NULL: none; borrowed */
 	/* names for addresses; NULL: none; borrowed */
 	struct symbols *symbols;
 	const char *version; /* of the program, as the page shows it; NULL: none; borrowed */

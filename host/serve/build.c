@@ -66,6 +66,7 @@ static int put_all(const struct serve_options *options, struct ktread *trace, in
 {
 	const char *slash = strrchr(options->path, '/');
 	struct page_options about = { .file = slash ? slash + 1 : options->path,
+				      .path = options->path,
 				      .version = options->version,
 				      .live = options->live };
 	struct serve_survey *survey;

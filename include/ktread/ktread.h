@@ -507,6 +507,8 @@ int ktread_write_stream(struct ktread *trace, int fd, int *output_error);
  * been returned.
  */
 const char *ktread_warning(struct ktread *trace);
+/* Returns warning `number`, counted from 0, even if it has been returned before; NULL: there are no more. */
+const char *ktread_warning_at(const struct ktread *trace, uint32_t number);
 /*
  * Returns the text of the last error, with file and offset. `trace` may be NULL after ktread_open() failed.
  */

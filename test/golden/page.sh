@@ -62,14 +62,30 @@ python3 "$check" --functions page.html >functions
 check "functions of a hardware trace: $(diff functions.expected functions)" cmp functions.expected functions
 
 # ---- Damaged traces: the page shows what could be read.
-for size in 5000 20000 40000; do
+for size in 2000 3500 4900; do
 	head -c $size v2.ktrx >cut.ktrx
 	"$ktrace" html -o page.html cut.ktrx >log 2>&1
 	status=$?
 	check "a trace cut after $size bytes: status $status" test $status -le 1
+	if [ -s page.html ]; then
+		check "a trace cut after $size bytes: the head says that more may be lost" \
+			grep -q '"lost_at_least":true' page.html
+		check "a trace cut after $size bytes: the page has a note" \
+			grep -q '"notes":\["the dump at offset 0 is cut short: showing what there is"' page.html
+	fi
 	[ ! -s page.html ] || check "a trace cut after $size bytes: the page is readable" \
 		python3 "$check" "$ktrace" page.html cut.ktrx --since 0
 done
+
+# ---- What is unknown is not said to be none.
+"$ktrace" html -o page.html v1.bin >log 2>&1
+check "version 1: the head says that the loss is unknown" grep -q '"lost":null' page.html
+"$ktrace" html -o page.html v2.ktrx >log 2>&1
+check "the page has a note about the order of CPUs" grep -q '"notes":\["order between CPUs: uncertain' page.html
+"$ktrace" html --redact -o page.html cut.ktrx >log 2>&1
+check "--redact: a note contains no path" grep -q '"notes":\["the dump at offset 0 is cut short' page.html
+"$ktrace" html -o page.html 1.ktrx >log 2>&1
+check "a whole trace: its loss is known" grep -q '"lost":[0-9]*,"lost_at_least":false' page.html
 
 # ---- The output
 "$ktrace" html v2.ktrx >page.html 2>log

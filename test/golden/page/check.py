@@ -117,7 +117,8 @@ def check_running(page):
 def check_losses(page):
     rings = page.head["summary"]["rings"]
     lost = sum(ring["overwritten"] + ring["invalid"] + ring["dropped"] for ring in rings)
-    equal("lost slots of the head", lost, page.head["lost"])
+    known = page.head["summary"]["lost_slots"] is not None
+    equal("lost slots of the head", lost if known else None, page.head["lost"])
     equal("lost slots of the gaps", lost, sum(gap["lost"] for gap in page.gaps))
 
 
