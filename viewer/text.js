@@ -50,6 +50,13 @@ kt.number = function (value) {
 	return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 };
 
+// Returns how much was lost, as far as the head states it.
+kt.lossText = function (head) {
+	if (head.lost === null || (head.lost_at_least && !head.lost))
+		return "loss unknown";
+	return head.lost ? (head.lost_at_least ? "at least " : "") + kt.number(head.lost) + " slots lost" : "no slots lost";
+};
+
 // Returns a share as a percentage.
 kt.percent = function (part, whole) {
 	return whole > 0 ? (part / whole * 100).toFixed(1) + " %" : "-";

@@ -30,7 +30,7 @@ class Lane {
 class Trace {
 	constructor(head) {
 		this.takeHead(head);
-		this.notes = [];
+		this.notes = [...head.notes ?? []];
 		this.lanes = [];
 		this.byKey = new Map();
 		this.restart();

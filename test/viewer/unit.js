@@ -103,6 +103,15 @@ test("fields have their names and kinds; 64 bits are exact; a missing field is l
 	assert.strictEqual(kt.fieldText(trace, 4), "");
 });
 
+test("loss that is unknown is not said to be none; notes of the head are shown", () => {
+	assert.strictEqual(kt.lossText({ lost: 0 }), "no slots lost");
+	assert.strictEqual(kt.lossText({ lost: 7, lost_at_least: false }), "7 slots lost");
+	assert.strictEqual(kt.lossText({ lost: 7, lost_at_least: true }), "at least 7 slots lost");
+	assert.strictEqual(kt.lossText({ lost: 0, lost_at_least: true }), "loss unknown");
+	assert.strictEqual(kt.lossText({ lost: null, lost_at_least: false }), "loss unknown");
+	assert.deepStrictEqual(new kt.Trace({ types: [], notes: ["clocks"] }).notes, ["clocks"]);
+});
+
 test("the places that recorded an event have their names; lanes can get other names", () => {
 	const bytes = Buffer.concat([block().plain(), new Block()
 		.section(9, new Writer().varint(1).varint(0x1000).varint(7))
