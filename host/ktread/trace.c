@@ -314,6 +314,20 @@ void ktread_apply_filter(struct ktread *trace, int apply)
 	trace->selection.active = trace->selection.set && apply;
 }
 
+int ktread_selects(const struct ktread *trace, const struct ktread_event *event)
+{
+	struct ktread_selection want = trace->selection;
+
+	want.active = want.set;
+	return ktread_wanted(&want, event);
+}
+
+void ktread_filter_window(const struct ktread *trace, uint64_t *since, uint64_t *until)
+{
+	*since = trace->selection.set ? trace->selection.since : 0;
+	*until = trace->selection.set ? trace->selection.until : UINT64_MAX;
+}
+
 int ktread_is_narrowed(const struct ktread *trace)
 {
 	const struct ktread_selection *want = &trace->selection;

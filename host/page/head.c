@@ -139,8 +139,8 @@ static void write_trace(const struct page *page, struct base_output *out, const 
 	base_json_put_text(out, "unit", info->frequency ? "ns" : "ticks");
 	base_json_put_bool(out, "live", page->options.live);
 	base_json_put_bool(out, "whole", !page->options.partial);
-	base_json_put_number(out, "begin", tally->events ? page_time(page, tally->first) : 0);
-	base_json_put_number(out, "end", tally->events ? page_time(page, tally->last) : 0);
+	base_json_put_number(out, "begin", page_time(page, page->first));
+	base_json_put_number(out, "end", page_time(page, page->last));
 	base_json_put_number(out, "events", tally->events);
 	base_json_put_known(out, "lost", !info->records_only, count_lost(page->trace));
 	base_json_put_bool(out, "lost_at_least", ktread_is_cut(info) || info->unusable);
@@ -202,6 +202,31 @@ static int write_verdict(const struct page *page, struct base_output *out)
 	return status < 0 ? status : again;
 }
 
+/* Sets page->first and page->last. States are also shown where no event is listed. */
+static int find_extent(struct page *page, const struct tally *listed)
+{
+	struct tally *all = NULL;
+	const struct tally *tally = listed;
+	uint64_t since = 0, until = UINT64_MAX;
+	int status = 0;
+
+	if (page->narrowed) {
+		ktread_filter_window(page->trace, &since, &until);
+		ktread_apply_filter(page->trace, 0);
+		status = ktread_rewind(page->trace);
+		if (status == 0)
+			status = tally_trace(&all, page->trace);
+		ktread_apply_filter(page->trace, 1);
+		tally = all ? all : listed;
+	}
+	page->first = tally->events ? tally->first : page->base;
+	page->last = tally->events ? tally->last : page->base;
+	page->first = page->first < since ? since : page->first;
+	page->last = page->last > until ? until : page->last;
+	tally_free(all);
+	return status;
+}
+
 static int write_head(struct page *page, struct base_output *out)
 {
 	struct tally *own = NULL;
@@ -212,7 +237,9 @@ static int write_head(struct page *page, struct base_output *out)
 		base_output_text(out, "{");
 		base_json_put_text(out, "schema", "ktrace-page/1");
 		base_json_put_text(out, "strings", "untrusted");
-		page->last = tally->events ? tally->last : page->base;
+		status = find_extent(page, tally);
+	}
+	if (status == 0) {
 		status = write_summary(page, out, tally);
 	}
 	if (status == 0) {

@@ -29,6 +29,10 @@ void page_notes_write(const struct page *page, struct base_output *out)
 	char order[ORDER_TEXT];
 
 	base_json_begin(out, "notes", '[');
+	if (page->narrowed)
+		base_json_put_text(out, NULL,
+				   "only events that the filter selects are listed; states, calls, locks "
+				   "and arrows are those of all events");
 	for (uint32_t n = 0; (warning = ktread_warning_at(page->trace, n)); n++)
 		put_warning(page, out, warning);
 	if (info->unusable)

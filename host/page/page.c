@@ -14,6 +14,7 @@ static int create(struct page **result, struct ktread *trace, const struct page_
 		return KTREAD_E_MEMORY;
 	page->trace = trace;
 	page->options = *options;
+	page->narrowed = ktread_is_narrowed(trace);
 	page->base = ktread_first_stamp(trace);
 	base_ticks_scale_init(&page->scale, ktread_info(trace)->frequency);
 	return 0;

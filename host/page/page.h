@@ -55,7 +55,8 @@ typedef int page_take(void *context, const unsigned char *bytes, size_t size);
 
 /*
  * Makes the head, and reads the trace to find where slots are missing and which processes there are. `trace`
- * stays the caller's; its filter applies to what is written. Requires: `trace` is at its beginning.
+ * stays the caller's. Its filter by time applies to all that is written. The rest of its filter applies to
+ * events: states, calls, locks and arrows are those of all events. Requires: `trace` is at its beginning.
  * Returns 0 or a negative KTREAD_E_*. The caller frees `*page` in either case.
  */
 int page_open(struct page **page, struct ktread *trace, const struct page_options *options);

@@ -221,11 +221,13 @@ static int write_event(struct page_pass *pass, const struct ktread_event *event,
 
 	if (!page_is_due(pass, time, time))
 		return 0;
+	pass->events++;
+	if (pass->page->narrowed && !ktread_selects(pass->page->trace, event))
+		return 0;
 	if (known->kind == WELLKNOWN_COUNTER)
 		status = page_counters_add(&pass->counters, &pass->strings, &pass->lanes, time, event);
 	if (status < 0)
 		return status;
-	pass->events++;
 	name_addresses(pass, event);
 	return page_events_add(&pass->list, &pass->strings, time, owner ? owner->lane : 0, event,
 			       pass->page->options.redact);
@@ -276,10 +278,13 @@ static int end_block(struct page_pass *pass)
 
 static int take_all(struct page_pass *pass)
 {
+	struct ktread *const trace = pass->page->trace;
 	const struct ktread_event *event;
+	uint64_t since, until;
 	int status;
 
-	while ((status = ktread_next(pass->page->trace, &event)) > 0) {
+	ktread_filter_window(trace, &since, &until);
+	while ((status = ktread_next(trace, &event)) > 0 && event->stamp <= until) {
 		status = take_event(pass, event);
 		if (status == 0 && pass->events == PAGE_BLOCK_EVENTS)
 			status = end_block(pass);
@@ -293,7 +298,7 @@ static int take_all(struct page_pass *pass)
 	page_states_end(pass);
 	page_functions_end(pass);
 	page_requests_forget(pass);
-	if (pass->until == UINT64_MAX)
+	if (status == 0 && pass->until == UINT64_MAX)
 		note_tails(pass);
 	return pass->error ? pass->error : end_block(pass);
 }
@@ -356,10 +361,21 @@ static int write_blocks(struct page *page, const struct page_pass *like, page_ta
 
 int page_write_blocks(struct page *page, page_take *take, void *context)
 {
-	const struct page_pass pass = { .page = page, .until = UINT64_MAX };
-	const int status = write_blocks(page, &pass, take, context);
+	struct page_pass pass = { .page = page, .until = UINT64_MAX };
+	uint64_t since, until;
+	int status = 0, again;
 
-	return status < 0 ? status : ktread_rewind(page->trace);
+	if (page->narrowed) {
+		ktread_filter_window(page->trace, &since, &until);
+		pass.since = page_time(page, since);
+		ktread_apply_filter(page->trace, 0);
+		status = ktread_rewind(page->trace);
+	}
+	if (status == 0)
+		status = write_blocks(page, &pass, take, context);
+	ktread_apply_filter(page->trace, 1);
+	again = ktread_rewind(page->trace);
+	return status < 0 ? status : again;
 }
 
 /* Makes the reader return only events between two stamps. Returns 0 or a negative KTREAD_E_*. */

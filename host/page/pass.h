@@ -23,7 +23,10 @@ struct page {
 	struct base_ticks_scale scale;
 	char *head;
 	size_t head_size;
-	uint64_t last; /* stamp of the last event */
+	/* true if the filter selects events by more than their time: it decides only which events are listed */
+	bool narrowed;
+	/* timestamps of the first and last event, which may be events that are not listed */
+	uint64_t first, last;
 	uint64_t base; /* stamp of the first event: time 0 of the page */
 	struct gaps *gaps;
 	struct processes *processes;

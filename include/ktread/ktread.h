@@ -408,6 +408,10 @@ int ktread_rewind(struct ktread *trace);
 int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter);
 /* Turns the current filter off (apply = 0) or on (apply = 1). Requires: ktread_rewind() afterwards. */
 void ktread_apply_filter(struct ktread *trace, int apply);
+/* Returns nonzero if the filter selects the event, even while it is off. Nonzero if there is no filter. */
+int ktread_selects(const struct ktread *trace, const struct ktread_event *event);
+/* Stores the first and the last timestamp that the filter selects, even while it is off. */
+void ktread_filter_window(const struct ktread *trace, uint64_t *since, uint64_t *until);
 /*
  * Sets a function that is called from time to time while events are read; NULL: none. If it returns nonzero,
  * the reading function returns KTREAD_E_SYSTEM with a message, and so do later calls until ktread_rewind().

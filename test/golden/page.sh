@@ -25,6 +25,10 @@ same v2.ktrx --since 10us --until 60us
 same v2.ktrx --cpu 1
 same v2.ktrx --event 'sched.*'
 same v2.ktrx --where 'event == "sched.wake"'
+same v2.ktrx --pid 12
+same v2.ktrx --cpu 0 --since 30us --until 60us
+check "a filter by CPU: the page has a note" grep -q '"notes":\["only events that the filter selects' page.html
+same v2.ktrx --cpu 0 --until 60us
 
 # ---- --redact leaves out texts, paths and programs, and says so. The numbers of events stay.
 "$ktrace" html -o page.html typed.ktrx >log 2>&1
