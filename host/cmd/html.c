@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace html: writes a page that shows a trace in any browser. */
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze/symbols.h"
@@ -20,7 +21,8 @@ static const struct option_row rows[] = {
 	{ "output", 'o', "OUT", "output file; - is standard output (default, unless it is a terminal)",
 	  options_set_text, AT(to) },
 	{ "redact", 0, NULL,
-	  "leave out paths, texts in the fields of events, and the names of programs that processes run",
+	  "leave out paths, texts in the fields of events, and commands of processes; names of threads stay, "
+	  "also if they are names of programs",
 	  options_set_flag, AT(redact) },
 	{ "elf", 0, "KERNEL",
 	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
@@ -66,6 +68,24 @@ static int write_page(const struct html_command *html, struct ktread *trace, str
 	return *output_error ? 0 : status;
 }
 
+/*
+ * Opens the output. Others get no permission for a new file that they do not have for the trace. Returns -1
+ * after a message.
+ */
+static int open_output(const struct html_command *html)
+{
+	const mode_t mask = umask(077);
+	struct stat trace;
+	int fd;
+
+	if (stat(html->args.path, &trace) != 0 || !S_ISREG(trace.st_mode))
+		trace.st_mode = 0777;
+	umask(mask | (~trace.st_mode & 077));
+	fd = output_file_open(&html->args, html->to);
+	umask(mask);
+	return fd;
+}
+
 /* Writes the page of an open trace to html->to, and closes the trace. Returns the exit status. */
 static int write_and_close(struct html_command *html, struct ktread *trace)
 {
@@ -73,7 +93,7 @@ static int write_and_close(struct html_command *html, struct ktread *trace)
 	struct symbols *symbols;
 	int output_error = 0, result;
 	int status = trace_symbols_open(args->name, html->elf, trace, &symbols);
-	const int fd = status ? -1 : output_file_open(args, html->to);
+	const int fd = status ? -1 : open_output(html);
 
 	if (fd < 0) {
 		symbols_close(symbols);

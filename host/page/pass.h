@@ -23,7 +23,7 @@ struct page {
 	struct base_ticks_scale scale;
 	char *head;
 	size_t head_size;
-	/* true if the filter selects events by more than their time: it decides only which events are listed */
+	/* true if the filter does not select by time only: it then decides which events are listed */
 	bool narrowed;
 	/* timestamps of the first and last event, which may be events that are not listed */
 	uint64_t first, last;

@@ -39,6 +39,12 @@ python3 "$check" --text page.html >redacted.text
 check "--redact: no text of an event is in the page" test ! -s redacted.text
 check "--redact: the page is the trace" python3 "$check" "$ktrace" page.html typed.ktrx
 check "--redact: the head says so" grep -q '"redacted":true' page.html
+rm page.html && cp typed.ktrx private.ktrx && chmod 600 private.ktrx
+"$ktrace" html -o page.html private.ktrx >log 2>&1
+equal "the page of a private trace is private" 600 "$(stat -c %a page.html)"
+chmod 644 page.html
+"$ktrace" html --redact -o page.html private.ktrx >log 2>&1
+equal "the mode of an older file stays" 644 "$(stat -c %a page.html)"
 check "--redact: the head has no path" grep -q '"file":null' page.html
 
 # ---- The time at which the trace was taken: 4.98 s, 4 s and 2 s after the last event. Of other pages it is unknown.
