@@ -14,6 +14,8 @@ class Page {
 		this.search = new kt.Search(this.state, kt.id("search"), kt.id("found"));
 		this.input = new kt.Input(this.state, this.drawing, this);
 		this.open = 0;	// number of the tab
+		this.wanted = location.hash;
+		this.ready = false;	// true if all blocks are read
 		this.makeTabs();
 		this.connect();
 	}
@@ -62,8 +64,11 @@ class Page {
 		this.timer = setTimeout(run, 150);
 	}
 
+	// Stores the view in the address. A view of a part of the blocks is not stored.
 	saveLater() {
 		clearTimeout(this.saver);
+		if (!this.ready)
+			return;
 		this.saver = setTimeout(() => {
 			this.hash = kt.linkOf(this.state);
 			try {
@@ -181,16 +186,29 @@ class Page {
 		return kt.showVerdict(this.state);
 	}
 
-	// Shows the first view: the address, the cause, or the whole trace.
+	// Shows the whole trace, as far as it is loaded. What the reader has already chosen stays.
 	first() {
+		const { state, trace } = this;
+		const chosen = this.shown !== undefined && this.shown !== kt.linkOf(state);
+		const selected = kt.selectionText(trace, state.selection);
 		this.refresh();
-		const worst = this.showHead(this.trace.head);
+		state.selection = selected ? kt.selectionFrom(trace, selected) : null;
+		this.worst = this.showHead(trace.head);
 		this.resize();
-		this.state.showWhole();
+		if (chosen)
+			return;
+		state.showWhole();
 		this.tab(0);
-		if (!kt.openLink(this.state, location.hash))
-			kt.showCause(this.state, worst);
-		if (!worst && !this.state.selection)
+		this.shown = kt.linkOf(state);
+	}
+
+	// Shows the first view when all blocks are read: the address, the cause, or the whole trace.
+	begin() {
+		const { state, worst } = this;
+		this.ready = true;
+		if (this.shown === kt.linkOf(state) && !kt.openLink(state, this.wanted))
+			kt.showCause(state, worst);
+		if (!worst && !state.selection)
 			this.tab(1);
 		kt.id("lanes").focus();
 	}
@@ -251,6 +269,7 @@ async function start() {
 		page.first();
 	} else if (await load(feed, trace, page) !== 1)
 		page.first();
+	page.begin();
 	kt.id("loading").remove();
 	for (const note of trace.notes)
 		kt.warn(note);

@@ -236,9 +236,12 @@ async function serve(answers) {
 	const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
 	const page = await context.newPage();
 	page.setDefaultTimeout(patience);
-	await context.route("**/*", (route) => {
+	if (answers.before)
+		await context.addInitScript(answers.before);
+	await context.route("**/*", async (route) => {
 		const { pathname, searchParams } = new URL(route.request().url());
-		const answer = answers[pathname.replace("/token/", "")]?.(searchParams) ?? { status: 404, body: "absent" };
+		const answer = await answers[pathname.replace("/token/", "")]?.(searchParams, page)
+			?? { status: 404, body: "absent" };
 		const { status, body } = answer.body ? answer : { status: 200, body: answer };
 		return route.fulfill({ status, body, contentType: pathname === "/token/" ? "text/html" : "application/json" });
 	});
@@ -261,6 +264,32 @@ async function served() {
 	await page.click("#verdict .evidence button:has-text('event 1.8')");
 	await page.waitForSelector("#body >> text=lock.c:7");
 	result("the server's source line of an event is shown", true);
+	await page.context().close();
+}
+
+// The decisive wait is in the second block, which arrives when all timers of the page have run.
+async function blocks() {
+	const { empty, head, block } = storyParts();
+	const page = await serve({
+		before: () => {
+			const later = globalThis.setTimeout;
+			globalThis.setTimeout = (run) => later(run, 0);
+		},
+		"": () => empty,
+		head: () => JSON.stringify({ ...head, end: 200e6 }),
+		blocks: async (query, shown) => {
+			if (query.get("n") === "0")
+				return block;
+			await shown.waitForFunction(() => ktrace.page.trace.events.count === 5);
+			await shown.evaluate(() => new Promise((done) => setTimeout(done)));
+			return query.get("n") === "1" ? readFileSync(path.join(folder, "later.bin")) : undefined;
+		},
+	});
+	await page.waitForSelector("html[data-ready]", { state: "attached" });
+	equal("the first view shows the cause in all blocks", ["t5", 150e6], await page.evaluate(() => {
+		const { selection } = ktrace.page.state;
+		return [selection.lane.key, selection.strip.begin[selection.i]];
+	}));
 	await page.context().close();
 }
 
@@ -330,7 +359,7 @@ async function failures() {
 }
 
 try {
-	for (const run of [real, hostile, verdict, keyboard, mouse, address, served, windows, live, failures])
+	for (const run of [real, hostile, verdict, keyboard, mouse, address, served, blocks, windows, live, failures])
 		await run();
 } catch (error) {
 	result("the test ends", false, String(error.stack).replace(/\n/g, "\n# "));
