@@ -37,8 +37,9 @@ class Reader {
 
 	// Reads a signed integer: 0, -1, 1, -2, 2, … are stored as 0, 1, 2, 3, 4, …
 	zigzag() {
+		const odd = this.bytes[this.at] % 2 === 1;	// the lowest bit of a rounded value is lost
 		const value = this.varint();
-		return value % 2 ? -(value + 1) / 2 : value / 2;
+		return odd ? -(value + 1) / 2 : value / 2;
 	}
 
 	// Reads an unsigned integer of up to 64 bits as a BigInt.
@@ -77,13 +78,22 @@ class Reader {
 		return array;
 	}
 
-	// Reads a column of differences; returns the sums.
+	// Reads a column of differences; returns the sums. Differences are modulo 2^64: one of 2^63 or more is a step back.
 	deltas(count, signed) {
 		const array = new Float64Array(count);
 		let sum = 0;
 		for (let i = 0; i < count; i++)
-			array[i] = sum += signed ? this.zigzag() : this.varint();
+			array[i] = sum += signed ? this.zigzag() : this.step();
 		return array;
+	}
+
+	step() {
+		const { at } = this;
+		const step = this.varint();
+		if (step < 2 ** 63)
+			return step;
+		this.at = at;
+		return Number(BigInt.asIntN(64, this.big()));
 	}
 }
 

@@ -3,6 +3,8 @@
 // The values stay encoded until an event is shown.
 "use strict";
 (function (kt) {
+const mostHeads = 300;	// if more lists than this must be merged, all events are sorted
+
 class Events {
 	constructor() {
 		this.chunks = [];
@@ -10,25 +12,27 @@ class Events {
 		this.time = new Float64Array(0);
 	}
 
-	// Merges the chunks of all rings by time. `chunk` and `at` state where an event is stored.
+	// Merges the chunks by time. `chunk` and `at` state where an event is stored. The chunks of one ring and one CPU
+	// follow each other in time.
 	finish() {
 		this.count = this.chunks.reduce((sum, chunk) => sum + chunk.count, 0);
 		this.time = new Float64Array(this.count);
-		this.chunk = new Uint16Array(this.count);
+		this.chunk = new Uint32Array(this.count);
 		this.at = new Uint32Array(this.count);
-		const rings = new Map();
-		this.chunks.forEach((chunk, number) => {
-			if (!rings.has(chunk.ring))
-				rings.set(chunk.ring, []);
-			rings.get(chunk.ring).push({ chunk, number });
-		});
-		const heads = [...rings.values()].map((list) => ({ list, place: 0, at: 0 }));
+		const lists = new Map();
+		const all = this.chunks.map((chunk, number) => ({ chunk, number }));
+		for (const item of all) {
+			const key = item.chunk.ring + "," + item.chunk.cpu;
+			lists.set(key, lists.get(key) ?? []);
+			lists.get(key).push(item);
+		}
+		const heads = (lists.size > mostHeads ? [all] : [...lists.values()]).map((list) => ({ list, place: 0, at: 0 }));
 		for (let out = 0; out < this.count; out++)
 			this.append(out, heads);
 		this.settle();
 	}
 
-	// Takes the earliest event of all rings.
+	// Takes the earliest event of all lists.
 	append(out, heads) {
 		let best = null;
 		let time = Infinity;
@@ -47,14 +51,21 @@ class Events {
 		this.at[out] = best.at++;
 	}
 
-	// The events of a ring can be slightly out of order: moves each back to its place.
+	// The events of a ring can be slightly out of order: moves each back to its place. If this takes too many steps,
+	// all events are sorted.
 	settle() {
+		const columns = [this.time, this.chunk, this.at];
+		let steps = this.count * 4;
 		for (let i = 1; i < this.count; i++) {
-			for (let j = i; j > 0 && this.time[j - 1] > this.time[j]; j--) {
-				for (const column of [this.time, this.chunk, this.at])
+			for (let j = i; j > 0 && this.time[j - 1] > this.time[j] && steps > 0; j--, steps--)
+				for (const column of columns)
 					[column[j - 1], column[j]] = [column[j], column[j - 1]];
-			}
 		}
+		if (steps > 0)
+			return;
+		const { time } = this;
+		const order = new Uint32Array(this.count).map((_, place) => place).sort((a, b) => time[a] - time[b]);
+		[this.time, this.chunk, this.at] = columns.map((column) => column.map((_, place) => column[order[place]]));
 	}
 
 	column(name, event) {

@@ -146,8 +146,8 @@ class Trace {
 		const ring = this.events.ring(event);
 		const slot = this.events.column("slot", event);
 		for (const stack of this.stacks) {
-			const at = stack.ring === ring ? kt.lower(stack.slot, slot) : -1;
-			if (at < 0 || stack.slot[at] !== slot)
+			const at = stack.ring === ring ? stack.slot.indexOf(slot) : -1;
+			if (at < 0)
 				continue;
 			const reader = new kt.Reader(stack.bytes, stack.offset[at]);
 			return Array.from({ length: reader.varint() }, () => reader.big()).map((address) =>

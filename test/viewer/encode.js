@@ -46,7 +46,8 @@ class Writer {
 		let last = 0;
 		for (const row of rows) {
 			const value = row[name] ?? 0;
-			signed ? this.zigzag(value - last) : this.varint(value - last);
+			const step = value - last;
+			signed ? this.zigzag(step) : this.varint(step < 0 ? BigInt.asUintN(64, BigInt(step)) : step);
 			last = value;
 		}
 		return this;

@@ -144,6 +144,28 @@ test("events of a ring that are out of order are put in order", () => {
 	assert.strictEqual(events.idOf(0), "0.3");
 });
 
+test("a ring that several CPUs write, or that is in disorder, does not take quadratic time", () => {
+	const parts = new Block().lanes([{ kind: 0, number: 0 }]);
+	for (const cpu of [0, 1])
+		parts.events(3, cpu + 1, Array.from({ length: 100000 }, (_, i) =>
+			({ time: 2 * i + cpu, slot: 2 * i + cpu, type: 1 })));
+	for (const cpu of Array(400).keys())
+		parts.events(4, cpu + 1, Array.from({ length: 100 }, (_, i) =>
+			({ time: 200000 - i, slot: cpu * 100 + i, type: 1 })));
+	const { events } = open(parts.plain());
+	assert.ok(events.time.every((time, i) => i === 0 || events.time[i - 1] <= time));
+	assert.strictEqual(events.idOf(7), "3.7");
+	assert.strictEqual(events.find("4.39999") < 0, false);
+});
+
+test("slots that do not ascend keep their numbers", () => {
+	const slots = [1124936, 1124938, 1124935, 1124937, 0, 2 ** 40];
+	const { events } = open(new Block().lanes([{ kind: 0, number: 0 }]).events(1, 1, slots.map((slot, time) =>
+		({ time, slot, type: 1 }))).plain());
+	assert.deepStrictEqual(slots.map((slot) => events.find("1." + slot)), [0, 1, 2, 3, 4, 5]);
+	assert.strictEqual(new kt.Reader(new Uint8Array(new Writer().varint(2n ** 54n + 1n).bytes)).zigzag(), -(2 ** 53));
+});
+
 test("a damaged section is reported, and the sections after it are shown", () => {
 	const bytes = new Block().lanes([{ kind: 0, number: 0 }]).section(3, new Writer().varint(9))
 		.section(99, new Writer()).gaps([{ cpu: 1, begin: 5, duration: 1, lost: 2 }]).plain();
