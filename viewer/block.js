@@ -66,7 +66,7 @@ function slices(reader, trace) {
 	const end = reader.column(count, new Float64Array(count));
 	for (let i = 0; i < count; i++)
 		end[i] += begin[i];
-	lane.row(row).chunks.push({
+	const chunk = {
 		begin, end,
 		name: reader.column(count, new Uint32Array(count)),
 		kind: reader.column(count, new Uint8Array(count)),
@@ -75,7 +75,12 @@ function slices(reader, trace) {
 		slot: reader.deltas(count, true),
 		other: lanesPlusOne(reader, trace, count),
 		flags: reader.column(count, new Uint8Array(count)),
-	});
+	};
+	// What is open at the last event has no known end before the trace was taken.
+	for (let i = 0; i < count; i++)
+		if (chunk.flags[i] & 2 && end[i] >= trace.last)
+			end[i] = Math.max(end[i], trace.end);
+	lane.row(row).chunks.push(chunk);
 }
 
 function arrows(reader, trace) {

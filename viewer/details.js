@@ -11,6 +11,11 @@ function pairs(rows) {
 		kt.el("tr", {}, kt.el("td", { class: "dim" }, name), kt.el("td", {}, value)))));
 }
 
+// Returns the duration of a span. If its end is unknown, it may be longer.
+kt.spanTime = function (strip, i) {
+	return (strip.flags[i] & 2 ? "at least " : "") + kt.duration(strip.end[i] - strip.begin[i]);
+};
+
 function laneLink(state, lane) {
 	return lane ? kt.action(kt.laneName(lane), "Show this lane", () => {
 		state.select({ kind: "lane", lane });
@@ -58,14 +63,17 @@ function describeSpan(state, { strip, i }) {
 	const other = trace.lanes[strip.other[i]];
 	const kind = strip.kind[i];
 	const id = strip.ring[i] + "." + strip.slot[i];
-	const flags = [strip.flags[i] & 1 ? "begin unknown" : "", strip.flags[i] & 2 ? "end unknown" : ""];
+	const endless = strip.flags[i] & 2;
+	const open = endless && strip.end[i] >= trace.end;
+	const flags = [strip.flags[i] & 1 ? "begin unknown" : "", endless && !open ? "end unknown" : "",
+		open ? "open at the end of the trace" : ""];
 	return kt.el("div", { class: "part" }, kt.el("h3", {}, kt.spanName(trace, strip, i)), pairs([
 		["kind", kt.className(kind)],
 		["lane", laneLink(state, strip.lane)],
 		other ? [kind === 13 ? "lock held by" : other.kind === 0 ? "CPU" : "thread", laneLink(state, other)] : null,
 		["begin", kt.moment(strip.begin[i])],
-		["duration", kt.duration(strip.end[i] - strip.begin[i])],
-		["end", kt.moment(strip.end[i])],
+		["duration", kt.spanTime(strip, i)],
+		[endless ? "lasts until at least" : "end", kt.moment(strip.end[i])],
 		["note", flags.filter((text) => text).join(", ")],
 		id === "0.0" ? null : ["begins with event", eventLink(state, id)],
 		woken(state, { kind: "span", strip, i, lane: strip.lane }),
@@ -167,7 +175,7 @@ kt.describe = function (state) {
 	const { trace } = state;
 	if (s?.kind === "span")
 		return kt.spanName(trace, s.strip, s.i) + ", " + kt.className(s.strip.kind[s.i])
-			+ ", " + kt.duration(s.strip.end[s.i] - s.strip.begin[s.i]) + ", " + kt.laneName(s.lane) + ", at "
+			+ ", " + kt.spanTime(s.strip, s.i) + ", " + kt.laneName(s.lane) + ", at "
 			+ kt.moment(s.strip.begin[s.i]);
 	if (s?.kind === "event")
 		return trace.typeName(trace.events.column("type", s.event)) + " at " + kt.moment(trace.events.time[s.event])

@@ -316,7 +316,7 @@ class Input {
 
 // Returns two lines that describe a span.
 function spanText(trace, { strip, i, lane }) {
-	return kt.spanName(trace, strip, i) + "  " + kt.duration(strip.end[i] - strip.begin[i]) + "\n"
+	return kt.spanName(trace, strip, i) + "  " + kt.spanTime(strip, i) + "\n"
 		+ kt.className(strip.kind[i]) + " · " + kt.laneName(lane) + " · at " + kt.moment(strip.begin[i]);
 }
 

@@ -219,6 +219,7 @@ function facts(head) {
 	document.title = (head.why?.verdict ? head.why.verdict + ": " : "") + (head.file || "ktrace");
 	const list = [head.kernel, head.machine, head.events !== undefined ? kt.number(head.events) + " events" : null,
 		kt.duration((head.end || 0) - (head.begin || 0)),
+		head.taken > head.end ? "taken " + kt.duration(head.taken - head.end) + " after the last event" : null,
 		kt.lossText(head), head.version];
 	kt.id("facts").textContent = list.filter((text) => text).join(" · ");
 }

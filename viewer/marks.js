@@ -3,11 +3,11 @@
 "use strict";
 (function (kt) {
 const mostArrows = 60;	// if more wakeups are in view, only those of the selection are drawn
-let hatch = null;
+const patterns = new Map();	// by colour
 
 // Returns a pattern of diagonal lines.
 function hatching(context, colour) {
-	if (hatch?.colour !== colour) {
+	if (!patterns.has(colour)) {
 		const tile = kt.el("canvas", { width: 6, height: 6 });
 		const pen = tile.getContext("2d");
 		pen.strokeStyle = colour;
@@ -17,9 +17,9 @@ function hatching(context, colour) {
 			pen.lineTo(shift + 6, 0);
 		}
 		pen.stroke();
-		hatch = { colour, pattern: context.createPattern(tile, "repeat") };
+		patterns.set(colour, context.createPattern(tile, "repeat"));
 	}
-	return hatch.pattern;
+	return patterns.get(colour);
 }
 
 // Hatches the rows of a CPU where its events were lost. A gap of unknown CPU is drawn on all lanes.
@@ -39,6 +39,26 @@ function gaps(d) {
 				context.fillRect(left, d.y(row), right - left, row.height);
 	}
 	context.globalAlpha = 1;
+}
+
+// Hatches the time between the last event and the time at which the trace was taken.
+function silence(d) {
+	const { context, colours, state } = d;
+	const { trace } = state;
+	const left = Math.max(d.gutter, d.x(trace.last));
+	const right = Math.min(state.width, d.x(trace.end));
+	if (trace.end <= trace.last || right <= left)
+		return;
+	context.globalAlpha = 0.25;
+	context.fillStyle = hatching(context, colours.dim);
+	context.fillRect(left, d.ruler, right - left, state.height);
+	context.globalAlpha = 1;
+	line(d, trace.last, colours.dim, [6, 3]);
+	const text = d.cut("no events until the trace was taken", right - left - 12);
+	context.fillStyle = kt.css(colours.back);
+	context.fillRect(left + 4, state.height - 24, text ? d.textWidth(text) + 8 : 0, 18);
+	context.fillStyle = colours.text;
+	context.fillText(text, left + 8, state.height - 14);
 }
 
 // Hatches an end of a wide span if its time is unknown.
@@ -160,6 +180,7 @@ kt.drawMarks = function (d) {
 	context.beginPath();
 	context.rect(d.gutter, d.ruler, state.width - d.gutter, state.height - d.ruler);
 	context.clip();
+	silence(d);
 	gaps(d);
 	unknownEnds(d);
 	for (const hit of state.found.slice(0, 2000))

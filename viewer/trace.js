@@ -39,7 +39,8 @@ class Trace {
 	takeHead(head) {
 		this.head = head;
 		this.begin = Number(head.begin) || 0;
-		this.end = Math.max(Number(head.end) || 0, this.begin + 1);
+		this.last = Math.max(Number(head.end) || 0, this.begin + 1);	// time of the last event
+		this.end = Math.max(Number(head.taken) || 0, this.last);
 		this.types = new Map((head.types || []).map((type) => [type.id, type]));
 	}
 

@@ -287,6 +287,18 @@ test("a wakeup belongs to the sleep that it ended", () => {
 	assert.strictEqual(own(0).length, 0);
 });
 
+test("what is open at the last event lasts until the trace was taken, at least", () => {
+	const trace = open(block().plain(), { ...head, taken: 5000 * ms });
+	assert.deepStrictEqual([trace.last, trace.end], [100 * ms, 5000 * ms]);
+	const wait = trace.lane(1, 5).strip(3, 0);
+	assert.strictEqual(kt.spanTime(wait, 0), "at least 4.990 s");
+	const states = trace.lane(1, 5).strip(0, 0);
+	assert.deepStrictEqual([...states.end], [4 * ms, 6 * ms, 10 * ms, 5000 * ms]);
+	assert.strictEqual(kt.spanTime(states, 0), "4.000 ms");
+	for (const taken of [undefined, null, 1, "x"])
+		assert.strictEqual(open(block().plain(), { ...head, taken }).end, 100 * ms);
+});
+
 test("an address restores the view and the selection", () => {
 	const trace = open();
 	const state = new kt.State(trace);
