@@ -132,7 +132,7 @@ function arrows(d) {
 		if (row.first && !places.has(row.lane))
 			places.set(row.lane, d.y(row) + 8);
 	const all = trace.arrows;
-	const first = firstArrow(all, d.from);
+	const first = kt.lower(trace.arrowTimes, d.from);
 	let last = first;
 	while (last < all.length && last - first <= mostArrows && all[last].time < d.from + d.state.length)
 		last++;
@@ -144,19 +144,6 @@ function arrows(d) {
 	selection.arrows ??= kt.arrowsOf(trace, selection);
 	for (const item of selection.arrows)
 		arrow(d, places, item, d.colours.link, 1.8);
-}
-
-function firstArrow(all, time) {
-	let low = 0;
-	let high = all.length;
-	while (low < high) {
-		const middle = (low + high) >>> 1;
-		if (all[middle].time < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 // Returns the arrows that belong to the selection: the wakeup that ended a sleep, or that an event made.

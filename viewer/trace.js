@@ -53,6 +53,7 @@ class Trace {
 		this.counts = new Map();	// by kind and number: how many lanes there are
 		this.latest = new Map();	// by kind and number: the last lane
 		this.arrows = [];
+		this.arrowTimes = new Float64Array(0);
 		if (!this.gaps || this.head.whole !== false)
 			this.gaps = [];
 		this.events = new kt.Events();
@@ -110,6 +111,7 @@ class Trace {
 					this.end = Math.max(this.end, strip.count ? strip.end[strip.count - 1] : 0);
 		}
 		this.arrows.sort((a, b) => a.time - b.time);
+		this.arrowTimes = Float64Array.from(this.arrows, (item) => item.time);
 		this.events.finish();
 		this.share();
 	}

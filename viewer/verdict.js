@@ -19,6 +19,11 @@ function lastOf(lane, kinds) {
 	return best;
 }
 
+// True if nothing ended the span before the end of the trace.
+function isOpen(state, { strip, i }) {
+	return (strip.flags[i] & 2) !== 0 || strip.end[i] >= state.trace.last;
+}
+
 // Selects what a line states about a lane: the lock that it holds, the wait, or the last state.
 function go(state, lane, kinds) {
 	const row = lane.rows[0]?.strips[0];
@@ -38,14 +43,17 @@ function goEvent(state, id) {
 	state.reveal();
 }
 
-// Returns the text as nodes, in which "thread 7 (name)" and "CPU 1" are links.
+// Returns which lanes "thread 7 (name)" and "CPU 1" in the text name: [{match, lane}].
+function named(state, text) {
+	return [...text.matchAll(/\b(?:thread (\d+)(?: \([^)]*\))?|CPU (\d+))/g)].map((match) => ({ match,
+		lane: match[1] ? state.trace.lane(1, match[1]) : state.trace.lane(0, match[2]) })).filter(({ lane }) => lane);
+}
+
+// Returns the text as nodes, in which threads and CPUs are links.
 function linked(state, text, kinds) {
 	const nodes = [];
 	let at = 0;
-	for (const match of text.matchAll(/\b(?:thread (\d+)(?: \([^)]*\))?|CPU (\d+))/g)) {
-		const lane = match[1] ? state.trace.lane(1, match[1]) : state.trace.lane(0, match[2]);
-		if (!lane)
-			continue;
+	for (const { match, lane } of named(state, text)) {
 		nodes.push(text.slice(at, match.index),
 			kt.action(match[0], "Show " + kt.laneName(lane), () => go(state, lane, kinds)));
 		at = match.index + match[0].length;
@@ -132,29 +140,43 @@ kt.showVerdict = function (state) {
 	kt.fill(kt.id("verdict"), ...findings.map((item) => finding(state, item)));
 	const worst = findings.find((item) => item.mark === "wrong");
 	noteWaits(state, worst);
-	const lanes = (worst?.actors || []).map((actor) => laneOf(state, actor)).filter((lane) => lane);
+	const texts = worst ? [worst.text || worst.what || "", ...(worst.evidence || worst.lines || [])] : [];
+	const lanes = [...(worst?.actors || []).map((actor) => laneOf(state, actor)).filter((lane) => lane),
+		...texts.flatMap((text) => named(state, text)).map(({ lane }) => lane)];
 	state.layout.culprits = [...new Set(lanes)].slice(0, 8);
 	return worst;
 };
 
-// Moves the view to where the first problem began: the locks are taken, the waits begin.
+// Shows a part of the time. Only a small part of the view lies after the end of the trace.
+function showPart(state, from, length) {
+	const { begin, end } = state.trace;
+	const most = Math.min(length, (end - begin) * 1.02);
+	state.show(Math.max(begin - most * 0.05, Math.min(from, end - most * 0.95)), most);
+}
+
+// Moves the view to where the first problem began: the locks are taken, the waits begin. Without a wait that is open at
+// the end of the trace, the event that proves the problem is selected.
 kt.showCause = function (state, worst) {
-	const spans = state.layout.culprits.flatMap((lane) => [lastOf(lane, holds), lastOf(lane, waits)]).filter((s) => s);
-	const begins = spans.map((span) => span.strip.begin[span.i]);
-	if (!begins.length) {
-		const event = worst?.event ? state.trace.events.find(worst.event) : -1;
-		if (event >= 0)
-			state.selectEvent(event);
+	const { trace } = state;
+	const actors = (worst?.actors || []).map((actor) => laneOf(state, actor)).filter((lane) => lane);
+	const open = (kinds) => actors.map((lane) => lastOf(lane, kinds)).filter((span) => span && isOpen(state, span));
+	const [wait] = open(waits);
+	if (!wait) {
+		const event = worst?.event ? trace.events.find(worst.event) : -1;
+		if (event < 0)
+			return;
+		const length = (trace.last - trace.begin) * 0.3;
+		showPart(state, trace.events.time[event] - length * 0.6, length);
+		state.selectEvent(event);
 		return;
 	}
+	const spans = [...open(holds), ...open(waits)];
+	const begins = spans.map((span) => span.strip.begin[span.i]);
 	const from = Math.min(...begins);
 	// A single wait does not show how it came about: then more of the time before is shown.
-	const least = spans.length < 2 ? (state.trace.end - state.trace.begin) * 0.1 : 1000;
+	const least = spans.length < 2 ? (trace.last - trace.begin) * 0.3 : 1000;
 	const length = Math.max(Math.max(...begins) - from, least);
-	state.show(from - length * 0.6, length * 2.4);
-	const lane = state.layout.culprits[0];
-	const wait = lastOf(lane, waits);
-	if (worst && wait)
-		state.selectSpan(wait.strip, wait.i);
+	showPart(state, from - length * 0.6, length * 2.4);
+	state.selectSpan(wait.strip, wait.i);
 };
 })(globalThis.ktrace ??= {});

@@ -84,6 +84,8 @@ async function real() {
 	const lines = await page.$$eval("#verdict .evidence li", (list) => list.map((item) => item.textContent));
 	result("the verdict has the lines of ktrace why", why.findings[0].evidence.every((line, i) =>
 		lines[i].startsWith(line.trim())), JSON.stringify(lines));
+	equal("all threads that the verdict names are on top", ["t5", "t6", "t7", "t8"], await page.evaluate(() =>
+		ktrace.page.state.layout.culprits.map((lane) => lane.key)));
 	await page.click("#verdict .evidence li:nth-child(3) button >> nth=0");
 	const there = await view(page);
 	equal("a thread in the verdict is shown, with the span of its wait", ["span", "t6"], [there.selected, there.lane]);

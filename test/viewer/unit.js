@@ -299,6 +299,26 @@ test("what is open at the last event lasts until the trace was taken, at least",
 		assert.strictEqual(open(block().plain(), { ...head, taken }).end, 100 * ms);
 });
 
+test("the cause is a wait that is open at the end, or the event that proves the problem", () => {
+	const trace = open(block().plain(), { ...head, taken: 5000 * ms });
+	const cause = (worst) => {
+		const state = new kt.State(trace);
+		kt.showCause(state, worst);
+		assert.ok(state.from >= trace.begin - state.length * 0.06);
+		assert.ok(state.from + state.length <= trace.end + state.length * 0.06);
+		return state.selection;
+	};
+	const [finding] = head.why.findings;
+	const wait = cause(finding);
+	assert.deepStrictEqual([wait.strip.row, wait.strip.begin[wait.i]], [3, 10 * ms]);
+	assert.strictEqual(cause({ ...finding, actors: [{ cpu: 0 }] }).event, 4);
+	assert.strictEqual(cause({ ...finding, event: "9.9", actors: [] }), null);
+	const short = new kt.State(open(new Block().lanes([{ kind: 1, number: 5 }]).spans(0, 0, [{ begin: 5, duration: 5,
+		kind: 3 }, { begin: 10, duration: 5, kind: 1 }]).events(1, 0, [{ time: 7, slot: 3, type: 1 }]).plain()));
+	kt.showCause(short, { event: "1.3", actors: [{ thread: 5 }] });
+	assert.strictEqual(short.selection.kind, "event");
+});
+
 test("an address restores the view and the selection", () => {
 	const trace = open();
 	const state = new kt.State(trace);
