@@ -23,13 +23,16 @@ function laneLink(state, lane) {
 	}) : "";
 }
 
-function eventLink(state, id) {
-	const event = state.trace.events.find(id);
-	return event < 0 ? id : kt.action(id, "Show this event", () => {
-		state.selectEvent(event);
+// Returns a link to an event, or only the text if the page does not have this event.
+kt.eventLink = function (state, id, text = id) {
+	const find = () => state.trace.events.find(id);
+	return find() < 0 && state.trace.head.whole !== false ? text : kt.action(text, "Show this event", () => {
+		if (find() < 0)
+			return kt.say("Event " + id + " is not in the part of the trace that is shown");
+		state.selectEvent(find());
 		state.reveal();
 	});
-}
+};
 
 // Returns the next span (way 1) or the previous span (way -1) of the same name and class, or null.
 kt.sameKind = function (strip, i, way) {
@@ -54,7 +57,7 @@ function woken(state, selection) {
 	if (!item)
 		return null;
 	return ["woken by", kt.el("span", {}, laneLink(state, item.from), " at " + kt.moment(item.time) + ", event ",
-		eventLink(state, item.ring + "." + item.slot),
+		kt.eventLink(state, item.ring + "." + item.slot),
 		item.length ? ", ran " + kt.duration(item.length) + " later" : "")];
 }
 
@@ -75,7 +78,7 @@ function describeSpan(state, { strip, i }) {
 		["duration", kt.spanTime(strip, i)],
 		[endless ? "lasts until at least" : "end", kt.moment(strip.end[i])],
 		["note", flags.filter((text) => text).join(", ")],
-		id === "0.0" ? null : ["begins with event", eventLink(state, id)],
+		id === "0.0" ? null : ["begins with event", kt.eventLink(state, id)],
 		woken(state, { kind: "span", strip, i, lane: strip.lane }),
 	]), stepButton(state, strip, i, -1), stepButton(state, strip, i, 1));
 }
@@ -97,12 +100,19 @@ function describeEvent(state, { event }) {
 	return box;
 }
 
-// Asks the server for the stack and the source line, if there is a server.
+// Returns the name of a place in the code: function+offset (file:line).
+function placeText(place) {
+	return (place.function ? place.function + "+" + place.offset : place.address)
+		+ (place.file ? " (" + place.file + ":" + place.line + ")" : "");
+}
+
+// Asks the server for the places in the code, if there is a server.
 async function more(state, event, box) {
-	const answer = await state.feed?.event?.(state.trace.events.idOf(event)).catch(() => null);
-	if (answer)
-		box.append(pairs(Object.entries(answer).filter(([name]) => /stack|source|function|place/.test(name)).map(
-			([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)])));
+	const { events } = state.trace;
+	const answer = await state.feed?.event?.(events.idOf(event), events.time[event]).catch(() => null);
+	const places = answer ? [answer.site, ...(answer.callers || [])].filter((place) => place) : [];
+	box.append(pairs([["source line", answer?.file ? answer.file + ":" + answer.line : ""],
+		["code", places.map(placeText).join(" ← ")]]));
 }
 
 // Returns the fields of an event as one text.
@@ -126,9 +136,11 @@ function eventRow(state, event, now) {
 		kt.el("td", {}, kt.fieldText(trace, event)));
 }
 
-// Lists events of the lane, or of all lanes, around a time.
+// Lists events of the lane, or of all lanes, around a time. The event that is selected, or begins the span, is marked.
 function eventsAround(state, time, lane) {
 	const { events } = state.trace;
+	const s = state.selection;
+	const marked = s.kind === "span" ? events.find(s.strip.ring[s.i] + "." + s.strip.slot[s.i]) : s.event;
 	const own = lane && lane.events.length ? lane.events : null;
 	const count = own ? own.length : events.count;
 	const middle = kt.lower(own ? lane.times : events.time, time);
@@ -136,9 +148,7 @@ function eventsAround(state, time, lane) {
 	const rows = [];
 	for (let i = first; i < Math.min(count, first + around); i++) {
 		const event = own ? own[i] : i;
-		const now = state.selection?.kind === "event" ? state.selection.event === event : i === middle;
-		const row = eventRow(state, event, now);
-		rows.push(row);
+		rows.push(eventRow(state, event, event === marked));
 	}
 	if (!rows.length)
 		return null;
@@ -181,6 +191,15 @@ kt.describe = function (state) {
 		return trace.typeName(trace.events.column("type", s.event)) + " at " + kt.moment(trace.events.time[s.event])
 			+ ", " + kt.fieldText(trace, s.event);
 	return s ? kt.laneName(s.lane) : "Nothing is selected";
+};
+
+// Shows a message for some seconds, and speaks it.
+kt.say = function (text) {
+	const box = kt.id("said");
+	kt.speak(text);
+	box.textContent = text;
+	clearTimeout(box.timer);
+	box.timer = setTimeout(() => box.textContent = "", 8000);
 };
 
 kt.speak = (text) => { kt.id("spoken").textContent = text; };

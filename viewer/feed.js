@@ -108,8 +108,8 @@ class Served {
 	}
 
 	// Returns an event as ktrace show --json prints it.
-	async event(id) {
-		const answer = await get("event?id=" + encodeURIComponent(id));
+	async event(id, time) {
+		const answer = await get("event?id=" + encodeURIComponent(id) + "&time=" + time);
 		return answer && answer.json();
 	}
 }

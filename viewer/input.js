@@ -274,11 +274,11 @@ class Input {
 		const gaps = state.trace.gaps;
 		const next = gaps.find((gap) => (gap.begin + gap.end) / 2 > middle + 1) ?? gaps[0];
 		if (!next)
-			return kt.speak("No events were lost.");
+			return kt.say("No events were lost.");
 		const length = Math.max(state.length, (next.end - next.begin) * 1.5);
 		state.show((next.begin + next.end - length) / 2, length);
 		const cpu = next.cpu < 0 ? "an unknown CPU" : "CPU " + next.cpu;
-		kt.speak(kt.number(next.lost) + " slots of " + cpu + " were lost");
+		kt.say((next.lost ? kt.number(next.lost) : "An unknown number of") + " slots of " + cpu + " were lost");
 	}
 
 	measure() {

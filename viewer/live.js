@@ -45,8 +45,9 @@ class Live {
 		trace.restart();
 		for (const bytes of plain)
 			kt.decodeBlock(bytes, trace, "a block");
-		this.page.showHead(head);
 		this.page.refresh();
+		this.page.showHead(head);
+		this.page.relayout();
 		state.selection = selected ? kt.selectionFrom(trace, selected) : null;
 		state.show(trace.end - state.length * 0.95, state.length);
 	}

@@ -131,7 +131,7 @@ class Page {
 			pinned.add(lane.key);
 		this.relayout();
 		this.saveLater();
-		kt.speak(kt.laneName(lane) + (pinned.has(lane.key) ? " is pinned" : " is not pinned"));
+		kt.say(kt.laneName(lane) + (pinned.has(lane.key) ? " is pinned" : " is not pinned"));
 	}
 
 	theme() {
@@ -217,7 +217,8 @@ class Page {
 function facts(head) {
 	kt.id("title").textContent = head.file || head.kernel || "ktrace";
 	document.title = (head.why?.verdict ? head.why.verdict + ": " : "") + (head.file || "ktrace");
-	const list = [head.kernel, head.machine, head.events !== undefined ? kt.number(head.events) + " events" : null,
+	const count = (number, name) => kt.number(number) + " " + name + (number === 1 ? "" : "s");
+	const list = [head.kernel, head.machine, head.events !== undefined ? count(head.events, "event") : null,
 		kt.duration((head.end || 0) - (head.begin || 0)),
 		head.taken > head.end ? "taken " + kt.duration(head.taken - head.end) + " after the last event" : null,
 		kt.lossText(head), head.version];
@@ -272,6 +273,8 @@ async function start() {
 		page.first();
 	page.begin();
 	kt.id("loading").remove();
+	if (trace.events.count === 0 && head.whole !== false)
+		trace.notes.push("This page contains no events.");
 	for (const note of trace.notes)
 		kt.warn(note);
 	document.documentElement.dataset.ready = "yes";

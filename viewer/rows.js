@@ -45,12 +45,13 @@ class Layout {
 		const groups = new Map();
 		for (const lane of sorted(all.filter((lane) => lane.kind === 1))) {
 			const title = lane.idle ? idleThreads : lane.group ? "Threads of " + lane.group : "";
-			groups.set(title, [...(groups.get(title) || []), lane]);
+			groups.set(title, groups.get(title) ?? []);
+			groups.get(title).push(lane);
 		}
 		// Processes with one thread have no group of their own.
 		const several = [...groups].filter(([title, lanes]) => title && title !== idleThreads && lanes.length > 1);
-		group("Threads", sorted(all.filter((lane) => lane.kind === 1 && !lane.idle
-			&& !several.some(([, lanes]) => lanes.includes(lane)))));
+		const grouped = new Set(several.flatMap(([, lanes]) => lanes));
+		group("Threads", sorted(all.filter((lane) => lane.kind === 1 && !lane.idle && !grouped.has(lane))));
 		for (const [title, lanes] of several)
 			group(title, lanes);
 		group(idleThreads, groups.get(idleThreads) || []);

@@ -42,19 +42,10 @@ class Strip {
 
 	// Returns the first span at or after `from` that begins at or after the time.
 	firstFrom(time, from = 0) {
-		let low = from;
 		let step = 1;
-		while (low + step < this.count && this.begin[low + step] < time)
+		while (from + step < this.count && this.begin[from + step] < time)
 			step *= 2;
-		let high = Math.min(this.count, low + step);
-		while (low < high) {
-			const middle = (low + high) >>> 1;
-			if (this.begin[middle] < time)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return low;
+		return kt.lower(this.begin, time, from, Math.min(this.count, from + step));
 	}
 
 	// Returns the first span that ends after the time.
@@ -92,7 +83,7 @@ const columns = { begin: Float64Array, end: Float64Array, name: Uint32Array, kin
 const deepest = 63;
 
 // Joins a column of all chunks.
-function join(chunks, name, type, count) {
+kt.joinColumn = function (chunks, name, type, count) {
 	const array = new type(count);
 	let at = 0;
 	for (const chunk of chunks) {
@@ -100,7 +91,7 @@ function join(chunks, name, type, count) {
 		at += chunk[name].length;
 	}
 	return array;
-}
+};
 
 // Returns, for each depth, the places of its spans, in the order of their begin.
 function byDepth(depth, begin) {
@@ -118,9 +109,9 @@ kt.makeStrips = function (lane, row, chunks) {
 	const count = chunks.reduce((sum, chunk) => sum + chunk.begin.length, 0);
 	const all = {};
 	for (const [name, type] of Object.entries(columns))
-		all[name] = join(chunks, name, type, count);
+		all[name] = kt.joinColumn(chunks, name, type, count);
 	const strips = [];
-	byDepth(join(chunks, "depth", Uint16Array, count), all.begin).forEach((places, depth) => {
+	byDepth(kt.joinColumn(chunks, "depth", Uint16Array, count), all.begin).forEach((places, depth) => {
 		const own = {};
 		for (const [name, type] of Object.entries(columns)) {
 			const array = own[name] = new type(places.length);

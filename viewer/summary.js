@@ -13,10 +13,10 @@ kt.countTypes = function (trace) {
 	return counts;
 };
 
-// Returns the total time of each class on the first row of a lane.
+// Returns the total time of each class on the first row of a lane, if there is one.
 kt.timeByClass = function (lane) {
 	const sums = new Float64Array(16);
-	for (const strip of lane.rows[0]?.strips || [])
+	for (const strip of lane?.rows[0]?.strips || [])
 		for (let i = 0; i < strip.count; i++)
 			sums[strip.kind[i] & 15] += strip.end[i] - strip.begin[i];
 	return sums;
@@ -43,15 +43,13 @@ kt.showSummary = function (state, body) {
 	events.id = "by-event";
 	const threads = kt.table(["thread", "", "events", ...states.map(([, name]) => name)],
 		(summary.by_thread || []).map((row) => {
-			const lane = trace.lane(1, row.thread);
-			const sums = lane ? kt.timeByClass(lane) : new Float64Array(16);
+			const sums = kt.timeByClass(trace.lane(1, row.thread));
 			return [String(row.thread), row.name || "", row.records, ...states.map(([kind]) =>
 				sums[kind] ? kt.duration(sums[kind]) : "")];
 		}), 2);
 	threads.id = "by-thread";
 	const cpus = kt.table(["CPU", "events", "busy"], (summary.by_cpu || []).map((row) => {
-		const lane = trace.lane(0, row.cpu);
-		const sums = lane ? kt.timeByClass(lane) : new Float64Array(16);
+		const sums = kt.timeByClass(trace.lane(0, row.cpu));
 		return [String(row.cpu), row.records, kt.percent(sums[1], sums[1] + sums[8])];
 	}), 1);
 	cpus.id = "by-cpu";

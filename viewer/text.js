@@ -13,7 +13,7 @@ kt.duration = function (ns) {
 		return kt.number(Math.round(ns)) + " ticks";
 	const size = Math.abs(ns);
 	for (const [scale, unit] of units) {
-		if (size >= scale) {
+		if (size >= scale * 0.99995) {	// what would be written as 1000 us is 1 ms
 			const value = ns / scale;
 			const digits = unit === "ns" ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
 			return value.toFixed(Math.min(3, digits)) + " " + unit;
@@ -26,8 +26,8 @@ kt.duration = function (ns) {
 kt.time = function (ns) {
 	if (kt.useTicks)
 		return String(Math.round(ns));
-	const whole = Math.floor(ns / 1e9);
-	return whole + "." + String(Math.round(ns - whole * 1e9)).padStart(9, "0");
+	const whole = Math.floor(Math.round(ns) / 1e9);
+	return whole + "." + String(Math.round(ns) - whole * 1e9).padStart(9, "0");
 };
 
 // Returns a time with its unit.

@@ -102,13 +102,12 @@ class Trace {
 	// Makes the indices. May be called again after more blocks.
 	finish() {
 		for (const lane of this.lanes) {
-			for (const row of lane.rows)
-				if (row)
-					row.strips = kt.makeStrips(lane, row.number, row.chunks);
-			finishCounter(lane);
-			for (const row of lane.rows)
-				for (const strip of row ? row.strips : [])
+			for (const row of lane.rows.filter((one) => one)) {
+				row.strips = kt.makeStrips(lane, row.number, row.chunks);
+				for (const strip of row.strips)
 					this.end = Math.max(this.end, strip.count ? strip.end[strip.count - 1] : 0);
+			}
+			finishCounter(lane);
 		}
 		this.arrows.sort((a, b) => a.time - b.time);
 		this.arrowTimes = Float64Array.from(this.arrows, (item) => item.time);
@@ -177,14 +176,8 @@ function finishCounter(lane) {
 	if (!lane.samples.length)
 		return;
 	const count = lane.samples.reduce((sum, part) => sum + part.time.length, 0);
-	lane.time = new Float64Array(count);
-	lane.value = new Float64Array(count);
-	let at = 0;
-	for (const part of lane.samples) {
-		lane.time.set(part.time, at);
-		lane.value.set(part.value, at);
-		at += part.time.length;
-	}
+	lane.time = kt.joinColumn(lane.samples, "time", Float64Array, count);
+	lane.value = kt.joinColumn(lane.samples, "value", Float64Array, count);
 	lane.low = lane.value.reduce((a, b) => Math.min(a, b), 0);
 	lane.high = lane.value.reduce((a, b) => Math.max(a, b), lane.low);
 }

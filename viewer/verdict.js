@@ -35,14 +35,6 @@ function go(state, lane, kinds) {
 	state.reveal();
 }
 
-function goEvent(state, id) {
-	const event = state.trace.events.find(id);
-	if (event < 0)
-		return kt.speak("Event " + id + " is not in this page.");
-	state.selectEvent(event);
-	state.reveal();
-}
-
 // Returns which lanes "thread 7 (name)" and "CPU 1" in the text name: [{match, lane}].
 function named(state, text) {
 	return [...text.matchAll(/\b(?:thread (\d+)(?: \([^)]*\))?|CPU (\d+))/g)].map((match) => ({ match,
@@ -63,8 +55,7 @@ function linked(state, text, kinds) {
 }
 
 function eventLink(state, id) {
-	return id ? kt.el("span", { class: "proof" },
-		kt.action("→ event " + id, "Show the event that proves this", () => goEvent(state, id))) : null;
+	return id ? kt.el("span", { class: "proof" }, kt.eventLink(state, id, "→ event " + id)) : null;
 }
 
 // Draws which thread waits for which lock, and which thread holds this lock.
@@ -136,7 +127,9 @@ function noteWaits(state, finding) {
 
 // Shows all findings. Puts the lanes that the first problem names on top.
 kt.showVerdict = function (state) {
-	const findings = state.trace.head.why?.findings || [];
+	const { why, redacted } = state.trace.head;
+	const findings = why?.findings?.length || !redacted || !why?.verdict ? why?.findings || []
+		: [{ verdict: why.verdict, text: "The text is left out, because the page is redacted." }];
 	kt.fill(kt.id("verdict"), ...findings.map((item) => finding(state, item)));
 	const worst = findings.find((item) => item.mark === "wrong");
 	noteWaits(state, worst);

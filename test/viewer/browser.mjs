@@ -125,6 +125,8 @@ async function verdict() {
 	await page.click("#verdict .evidence li:nth-child(2) button:has-text('thread 6')");
 	const held = await view(page);
 	equal("a thread in the verdict selects the lock that it holds", ["span", "t6"], [held.selected, held.lane]);
+	equal("an event that does not begin the span is not marked", 0,
+		await page.$$eval("#body tr.now", (rows) => rows.length));
 	const panel = await page.textContent("#body");
 	result("the panel describes it", panel.includes("holds lock"), panel);
 	await page.evaluate(() => ktrace.page.state.show(80e6, 1e6));
@@ -151,6 +153,8 @@ async function keyboard() {
 	await check("A moves left", ["a"], (a, b) => b.from < a.from);
 	await check("0 shows the whole trace", ["0"], (a, b) => b.from <= 0 && b.length >= 100e6);
 	await check("F fits the selection", ["f"], (a, b) => b.length === 135e6 || b.from !== a.from);
+	await check("G shows the next gap", ["g"], (a, b) => b.from < 3e6 && b.from + b.length > 2e6);
+	equal("the loss is stated", "7 slots of CPU 1 were lost", (await page.textContent("#said")).trim());
 	await check("Escape removes the selection", ["Escape"], (a, b) => a.selected && !b.selected);
 	await check("down selects a row", ["ArrowDown"], (a, b) => b.lane === "t5");
 	await check("right selects the next span", ["0", "ArrowRight"], (a, b) => b.i === a.i + 1);
@@ -258,13 +262,14 @@ async function served() {
 		"": () => empty,
 		head: () => JSON.stringify(head),
 		blocks: (query) => query.get("n") === "0" ? block : undefined,
-		event: (query) => query.get("id") === "1.8" ? JSON.stringify({ source: "lock.c:7" }) : undefined,
+		event: (query) => query.get("id") === "1.8" && query.get("time") === "10000000" ? JSON.stringify({ id: "1.8",
+			site: { address: "0x77001", function: "take", offset: 4, file: "lock.c", line: 7 } }) : undefined,
 	});
 	await page.waitForSelector("html[data-ready]", { state: "attached" });
 	equal("data that comes from a server is shown", ["span", "t5"], await view(page).then((v) => [v.selected, v.lane]));
 	equal("the end of the blocks is no complaint", "", (await page.textContent("#notes")).trim());
 	await page.click("#verdict .evidence button:has-text('event 1.8')");
-	await page.waitForSelector("#body >> text=lock.c:7");
+	await page.waitForSelector("#body >> text=take+4 (lock.c:7)");
 	result("the server's source line of an event is shown", true);
 	await page.context().close();
 }
@@ -355,6 +360,12 @@ async function failures() {
 		await damaged.textContent("#notes"));
 	equal("what is readable is shown", "t5", (await view(damaged)).first);
 	await damaged.context().close();
+	const redacted = await open("redacted.html");
+	equal("a redacted page has the verdict; an event that is absent is no link",
+		["deadlock The text is left out, because the page is redacted.", "1 event · 0 ns · loss unknown"],
+		[(await redacted.textContent("#verdict h2")).replace("deadlock", "deadlock "),
+			await redacted.textContent("#facts")]);
+	await redacted.context().close();
 	const dark = await open("story.html", { colorScheme: "dark" });
 	equal("the colours follow the system", "dark", (await view(dark)).theme);
 	await dark.context().close();

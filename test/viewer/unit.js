@@ -353,6 +353,21 @@ test("times and numbers are printed as ktrace prints them", () => {
 	assert.deepStrictEqual([kt.tick(0, 10), kt.tick(2e6, 1e6), kt.tick(2500, 500)], ["0", "2 ms", "2.5 us"]);
 });
 
+test("a rounded time has not more than nine digits, and a duration not more than 999 of its unit", () => {
+	assert.strictEqual(kt.time(1999999999.6), "2.000000000");
+	assert.deepStrictEqual([999999600, 999949, 999999].map(kt.duration), ["1.000 s", "999.9 us", "1.000 ms"]);
+});
+
+test("threads are grouped by process; a thousand forks do not take quadratic time", () => {
+	const group = [1, 1, ...Array(65000).fill(0), 2];
+	const trace = open(new Block().strings(["", "one", "two"]).lanes(group.map((text, number) =>
+		({ kind: 1, number, group: text }))).plain());
+	const layout = new kt.Layout(trace);
+	layout.update();
+	assert.deepStrictEqual(layout.rows.filter((row) => row.kind === "head").map((row) => row.title),
+		["Threads (65001)", "Threads of one (2)"]);
+});
+
 test("times are ticks if the frequency of the clock is unknown", () => {
 	kt.useTicks = true;
 	const texts = [kt.duration(1234), kt.time(5), kt.moment(6)];
