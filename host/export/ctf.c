@@ -430,6 +430,23 @@ static int write_streams(struct ctf *ctf)
 	return status;
 }
 
+/*
+ * Removes the files of a trace that could not be written. The folder had no others, except if another command
+ * writes into it at the same time (EEXIST).
+ */
+static void remove_files(struct ctf *ctf)
+{
+	char name[32];
+
+	if (ctf->error == EEXIST)
+		return;
+	for (uint32_t ring = 0; ring < ktread_info(ctf->trace)->rings; ring++) {
+		snprintf(name, sizeof(name), "ring_%u", ring);
+		unlinkat(ctf->folder, name, 0);
+	}
+	unlinkat(ctf->folder, "metadata", 0);
+}
+
 static int ctf_write(struct ktread *trace, int fd, struct export_report *report)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -451,8 +468,10 @@ static int ctf_write(struct ktread *trace, int fd, struct export_report *report)
 	}
 	report->events = ctf->events;
 	report->output_error = ctf->error;
-	if (ctf->error)
+	if (ctf->error) {
+		remove_files(ctf);
 		error = KTREAD_E_SYSTEM;
+	}
 	free(ctf->stream.packet);
 	free(ctf);
 	return error;

@@ -49,8 +49,12 @@ struct parquet {
 	char text[2 * BASE_OUTPUT_LINE]; /* the arguments of an event, as JSON */
 	struct chrome_texts texts;	 /* names of fields */
 	uint64_t first;			 /* time of the first event of the trace */
+	char run[40];			 /* name of the folder of the run */
 	int error;			 /* errno of the first failed system call */
 };
+
+static const char *const kinds[] = { "kind=event", "kind=sched", "kind=syscall" };
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static void add_column(struct parquet_file *file, const char *name, enum parquet_type type, bool required)
 {
@@ -76,7 +80,7 @@ static void make_columns(struct parquet *parquet)
 
 		add_column(file, "ts", PARQUET_I64, true);
 		add_column(file, "duration", PARQUET_I64, false);
-		add_column(file, "cpu", PARQUET_I32, true);
+		add_column(file, "cpu", PARQUET_I32, false);
 		add_column(file, "thread", PARQUET_I32, true);
 		add_column(file, "thread_name", PARQUET_WORD, false);
 	}
@@ -247,7 +251,8 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 	parquet_put_i64(file, CALL_TS, since_first(parquet, since));
 	if (event)
 		parquet_put_i64(file, CALL_DUR, (int64_t)(walk->time - since));
-	parquet_put_i32(file, CALL_CPU, (int32_t)span->cpu);
+	if (span->cpu != KTRX_NO_CPU)
+		parquet_put_i32(file, CALL_CPU, (int32_t)span->cpu);
 	put_thread(parquet, file, CALL_THREAD, span->thread);
 	parquet_put_i64(file, CALL_NR, (int64_t)span->key);
 	if (!parquet_put_word(file, CALL_NAME, (uint32_t)span->key)) {
@@ -265,25 +270,39 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 static int open_run(struct parquet *parquet, int folder)
 {
 	const struct ktread_info *info = ktread_info(parquet->walk.trace);
-	char name[40];
 	int run = -1;
 
-	snprintf(name, sizeof(name), "run=%016llx",
+	snprintf(parquet->run, sizeof(parquet->run), "run=%016llx",
 		 (unsigned long long)(info->nonce ? info->nonce : ktread_first_stamp(parquet->walk.trace)));
-	if (mkdirat(folder, name, 0777) == 0)
-		run = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (mkdirat(folder, parquet->run, 0777) == 0)
+		run = openat(folder, parquet->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (run < 0)
 		parquet->error = errno;
 	return run;
 }
 
-static int write_tables(struct parquet *parquet, int run)
+/* Removes the folder of a run that could not be written. */
+static void remove_run(const struct parquet *parquet, struct parquet_file *const files[KINDS], int folder,
+		       int run)
+{
+	char path[64];
+
+	for (size_t n = 0; n < KINDS; n++) {
+		for (uint32_t part = 0; part < files[n]->part; part++) {
+			snprintf(path, sizeof(path), "%s/" PARQUET_PART, kinds[n], part);
+			unlinkat(run, path, 0);
+		}
+		unlinkat(run, kinds[n], AT_REMOVEDIR);
+	}
+	unlinkat(folder, parquet->run, AT_REMOVEDIR);
+}
+
+static int write_tables(struct parquet *parquet, struct parquet_file *const files[KINDS], int run)
 {
 	int error;
 
-	parquet_open(&parquet->event, run, "kind=event");
-	parquet_open(&parquet->sched, run, "kind=sched");
-	parquet_open(&parquet->call, run, "kind=syscall");
+	for (size_t n = 0; n < KINDS; n++)
+		parquet_open(files[n], run, kinds[n]);
 	error = walk_run(&parquet->walk);
 	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
 		if (parquet->running[cpu].runs)
@@ -301,28 +320,31 @@ static int parquet_write(struct ktread *trace, int fd, struct export_report *rep
 		.begin = begin_span,
 		.end = end_span,
 	};
-	struct parquet_file *const files[] = { &parquet->event, &parquet->sched, &parquet->call };
+	struct parquet_file *const files[KINDS] = { &parquet->event, &parquet->sched, &parquet->call };
 	int error, run = -1;
 
 	if (!parquet)
 		return KTREAD_E_MEMORY;
 	make_columns(parquet);
-	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++)
+	for (size_t n = 0; n < KINDS; n++)
 		files[n]->folder = -1;
 	parquet->walk.output = &parquet->event.error;
 	error = walk_open(&parquet->walk, trace, &sink);
 	parquet->first = walk_clock_ns(&parquet->walk.clock, ktread_first_stamp(trace));
 	if (!error && (run = open_run(parquet, fd)) >= 0)
-		error = write_tables(parquet, run);
-	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++) {
+		error = write_tables(parquet, files, run);
+	for (size_t n = 0; n < KINDS; n++) {
 		parquet_close(files[n]);
 		if (!parquet->error)
 			parquet->error = files[n]->error;
 	}
 	walk_close(&parquet->walk, report);
 	report->output_error = parquet->error;
-	if (parquet->error)
+	if (parquet->error) {
+		if (run >= 0)
+			remove_run(parquet, files, fd, run);
 		error = KTREAD_E_SYSTEM;
+	}
 	if (run >= 0)
 		close(run);
 	chrome_texts_free(&parquet->texts);

@@ -277,7 +277,7 @@ static void open_part(struct parquet_file *file)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "part-%u.parquet", file->part++);
+	snprintf(name, sizeof(name), PARQUET_PART, file->part++);
 	file->fd = openat(file->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (file->fd < 0 || base_output_open(&file->out, file->fd) < 0) {
 		fail(file, file->fd < 0 ? errno : ENOMEM);

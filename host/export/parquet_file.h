@@ -18,6 +18,7 @@
 #include "base/index.h"
 #include "base/output.h"
 
+#define PARQUET_PART	"part-%u.parquet" /* name of a file, for snprintf() */
 #define PARQUET_COLUMNS 10u
 #define PARQUET_ROWS	65536u		    /* maximum number of rows of a row group */
 #define PARQUET_BYTES	((uint32_t)4 << 20) /* a row group ends when a column has more bytes */

@@ -85,6 +85,22 @@ check "an incomplete file is removed" test ! -e plain
 equal "a link to an incomplete file remains" target "$(readlink link)"
 check "a file that a link names is empty after a failed write" test ! -s target
 
+# In a folder, a failed write removes what it wrote, and nothing else; so the command can be repeated.
+for format in ctf parquet; do
+	mkdir folder
+	[ $format = ctf ] || echo >folder/other
+	(
+		trap '' XFSZ
+		ulimit -f 1
+		ktrace export --format $format -o folder v2.ktrx
+	) 2>stderr
+	check "$format: the write fails" grep -q 'File too large' stderr
+	equal "$format: the incomplete files are removed" "$([ $format = ctf ] || echo other)" "$(ls folder)"
+	ktrace export --format $format -o folder v2.ktrx 2>stderr
+	equal "$format: the folder can be used again" 0 $?
+	rm -r folder
+done
+
 ktrace extract --json --machine x86_64 -o out ktr.ram >/dev/full 2>stderr
 equal "extract --json: a full disk gives exit status 1" 1 $?
 check "extract --json: a full disk is reported" grep -q 'ktrace extract: standard output: No space left' stderr

@@ -23,7 +23,9 @@ exported() {
 
 check "cmd-traces makes the traces" build/test/cmd-traces "$tmp"
 check "danger-traces makes the traces" sh -c 'build/test/danger-traces "$1" >"$1/log"' - "$tmp"
-for name in v2 typed pairs; do
+# linux: the events of a process trace have no CPU.
+cp test/corpus/5b0a6ef/linux.ktrace.zst "$tmp/linux.ktrx"
+for name in v2 typed pairs linux; do
 	exported $name "$tmp/$name.ktrx"
 	"$ktrace" show --json "$tmp/$name.ktrx" >"$tmp/shown" 2>"$tmp/err"
 	"$ktrace" sql --json "$tmp/$name.ktrx" 'SELECT * FROM syscalls' >"$tmp/calls" 2>"$tmp/err"
