@@ -377,7 +377,7 @@ static void make_room(struct ctf *ctf, const struct ktread_event *event)
 	note_loss(ctf, event);
 	stream->cpu = event->cpu;
 	if (event->stamp > stream->last)
-		stream->last = event->stamp;
+		stream->last = event->stamp < ctf->stamp_most ? event->stamp : ctf->stamp_most;
 	if (stream->used == PACKET_HEAD)
 		stream->first = stream->last;
 }
@@ -447,6 +447,14 @@ static void remove_files(struct ctf *ctf)
 	unlinkat(ctf->folder, "metadata", 0);
 }
 
+static uint64_t stamp_most(uint64_t frequency)
+{
+	const unsigned __int128 most =
+		(unsigned __int128)CTF_NS_MOST * (frequency ? frequency : 1000000000u) / 1000000000u;
+
+	return most < CTF_MOST ? (uint64_t)most : CTF_MOST;
+}
+
 static int ctf_write(struct ktread *trace, int fd, struct export_report *report)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -458,6 +466,7 @@ static int ctf_write(struct ktread *trace, int fd, struct export_report *report)
 		return KTREAD_E_MEMORY;
 	ctf->trace = trace;
 	ctf->folder = fd;
+	ctf->stamp_most = stamp_most(info->frequency);
 	ctf->stream.packet = malloc(PACKET);
 	memcpy(ctf->uuid, &info->nonce, 8);
 	memcpy(ctf->uuid + 8, &first, 8);

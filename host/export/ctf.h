@@ -23,6 +23,11 @@
 #define CTF_CALLS 4096u /* system calls with a number below this have events of their own */
 #define CTF_NAME  47u	/* maximum length of the name of a thread in events */
 
+/* The greatest timestamp and frequency of files: to babeltrace2, the next number means none. */
+#define CTF_MOST (UINT64_MAX - 1)
+/* The latest time that is written: readers convert times to signed 64-bit numbers of nanoseconds. */
+#define CTF_NS_MOST (INT64_MAX / 2)
+
 /* Numbers of event classes: below CTF_TYPES, the number of the event type. */
 #define CTF_CLASS_ENTRY 0x1000u /* plus the number of the system call */
 #define CTF_CLASS_EXIT	0x2000u /* plus the number of the system call */
@@ -82,6 +87,7 @@ struct ctf {
 	int folder;
 	int error; /* errno of the first failed system call */
 	uint64_t events;
+	uint64_t stamp_most; /* the greatest timestamp that is written */
 	unsigned char uuid[16];
 	struct wellknown_table known;
 	struct ctf_type type[CTF_TYPES];

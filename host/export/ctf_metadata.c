@@ -190,7 +190,7 @@ static void put_clock(struct ctf *ctf, struct base_output *out)
 	base_output_format(out, "clock {\n\tname = \"ktrace\";\n\tdescription = \"%s\";\n\tfreq = %llu;\n",
 			   info->frequency ? "counter of the traced machine"
 					   : "counter of unknown frequency: a tick is shown as a nanosecond",
-			   (unsigned long long)frequency);
+			   (unsigned long long)(frequency < CTF_MOST ? frequency : CTF_MOST));
 	if (info->wall_ns != 0 && since <= info->wall_ns) {
 		const uint64_t zero = info->wall_ns - (uint64_t)since;
 

@@ -41,6 +41,15 @@ for number in 0 3 7 11; do
 		sh -c '! LC_ALL=C grep -q "[^	 -~]" "$1"' - "$tmp/hostile-$number/metadata"
 done
 
+# The greatest timestamp, and the greatest frequency.
+for most in apart.bin beats.ktrx; do
+	exported "most-${most%%.*}" "$tmp/$most"
+	babeltrace2 --clock-cycles "$tmp/most-${most%%.*}" >"$tmp/read" 2>"$tmp/messages"
+	equal "$most: babeltrace2 reads the export" 0 $?
+	"$ktrace" show --json "$tmp/$most" >"$tmp/shown" 2>"$tmp/err"
+	equal "$most: all events" "$(grep -c '"event"' "$tmp/shown")" "$(wc -l <"$tmp/read")"
+done
+
 "$ktrace" export --format ctf "$tmp/v2.ktrx" -o "$tmp/v2" 2>"$tmp/err"
 equal "a folder that is not empty is refused" 1 $?
 check "the message names the folder" grep -q "v2 is not empty: choose a new folder" "$tmp/err"
