@@ -229,8 +229,11 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 		status = read_slots(ring, ring->window, ring->window_slots, &count);
 		if (status < 0)
 			return status;
-		if (!has_empty_slot(ring->window, (uint32_t)count))
+		if (!has_empty_slot(ring->window, (uint32_t)count)) {
+			free(ring->place); /* of a window that had only empty slots */
+			ring->place = NULL;
 			return (int)count;
+		}
 		if (!ring->place && !(ring->place = malloc(ring->window_slots * sizeof(*ring->place))))
 			return ktread_fail_memory();
 		kept = compact(ring->window, (uint32_t)count, ring->place, ring->origin);

@@ -332,6 +332,26 @@ static void probes_find_the_start_of_a_ring(void **state)
 	}
 }
 
+static void places_are_known_after_an_empty_window(void **state)
+{
+	struct ktrx1_record window[8];
+	struct bytes records = { 0 };
+	struct ktread_v1_ring ring = { .slots = 24, .end = 24, .window = window, .window_slots = 8 };
+
+	(void)state;
+	for (unsigned slot = 0; slot < 24; slot++)
+		v1_record(&records, slot < 8 ? 0 : 1000 + slot, 0, 0, 0, 0);
+	assert_int_equal(ktread_source_open_file(&ring.memory, temporary_bytes(&records)), 0);
+	assert_int_equal(ktread_v1_ring_read(&ring), 8);
+	assert_int_equal(ktread_v1_ring_place(&ring, 0), 8);
+	assert_int_equal(ktread_v1_ring_place(&ring, 7), 15);
+	assert_int_equal(ktread_v1_ring_read(&ring), 8);
+	assert_int_equal(ktread_v1_ring_place(&ring, 0), 16);
+	ktread_v1_ring_forget(&ring);
+	ktread_memory_close(ring.memory);
+	bytes_free(&records);
+}
+
 static void filters_select_by_cpu_thread_and_time(void **state)
 {
 	struct bytes dump = { 0 };
@@ -394,6 +414,7 @@ int main(void)
 		cmocka_unit_test(layout_option_selects_the_fields),
 		cmocka_unit_test(bare_records_need_a_frequency),
 		cmocka_unit_test(probes_find_the_start_of_a_ring),
+		cmocka_unit_test(places_are_known_after_an_empty_window),
 		cmocka_unit_test(filters_select_by_cpu_thread_and_time),
 		cmocka_unit_test(pipes_are_read),
 	};
