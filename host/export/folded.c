@@ -24,7 +24,7 @@
 #define DEPTH_MOST (SPANS_NEST + 2u)
 
 struct node {
-	uint32_t parent; /* index of the parent; of a thread: its own index */
+	uint32_t parent; /* index of the parent; of a thread: UINT32_MAX */
 	uint32_t length;
 	uint64_t time; /* time in which this was the whole stack */
 	char name[NAME_MOST];
