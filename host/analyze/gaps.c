@@ -8,6 +8,13 @@
 #include "base/search.h"
 #include "ktrx/v2.h"
 
+struct gaps_gap {
+	uint64_t from; /* 0: the beginning of the ring is missing */
+	uint64_t to;   /* UINT64_MAX: the end of the ring is missing */
+	uint32_t ring, cpu;
+	uint64_t latest; /* latest end of the gaps up to this one, in the order of `from` */
+};
+
 struct gaps {
 	struct gaps_gap *gap; /* sorted by `from` */
 	uint32_t count, room, limit;
@@ -264,14 +271,6 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 	if (cpu >= GAPS_CPUS_MAX)
 		return gaps->until_any > from;
 	return gaps->until[cpu] > from || gaps->until[GAPS_CPUS_MAX] > from;
-}
-
-bool gaps_at(const struct gaps *gaps, uint32_t n, struct gaps_gap *gap)
-{
-	if (n >= gaps->count)
-		return false;
-	*gap = gaps->gap[n];
-	return true;
 }
 
 void gaps_restart(struct gaps *gaps)

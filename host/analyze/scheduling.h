@@ -198,16 +198,6 @@ void gaps_event(struct gaps *gaps, const struct ktread_event *event);
  */
 bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 
-struct gaps_gap {
-	uint64_t from; /* 0: the beginning of the ring is missing */
-	uint64_t to;   /* UINT64_MAX: the end of the ring is missing */
-	uint32_t ring, cpu;
-	uint64_t latest; /* latest end of the gaps up to this one, in the order of `from` */
-};
-
-/* Copies gap `n`, in the order of their first stamps. Returns false after the last one. */
-bool gaps_at(const struct gaps *gaps, uint32_t n, struct gaps_gap *gap);
-
 /* Prepares for another reading: gaps_between() may then be called with earlier stamps again. */
 void gaps_restart(struct gaps *gaps);
 

@@ -82,12 +82,6 @@ int page_write_window(struct page *page, uint64_t since, uint64_t until, page_ta
  */
 int page_open_window(struct page **page, struct ktread *trace, const struct page_options *options);
 
-/*
- * Passes to `take` blocks that show how many events each CPU has in each of at most `buckets` equal parts of
- * the whole time, and the gaps: a sequence of its own. Returns as page_write_blocks().
- */
-int page_write_overview(struct page *page, uint32_t buckets, page_take *take, void *context);
-
 /* Counts the events of a window. Returns 0 or a negative KTREAD_E_*. Requires: the trace has no filter. */
 int page_count(struct page *page, uint64_t since, uint64_t until, uint64_t *events);
 

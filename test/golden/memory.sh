@@ -8,8 +8,8 @@ used=build/test/memory-used
 # The following numbers are in ktrace(1), MEMORY. base: KB for any trace, including libraries. per_cpu: KB for
 # each CPU. per_thread COMMAND: prints the number of bytes for each thread, and the maximum number of threads
 # for which the command stores data. per_lock COMMAND: the same for locks.
-base=8192
-! grep -q '^STATIC=0$' build/gen/libraries.asked || base=10240
+base=9216
+! grep -q '^STATIC=0$' build/gen/libraries.asked || base=11264
 per_cpu=5
 per_thread() {
 	case $1 in

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that windows and the overview of a trace agree with the blocks of the whole trace. */
+/* Tests that windows of a trace agree with the blocks of the whole trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -172,28 +172,6 @@ static void states_at_the_beginning_are_known(void **state)
 	ktread_close(trace);
 }
 
-static void overview_counts_all_events(void **state)
-{
-	static const uint32_t buckets[] = { 1, 100, 1000000 };
-	struct ktread *trace = take_turns();
-	struct page *page = open_page(trace);
-
-	(void)state;
-	for (unsigned n = 0; n < sizeof(buckets) / sizeof(buckets[0]); n++) {
-		struct decoded *overview = calloc(1, sizeof(*overview));
-
-		assert_non_null(overview);
-		assert_int_equal(page_write_overview(page, buckets[n], decoded_take, overview), 0);
-		assert_int_equal(overview->counted, 6 * TURNS);
-		assert_int_equal(overview->lanes, 2);
-		assert_true(overview->buckets <= 2 * buckets[n]);
-		assert_true(overview->width * buckets[n] >= TURNS * TURN - TURN / 2);
-		free(overview);
-	}
-	page_close(page);
-	ktread_close(trace);
-}
-
 /* The writing ends with the error of the caller. */
 static int refuse(void *context, const unsigned char *bytes, size_t size)
 {
@@ -209,7 +187,6 @@ static void errors_of_the_caller_end_the_writing(void **state)
 	(void)state;
 	assert_int_equal(page_write_blocks(page, refuse, NULL), KTREAD_E_SYSTEM);
 	assert_int_equal(page_write_window(page, 0, TURN, refuse, NULL), KTREAD_E_SYSTEM);
-	assert_int_equal(page_write_overview(page, 10, refuse, NULL), KTREAD_E_SYSTEM);
 	page_close(page);
 	ktread_close(trace);
 }
@@ -219,7 +196,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(windows_are_parts_of_the_whole),
 		cmocka_unit_test(states_at_the_beginning_are_known),
-		cmocka_unit_test(overview_counts_all_events),
 		cmocka_unit_test(errors_of_the_caller_end_the_writing),
 	};
 

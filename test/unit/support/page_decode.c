@@ -136,20 +136,6 @@ static void take_events(struct decoded *decoded, struct content *content)
 	decoded->events += (uint32_t)count;
 }
 
-static void take_density(struct decoded *decoded, struct content *content)
-{
-	uint64_t count;
-
-	assert_true(number(content) < decoded->lanes);
-	decoded->width = number(content);
-	count = number(content);
-	pass_over(content, count);
-	for (uint64_t n = 0; n < count; n++)
-		decoded->counted += number(content);
-	pass_over(content, count);
-	decoded->buckets += (uint32_t)count;
-}
-
 static void take_section(struct decoded *decoded, uint64_t tag, struct content *content)
 {
 	uint64_t count;
@@ -174,9 +160,6 @@ static void take_section(struct decoded *decoded, uint64_t tag, struct content *
 		break;
 	case 7:
 		take_events(decoded, content);
-		break;
-	case 8:
-		take_density(decoded, content);
 		break;
 	default:
 		fail_msg("unexpected section %u", (unsigned)tag);

@@ -22,9 +22,7 @@ struct decoded_event {
 };
 
 struct decoded {
-	uint32_t blocks, strings, lanes, slices, events, arrows, gaps, buckets;
-	uint64_t width;	    /* of a bucket of the density, in ns */
-	uint64_t counted;   /* number of events in all buckets */
+	uint32_t blocks, strings, lanes, slices, events, arrows, gaps;
 	uint64_t lost;	    /* slots missing in all gaps */
 	uint32_t kind[256]; /* by lane */
 	struct decoded_slice slice[DECODED_MOST];
