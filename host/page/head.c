@@ -144,7 +144,7 @@ static void write_trace(const struct page *page, struct base_output *out, const 
 	base_json_put_number(out, "events", tally->events);
 	base_json_put_known(out, "lost", !info->records_only, count_lost(page->trace));
 	base_json_put_bool(out, "lost_at_least", ktread_is_cut(info) || info->unusable);
-	page_notes_write(page, out);
+	page_notes_write(page, out, tally->events);
 }
 
 /* Writes the verdict in one word, because the texts of findings may contain paths and texts of events. */

@@ -22,13 +22,15 @@ static void put_warning(const struct page *page, struct base_output *out, const 
 		base_json_put_text(out, NULL, warning);
 }
 
-void page_notes_write(const struct page *page, struct base_output *out)
+void page_notes_write(const struct page *page, struct base_output *out, uint64_t events)
 {
 	const struct ktread_info *info = ktread_info(page->trace);
 	const char *warning;
 	char order[ORDER_TEXT];
 
 	base_json_begin(out, "notes", '[');
+	if (events == 0)
+		base_json_put_text(out, NULL, "the page has no events");
 	if (page->narrowed)
 		base_json_put_text(out, NULL,
 				   "only events that the filter selects are listed; states, calls, locks "

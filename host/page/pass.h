@@ -37,8 +37,11 @@ struct page {
 /* head.c: makes the head, and sets page->last. Returns 0 or a negative KTREAD_E_*. */
 int page_head_make(struct page *page);
 
-/* notes.c: writes the member `notes` of the head. Requires: the trace has been read to its end. */
-void page_notes_write(const struct page *page, struct base_output *out);
+/*
+ * notes.c: writes the member `notes` of the head. `events`: number of events that are listed. Requires: the
+ * trace has been read to its end.
+ */
+void page_notes_write(const struct page *page, struct base_output *out, uint64_t events);
 
 /* Returns the stamp of a time of the page, at or after it. */
 uint64_t page_stamp(const struct page *page, uint64_t time);
