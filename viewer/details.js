@@ -152,11 +152,10 @@ function eventsAround(state, time, lane) {
 	}
 	if (!rows.length)
 		return null;
-	const part = kt.el("div", { class: "part wide" }, kt.el("h3", {}, "Events around this time",
+	return kt.el("div", { class: "part wide" }, kt.el("h3", {}, "Events around this time",
 		own ? " in " + kt.laneName(lane) : ""), kt.el("table", {}, kt.el("thead", {}, kt.el("tr", {},
 		...["time (s)", "CPU", "thread", "event", "fields"].map((title) => kt.el("th", {}, title)))),
 	kt.el("tbody", {}, ...rows)));
-	return part;
 }
 
 function describeLane(state, { lane }) {
@@ -195,7 +194,7 @@ kt.describe = function (state) {
 
 // Shows a message for some seconds, and speaks it.
 kt.say = function (text) {
-	const box = kt.id("said");
+	const box = kt.id("message");
 	kt.speak(text);
 	box.textContent = text;
 	clearTimeout(box.timer);

@@ -120,17 +120,13 @@ class Drawing {
 				const { strip } = row;
 				const left = Math.max(gutter, this.x(strip.begin[i]));
 				const right = Math.min(state.width, this.x(strip.end[i]));
-				const text = this.cut(this.label(strip, i), right - left - 8);
+				const text = this.cut(kt.spanName(state.trace, strip, i), right - left - 8);
 				if (text) {
 					context.fillStyle = colours.bright[strip.tint[i]] ? "#10141a" : "#ffffff";
 					context.fillText(text, left + 5, this.y(row) + (row.height - 1) / 2 + 0.5);
 				}
 			}
 		}
-	}
-
-	label(strip, i) {
-		return kt.spanName(this.state.trace, strip, i);
 	}
 
 	textWidth(text) {

@@ -217,9 +217,8 @@ class Page {
 function facts(head) {
 	kt.id("title").textContent = head.file || head.kernel || "ktrace";
 	document.title = (head.why?.verdict ? head.why.verdict + ": " : "") + (head.file || "ktrace");
-	const count = (number, name) => kt.number(number) + " " + name + (number === 1 ? "" : "s");
-	const list = [head.kernel, head.machine, head.events !== undefined ? count(head.events, "event") : null,
-		kt.duration((head.end || 0) - (head.begin || 0)),
+	const events = head.events === 1 ? "1 event" : kt.number(head.events ?? 0) + " events";
+	const list = [head.kernel, head.machine, events, kt.duration((head.end || 0) - (head.begin || 0)),
 		head.taken > head.end ? "taken " + kt.duration(head.taken - head.end) + " after the last event" : null,
 		kt.lossText(head), head.version];
 	kt.id("facts").textContent = list.filter((text) => text).join(" · ");
@@ -273,8 +272,6 @@ async function start() {
 		page.first();
 	page.begin();
 	kt.id("loading").remove();
-	if (trace.events.count === 0 && head.whole !== false)
-		trace.notes.push("This page contains no events.");
 	for (const note of trace.notes)
 		kt.warn(note);
 	document.documentElement.dataset.ready = "yes";

@@ -54,7 +54,8 @@ kt.number = function (value) {
 kt.lossText = function (head) {
 	if (head.lost === null || (head.lost_at_least && !head.lost))
 		return "loss unknown";
-	return head.lost ? (head.lost_at_least ? "at least " : "") + kt.number(head.lost) + " slots lost" : "no slots lost";
+	const slots = head.lost === 1 ? " slot lost" : " slots lost";
+	return head.lost ? (head.lost_at_least ? "at least " : "") + kt.number(head.lost) + slots : "no slots lost";
 };
 
 // Returns a share as a percentage.

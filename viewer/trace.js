@@ -137,10 +137,7 @@ class Trace {
 
 	// Returns the arrow that woke the thread of this lane last, at or before the time.
 	wakeOf(lane, time) {
-		for (let i = this.arrows.length - 1; i >= 0; i--)
-			if (this.arrows[i].to === lane && this.arrows[i].time <= time && this.arrows[i].kind === 0)
-				return this.arrows[i];
-		return null;
+		return this.arrows.findLast((item) => item.to === lane && item.time <= time && item.kind === 0) ?? null;
 	}
 
 	// Returns the names of the places in the code that recorded the event, the innermost first.

@@ -154,7 +154,7 @@ async function keyboard() {
 	await check("0 shows the whole trace", ["0"], (a, b) => b.from <= 0 && b.length >= 100e6);
 	await check("F fits the selection", ["f"], (a, b) => b.length === 135e6 || b.from !== a.from);
 	await check("G shows the next gap", ["g"], (a, b) => b.from < 3e6 && b.from + b.length > 2e6);
-	equal("the loss is stated", "7 slots of CPU 1 were lost", (await page.textContent("#said")).trim());
+	equal("the loss is stated", "7 slots of CPU 1 were lost", (await page.textContent("#message")).trim());
 	await check("Escape removes the selection", ["Escape"], (a, b) => a.selected && !b.selected);
 	await check("down selects a row", ["ArrowDown"], (a, b) => b.lane === "t5");
 	await check("right selects the next span", ["0", "ArrowRight"], (a, b) => b.i === a.i + 1);

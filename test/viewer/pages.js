@@ -20,6 +20,6 @@ fs.writeFileSync(path.join(folder, "overview.bin"), overview.compressed());
 const later = new Block().spans(4, 3, [{ begin: 150e6, duration: 50e6, name: 6, kind: 13, other: 6, flags: 2 }]);
 fs.writeFileSync(path.join(folder, "later.bin"), later.compressed());
 fs.writeFileSync(path.join(folder, "redacted.html"), makePage(text, { redacted: true, begin: 0, end: 0, events: 1,
-	lost: null, summary: { lost_slots: null }, why: { verdict: "deadlock", findings: [] } }, []));
+	lost: null, why: { verdict: "deadlock", findings: [] } }, []));
 damaged.fill(0x55, damaged.length >> 1);
 fs.writeFileSync(path.join(folder, "damaged.html"), makePage(text, head, [whole, damaged]));
