@@ -80,7 +80,7 @@ static void make_columns(struct parquet *parquet)
 
 		add_column(file, "ts", PARQUET_I64, true);
 		add_column(file, "duration", PARQUET_I64, false);
-		add_column(file, "cpu", PARQUET_I32, false);
+		add_column(file, "cpu", PARQUET_I32, file == sched);
 		add_column(file, "thread", PARQUET_I32, true);
 		add_column(file, "thread_name", PARQUET_WORD, false);
 	}
