@@ -146,7 +146,7 @@ static void query_is_one_word_and_ends_before_the_call(void **state)
 	start("printf '<%s>' \"$@\"", 1000);
 	say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"sql\","
 	    "\"arguments\":{\"trace\":\"trace\",\"query\":\"-- a b\"}}}\n");
-	expect("<sql><--timeout=800><--><trace><-- a b>");
+	expect("<sql><--timeout=800><--budget=16000><--><trace><-- a b>");
 	end();
 }
 
