@@ -108,8 +108,13 @@ kernel_ranges() { # ARCH FILE
 # The third argument is a file of block addresses in the order in which the blocks ran. Prints the sorted
 # names of the functions that ran from ENABLE to DISABLE. If several functions have the same address, uses the
 # alphabetically first name.
+#
+# QEMU logs a block before it executes it. If an interrupt comes at this moment, the block is not executed, and
+# its thread may continue on another CPU. So a block that is followed by the entry of a trap may not have run.
+# Functions of which the log has only such blocks are not printed; $tmp/doubtful then has their names.
 between() { # ARCH FILE
-	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
+	: >"$tmp/doubtful"
+	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" -v doubtful="$tmp/doubtful" '
 		NR == FNR { if ($1 != last) { at[++n] = last = $1; first[n] = $3 } next }
 		!($1 in known) {
 			low = 1
@@ -121,9 +126,16 @@ between() { # ARCH FILE
 		}
 		{ name = known[$1] }
 		name == "qemu_enable" { on = 1 }
-		on { run[name] }
+		before != "" && !(name == "trap_stubs" || tolower(name) == "vectors") { run[before] }
+		{ before = on ? name : "" }
+		on { seen[name] }
 		name == "qemu_disable" { on = 0 }
-		END { for (name in run) if (name !~ loops) print name }' - "$3" | LC_ALL=C sort
+		END {
+			if (before != "") run[before]
+			for (name in seen)
+				if (!(name in run)) print name >doubtful
+				else if (name !~ loops) print name
+		}' - "$3" | LC_ALL=C sort
 }
 
 # Replaces each name by the alphabetically first name of its group. Names with the same address form a group.
@@ -155,8 +167,9 @@ kernel() { # ARCH
 	[ "$status" -eq 0 ] && decode --elf "$file" || return
 	between "$1" "$file" "$tmp/blocks" >"$tmp/names"
 	canonical "$1" "$file" "$tmp/names" >"$tmp/logged"
+	canonical "$1" "$file" "$tmp/doubtful" | LC_ALL=C comm -23 - "$tmp/logged" >"$tmp/left_out"
 	sed -n 's/^kernel\.elf //p' "$tmp/decoded" >"$tmp/names"
-	canonical "$1" "$file" "$tmp/names" >"$tmp/traced"
+	canonical "$1" "$file" "$tmp/names" | LC_ALL=C comm -23 - "$tmp/left_out" >"$tmp/traced"
 	if [ -s "$tmp/traced" ] && cmp -s "$tmp/logged" "$tmp/traced" && ! grep -qv '^kernel\.elf ' "$tmp/decoded"; then
 		echo "$1 CPU 1: functions equal: $(wc -l <"$tmp/traced")"
 		sed -nE "s/^(qemu|pt|coresight|spe): (there|absent)/$1 &/p" "$tmp/console"
