@@ -9,9 +9,9 @@ static const uint8_t class_of[] = {
 };
 
 /*
- * Adds the slice of a state that ends at `end`. If slots are missing or events were off meanwhile, the slice
- * ends where the state is last certain. `cpu`: the CPU of a running thread, otherwise GAPS_ANYWHERE. Returns
- * whether the state certainly ended at `end`.
+ * Adds the slice of a state that ends at `end`. If slots are missing in the time of the state, or events were
+ * off in it, the slice ends where the state is last certain. `cpu`: the CPU of a running thread, otherwise
+ * GAPS_ANYWHERE. Returns whether the state certainly ended at `end`.
  */
 static bool add_state(struct page_pass *pass, const struct page_begun *state, uint32_t lane, uint32_t cpu,
 		      uint64_t end, unsigned flags)
