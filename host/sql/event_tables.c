@@ -12,20 +12,22 @@
 #include "sql/session.h"
 
 static const struct sql_column common[] = {
-	[SQL_EVENT_ID] = { "id", "TEXT",
-			   "ring and slot, as 'ktrace show --ids' and 'ktrace goto' have them" },
-	[SQL_EVENT_TS] = { "ts", "INTEGER", "ns since the first event; ticks if the frequency is unknown" },
-	[SQL_EVENT_CPU] = { "cpu", "INTEGER", "CPU; NULL if unknown" },
-	[SQL_EVENT_THREAD] = { "thread", "INTEGER", "id of the thread; NULL if unknown" },
-	[SQL_EVENT_THREAD_NAME] = { "thread_name", "TEXT", "name of the thread; NULL if unknown" },
-	[SQL_EVENT_CONTEXT] = { "context", "TEXT", "thread, irq, nmi or early" },
+	[SQL_EVENT_ID] = { "id", "TEXT", "ring and slot, as 'ktrace show --ids' and 'ktrace goto' have them",
+			   SQL_VALUE_NONE },
+	[SQL_EVENT_TS] = { "ts", "INTEGER", "ns since the first event; ticks if the frequency is unknown",
+			   SQL_VALUE_NONE },
+	[SQL_EVENT_CPU] = { "cpu", "INTEGER", "CPU; NULL if unknown", SQL_VALUE_NONE },
+	[SQL_EVENT_THREAD] = { "thread", "INTEGER", "id of the thread; NULL if unknown", SQL_VALUE_NONE },
+	[SQL_EVENT_THREAD_NAME] = { "thread_name", "TEXT", "name of the thread; NULL if unknown",
+				    SQL_VALUE_NONE },
+	[SQL_EVENT_CONTEXT] = { "context", "TEXT", "thread, irq, nmi or early", SQL_VALUE_NONE },
 };
 static const struct sql_column further[] = {
-	{ "category", "TEXT", "group of the event, in lower case" },
-	{ "name", "TEXT", "name of the event with its group: sched.switch" },
-	{ "type", "INTEGER", "number of the event's type" },
-	{ "lost", "INTEGER", "slots of the ring that are missing directly before the event" },
-	{ "fields", "TEXT", "fields of the event as a JSON object, for json_extract()" },
+	{ "category", "TEXT", "group of the event, in lower case", SQL_VALUE_NONE },
+	{ "name", "TEXT", "name of the event with its group: sched.switch", SQL_VALUE_NONE },
+	{ "type", "INTEGER", "number of the event's type", SQL_VALUE_NONE },
+	{ "lost", "INTEGER", "slots of the ring that are missing directly before the event", SQL_VALUE_NONE },
+	{ "fields", "TEXT", "fields of the event as a JSON object, for json_extract()", SQL_VALUE_NONE },
 };
 
 /* ---- Names of event types ---- */
@@ -129,7 +131,7 @@ static int make_columns(struct sql_events *table)
 			at = base_escape_text(help, field->unit, strlen(field->unit),
 					      ANALYZE_EVENT_NAME_MOST / 2);
 			*at++ = '\0';
-			*column = (struct sql_column){ name, type_of(field->type), help };
+			*column = (struct sql_column){ name, type_of(field->type), help, SQL_VALUE_NONE };
 		} else {
 			*column = further[n];
 		}

@@ -308,7 +308,8 @@ static int add_threads(struct sql *sql, const struct processes *processes)
 			*row = (struct sql_row){ .thread = entry[n].key,
 						 .number = entry[n].count,
 						 .begin = entry[n].first,
-						 .other = processes_of(processes, entry[n].key) };
+						 .other = processes_of(processes, entry[n].key),
+						 .flags = SQL_ROW_BEGUN };
 	}
 	free(entry);
 	return entry ? status : KTREAD_E_MEMORY;
@@ -410,7 +411,7 @@ int sql_rows_load(struct sql *sql, const struct sql_table *table)
 
 		if (status < 0 && !rows->loaded)
 			rows->count = 0;
-		else if (!rows->loaded && rows->count && table->time >= 0)
+		else if (!rows->loaded && rows->count && table->column[0].value == SQL_VALUE_TS)
 			qsort(rows->row, rows->count, sizeof(*rows->row), by_begin);
 		rows->loaded |= status == 0;
 	}

@@ -40,13 +40,20 @@ static struct sql *session_of(const sqlite3_vtab_cursor *cursor)
 
 static char letter_of(const struct sql_table *table, const struct sqlite3_index_constraint *constraint)
 {
+	const bool equal = constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
+
 	if (!constraint->usable || constraint->iColumn < 0)
 		return 0;
-	if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && constraint->iColumn == table->thread)
-		return 't';
-	if (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && constraint->iColumn == table->cpu)
-		return 'c';
-	return constraint->iColumn == table->time ? sql_time_letter(constraint->op) : 0;
+	switch (table->column[constraint->iColumn].value) {
+	case SQL_VALUE_TS:
+		return sql_time_letter(constraint->op);
+	case SQL_VALUE_THREAD:
+		return equal ? 't' : 0;
+	case SQL_VALUE_CPU:
+		return equal ? 'c' : 0;
+	default:
+		return 0;
+	}
 }
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -70,8 +77,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	letters[used] = '\0';
 	info->idxStr = letters;
 	info->needToFreeIdxStr = 1;
-	info->orderByConsumed = info->nOrderBy == 1 && table->stores == 1 && table->time >= 0 &&
-				info->aOrderBy[0].iColumn == table->time && !info->aOrderBy[0].desc;
+	info->orderByConsumed = info->nOrderBy == 1 && table->stores == 1 && info->aOrderBy[0].iColumn == 0 &&
+				table->column[0].value == SQL_VALUE_TS && !info->aOrderBy[0].desc;
 	info->estimatedRows = (sqlite3_int64)(1e6 * share) + 1;
 	info->estimatedCost = 1e6 * share + 10;
 	return SQLITE_OK;
@@ -198,7 +205,7 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	const struct cursor *cursor = (struct cursor *)base;
 	struct sql *sql = session_of(base);
 	const struct sql_cell cell =
-		table_of(base)->cell(sql, &rows_of(cursor)->row[cursor->row], (uint32_t)column);
+		sql_row_cell(sql, &rows_of(cursor)->row[cursor->row], table_of(base)->column[column].value);
 
 	if (sql->error)
 		return SQLITE_ERROR;

@@ -47,13 +47,48 @@ void sql_cell_give(sqlite3_context *context, const struct sql_cell *cell);
 
 /* ---- Tables ---- */
 
+/* The values of a row in memory. */
+enum sql_value {
+	SQL_VALUE_NONE, /* the column is not in a table in memory */
+	/* times */
+	SQL_VALUE_TS,	 /* `begin`; the rows of the table are sorted by it */
+	SQL_VALUE_BEGIN, /* `begin`; NULL if not known */
+	SQL_VALUE_END,
+	SQL_VALUE_DURATION,
+	SQL_VALUE_WAIT, /* duration of a wait for a lock; NULL if the lock was held */
+	SQL_VALUE_HOLD, /* the opposite */
+	/* numbers */
+	SQL_VALUE_ID, /* `thread`, as the id of a process */
+	SQL_VALUE_THREAD,
+	SQL_VALUE_WAKER, /* `other`, as the id of a thread */
+	SQL_VALUE_CPU,
+	SQL_VALUE_END_CPU,
+	SQL_VALUE_OTHER,
+	SQL_VALUE_PROCESS, /* `other`; NULL if it is 0 */
+	SQL_VALUE_NUMBER,
+	SQL_VALUE_ADDRESS, /* `number`, as hexadecimal digits */
+	SQL_VALUE_COUNT,   /* `number`, which is always known */
+	SQL_VALUE_RESULT,
+	SQL_VALUE_INTERRUPT,
+	SQL_VALUE_RECORDED, /* number of the events of type `other` in the trace */
+	/* texts */
+	SQL_VALUE_NAME,
+	SQL_VALUE_SLICE,     /* name of `kind`, which is an enum latencies_kind */
+	SQL_VALUE_LOCK_KIND, /* the same, for locks only */
+	SQL_VALUE_STATE,     /* name of `kind`, which is an enum threads_state */
+	SQL_VALUE_THREAD_NAME,
+	SQL_VALUE_CATEGORY, /* group of the events of type `other` */
+	SQL_VALUE_TYPE_NAME,
+};
+
 struct sql_column {
 	const char *name;
 	const char *type; /* "INTEGER", "TEXT", or "" for integers that may exceed SQLite's */
 	const char *help;
+	enum sql_value value;
 };
 
-/* A row in memory. All tables use this structure; the table's function `cell` gives its members a meaning. */
+/* A row in memory. All tables use this structure; the columns of a table give its members a meaning. */
 struct sql_row {
 	uint64_t begin, end; /* stamps */
 	uint64_t number;
@@ -90,14 +125,12 @@ struct sql_table {
 	const struct sql_column *column;
 	uint32_t columns;
 	uint32_t first, stores; /* the stores whose rows are the rows of the table */
-	/* numbers of columns; -1: the table has no such column */
-	int time, thread, cpu;
-	/* Returns a cell. Calls sql_fail() if reading failed. */
-	struct sql_cell (*cell)(struct sql *sql, const struct sql_row *row, uint32_t column);
 };
 
 /* Returns table `n` of the tables in memory; NULL after the last one. */
 const struct sql_table *sql_table_at(uint32_t n);
+/* Returns a value of a row. Calls sql_fail() if reading failed. */
+struct sql_cell sql_row_cell(struct sql *sql, const struct sql_row *row, enum sql_value value);
 /* Fills the stores of a table. Returns 0 or a negative KTREAD_E_*. */
 int sql_rows_load(struct sql *sql, const struct sql_table *table);
 /* Adds a row. Returns NULL if memory is short. */
