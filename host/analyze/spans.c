@@ -237,7 +237,8 @@ static struct owner *lookup(struct spans *s, struct spans_owner who)
 static void begin(struct spans *s, struct spans_owner who, unsigned lane, const struct spans_span *span,
 		  const struct ktread_event *event)
 {
-	s->sink.begin(s->sink.context, who, lane, span, event);
+	if (s->sink.begin)
+		s->sink.begin(s->sink.context, who, lane, span, event);
 }
 
 static void end(struct spans *s, struct spans_owner who, unsigned lane, const struct spans_span *span,
@@ -257,17 +258,28 @@ static void unwind(struct spans *s, struct spans_owner who, uint32_t depth, uint
 		end(s, who, 0, &owner->nest[--owner->depth], NULL, time);
 }
 
-static void end_all(struct spans *s, struct spans_owner who, uint64_t time)
+/*
+ * Ends the owner's spans of these families (`families` has a bit for each), and the spans that began inside
+ * of them.
+ */
+static void end_families(struct spans *s, struct spans_owner who, unsigned families, uint64_t time)
 {
 	struct owner *owner = lookup(s, who);
 
-	unwind(s, who, 0, time);
-	for (unsigned i = 0; i < SPANS_LOCKS; i++) {
+	for (uint32_t i = 0; i < owner->depth; i++)
+		if (families >> family_of(owner->nest[i].kind) & 1u)
+			unwind(s, who, i, time);
+	for (unsigned i = 0; i < SPANS_LOCKS && families >> RECORDED_LOCKS & 1u; i++) {
 		if (owner->lock[i].kind == 0)
 			continue;
 		end(s, who, i + 1, &owner->lock[i], NULL, time);
 		owner->lock[i].kind = 0;
 	}
+}
+
+static void end_all(struct spans *s, struct spans_owner who, uint64_t time)
+{
+	end_families(s, who, ~0u, time);
 }
 
 /* Ends the spans that a thread may have ended in gaps since it was last handled. */
@@ -405,25 +417,6 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 }
 
 /*
- * Ends the owner's spans of these families (`families` has a bit for each), and the spans that began inside
- * of them.
- */
-static void end_families(struct spans *s, struct spans_owner who, unsigned families, uint64_t time)
-{
-	struct owner *owner = lookup(s, who);
-
-	for (uint32_t i = 0; i < owner->depth; i++)
-		if (families >> family_of(owner->nest[i].kind) & 1u)
-			unwind(s, who, i, time);
-	for (unsigned i = 0; i < SPANS_LOCKS && families >> RECORDED_LOCKS & 1u; i++) {
-		if (owner->lock[i].kind == 0)
-			continue;
-		end(s, who, i + 1, &owner->lock[i], NULL, time);
-		owner->lock[i].kind = 0;
-	}
-}
-
-/*
  * Handles an event that records that other events were switched on or off: ends all spans whose beginning
  * and end must not be paired across it. If the events are switched on while their spans are open, it is
  * unknown when they were switched off. The spans then end at the last event of their owner.
@@ -474,8 +467,6 @@ static __attribute__((noinline)) int interrupt_event(struct spans *s, const stru
 	const struct spans_owner who = { .cpu = true, .number = event->cpu };
 	struct owner *owner = lookup(s, who);
 
-	if (!recorded_now(s->recorded, known->kind))
-		return 0;
 	return known->kind == WELLKNOWN_IRQ_ENTER ? nest_begin(s, who, owner, event, known, time)
 						  : nest_end(s, who, owner, event, known, time);
 }
@@ -496,6 +487,8 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 		cpu->seen = time;
 		cpu->events++;
 	}
+	if (!recorded_now(s->recorded, known->kind))
+		return 0;
 	switch (known->kind) {
 	case WELLKNOWN_SYSCALL_ENTER:
 	case WELLKNOWN_FAULT_ENTER:

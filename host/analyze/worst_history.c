@@ -159,16 +159,6 @@ static void close_states(struct reading *r)
 
 /* ---- Locks and interrupts ---- */
 
-static void on_begin(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
-		     const struct ktread_event *event)
-{
-	(void)context;
-	(void)owner;
-	(void)lane;
-	(void)span;
-	(void)event;
-}
-
 static void on_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		   const struct ktread_event *event, uint64_t time)
 {
@@ -229,7 +219,7 @@ static int read_all(struct reading *r, struct ktread *trace)
 {
 	static const enum wellknown_kind kinds[] = { WELLKNOWN_SWITCH, WELLKNOWN_WAKE, WELLKNOWN_WAKE_QUEUE,
 						     WELLKNOWN_EXIT };
-	const struct spans_sink sink = { r, on_begin, on_end };
+	const struct spans_sink sink = { .context = r, .end = on_end };
 	const struct ktread_event *event;
 	uint64_t time = 0;
 	int status = threads_create(&r->threads, on_change, r);

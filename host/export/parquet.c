@@ -223,16 +223,6 @@ static void take_change(void *context, const struct threads_change *change)
 
 /* ---- kind=syscall ---- */
 
-static void begin_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
-		       const struct ktread_event *event)
-{
-	(void)context;
-	(void)owner;
-	(void)lane;
-	(void)span;
-	(void)event;
-}
-
 static void end_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		     const struct ktread_event *event, uint64_t time)
 {
@@ -317,7 +307,6 @@ static int parquet_write(struct ktread *trace, int fd, struct export_report *rep
 		.context = parquet,
 		.event = take_event,
 		.thread = take_change,
-		.begin = begin_span,
 		.end = end_span,
 	};
 	struct parquet_file *const files[KINDS] = { &parquet->event, &parquet->sched, &parquet->call };
