@@ -60,6 +60,7 @@ static bool mentions_overflow(const char *message)
 static bool called_null_pointer(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread && thread->faults.last && thread->faults.last <= evidence->panic.stamp &&
+	       thread->fault_stamp == thread->faults.last && thread->fault_has_ip &&
 	       thread->fault_address < NULL_PAGE && thread->fault_ip == thread->fault_address &&
 	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, FAULT_MS);
 }

@@ -233,8 +233,10 @@ struct why_thread {
 	struct why_rate faults; /* mm.fault_enter */
 	uint64_t fault_address; /* address of the newest fault */
 	uint64_t fault_ip;	/* address of the instruction that caused the newest fault; 0: unknown */
-	bool in_fault;		/* the handler of the newest fault has not returned */
-	char fault_how[24];	/* how the newest fault ended, "": unknown */
+	uint64_t fault_stamp; /* timestamp of the fault that fault_address and fault_ip are about; 0: none */
+	bool fault_has_ip;    /* the event states the instruction, also if its address is 0 */
+	bool in_fault;	      /* the handler of the newest fault has not returned */
+	char fault_how[24];   /* how the newest fault ended, "": unknown */
 	/*
 	 * number of newest faults that came in a row at the same address by the same instruction, without
 	 * progress between them

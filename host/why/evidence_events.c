@@ -413,6 +413,20 @@ static bool is_by_interrupt(const struct why_reader *reader, const struct ktread
 }
 
 /*
+ * Returns whether the event is about a fault of the thread itself, although its context is an interrupt. Some
+ * kernels state this context for the handler of every exception. If the kernel records its interrupts, and
+ * none is open on the CPU, the fault was not in an interrupt.
+ */
+static bool is_fault_of_thread(const struct why_reader *reader, const struct ktread_event *event,
+			       const struct wellknown *known)
+{
+	return (known->kind == WELLKNOWN_FAULT_ENTER || known->kind == WELLKNOWN_FAULT_EXIT) &&
+	       event->context == KTRX_CONTEXT_INTERRUPT && event->cpu < reader->evidence->cpus &&
+	       !reader->open[event->cpu].inside && why_records(reader, WELLKNOWN_IRQ_ENTER) &&
+	       why_records(reader, WELLKNOWN_IRQ_EXIT);
+}
+
+/*
  * Evaluates an event as an action of the thread. An event that an interrupt handler recorded is not an action
  * of the thread; it only counts for nested faults.
  */
@@ -420,7 +434,7 @@ static void note_actions(const struct why_reader *reader, struct why_thread *thr
 			 const struct ktread_event *event, const struct wellknown *known)
 {
 	why_fault_nests(thread, event, known);
-	if (is_by_interrupt(reader, event, known))
+	if (is_by_interrupt(reader, event, known) && !is_fault_of_thread(reader, event, known))
 		return;
 	if (known->kind != WELLKNOWN_SWITCH)
 		thread->last_own_event = event->stamp;

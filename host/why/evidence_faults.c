@@ -17,7 +17,8 @@ static void on_enter(struct why_thread *thread, const struct ktread_event *event
 
 	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &address))
 		return;
-	wellknown_number(known, event, WELLKNOWN_PLACE, &ip);
+	thread->fault_has_ip = wellknown_number(known, event, WELLKNOWN_PLACE, &ip);
+	thread->fault_stamp = event->stamp;
 	if (thread->fault_repeats == 0 || address != thread->fault_address || ip != thread->fault_ip) {
 		thread->fault_repeats = thread->fault_signals = 0;
 		thread->fault_first = event->stamp;

@@ -21,7 +21,7 @@
 #define BASE   UINT64_C(0xffffffff80100000)
 #define LAST   (2000 * MS)
 
-enum { OTHER = 1, PANIC, FAULT, FAULT_END };
+enum { OTHER = 1, PANIC, FAULT, FAULT_END, ENTER, EXIT };
 
 static const struct elf_file_section sections[] = {
 	{ ".text", BASE, 0x20000, ELF_FILE_CODE },
@@ -98,6 +98,49 @@ static void old_fault_is_not_blamed_for_panic(void **state)
 	script_event(FAULT, LAST - 1500 * MS, 0, WORKER, V(0x18), V(BASE + 0x110));
 	panic();
 	assert_null(strstr(why_text(), "list_remove"));
+}
+
+/* The kernel states the context of interrupts for every exception, but no interrupt handler runs. */
+static void exceptions_count_as_interrupts(uint32_t times, bool end)
+{
+	script_type(ENTER, "irq", "enter", "u32 irq");
+	script_type(EXIT, "irq", "exit", "u32 irq");
+	script_event(ENTER, LAST - MS, 0, WORKER, V(7))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(EXIT, LAST - MS + 1, 0, WORKER, V(7))->context = KTRX_CONTEXT_INTERRUPT;
+	for (uint32_t n = 0; n < times; n++) {
+		script_event(FAULT, LAST + n * 10, 0, WORKER, V(0x18), V(BASE + 0x110))->context =
+			KTRX_CONTEXT_INTERRUPT;
+		if (end)
+			script_event(FAULT_END, LAST + n * 10 + 1, 0, WORKER, V(0x18))->context =
+				KTRX_CONTEXT_INTERRUPT;
+	}
+}
+
+static void fault_in_context_of_interrupt_is_named(void **state)
+{
+	(void)state;
+	exceptions_count_as_interrupts(1, false);
+	panic();
+	why_says("it was handling a fault on address 0x18, by the instruction at list_remove+0x10");
+	assert_null(strstr(why_text(), "null function pointer"));
+}
+
+static void fault_loop_in_context_of_interrupt_is_reported(void **state)
+{
+	(void)state;
+	exceptions_count_as_interrupts(100, true);
+	assert_int_equal(why_judge()->verdict, WHY_FAULT_LOOP);
+	why_says("100 page faults in a row");
+}
+
+/* The address and the instruction of an interrupt handler's fault are not known for the thread. */
+static void fault_of_interrupt_handler_is_no_call_of_null(void **state)
+{
+	(void)state;
+	script_event(FAULT, LAST, 0, WORKER, V(0x18), V(BASE + 0x110))->context = KTRX_CONTEXT_INTERRUPT;
+	panic();
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	assert_null(strstr(why_text(), "null function pointer"));
 }
 
 static void advice_asks_for_unknown_instruction(void **state)
@@ -281,6 +324,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(panic_names_faulting_instruction),
 		TEST(finished_fault_is_not_blamed_for_panic),
+		TEST(fault_in_context_of_interrupt_is_named),
+		TEST(fault_loop_in_context_of_interrupt_is_reported),
+		TEST(fault_of_interrupt_handler_is_no_call_of_null),
 		TEST(old_fault_is_not_blamed_for_panic),
 		TEST(advice_asks_for_unknown_instruction),
 		TEST(riscv_register_has_faulting_instruction),
