@@ -394,6 +394,11 @@ static int open_seekable(const char *path, struct stat *state)
 		close(descriptor);
 		return ktread_fail(KTREAD_E_FORMAT, "%s: is a directory, not a trace", path);
 	}
+	/* Such a device may be endless, as /dev/zero, and would fill the disk. */
+	if (S_ISCHR(state->st_mode)) {
+		close(descriptor);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: is a character device, not a trace", path);
+	}
 	if (!S_ISREG(state->st_mode) && !S_ISBLK(state->st_mode)) {
 		int copy = spool(descriptor, path);
 

@@ -143,6 +143,9 @@ reports 2 '--svg draws' ktrace show --svg out --json v2.ktrx
 reports 2 '--hex shows' ktrace show --hex --json v2.ktrx
 check "no picture is drawn after an error" test ! -e out
 reports 1 'is an input file' ktrace show --svg v2.ktrx v2.ktrx
+# An endless device would fill the disk with its copy.
+reports 1 '/dev/zero: is a character device, not a trace' timeout $limit ktrace show /dev/zero
+reports 3 '/dev/zero: is a character device, not a trace' timeout $limit ktrace diff v2.ktrx /dev/zero
 reports 1 'No space left' ktrace show --svg /dev/full v2.ktrx
 reports 0 'event cost is unknown' ktrace show --subtract-cost v2.ktrx
 reports 0 'event cost is unknown' ktrace stats --subtract-cost v2.ktrx
