@@ -27,6 +27,6 @@ overdue stuck-device A device does not answer any more.
 lock-order order Two locks are taken in both orders: a deadlock is possible, but did not happen.
 bookkeeping lost A thread is runnable, and the scheduler has lost it.
 busy ended-recorded Nothing is wrong: the CPUs work.
-idle right-states Nothing is wrong: there is nothing to do.
+idle right-states Nothing is wrong: the machine has nothing to do.
 unknown lies The trace explains nothing.
 END
