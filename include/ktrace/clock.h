@@ -31,7 +31,7 @@ enum ktrace_clocks {
 	KTRACE_CLOCKS_NONE = 0, /* no measurements */
 	/* measurements are made only when ktrace_clock_measure() or debug.ktr.resynchronize requests them */
 	KTRACE_CLOCKS_ASKED = 1,
-	/* in addition, each CPU is measured after it comes online, until a round trip succeeds */
+	/* each CPU is also measured after it comes online, until a round trip succeeds */
 	KTRACE_CLOCKS_ONLINE = 2,
 };
 

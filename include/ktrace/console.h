@@ -26,7 +26,7 @@ struct ktrace_console {
 	/* Waits for a key and returns it, or a negative value to end the listing. NULL: no pager. */
 	int (*key)(const struct ktrace_console *console);
 	uint32_t lines; /* number of lines of a page; 0 = 24 */
-	void *cookie;	/* for the kernel's own use */
+	void *cookie;	/* for use by the kernel; ktrace does not read it */
 };
 
 /*

@@ -146,7 +146,9 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 	using facts = ktrace_text_facts<Site, Line, Values...>;
 	static constexpr unsigned long words = (sizeof(struct ktrx_event) + facts::size + 7) / 8 * 2;
 
-	/* Emits the rest of the descriptor. Volatile statements keep their order. */
+	/*
+	 * Emits the remaining members of the descriptor. The compiler keeps the order of volatile statements.
+	 */
 	template <unsigned long At> __attribute__((__always_inline__)) static inline void emit()
 	{
 		if constexpr (At + 12 <= words) {

@@ -247,7 +247,7 @@ struct ktrace_hwt_backend {
 	uint8_t levels;
 	uint32_t ranges; /* maximum number of address ranges; valid after init */
 	uint32_t ready;	 /* nonzero: init has succeeded */
-	const char *why; /* if init failed: what is missing, as text for a person */
+	const char *why; /* text that describes what is missing, if init failed */
 	const struct ktrace_hwt_backend_operations *operations;
 	const void *access; /* functions by which the backend accesses its registers */
 	/* nonzero: cpu_init has succeeded on that CPU; private to the library */

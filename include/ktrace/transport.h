@@ -45,7 +45,7 @@ struct ktrace_transport {
 	 * Called before a dump, with the size of the dump in bytes. Context as for `send`. NULL: not called.
 	 */
 	int (*begin)(struct ktrace_transport *transport, uint64_t bytes);
-	/* number of polls after which a device that is not ready counts as failed; must not be 0 */
+	/* maximum number of polls; if the device is not ready after them, sending fails; must not be 0 */
 	uint32_t patience;
 	bool ready; /* true: the probe has succeeded */
 };

@@ -36,7 +36,7 @@
 
 KTRX_CASTS_BEGIN
 extern "C++" {
-/* Integers and enumerations. Specialisations below handle the other types. */
+/* This template handles integers and enumerations. The specialisations below handle all other types. */
 template <typename T, bool Number = !__is_class(T) && !__is_union(T)> struct ktrace_type {
 	static constexpr unsigned code = sizeof(T) > 8 ? 0
 					 : static_cast<T>(-1) < static_cast<T>(0)

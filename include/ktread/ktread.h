@@ -182,13 +182,13 @@ struct ktread_ring {
 	uint64_t invalid;
 	uint64_t records; /* number of events of the ring, before any filter is applied */
 	uint64_t dropped; /* number of records rejected by KTRX_POLICY_STOP */
-	/* number of slots whose writer found itself delayed by a whole lap; a lower bound */
+	/* number of slots whose writer was delayed by a whole lap and noticed it; a lower bound */
 	uint64_t lapped;
 	/* number of invalid slots after the last record: the file lacks that part of the ring */
 	uint64_t cut;
 	/*
-	 * number of slots, of `invalid`, that were lost before or after the time window of the filter; the
-	 * other slots of `invalid` may have contained events of the window
+	 * number of slots in `invalid` that were lost before or after the time window of the filter; the
+	 * slots of `invalid` that are not counted here may have contained events of the window
 	 */
 	uint64_t outside;
 };

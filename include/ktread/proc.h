@@ -78,8 +78,8 @@ struct ktread_proc_info {
 	uint64_t broken;  /* number of these records of type KTREAD_PROC_BROKEN */
 	uint64_t heads;	  /* number of sessions in the file */
 	/*
-	 * number of records that the kernel lost; the BSDs report only the place of a loss, which counts as
-	 * one record
+	 * number of records that the kernel lost; traces of the BSDs show only that records were lost, and
+	 * this is counted as one record
 	 */
 	uint64_t lost;
 	uint64_t skipped; /* number of damaged bytes, which were skipped */
@@ -213,7 +213,10 @@ struct ktread_proc_record {
 			uint32_t element_size, count; /* count: number of complete elements in `data` */
 			/* name of the structure, NUL-terminated, in the payload; not escaped */
 			const char *name;
-			/* for STRUCT (with count 1) and STRUCT_ARRAY; the data consists of the structures */
+			/*
+			 * used for STRUCT (with count 1) and STRUCT_ARRAY; the data consists of the
+			 * structures
+			 */
 		} structure;
 		struct {
 			uint32_t reason;

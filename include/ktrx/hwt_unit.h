@@ -75,8 +75,8 @@ struct ktrx_hwt_unit {
 		uint64_t start, end; /* code from `start` to `end`, not including `end` */
 	} range[4];
 	/*
-	 * with KTRX_HWT_UNIT_CONTROL_STOP: the position up to which there is room; trace beyond it is lost
-	 * (OVF)
+	 * position up to which there is room, if KTRX_HWT_UNIT_CONTROL_STOP is set; trace data beyond it is
+	 * lost (OVF)
 	 */
 	uint64_t limit;
 	uint64_t user_end;
@@ -99,7 +99,7 @@ struct ktrx_hwt_unit {
 	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS];
 	uint8_t reserved1[3480];
 
-	uint8_t doorbell[256]; /* at offset 3840: a store of one byte to doorbell[n] gives command n */
+	uint8_t doorbell[256]; /* offset 3840; a store of one byte to doorbell[n] gives command n */
 };
 
 #define KTRX_HWT_UNIT_CONTROL_USER   1u

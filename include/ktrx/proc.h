@@ -162,7 +162,7 @@ struct ktrx_proc_dtor {
 	uint32_t signaled; /* 1: `status` is a signal */
 };
 
-/* What was denied follows, without NUL: a path, or nothing. */
+/* After this struct comes the path to which access was denied, without NUL. The path may be empty. */
 struct ktrx_proc_capfail {
 	uint32_t reason; /* KTRX_PROC_DENIED_* */
 	uint32_t number; /* number of the call, as in struct ktrx_proc_syscall; 0xffffffff: none */

@@ -47,7 +47,7 @@
 #define KTRX_KIND_FIRST	 2u /* the first slot of a record; MORE or LAST follows */
 #define KTRX_KIND_MORE	 3u
 #define KTRX_KIND_LAST	 4u
-/* a slot that a writer of KTRX_SLOTS_COPIED abandoned: it counts as a slot, but has no contents */
+/* a slot that a writer of KTRX_SLOTS_COPIED abandoned; the slot is counted, but has no contents */
 #define KTRX_KIND_VOID 5u
 
 /*
@@ -210,8 +210,8 @@ static inline int ktrx_first_is_checked(const uint64_t *word, uint32_t lap, uint
 }
 
 /*
- * Returns the check of a continuation slot, from its four words; the check field counts as 0. The bits of the
- * result are used as for a first slot.
+ * Returns the check of a continuation slot, computed from its four words, with 0 in place of the check field.
+ * The bits of the result are used as for a first slot.
  */
 static inline uint64_t ktrx_check_more(const uint64_t *word, uint32_t lap)
 {
@@ -231,8 +231,8 @@ static inline uint64_t ktrx_check_rest(uint64_t rest, uint64_t check_more)
 }
 
 /*
- * Returns the check bits of a continuation slot of KTRX_SLOTS_COPIED, from its four words; the check field
- * counts as 0.
+ * Returns the check bits of a continuation slot of KTRX_SLOTS_COPIED, computed from its four words, with 0 in
+ * place of the check field.
  */
 static inline uint32_t ktrx_check_copied(uint64_t w0, uint64_t w1, uint64_t w2, uint64_t w3)
 {

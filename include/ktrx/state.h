@@ -48,7 +48,7 @@ struct ktrx_cpu {
 	uint32_t eoi;		   /* number (irq) of the interrupt that was ended last */
 	/* timestamp at which the CPU began to wait for an answer from another CPU */
 	uint64_t ipi_stamp;
-	uint64_t ipi_pc; /* address of the code that waits for that answer */
+	uint64_t ipi_pc; /* address of the code that waits for the answer */
 	/*
 	 * number of the CPU whose answer this CPU waits for, plus 1; KTRX_ALL_CPUS: all others; 0: no wait
 	 */

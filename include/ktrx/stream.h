@@ -43,7 +43,7 @@ struct ktrx_stream {
 #define KTRX_STREAM_BLOCK_MAX (UINT32_C(128) << 10)
 
 struct ktrx_stream_block {
-	uint32_t check; /* result of ktrx_stream_check() for the rest of the block */
+	uint32_t check; /* result of ktrx_stream_check() for all bytes of the block that follow */
 	uint16_t coding;
 	uint16_t reserved;
 	uint32_t size; /* number of bytes of the zstd frame that follows */
@@ -65,8 +65,8 @@ struct ktrx_stream_columns {
 };
 
 /*
- * Keys of groups of slots. The keys of version 1 records and of first slots are below a limit; all
- * other slots have one of the other keys.
+ * Keys of groups of slots. The keys of version 1 records and of first slots are below a limit. The keys of
+ * all other slots are at or above this limit.
  */
 /* limit of the keys of version 1 records; the key is the event id */
 #define KTRX_STREAM_KEY_V1_EVENTS 0x400u

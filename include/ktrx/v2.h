@@ -125,7 +125,7 @@ struct ktrx_root {
 
 #define KTRX_NO_CPU 0xffffffffu
 
-/* One ring. A writer needs the first 64 bytes; the rest is for readers. */
+/* One ring. A writer needs only the first 64 bytes; only readers use the bytes after them. */
 struct ktrx_ring {
 	uint64_t word;	/* reserve word of the ring, if head_where is KTRX_WHERE_NONE */
 	uint64_t base;	/* writer's pointer to slot 0 */
@@ -136,7 +136,7 @@ struct ktrx_ring {
 	uint64_t anchor_stamp; /* full timestamp of the newest anchor */
 	uint64_t anchor_index; /* slot index of the newest anchor */
 	uint64_t dropped;      /* number of records rejected by KTRX_POLICY_STOP */
-	uint64_t lapped; /* number of slots whose writer found itself delayed by a whole lap; a lower bound */
+	uint64_t lapped; /* number of slots whose writers noticed a delay of a whole lap; a lower bound */
 
 	/* index of the first valid slot: the first of this boot, or the first after ktrace_clear() */
 	uint64_t first;
@@ -211,7 +211,7 @@ struct ktrx_place {
 #define KTRX_PLACE_MAGIC 0x4953u
 
 /* Flags of an event. */
-/* these bits contain the number of callers in each record: 0 to 2; 3 counts as 2 */
+/* these bits contain the number of callers in each record: 0 to 2; 3 means 2 */
 #define KTRX_EVENT_CALLERS 3u
 #define KTRX_EVENT_SITE	   4u  /* each record contains the address of the code that recorded it */
 #define KTRX_EVENT_FOLD	   8u  /* repetitions are counted in struct ktrx_fold instead of recorded */
