@@ -101,17 +101,20 @@ static bool read_more(struct answer *answer)
 	return got > 0;
 }
 
-/* Returns whether the answer is one JSON document, or begins as one. Reads until that is certain. */
+/*
+ * Returns true if the answer is one JSON document, or begins like one. Reads as much as is needed to decide
+ * this.
+ */
 static bool is_document(struct answer *answer)
 {
-	size_t tried = 0, end = 0; /* number of bytes that were searched; end of the first value, or 0 */
+	size_t tried = 0, end = 0; /* length when the end was last looked for; end of the first value, or 0 */
 
 	while (answer->length == 0 && read_more(answer))
 		;
 	if (answer->length == 0 || answer->text[0] != '{')
 		return false;
 	for (;;) {
-		/* a long value is searched again only when there is twice as much of it */
+		/* if the value is long, its end is looked for again only when the length has doubled */
 		if (end == 0 && (answer->length >= 2 * tried || answer->ended)) {
 			const char *found = page_value_end(answer->text, answer->text + answer->length);
 
@@ -176,7 +179,7 @@ static int finish(struct answer *answer)
 
 	if (stopped)
 		kill(answer->child, SIGKILL);
-	else /* the exit status depends on the rest of the answer */
+	else /* the exit status depends on the part of the answer that has not been read yet */
 		while (!answer->ended && !answer->failed) {
 			answer->at = answer->length;
 			read_more(answer);

@@ -13,9 +13,9 @@
 
 struct page {
 	size_t budget, used; /* bytes */
-	/* as in the cursor: number of pieces that earlier pages had, and their hash */
+	/* number of pieces on earlier pages, and the hash of these pieces; both come from the cursor */
 	uint64_t skipped, skipped_hash;
-	uint64_t pieces, hash; /* of the pieces so far, those of earlier pages included */
+	uint64_t pieces, hash; /* number and hash of all pieces so far, earlier pages included */
 	size_t large;	       /* size of a piece that does not fit into any page; 0: none */
 	bool full;	       /* more pieces follow */
 	bool changed;	       /* the pieces of earlier pages have changed */

@@ -247,7 +247,7 @@ static int run_loaded(struct check_command *command)
 	failed |= trace_args_close(&command->args, trace, status) != 0;
 	if (violated && command->page)
 		failed |= html_file(&command->args, NULL, command->page) != 0;
-	/* A violation determines the exit status even if the rest of the trace was unreadable. */
+	/* A violation determines the exit status even if a part of the trace was unreadable. */
 	return violated ? EXIT_VIOLATED : failed || command->found.nothing ? EXIT_UNREADABLE : 0;
 }
 

@@ -356,8 +356,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Accepts options before and after a trace. Options after -- belong to the command, whose first word then
- * has the index `optind`. Returns a negative value to continue; otherwise the exit status.
+ * Accepts options before and after a trace. All words after -- belong to the command to run; `optind` is the
+ * index of the first of these words. Returns a negative value to continue; otherwise the exit status.
  */
 static int parse(struct doctor *doctor, struct options *line, int argc, char **argv)
 {

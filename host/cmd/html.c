@@ -111,7 +111,7 @@ int html_file(const struct trace_args *args, const char *elf, const char *to)
 	struct ktread *trace = trace_args_reopen(args, false);
 	int status = EXIT_BAD_INPUT;
 
-	html.args.filter = NULL; /* it stays the caller's */
+	html.args.filter = NULL; /* the caller still owns it */
 	if (!trace)
 		command_message(args->name, "%s: no page is written: %s", args->path, ktread_message(NULL));
 	else if (foreign_calls_set(trace) < 0)

@@ -318,7 +318,10 @@ static int print_json(const struct command_hunt *command, const struct hunt *hun
 
 /* ---- Options ------------------------------------------------------------------------------------- */
 
-/* Parses "N" or "FIRST-LAST". Seed 0 forces no switches: the other runs are compared with its run. */
+/*
+ * Parses "N" or "FIRST-LAST". Seed 0 is refused: its run forces no switches, and all other runs are compared
+ * with this run.
+ */
 static bool parse_seeds(const char *text, struct hunt_options *options)
 {
 	const char *rest = trace_read_number(text, &options->first);

@@ -37,7 +37,8 @@ static void print_doubts(const struct view *view, const struct flow_doubts *doub
 }
 
 /*
- * Refuses a recording of samples: samples show where a CPU was from time to time, not how it got there.
+ * Refuses a recording of samples: samples show which instructions a CPU executed at some moments, but not
+ * which code ran between these moments.
  * Returns 0 or EXIT_BAD_INPUT.
  */
 static int check_flows(const struct view *view)

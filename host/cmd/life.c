@@ -28,7 +28,7 @@ struct kind {
 	const char *name;
 	const char *events;	   /* pattern of the events that concern such an object */
 	const char *fields;	   /* names of the fields that identify the object, separated by spaces */
-	const char *begins, *ends; /* last parts of the names of events, separated by blanks */
+	const char *begins, *ends; /* last parts of the names of events, separated by spaces */
 };
 
 static const struct kind kinds[] = {
@@ -220,7 +220,8 @@ static bool has_field(const struct ktread_event *event, const char *field)
 static bool is_begin(const struct life *life, const struct ktread_event *event)
 {
 	/*
-	 * if an event has a field `child`, this field names the new process; the other fields name its parent
+	 * if an event has a field `child`, this field names the new process, and all other fields name its
+	 * parent
 	 */
 	return has_word(life->kind->begins, event->type->name, strlen(event->type->name)) &&
 	       (!has_field(event, "child") || has_id(life, event, "child"));

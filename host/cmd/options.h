@@ -74,7 +74,7 @@ struct options_syntax {
 	 */
 	const char *forms;
 	/*
-	 * `about`: text after the forms; `end`: text at the end of --help. Lines that begin with a blank are
+	 * `about`: text after the forms; `end`: text at the end of --help. Lines that begin with a space are
 	 * not wrapped.
 	 */
 	const char *about, *end;

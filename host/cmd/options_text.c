@@ -15,7 +15,7 @@
 
 /* ---- --help ---- */
 
-/* Returns the length of the first word of a text. Blanks between brackets do not end a word. */
+/* Returns the length of the first word of a text. Spaces between brackets do not end a word. */
 static size_t length_of_word(const char *text, const char *end)
 {
 	int depth = 0;

@@ -38,7 +38,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Adds up what was read: slots, all slots (0: unknown), and events. */
+/*
+ * Adds to the totals: the number of slots read, the number of slots in the trace (0: unknown), and the number
+ * of events.
+ */
 static void count(uint64_t *done, uint64_t *all, uint64_t *events)
 {
 	const uint32_t rings = ktread_info(progress.trace)->rings;

@@ -36,7 +36,7 @@ struct retrace_command {
 	struct retrace_accesses accesses;
 	struct retrace_functions functions;
 	struct retrace_branches branches;
-	bool recorded; /* `accesses` or `functions` contains what was recorded */
+	bool recorded; /* `accesses` or `functions` contains the results of the repeated run */
 };
 
 #define AT(member) .to = offsetof(struct retrace_command, member)
@@ -170,7 +170,7 @@ static void report_accesses(const struct retrace_command *command)
 				accesses->all == 1 ? "" : "es");
 }
 
-/* Prints what was recorded. Returns the exit status. */
+/* Prints the recorded accesses or functions. Returns the exit status. */
 static int print_records(const struct retrace_command *command)
 {
 	int status, missing;

@@ -78,7 +78,7 @@ int retrace_functions_report(const char *name, const struct retrace_functions *f
 			     const struct retrace_form *form);
 void retrace_functions_free(struct retrace_functions *functions);
 
-/* A place of 8 bytes in the RAM file, and the value that they get when an event is recorded. */
+/* An offset of 8 bytes in the RAM file, and the value that is stored there when an event is recorded. */
 struct retrace_place {
 	uint64_t position, word; /* `word` is 0 if no event was given */
 	uint64_t stamp;		 /* timestamp of the event */

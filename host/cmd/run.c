@@ -212,7 +212,7 @@ static int end_like(int wait_status)
 	return CAPTURE_SIGNALLED + WTERMSIG(wait_status);
 }
 
-/* Runs if `ktrace run --shim DIRECTORY QEMU …` was started in place of QEMU. */
+/* This function runs if `ktrace run --shim DIRECTORY QEMU …` was started in place of QEMU. */
 static int run_shim(const char *name, int argc, char **argv)
 {
 	int wait_status, result;

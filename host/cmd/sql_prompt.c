@@ -51,7 +51,7 @@ static int read_byte(void)
 	return got == 1 ? byte : KEY_CLOSED;
 }
 
-/* Reads the rest of a sequence that begins with ESC. */
+/* Reads the bytes after ESC that belong to the same sequence. */
 static int read_sequence(void)
 {
 	int byte = read_byte(), number = 0;

@@ -158,7 +158,7 @@ static bool keep(struct taking *taking, const char *ending)
 	return true;
 }
 
-/* Ends the current file. `wrong`: what is wrong with the file, which is then reported; NULL if nothing is. */
+/* Ends the current file. If `wrong` is not NULL, reports that the file is wrong for this reason. */
 static void end(struct taking *taking, const char *wrong)
 {
 	if (wrong)

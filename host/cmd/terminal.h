@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What all commands do for a person at a terminal: colours, and a pager for long output. */
+/* Output on a terminal: all commands use colours, and a pager for long output. */
 #ifndef CMD_TERMINAL_H
 #define CMD_TERMINAL_H
 

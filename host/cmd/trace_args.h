@@ -235,7 +235,9 @@ int output_file_is(const char *to, const char *from);
  * output_file_is() was called for all input files and returned 0.
  */
 int output_file_create(const char *name, const char *to);
-/* Creates the file as output_file_create() does, but refuses the trace itself and the other input files. */
+/*
+ * Creates the file as output_file_create() does, but refuses to overwrite an input file, such as the trace.
+ */
 int output_file_open(const struct trace_args *args, const char *to);
 /*
  * Closes the descriptor of output_file_open(). `error` is the errno of the first failed write, or 0. If

@@ -94,8 +94,8 @@ static int accept(void *context, const struct ktread_event *event)
 }
 
 /*
- * Removes from a bit map the bits that are not set in another one. If there is no bit map yet, copies the
- * other one.
+ * Computes the intersection of the bit map with another bit map. If there is no bit map yet, copies the other
+ * bit map.
  */
 static const uint8_t *narrow(const uint8_t *given, uint8_t *to, const uint8_t *from, size_t bytes)
 {

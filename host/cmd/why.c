@@ -81,7 +81,7 @@ static void report(const struct explain_options *options, struct base_output *ou
 }
 
 /*
- * Writes what is wrong. Stores in *exit_status the status of the verdict, or EXIT_BAD_INPUT after a message.
+ * Writes the findings. Stores in *exit_status the status of the verdict, or EXIT_BAD_INPUT after a message.
  * Returns 0 or an error of reading the trace.
  */
 static int explain(const struct explain_options *options, struct ktread *trace, struct base_output *out,
