@@ -21,12 +21,12 @@
 
 /* The name of a system call, and how to print its arguments and result. */
 struct calls_form {
-	uint8_t state;	/* what is known about the call: enum state in calls.c */
+	uint8_t state;	/* an enum state of calls.c: how much is known about the call */
 	uint8_t length; /* length of the name, in bytes */
 	uint8_t count;	/* number of arguments */
 	uint8_t result; /* how to print the result: enum how in calls.c */
 	uint8_t argument[CALLS_ARGUMENTS];
-	char name[CALLS_NAME]; /* the name, escaped, and a blank after it */
+	char name[CALLS_NAME]; /* the escaped name, followed by a space */
 };
 
 /*
@@ -60,7 +60,7 @@ char *calls_put(struct calls *calls, char *at, uint32_t number, const struct wel
 		const struct ktread_event *event);
 
 /*
- * Prints the call's name and a blank: "read ". Prints nothing if the call has no name. Returns the end of the
+ * Prints the call's name and a space: "read ". Prints nothing if the call has no name. Returns the end of the
  * text.
  */
 char *calls_put_name(struct calls *calls, char *at, uint32_t number);

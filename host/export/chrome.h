@@ -77,7 +77,10 @@ struct chrome_shape {
 	uint32_t size;
 	struct chrome_piece lead[CHROME_LEADS];
 	struct chrome_piece lead_field[CHROME_LEADS]; /* the lead with the name of the first field after it */
-	/* text before the event's CPU number: ,"cpu": or ,"event cpu": if a field is called cpu */
+	/*
+	 * text before the event's CPU number: ,"cpu": usually, but ,"event cpu": if the event has a field
+	 * with the name cpu
+	 */
 	struct chrome_piece cpu;
 	char *text;		     /* memory with the text of all pieces of this structure */
 	struct chrome_field field[]; /* type->fields elements */
@@ -322,7 +325,10 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
 #define ROW_PROCESSES 10000000u
 #define LOCK_LANES    8u /* number of rows that each thread has in process 3 */
 #define LANE_WAITS    7u /* lane for the waits of a thread; no lock uses this lane */
-/* in process 3: number of the first row for locks of interrupts; larger than the row of any thread */
+/*
+ * number of the first row of process 3 that shows locks of interrupts; larger than the number of any thread's
+ * row
+ */
 #define ROW_CPU_LOCKS 0x40000000u
 
 /* The time that a thread runs on a CPU. */

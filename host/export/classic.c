@@ -243,7 +243,7 @@ static void render_reasons(struct writer *writer)
 	}
 }
 
-/* Renders "SYSCALL_ENTER    ": the name, padded to 16 columns, and a blank. */
+/* Renders "SYSCALL_ENTER    ": the name, padded to 16 columns, and a space. */
 static void render_events(struct writer *writer, const struct ktread *trace)
 {
 	for (uint32_t id = 0; id < EVENTS; id++) {

@@ -86,8 +86,8 @@ static void open_stream(struct ctf *ctf, uint32_t ring)
 }
 
 /*
- * Reports what is missing after the last event of the ring, with a packet that has no events, and closes the
- * stream.
+ * If slots are missing after the last event of the ring, reports them by a packet that has no events. Closes
+ * the stream.
  */
 static void close_stream(struct ctf *ctf, uint32_t n)
 {
@@ -285,7 +285,7 @@ static enum ctf_shape shape_of(const struct wellknown *known)
 	return CTF_OWN;
 }
 
-/* Returns whether this is the one type whose events get the names of system calls. */
+/* Returns true if the events of this type get the names of system calls. There is only one such type. */
 static bool is_calls(const struct ktread_type **calls, const struct ktread_type *type)
 {
 	if (!*calls)
@@ -351,7 +351,10 @@ static void put_head(struct ctf_stream *stream, const struct ktread_event *event
 		put(stream, &event->site, 8);
 }
 
-/* Slots that are missing at the beginning of a ring were overwritten by design, and do not count as lost. */
+/*
+ * Slots that are missing at the beginning of a ring were overwritten by design, so they are not reported as
+ * lost.
+ */
 static void note_loss(struct ctf *ctf, const struct ktread_event *event)
 {
 	struct ctf_stream *stream = &ctf->stream;

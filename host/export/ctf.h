@@ -36,7 +36,7 @@
 /* How the fields of an event type are written. */
 enum ctf_form {
 	CTF_UNKNOWN, /* not determined yet */
-	CTF_FIXED,   /* as in the trace */
+	CTF_FIXED,   /* the same value as in the trace */
 	CTF_STRINGS, /* one by one, because there are strings */
 	CTF_RAW,
 };

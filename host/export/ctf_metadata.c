@@ -20,7 +20,7 @@
 #define FIELDS	   16u
 #define IDENTIFIER 64u
 
-/* Writes a string literal. Quotes, backslashes and what is not printable ASCII are escaped. */
+/* Writes a string literal. Quotes, backslashes, and all bytes that are not printable ASCII are escaped. */
 static void put_literal(struct base_output *out, const char *text)
 {
 	char escaped[BASE_ESCAPE_TEXT_GROWTH * NAME_MOST], *end;

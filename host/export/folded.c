@@ -30,14 +30,14 @@ struct node {
 	char name[NAME_MOST];
 };
 
-/* A thread: its stack, and how much of its time was counted. */
+/* A thread: its stack, and its state since the last change. */
 struct thread_stack {
 	uint32_t life; /* value of the thread's `life` for which `root` is valid */
 	bool known;
 	uint32_t node[DEPTH_MOST]; /* node[0] is the thread */
 	uint32_t depth;
 	uint64_t since; /* time of the last change */
-	uint8_t state;	/* enum threads_state since then */
+	uint8_t state;	/* enum threads_state since the last change */
 };
 
 struct folded {
@@ -81,7 +81,10 @@ static uint32_t child_of(struct folded *folded, uint32_t parent, const char *nam
 	return folded->nodes++;
 }
 
-/* Makes a frame of a name of the trace: semicolons separate frames, and a blank precedes the number. */
+/*
+ * Turns a name of the trace into a frame. The name must not contain semicolons, which separate frames, or
+ * spaces, because a space precedes the number.
+ */
 static size_t make_frame(char *frame, const char *name, size_t length)
 {
 	const size_t size = (size_t)(base_escape_utf8(frame, name, length, NAME_MOST) - frame);

@@ -33,13 +33,13 @@ struct fxt_leaving {
 	bool idle, waits;
 };
 
-/* What was written about a thread or a CPU. */
+/* The records that were already written for a thread or a CPU. */
 struct fxt_owner {
 	uint32_t life;	   /* value of the thread's `life` when it was described */
 	uint32_t process;  /* 0: not described */
 	uint8_t described; /* bit map of the lanes that were described */
 	bool idle;
-	struct fxt_leaving leaving; /* for a CPU */
+	struct fxt_leaving leaving; /* the thread that leaves this CPU */
 };
 
 struct fxt {
@@ -49,7 +49,7 @@ struct fxt {
 	uint16_t call[FXT_NUMBERS], irq[FXT_NUMBERS];
 	/* numbers of names of arguments */
 	uint16_t path, types, caller[2], site, payload, unit[4];
-	uint16_t missing; /* number of the category of what is missing */
+	uint16_t missing; /* number of the category for gaps */
 	struct fxt_owner *thread, *cpu;
 	uint32_t threads, cpus;
 	uint64_t function_tracks;

@@ -4,7 +4,7 @@
 #include "base/escape.h"
 #include "ktread/ktread.h"
 
-/* mark of a reference to a string that follows; the other bits are its length */
+/* bit that marks a string that follows; the other bits are the length of the string */
 #define INLINE		 0x8000u
 #define STRING_MOST	 1024u /* maximum length of a string that has a number */
 #define NAME_MOST	 256u  /* maximum length of the name of an event or object */

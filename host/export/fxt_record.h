@@ -22,7 +22,10 @@
 #define FXT_THREADS   255u	/* largest number of a thread */
 #define FXT_ARGS_MOST 15u	/* maximum number of arguments of an event */
 #define FXT_IDLE      INT32_MIN /* weight of an idle thread */
-/* Bytes of a record that arguments may fill; the rest is for the words of the event that follow them. */
+/*
+ * Maximum number of bytes of a record that arguments may fill. The event needs the remaining bytes for the
+ * words after the arguments.
+ */
 #define FXT_ROOM (BASE_OUTPUT_LINE - 64)
 
 enum fxt_record_type {
@@ -77,7 +80,7 @@ struct fxt_stream {
 	uint64_t header; /* first word of that record, without its size and its number of arguments */
 	unsigned args, args_shift; /* number of arguments so far; the position of that number in `header` */
 	uint32_t strings;	   /* number of strings that have a number */
-	struct fxt_where thread[FXT_THREADS + 1]; /* by number; the threads that have one now */
+	struct fxt_where thread[FXT_THREADS + 1]; /* threads by reference number */
 	bool used[FXT_THREADS + 1];
 };
 
@@ -107,7 +110,7 @@ void fxt_wakeup(struct fxt_stream *stream, uint64_t time, uint32_t cpu, uint32_t
 /* Begin and end an event. `category` and `name` are numbers of strings. */
 void fxt_event_begin(struct fxt_stream *stream, enum fxt_event_type type, uint64_t time, unsigned thread,
 		     uint16_t category, uint16_t name);
-/* As fxt_event_begin(), with an untrusted name that has no number. */
+/* Does the same as fxt_event_begin(), for an untrusted name that has no number. */
 void fxt_event_begin_named(struct fxt_stream *stream, enum fxt_event_type type, uint64_t time,
 			   unsigned thread, uint16_t category, const char *name, size_t length);
 void fxt_event_end(struct fxt_stream *stream);

@@ -35,7 +35,7 @@ struct parquet_column {
 	const char *name;
 	enum parquet_type type;
 	bool required;			 /* true if each row has a value */
-	struct parquet_bytes values;	 /* for words: the number of the word, as 4 bytes */
+	struct parquet_bytes values;	 /* number of the word as 4 bytes, for columns of words */
 	struct parquet_bytes dictionary; /* the words of this row group */
 	uint8_t present[PARQUET_ROWS / 8];
 	uint32_t count; /* number of values that are not NULL */
@@ -45,7 +45,7 @@ struct parquet_column {
 	uint32_t keys, key_room;
 };
 
-/* Place of a column of a row group in the file. */
+/* Position in the file of one column of a row group. */
 struct parquet_chunk {
 	uint64_t dictionary, data, size; /* dictionary: 0 if there is none */
 };
@@ -70,7 +70,9 @@ struct parquet_file {
 
 /* Makes the folder `name` inside `run` for the parts of the table. Requires: columns have been set. */
 void parquet_open(struct parquet_file *file, int run, const char *name);
-/* Writes what is left. Stores an error in file->error. Frees all memory. */
+/*
+ * Writes all data that are not written yet. Stores an error in file->error. Frees all memory.
+ */
 void parquet_close(struct parquet_file *file);
 
 /* Implements parquet_row() when the row group is full. */

@@ -148,7 +148,7 @@ enum perfetto_unit {
 #define PROTOBUF_FIELD_MAX  (5u + PROTOBUF_VARINT_MAX) /* the key of the field, and a number */
 
 struct protobuf {
-	unsigned char *at;    /* place of the next byte to write */
+	unsigned char *at;    /* position of the next byte to write */
 	unsigned char *limit; /* end of the buffer */
 	bool overflow;
 };

@@ -16,7 +16,7 @@
 _Static_assert(LANES > SPANS_LOCKS, "a lane for every lock beside the nesting one");
 
 struct perfetto_lanes {
-	/* uuid of lane 0, which the uuids of the other lanes follow; 0 if no uuids are assigned yet */
+	/* uuid of lane 0; the uuids of lanes 1, 2, … are the next numbers; 0 if no uuids are assigned yet */
 	uint64_t uuid;
 	uint32_t life;	   /* value of the thread's `life` when it was described */
 	uint32_t process;  /* number of the process; 0: the owner was not described */

@@ -81,7 +81,7 @@ void distribution_write_number(struct base_output *out, distribution_number valu
 /* One distribution and its source. */
 struct stats {
 	struct ktread *trace;
-	const char *title; /* what was requested on the command line */
+	const char *title; /* the request, as given on the command line */
 	struct distribution distribution;
 	/* result of measuring pairs of events; NULL if the values are those of a field */
 	const struct pairs_result *pairs;

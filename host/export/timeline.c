@@ -82,11 +82,11 @@ void timeline_begin(struct timeline *timeline)
  */
 
 #define THREAD_COLUMNS 20u
-/* number of cached names; a thread's name is at the index given by the low bits of its id */
+/* number of cached names; the low bits of a thread's id are the index of its name */
 #define THREADS		  256u
 #define EVENT_COLUMNS_MIN 16u
 #define EVENT_COLUMNS_MAX 28u
-/* maximum number of bytes printed of the name of a thread or system call, once escaped */
+/* maximum length of the name of a thread or system call in the output, in bytes after escaping */
 #define NAME_MAX_BYTES 160u
 #define EVENTS	       (KTRX_EVENT_MAX + 1u)
 
@@ -317,8 +317,8 @@ static void write_ring_name(struct base_output *out, const struct ktread_ring *r
 }
 
 /*
- * Reports a gap. Overwritten slots are always the first slots of a ring. So as long as not all overwritten
- * slots were reported, missing slots count as overwritten.
+ * Reports a gap. Overwritten slots are always the first slots of a ring. So missing slots are reported as
+ * overwritten until all overwritten slots have been reported.
  */
 static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t slots, const char *where)
 {

@@ -146,8 +146,8 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 }
 
 /*
- * Reports what is missing after the last event of a ring: unreadable slots, and records that the ring
- * refused because it was full.
+ * Reports the losses after the last event of a ring: unreadable slots, and records that the ring refused
+ * because it was full.
  */
 static void finish_ring(struct walk *walk, uint32_t n)
 {

@@ -40,7 +40,7 @@ struct walk_clock {
 	uint64_t frequency;
 	/* start of the second that was last converted, first in ticks, then in ns */
 	uint64_t second, second_ns;
-	uint64_t last; /* time that the previous event got */
+	uint64_t last; /* time of the previous event */
 };
 
 /* The latest time that is written: far below the greatest signed 64-bit number. */
@@ -106,7 +106,7 @@ extern const struct walk_missing_words walk_missing_words[];
  */
 struct walk_sink {
 	void *context;
-	/* Each event, before the callbacks for what it means. */
+	/* Called for each event, before the callbacks for the meaning of this event. */
 	void (*event)(void *context, const struct ktread_event *event);
 	/* The state of a thread changed. */
 	threads_changed *thread;
@@ -157,7 +157,7 @@ struct walk {
 	struct span_names names;
 	struct walk_ring *rings;
 	struct functions functions;
-	uint64_t seen[THREADS_CPUS_MAX]; /* by CPU: time of the last event; 0 if there was none yet */
+	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event of each CPU; 0 if there was none yet */
 	uint64_t time;			 /* time of the current event in ns */
 	uint64_t events;
 	int error;	   /* 0 or a KTREAD_E_* that a callback stored */
@@ -166,7 +166,9 @@ struct walk {
 
 /* Creates the models. Call walk_close() in any case. Returns 0 or a negative KTREAD_E_*. */
 int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *sink);
-/* Passes all events, and then what is open at the end. Returns 0 or a negative KTREAD_E_*. */
+/*
+ * Passes all events, and then everything that is still open at the end. Returns 0 or a negative KTREAD_E_*.
+ */
 int walk_run(struct walk *walk);
 /* Frees the models, and stores their results. Requires: `walk` was zeroed before walk_open(). */
 void walk_close(struct walk *walk, struct export_report *report);
@@ -192,7 +194,7 @@ enum walk_name_kind {
 
 struct walk_name {
 	enum walk_name_kind kind;
-	uint64_t number; /* for WALK_NAME_CALL and WALK_NAME_IRQ */
+	uint64_t number; /* of the call or interrupt, for WALK_NAME_CALL and WALK_NAME_IRQ */
 	size_t length;	 /* length of `text`; 0 for WALK_NAME_CALL and WALK_NAME_IRQ until walk_name_text() */
 	char text[SPAN_NAMES_MOST]; /* not escaped; not terminated */
 };
