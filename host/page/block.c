@@ -5,7 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#define LEVEL	    1 /* of zlib: higher levels save a few percent of space, and take twice the time */
+/* Level of compression. Higher levels of zlib save a few percent of space, and take twice as much time. */
+#define LEVEL	    1
 #define OUTPUT_STEP ((size_t)256 << 10)
 
 struct page_block {

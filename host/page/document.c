@@ -78,7 +78,7 @@ int page_write_document(struct page *page, struct base_output *out)
 	put_json(out, head, size);
 	base_output_text(out, END);
 	status = page_write_blocks(page, take_block, out);
-	/* After an error of reading, the page shows what was read. */
+	/* If reading fails, the page shows the events that were read before the error. */
 	base_output_text(out, rest);
 	return status;
 }

@@ -24,7 +24,7 @@ struct page_events {
 	/* Events of one ring and one CPU; a ring that CPUs share has a list for each CPU. */
 	struct page_event_list {
 		uint32_t ring, cpu, count;
-		uint64_t time, slot; /* of the last event */
+		uint64_t time, slot; /* time and slot of the last event */
 		struct page_bytes column[PAGE_EVENT_COLUMNS];
 		struct page_bytes callers[2]; /* slots, and addresses, of events with callers */
 		uint64_t caller_slot;

@@ -71,7 +71,10 @@ static void write_types(struct base_output *out, const struct ktread *trace)
 	base_output_text(out, "]");
 }
 
-/* Begins a member whose value is a document that another command prints. Ends what is buffered in `out`. */
+/*
+ * Begins a member whose value is a document that another command prints. Writes the text that is still
+ * buffered in `out`.
+ */
 static int begin_document(struct base_output *out, struct base_output *inner, const char *key,
 			  const char *schema)
 {

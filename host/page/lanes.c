@@ -14,7 +14,7 @@
 #define STRINGS_MOST (UINT32_C(1) << 18)
 #define TEXT_MOST    ((size_t)16 << 20)
 
-#define LENGTH_MOST 4096u /* maximum number of bytes of a string; the rest is cut off */
+#define LENGTH_MOST 4096u /* maximum number of bytes of a string; longer strings are cut */
 
 /* Appends the string, escaped for viewers that show UTF-8, after its length. */
 static void describe(struct page_bytes *to, const char *text, size_t length)

@@ -27,10 +27,10 @@ struct tally;
 
 struct page_options {
 	const char *file; /* name of the trace, as the page shows it; NULL: none; borrowed */
-	const char *path; /* with which the trace was opened; it is left out of notes; NULL: none; borrowed */
+	const char *path; /* path of the trace, which is removed from notes; NULL: none; borrowed */
 	/* names for addresses; NULL: none; borrowed */
 	struct symbols *symbols;
-	const char *version; /* of the program, as the page shows it; NULL: none; borrowed */
+	const char *version; /* version of the program that the page shows; NULL: none; borrowed */
 	/* true if the head contains the verdict of `ktrace why`, for which the whole trace is read */
 	bool verdict;
 	/*
@@ -77,8 +77,8 @@ int page_write_blocks(struct page *page, page_take *take, void *context);
 int page_write_window(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context);
 
 /*
- * Opens a page without a head, for page_write_window() and page_count(). Reads nothing of the trace.
- * Otherwise like page_open().
+ * Opens a page without a head, for page_write_window() and page_count(). Does not read the trace. All else is
+ * as for page_open().
  */
 int page_open_window(struct page **page, struct ktread *trace, const struct page_options *options);
 

@@ -181,7 +181,7 @@ static void note_loss(struct page_pass *pass, const struct ktread_event *event)
 		pass->seen[event->cpu] = event->stamp;
 }
 
-/* Adds gaps for what is missing after the last event of each ring. */
+/* Adds gaps for the slots that are missing after the last event of each ring. */
 static void note_tails(struct page_pass *pass)
 {
 	for (uint32_t n = 0; n < ktread_info(pass->page->trace)->rings; n++) {

@@ -62,16 +62,16 @@ struct page_begun {
 /* A thread or a CPU, and the lane on which it is drawn. */
 struct page_owner {
 	uint32_t lane; /* plus 1; 0: it has none yet */
-	uint32_t life; /* of a thread: value of its `life` when it got the lane */
-	/* of a thread: its enum threads_state; of a CPU: 1 + index of the running thread, 0 if unknown */
+	uint32_t life; /* value of the thread's `life` when the lane was made */
+	/* enum threads_state of a thread; or for a CPU, 1 + index of the thread that it runs, 0 if unknown */
 	uint32_t state;
-	uint32_t cpu;		   /* of a running thread */
-	bool idle;		   /* of a thread: it is an idle thread */
+	uint32_t cpu;		   /* CPU on which the thread runs */
+	bool idle;		   /* true if this is an idle thread */
 	uint32_t depth;		   /* number of elements of `nest` in use */
 	struct page_begun current; /* the state */
-	/* of a thread: the wakeup that made it runnable; `other`: 1 + the waker's lane; 0: there was none */
+	/* wakeup that made the thread runnable; `other` is 1 + the lane of the waker, or 0 without a waker */
 	struct page_begun woken;
-	/* of a CPU: requests that other CPUs have sent and this CPU has not yet received */
+	/* requests that other CPUs have sent to this CPU, and that it has not yet received */
 	struct page_request {
 		struct page_begun sent;
 		uint64_t what; /* bits of the requested actions */
@@ -96,7 +96,7 @@ struct page_functions {
 		struct page_begun *open;
 	} * track;
 	uint32_t tracks, room;
-	unsigned flags; /* of the slices that end now */
+	unsigned flags; /* flags of the slices that end now */
 };
 
 struct page_pass {
@@ -119,13 +119,13 @@ struct page_pass {
 	const struct ktread_event *event; /* the current one */
 	struct page_owners cpus, of_threads;
 	struct page_ring {
-		uint64_t seen; /* stamp of its last event */
-		uint64_t lost; /* number of its missing slots that were reported */
+		uint64_t seen; /* timestamp of the ring's last event */
+		uint64_t lost; /* number of missing slots that were reported */
 		bool begun;
 	} * ring;
-	uint64_t seen[THREADS_CPUS_MAX]; /* by CPU: stamp of the last event; 0 if there was none yet */
-	uint64_t last;			 /* stamp of the last event */
-	uint32_t events;		 /* of this block */
+	uint64_t seen[THREADS_CPUS_MAX]; /* timestamp of each CPU's last event; 0: none yet */
+	uint64_t last;			 /* timestamp of the last event */
+	uint32_t events;		 /* number of events in this block */
 	int error;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a page has beside slices and events: arrows, counters and gaps. */
+/* Arrows, counters and gaps: the data of a page other than slices and events. */
 #ifndef PAGE_SERIES_H
 #define PAGE_SERIES_H
 
@@ -14,9 +14,9 @@
 enum page_arrow_kind { PAGE_ARROW_WAKE, PAGE_ARROW_IPI };
 
 struct page_arrow {
-	uint64_t time;		 /* of the cause, in ns */
+	uint64_t time;		 /* time of the cause, in ns */
 	uint64_t length;	 /* time until the effect; 0: unknown */
-	uint64_t slot;		 /* of the event that is the cause, in ring `ring` */
+	uint64_t slot;		 /* index of the event that is the cause, in ring `ring` */
 	uint32_t ring, from, to; /* `from`, `to`: lanes */
 	uint8_t kind;
 };
@@ -41,7 +41,7 @@ struct page_counters {
 		struct page_bytes column[2];
 	} * counter;
 	uint32_t count, room;
-	/* by event id: number of the counter of its first field, plus 1; 0: none yet */
+	/* indexed by event id: 1 + the number of the counter of the event's first field; 0: no counter yet */
 	uint32_t first[KTRX_EVENT_MAX + 1];
 };
 

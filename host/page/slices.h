@@ -27,7 +27,7 @@ enum page_class {
 	PAGE_CLASS_FUNCTION,
 };
 
-/* Rows of a lane; each lock has a row of its own. */
+/* Rows of a lane. Each lock has a separate row. */
 #define PAGE_ROW_STATE 0u
 #define PAGE_ROW_NEST  1u
 #define PAGE_ROWS      (PAGE_ROW_NEST + 1u + SPANS_LOCKS)
@@ -36,8 +36,8 @@ enum page_class {
 #define PAGE_SLICE_END_UNKNOWN	 2u
 
 struct page_slice {
-	uint64_t begin, duration; /* in ns */
-	uint64_t slot;		  /* of the event that begins the slice, in ring `ring` */
+	uint64_t begin, duration; /* times in ns */
+	uint64_t slot;		  /* index of the event that begins the slice, in ring `ring` */
 	uint32_t ring;
 	uint32_t lane;
 	uint32_t name;	/* string */

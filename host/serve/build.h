@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Makes the data of the page, in a process of its own, and writes it as frames. */
+/* Makes the data of the page in a separate process, and writes the data as frames. */
 #ifndef SERVE_BUILD_H
 #define SERVE_BUILD_H
 

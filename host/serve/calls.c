@@ -14,7 +14,7 @@ static const char *const types[SERVE_KINDS] = {
 	[SERVE_HTML] = "text/html; charset=utf-8",
 };
 
-/* The page contains a policy of its own, which allows its script. Both policies apply. */
+/* The page also contains a content security policy, which allows the page's script. Both policies apply. */
 static const char *const policies[SERVE_KINDS] = {
 	[SERVE_JSON] = "default-src 'none'; frame-ancestors 'none'; sandbox",
 	[SERVE_BYTES] = "default-src 'none'; frame-ancestors 'none'; sandbox",

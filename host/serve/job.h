@@ -21,19 +21,19 @@ enum serve_kind {
 	SERVE_KINDS,
 };
 
-/* The beginning of what a job writes. */
+/* The first bytes that a job writes. */
 struct serve_begin {
-	uint32_t status; /* of HTTP */
+	uint32_t status; /* status code of HTTP */
 	uint32_t kind;	 /* enum serve_kind */
 };
 
 struct serve_job {
 	pid_t pid; /* 0: no process */
 	int descriptor;
-	unsigned char *bytes; /* what the job wrote so far */
+	unsigned char *bytes; /* bytes that the job has written so far */
 	uint32_t room;
 	size_t length;
-	uint64_t deadline; /* in ms of the caller's clock */
+	uint64_t deadline; /* time in ms of the caller's clock */
 };
 
 /* Runs in the new process. Returns its exit status: 0 if the answer is complete. */
@@ -42,8 +42,8 @@ typedef int serve_work(void *context, const void *request, int descriptor);
 /* Starts a process. Returns 0 or an errno. */
 int serve_job_start(struct serve_job *job, serve_work *work, void *context, const void *request);
 /*
- * Reads what is available, up to a few megabytes. Returns true if the job has closed its pipe, or has written
- * too much.
+ * Reads the bytes that are available, up to a few megabytes. Returns true if the job has closed its pipe, or
+ * has written too much.
  */
 bool serve_job_read(struct serve_job *job);
 /*
@@ -51,12 +51,12 @@ bool serve_job_read(struct serve_job *job);
  * has succeeded.
  */
 bool serve_job_end(struct serve_job *job, bool done);
-/* Removes the first `length` bytes of what was read. */
+/* Removes the first `length` bytes from the buffer of bytes that were read. */
 void serve_job_drop(struct serve_job *job, size_t length);
 /* Ends the process and frees the answer. */
 void serve_job_free(struct serve_job *job);
 
-/* For the job: writes all bytes. Returns 0 or an errno. */
+/* Called in the job's process: writes all bytes. Returns 0 or an errno. */
 int serve_write(int descriptor, const void *bytes, size_t length);
 /* For the job: write the beginning of an answer, or a whole answer that is an error. Return 0 or an errno. */
 int serve_begin(int descriptor, uint32_t status, enum serve_kind kind);

@@ -91,7 +91,10 @@ static bool is(struct word word, const char *text)
 	return word.length == strlen(text) && memcmp(word.text, text, word.length) == 0;
 }
 
-/* Removes the part before `separator` from the rest, and returns it. Without separator, returns the rest. */
+/*
+ * Removes the text before `separator` from *rest, and returns this text. If there is no separator, returns
+ * all of *rest.
+ */
 static struct word cut(struct word *rest, char separator)
 {
 	const char *end = rest->length ? memchr(rest->text, separator, rest->length) : NULL;
@@ -143,8 +146,8 @@ static int digit(char letter)
 }
 
 /*
- * Decodes %XX, and + as a blank. Returns false if the text is too long, is no UTF-8, or has control
- * characters.
+ * Decodes %XX, and turns + into a space. Returns false if the text is too long, is not UTF-8, or contains
+ * control characters.
  */
 static bool decode(struct word word, char to[SERVE_WHERE + 1])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Requests of a browser: what they ask for, and whether they may. These functions use only their arguments,
- * and trust no byte of a request.
+ * Parses requests of a browser, and decides whether a request is allowed. These functions use only their
+ * arguments, and trust no byte of a request.
  */
 #ifndef SERVE_REQUEST_H
 #define SERVE_REQUEST_H
@@ -48,8 +48,8 @@ struct serve_request {
 	enum serve_what what;
 	uint64_t from, until; /* times in ns since the first event, both inclusive */
 	uint64_t limit;	      /* maximum number of events in the answer */
-	uint64_t number;      /* of a block */
-	uint64_t ring, slot;  /* of an event's id */
+	uint64_t number;      /* number of a block */
+	uint64_t ring, slot;  /* parts of an event's id */
 	bool has_time;	      /* true if `time` is the time of the event with this id */
 	uint64_t time;
 	char where[SERVE_WHERE + 1]; /* expression; "" if there is none */

@@ -15,8 +15,8 @@
 
 struct serve_options {
 	const char *name;    /* begins messages */
-	const char *version; /* of the program, as the page shows it */
-	const char *path;    /* of the trace: a regular file */
+	const char *version; /* version of the program, which the page shows */
+	const char *path;    /* path of the trace, which must be a regular file */
 	uint16_t port;	     /* 0: any free port */
 	bool browser;	     /* true: open a browser */
 	uint64_t whole;	     /* a trace with more events than this is not sent whole, but in windows */

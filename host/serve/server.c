@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The daemon of libmicrohttpd, and what it calls for each request. */
+/* The daemon of libmicrohttpd, and the callbacks that it calls for each request. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -19,7 +19,7 @@
 #define SERVE_SEND_MS	  120000u
 #define SERVE_JOB_MS	  120000u
 
-/* A connection. All of them are in a list, from the one that has waited longest. */
+/* A connection. All connections are in a list; the connection that has waited longest comes first. */
 struct serve_peer {
 	struct serve_peer *previous, *next;
 	int socket;
@@ -29,7 +29,7 @@ struct serve_peer {
 
 /* A request whose head has been received. */
 struct serve_call {
-	struct serve_call *next; /* in the list of calls that wait for a job, or whose job runs */
+	struct serve_call *next; /* next call in the list of calls that wait for a job, or whose job runs */
 	char *target;
 	struct MHD_Connection *connection;
 	struct serve_peer *peer;

@@ -29,7 +29,7 @@ struct serve_survey {
 	struct row *cpu[TALLY_CPUS]; /* NULL: the CPU has no events; the last one is for unknown CPUs */
 	struct row **thread[TALLY_THREAD_PAGES];
 	uint32_t threads;  /* number of threads that have a row */
-	struct row rest;   /* of threads that have none */
+	struct row rest;   /* events of all threads that have no row */
 	uint64_t *missing; /* by ring: number of slots that are missing */
 };
 
@@ -159,7 +159,7 @@ const struct tally *serve_survey_tally(const struct serve_survey *survey)
 
 /* ---- Writing ---- */
 
-/* What is written. */
+/* The output. */
 struct writing {
 	const struct serve_survey *survey;
 	struct page page; /* only for its times */
@@ -240,9 +240,10 @@ static void add_density(struct writing *writing, enum page_lane_kind kind, uint3
 	write_density(writing, writing->lane++, row);
 }
 
-/* What is known of a ring while its gaps are searched. */
+/* State of a ring during the search for its gaps. */
 struct ring_gaps {
-	uint64_t seen; /* stamp of its last event; at first that of the trace's first event */
+	/* timestamp of the ring's last event; before this event, the timestamp of the trace's first event */
+	uint64_t seen;
 	uint64_t lost; /* number of missing slots for which a gap was added */
 	bool begun;
 };
