@@ -37,7 +37,7 @@ struct check_order {
 	bool certain; /* true if the order of all events in the trace is certain */
 	/* true if `doubt` is known; if false, any two events on different CPUs may be out of order */
 	bool measured;
-	uint64_t doubt; /* in ticks */
+	uint64_t doubt; /* uncertainty of the order between CPUs, in ticks */
 	struct keyed table[RULES_MAX + 1];
 	struct check_waiting waiting[CHECK_ORDER_WAITING];
 	uint32_t count;

@@ -20,10 +20,10 @@ struct keyed_entry {
 	uint64_t key[KEYED_WORDS];
 	uint64_t stamp; /* timestamp at which the thing began */
 	uint64_t time;	/* time at which it began, counted as in threads.h */
-	uint64_t count; /* for use by the table's owner */
+	uint64_t count; /* only the owner of the table uses this field */
 	uint32_t cpu, thread;
-	uint16_t off; /* for use by the table's owner */
-	bool known;   /* for use by the table's owner */
+	uint16_t off; /* only the owner of the table uses this field */
+	bool known;   /* only the owner of the table uses this field */
 };
 
 /* A zero-initialised structure is ready for use. */

@@ -17,9 +17,9 @@ struct reading {
 	struct threads *threads;
 	struct spans *spans;
 	struct wellknown_table known;
-	uint64_t stamp; /* of the current change: that of the event, or of the beginning of a gap */
-	uint64_t *seen; /* by CPU: time of its last event */
-	uint64_t *last; /* by CPU: stamp of its last event */
+	uint64_t stamp; /* timestamp of the current change, which is an event or the beginning of a gap */
+	uint64_t *seen; /* time of each CPU's last event */
+	uint64_t *last; /* timestamp of each CPU's last event */
 	struct open {
 		uint64_t from;
 		uint32_t cpu;

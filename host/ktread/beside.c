@@ -18,7 +18,8 @@ struct item {
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");
 
 /*
- * A source of records that is read beside a trace, and its state. All rings of the source share this struct.
+ * The state of an additional source, whose records are merged into a trace. All rings of the source share
+ * this struct.
  */
 struct beside {
 	struct ktread_beside_source source;

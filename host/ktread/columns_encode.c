@@ -196,7 +196,7 @@ static void add_first(struct ktread_columns *columns, struct ktread_columns_trai
 	last->event = KTRX_W0_EVENT(slot[0]);
 }
 
-/* Assigns slots to groups. Requires: regular[] and lap[] are set. */
+/* Divides the slots into groups. Requires: regular[] and lap[] are set. */
 static void survey_v2(struct ktread_columns *columns, const uint32_t (*slot)[8], uint32_t slots)
 {
 	struct ktread_columns_trail last = { 0 };

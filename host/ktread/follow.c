@@ -30,9 +30,9 @@
 #define SEARCH_MS 1000u
 #define GUESS_MS  100u /* time in ms between attempts to find a ring's reserve word */
 #define CLOCKS_MS 250u /* time in ms between readings of the guest's clock measurements */
-/* for all rings together: maximum number of slots that were read but not yet handed out */
+/* maximum number of slots of all rings together that were read but not yet handed out */
 #define WAITING_MOST (UINT32_C(1) << 20)
-/* for one ring: maximum number of slots that were read but not yet handed out */
+/* maximum number of slots of one ring that were read but not yet handed out */
 #define WAITING_RING (UINT32_C(1) << 18)
 #define NAMES_MS     1000u /* time in ms between readings of the names of threads */
 /* if options.sample is set: smallest value of the maximum number of slots that a poll reads of each ring */

@@ -78,7 +78,7 @@ struct ktread_follow_look {
  */
 int ktread_follow_ring_open(struct ktread_follow_ring *follow);
 void ktread_follow_ring_close(struct ktread_follow_ring *follow);
-/* Reads what was recorded in the ring since the last poll. Returns 0 or an error. */
+/* Reads the slots that were recorded in the ring since the last poll. Returns 0 or an error. */
 int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktread_follow_look *look);
 /* Returns the number of items whose timestamp is not later than `stamp`. */
 uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64_t stamp);

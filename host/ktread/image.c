@@ -205,7 +205,7 @@ static uint64_t newest_anchor(const struct ktread_layout *layout)
 struct boot {
 	uint64_t position, nonce, stamp;
 	bool persistent;
-	uint64_t order; /* for a root in persistent memory: number of the boot */
+	uint64_t order; /* number of the boot, if the root is in persistent memory */
 };
 
 static struct boot describe_boot(const struct ktread_image *image, const struct ktread_layout *layout)

@@ -36,7 +36,7 @@ struct ktread_image_block {
 	uint64_t self; /* virtual address */
 	uint64_t length;
 	uint64_t physical; /* physical address */
-	uint64_t boot;	   /* for a block in persistent memory: number of the boot; otherwise 0 */
+	uint64_t boot;	   /* number of the boot, if the block is in persistent memory; otherwise 0 */
 };
 
 struct ktread_image {

@@ -13,7 +13,7 @@
 /* The root of a v2 trace. */
 
 #define KTREAD_ROOT_MAX 65536u /* maximum size of a root in bytes */
-/* maximum number of sections that are read; further ones count as unknown */
+/* maximum number of sections that are read; all further sections are reported as unknown */
 #define KTREAD_SECTION_MAX 256u
 
 /*

@@ -148,8 +148,8 @@ static uint32_t reason_of(int32_t raw)
 }
 
 /*
- * Decodes what was denied. It is at offset `at` of the payload. The reason decides whether it is a set of
- * rights, a number, an address or a file path.
+ * Decodes the denied rights or object at offset `at` of the payload. The reason decides whether the data are
+ * a set of rights, a number, an address or a file path.
  */
 static void take_denied(struct ktread_proc_record *record, uint32_t at)
 {
@@ -268,7 +268,7 @@ bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc
 		return take_faultend(record);
 	case KTRX_PROC_STRUCT_ARRAY:
 		return take_struct_array(record, layout);
-	default: /* for example NAMEI and USER: the whole payload is data */
+	default: /* in all other types, such as NAMEI and USER, the whole payload is data */
 		return true;
 	}
 }

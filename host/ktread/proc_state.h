@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The state of a process trace that is being read: its input, its reader, and what is known of processes. */
+/*
+ * The state of a process trace that is being read: its input, its reader, and the processes that have
+ * occurred.
+ */
 #ifndef KTREAD_PROC_STATE_H
 #define KTREAD_PROC_STATE_H
 
@@ -158,11 +161,10 @@ struct ktread_proc_reader {
 	const struct ktread_proc_layout *layout; /* for the BSDs: layout of a head */
 	const struct ktread_proc_layout
 		/*
-		 * for the BSDs: layout of a head with KTREAD_BSD_VERSIONED; NULL: the format has no such
-		 * heads
+		 * layout of a record head with KTREAD_BSD_VERSIONED; NULL: the format has no such heads
 		 */
 		*versioned;
-	/* Reads what comes before the first record, if anything does. Returns 0 or an error. */
+	/* Reads the data before the first record, if there are any. Returns 0 or an error. */
 	int (*begin)(struct ktread_proc *trace);
 	/*
 	 * Reads the next record, and sets trace->record and trace->used. Returns 1, 0 at the end (perhaps

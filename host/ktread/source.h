@@ -31,7 +31,7 @@ struct ktread_memory {
 	bool live;	  /* the memory may change while it is read */
 	bool callers;	  /* a function of the caller reads the memory, and sets no error message */
 	bool ram;	  /* the source is a RAM file, whose map depends on the root that is found in it */
-	uint16_t machine; /* for a RAM file: its ELF machine if the caller has given it, otherwise 0 */
+	uint16_t machine; /* ELF machine of a RAM file, if the caller has given it; otherwise 0 */
 	uint64_t size;
 	uint64_t missing; /* number of bytes that an ELF core describes, but that are not in its file */
 	char *name;	  /* name of the memory in messages */

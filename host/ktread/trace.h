@@ -251,11 +251,12 @@ struct ktread {
 	unsigned char *build_id;
 	char *note, *registers;
 	uint64_t first_stamp;
-	uint64_t seek_spacing; /* as in struct ktread_seek; set by tests, so that they can use small rings */
+	/* has the same meaning as in struct ktread_seek; tests set it, because their rings are small */
+	uint64_t seek_spacing;
 	/* number of the ring that ktread_next_by_ring() or ktread_next_briefs() is reading */
 	uint32_t unmerged;
 	int status;		    /* the error after which nothing more is read; 0: none */
-	int (*stop)(void *context); /* as given to ktread_set_stop() */
+	int (*stop)(void *context); /* the function that was given to ktread_set_stop() */
 	void *stop_context;
 	char *warning[KTREAD_MAX_WARNINGS];
 	uint32_t warnings, warnings_returned;

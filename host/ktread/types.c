@@ -150,8 +150,8 @@ int ktread_value(const struct ktread_event *event, uint32_t n, struct ktread_val
 	if (n >= event->type->fields)
 		return ktread_fail(KTREAD_E_ARGUMENT, "%s has no field %u", event->type->name, n);
 	/*
-	 * Step over the fields before it. Only strings must be read for that, because they state their
-	 * length.
+	 * Skip the fields before this field. To find the end of a string, its length must be read; all other
+	 * types have a fixed size.
 	 */
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t width = width_of(event->type->field[i].type);

@@ -242,7 +242,7 @@ static int v1_seek(struct ktread *trace, struct ktread_cursor *cursor)
 			     ? 0
 			     : ktread_v1_ring_seek(ring, want->since, want->until, trace->seek_spacing);
 
-	/* the slots before the window count as records */
+	/* each slot before the window is assumed to be a record */
 	cursor->ring.records = ring->taken;
 	return status;
 }

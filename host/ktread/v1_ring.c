@@ -230,7 +230,7 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 		if (status < 0)
 			return status;
 		if (!has_empty_slot(ring->window, (uint32_t)count)) {
-			free(ring->place); /* of a window that had only empty slots */
+			free(ring->place); /* it describes a window that had only empty slots */
 			ring->place = NULL;
 			return (int)count;
 		}

@@ -7,7 +7,7 @@
 #include "message.h"
 #include "versions.h"
 
-#define RUNNING_SLOTS 256u /* for a running guest: number of slots that one call reads */
+#define RUNNING_SLOTS 256u /* number of slots that one call reads from a running guest */
 #define SLOT_WORDS    (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
 static size_t buffer_bytes(const struct ktread_v2_ring *ring)

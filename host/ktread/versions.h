@@ -122,8 +122,9 @@ struct ktread_v1_ring {
 	uint64_t slots;	   /* number of slots that can be read */
 	uint64_t start;	   /* number of the slot that contains the oldest record */
 	uint64_t taken;	   /* number of slots read so far, counted from slot `start` on */
-	uint64_t end;	   /* value of `taken` at which reading ends; `slots`, unless a window was searched */
-	uint64_t stamp;	   /* timestamp of the last record read */
+	/* value of `taken` at which reading ends; it is `slots`, unless only a window is read */
+	uint64_t end;
+	uint64_t stamp; /* timestamp of the last record read */
 	struct ktrx1_record *window;
 	uint32_t window_slots;
 	bool unsorted;
@@ -139,7 +140,7 @@ struct ktread_v1_ring {
 	const struct ktrx1_record *handed; /* the first record of those that were handed out last */
 };
 
-/* Returns the place of record `n` of those that were handed out last. */
+/* Returns the position of record `n` among the records that were handed out last. */
 static inline uint64_t ktread_v1_ring_place(const struct ktread_v1_ring *ring, uint64_t n)
 {
 	return ring->place ? ring->place[n] : ring->origin + n;
@@ -199,13 +200,14 @@ struct ktread_v2_ring {
 	uint32_t ring;
 	uint64_t begin, head; /* indices of the first slot to be read, and of the slot after the last one */
 	uint64_t index;	      /* index of the next slot */
-	uint64_t stop; /* index of the slot at which reading ends; `head`, unless a window was searched */
+	/* index of the slot at which reading ends; it is `head`, unless only a window is read */
+	uint64_t stop;
 	uint64_t reference; /* the whole timestamp from which the next whole timestamp is computed */
 	struct ktread_stamp_start start;
 	uint64_t lost; /* number of slots lost since the last record */
 	/* number of slots that were lost right before events that the filter has rejected */
 	uint64_t rejected_lost;
-	uint64_t outside;    /* as in struct ktread_ring */
+	uint64_t outside;    /* has the same meaning as in struct ktread_ring */
 	bool passed;	     /* true if an event was later than the window of the filter */
 	uint64_t last_stamp; /* timestamp of the last item that was handed out */
 	uint64_t decoded, invalid;

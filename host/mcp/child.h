@@ -14,7 +14,7 @@ struct mcp_output {
 	int descriptor; /* negative: the pipe has ended */
 	char *text;
 	size_t length, most;
-	bool cut; /* there was more than `most` bytes; the rest was discarded */
+	bool cut; /* the output was longer than `most` bytes, and was cut */
 };
 
 struct mcp_child {
@@ -34,7 +34,7 @@ struct mcp_child {
  * empty. Keeps at most `most` bytes of its output. Returns 0 or an errno.
  */
 int mcp_child_start(struct mcp_child *child, const char *path, char *const *words, int folder, size_t most);
-/* Reads what is available. If the output is longer than its limit, kills the program. */
+/* Reads the output that is available. If the output is longer than its limit, kills the program. */
 void mcp_child_read(struct mcp_child *child);
 /* Returns whether the program has closed its output. */
 bool mcp_child_is_done(const struct mcp_child *child);

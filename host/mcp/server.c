@@ -162,7 +162,7 @@ static void read_input(struct mcp_server *server)
 struct polled {
 	struct pollfd descriptor[1 + 2 * MCP_CALLS];
 	nfds_t count;
-	int timeout; /* in milliseconds; negative: none */
+	int timeout; /* timeout in milliseconds; negative: none */
 };
 
 static void add_polled(struct polled *polled, int descriptor)

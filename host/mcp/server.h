@@ -22,14 +22,14 @@ struct mcp_call {
 	uint64_t number; /* calls start in the order of their numbers */
 	struct mcp_line line;
 	struct mcp_child child; /* child.pid is 0 until the command starts */
-	double deadline;	/* in seconds of CLOCK_MONOTONIC */
+	double deadline;	/* time in seconds of CLOCK_MONOTONIC */
 };
 
 struct mcp_server {
 	const struct mcp_options *options;
 	struct mcp_folder folder;
 	struct mcp_call calls[MCP_CALLS];
-	uint64_t number; /* of the newest call */
+	uint64_t number; /* number of the newest call */
 	char *input;	 /* MCP_LINE_MOST bytes */
 	size_t length;	 /* number of bytes in `input` */
 	bool discarding; /* the current line is too long */

@@ -125,7 +125,7 @@ static const struct argument of_sql[] = {
 #define TOOL_LISTS 3
 
 struct mcp_tool {
-	const char *name; /* of the tool, and of the command */
+	const char *name; /* name of the tool, and of the command that it runs */
 	const char *title;
 	const char *about;
 	const struct argument *lists[TOOL_LISTS];

@@ -158,7 +158,7 @@ struct states {
 	struct threads *threads;
 	struct gaps *gaps;
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8]; /* events that change states */
-	/* by thread: index of the row with its state, plus 1; 0: none */
+	/* indexed by thread: 1 + index of the row with the thread's state; 0: none */
 	uint64_t *open;
 	uint32_t room;
 	int error;

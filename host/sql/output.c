@@ -165,8 +165,8 @@ static bool write_json(struct sql_writer *writer)
 }
 
 /*
- * Writes a cell of a CSV file. A spreadsheet would run a text that begins with = + - or @ as a formula, also
- * after blanks, so such a text gets an apostrophe before it.
+ * Writes a cell of a CSV file. A spreadsheet would run a text that begins with = + - or @ as a formula, even
+ * if spaces come first, so an apostrophe is written before such a text.
  */
 static void write_csv_cell(struct base_output *out, const char *text, bool is_text)
 {

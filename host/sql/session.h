@@ -201,7 +201,7 @@ struct sql {
 
 	struct sql_events *events; /* events[0] is table `events` */
 	uint32_t event_tables;
-	struct sql_type *type; /* by id */
+	struct sql_type *type; /* indexed by event id */
 
 	struct sql_rows rows[SQL_STORES];
 	struct tally *tally; /* NULL: not counted yet */
