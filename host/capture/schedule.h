@@ -26,7 +26,7 @@ struct capture_schedule {
 	uint64_t deadline; /* time at which the run ends; 0: none */
 	/* the run ends when the 8 bytes at this offset of the RAM file become `word`; 0: no such end */
 	uint64_t word, position;
-	const char *input; /* script that is typed on the first serial line (schedule/input.h); NULL: none */
+	const char *input; /* script that is typed on the first serial line (schedule/parts.h); NULL: none */
 	/* ranges of memory whose accesses are recorded, and the number of newest accesses that are stored */
 	struct schedule_watch watch[SCHEDULE_WATCHES];
 	uint32_t watches, records;

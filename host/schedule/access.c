@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "access.h"
+#include "parts.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "blocks.h"
-#include "match.h"
 #include "plugin/virtual.h"
 
 static struct schedule_control *control;

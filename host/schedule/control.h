@@ -147,7 +147,7 @@ struct schedule_control {
 	uint64_t word;
 	uint64_t position;	   /* file offset of these bytes in the RAM file; a multiple of 8 */
 	uint64_t disks;		   /* not 0: the machine has disks; set by the process that becomes QEMU */
-	char input[SCHEDULE_PATH]; /* script that is typed on the serial line (input.h); "": none */
+	char input[SCHEDULE_PATH]; /* script that is typed on the serial line (parts.h); "": none */
 	char ram[SCHEDULE_PATH];   /* the RAM file; set by the process that becomes QEMU */
 	struct schedule_functions functions;
 	struct schedule_mark mark;

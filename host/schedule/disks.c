@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "disks.h"
+#include "parts.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "blocks.h"
-#include "cpus.h"
 #include "qemu.h"
 
 static bool has_ports;

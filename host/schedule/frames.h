@@ -14,6 +14,7 @@
 #define SCHEDULE_FRAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "control.h"
@@ -61,5 +62,37 @@ void frames_loaded(unsigned cpu, uint8_t reg, uint64_t address);
  * too deep.
  */
 uint32_t frames_forgotten(void);
+
+/* ---- ends.c ---- */
+
+/*
+ * Decodes the parts of x86_64, AArch64 and RISC-V instructions that the functions above need: how a block
+ * ends, and which instructions save and load return addresses.
+ */
+
+/* Which part of a memory access belongs to the register. */
+enum ends_part {
+	ENDS_NONE,
+	ENDS_ALL,
+	ENDS_FIRST, /* the first 8 of 16 bytes; QEMU may report the halves one after the other */
+	ENDS_SECOND,
+};
+
+struct ends {
+	const char *target; /* QEMU's name of the architecture */
+	uint8_t link;	    /* the register with the return address; FRAMES_LINK if calls push it */
+	/* Sets `target`, `end` and `reg` of a block whose last instruction has these bytes. */
+	void (*classify)(struct frames_code *code, const unsigned char *bytes, size_t size);
+	/*
+	 * Returns whether the instruction stores the return address. NULL if calls push the return address:
+	 * then only calls and returns access it.
+	 */
+	enum ends_part (*saves)(const unsigned char *bytes, size_t size);
+	/* Returns whether the instruction loads the register with 8 bytes from memory. */
+	enum ends_part (*loads)(const unsigned char *bytes, size_t size, uint8_t reg);
+};
+
+/* Returns the functions for an architecture, NULL if it is none of the three. */
+const struct ends *ends_find(const char *target);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "functions.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "blocks.h"
-#include "ends.h"
 #include "frames.h"
-#include "mark.h"
 #include "plugin/code.h"
 #include "plugin/virtual.h"
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "hooks.h"
+#include "parts.h"
 
 #include <stddef.h>
-
-#include "blocks.h"
-#include "cpus.h"
 
 static const struct schedule_hooks *known;
 static bool (*is_wanted)(void);

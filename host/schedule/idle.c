@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "idle.h"
+#include "parts.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "blocks.h"
-#include "cpus.h"
 #include "qemu.h"
 
 static uint64_t blocks;		    /* blocks of code that were executed; only the CPUs' thread adds to it */

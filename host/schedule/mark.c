@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "mark.h"
+#include "parts.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "blocks.h"
 #include "plugin/virtual.h"
 
 #define PAGE	       UINT64_C(4096)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "noise.h"
+#include "parts.h"
 
 #define MEAN_LEAST   2000u /* ns */
 #define MEANS	     8u	   /* mean lengths: 2, 4 … 256 µs */

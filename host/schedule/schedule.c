@@ -16,22 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "accelerator.h"
-#include "access.h"
-#include "blocks.h"
-#include "control.h"
-#include "cpus.h"
-#include "disks.h"
-#include "functions.h"
-#include "hooks.h"
-#include "idle.h"
-#include "input.h"
-#include "mark.h"
-#include "noise.h"
-#include "plugin/qemu_plugin.h"
+#include "parts.h"
 #include "qemu.h"
-#include "watch.h"
-#include "yield.h"
 
 #define IDLE_STEP  INT64_C(100000000) /* length of a slice in ns while the machine only waits for input */
 #define FAIR_SLICE INT64_C(20000)     /* length of a slice in ns without a seed */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "watch.h"
+#include "parts.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "blocks.h"
 
 #define PAGE UINT64_C(4096)
 

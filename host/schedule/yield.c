@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "yield.h"
+#include "parts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "blocks.h"
-#include "cpus.h"
 
 struct hint {
 	const char *target;

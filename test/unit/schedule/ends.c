@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "plugin/code.h"
-#include "schedule/ends.h"
+#include "schedule/frames.h"
 
 #define AT UINT64_C(0x80001000)
 

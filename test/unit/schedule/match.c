@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "schedule/match.h"
+#include "schedule/parts.h"
 
 #define KERNEL	UINT64_C(0xffffffff80201000) /* address of a virtual page */
 #define RAM	UINT64_C(0x201000)	     /* the physical page of KERNEL */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "schedule/noise.h"
+#include "schedule/parts.h"
 
 #define DRAWS 1000u
 #define CPUS  4u
