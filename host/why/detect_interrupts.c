@@ -97,6 +97,16 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 	return false;
 }
 
+/*
+ * Returns whether the interrupts are heartbeats, so the kernel's timer works but is set to very short times.
+ * If it is unknown what they interrupt, the CPU may do other work between them.
+ */
+static bool may_work_between_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return !why_has_stopped(evidence, cpu) && cpu->interrupts.pc == 0 && cpu->row.irqs &&
+	       cpu->row.heartbeats >= cpu->row.irqs / 10 * 9;
+}
+
 static void say_storm(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		      const struct storm *storm, struct why_finding *finding)
 {
@@ -104,8 +114,15 @@ static void say_storm(const struct why_evidence *evidence, const struct why_cpu 
 	char irq[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS], ticks[WHY_WORDS];
 
 	why_say_irq(storm->number, storm->name, irq, sizeof(irq));
-	finding_say(finding->base.what,
-		    "%s comes again and again on CPU %" PRIu32 ", which does nothing else", irq, cpu->number);
+	if (may_work_between_ticks(evidence, cpu))
+		finding_say(finding->base.what,
+			    "%s, which counts as a heartbeat, comes every %s on CPU %" PRIu32, irq,
+			    why_say_ticks(evidence, storm->span / storm->count, ticks, sizeof(ticks)),
+			    cpu->number);
+	else
+		finding_say(finding->base.what,
+			    "%s comes again and again on CPU %" PRIu32 ", which does nothing else", irq,
+			    cpu->number);
 	finding_evidence(&finding->base, "the last %" PRIu64 " came %s apart on average", storm->count,
 			 why_say_ticks(evidence, storm->span / storm->count, ticks, sizeof(ticks)));
 	finding_refer(&finding->base, interrupts->stamp, KTRX_HOLDER_CPU | cpu->number, 0);
@@ -127,8 +144,14 @@ static void say_storm(const struct why_evidence *evidence, const struct why_cpu 
 			&finding->base, "the CPU is at %s, called from %s",
 			why_say_standing(evidence, cpu, place, sizeof(place)),
 			why_say_call(evidence, cpu->frames ? cpu->frame[0] : 0, thread, sizeof(thread)));
-	finding_evidence(&finding->base,
-			 "its handler does not clear the cause of the interrupt, or raises it again");
+	if (may_work_between_ticks(evidence, cpu)) {
+		finding_evidence(&finding->base, "the timer is set to a very short time again and again");
+		finding_say(finding->base.advice,
+			    "record ip in irq.enter, which shows what the interrupts interrupt");
+	} else {
+		finding_evidence(&finding->base,
+				 "its handler does not clear the cause of the interrupt, or raises it again");
+	}
 }
 
 int why_detect_irq_storm(const struct why_evidence *evidence, struct why_findings *findings)
@@ -142,7 +165,9 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
 		    (!is_storm(evidence, cpu, &storm) && !is_flood(evidence, cpu, &storm)))
 			continue;
 		finding = why_finding_new(findings, WHY_IRQ_STORM,
-					  why_has_stopped(evidence, cpu) ? FINDING_CERTAIN : FINDING_LIKELY);
+					  why_has_stopped(evidence, cpu)	  ? FINDING_CERTAIN
+					  : may_work_between_ticks(evidence, cpu) ? FINDING_POSSIBLE
+										  : FINDING_LIKELY);
 		if (!finding)
 			return KTREAD_E_MEMORY;
 		say_storm(evidence, cpu, &storm, finding);

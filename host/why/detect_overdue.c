@@ -187,8 +187,12 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 	return false;
 }
 
-/* Returns whether the thread exists and is not one of the threads that wait without a timeout. */
-static bool still_runs(const struct why_evidence *evidence, const struct why_untimed_list *list, uint32_t id)
+/*
+ * Returns whether the thread exists and still runs from time to time: it does not wait without a timeout, or
+ * its wait is short compared with `quiet`, the number of ticks since it last woke the sleeper.
+ */
+static bool still_runs(const struct why_evidence *evidence, const struct why_untimed_list *list, uint32_t id,
+		       uint64_t quiet)
 {
 	const struct why_thread *thread = why_thread_find(evidence, id);
 	uint32_t at;
@@ -196,18 +200,16 @@ static bool still_runs(const struct why_evidence *evidence, const struct why_unt
 	if (!thread || thread->idle || why_is_gone(evidence, thread))
 		return false;
 	at = list->of[thread - evidence->thread];
-	return at == 0 || list->untimed[at - 1].deadline;
+	return at == 0 || list->untimed[at - 1].deadline ||
+	       why_untimed_ticks(evidence, &list->untimed[at - 1]) < quiet / 4;
 }
 
-/*
- * Returns whether a thread that has woken sleepers of the queue may wake sleepers again: it still exists and
- * does not wait without a timeout.
- */
+/* Returns whether a thread that has woken sleepers of the queue may wake sleepers again. */
 static bool has_waker(const struct why_evidence *evidence, const struct why_untimed_list *list,
-		      const struct why_queue *queue)
+		      const struct why_queue *queue, uint64_t quiet)
 {
 	for (uint32_t n = 0; n < queue->wakers && !queue->by_others; n++)
-		if (queue->waker[n].wakes && still_runs(evidence, list, queue->waker[n].thread))
+		if (queue->waker[n].wakes && still_runs(evidence, list, queue->waker[n].thread, quiet))
 			return true;
 	return false;
 }
@@ -231,7 +233,7 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_u
 		return;
 	if (by_irq && !one->irq_comes && one->usual < why_ms(evidence, FLOW_MS))
 		return;
-	if (!by_irq && !has_waker(evidence, list, queue))
+	if (!by_irq && !has_waker(evidence, list, queue, quiet))
 		return;
 	one->reason = RHYTHM;
 	if (one->irq_comes && one->untimed->by_table)
@@ -250,7 +252,7 @@ static void judge_habit(const struct why_evidence *evidence, const struct why_un
 
 	if (!why_habit_of(evidence, one->untimed, habit) || why_is_served(evidence, one->untimed))
 		return;
-	if (habit->waker ? !still_runs(evidence, list, habit->waker - 1)
+	if (habit->waker ? !still_runs(evidence, list, habit->waker - 1, one->ticks)
 			 : !habit->regular || habit->usual < why_ms(evidence, FLOW_MS))
 		return;
 	if (one->ticks < at_least(evidence, habit->regular ? LONG_MS : UNKNOWN_MS, habit->longest,

@@ -132,6 +132,21 @@ static void storm_between_ticks_is_found_after_gap(void **state)
 	assert_int_equal(why_count(WHY_IRQ_STORM), 1);
 }
 
+/*
+ * The kernel sets its timer to the next few microseconds again and again, and each of these interrupts is a
+ * heartbeat. It is unknown what they interrupt. So the CPU may do other work between them.
+ */
+static void frequent_ticks_are_only_possibly_a_storm(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	for (uint64_t n = 0; n < 4000; n++)
+		why_tick(800 * MS + n * 50000, 1, WORKER, 0);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	why_says("interrupt 0 (timer), which counts as a heartbeat, comes every 50.0 us on CPU 1");
+}
+
 static void few_interrupts_are_no_storm(void **state)
 {
 	(void)state;
@@ -374,6 +389,7 @@ int main(void)
 		TEST(repeated_interrupt_is_storm),
 		TEST(storm_is_found_in_small_ring),
 		TEST(storm_between_ticks_is_found_after_gap),
+		TEST(frequent_ticks_are_only_possibly_a_storm),
 		TEST(few_interrupts_are_no_storm),
 		TEST(slow_interrupts_are_no_storm),
 		TEST(frequent_ended_interrupts_are_no_storm),

@@ -204,6 +204,30 @@ static void wakeups_of_waiting_waker_may_stop(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
+/*
+ * The waker waits without a timeout, too, but it was woken long after its last wakeup of the sleeper. So it
+ * still runs. For example, it now posts the wrong semaphore.
+ */
+static void wakeups_of_waker_that_is_woken_itself_are_missed(void **state)
+{
+	struct ktrx_holder *waker = why_thread_row(WAKER, "producer", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	had_habit(60, 58, 90, WAKER);
+	why_waits(waker, KTRX_WAIT_EVENT, 0x3000, "more", (END_MS - 20) * MS);
+	why_is_overdue(FINDING_POSSIBLE);
+}
+
+static void periodic_wakeup_missing_from_woken_waker_is_possible(void **state)
+{
+	struct ktrx_holder *waker = why_thread_row(WAKER, "producer", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_sleeps(SLEEPER, "consumer", KTRX_WAIT_EVENT, why_turns(WAKER, KTRX_WAIT_EVENT, 40, 50000) + 5);
+	why_waits(waker, KTRX_WAIT_EVENT, 0x3000, "more", (END_MS - 20) * MS);
+	why_is_overdue(FINDING_POSSIBLE);
+}
+
 static void row_about_other_object_is_ignored(void **state)
 {
 	(void)state;
@@ -248,6 +272,8 @@ int main(void)
 		TEST(uneven_wakeups_by_thread_are_missed_after_long),
 		TEST(uneven_wakeups_by_interrupts_may_stop),
 		TEST(wakeups_of_waiting_waker_may_stop),
+		TEST(wakeups_of_waker_that_is_woken_itself_are_missed),
+		TEST(periodic_wakeup_missing_from_woken_waker_is_possible),
 		TEST(row_about_other_object_is_ignored),
 		TEST(sleeper_beside_woken_sleeper_is_healthy),
 	};
