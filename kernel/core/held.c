@@ -111,13 +111,20 @@ KTRACE_OUT_OF_LINE void acquire_check(volatile struct ktrx_cpu *cpu, const volat
 		ktrace_hook_broken(cpu, ktrace_hook_thread(), KTRX_BROKEN_ACQUIRE, object, pc);
 }
 
-/*
- * Ends the wait for a lock. A thread that takes a lock does not wait for any other lock. A CPU may take a
- * lock in an interrupt while it waits for another lock, so its wait ends only if it waited for this lock.
- */
-KTRACE_OUT_OF_LINE void wait_end(volatile struct ktrx_holder *row, uint64_t object, uint32_t by)
+static int is_in_interrupt(const volatile struct ktrx_cpu *cpu)
 {
-	if (row->wait == by && (by == KTRACE_BY_THREAD || row->object == object))
+	return cpu->nesting != 0 || KTRX_W1_CONTEXT(ktrace_arch_thread()) != KTRX_CONTEXT_THREAD;
+}
+
+/*
+ * Ends the wait for a lock. A thread that takes a lock does not wait for any other lock. But while a thread
+ * or a CPU waits for a lock, the handler of an interrupt may take another lock. So in an interrupt, and for a
+ * CPU, the wait ends only if it was a wait for this lock.
+ */
+KTRACE_OUT_OF_LINE void wait_end(const volatile struct ktrx_cpu *cpu, volatile struct ktrx_holder *row,
+				 uint64_t object, uint32_t by)
+{
+	if (row->wait == by && (row->object == object || (by == KTRACE_BY_THREAD && !is_in_interrupt(cpu))))
 		row->wait = KTRX_WAIT_NONE;
 }
 
@@ -134,7 +141,7 @@ void ktrace_lock_acquire_at(const volatile void *lock, uint32_t by, uintptr_t pc
 		acquire_check(hook.cpu, row, object, pc);
 	place_add(row, object, hook.cpu->now, pc);
 	if (row->wait != KTRX_WAIT_NONE)
-		wait_end(row, object, by);
+		wait_end(hook.cpu, row, object, by);
 }
 
 void ktrace_lock_release_at(const volatile void *lock, uint32_t by, uintptr_t pc)

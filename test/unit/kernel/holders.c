@@ -236,6 +236,27 @@ static void a_wait_for_a_lock_lasts_until_it_is_taken(void **state)
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
 
+/* For example, the timer's interrupt comes while thread 7 spins, and its handler takes the timer's lock. */
+static void a_lock_taken_in_an_interrupt_does_not_end_the_threads_wait(void **state)
+{
+	(void)state;
+	ktrace_lock_wait_at(MUTEX, "inode", KTRACE_BY_THREAD, 4, 0x99);
+	fake.thread = 7 | KTRX_CONTEXT_INTERRUPT << KTRX_W1_CONTEXT_SHIFT;
+	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
+	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
+	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_LOCK);
+	fake.thread = 7;
+	/* a port that does not report the context */
+	ktrace_irq_enter(33);
+	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
+	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
+	ktrace_irq_exit(33);
+	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_LOCK);
+	assert_int_equal(entry_of(7)->object, (uintptr_t)MUTEX);
+	ktrace_lock_acquire_at(MUTEX, KTRACE_BY_THREAD, 0x9c);
+	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_NONE);
+}
+
 static void a_wait_reported_at_each_try_is_one_wait(void **state)
 {
 	uint64_t first;
@@ -569,6 +590,7 @@ int main(void)
 		cmocka_unit_test_setup(a_thread_woken_before_its_switch_stays_running, boot),
 		cmocka_unit_test_setup(a_wakeup_by_an_interrupt_has_no_waker, boot),
 		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_taken, boot),
+		cmocka_unit_test_setup(a_lock_taken_in_an_interrupt_does_not_end_the_threads_wait, boot),
 		cmocka_unit_test_setup(a_wait_reported_at_each_try_is_one_wait, boot),
 		cmocka_unit_test_setup(all_locks_are_known_of_a_thread_known_from_its_start, boot),
 		cmocka_unit_test_setup(an_entry_has_the_cause_why_a_thread_is_runnable, boot),
