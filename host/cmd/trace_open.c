@@ -3,16 +3,11 @@
  * Opens a trace with the options of the command line: measures its clock, names its system calls, aligns
  * clocks, sets filters, and prints warnings.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "analyze/order.h"
 #include "analyze/cost.h"
@@ -480,142 +475,4 @@ int trace_args_close(struct trace_args *args, struct ktread *trace, int result)
 	ktread_close(trace);
 	trace_where_close(args);
 	return result < 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
-}
-
-/*
- * Removes an incomplete output file. If `path` is a symbolic link to the file, empties the file instead.
- * Does nothing if the output is a device or a pipe.
- */
-static void remove_incomplete(int fd, const char *path)
-{
-	struct stat opened, named;
-
-	if (fstat(fd, &opened) != 0 || !S_ISREG(opened.st_mode))
-		return;
-	if (lstat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino)
-		unlink(path);
-	else if (ftruncate(fd, 0) != 0)
-		return; /* report nothing here, because the caller reports the error that came first */
-}
-
-int output_file_is(const char *to, const char *from)
-{
-	struct stat from_status, to_status;
-
-	return stat(from, &from_status) == 0 && stat(to, &to_status) == 0 &&
-	       from_status.st_dev == to_status.st_dev && from_status.st_ino == to_status.st_ino &&
-	       S_ISREG(to_status.st_mode);
-}
-
-int output_file_create(const char *name, const char *to)
-{
-	int fd;
-
-	if (strcmp(to, "-") == 0)
-		return STDOUT_FILENO;
-	fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		command_message(name, "%s: %s", to, strerror(errno));
-	return fd;
-}
-
-/* Returns whether `to` is an input file other than the trace. */
-static bool is_beside(const struct trace_args *args, const char *to)
-{
-	bool is = (args->with && output_file_is(to, args->with)) ||
-		  (args->calls && output_file_is(to, args->calls));
-
-	for (unsigned n = 0; n < args->with_elf.count; n++)
-		is |= trace_output_is_based(to, args->with_elf.word[n]);
-	return is;
-}
-
-int output_file_open(const struct trace_args *args, const char *to)
-{
-	if (strcmp(to, "-") != 0 && output_file_is(to, args->path)) {
-		command_message(args->name, "%s is an input file: choose another output file", to);
-		return -1;
-	}
-	if (strcmp(to, "-") != 0 && is_beside(args, to)) {
-		command_message(args->name, "%s is an input file: choose another output file", to);
-		return -1;
-	}
-	return output_file_create(args->name, to);
-}
-
-int output_file_close(const struct trace_args *args, const char *to, int fd, int error)
-{
-	if (fd == STDOUT_FILENO)
-		return trace_output_status(args->name, "standard output", error);
-	if (error)
-		remove_incomplete(fd, to);
-	if (close(fd) < 0 && !error)
-		error = errno;
-	return trace_output_status(args->name, to, error);
-}
-
-/* Closes and removes an output to which nothing was written. Prints no message. */
-static void output_file_discard(const char *to, int fd)
-{
-	if (fd == STDOUT_FILENO)
-		return;
-	remove_incomplete(fd, to);
-	close(fd);
-}
-
-/* Opens the folder `to`, which is made if it is absent. Returns -1 after a message. */
-static int output_folder_open(const char *name, const char *to, bool empty)
-{
-	const struct dirent *entry;
-	int fd = -1;
-	DIR *folder;
-
-	if (mkdir(to, 0777) == 0 || errno == EEXIST)
-		fd = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	folder = fd < 0 ? NULL : opendir(to);
-	if (!folder) {
-		command_message(name, "%s: %s", to, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	while (empty && fd >= 0 && (entry = readdir(folder)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-			command_message(name, "%s is not empty: choose a new folder", to);
-			close(fd);
-			fd = -1;
-		}
-	closedir(folder);
-	return fd;
-}
-
-int write_export(struct trace_args *args, struct ktread *trace, const struct export_format *format,
-		 const char *to)
-{
-	struct export_report report = { 0 };
-	int fd = format->place == EXPORT_FILE || format->place == EXPORT_DATABASE
-			 ? output_file_open(args, to)
-			 : output_folder_open(args->name, to, format->place == EXPORT_NEW_FOLDER);
-	int result, status, failed;
-
-	if (fd < 0)
-		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;
-	progress_start(args->name, trace, NULL);
-	result = format->write(trace, fd, &report);
-	progress_stop();
-	if (result < 0 && report.events == 0 && !report.output_error) {
-		output_file_discard(to, fd);
-		return trace_args_close(args, trace, result);
-	}
-	failed = output_file_close(args, to, fd, report.output_error);
-	status = trace_args_close(args, trace, failed ? 0 : result);
-	if (!failed)
-		command_message(args->name, "%llu events written to %s", (unsigned long long)report.events,
-				fd == STDOUT_FILENO ? "standard output" : to);
-	if (report.states_unknown)
-		command_message(args->name,
-				"note: sched.switch gives state 0 every time, "
-				"so whether a thread that left a CPU slept or was runnable is %s",
-				report.announced ? "taken from sched.block only" : "unknown");
-	return failed | status;
 }

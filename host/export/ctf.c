@@ -475,6 +475,8 @@ static int ctf_write(struct ktread *trace, int fd, struct export_report *report)
 	memcpy(ctf->uuid + 8, &first, 8);
 	if (ctf->stream.packet) {
 		error = write_streams(ctf);
+		if (report->interrupted && !ctf->error)
+			ctf->error = EINTR;
 		if (!ctf->error)
 			ctf_write_metadata(ctf);
 	}

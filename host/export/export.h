@@ -9,6 +9,7 @@
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +24,13 @@ struct export_report {
 	bool states_unknown;
 	bool announced;	  /* true if sched.block shows which threads sleep */
 	int output_error; /* errno of the write to `fd` that failed; 0 if no write failed */
+	/* what `output_error` concerns, if that is not the output: a folder for temporary files; or NULL */
+	const char *failed;
+	/*
+	 * Set by the caller while a format writes a folder: the number of a signal that ends the export. The
+	 * format then removes what it wrote, and stores EINTR in output_error.
+	 */
+	volatile sig_atomic_t interrupted;
 };
 
 /* Where a format writes. */

@@ -322,6 +322,8 @@ static int parquet_write(struct ktread *trace, int fd, struct export_report *rep
 	parquet->first = walk_clock_ns(&parquet->walk.clock, ktread_first_stamp(trace));
 	if (!error && (run = open_run(parquet, fd)) >= 0)
 		error = write_tables(parquet, files, run);
+	if (report->interrupted && !parquet->error)
+		parquet->error = EINTR;
 	for (size_t n = 0; n < KINDS; n++) {
 		parquet_close(files[n]);
 		if (!parquet->error)

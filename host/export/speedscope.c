@@ -63,7 +63,7 @@ struct speedscope {
 	struct base_output out;
 	int blocks;	     /* the temporary file */
 	uint64_t next_block; /* number of the next free block */
-	int error;	     /* errno of the first failed system call */
+	int error;	     /* errno of the first access to that file that failed */
 	struct frame *frame;
 	uint32_t frames, frame_room;
 	struct base_index index;
@@ -371,8 +371,10 @@ static int speedscope_write(struct ktread *trace, int fd, struct export_report *
 		write_file(scope);
 	walk_close(&scope->walk, report);
 	report->output_error = base_output_close(&scope->out);
-	if (scope->error)
+	if (scope->error) {
 		report->output_error = scope->error;
+		report->failed = base_temporary_folder();
+	}
 	if (report->output_error)
 		error = KTREAD_E_SYSTEM;
 	if (scope->blocks >= 0)

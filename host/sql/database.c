@@ -69,6 +69,8 @@ int sql_export(struct sql *sql, const char *path, uint64_t *events, int *output_
 
 	sqlite3_set_authorizer(sql->db, NULL, NULL);
 	sqlite3_limit(sql->db, SQLITE_LIMIT_ATTACHED, 1);
+	/* In this mode, SQLite ignores journal_mode = OFF, and a signal leaves the journal's file. */
+	sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
 	status = run(sql, sqlite3_mprintf("ATTACH %Q AS " FILE_SCHEMA, path));
 	/* The file is new. If writing fails it is removed, so there is nothing to roll back. */
 	if (status == SQLITE_OK)

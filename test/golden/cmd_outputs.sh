@@ -4,7 +4,8 @@
 # such a file or writes into it.
 . test/tap.sh
 
-PATH=$PWD/build/bin:$PATH
+root=$PWD
+PATH=$root/build/bin:$PATH
 build/test/cmd-traces "$tmp" || exit 1
 build/test/ktrdump-traces "$tmp" || exit 1
 cp test/golden/hwt_views/thread.steps "$tmp" || exit 1
@@ -100,6 +101,29 @@ for format in ctf parquet; do
 	equal "$format: the folder can be used again" 0 $?
 	rm -r folder
 done
+
+# A signal removes the incomplete output too, whatever the format.
+"$root/build/test/memory-trace" long.ktrx 64 1000 2 || exit 1
+for format in ctf folded fxt json parquet perfetto speedscope sqlite stream; do
+	python3 "$root/test/golden/interrupt.py" SIGINT out ktrace export -f $format long.ktrx -o out >said
+	equal "$format: SIGINT ends the export" -2 "$(sed -n 's/^status //p' said)"
+	check "$format: the message reports it" grep -q 'ktrace export: interrupted: the incomplete output' said
+	equal "$format: nothing remains" "" "$(ls -d out* 2>/dev/null)"
+done
+python3 "$root/test/golden/interrupt.py" SIGTERM out ktrace html long.ktrx -o out >said
+equal "html: SIGTERM ends it, and nothing remains" "-15 " "$(sed -n 's/^status //p' said) $(ls -d out* 2>/dev/null)"
+mkdir kept
+touch kept/other
+python3 "$root/test/golden/interrupt.py" --keep SIGHUP kept ktrace export -f parquet long.ktrx -o kept >said
+equal "parquet: other files of the folder remain" other "$(ls kept)"
+
+# A full folder for temporary files is no error of the output.
+(
+	trap '' XFSZ
+	ulimit -f 1
+	TMPDIR=$tmp/kept ktrace export --format speedscope v2.ktrx -o plain
+) 2>stderr
+check "speedscope: the error names the folder for temporary files" grep -q "kept: File too large" stderr
 
 ktrace extract --json --machine x86_64 -o out ktr.ram >/dev/full 2>stderr
 equal "extract --json: a full disk gives exit status 1" 1 $?
