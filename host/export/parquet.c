@@ -97,7 +97,7 @@ static int64_t since_first(const struct parquet *parquet, uint64_t time)
 }
 
 /* Puts a word that is a name of the trace. */
-static void put_name(struct parquet_file *file, uint32_t column, uint32_t key, const char *name,
+static void put_name(struct parquet_file *file, uint32_t column, uint64_t key, const char *name,
 		     size_t length)
 {
 	char text[NAME_MOST];
@@ -245,9 +245,9 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 		parquet_put_i32(file, CALL_CPU, (int32_t)span->cpu);
 	put_thread(parquet, file, CALL_THREAD, span->thread);
 	parquet_put_i64(file, CALL_NR, (int64_t)span->key);
-	if (!parquet_put_word(file, CALL_NAME, (uint32_t)span->key)) {
+	if (!parquet_put_word(file, CALL_NAME, span->key)) {
 		walk_name_text(walk, &name);
-		put_name(file, CALL_NAME, (uint32_t)span->key, name.text, name.length);
+		put_name(file, CALL_NAME, span->key, name.text, name.length);
 	}
 	if (event && wellknown_number(wellknown_of(&walk->known, event), event, WELLKNOWN_RESULT, &result))
 		parquet_put_i64(file, CALL_RESULT, (int64_t)result);

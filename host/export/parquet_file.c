@@ -114,14 +114,14 @@ void parquet_put_text(struct parquet_file *file, uint32_t n, const char *text, s
 	column->count++;
 }
 
-void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint32_t key, const char *text,
+void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint64_t key, const char *text,
 			  size_t length)
 {
 	struct parquet_column *column = &file->column[n];
 	const uint32_t row = column->keys;
 
 	if (row == column->key_room) {
-		uint32_t *bigger = realloc(column->key, (2 * (size_t)row + 64) * sizeof(*bigger));
+		uint64_t *bigger = realloc(column->key, (2 * (size_t)row + 64) * sizeof(*bigger));
 
 		if (!bigger) {
 			fail(file, ENOMEM);
@@ -132,7 +132,7 @@ void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint32_t key, c
 	}
 	if (!add_text(file, &column->dictionary, text, length))
 		return;
-	if (base_index_add(&column->index, base_hash_id(key), row) < 0) {
+	if (base_index_add(&column->index, parquet_hash(key), row) < 0) {
 		fail(file, ENOMEM);
 		return;
 	}

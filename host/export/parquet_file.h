@@ -41,7 +41,7 @@ struct parquet_column {
 	uint32_t count; /* number of values that are not NULL */
 	/* words of this row group, by the caller's number for the word */
 	struct base_index index;
-	uint32_t *key;
+	uint64_t *key;
 	uint32_t keys, key_room;
 };
 
@@ -114,14 +114,19 @@ static inline void parquet_put_i32(struct parquet_file *file, uint32_t n, int32_
 /* Puts a text, which must be valid UTF-8. */
 void parquet_put_text(struct parquet_file *file, uint32_t n, const char *text, size_t length);
 
+static inline uint64_t parquet_hash(uint64_t key)
+{
+	return base_hash_id((uint32_t)(key ^ key >> 32));
+}
+
 /*
  * Puts the word that the caller calls `key`. Returns false if this row group does not have the word yet; then
  * call parquet_put_new_word().
  */
-static inline bool parquet_put_word(struct parquet_file *file, uint32_t n, uint32_t key)
+static inline bool parquet_put_word(struct parquet_file *file, uint32_t n, uint64_t key)
 {
 	struct parquet_column *column = &file->column[n];
-	const uint64_t hash = base_hash_id(key);
+	const uint64_t hash = parquet_hash(key);
 
 	for (uint32_t probe = 0, row; base_index_next(&column->index, hash, &probe, &row);)
 		if (column->key[row] == key) {
@@ -130,7 +135,7 @@ static inline bool parquet_put_word(struct parquet_file *file, uint32_t n, uint3
 		}
 	return false;
 }
-void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint32_t key, const char *text,
+void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint64_t key, const char *text,
 			  size_t length);
 
 /* Ends a row. */

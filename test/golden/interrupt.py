@@ -2,7 +2,7 @@
 """Interrupts a command while it writes its output.
 
 interrupt.py SIGNAL OUT COMMAND WORD...: starts the command, and sends the signal as soon as the output OUT
-exists. Repeats this with a new output if the command ended before the signal came. Prints the exit status, and
+exists. Repeats this with a new output if the command ended before the signal came. Prints the exit status and
 what the command wrote on standard error.
 
 --keep before SIGNAL: OUT is a folder that exists; sends the signal as soon as it has one more file.

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests the words of Parquet tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "export/parquet_file.h"
+
+/* Words whose keys differ only above 32 bits, as the numbers of system calls may, are different words. */
+static void test_keys_have_64_bits(void **state)
+{
+	static const uint64_t keys[] = { 1, UINT64_C(0x100000001), UINT64_MAX, UINT32_MAX };
+	struct parquet_file *file = calloc(1, sizeof(*file));
+
+	(void)state;
+	assert_non_null(file);
+	file->folder = -1;
+	file->columns = 1;
+	file->column[0].type = PARQUET_WORD;
+	for (size_t n = 0; n < sizeof(keys) / sizeof(keys[0]); n++) {
+		assert_false(parquet_put_word(file, 0, keys[n]));
+		parquet_put_new_word(file, 0, keys[n], "word", 4);
+		assert_true(parquet_put_word(file, 0, keys[n]));
+	}
+	assert_int_equal(file->column[0].keys, sizeof(keys) / sizeof(keys[0]));
+	parquet_close(file);
+	free(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_keys_have_64_bits) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
