@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ktrx/v2.h"
+
 const struct walk_missing_words walk_missing_words[] = {
 	[WALK_LOST] = { "lost", "slots" },
 	[WALK_OVERWRITTEN] = { "overwritten", "slots" },
@@ -35,6 +37,17 @@ static void pass_missing(struct walk *walk, enum walk_missing_kind kind, uint32_
 }
 
 /*
+ * Returns whether events of this ring's CPU may be missing before the first event of the ring: a full boot
+ * ring refused them. gaps_read() has the same rule.
+ */
+static bool may_lack_boot(const struct walk *walk, uint32_t n)
+{
+	const struct ktread_ring *boot = ktread_ring(walk->trace, 0);
+
+	return n > 0 && boot->cpu == KTRX_NO_CPU && boot->dropped > 0;
+}
+
+/*
  * Handles slots that were lost before the current event. Slots missing at the beginning of a ring were
  * overwritten by design, and do not count as lost. But spans that began earlier, on another CPU or in the
  * boot ring, may have ended in this gap.
@@ -57,6 +70,8 @@ static void note_loss(struct walk *walk, const struct ktread_event *event)
 	if (lost > 0)
 		pass_missing(walk, head ? WALK_OVERWRITTEN : WALK_LOST, event->cpu, lost, from,
 			     walk->time - 1);
+	else if (head && may_lack_boot(walk, event->ring))
+		break_off(walk, event->cpu, from);
 }
 
 /* Takes the name and the process of a thread from the event that creates the thread. */

@@ -37,6 +37,12 @@ exported hostile "$tmp/3.ktrx"
 equal "hostile names: all events" "$("$ktrace" show --json "$tmp/3.ktrx" 2>"$tmp/err" | grep -c '"event"')" \
 	"$(wc -l <"$tmp/hostile.event")"
 
+# The boot ring refused records, so the end of a system call may be missing: both say so.
+exported refused "$tmp/hostile.ktrx"
+equal "records that the boot ring refused: the durations are those of sql" \
+	"$("$ktrace" sql --json "$tmp/hostile.ktrx" 'SELECT duration FROM syscalls' 2>"$tmp/err" | grep -o '"duration":[^,}]*' | sort)" \
+	"$(grep -o '"duration":[^,}]*' "$tmp/refused.syscall" | sort)"
+
 # Several runs in one folder are one table; the same run is refused.
 "$ktrace" export --format parquet "$tmp/v1.bin" -o "$tmp/v2" 2>"$tmp/err"
 equal "a second run is added to the folder" 0 $?
