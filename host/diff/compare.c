@@ -40,6 +40,31 @@ static void add_alone(struct pairs *pairs, int which, uint32_t n)
 }
 
 /*
+ * Returns whether two threads are a pair only because of the order of their ids, although threads with the
+ * same name may be missing in the traces.
+ */
+static bool is_guess(const struct pairs *pairs, const struct diff_thread *first,
+		     const struct diff_thread *second)
+{
+	return (first->guessed || second->guessed) && first->id != second->id &&
+	       (pairs->trace[0]->gaps || pairs->trace[1]->gaps);
+}
+
+/* Compares two threads that are a pair. Returns 0 or KTREAD_E_MEMORY. */
+static int compare_threads(struct pairs *pairs, uint32_t first, uint32_t second)
+{
+	struct diff_thread *one = &pairs->trace[0]->thread[first], *other = &pairs->trace[1]->thread[second];
+
+	if (is_guess(pairs, one, other)) {
+		one->peer = other->peer = DIFF_NONE;
+		add_alone(pairs, 0, first);
+		return 0;
+	}
+	pairs->result->threads++;
+	return pairs_steps(pairs, first, second);
+}
+
+/*
  * Counts pairs of steps that follow each other in the first trace, belong to different threads, and come in
  * the other order in the second one.
  */
@@ -82,8 +107,7 @@ static int compare_all(struct pairs *pairs)
 			add_alone(pairs, 0, n);
 			continue;
 		}
-		pairs->result->threads++;
-		status = pairs_steps(pairs, n, peer);
+		status = compare_threads(pairs, n, peer);
 	}
 	for (uint32_t n = 0; n < pairs->trace[1]->threads && status == 0; n++)
 		if (pairs->trace[1]->thread[n].peer == DIFF_NONE)

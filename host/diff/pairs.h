@@ -32,8 +32,9 @@ int pairs_steps(struct pairs *pairs, uint32_t first, uint32_t second);
 bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const struct diff_step *step);
 /* Compares the results and arguments of two steps. */
 struct pairs_files {
-	uint32_t
-		is[PAIRS_FILES]; /* by descriptor of the first trace: 1 + the one of the second; 0: unknown */
+	/* By descriptor of the first trace: 1 + the one of the second; 0: unknown. */
+	uint32_t is[PAIRS_FILES];
+	bool served; /* the threads serve others, so only errors are compared */
 };
 void pairs_values(struct pairs *pairs, struct pairs_files *files, uint32_t first, uint32_t second);
 

@@ -52,13 +52,16 @@ void pairs_item_step(struct diff_item *item, const struct pairs *pairs, int whic
 bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const struct diff_step *step)
 {
 	const struct diff_kind *kind = &trace->kind[step->kind];
+	/* Whether a program or a thread of the kernel does such work, depends on time. */
+	const bool shared = step->inside && kind->served;
 
 	/* Calls are what the traces are compared by: without those of one trace, nothing is certain. */
 	pairs->result->undecided += kind->excluded && kind->call;
 	pairs->result->noise[DIFF_NOISE_ALONE] += kind->excluded;
 	pairs->result->noise[DIFF_NOISE_LOCK] += !kind->excluded && kind->sync;
 	pairs->result->noise[DIFF_NOISE_SIGNAL] += step->interrupted;
-	return kind->excluded || kind->sync || step->interrupted;
+	pairs->result->noise[DIFF_NOISE_ORDER] += shared;
+	return kind->excluded || kind->sync || step->interrupted || shared;
 }
 
 static bool collect(struct side *side, struct pairs *pairs, int which, uint32_t thread)
@@ -189,13 +192,17 @@ static int by_place(const void *a, const void *b)
 }
 
 /*
- * Returns whether the threads are a thread of the kernel that serves several threads. It works in the order
- * in which requests arrive, and several requests may be served at once.
+ * Returns whether the threads serve several others: a thread of the kernel that several threads wake, or a
+ * program that waits for one of several files. It works in the order in which requests arrive, and several
+ * requests may be served at once.
  */
 static bool is_server(struct side *const side[2])
 {
-	return !side[0]->thread->calls && !side[1]->thread->calls &&
-	       (side[0]->thread->serves || side[1]->thread->serves);
+	const struct diff_thread *first = side[0]->thread, *second = side[1]->thread;
+
+	if (first->calls || second->calls)
+		return first->polls || second->polls;
+	return first->serves || second->serves;
 }
 
 static int by_number(const void *a, const void *b)
@@ -292,7 +299,7 @@ static void add_runs(struct pairs *pairs, struct side *const side[2], int which)
 
 static void compare_aligned(struct pairs *pairs, struct side *const side[2], const uint32_t *pair)
 {
-	struct pairs_files files = { .is = { 1, 2, 3 } };
+	struct pairs_files files = { .is = { 1, 2, 3 }, .served = is_server(side) };
 	struct block block = { { 0, 0 }, { 0, 0 } };
 	bool stopped = false;
 
@@ -308,7 +315,7 @@ static void compare_aligned(struct pairs *pairs, struct side *const side[2], con
 		block.from[1] = block.to[1] + 1;
 	}
 	/* If a server has stopped, all that is missing counts. */
-	if (is_server(side) && !stopped)
+	if (files.served && !stopped)
 		drop_served(pairs, side);
 	find_reordered(pairs, side);
 	add_runs(pairs, side, 0);

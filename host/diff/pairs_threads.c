@@ -43,21 +43,25 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Numbers the threads of one generation that have the same key, and makes the number a part of the key. */
-static void number_generation(struct identity *of, struct identity *sorted, uint32_t threads, uint32_t depth)
+static void number_generation(struct diff_trace *trace, struct identity *of, struct identity *sorted,
+			      uint32_t depth)
 {
 	uint32_t count = 0, same = 0;
 
-	for (uint32_t n = 0; n < threads; n++)
+	for (uint32_t n = 0; n < trace->threads; n++)
 		if (of[n].depth == depth)
 			sorted[count++] = of[n];
 	qsort(sorted, count, sizeof(*sorted), by_key);
 	for (uint32_t n = 0; n < count; n++) {
 		same = n > 0 && sorted[n].key == sorted[n - 1].key ? same + 1 : 0;
 		of[sorted[n].thread].key = base_hash(sorted[n].key, same);
+		trace->thread[sorted[n].thread].guessed = depth == 0 && same > 0;
+		if (depth == 0 && same == 1)
+			trace->thread[sorted[n - 1].thread].guessed = true;
 	}
 }
 
-static struct identity *identify(const struct diff_trace *trace)
+static struct identity *identify(struct diff_trace *trace)
 {
 	struct identity *of = calloc((size_t)trace->threads + 1, sizeof(*of));
 	struct identity *sorted = calloc((size_t)trace->threads + 1, sizeof(*of));
@@ -80,7 +84,7 @@ static struct identity *identify(const struct diff_trace *trace)
 								 : base_hash(0, thread->cpu),
 							   thread->name);
 		}
-		number_generation(of, sorted, trace->threads, depth);
+		number_generation(trace, of, sorted, depth);
 	}
 	free(sorted);
 	return of;

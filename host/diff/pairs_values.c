@@ -97,6 +97,21 @@ static bool are_same_values(struct pairs *pairs, struct pairs_files *files, cons
 	return true;
 }
 
+/*
+ * Returns whether a difference between two steps of a server may come from the order in which requests
+ * arrive. An error other than "try again" does not.
+ */
+static bool is_served(const struct diff_step *first, const struct diff_step *second)
+{
+	const struct diff_step *step[2] = { first, second };
+	const uint64_t again = base_hash_text(0, "EAGAIN");
+
+	for (int which = 0; which < 2; which++)
+		if (step[which]->result_form == DIFF_FORM_ERROR && step[which]->result != again)
+			return false;
+	return true;
+}
+
 void pairs_sample_add(struct pairs_sample *sample, double value)
 {
 	const double apart = value - sample->mean;
@@ -122,6 +137,10 @@ void pairs_values(struct pairs *pairs, struct pairs_files *files, uint32_t first
 	if (a->took && b->took) {
 		pairs_sample_add(&pairs->sample[0][a->kind], log((double)a->took));
 		pairs_sample_add(&pairs->sample[1][a->kind], log((double)b->took));
+	}
+	if (files->served && is_served(a, b)) {
+		pairs->result->noise[DIFF_NOISE_ORDER] += !arguments || !result;
+		return;
 	}
 	if (!arguments || !result) {
 		struct diff_item *item = pairs_item(pairs->result, DIFF_CHANGED, a->stamp);
@@ -177,6 +196,7 @@ void pairs_kinds(struct diff_trace *const trace[2])
 			struct diff_kind *kind = &trace[side]->kind[n];
 			const struct diff_kind *other = kind_like(trace[!side], kind);
 
+			kind->served |= other && other->served;
 			kind->excluded =
 				(!other || other->count == 0) && !records(trace[!side], trace[side], kind);
 		}

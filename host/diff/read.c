@@ -66,6 +66,13 @@ static bool is_repeated(struct diff_thread *thread, uint64_t key)
 	return false;
 }
 
+/* Returns whether a result is the number of bytes of the open call, whose own result is compared. */
+static bool is_amount(const struct diff_trace *trace, const struct diff_thread *thread, uint64_t result)
+{
+	return thread->call != DIFF_NONE && trace->kind[trace->step[thread->call].kind].transfer &&
+	       (int64_t)result > 0;
+}
+
 static void take_step(struct reader *reader, const struct ktread_event *event, const struct read_type *type,
 		      uint32_t thread)
 {
@@ -87,9 +94,11 @@ static void take_step(struct reader *reader, const struct ktread_event *event, c
 	if (!step)
 		return;
 	step->key = key;
+	step->inside = trace->thread[thread].call != DIFF_NONE;
 	step->result_form = DIFF_FORM_OPAQUE;
 	if (type->result >= 0 && ktread_value(event, (uint32_t)type->result, &value) == 0 &&
-	    value.type != KTRX_TYPE_STRING && value.number + INT32_MAX <= UINT32_MAX) {
+	    value.type != KTRX_TYPE_STRING && value.number + INT32_MAX <= UINT32_MAX &&
+	    !is_amount(trace, &trace->thread[thread], value.number)) {
 		step->result_form = DIFF_FORM_NUMBER;
 		step->result = value.number;
 	}
@@ -152,6 +161,8 @@ static void take_event(struct reader *reader, const struct ktread_event *event)
 	    known->kind != WELLKNOWN_SIGNAL_SEND &&
 	    (!wellknown_thread(known, event, WELLKNOWN_THREAD, &target) || target == event->thread))
 		take_signal(reader, thread);
+	if (thread == DIFF_NONE && type->use == READ_STEP && type->kind != DIFF_NONE)
+		trace->kind[type->kind].served = true;
 	if (thread == DIFF_NONE || type->use == READ_NOISE) {
 		trace->noise[thread == DIFF_NONE ? DIFF_NOISE_INTERRUPT : type->noise]++;
 		return;

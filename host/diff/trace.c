@@ -62,6 +62,8 @@ uint32_t diff_trace_kind(struct diff_trace *trace, const char *name, size_t leng
 	*kind = (struct diff_kind){ .hash = hash, .call = call };
 	memcpy(kind->name, name, length);
 	kind->sync = call && diff_is_sync(kind->name);
+	kind->transfer = call && diff_is_transfer(kind->name);
+	kind->poll = call && diff_is_poll(kind->name);
 	return trace->kinds++;
 }
 
@@ -265,6 +267,23 @@ static void join_gaps(struct diff_trace *trace)
 	trace->gaps = kept + 1;
 }
 
+/* Finds the threads that wait for one of several files, and the steps that server threads record. */
+static void find_servers(struct diff_trace *trace)
+{
+	for (uint32_t n = 0; n < trace->steps; n++) {
+		const struct diff_step *step = &trace->step[n];
+		struct diff_thread *thread = &trace->thread[step->thread];
+		struct diff_kind *kind = &trace->kind[step->kind];
+		/* The second argument of poll() is the number of files. */
+		const bool single = step->values > 1 && step->form[1] == DIFF_FORM_NUMBER &&
+				    trace->value[step->value + 1] < 2 && strstr(kind->name, "poll") &&
+				    !strstr(kind->name, "epoll");
+
+		thread->polls |= kind->poll && !single;
+		kind->served |= thread->serves && !thread->calls;
+	}
+}
+
 int diff_trace_end(struct diff_trace *trace)
 {
 	uint32_t next = 0;
@@ -285,5 +304,7 @@ int diff_trace_end(struct diff_trace *trace)
 
 		trace->order[thread->first + thread->steps++] = n;
 	}
+	find_servers(trace);
+	diff_transfers_join(trace);
 	return 0;
 }

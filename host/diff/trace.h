@@ -44,6 +44,9 @@ struct diff_kind {
 	bool call;
 	bool excluded; /* the other trace does not record events of this kind */
 	bool sync;     /* a call by which threads wait for each other: how often it is made depends on time */
+	bool transfer; /* a call that reads or writes a number of bytes */
+	bool poll;     /* a call that waits for one of several files */
+	bool served;   /* threads of the kernel that serve several threads record it, or interrupts do */
 	uint32_t type; /* id of the event; 0 for a call */
 	uint64_t count;
 };
@@ -62,6 +65,7 @@ struct diff_step {
 	uint8_t result_form;
 	bool begins_thread; /* the result names a new thread */
 	bool interrupted;   /* a signal that the trace shows has interrupted the call */
+	bool inside;	    /* no call, but recorded within a call */
 	uint8_t form[DIFF_VALUES];
 };
 
@@ -99,6 +103,8 @@ struct diff_thread {
 	uint32_t waker;			      /* the first thread that woke it, or DIFF_NONE */
 	bool serves;			      /* several threads have woken it */
 	bool calls;			      /* it makes system calls */
+	bool polls;			      /* it waits for one of several files */
+	bool guessed;			      /* other threads have the same name, and no parent is known */
 	uint64_t recent[DIFF_RECENT];	      /* keys of other steps in the open call: a ring buffer */
 	uint32_t recents;
 	uint32_t broken; /* its last step, if this is a call that returned EINTR; otherwise DIFF_NONE */
@@ -162,6 +168,12 @@ void diff_trace_gap(struct diff_trace *trace, uint64_t from, uint64_t to);
 bool diff_trace_gap_between(const struct diff_trace *trace, uint64_t from, uint64_t to);
 /* Call after the last event. Sorts the steps by thread. Returns 0 or KTREAD_E_MEMORY. */
 int diff_trace_end(struct diff_trace *trace);
+/*
+ * Joins calls that transfer one piece of data in several parts, such as a read that returned less than it
+ * asked for, and the next read of the same file. Removes all but the first of them from `order`. How many
+ * parts there are depends on time. Requires: the steps are sorted by thread.
+ */
+void diff_transfers_join(struct diff_trace *trace);
 
 static inline const struct diff_step *diff_step_of(const struct diff_trace *trace,
 						   const struct diff_thread *thread, uint32_t n)
@@ -190,6 +202,10 @@ uint8_t diff_types_result(const struct diff_types *types, uint64_t result);
 uint64_t diff_path_key(uint64_t key, const char *path, size_t length);
 /* Returns whether threads wait for each other by this call, so that it is made only if a lock is busy. */
 bool diff_is_sync(const char *name);
+/* Returns whether the call reads or writes, and its result is the number of bytes. */
+bool diff_is_transfer(const char *name);
+/* Returns whether the call waits for one of several files. */
+bool diff_is_poll(const char *name);
 /* Returns whether the result of this call is the id of a new thread or process. */
 bool diff_makes_thread(const char *name);
 

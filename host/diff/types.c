@@ -64,6 +64,22 @@ bool diff_is_sync(const char *name)
 	return is_one_of(name, calls);
 }
 
+bool diff_is_transfer(const char *name)
+{
+	static const char *const calls[] = { "read", "write", "recv", "recvfrom", "send", "sendto", NULL };
+
+	return is_one_of(name, calls);
+}
+
+bool diff_is_poll(const char *name)
+{
+	static const char *const calls[] = { "poll",	 "ppoll",      "select",      "pselect",
+					     "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2",
+					     "kevent",	 NULL };
+
+	return is_one_of(name, calls);
+}
+
 bool diff_makes_thread(const char *name)
 {
 	static const char *const makers[] = { "fork", "vfork", "clone", "clone3", "rfork", NULL };
