@@ -170,8 +170,8 @@ bool diff_trace_gap_between(const struct diff_trace *trace, uint64_t from, uint6
 int diff_trace_end(struct diff_trace *trace);
 /*
  * Joins calls that transfer one piece of data in several parts, such as a read that returned less than it
- * asked for, and the next read of the same file. Removes all but the first of them from `order`. How many
- * parts there are depends on time. Requires: the steps are sorted by thread.
+ * asked for, and the next read of the same file, which asks for the rest. Removes all but the first of them
+ * from `order`. How many parts there are depends on time. Requires: the steps are sorted by thread.
  */
 void diff_transfers_join(struct diff_trace *trace);
 

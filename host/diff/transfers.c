@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Calls that transfer one piece of data in several parts: how many parts depends on time. */
+/*
+ * Calls that transfer one piece of data in several parts. Each call asks for what the previous one has left.
+ * The number of parts depends on time.
+ */
 #include "diff/trace.h"
 
 #define SIZE 2u /* index of the argument that is the number of bytes */
@@ -9,6 +12,7 @@ struct transfer {
 	bool begun;		 /* the last call is a part of a transfer */
 	struct diff_step *first; /* the first part; NULL if the next call cannot be another one */
 	uint64_t stamp;		 /* of the last part */
+	uint64_t left;		 /* number of bytes that it has left */
 	uint64_t inside[DIFF_RECENT];
 	uint32_t insides;
 };
@@ -26,7 +30,10 @@ static bool is_part(const struct diff_trace *trace, const struct diff_step *step
 	       step->result < value_of(trace, step, SIZE);
 }
 
-/* Returns whether a call continues the transfer. A call that does not return may be its last part. */
+/*
+ * Returns whether a call asks for the rest of the transfer. A call that does not return may be its last
+ * part.
+ */
 static bool continues(const struct diff_trace *trace, const struct transfer *transfer,
 		      const struct diff_step *step)
 {
@@ -35,6 +42,7 @@ static bool continues(const struct diff_trace *trace, const struct transfer *tra
 	return transfer->first && step->key == transfer->first->key &&
 	       (moves || step->result_form == DIFF_FORM_UNKNOWN) &&
 	       value_of(trace, step, 0) == value_of(trace, transfer->first, 0) &&
+	       value_of(trace, step, SIZE) == transfer->left &&
 	       !diff_trace_gap_between(trace, transfer->stamp, step->stamp);
 }
 
@@ -46,6 +54,7 @@ static void add_part(const struct diff_trace *trace, struct transfer *transfer, 
 	first->took = 0;
 	first->result += step->result;
 	transfer->stamp = step->stamp;
+	transfer->left -= step->result;
 	if (step->result_form == DIFF_FORM_UNKNOWN)
 		first->result_form = DIFF_FORM_UNKNOWN;
 	if (!is_part(trace, step))
@@ -85,6 +94,7 @@ static void join_thread(struct diff_trace *trace, struct diff_thread *thread)
 		transfer.begun = is_part(trace, step);
 		transfer.first = transfer.begun ? step : NULL;
 		transfer.stamp = step->stamp;
+		transfer.left = transfer.begun ? value_of(trace, step, SIZE) - step->result : 0;
 		transfer.insides = 0;
 	}
 	thread->steps = kept;

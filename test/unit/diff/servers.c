@@ -119,15 +119,27 @@ static void whole_transfers_are_not_joined(void **state)
 	expect(once, twice, 0, 0, 1);
 }
 
+static void short_reads_that_do_not_ask_for_the_rest_are_not_joined(void **state)
+{
+	struct diff_trace *once = begin(), *twice = begin();
+
+	(void)state;
+	call(once, "read", 3, 200, 100);
+	call(twice, "read", 3, 200, 100);
+	call(twice, "read", 3, 200, 100);
+	once->thread[0].ended = twice->thread[0].ended = true;
+	expect(once, twice, 0, 0, 1);
+}
+
 static void transfers_of_two_files_are_not_joined(void **state)
 {
 	struct diff_trace *one = begin(), *two = begin();
 
 	(void)state;
 	call(one, "read", 3, 8, 4);
-	call(one, "read", 3, 8, 4);
+	call(one, "read", 3, 4, 4);
 	call(two, "read", 3, 8, 4);
-	call(two, "read", 5, 8, 4);
+	call(two, "read", 5, 4, 4);
 	one->thread[0].ended = two->thread[0].ended = true;
 	expect(one, two, 1, 0, 1);
 }
@@ -247,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_a_transfer_are_one_step),
 		cmocka_unit_test(whole_transfers_are_not_joined),
+		cmocka_unit_test(short_reads_that_do_not_ask_for_the_rest_are_not_joined),
 		cmocka_unit_test(transfers_of_two_files_are_not_joined),
 		cmocka_unit_test(end_of_file_is_a_step_of_its_own),
 		cmocka_unit_test(parts_are_not_joined_across_a_gap),
