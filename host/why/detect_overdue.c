@@ -156,6 +156,8 @@ static void judge_blocks(const struct why_evidence *evidence, struct overdue_wai
 		   one->ticks < at_least(evidence, VERY_LONG_MS, longest, TIMES_LONGER))
 		return;
 	one->reason = BLOCKS;
+	if (why_waiter_spins(evidence, one->untimed))
+		one->certain = FINDING_LIKELY;
 }
 
 static void judge_device(const struct why_evidence *evidence, struct overdue_wait *one)
@@ -320,7 +322,8 @@ static struct overdue_wait judge(const struct why_evidence *evidence, const stru
 		judge_device(evidence, &one);
 	if (untimed->queue)
 		one.irq_comes = irq_comes(evidence, untimed->queue, one.ticks);
-	if (doubtful || !untimed->by_table || !has_no_timeout(evidence, untimed))
+	if (!(one.reason == BLOCKS && why_waiter_spins(evidence, untimed)) &&
+	    (doubtful || !untimed->by_table || !has_no_timeout(evidence, untimed)))
 		one.certain = FINDING_POSSIBLE;
 	return one;
 }
@@ -450,8 +453,9 @@ static void say_waiter(const struct why_evidence *evidence, struct why_finding *
 	char who[WHY_WORDS], lock[WHY_WORDS], ticks[WHY_WORDS];
 
 	finding_evidence(&finding->base,
-			 untimed->tries ? "%s has tried for %s to take lock %s"
-					: "%s has waited %s for lock %s",
+			 untimed->tries			       ? "%s has tried for %s to take lock %s"
+			 : why_waiter_spins(evidence, untimed) ? "%s has spun %s for lock %s"
+							       : "%s has waited %s for lock %s",
 			 why_say_actor(evidence, untimed->first_waiter->id + 1, who, sizeof(who)),
 			 why_say_ticks(evidence, untimed->waiters_ticks, ticks, sizeof(ticks)),
 			 why_say_object(evidence, untimed->lock, lock, sizeof(lock)));

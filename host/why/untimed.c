@@ -177,6 +177,24 @@ uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why
 	return untimed->since && untimed->since < evidence->alive ? evidence->alive - untimed->since : 0;
 }
 
+#define SPIN_MS	    1000u
+#define SPIN_PLACES 8u	/* minimum number of interrupts that have interrupted the waiter */
+#define SPIN_REACH  32u /* size in bytes of a loop of a few instructions */
+
+bool why_waiter_spins(const struct why_evidence *evidence, const struct why_untimed *untimed)
+{
+	const struct why_thread *waiter = untimed->first_waiter;
+	const struct ktrx_holder *row = waiter ? &waiter->holder : NULL;
+	struct why_places places;
+
+	if (!row || row->state != KTRX_THREAD_RUNNING || row->wait != KTRX_WAIT_LOCK ||
+	    row->cpu >= evidence->cpus || waiter->ran < evidence->window / 2 ||
+	    why_age(evidence, row->wait_stamp) < why_ms(evidence, SPIN_MS))
+		return false;
+	why_places_of(evidence, &evidence->cpu[row->cpu], waiter->id, row->wait_stamp, &places);
+	return places.count >= SPIN_PLACES && places.highest - places.lowest < SPIN_REACH;
+}
+
 static int by_size(const void *a, const void *b)
 {
 	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;

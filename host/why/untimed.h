@@ -70,6 +70,13 @@ void why_untimed_free(struct why_untimed_list *list);
 uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
 /*
+ * Returns whether the thread that has waited longest for a lock of this thread spins: it has waited for a
+ * second or more, used most of that time on its CPU, and each interrupt found it at the same few
+ * instructions. Then the lock is a spinlock, and its holder must not sleep.
+ */
+bool why_waiter_spins(const struct why_evidence *evidence, const struct why_untimed *untimed);
+
+/*
  * Returns whether the wakeups of a queue are periodic: there are enough of them, over a long enough time, and
  * most intervals between them have about the same length. If so, sets `*usual` to the median interval in
  * ticks.

@@ -115,6 +115,49 @@ static void busy_is_only_possible_with_overdue_wait(void **state)
 	why_says("not certain because of: overdue (possible), see below");
 }
 
+/* A thread runs on CPU 1 and waits for a lock, whose holder sleeps. Ticks interrupt it `step` bytes apart. */
+static void waiter_runs(uint64_t step)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_RUNNING, 1);
+	struct ktrx_cpu *cpu = script_cpu(1);
+
+	why_holds(why_sleeps(SLEEPER, "remount", KTRX_WAIT_EVENT, 1000), LOCK, 990 * MS);
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "index", 1010 * MS);
+	waiter->state_stamp = (END_MS - 1500) * MS;
+	script_event(OTHER, (END_MS - 1500) * MS, 1, WAITER);
+	cpu->mode = KTRX_MODE_KERNEL;
+	cpu->thread = WAITER;
+	cpu->heartbeats = 1000;
+	cpu->heartbeat_stamp = (END_MS - 5) * MS;
+	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
+		cpu->sample[n] = 0x100000 + n * step;
+}
+
+/*
+ * The lock is a spinlock: the waiter does not sleep or yield. So its holder must not sleep for long, whatever
+ * the holder waits for.
+ */
+static void holder_sleeps_while_waiter_spins_is_overdue(void **state)
+{
+	(void)state;
+	waiter_runs(1);
+	assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says(
+		"thread 5 (remount) has waited 11.00 s on queue (0x1000), and holds lock index (0x2000), for "
+		"which 1 other thread waits");
+	why_says("thread 7 (waiter) has spun 10.99 s for lock index (0x2000)");
+}
+
+/* The waiter calls the scheduler and tries again, so ticks find it at many places. */
+static void holder_sleeps_while_waiter_yields_is_possibly_overdue(void **state)
+{
+	(void)state;
+	waiter_runs(400);
+	assert_int_equal(why_count(WHY_OVERDUE), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_OVERDUE);
+}
+
 /*
  * The owner of the lock has no table row, so only its id is known. It may have ended while it held the lock.
  */
@@ -272,6 +315,8 @@ int main(void)
 		TEST(holder_with_earlier_wakeups_in_row_is_overdue),
 		TEST(holder_with_rare_wakeups_is_possibly_overdue),
 		TEST(busy_is_only_possible_with_overdue_wait),
+		TEST(holder_sleeps_while_waiter_spins_is_overdue),
+		TEST(holder_sleeps_while_waiter_yields_is_possibly_overdue),
 		TEST(fast_device_that_stops_is_possibly_overdue),
 		TEST(wait_for_free_lock_is_possibly_overdue),
 		TEST(owner_without_row_may_hold_lock),
