@@ -492,17 +492,14 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 	switch (known->kind) {
 	case WELLKNOWN_SYSCALL_ENTER:
 	case WELLKNOWN_FAULT_ENTER:
-		return recorded_now(s->recorded, known->kind) ? nest_begin(s, who, owner, event, known, time)
-							      : 0;
+		return nest_begin(s, who, owner, event, known, time);
 	case WELLKNOWN_SYSCALL_EXIT:
 	case WELLKNOWN_FAULT_EXIT:
-		return recorded_now(s->recorded, known->kind) ? nest_end(s, who, owner, event, known, time)
-							      : 0;
+		return nest_end(s, who, owner, event, known, time);
 	case WELLKNOWN_LOCK_CONTEND:
 	case WELLKNOWN_LOCK_ACQUIRE:
 	case WELLKNOWN_LOCK_RELEASE:
-		return recorded_now(s->recorded, known->kind) ? lock_event(s, who, owner, event, known, time)
-							      : 0;
+		return lock_event(s, who, owner, event, known, time);
 	case WELLKNOWN_IRQ_ENTER:
 	case WELLKNOWN_IRQ_EXIT:
 		return interrupt_event(s, event, known, time);
