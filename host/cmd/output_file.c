@@ -130,10 +130,10 @@ int output_file_create(const char *name, const char *to)
 	return fd;
 }
 
-/* Returns whether `to` is an input file other than the trace. */
-static bool is_beside(const struct trace_args *args, const char *to)
+/* Returns whether `to` is an input file: the trace, or a file that is read with it. */
+static bool is_input(const struct trace_args *args, const char *to)
 {
-	bool is = (args->with && output_file_is(to, args->with)) ||
+	bool is = output_file_is(to, args->path) || (args->with && output_file_is(to, args->with)) ||
 		  (args->calls && output_file_is(to, args->calls));
 
 	for (unsigned n = 0; n < args->with_elf.count; n++)
@@ -147,11 +147,7 @@ int output_file_open(const struct trace_args *args, const char *to)
 	sigset_t before;
 	int fd;
 
-	if (strcmp(to, "-") != 0 && output_file_is(to, args->path)) {
-		command_message(args->name, "%s is an input file: choose another output file", to);
-		return -1;
-	}
-	if (strcmp(to, "-") != 0 && is_beside(args, to)) {
+	if (strcmp(to, "-") != 0 && is_input(args, to)) {
 		command_message(args->name, "%s is an input file: choose another output file", to);
 		return -1;
 	}

@@ -52,7 +52,7 @@ void pairs_item_step(struct diff_item *item, const struct pairs *pairs, int whic
 bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const struct diff_step *step)
 {
 	const struct diff_kind *kind = &trace->kind[step->kind];
-	/* Whether a program or a thread of the kernel does such work, depends on time. */
+	/* Timing decides whether a program or a thread of the kernel does such work. */
 	const bool shared = step->inside && kind->served;
 
 	/* Calls are what the traces are compared by: without those of one trace, nothing is certain. */

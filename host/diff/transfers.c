@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Calls that transfer one piece of data in several parts. Each call asks for what the previous one has left.
- * The number of parts depends on time.
+ * Calls that transfer one piece of data in several parts. Each call asks for what the previous call has not
+ * transferred. The number of parts depends on time.
  */
 #include "diff/trace.h"
 
@@ -11,8 +11,8 @@
 struct transfer {
 	bool begun;		 /* the last call is a part of a transfer */
 	struct diff_step *first; /* the first part; NULL if the next call cannot be another one */
-	uint64_t stamp;		 /* of the last part */
-	uint64_t left;		 /* number of bytes that it has left */
+	uint64_t stamp;		 /* timestamp of the last part */
+	uint64_t left;		 /* number of bytes that no part has transferred yet */
 	uint64_t inside[DIFF_RECENT];
 	uint32_t insides;
 };

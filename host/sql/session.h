@@ -56,7 +56,7 @@ enum sql_value {
 	SQL_VALUE_END,
 	SQL_VALUE_DURATION,
 	SQL_VALUE_WAIT, /* duration of a wait for a lock; NULL if the lock was held */
-	SQL_VALUE_HOLD, /* the opposite */
+	SQL_VALUE_HOLD, /* for how long a lock was held; NULL for a wait */
 	/* numbers */
 	SQL_VALUE_ID, /* `thread`, as the id of a process */
 	SQL_VALUE_THREAD,
@@ -74,7 +74,7 @@ enum sql_value {
 	/* texts */
 	SQL_VALUE_NAME,
 	SQL_VALUE_SLICE,     /* name of `kind`, which is an enum latencies_kind */
-	SQL_VALUE_LOCK_KIND, /* the same, for locks only */
+	SQL_VALUE_LOCK_KIND, /* wait or hold, by `kind` */
 	SQL_VALUE_STATE,     /* name of `kind`, which is an enum threads_state */
 	SQL_VALUE_THREAD_NAME,
 	SQL_VALUE_CATEGORY, /* group of the events of type `other` */

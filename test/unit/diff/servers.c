@@ -85,11 +85,21 @@ static struct diff_result compare(struct diff_trace *first, struct diff_trace *s
 	return result;
 }
 
+static void end_threads(struct diff_trace *trace)
+{
+	for (uint32_t n = 0; n < trace->threads; n++)
+		trace->thread[n].ended = true;
+}
+
+/* Ends all threads of both traces, and compares the traces. */
 static void expect(struct diff_trace *first, struct diff_trace *second, uint64_t changed, uint64_t missing,
 		   uint64_t extra)
 {
-	const struct diff_result result = compare(first, second);
+	struct diff_result result;
 
+	end_threads(first);
+	end_threads(second);
+	result = compare(first, second);
 	assert_int_equal(result.count[DIFF_CHANGED], changed);
 	assert_int_equal(result.count[DIFF_MISSING], missing);
 	assert_int_equal(result.count[DIFF_EXTRA], extra);
@@ -115,7 +125,6 @@ static void whole_transfers_are_not_joined(void **state)
 	call(once, "read", 3, 8, 8);
 	call(twice, "read", 3, 8, 8);
 	call(twice, "read", 3, 8, 8);
-	once->thread[0].ended = twice->thread[0].ended = true;
 	expect(once, twice, 0, 0, 1);
 }
 
@@ -127,7 +136,6 @@ static void short_reads_that_do_not_ask_for_the_rest_are_not_joined(void **state
 	call(once, "read", 3, 200, 100);
 	call(twice, "read", 3, 200, 100);
 	call(twice, "read", 3, 200, 100);
-	once->thread[0].ended = twice->thread[0].ended = true;
 	expect(once, twice, 0, 0, 1);
 }
 
@@ -140,7 +148,6 @@ static void transfers_of_two_files_are_not_joined(void **state)
 	call(one, "read", 3, 4, 4);
 	call(two, "read", 3, 8, 4);
 	call(two, "read", 5, 4, 4);
-	one->thread[0].ended = two->thread[0].ended = true;
 	expect(one, two, 1, 0, 1);
 }
 
@@ -152,7 +159,6 @@ static void end_of_file_is_a_step_of_its_own(void **state)
 	call(with, "read", 3, 8, 4);
 	call(with, "read", 3, 8, 0);
 	call(without, "read", 3, 8, 4);
-	with->thread[0].ended = without->thread[0].ended = true;
 	expect(with, without, 0, 1, 0);
 }
 
@@ -213,8 +219,6 @@ static struct diff_trace *packet(uint32_t thread, bool serves)
 	call(trace, "connect", 4, 0, 0);
 	if (thread)
 		step(trace, thread, "net.tx", false);
-	for (uint32_t n = 0; n < trace->threads; n++)
-		trace->thread[n].ended = true;
 	return trace;
 }
 
