@@ -64,7 +64,7 @@ $(TOOLS:%=build/bin/%): build/bin/ktrace
 	@ln -sf ktrace $@
 
 # The same with AddressSanitizer and UBSan: build/asan/bin/ktrace.
-HOST_SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+HOST_SANITIZE := -Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 HOST_ASAN_OBJS := $(patsubst build/%,build/asan/%,$(sort $(KTREAD_OBJS) $(KTRACE_OBJS)))
 
 .PHONY: host-asan

@@ -34,7 +34,7 @@ endif
 unit-tests-absent:
 	@echo $(HOST_MACHINE) $(UNIT_TESTS_ABSENT)
 
-UNIT_CFLAGS := -std=c11 -g1 -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest
+UNIT_CFLAGS := -std=c11 -g1 -Og $(WARNINGS) $(HOST_CPPFLAGS) -Itest
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # Tests that compile a source with the same flags share its object: build/test/VARIANT/object/FLAGS/SOURCE.o.
