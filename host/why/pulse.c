@@ -213,6 +213,19 @@ bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why
 }
 
 /*
+ * Returns whether the CPU never had a tick, and its thread tries again and again to take a lock that another
+ * thread holds. Such a CPU takes no interrupt for long even if interrupts are enabled most of the time.
+ */
+static bool tries_without_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *thread = why_runs(evidence, cpu);
+
+	return cpu->row.heartbeats == 0 && thread && thread->has_holder &&
+	       thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.wait == KTRX_WAIT_LOCK &&
+	       thread->holder.owner && thread->holder.owner != thread->id + 1;
+}
+
+/*
  * Returns whether the registers show that a CPU has had interrupts disabled for long: they are disabled now,
  * and the CPU has been silent. Many kernels halt an idle CPU with interrupts disabled. Except on x86, an
  * interrupt wakes such a CPU all the same.
@@ -220,7 +233,8 @@ bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why
 static bool is_masked_for_long(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER &&
-	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, MASKED_MS) &&
+	       !tries_without_ticks(evidence, cpu) && why_has_stopped(evidence, cpu) &&
+	       why_silence(evidence, cpu) >= why_ms(evidence, MASKED_MS) &&
 	       (evidence->info->machine == EM_X86_64 || !why_is_in_idle_thread(evidence, cpu));
 }
 

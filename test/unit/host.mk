@@ -69,6 +69,7 @@ UNIT_WITH_why_loops := $(UNIT_WITH_why) why_threads
 UNIT_WITH_why_many := ktread_support ktread_writer ktread_sample
 UNIT_WITH_why_overdue := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_threads := $(UNIT_WITH_why) why_threads
+UNIT_WITH_why_timers := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_wakeups := $(UNIT_WITH_why) why_threads
 
 # These tests look up their own functions in their own file. This file is position-independent, so it may be

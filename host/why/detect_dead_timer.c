@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Timers that no longer tick, while threads sleep that a tick should have woken. */
+#include <elf.h>
+#include <inttypes.h>
+
+#include "why/finding.h"
+#include "why/pulse.h"
+#include "why/untimed.h"
+
+/*
+ * Dead timer: a CPU gets no ticks although its interrupts are enabled, and a thread on that CPU still sleeps
+ * after its deadline. Without such a thread, missing ticks prove nothing, because an idle CPU may stop its
+ * tick.
+ */
+
+#define LATE_MS 100u
+/*
+ * time in ms: a host may stop a virtual CPU for a shorter time, so shorter gaps between ticks prove nothing
+ */
+#define HOST_MS 1500u
+#define SHOWN	4u /* maximum number of late sleepers that are listed */
+
+static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		    const struct why_thread *thread)
+{
+	const struct ktrx_holder *holder = &thread->holder;
+
+	return thread->has_holder && holder->cpu == cpu->number && holder->state == KTRX_THREAD_WAITING &&
+	       holder->deadline && why_age(evidence, holder->deadline) > why_ms(evidence, LATE_MS);
+}
+
+static uint32_t late_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	uint32_t late = 0;
+
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		late += is_late(evidence, cpu, &evidence->thread[n]);
+	return late;
+}
+
+/*
+ * Returns for how many ticks the CPU continued to run after its last heartbeat: up to its newest event,
+ * interrupt or switch. Returns 0 if all of these are older than the heartbeat.
+ */
+static uint64_t lived_on(const struct why_cpu *cpu)
+{
+	uint64_t last = cpu->last_stamp;
+
+	if (cpu->row.irq_stamp > last)
+		last = cpu->row.irq_stamp;
+	if (cpu->row.switch_stamp > last)
+		last = cpu->row.switch_stamp;
+	return last > cpu->row.heartbeat_stamp ? last - cpu->row.heartbeat_stamp : 0;
+}
+
+/*
+ * Returns whether a tick is overdue: the CPU continued to run without a tick, or showed no activity for
+ * HOST_MS.
+ */
+static bool is_tick_overdue(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return lived_on(cpu) > why_ms(evidence, LATE_MS) ||
+	       why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS);
+}
+
+static void say_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			 struct why_finding *finding)
+{
+	char actor[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+	uint32_t shown = 0;
+
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+
+		if (!is_late(evidence, cpu, thread))
+			continue;
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = thread->id + 1,
+						      .waits = thread->holder.object,
+						      .ticks = why_age(evidence, thread->holder.deadline),
+						      .pc = thread->holder.wait_pc });
+		if (shown++ == SHOWN)
+			break;
+		finding_evidence(&finding->base,
+				 "%s, which sleeps there at %s, should have been woken %s ago",
+				 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
+				 why_say_call(evidence, thread->holder.wait_pc, place, sizeof(place)),
+				 why_say_ticks(evidence, why_age(evidence, thread->holder.deadline), ticks,
+					       sizeof(ticks)));
+	}
+}
+
+/*
+ * Returns whether another CPU stopped with interrupts disabled before this CPU's ticks ended. This may be the
+ * cause: the kernel stops all CPUs in a panic, or the other CPU holds a lock.
+ */
+static bool may_follow_another_stop(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *other = &evidence->cpu[n];
+
+		if (other != cpu && other->row.interrupts == KTRX_INTERRUPTS_OFF &&
+		    why_has_stopped(evidence, other) && !why_is_in_idle_thread(evidence, other) &&
+		    why_silence(evidence, other) + why_ms(evidence, LATE_MS) >= why_silence(evidence, cpu))
+			return true;
+	}
+	return false;
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct why_cpu *cpu)
+{
+	const bool alive = lived_on(cpu) > why_ms(evidence, LATE_MS);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_DEAD_TIMER,
+				alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN
+				: may_follow_another_stop(evidence, cpu)	   ? FINDING_POSSIBLE
+										   : FINDING_LIKELY);
+	char ticks[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "the timer of CPU %" PRIu32 " has stopped", cpu->number);
+	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
+						       .ticks = why_silence(evidence, cpu) });
+	finding_evidence(&finding->base, "%s, when %s was at %s",
+			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)),
+			 why_say_actor(evidence, cpu->row.thread + 1, thread, sizeof(thread)),
+			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
+	if (alive)
+		finding_evidence(
+			&finding->base,
+			"the CPU continued to run for at least %s: it took other interrupts, or ran threads",
+			why_say_ticks(evidence, lived_on(cpu), ticks, sizeof(ticks)));
+	say_sleepers(evidence, cpu, finding);
+	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
+		finding_evidence(&finding->base, "interrupts are enabled there");
+	return 0;
+}
+
+static bool is_old(const struct why_evidence *evidence, uint64_t since)
+{
+	return since == 0 || why_age(evidence, since) > why_ms(evidence, LATE_MS);
+}
+
+/*
+ * Returns whether missing ticks have another reason: interrupts are disabled, or the CPU waits for a lock or
+ * an IPI answer. A state that has only just begun does not count, because taking a lock also disables
+ * interrupts for a moment.
+ */
+static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && is_old(evidence, cpu->row.interrupts_stamp)) ||
+	       (cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE &&
+		is_old(evidence, cpu->holder.wait_stamp)) ||
+	       (cpu->row.ipi_cpu != 0 && is_old(evidence, cpu->row.ipi_stamp));
+}
+
+/*
+ * Ticks of the whole machine: no CPU has had a tick for long, and several threads are in timed sleeps that
+ * last far longer than all their earlier ones. This is used for kernels that do not record deadlines. It is
+ * not used if a CPU has stopped with interrupts disabled, because that may be why no ticks come.
+ */
+
+#define QUIET_MS    2000u
+#define BEATS	    25u /* minimum number of ticks that the CPU with the newest tick has had */
+#define SLEEPS	    8u	/* minimum number of ended sleeps that show how long a thread usually sleeps */
+#define OVERSLEEPS  3u	/* minimum number of threads that sleep too long */
+#define TIMES_SLEPT 16u /* a sleep is too long if it takes this many times as long as all earlier ones */
+
+struct oversleeper {
+	const struct why_thread *thread;
+	uint64_t ticks;	  /* length of the sleep */
+	uint64_t sleeps;  /* number of earlier sleeps */
+	uint64_t longest; /* at least as long as each of the earlier sleeps */
+};
+
+/* Sets `sleeps` and `longest` from events, from the counts in the thread's row, or from both. */
+static void learn_sleeps(const struct why_evidence *evidence, struct oversleeper *one)
+{
+	const struct ktrx_holder *row = &one->thread->holder;
+	const struct why_untimed sleep = {
+		.thread = one->thread, .object = row->object, .since = row->wait_stamp, .by_table = true
+	};
+	const struct why_queue *queue = row->object ? why_queue_find(evidence, row->object)
+						    : why_queue_of_thread(evidence, one->thread->id);
+	struct why_habit habit;
+
+	if (queue) {
+		one->sleeps = queue->waits;
+		one->longest = queue->longest;
+	}
+	if (!why_habit_of(evidence, &sleep, &habit))
+		return;
+	if (habit.wakes > one->sleeps)
+		one->sleeps = habit.wakes;
+	if (habit.longest > one->longest)
+		one->longest = habit.longest;
+}
+
+static bool oversleeps(const struct why_evidence *evidence, const struct why_thread *thread,
+		       struct oversleeper *one)
+{
+	const struct ktrx_holder *row = &thread->holder;
+
+	*one = (struct oversleeper){ .thread = thread };
+	if (!thread->has_holder || thread->idle || row->state != KTRX_THREAD_WAITING ||
+	    row->wait != KTRX_WAIT_TIME || row->deadline || row->wait_stamp == 0)
+		return false;
+	one->ticks = why_age(evidence, row->wait_stamp);
+	learn_sleeps(evidence, one);
+	return one->sleeps >= SLEEPS && one->ticks >= why_ms(evidence, QUIET_MS) &&
+	       one->ticks / TIMES_SLEPT >= one->longest;
+}
+
+static uint32_t count_oversleepers(const struct why_evidence *evidence)
+{
+	struct oversleeper one;
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		count += oversleeps(evidence, &evidence->thread[n], &one);
+	return count;
+}
+
+/* Returns the CPU with the newest tick of all CPUs; NULL if there were too few ticks. */
+static const struct why_cpu *newest_tick(const struct why_evidence *evidence)
+{
+	const struct why_cpu *cpu = NULL;
+
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].row.heartbeats &&
+		    (!cpu || evidence->cpu[n].row.heartbeat_stamp > cpu->row.heartbeat_stamp))
+			cpu = &evidence->cpu[n];
+	return cpu && cpu->row.heartbeats >= BEATS ? cpu : NULL;
+}
+
+static void say_oversleepers(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	char who[WHY_WORDS], ticks[WHY_WORDS], longest[WHY_WORDS];
+	struct oversleeper one;
+	uint32_t shown = 0;
+
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		if (!oversleeps(evidence, &evidence->thread[n], &one) || shown++ >= SHOWN)
+			continue;
+		finding_evidence(&finding->base,
+				 "%s has been in a timed sleep for %s; its %" PRIu64
+				 " earlier sleeps took at most %s",
+				 why_say_actor(evidence, one.thread->id + 1, who, sizeof(who)),
+				 why_say_ticks(evidence, one.ticks, ticks, sizeof(ticks)), one.sleeps,
+				 why_say_ticks(evidence, one.longest, longest, sizeof(longest)));
+		why_finding_actor(finding, (struct why_actor){ .id = one.thread->id + 1,
+							       .waits = one.thread->holder.object,
+							       .ticks = one.ticks,
+							       .pc = one.thread->holder.wait_pc });
+	}
+	if (shown > SHOWN)
+		finding_evidence(&finding->base, "%" PRIu32 " more threads sleep far longer than before",
+				 shown - SHOWN);
+}
+
+static int found_all(const struct why_evidence *evidence, struct why_findings *findings,
+		     const struct why_cpu *cpu)
+{
+	/*
+	 * The registers show that the CPU could take an interrupt. Except on x86, an interrupt wakes an idle
+	 * CPU even if interrupts are disabled.
+	 */
+	const bool ready = cpu->has_registers &&
+			   (cpu->mask == INTERRUPTS_ENABLED ||
+			    (evidence->info->machine != EM_X86_64 && why_is_in_idle_thread(evidence, cpu)));
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_DEAD_TIMER, ready ? FINDING_LIKELY : FINDING_POSSIBLE);
+	char beat[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what,
+		    "no CPU gets ticks any more: the timer of CPU %" PRIu32
+		    ", which ticked last, has stopped",
+		    cpu->number);
+	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
+						       .ticks = why_silence(evidence, cpu) });
+	finding_evidence(&finding->base, "%s, after %" PRIu64 " heartbeats",
+			 why_say_beat(evidence, cpu, beat, sizeof(beat)), cpu->row.heartbeats);
+	say_oversleepers(evidence, finding);
+	finding_say(finding->base.advice, "pass deadlines to ktrace_block(), "
+					  "which show when these sleeps should have ended");
+	return 0;
+}
+
+static int look_at_all(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	const struct why_cpu *cpu = newest_tick(evidence);
+
+	if (!cpu || why_ms(evidence, QUIET_MS) == 0 ||
+	    why_silence(evidence, cpu) < why_ms(evidence, QUIET_MS) || !why_has_stopped(evidence, cpu) ||
+	    why_lacks_eoi(cpu) || has_another_reason(evidence, cpu) ||
+	    may_follow_another_stop(evidence, cpu) || count_oversleepers(evidence) < OVERSLEEPS)
+		return 0;
+	return found_all(evidence, findings, cpu);
+}
+
+int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	uint32_t dead = 0;
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus && !error; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (!why_has_stopped(evidence, cpu) || why_lacks_eoi(cpu) ||
+		    has_another_reason(evidence, cpu) || !is_tick_overdue(evidence, cpu) ||
+		    late_sleepers(evidence, cpu) == 0)
+			continue;
+		dead++;
+		error = found(evidence, findings, cpu);
+	}
+	return error || dead ? error : look_at_all(evidence, findings);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests findings about a machine that gets no ticks any more, and whose kernel records no deadlines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "unit/support/script.h"
+#include "unit/support/why_cpus.h"
+#include "unit/support/why_support.h"
+
+enum { BLOCK = FAULT + 1, WAKE };
+
+#define SLEEPERS 3u
+#define FIRST	 10u	    /* id of the first sleeper */
+#define STOP	 (500 * MS) /* time of the last tick */
+
+/* CPU 0 has ticks until STOP. CPU 1 has no timer. The host captured the machine 8 s later. */
+static int begin(void **state)
+{
+	int error = why_cpus_begin(state);
+
+	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	why_ticks(10 * MS, STOP, 0, IDLE0, KERNEL);
+	why_interrupt(STOP, 1, IDLE1, DEVICE, KERNEL, EARLY);
+	script_info()->registers = "cpu 0 pc=100040 sp=2000 flags=246\ncpu 1 pc=100040 sp=3000 flags=246\n";
+	script_info()->machine = 62;
+	script_info()->note = "silent: 8\n";
+	return error;
+}
+
+/* A thread sleeps for 20 ms, again and again, and still sleeps in the end. `last_ms`: length of sleep 5. */
+static struct ktrx_holder *sleeps(uint32_t thread, uint64_t last_ms)
+{
+	const uint64_t object = UINT64_C(0x3000) + thread;
+	struct ktrx_holder *row = why_thread_row(thread, "sleeper", KTRX_THREAD_WAITING, 1);
+	uint64_t ms = thread;
+
+	for (uint32_t n = 0; n < 10; n++) {
+		script_event(BLOCK, ms * MS, 1, thread, V(object), V(thread), V(KTRX_WAIT_TIME));
+		ms += n == 5 ? last_ms : 20;
+		script_event(WAKE, ms * MS, 0, IDLE0, V(thread));
+		ms++;
+	}
+	why_waits(row, KTRX_WAIT_TIME, object, "", ms * MS);
+	script_event(BLOCK, ms * MS, 1, thread, V(object), V(thread), V(KTRX_WAIT_TIME));
+	return row;
+}
+
+static void all_sleep(uint32_t count, uint64_t longest_ms)
+{
+	for (uint32_t n = 0; n < count; n++)
+		sleeps(FIRST + n, longest_ms);
+	script_sort();
+}
+
+static void sleeps_far_longer_than_before_show_dead_timer(void **state)
+{
+	(void)state;
+	all_sleep(SLEEPERS, 20);
+	assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("the timer of CPU 0, which ticked last, has stopped");
+	why_says("its 10 earlier sleeps took at most 20.0 ms");
+}
+
+/* Without registers, it is unknown whether the CPU could take an interrupt. */
+static void dead_timer_without_registers_is_possible(void **state)
+{
+	(void)state;
+	all_sleep(SLEEPERS, 20);
+	script_info()->registers = "";
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
+	why_says("dead-timer (possible)");
+}
+
+/* The sleepers' deadlines are known, and have not passed: an idle machine may stop its ticks. */
+static void deadlines_in_the_future_are_healthy(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n < SLEEPERS; n++)
+		sleeps(FIRST + n, 20)->deadline = 20000 * MS;
+	script_sort();
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+static void too_few_sleepers_show_no_dead_timer(void **state)
+{
+	(void)state;
+	all_sleep(SLEEPERS - 1, 20);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+/* Each thread has slept for 700 ms before, so sleeps of 8 s are not unusual enough. */
+static void sleeps_of_very_different_length_show_no_dead_timer(void **state)
+{
+	(void)state;
+	all_sleep(SLEEPERS, 700);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+/* The tick of another CPU still comes. */
+static void ticks_of_another_cpu_show_no_dead_timer(void **state)
+{
+	(void)state;
+	all_sleep(SLEEPERS, 20);
+	why_cpu_beats(1, 100, 8490 * MS);
+	script_info()->note = "";
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+/*
+ * CPU 1 has no timer. Its thread yields until it gets a lock, and is found with interrupts disabled, as it
+ * often is for a moment. The holder of the lock sleeps.
+ */
+static void thread_that_tries_to_take_a_lock_is_not_the_cause(void **state)
+{
+	struct ktrx_holder *trier = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+
+	(void)state;
+	all_sleep(SLEEPERS, 20);
+	why_holds(sleeps(FIRST + SLEEPERS, 20), LOCK_A, STOP - MS);
+	why_waits(trier, KTRX_WAIT_LOCK, LOCK_A, "yielding", STOP);
+	trier->owner = FIRST + SLEEPERS + 1;
+	trier->state_stamp = STOP;
+	script_sort();
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+	script_cpu(1)->thread = WORKER;
+	script_info()->registers = "cpu 0 pc=100040 sp=2000 flags=246\ncpu 1 pc=100040 sp=3000 flags=46\n";
+	assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+}
+
+/* CPU 1 has stopped with interrupts disabled. CPU 0 may wait for it. */
+static void stop_of_another_cpu_may_be_the_cause(void **state)
+{
+	(void)state;
+	all_sleep(SLEEPERS, 20);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1)->state_stamp = STOP;
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+	script_cpu(1)->thread = WORKER;
+	script_info()->registers = "cpu 0 pc=100040 sp=2000 flags=246\ncpu 1 pc=100040 sp=3000 flags=46\n";
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(sleeps_far_longer_than_before_show_dead_timer),
+		TEST(dead_timer_without_registers_is_possible),
+		TEST(deadlines_in_the_future_are_healthy),
+		TEST(too_few_sleepers_show_no_dead_timer),
+		TEST(sleeps_of_very_different_length_show_no_dead_timer),
+		TEST(ticks_of_another_cpu_show_no_dead_timer),
+		TEST(thread_that_tries_to_take_a_lock_is_not_the_cause),
+		TEST(stop_of_another_cpu_may_be_the_cause),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
