@@ -415,6 +415,18 @@ static int say_waiters(const struct context *context, struct why_finding *findin
 	return 0;
 }
 
+/* Returns whether events show a wait of the cycle, because the table shows a sleep instead. */
+static bool has_outer_wait(const struct context *context, const struct cycle *cycle)
+{
+	for (uint32_t n = 0; n < cycle->count; n++) {
+		const uint32_t from = cycle->edge[n]->from, cpus = context->graph->cpus;
+
+		if (from >= cpus && context->evidence->thread[from - cpus].waits_for_outer)
+			return true;
+	}
+	return false;
+}
+
 static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t count)
 {
 	struct context *context = data;
@@ -437,7 +449,10 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	}
 	add_actors(context, finding, &cycle);
 	finding->base.partial = !cycle.by_table && is_lossy(context->evidence);
-	if (!cycle.by_table && !why_finding_state(finding, context->evidence))
+	if (has_outer_wait(context, &cycle))
+		finding_say(finding->base.advice, "where a thread goes to sleep for a lock, call "
+						  "ktrace_block() with this lock and KTRX_WAIT_LOCK");
+	else if (!cycle.by_table && !why_finding_state(finding, context->evidence))
 		finding_say(finding->base.advice,
 			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
 	else if (finding->base.certain == FINDING_POSSIBLE)

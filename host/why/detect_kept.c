@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds a thread that sleeps with timeouts and keeps a lock for which another thread has waited long. For
- * example, the thread polls a device that does not answer. Each of its sleeps ends soon, so no single wait is
- * overdue. The thread may still finish its work, so the finding is never more than possible.
+ * Finds a thread that sleeps and keeps a lock for which another thread has waited long. Each of its sleeps
+ * ends soon, so no single wait is overdue. There are two cases. In the first case, the sleeps have timeouts:
+ * for example, the thread polls a device that does not answer. In the second case, the lock was never held
+ * nearly as long before: for example, the thread has left a function without releasing the lock. The thread
+ * may still finish its work, so the finding is never more than possible.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +16,11 @@
 
 #define MOST	8u     /* maximum number of findings */
 #define LONG_MS 10000u /* minimum time in ms for which the other thread must have waited */
-#define LATE_MS 2000u  /* time in ms: if a deadline passed this long ago, detect_late.c reports the thread */
+/* minimum time in ms for which the other thread must have waited if the lock was never held as long */
+#define KEPT_MS	   5000u
+#define KNOWN	   16u	 /* minimum number of ended holds that show how long the lock is usually held */
+#define TIMES_HELD 64u	 /* a lock is kept if it is held this many times as long as ever before */
+#define LATE_MS	   2000u /* time in ms: if a deadline passed this long ago, detect_late.c reports it */
 
 /*
  * Returns whether the thread sleeps until a deadline. Returns false for a wait that detect_overdue.c judges,
@@ -31,14 +37,59 @@ static bool sleeps_with_timeout(const struct why_evidence *evidence, const struc
 		evidence->alive - row->deadline < why_ms(evidence, LATE_MS));
 }
 
-/* Returns whether the edge is a long wait for a lock that its holder took before this wait began. */
+/*
+ * Returns whether the holder, according to its row, still holds the lock, and has gone to sleep for another
+ * event since the wait for the lock began. The lock must also be held far longer than ever before.
+ */
+static bool keeps_unusually_long(const struct why_evidence *evidence, const struct why_thread *holder,
+				 const struct why_edge *edge)
+{
+	const struct ktrx_holder *row = &holder->holder;
+	uint64_t longest;
+
+	return row->state == KTRX_THREAD_WAITING && row->wait == KTRX_WAIT_EVENT && row->deadline == 0 &&
+	       !holder->waits_for_outer && row->state_stamp > edge->since &&
+	       row->state_stamp - edge->since >= why_ms(evidence, KEPT_MS) / 2 &&
+	       why_holds_lock(row, edge->object) &&
+	       why_lock_lasted(evidence, edge->object, &longest) >= KNOWN &&
+	       why_age(evidence, edge->held_since) / TIMES_HELD >= longest;
+}
+
+/*
+ * Returns whether the edge is a wait of at least that time for a lock that its holder took before this wait
+ * began.
+ */
 static bool is_long(const struct why_evidence *evidence, const struct why_graph *graph,
+		    const struct why_edge *edge, uint64_t ms)
+{
+	return why_edge_is_lock(edge) && edge->held && edge->to >= graph->cpus && edge->from >= graph->cpus &&
+	       (edge->by_table || evidence->thread[edge->from - graph->cpus].waits_for_outer) &&
+	       edge->from != edge->to && edge->since && edge->held_since <= edge->since &&
+	       edge->since < evidence->alive && evidence->alive - edge->since >= why_ms(evidence, ms);
+}
+
+/* Returns whether the edge's holder is to be reported. */
+static bool is_kept(const struct why_evidence *evidence, const struct why_graph *graph,
 		    const struct why_edge *edge)
 {
-	return why_edge_is_lock(edge) && edge->by_table && edge->held && edge->to >= graph->cpus &&
-	       edge->from >= graph->cpus && edge->from != edge->to && edge->since &&
-	       edge->held_since <= edge->since && edge->since < evidence->alive &&
-	       evidence->alive - edge->since >= why_ms(evidence, LONG_MS);
+	const struct why_thread *holder;
+
+	if (!is_long(evidence, graph, edge, KEPT_MS))
+		return false;
+	holder = &evidence->thread[edge->to - graph->cpus];
+	return (is_long(evidence, graph, edge, LONG_MS) && sleeps_with_timeout(evidence, holder)) ||
+	       keeps_unusually_long(evidence, holder, edge);
+}
+
+static void say_lasted(const struct why_evidence *evidence, struct why_finding *finding, uint64_t lock)
+{
+	uint64_t longest;
+	const uint64_t holds = why_lock_lasted(evidence, lock, &longest);
+	char ticks[WHY_WORDS];
+
+	finding_evidence(&finding->base,
+			 "the lock was held and released %" PRIu64 " times before, for at most %s", holds,
+			 why_say_ticks(evidence, longest, ticks, sizeof(ticks)));
 }
 
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
@@ -47,7 +98,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	const struct why_thread *waiter = &evidence->thread[edge->from - graph->cpus];
 	const struct why_thread *holder = &evidence->thread[edge->to - graph->cpus];
 	const struct ktrx_holder *row = &holder->holder;
-	const bool repeats = row->state_stamp > edge->since;
+	const bool repeats = row->state_stamp > edge->since, timed = sleeps_with_timeout(evidence, holder);
 	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, FINDING_POSSIBLE);
 	char who[WHY_WORDS], whose[WHY_WORDS], waits[FINDING_LINE], ticks[WHY_WORDS], place[WHY_WORDS];
 
@@ -56,11 +107,16 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	why_say_actor(evidence, waiter->id + 1, who, sizeof(who));
 	why_say_actor(evidence, holder->id + 1, whose, sizeof(whose));
 	why_say_waiting(evidence, KTRX_WAIT_LOCK, edge->object, edge->since, edge->pc, waits, sizeof(waits));
-	finding_say(finding->base.what, "%s %s; held by %s, which sleeps with %s and keeps the lock", who,
-		    waits, whose, repeats ? "timeouts" : "a timeout");
+	finding_say(finding->base.what, "%s %s; held by %s, which sleeps %s and keeps the lock", who, waits,
+		    whose,
+		    !timed    ? "again and again"
+		    : repeats ? "with timeouts"
+			      : "with a timeout");
 	finding_evidence(&finding->base, "%s took it about %s ago%s", whose,
 			 why_say_since(evidence, "", edge->held_since, ticks, sizeof(ticks)),
 			 why_say_called(evidence, ", at ", edge->held_pc, place, sizeof(place)));
+	if (!timed)
+		say_lasted(evidence, finding, edge->object);
 	why_say_waiting(evidence, row->wait, row->object, row->wait_stamp, row->wait_pc, waits,
 			sizeof(waits));
 	if (row->deadline > evidence->end)
@@ -82,7 +138,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	return 0;
 }
 
-/* For each thread that sleeps with a timeout and holds locks, reports the thread that has waited longest. */
+/* For each thread that keeps locks, reports the thread that has waited longest. */
 static int find_all(const struct why_evidence *evidence, struct why_findings *findings,
 		    const struct why_graph *graph)
 {
@@ -94,12 +150,12 @@ static int find_all(const struct why_evidence *evidence, struct why_findings *fi
 	for (uint32_t n = 0; !error && n < graph->edges; n++) {
 		const struct why_edge *edge = &graph->edge[n];
 
-		if (is_long(evidence, graph, edge) && (!longest[edge->to - graph->cpus] ||
+		if (is_kept(evidence, graph, edge) && (!longest[edge->to - graph->cpus] ||
 						       edge->since < longest[edge->to - graph->cpus]->since))
 			longest[edge->to - graph->cpus] = edge;
 	}
 	for (uint32_t n = 0; !error && n < evidence->threads && count < MOST; n++) {
-		if (!longest[n] || !sleeps_with_timeout(evidence, &evidence->thread[n]))
+		if (!longest[n])
 			continue;
 		count++;
 		error = found(evidence, findings, graph, longest[n]);

@@ -278,6 +278,7 @@ void why_evidence_free(struct why_evidence *evidence)
 		return;
 	scheduling_free(evidence->scheduling);
 	keyed_free(&evidence->index);
+	keyed_free(&evidence->lasted);
 	free(evidence->order);
 	free(evidence->hold);
 	histogram_free(&evidence->device.ticks);

@@ -208,6 +208,22 @@ struct why_fault_nest {
 	uint64_t address, ip;
 };
 
+/* A wait for a lock that the thread itself recorded; see evidence_outer.c. */
+struct why_outer_wait {
+	uint64_t lock;	/* 0: none */
+	uint64_t since; /* timestamp at which the wait began */
+	uint32_t owner; /* holder of the lock, an id as in struct ktrx_holder; 0: unknown */
+};
+
+struct why_outer {
+	struct why_outer_wait wait[2]; /* the newest wait, and the one that it interrupted */
+	/*
+	 * lock that the thread took after `wait[0]` began, and held when it announced its sleep; 0: none
+	 */
+	uint64_t queue_lock;
+	bool released; /* the thread released `queue_lock` after it announced its sleep */
+};
+
 struct why_thread {
 	uint32_t id;
 	char name[28]; /* name from the kernel; "": unknown */
@@ -270,6 +286,9 @@ struct why_thread {
 	/* lock that the thread waits for, according to events (lock.contend); 0: none */
 	uint64_t contends;
 	uint64_t contends_since;
+	struct why_outer outer;
+	/* `holder` shows a wait for a lock that is from events: the kernel's table shows a sleep */
+	bool waits_for_outer;
 	struct why_tries tries[WHY_TRIED];
 	/* timestamp of the newest event that the thread itself recorded, except switches; 0: none */
 	uint64_t last_own_event;
@@ -485,6 +504,8 @@ struct why_evidence {
 	uint32_t holds;
 	struct why_order *order;
 	uint32_t orders;
+	/* ended holds of each lock, keyed by lock: `count` is their number, `stamp` the longest, in ticks */
+	struct keyed lasted;
 	uint64_t left_out;  /* number of events, table rows and lock orders beyond the limits */
 	struct keyed index; /* index of threads, objects and queues, for the functions below */
 };
@@ -522,6 +543,8 @@ static inline bool why_tables_show_locks(const struct why_evidence *evidence)
 	return !(evidence->missing_hooks & KTRX_HOOK_LOCK) && evidence->refused == 0;
 }
 
+/* Returns how often events show that the lock was held and released; sets *longest to the longest hold. */
+uint64_t why_lock_lasted(const struct why_evidence *evidence, uint64_t lock, uint64_t *longest);
 /* Returns the thread with this id; NULL if the evidence does not contain it. */
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id);
 /* Returns the name of an object, "" if unknown. */

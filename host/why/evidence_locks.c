@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/elapsed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/tries.h"
@@ -21,6 +22,7 @@ void why_thread_void_old(struct why_reader *reader, uint32_t index)
 	progress->gaps = reader->gaps;
 	progress->held_count = 0;
 	thread->contends = 0;
+	why_outer_forget(thread);
 	thread->in_syscall = false;
 	thread->repeats = thread->fault_repeats = thread->fault_nest.count = 0;
 	thread->repeats_cut = true;
@@ -80,6 +82,35 @@ static uint64_t place_of(const struct ktread_event *event, const struct wellknow
 	if (wellknown_number(known, event, WELLKNOWN_PLACE, &place))
 		return place;
 	return event->callers ? event->caller[0] : event->site;
+}
+
+/* A lock is released. Counts how long it was held, if it is known when it was taken. */
+static int note_held(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
+{
+	const uint64_t key[KEYED_WORDS] = { lock };
+	const struct keyed_entry *hold = keyed_find(&reader->holds, key);
+	const uint64_t ticks = hold ? elapsed(hold->stamp, event->stamp) : 0;
+	struct keyed_entry *lasted;
+	int error;
+
+	if (!hold)
+		return 0;
+	error = keyed_put(&reader->evidence->lasted, key, &lasted);
+	if (error || !lasted)
+		return error;
+	lasted->count++;
+	if (ticks > lasted->stamp)
+		lasted->stamp = ticks;
+	return 0;
+}
+
+uint64_t why_lock_lasted(const struct why_evidence *evidence, uint64_t lock, uint64_t *longest)
+{
+	const uint64_t key[KEYED_WORDS] = { lock };
+	const struct keyed_entry *lasted = keyed_find(&evidence->lasted, key);
+
+	*longest = lasted ? lasted->stamp : 0;
+	return lasted ? lasted->count : 0;
 }
 
 static int new_order(struct why_reader *reader, struct keyed_entry *entry)
@@ -214,6 +245,8 @@ static int take(struct why_reader *reader, const struct ktread_event *event, con
 	drop(reader, lock);
 	if (thread && thread->contends == lock)
 		thread->contends = 0;
+	if (thread)
+		why_outer_acquire(thread, event, lock);
 	for (uint32_t n = 0; progress && could_wait(event) && !error && n < progress->held_count; n++)
 		error = note_order(reader, event, progress, n, lock, place);
 	if (!error)
@@ -267,17 +300,38 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		return why_records(reader, WELLKNOWN_LOCK_RELEASE) ? take(reader, event, known, lock, thread)
 								   : 0;
 	if (known->kind == WELLKNOWN_LOCK_RELEASE) {
+		error = note_held(reader, event, lock);
 		note_protected(reader, event, lock);
 		drop(reader, lock);
-		return 0;
+		if (thread)
+			why_outer_release(thread, event, lock);
+		return error;
 	}
 	note_kind(reader, event, lock);
 	if (thread) {
 		why_thread_void_old(reader, (uint32_t)(thread - reader->evidence->thread));
 		thread->contends = lock;
 		thread->contends_since = event->stamp;
+		why_outer_contend(thread, event, lock);
 	}
 	return 0;
+}
+
+uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *taken)
+{
+	const struct why_progress *progress = progress_of(reader, thread);
+	const struct keyed_entry *entry;
+	uint64_t key[KEYED_WORDS] = { 0 };
+
+	*taken = 0;
+	if (!progress || progress->held_count == 0)
+		return 0;
+	key[0] = progress->held[progress->held_count - 1];
+	entry = keyed_find(&reader->holds, key);
+	if (!entry || entry->thread != thread)
+		return 0;
+	*taken = entry->stamp;
+	return key[0];
 }
 
 void why_lock_gap(struct why_reader *reader)
@@ -293,6 +347,8 @@ int why_lock_settle(struct why_reader *reader)
 	for (uint32_t n = 0; n < evidence->threads; n++) {
 		struct why_thread *thread = &evidence->thread[n];
 
+		/* not forgotten at a gap: the row shows whether the thread's last sleep is still the same */
+		why_outer_settle(evidence, thread);
 		why_thread_void_old(reader, n);
 		if (thread->contends && scheduling_off(evidence->scheduling, WELLKNOWN_LOCK_ACQUIRE,
 						       thread->contends_since, evidence->end))

@@ -158,6 +158,29 @@ int why_evaluate(struct why_reader *reader);
 /* Evaluates an event about a lock. Returns 0 or KTREAD_E_MEMORY. */
 int why_lock_event(struct why_reader *reader, const struct ktread_event *event, const struct wellknown *known,
 		   struct why_thread *thread);
+/*
+ * Records that a thread begins to wait for a lock, or has taken it (see evidence_outer.c). The event may be
+ * one of an interrupt handler, which is ignored.
+ */
+void why_outer_contend(struct why_thread *thread, const struct ktread_event *event, uint64_t lock);
+void why_outer_acquire(struct why_thread *thread, const struct ktread_event *event, uint64_t lock);
+/*
+ * Records that a thread announces a sleep. `newest`: the lock that it took last, of those that it holds; 0:
+ * none; `taken`: timestamp at which it took that lock.
+ */
+void why_outer_block(struct why_thread *thread, const struct ktread_event *event, uint64_t newest,
+		     uint64_t taken);
+void why_outer_release(struct why_thread *thread, const struct ktread_event *event, uint64_t lock);
+/* Forgets the thread's waits, because it was woken, or because events are lost. */
+void why_outer_forget(struct why_thread *thread);
+/* Changes the row of a thread that waits for an outer lock: the row then shows that wait. */
+void why_outer_settle(const struct why_evidence *evidence, struct why_thread *thread);
+
+/*
+ * Returns the lock that the thread took last, of those that it holds, and sets *taken to the timestamp at
+ * which it took it. Returns 0 if it holds none, or if this is unknown.
+ */
+uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *taken);
 /* Forgets all held locks, because a release may be lost or was not recorded. */
 void why_lock_gap(struct why_reader *reader);
 /* Records the first panic. */

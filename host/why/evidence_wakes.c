@@ -146,7 +146,7 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 		     const struct wellknown *known)
 {
 	struct why_thread *thread;
-	uint64_t object = 0, kind = KTRX_WAIT_NONE;
+	uint64_t object = 0, kind = KTRX_WAIT_NONE, newest, taken;
 	uint32_t id;
 
 	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
@@ -157,6 +157,8 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &object);
 	wellknown_number(known, event, WELLKNOWN_NUMBER, &kind);
 	touch_sleep(reader, object, id);
+	newest = why_lock_newest(reader, id, &taken);
+	why_outer_block(thread, event, newest, taken);
 	reader->evidence->timeouts_recorded |= kind == KTRX_WAIT_TIME;
 	thread->blocked = event->stamp;
 	thread->blocked_on = object;
@@ -368,6 +370,7 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 	if (thread->blocked_for == KTRX_WAIT_TIME && thread->blocked && thread->blocked >= reader->gap_stamp)
 		end_sleep(reader, thread, event->stamp);
 	thread->blocked = 0;
+	why_outer_forget(thread);
 }
 
 static void on_wake_nobody(struct why_reader *reader, const struct ktread_event *event,

@@ -211,10 +211,12 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
 	add_edge(builder, edge);
 }
 
-static void wait_by_holder(struct builder *builder, const struct ktrx_holder *holder, uint32_t node)
+/* Adds an edge for the wait in a row. `by_table`: the row is as in the kernel's table. */
+static void wait_by_holder(struct builder *builder, const struct ktrx_holder *holder, uint32_t node,
+			   bool by_table)
 {
 	struct why_edge edge = { .from = node,
-				 .by_table = true,
+				 .by_table = by_table,
 				 .ends = why_wait_may_end(builder->evidence, holder),
 				 .retries = why_sleeps_between_tries(builder->evidence, holder),
 				 .deadline = holder->deadline,
@@ -320,7 +322,7 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 
 	if (thread->has_holder && (!runnable || thread->holder.wait == KTRX_WAIT_LOCK)) {
 		waits = waits_for_lock(&thread->holder);
-		wait_by_holder(builder, &thread->holder, node);
+		wait_by_holder(builder, &thread->holder, node, !thread->waits_for_outer);
 	}
 	if (!waits && thread->contends && !why_tables_show_locks(builder->evidence)) {
 		waits = true;
@@ -381,7 +383,7 @@ static void add_cpu(struct builder *builder, const struct why_cpu *cpu)
 	const uint32_t cpus = builder->graph->cpus;
 
 	if (cpu->has_holder)
-		wait_by_holder(builder, &cpu->holder, cpu->number);
+		wait_by_holder(builder, &cpu->holder, cpu->number, true);
 	if (!cpu->has_row || cpu->row.ipi_cpu == 0)
 		return;
 	if (cpu->row.ipi_cpu != KTRX_ALL_CPUS) {
