@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Starvation: a thread is runnable for long and does not run, although the timer of its CPU ticks. There must
- * be a reason why other threads run: a higher priority, or one of them has kept the CPU all the time. If
- * there is no reason, or the thread may have ended, detect_bookkeeping.c reports the thread instead. Other
- * detectors find a CPU that runs no thread at all.
+ * Starvation: a thread is runnable for long and does not run, although the timer of its CPU ticks, or a
+ * thread keeps that CPU with preemption disabled. There must be a reason why other threads run: a higher
+ * priority, or one of them has kept the CPU all the time. If there is no reason, or the thread may have
+ * ended, detect_bookkeeping.c reports the thread instead. Other detectors find a CPU that runs no thread at
+ * all.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,10 +19,16 @@
  * which a thread must have been runnable to count as starved. During that time, other threads have run many
  * times.
  */
-#define BEATS_LEAST	20u
-#define BEATS_EACH	4u /* minimum number of interrupts, for each thread that is runnable on the CPU */
-#define WAIT_LEAST_MS	250u
-#define WAIT_UNRECORDED 4u /* factor by which WAIT_LEAST_MS is multiplied if interrupts are not recorded */
+#define BEATS_LEAST   20u
+#define BEATS_EACH    4u /* minimum number of interrupts, for each thread that is runnable on the CPU */
+#define WAIT_LEAST_MS 250u
+/*
+ * used for a CPU that never had a heartbeat: minimum time in ms for which its thread has run with preemption
+ * disabled
+ */
+#define KEPT_MS		5000u
+#define ALIVE_MS	1000u /* time in ms: a machine with a newer heartbeat than this is alive */
+#define WAIT_UNRECORDED 4u    /* factor by which WAIT_LEAST_MS is multiplied if interrupts are not recorded */
 
 static bool counts(const struct why_evidence *evidence, const struct why_thread *thread,
 		   struct why_turn *turn)
@@ -45,6 +52,35 @@ static uint32_t *count_runnable(const struct why_evidence *evidence)
 	return count;
 }
 
+static bool is_alive(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].row.heartbeats &&
+		    why_silence(evidence, &evidence->cpu[n]) < why_ms(evidence, ALIVE_MS))
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether a CPU that never had a heartbeat is kept by its thread: the thread has run there for long,
+ * has recorded nothing, took no interrupt, and still has preemption disabled. Other CPUs have heartbeats, so
+ * the host has not stopped the machine. Registers show that the CPU runs.
+ */
+static bool is_kept(const struct why_evidence *evidence, const struct why_turn *starved)
+{
+	const struct why_cpu *cpu = starved->cpu;
+	const struct why_thread *runs = why_runs(evidence, cpu);
+	const uint64_t least = why_ms(evidence, KEPT_MS);
+
+	return cpu->has_row && cpu->row.heartbeats == 0 && cpu->row.preempt && cpu->row.nesting == 0 &&
+	       cpu->has_registers && cpu->side != PRIVILEGE_USER && starved->by_table && runs &&
+	       runs != starved->thread && runs->has_holder && runs->holder.state == KTRX_THREAD_RUNNING &&
+	       runs->holder.cpu == cpu->number && runs->holder.wait == KTRX_WAIT_NONE &&
+	       why_age(evidence, runs->holder.state_stamp) >= least &&
+	       why_age(evidence, cpu->last_stamp) >= least && why_age(evidence, starved->since) >= least &&
+	       is_alive(evidence);
+}
+
 /*
  * Returns whether the CPU's timer still ticks, and has ticked so often that each runnable thread should have
  * run. If the host had stopped the virtual CPU, its timer would not have ticked so often.
@@ -58,6 +94,8 @@ static bool is_starved(const struct why_evidence *evidence, const struct why_tur
 	    /* the thread may have run during the time whose events are lost */
 	    !why_is_whole_since(evidence, starved->since))
 		return false;
+	if (least && is_kept(evidence, starved))
+		return true;
 	if (least == 0 || waits < least || !starved->cpu->has_row || !starved->cpu->row.heartbeats ||
 	    why_silence(evidence, starved->cpu) > waits / 2)
 		return false;
@@ -68,7 +106,8 @@ static bool is_starved(const struct why_evidence *evidence, const struct why_tur
 }
 
 static void say_priorities(const struct why_evidence *evidence, struct why_finding *finding,
-			   const struct why_thread *runs, const struct why_thread *starved)
+			   const struct why_thread *runs, const struct why_thread *starved,
+			   const struct why_cpu *cpu)
 {
 	const uint32_t urgent = runs->holder.priority, other = starved->holder.priority;
 	char who[WHY_WORDS], waits[WHY_WORDS];
@@ -80,6 +119,8 @@ static void say_priorities(const struct why_evidence *evidence, struct why_findi
 			who, urgent, why_say_actor(evidence, starved->id + 1, waits, sizeof(waits)), other);
 	else
 		finding_evidence(&finding->base, "%s has run there all that time", who);
+	if (cpu->has_row && cpu->row.preempt)
+		finding_evidence(&finding->base, "preemption is disabled on CPU %" PRIu32, cpu->number);
 }
 
 /*
@@ -106,12 +147,35 @@ static void say_awaited_answer(const struct why_evidence *evidence, struct why_f
 	finding->asker = cpu->number + 1;
 }
 
+/* Adds a line that shows that the CPU runs: its heartbeat, or its registers if it never had one. */
+static void say_alive(const struct why_evidence *evidence, struct why_finding *finding,
+		      const struct why_cpu *cpu)
+{
+	char ago[WHY_WORDS], where[WHY_WORDS];
+
+	if (cpu->row.heartbeats)
+		finding_evidence(&finding->base,
+				 "CPU %" PRIu32 " is healthy: its last heartbeat was %s ago, at %s",
+				 cpu->number,
+				 why_say_ticks(evidence, why_age(evidence, cpu->row.heartbeat_stamp), ago,
+					       sizeof(ago)),
+				 why_say_place(evidence, cpu->row.pc, where, sizeof(where)));
+	else
+		finding_evidence(
+			&finding->base,
+			"CPU %" PRIu32 " never had a heartbeat and has recorded nothing for %s; it is at %s",
+			cpu->number,
+			why_say_ticks(evidence, why_age(evidence, cpu->last_stamp), ago, sizeof(ago)),
+			why_say_standing(evidence, cpu, where, sizeof(where)));
+}
+
 static int report(const struct why_evidence *evidence, struct why_findings *findings,
 		  const struct why_turn *starved, const struct why_thread *runs)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_STARVATION,
-						      starved->by_table ? FINDING_CERTAIN : FINDING_LIKELY);
-	char who[WHY_WORDS], waits[WHY_WORDS], ago[WHY_WORDS], where[WHY_WORDS];
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_STARVATION,
+		starved->by_table && starved->cpu->row.heartbeats ? FINDING_CERTAIN : FINDING_LIKELY);
+	char who[WHY_WORDS], waits[WHY_WORDS];
 	const uint64_t ticks = why_age(evidence, starved->since);
 
 	if (!finding)
@@ -122,14 +186,13 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 		    waits_for_answer(evidence, starved) ? ", while that CPU waits for an answer to its IPI"
 							: "");
 	why_finding_actor(finding, (struct why_actor){ .id = starved->thread->id + 1, .ticks = ticks });
-	say_priorities(evidence, finding, runs, starved->thread);
-	why_finding_actor(
-		finding, (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc, .exact = true });
-	finding_evidence(&finding->base, "CPU %" PRIu32 " is healthy: its last heartbeat was %s ago, at %s",
-			 starved->cpu->number,
-			 why_say_ticks(evidence, why_age(evidence, starved->cpu->row.heartbeat_stamp), ago,
-				       sizeof(ago)),
-			 why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
+	say_priorities(evidence, finding, runs, starved->thread, starved->cpu);
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = runs->id + 1,
+					      .pc = starved->cpu->row.heartbeats ? starved->cpu->row.pc
+										 : starved->cpu->pc,
+					      .exact = true });
+	say_alive(evidence, finding, starved->cpu);
 	say_awaited_answer(evidence, finding, starved);
 	if (!starved->by_table) {
 		finding->base.partial = true;
