@@ -154,6 +154,7 @@ struct why_cpu {
 	struct ktrx_holder holder;
 	bool has_registers;
 	uint64_t pc, sp;
+	bool without_stack;	  /* the captured stack pointer is 0: no code that needs a stack has run */
 	enum privilege side;	  /* privilege level of the CPU, from the captured registers */
 	enum interrupt_mask mask; /* whether interrupts were disabled, from the captured registers */
 	/* address of the instruction of the last exception, from the captured registers; 0: unknown */

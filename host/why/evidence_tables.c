@@ -236,7 +236,7 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 		if ((value = after_word(at, "pc=")))
 			cpu->has_registers = take_number(&value, 16, &cpu->pc);
 		else if ((value = after_word(at, "sp=")))
-			take_number(&value, 16, &cpu->sp);
+			cpu->without_stack = take_number(&value, 16, &cpu->sp) && cpu->sp == 0;
 		else if ((value = after_word(at, "x30=")))
 			take_number(&value, 16, link);
 		at += strcspn(at, " \n");

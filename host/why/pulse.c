@@ -109,7 +109,7 @@ bool why_is_there(const struct why_cpu *cpu)
 
 bool why_is_offline(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	const bool runs_kernel = cpu->has_registers &&
+	const bool runs_kernel = cpu->has_registers && !cpu->without_stack &&
 				 (is_high(cpu->pc) ||
 				  (evidence->symbols && why_side_of(evidence, cpu->pc) == WHY_SIDE_KERNEL));
 

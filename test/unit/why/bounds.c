@@ -178,13 +178,34 @@ static void cpu_without_activity_is_offline_even_if_registers_are_known(void **s
 	why_says("CPU 2   offline: it never started");
 }
 
-static void cpu_in_kernel_code_is_not_offline(void **state)
+/* CPU 2 has never been online, and has these registers. */
+static void in_kernel_code(const char *registers)
 {
-	(void)state;
 	spin_since(5000 * MS);
 	script_info()->cpus = 3;
 	script_cpu(2)->online = 0;
-	script_info()->registers = "cpu 2 pc=ffffffff80001000 sp=0\n";
+	script_info()->registers = registers;
+}
+
+static void cpu_in_kernel_code_is_not_offline(void **state)
+{
+	(void)state;
+	in_kernel_code("cpu 2 pc=ffffffff80001000 sp=ffffffff80009000\n");
+	assert_null(strstr(why_text(), "offline"));
+}
+
+/* A CPU that was switched off at the kernel's first instruction, or that waits there, has no stack. */
+static void cpu_without_stack_is_offline(void **state)
+{
+	(void)state;
+	in_kernel_code("cpu 2 pc=ffffffff80001000 sp=0\n");
+	why_says("CPU 2   offline: it never started");
+}
+
+static void cpu_whose_stack_is_unknown_is_not_offline(void **state)
+{
+	(void)state;
+	in_kernel_code("cpu 2 pc=ffffffff80001000\n");
 	assert_null(strstr(why_text(), "offline"));
 }
 
@@ -202,6 +223,8 @@ int main(void)
 		TEST(idle_mode_newer_than_switch_is_valid),
 		TEST(cpu_without_activity_is_offline_even_if_registers_are_known),
 		TEST(cpu_in_kernel_code_is_not_offline),
+		TEST(cpu_without_stack_is_offline),
+		TEST(cpu_whose_stack_is_unknown_is_not_offline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
