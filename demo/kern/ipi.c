@@ -61,9 +61,8 @@ static void release_call(void)
 	__atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
 }
 
-static void wait_for_answers(uint32_t target, uintptr_t place)
+static void wait_for_answers(void)
 {
-	ktrace_ipi_wait_at(target, IPI_CALL, place);
 	while (__atomic_load_n(&call.left, __ATOMIC_ACQUIRE) > 0) {
 		ipi_handle();
 		arch_relax();
@@ -80,12 +79,13 @@ static void call_cpus(const struct cpu *only, void (*function)(void *), void *ar
 	call.function = function;
 	call.argument = argument;
 	call.left = only ? only != self : cpu_count - 1;
+	ktrace_ipi_wait_at(only ? only->id : KTRX_ALL_CPUS, IPI_CALL, place);
 	for (unsigned i = 0; i < cpu_count; i++)
 		if (&cpus[i] != self && (!only || only == &cpus[i]))
 			ipi_send(&cpus[i], IPI_CALL);
 	if (!only || only == self)
 		function(argument);
-	wait_for_answers(only ? only->id : KTRX_ALL_CPUS, place);
+	wait_for_answers();
 	release_call();
 	arch_irq_restore(irq_on);
 }

@@ -114,7 +114,7 @@ static const struct view views[] = {
 	{ "ipi", "before interrupting another CPU; on that CPU",
 	  "ktrace_ipi_send(cpu, what); … ktrace_ipi_receive(what);", "clocks corrected by `--align`",
 	  EVENT("ipi.send") },
-	{ "ipi-state", "around the wait for another CPU's answer, and where that CPU answers",
+	{ "ipi-state", "before interrupting another CPU and when it has answered; where that CPU answers",
 	  "ktrace_ipi_wait(cpu, what); … ktrace_ipi_wait_end(); … ktrace_ipi_answer();",
 	  "a CPU that waits for another CPU that does not answer", HOOK(KTRX_HOOK_IPI) },
 	{ "interrupts", "where interrupts are disabled and enabled", "ktrace_interrupts(on);",
