@@ -36,7 +36,8 @@ static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *ro
 	       (row->heartbeats == 0 && row->now != cpu->hook);
 }
 
-void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t now)
+void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t age,
+		     uint64_t now)
 {
 	enum live_share share = share_of_mode(cpu, row->mode);
 
@@ -45,7 +46,9 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 		cpu->sampled = false;
 		return;
 	}
-	if (!cpu->sampled || makes_progress(cpu, row, share))
+	if (!cpu->sampled)
+		cpu->progress = share == LIVE_IDLE && row->nesting == 0 ? now : now - age;
+	else if (makes_progress(cpu, row, share))
 		cpu->progress = now;
 	cpu->sampled = true;
 	cpu->heartbeats = row->heartbeats;

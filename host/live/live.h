@@ -104,9 +104,11 @@ struct live_cpu {
 
 /*
  * Takes a sample of a CPU from its CPU descriptor `row`. `any_heartbeat` states whether any CPU of the guest
- * has had a heartbeat. If it is set, a busy CPU that never had a heartbeat counts as stuck, too.
+ * has had a heartbeat. If it is set, a busy CPU that never had a heartbeat counts as stuck, too. `age`: time
+ * in ns since the CPU's newest timestamp. Only the first sample uses it, because a CPU may be stuck already.
  */
-void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t now);
+void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t age,
+		     uint64_t now);
 /*
  * Takes an event of the CPU. `idle`: true if the thread of the event is an idle thread; if the event is a
  * switch, true if the next thread is an idle thread.

@@ -7,9 +7,11 @@
 
 #include "analyze/cost.h"
 #include "analyze/threads.h"
+#include "base/ticks.h"
 #include "live/details.h"
 
 #define WARM_NS UINT64_C(300000000)
+#define DAY_NS	(UINT64_C(86400) * 1000000000)
 
 static uint64_t time_now(const struct live_model *model)
 {
@@ -165,12 +167,27 @@ static void begin_counting(struct live_model *model, uint64_t now)
 	model->based = true;
 }
 
+/*
+ * Returns the time in ns from the CPU's newest timestamp to `newest`, that of all CPUs; 0 if it is unknown,
+ * or longer than a day, which is not plausible.
+ */
+static uint64_t age_of(const struct ktrx_cpu *row, uint64_t newest, uint64_t frequency)
+{
+	uint64_t age;
+
+	if (row->now == 0 || frequency == 0)
+		return 0;
+	age = base_ticks_nanoseconds_exact(newest - row->now, frequency);
+	return age > DAY_NS ? 0 : age;
+}
+
 /* Takes samples of the CPUs, and reads the counts of slots. */
 static int live_model_sample(struct live_model *model)
 {
 	const struct live_source *source = model->source;
 	const uint64_t now = time_now(model);
 	struct ktread *trace = live_model_trace(model);
+	uint64_t newest = 0;
 	bool any_heartbeat = false;
 	int rows;
 
@@ -185,10 +202,13 @@ static int live_model_sample(struct live_model *model)
 	if (rows < 0)
 		return rows;
 	model->cpus = (uint32_t)rows;
-	for (int i = 0; i < rows; i++)
+	for (int i = 0; i < rows; i++) {
 		any_heartbeat = any_heartbeat || model->row[i].heartbeats;
+		newest = model->row[i].now > newest ? model->row[i].now : newest;
+	}
 	for (int i = 0; i < rows; i++)
-		live_cpu_sample(&model->cpu[i], &model->row[i], any_heartbeat, now);
+		live_cpu_sample(&model->cpu[i], &model->row[i], any_heartbeat,
+				age_of(&model->row[i], newest, ktread_info(trace)->frequency), now);
 	if (model->details)
 		live_details_sample(model->details, model->cpu, model->cpus);
 	return 0;

@@ -324,7 +324,7 @@ static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 	struct live_cpu cpu = { 0 };
 
 	(void)state;
-	live_cpu_sample(&cpu, &row, false, SECOND);
+	live_cpu_sample(&cpu, &row, false, 0, SECOND);
 	live_cpu_event(&cpu, &event, &enter, true);
 	event.stamp += SECOND / 100;
 	live_cpu_event(&cpu, &event, &leave, true);
@@ -332,7 +332,7 @@ static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 	assert_true(cpu.share[LIVE_IRQ] > 0.009 && cpu.share[LIVE_IRQ] < 0.011);
 	assert_true(cpu.share[LIVE_IDLE] > 0.98);
 	/* The same interrupt, in an interval whose length is unknown. */
-	live_cpu_sample(&cpu, &row, false, 2 * SECOND);
+	live_cpu_sample(&cpu, &row, false, 0, 2 * SECOND);
 	event.stamp += SECOND;
 	live_cpu_event(&cpu, &event, &enter, true);
 	event.stamp += SECOND / 100;
@@ -411,20 +411,34 @@ static void hang_before_the_first_heartbeat_is_stuck(void **state)
 	struct live_cpu cpu = { 0 };
 
 	(void)state;
-	live_cpu_sample(&cpu, &row, false, second);
+	live_cpu_sample(&cpu, &row, false, 0, second);
 	row.now = 6;
-	live_cpu_sample(&cpu, &row, false, 2 * second);
+	live_cpu_sample(&cpu, &row, false, 0, 2 * second);
 	assert_true(cpu.stuck < 0.1);
-	live_cpu_sample(&cpu, &row, false, 3 * second);
+	live_cpu_sample(&cpu, &row, false, 0, 3 * second);
 	assert_true(cpu.stuck > 0.9);
 	assert_int_equal(cpu.now, LIVE_STUCK);
 	row.nesting = 0;
-	live_cpu_sample(&cpu, &row, false, 5 * second);
+	live_cpu_sample(&cpu, &row, false, 0, 5 * second);
 	assert_true(cpu.stuck < 0.1);
 	/* a CPU without heartbeats in kernel mode may be computing, so it does not count as stuck */
 	row.mode = KTRX_MODE_KERNEL;
-	live_cpu_sample(&cpu, &row, false, 9 * second);
+	live_cpu_sample(&cpu, &row, false, 0, 9 * second);
 	assert_true(cpu.stuck < 0.1);
+}
+
+/* CPU 2 made no progress for 5 s before `ktrace live` began: its newest timestamp is 5 s older than CPU 0's. */
+static void time_stuck_includes_the_time_before_live_began(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	fake.cpu[0].now = 9 * SECOND;
+	fake.cpu[2].now = 4 * SECOND;
+	text = write_lines(2, false, 0, "");
+	assert_non_null(strstr(text, "2: stuck 100% STUCK for 7.0 s at 0xabc hog(9)"));
+	free(text);
 }
 
 /* Many threads are created and end, more than the model can store. It must still know the newest ones. */
@@ -607,6 +621,7 @@ int main(void)
 		cmocka_unit_test(interrupts_before_following_do_not_count),
 		cmocka_unit_test(slots_of_a_second_boot_are_not_overestimated),
 		cmocka_unit_test(hang_before_the_first_heartbeat_is_stuck),
+		cmocka_unit_test(time_stuck_includes_the_time_before_live_began),
 		cmocka_unit_test(newest_of_many_threads_are_known),
 		cmocka_unit_test(tables_override_events),
 		cmocka_unit_test(page_shows_events_of_its_boot),
