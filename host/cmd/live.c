@@ -159,7 +159,7 @@ static const struct option_row rows[] = {
 	  "show only newest events for which EXPRESSION is true; see ktrace-filter(7)", options_set_text,
 	  AT(condition.text) },
 	{ "frequency", 0, "HZ", "clock frequency, if the guest does not report it", options_set_number,
-	  AT(guest.options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
+	  AT(guest.options.frequency), .least = 1, .most = KTREAD_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH", "architecture, if the file does not have it: x86_64, aarch64 or riscv64",
 	  trace_set_machine, AT(guest.options.machine) },
 	{ 0 },

@@ -249,6 +249,11 @@ static void report_export(const struct trace_args *args, const struct export_rep
 	if (!report->output_error)
 		command_message(args->name, "%llu events written to %s", (unsigned long long)report->events,
 				to);
+	if (report->too_late)
+		command_message(
+			args->name,
+			"%llu of them are later than the format can express: they have the latest time",
+			(unsigned long long)report->too_late);
 	if (report->states_unknown)
 		command_message(args->name,
 				"note: sched.switch gives state 0 every time, "

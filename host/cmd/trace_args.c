@@ -186,7 +186,7 @@ const struct option_row trace_hardware_options[] = {
 
 const struct option_row trace_machine_options[] = {
 	{ "frequency", 0, "HZ", "clock frequency, if the trace does not have it", options_set_number,
-	  AT(options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
+	  AT(options.frequency), .least = 1, .most = KTREAD_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH", "architecture, if the trace does not have it: x86_64, aarch64 or riscv64",
 	  trace_set_machine, AT(options.machine) },
 	{ 0 },

@@ -51,8 +51,6 @@ int trace_parse_machine(const char *name, const char **machine);
  *	return trace_args_close(&summary.args, trace, result);
  */
 
-#define TRACE_FREQUENCY_MOST UINT64_C(1000000000000) /* maximum value of --frequency in Hz */
-
 /* The events of a hardware trace (--with) that a command merges into the trace. */
 enum trace_beside {
 	TRACE_BESIDE_NOTHING, /* no events: --with accepts only process traces */

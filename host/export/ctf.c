@@ -379,6 +379,7 @@ static void make_room(struct ctf *ctf, const struct ktread_event *event)
 		flush(ctf);
 	note_loss(ctf, event);
 	stream->cpu = event->cpu;
+	ctf->too_late += event->stamp > ctf->stamp_most;
 	if (event->stamp > stream->last)
 		stream->last = event->stamp < ctf->stamp_most ? event->stamp : ctf->stamp_most;
 	if (stream->used == PACKET_HEAD)
@@ -481,6 +482,7 @@ static int ctf_write(struct ktread *trace, int fd, struct export_report *report)
 			ctf_write_metadata(ctf);
 	}
 	report->events = ctf->events;
+	report->too_late = ctf->too_late;
 	report->output_error = ctf->error;
 	if (ctf->error) {
 		remove_files(ctf);

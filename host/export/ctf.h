@@ -88,6 +88,7 @@ struct ctf {
 	int error; /* errno of the first failed system call */
 	uint64_t events;
 	uint64_t stamp_most; /* the greatest timestamp that is written */
+	uint64_t too_late;   /* number of events that were written with that timestamp instead of their own */
 	unsigned char uuid[16];
 	struct wellknown_table known;
 	struct ctf_type type[CTF_TYPES];

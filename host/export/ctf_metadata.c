@@ -180,7 +180,11 @@ static void put_types(struct base_output *out)
 	base_output_text(out, "\n");
 }
 
-/* Declares the clock. Its offset is the wall-clock time at which the counter was 0, if that is known. */
+/*
+ * Declares the clock. Its offset is the wall-clock time at which the counter was 0, if that is known and
+ * possible.
+ * Readers add the offset to each time, and the sum of two numbers of at most CTF_NS_MOST fits.
+ */
 static void put_clock(struct ctf *ctf, struct base_output *out)
 {
 	const struct ktread_info *info = ktread_info(ctf->trace);
@@ -191,7 +195,7 @@ static void put_clock(struct ctf *ctf, struct base_output *out)
 			   info->frequency ? "counter of the traced machine"
 					   : "counter of unknown frequency: a tick is shown as a nanosecond",
 			   (unsigned long long)(frequency < CTF_MOST ? frequency : CTF_MOST));
-	if (info->wall_ns != 0 && since <= info->wall_ns) {
+	if (info->wall_ns != 0 && since <= info->wall_ns && info->wall_ns - since <= CTF_NS_MOST) {
 		const uint64_t zero = info->wall_ns - (uint64_t)since;
 
 		base_output_format(out, "\toffset_s = %llu;\n\toffset = %llu;\n\tabsolute = true;\n",

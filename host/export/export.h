@@ -18,6 +18,8 @@
 /* Facts that a format reports about its output. Requires: zeroed by the caller. */
 struct export_report {
 	uint64_t events; /* number of the trace's events that were written */
+	/* number of events that were written with the latest time of the format instead of their own time */
+	uint64_t too_late;
 	/* number of spans of which only the beginning, or only the end, was recorded */
 	uint64_t unpaired;
 	/* true if every sched.switch has state 0: the states of threads may then be unknown */

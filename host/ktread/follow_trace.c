@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "follow_state.h"
+#include "frequency.h"
 #include "message.h"
 #include "versions.h"
 
@@ -133,7 +134,7 @@ void ktread_follow_refresh(struct ktread_follow *follow, const struct ktrx_root 
 {
 	struct ktread_info *info = &follow->trace->info;
 
-	info->frequency = follow->options.frequency ? follow->options.frequency : root->frequency;
+	info->frequency = ktread_frequency(follow->options.frequency, root->frequency);
 	info->outcome = root->outcome;
 	info->status = root->status;
 	info->wall_stamp = root->wall_stamp;

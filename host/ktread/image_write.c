@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frequency.h"
 #include "image.h"
 #include "message.h"
 #include "source.h"
@@ -329,7 +330,7 @@ static int put_root(const struct base_output *output, struct dump *dump, struct 
 
 	if (status < 0)
 		*root = image->root;
-	if (root->frequency == 0)
+	if (frequency && ktread_frequency(0, root->frequency) == 0)
 		root->frequency = frequency;
 	root->flags |= KTRX_FLAG_DUMP;
 	root->table = offsetof(struct ktrx_root, section);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frequency.h"
 #include "image.h"
 #include "message.h"
 #include "processes.h"
@@ -279,10 +280,22 @@ static int take_options(struct ktread *trace, const struct ktread_options *optio
 	if (!options)
 		return 0;
 	if (options->size != sizeof(*options) || (int)options->form < KTREAD_FORM_AUTO ||
-	    options->form > KTREAD_FORM_PROCESSES)
-		return ktread_fail(KTREAD_E_ARGUMENT, "invalid options: wrong size or unknown form");
+	    options->form > KTREAD_FORM_PROCESSES || options->frequency > KTREAD_FREQUENCY_MOST)
+		return ktread_fail(KTREAD_E_ARGUMENT,
+				   "invalid options: wrong size, unknown form or impossible frequency");
 	trace->options = *options;
 	return 0;
+}
+
+/* Sets the frequency that applies: that of the options, or that of the trace unless it is impossible. */
+static void settle_frequency(struct ktread *trace)
+{
+	const uint64_t recorded = trace->info.frequency;
+
+	trace->info.frequency = ktread_frequency(trace->options.frequency, recorded);
+	if (trace->info.frequency == 0 && recorded != 0)
+		ktread_warn(trace, "%s: the trace states an impossible clock frequency, %" PRIu64 " Hz",
+			    trace->memory->name, recorded);
 }
 
 int ktread_open(struct ktread **trace, const char *path, const struct ktread_options *options)
@@ -299,10 +312,10 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 		status = ktread_source_open_file(&opened->memory, path);
 	if (status == 0)
 		status = open_as(opened, path);
-	if (status == 0 && opened->options.frequency)
-		opened->info.frequency = opened->options.frequency;
-	if (status == 0)
+	if (status == 0) {
+		settle_frequency(opened);
 		status = ktread_rewind(opened);
+	}
 	if (status < 0) {
 		ktread_close(opened);
 		return status;

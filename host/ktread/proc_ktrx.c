@@ -9,6 +9,7 @@
  */
 #include <inttypes.h>
 
+#include "frequency.h"
 #include "proc_state.h"
 
 #define ALIGNMENT 8u
@@ -183,7 +184,7 @@ static int take_head(struct ktread_proc *trace)
 		return ktread_proc_cut_short(trace, head.head_size);
 	trace->record_head = head.record_head;
 	trace->info.heads++;
-	trace->info.frequency = head.frequency;
+	trace->info.frequency = ktread_frequency(0, head.frequency);
 	trace->info.nonce = head.nonce;
 	trace->info.wall_stamp = head.wall_stamp;
 	trace->info.wall_ns = head.wall_ns;

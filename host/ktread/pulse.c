@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "frequency.h"
 #include "image.h"
 
 #define READ_AT_ONCE 64u /* number of rows of the table of CPUs that one call reads */
@@ -68,7 +69,7 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
 	pulse->cpus = image->root.cpus;
 	pulse->outcome = image->root.outcome;
 	pulse->status = image->root.status;
-	pulse->frequency = image->root.frequency;
+	pulse->frequency = ktread_frequency(0, image->root.frequency);
 	pulse->slots = count_slots(image->layout);
 	status = count_cpus(image->layout, pulse);
 	if (pulse->heartbeats == 0)

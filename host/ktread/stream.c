@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "base/grow.h"
+#include "frequency.h"
 #include "message.h"
 #include "source.h"
 #include "stream.h"
@@ -499,7 +500,7 @@ static int make_buffers(struct stream *stream)
 static void take_head(struct ktread *trace, const struct ktrx_stream *head)
 {
 	if (!trace->options.frequency)
-		trace->options.frequency = head->frequency;
+		trace->options.frequency = ktread_frequency(0, head->frequency);
 	if (trace->options.v1_layout == KTREAD_V1_KEVLAR && head->v1_layout == KTREAD_V1_SPEC)
 		trace->options.v1_layout = KTREAD_V1_SPEC;
 }

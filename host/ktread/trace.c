@@ -93,6 +93,27 @@ static int fail(struct ktread *trace, int status)
 	return ktread_keep_message(trace, status);
 }
 
+/* Returns the last timestamp whose time since `first` fits in 63 bits of nanoseconds. */
+static uint64_t find_last_fit(uint64_t first, uint64_t frequency)
+{
+	const unsigned __int128 ticks = (unsigned __int128)INT64_MAX * frequency / 1000000000u;
+
+	return frequency && ticks < UINT64_MAX - first ? first + (uint64_t)ticks : UINT64_MAX;
+}
+
+/*
+ * Warns if the last item of a ring that was read so far is later than any program can run. Such a time can be
+ * shown, but other formats cannot hold it.
+ */
+static void check_distance(struct ktread *trace, const struct ktread_cursor *cursor)
+{
+	if (trace->last_fit && ktread_item_stamp(cursor->end - KTREAD_ITEM_SIZE) > trace->last_fit)
+		ktread_warn(trace,
+			    "%s: ring %u: timestamps are more than 292 years after the first one: "
+			    "they or the clock frequency are damaged",
+			    trace->memory->name, cursor->event.ring);
+}
+
 /* Reads the next items of a ring. If there are none, cursor->item == cursor->end afterwards. */
 static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
@@ -103,6 +124,8 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 	status = cursor->version->refill(trace, cursor);
 	if (status == 0)
 		cursor->item = cursor->end;
+	if (status > 0)
+		check_distance(trace, cursor);
 	return status;
 }
 
@@ -146,9 +169,15 @@ int ktread_rewind(struct ktread *trace)
 	/* the first timestamp of a window is not that of the trace */
 	if (!is_window(trace))
 		trace->first_stamp = first;
+	trace->last_fit = find_last_fit(trace->first_stamp, trace->info.frequency);
 	ktread_merge_reset(&trace->merge, first);
-	for (uint32_t i = 0; i < trace->cursors; i++)
-		ktread_merge_feed(&trace->merge, i, trace->cursor[i].item, trace->cursor[i].end);
+	for (uint32_t i = 0; i < trace->cursors; i++) {
+		struct ktread_cursor *cursor = &trace->cursor[i];
+
+		if (cursor->item != cursor->end)
+			check_distance(trace, cursor);
+		ktread_merge_feed(&trace->merge, i, cursor->item, cursor->end);
+	}
 	return 0;
 }
 

@@ -251,6 +251,8 @@ struct ktread {
 	unsigned char *build_id;
 	char *note, *registers;
 	uint64_t first_stamp;
+	/* the last timestamp whose time fits in 63 bits of nanoseconds; 0 until first_stamp is known */
+	uint64_t last_fit;
 	/* has the same meaning as in struct ktread_seek; tests set it, because their rings are small */
 	uint64_t seek_spacing;
 	/* number of the ring that ktread_next_by_ring() or ktread_next_briefs() is reading */

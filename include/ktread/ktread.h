@@ -54,10 +54,16 @@ enum ktread_v1_layout {
 	KTREAD_V1_SPEC,
 };
 
+/* No counter is faster: the reader reports a greater frequency in a trace, and treats it as unknown. */
+#define KTREAD_FREQUENCY_MOST UINT64_C(1000000000000)
+
 struct ktread_options {
 	size_t size; /* sizeof(struct ktread_options) */
 	enum ktread_form form;
-	/* frequency in Hz that replaces the frequency of the trace; 0: use the frequency of the trace */
+	/*
+	 * frequency in Hz that replaces the frequency of the trace, at most KTREAD_FREQUENCY_MOST; 0: use the
+	 * frequency of the trace
+	 */
 	uint64_t frequency;
 	enum ktread_v1_layout v1_layout;
 	/* RAM file: architecture of the guest, such as "x86_64", if it cannot be detected */

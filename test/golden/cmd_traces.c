@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ktread/ktread.h"
 #include "unit/support/ktread_writer.h"
 
 #define US 1000u /* ticks per microsecond: the writer's clock runs at 1 GHz */
@@ -425,6 +426,7 @@ static void make_pairs(const char *directory)
 
 /*
  * Each CPU has a number of heartbeats that no real kernel reaches, so a rate per second has dozens of digits.
+ * The wall clock shows the year 2554.
  */
 static void make_beats(const char *directory)
 {
@@ -434,7 +436,8 @@ static void make_beats(const char *directory)
 
 	writer_open(&writer, 10, 5);
 	describe(&writer, "note");
-	writer.root.frequency = UINT64_MAX;
+	writer.root.frequency = KTREAD_FREQUENCY_MOST;
+	writer.root.wall_ns = UINT64_MAX;
 	for (uint32_t n = 0; n < 9; n++) {
 		bytes_append(&writer.cpus, &row, sizeof(row));
 		note(&writer, n, 100 + n, 12, "beat");

@@ -41,14 +41,16 @@ for number in 0 3 7 11; do
 		sh -c '! LC_ALL=C grep -q "[^	 -~]" "$1"' - "$tmp/hostile-$number/metadata"
 done
 
-# The greatest timestamp, and the greatest frequency.
+# The greatest timestamp, the greatest frequency, and the latest wall clock.
 for most in apart.bin beats.ktrx; do
 	exported "most-${most%%.*}" "$tmp/$most"
 	babeltrace2 --clock-cycles "$tmp/most-${most%%.*}" >"$tmp/read" 2>"$tmp/messages"
 	equal "$most: babeltrace2 reads the export" 0 $?
 	"$ktrace" show --json "$tmp/$most" >"$tmp/shown" 2>"$tmp/err"
 	equal "$most: all events" "$(grep -c '"event"' "$tmp/shown")" "$(wc -l <"$tmp/read")"
+	grep -o '[0-9]* of them are later' "$tmp/out" >>"$tmp/late"
 done
+equal "events whose time does not fit are counted" '1 of them are later' "$(cat "$tmp/late")"
 
 "$ktrace" export --format ctf "$tmp/v2.ktrx" -o "$tmp/v2" 2>"$tmp/err"
 equal "a folder that is not empty is refused" 1 $?

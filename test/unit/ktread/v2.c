@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Tests version 2 dumps: some slots are decoded, others are refused, and each slot is counted. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,60 @@ static void missing_anchor_does_no_harm(void **state)
 	}
 	assert_int_equal(drain_exact(trace, 1), 0);
 	writer_close(&writer);
+}
+
+static void impossible_frequency_is_unknown(void **state)
+{
+	struct writer writer;
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, 2);
+	put_switch(&writer, 1, 1000, 1);
+	writer.root.frequency = KTREAD_FREQUENCY_MOST;
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_info(trace)->frequency, KTREAD_FREQUENCY_MOST);
+	assert_null(ktread_warning(trace));
+	drain(trace);
+	writer.root.frequency = KTREAD_FREQUENCY_MOST + 1;
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_info(trace)->frequency, 0);
+	assert_non_null(strstr(ktread_warning(trace), "1000000000001 Hz"));
+	drain(trace);
+	writer_close(&writer);
+}
+
+/* Writes two events that are `ticks` apart. Returns whether the reader warns about that. */
+static bool warns_about_distance(uint64_t frequency, uint64_t ticks)
+{
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+	bool warned = false;
+
+	begin(&writer, 2);
+	writer.root.frequency = frequency;
+	put_switch(&writer, 1, 1000, 1);
+	put_switch(&writer, 1, 1000 + ticks, 1);
+	trace = open_writer(&writer);
+	while (ktread_next(trace, &event) > 0)
+		;
+	for (const char *text; (text = ktread_warning(trace));)
+		warned |= strstr(text, "more than 292 years after the first") != NULL;
+	ktread_close(trace);
+	writer_close(&writer);
+	return warned;
+}
+
+static void times_that_do_not_fit_are_reported(void **state)
+{
+	(void)state;
+	assert_false(warns_about_distance(1000000000, INT64_MAX));
+	assert_true(warns_about_distance(1000000000, (uint64_t)INT64_MAX + 1));
+	assert_true(warns_about_distance(1000, UINT64_C(10000000000000)));
+	assert_false(warns_about_distance(1000, UINT64_C(1000000000000)));
+	assert_false(warns_about_distance(UINT64_C(1000000000000), UINT64_MAX - 2000));
+	assert_false(warns_about_distance(0, UINT64_MAX - 2000));
 }
 
 static void nested_records_are_put_in_order(void **state)
@@ -419,6 +474,8 @@ int main(void)
 		cmocka_unit_test(slots_that_are_not_whole_are_invalid),
 		cmocka_unit_test(stamps_are_extended_by_anchors),
 		cmocka_unit_test(missing_anchor_does_no_harm),
+		cmocka_unit_test(impossible_frequency_is_unknown),
+		cmocka_unit_test(times_that_do_not_fit_are_reported),
 		cmocka_unit_test(nested_records_are_put_in_order),
 		cmocka_unit_test(extension_block_is_decoded),
 		cmocka_unit_test(extension_parts_are_decoded_by_their_bits),

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Decides which clock frequency applies. Everything that reads a frequency from a trace asks here. */
+#ifndef KTREAD_FREQUENCY_H
+#define KTREAD_FREQUENCY_H
+
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+/*
+ * Returns the frequency of the options if it is not 0; otherwise the recorded one, or 0 if that is unknown or
+ * impossible.
+ */
+static inline uint64_t ktread_frequency(uint64_t option, uint64_t recorded)
+{
+	return option ? option : recorded <= KTREAD_FREQUENCY_MOST ? recorded : 0;
+}
+
+#endif
