@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The file of results: a line of JSON about the hunt, then one for each run. */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/open.h"
 #include "results.h"
 
-#define VERSION 1
+#define VERSION	  1
+#define LINE_MOST ((size_t)1 << 20) /* largest size of a line in bytes; a longer line is no result */
 
 static int fail(struct hunt *hunt, const char *path, const char *why)
 {
@@ -39,11 +42,13 @@ static json_t *describe(const struct hunt *hunt)
 	return head;
 }
 
-static const char *text_of(const json_t *json, const char *name)
+void hunt_copy_text(char *to, size_t size, const json_t *json, const char *name)
 {
-	const char *text = json_string_value(json_object_get(json, name));
+	const json_t *text = json_object_get(json, name);
 
-	return text ? text : "";
+	*to = '\0';
+	if (json_is_string(text))
+		*base_escape_utf8(to, json_string_value(text), json_string_length(text), size - 1) = '\0';
 }
 
 static bool unpack(const json_t *json, struct hunt_run *run)
@@ -58,26 +63,44 @@ static bool unpack(const json_t *json, struct hunt_run *run)
 		.seconds = json_number_value(json_object_get(json, "seconds")),
 		.ended = (uint64_t)json_integer_value(json_object_get(json, "ended")),
 	};
-	snprintf(run->text, sizeof(run->text), "%s", text_of(json, "text"));
-	snprintf(run->verdict, sizeof(run->verdict), "%s", text_of(json, "verdict"));
-	snprintf(run->what, sizeof(run->what), "%s", text_of(json, "what"));
-	snprintf(run->rule, sizeof(run->rule), "%s", text_of(json, "rule"));
-	snprintf(run->violation, sizeof(run->violation), "%s", text_of(json, "violation"));
+	hunt_copy_text(run->text, sizeof(run->text), json, "text");
+	hunt_copy_text(run->verdict, sizeof(run->verdict), json, "verdict");
+	hunt_copy_text(run->what, sizeof(run->what), json, "what");
+	hunt_copy_text(run->rule, sizeof(run->rule), json, "rule");
+	hunt_copy_text(run->violation, sizeof(run->violation), json, "violation");
 	return true;
+}
+
+/*
+ * Reads a line into `text`, which has room for LINE_MOST bytes. Returns its length with the newline; 0 if
+ * there is no complete line left; -1 if it is too long.
+ */
+static ssize_t read_line(FILE *file, char *text)
+{
+	size_t length = 0;
+	int byte;
+
+	while ((byte = getc_unlocked(file)) != EOF) {
+		if (length == LINE_MOST)
+			return -1;
+		text[length++] = (char)byte;
+		if (byte == '\n')
+			return (ssize_t)length;
+	}
+	return 0;
 }
 
 /* Reads the lines of an earlier hunt. *end: offset of the end of the last complete line. */
 static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take_result *take, off_t *end)
 {
 	json_t *wanted = describe(hunt), *line;
+	char *text = malloc(LINE_MOST);
 	struct hunt_run run;
-	char *text = NULL;
-	size_t room = 0;
-	ssize_t length;
-	int error = 0;
+	ssize_t length = 0;
+	int error = text ? 0 : fail(hunt, path, strerror(ENOMEM));
 
 	*end = 0;
-	while (!error && (length = getline(&text, &room, file)) > 0 && text[length - 1] == '\n') {
+	while (!error && (length = read_line(file, text)) > 0) {
 		line = json_loadb(text, (size_t)length, 0, NULL);
 		if (*end == 0 && !json_equal(line, wanted))
 			error = fail(hunt, path,
@@ -87,6 +110,8 @@ static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take
 		json_decref(line);
 		*end += length;
 	}
+	if (!error && length < 0)
+		error = fail(hunt, path, "a line is too long for a result; choose another folder with --out");
 	free(text);
 	json_decref(wanted);
 	return error;
@@ -121,21 +146,47 @@ static int continue_file(struct hunt *hunt, const char *path, FILE *file, hunt_t
 static bool has_results(const char *path)
 {
 	FILE *file = base_is_readable(path) ? fopen(path, "re") : NULL;
-	char *text = NULL;
-	size_t room = 0;
-	ssize_t length;
-	json_t *head;
+	char *text = malloc(LINE_MOST);
+	ssize_t length = 0;
+	json_t *head = NULL;
 	bool found;
 
-	if (!file)
-		return false;
-	length = getline(&text, &room, file);
-	head = length > 0 ? json_loadb(text, (size_t)length, 0, NULL) : NULL;
-	found = length > 0 && (!json_object_get(head, "command") || fgetc(file) != EOF);
+	if (file && text)
+		length = read_line(file, text);
+	if (length > 0)
+		head = json_loadb(text, (size_t)length, 0, NULL);
+	/* a first line that is cut or too long is not that of a hunt without results */
+	found = file && ftello(file) > 0 && (!json_object_get(head, "command") || fgetc(file) != EOF);
 	json_decref(head);
 	free(text);
-	fclose(file);
+	if (file)
+		fclose(file);
 	return found;
+}
+
+/*
+ * Opens the file. Never waits, and follows no link: the folder may be that of another user, whose links may
+ * lead to files that must not be changed.
+ */
+static FILE *open_file(const char *path, bool resumed)
+{
+	const int more = resumed ? 0 : O_CREAT | O_TRUNC;
+	const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | more, 0666);
+	struct stat status;
+	FILE *file = NULL;
+	int error;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+		errno = ENOTSUP;
+	else
+		file = fdopen(fd, resumed ? "r+" : "w");
+	error = errno;
+	if (!file)
+		close(fd);
+	errno = error;
+	return file;
 }
 
 int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take)
@@ -157,9 +208,9 @@ int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take)
 		return HUNT_E_RESULTS;
 	}
 	resumed = hunt->options->resume && base_is_readable(path);
-	*file = fopen(path, resumed ? "r+e" : "we");
+	*file = open_file(path, resumed);
 	if (!*file)
-		return fail(hunt, path, strerror(errno));
+		return fail(hunt, path, base_open_message(errno));
 	error = resumed ? continue_file(hunt, path, *file, take) : write_head(hunt, path, *file);
 	if (error) {
 		fclose(*file);

@@ -14,6 +14,7 @@
 
 #include "capture/error.h"
 #include "hunt.h"
+#include "results.h"
 
 #define OTHER_ERROR 125 /* exit status of the process if it could not write its result */
 
@@ -96,6 +97,7 @@ static _Noreturn void make_run(const struct hunt *hunt, uint64_t seed)
 	hunt_name(hunt->options, seed, "why", why);
 	hunt_name(hunt->options, seed, "check", rules);
 	hunt_name(hunt->options, seed, "json", file);
+	unlink(log);
 	unlink(trace);
 	unlink(why);
 	unlink(rules);
@@ -156,8 +158,8 @@ static void read_why(const char *path, struct hunt_run *run)
 		if (strcmp(text_of(finding, "mark"), "wrong") != 0)
 			continue;
 		run->wrong = true;
-		snprintf(run->verdict, sizeof(run->verdict), "%s", text_of(finding, "verdict"));
-		snprintf(run->what, sizeof(run->what), "%s", text_of(finding, "text"));
+		hunt_copy_text(run->verdict, sizeof(run->verdict), finding, "verdict");
+		hunt_copy_text(run->what, sizeof(run->what), finding, "text");
 		break;
 	}
 	json_decref(json);
@@ -177,8 +179,8 @@ static void read_check(const char *path, struct hunt_run *run)
 	{
 		if (strcmp(text_of(finding, "mark"), "wrong") != 0)
 			continue;
-		snprintf(run->rule, sizeof(run->rule), "%s", text_of(finding, "kind"));
-		snprintf(run->violation, sizeof(run->violation), "%s", text_of(finding, "what"));
+		hunt_copy_text(run->rule, sizeof(run->rule), finding, "kind");
+		hunt_copy_text(run->violation, sizeof(run->violation), finding, "what");
 		break;
 	}
 	json_decref(json);
@@ -198,7 +200,7 @@ void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struc
 		run->traced = json_is_true(json_object_get(json, "traced"));
 		run->no_hooks = json_is_true(json_object_get(json, "no_hooks"));
 		run->ended = (uint64_t)json_integer_value(json_object_get(json, "ended"));
-		snprintf(run->text, sizeof(run->text), "%s", text_of(json, "text"));
+		hunt_copy_text(run->text, sizeof(run->text), json, "text");
 		hunt_name(hunt->options, seed, "why", path);
 		read_why(path, run);
 		unlink(path);

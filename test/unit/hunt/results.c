@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hunt/results.h"
@@ -124,7 +125,7 @@ static void result_is_read_as_it_was_written(void **state)
 				      .wrong = true,
 				      .seconds = 1.5,
 				      .ended = 2000000000,
-				      .text = "timeout \"\n",
+				      .text = "timeout \"",
 				      .verdict = "deadlock",
 				      .what = "two threads wait",
 				      .rule = "short-locks",
@@ -298,6 +299,67 @@ static void file_of_another_program_is_refused(void **state)
 	assert_int_equal(length_of_file(), (long)strlen("some notes\n"));
 }
 
+/* The texts of a run quote the guest. Each fits, with whole characters, and is harmless on a terminal. */
+static void texts_are_cut_and_escaped(void **state)
+{
+	char line[8192], text[2408] = "";
+	struct opened opened;
+	FILE *file;
+
+	(void)state;
+	for (unsigned n = 0; n < 400; n++)
+		strcat(text, "\u20ac");
+	begin_hunt();
+	snprintf(line, sizeof(line),
+		 "{\"seed\":3,\"text\":\"x%s\",\"what\":\"a%s\",\"rule\":\"\\u001b[31m\"}\n", text, text);
+	append_text(line);
+	file = resume(4);
+	assert_int_equal(strlen(taken[3].text), 253);
+	assert_string_equal(taken[3].rule, "\\x1b[31m");
+	assert_int_equal(hunt_results_add(file, &taken[3]), 0);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(open_results(&opened, COMMAND, true), 0);
+	assert_int_equal(takings, 5);
+	assert_string_equal(taken[4].what, taken[3].what);
+	assert_int_equal(fclose(opened.file), 0);
+}
+
+static void endless_line_is_refused(void **state)
+{
+	struct opened opened;
+	FILE *file;
+
+	(void)state;
+	begin_hunt();
+	file = fopen(path, "a");
+	assert_non_null(file);
+	assert_int_equal(ftruncate(fileno(file), INT64_C(1) << 40), 0);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(open_results(&opened, COMMAND, true), -1);
+	assert_int_equal(takings, 3);
+	assert_null(opened.file);
+	assert_non_null(strstr(opened.hunt.error, "too long"));
+}
+
+/* A folder of another user may have a link or a FIFO in place of the file. */
+static void only_a_regular_file_is_opened(void **state)
+{
+	struct opened opened;
+	char other[80];
+
+	(void)state;
+	snprintf(other, sizeof(other), "%s/other", folder);
+	assert_int_equal(symlink(other, path), 0);
+	for (int resumed = 0; resumed < 2; resumed++) {
+		assert_int_equal(open_results(&opened, COMMAND, resumed), -1);
+		assert_int_equal(access(other, F_OK), -1);
+	}
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	for (int resumed = 0; resumed < 2; resumed++)
+		assert_int_equal(open_results(&opened, COMMAND, resumed), -1);
+}
+
 static void lines_that_are_no_results_are_skipped(void **state)
 {
 	(void)state;
@@ -325,6 +387,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(result_is_read_as_it_was_written),
+		TEST(texts_are_cut_and_escaped),
+		TEST(endless_line_is_refused),
+		TEST(only_a_regular_file_is_opened),
 		TEST(resumed_hunt_continues_the_file),
 		TEST(replacing_hunt_begins_anew),
 		TEST(resume_without_results_begins_a_file),
