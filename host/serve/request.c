@@ -253,8 +253,10 @@ int serve_request_parse(struct serve_request *request, const char *target, size_
 	*request = (struct serve_request){ .until = UINT64_MAX, .limit = SERVE_EVENTS };
 	if (length > SERVE_TARGET_MOST)
 		return refuse(why, SERVE_TOO_LONG, "the address is too long");
-	if (cut(&rest, '/').length || !is_token(cut(&rest, '/'), token) || rest.text[-1] != '/')
+	if (cut(&rest, '/').length || !is_token(cut(&rest, '/'), token))
 		return refuse(why, SERVE_ABSENT, "there is nothing at this address");
+	if (rest.text[-1] != '/')
+		return refuse(why, SERVE_MOVED, "the address of the page ends in a slash");
 	path = cut(&rest, '?');
 	for (unsigned n = 0; n < SERVE_WHATS; n++)
 		if (is(path, whats[n].path)) {

@@ -33,6 +33,7 @@ enum serve_what { /* the first four are in memory (store.c) */
 /* Statuses of HTTP. */
 enum {
 	SERVE_OK = 200,
+	SERVE_MOVED = 308, /* the page's address without its last slash */
 	SERVE_BAD = 400,
 	SERVE_FORBIDDEN = 403,
 	SERVE_ABSENT = 404,

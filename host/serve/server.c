@@ -72,10 +72,16 @@ static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const
 }
 
 /* Sends the call's response. */
-static enum MHD_Result send_response(struct serve_call *call)
+static enum MHD_Result send_response(const struct serve_server *server, struct serve_call *call)
 {
+	char page[SERVE_TOKEN + 3];
+
 	if (!call->response)
 		return MHD_NO;
+	if (call->status == SERVE_MOVED) {
+		snprintf(page, sizeof(page), "/%s/", server->token);
+		MHD_add_response_header(call->response, "Location", page);
+	}
 	if (call->status == SERVE_METHOD)
 		MHD_add_response_header(call->response, "Allow", "GET, HEAD");
 	return MHD_queue_response(call->connection, call->status, call->response);
@@ -97,7 +103,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	if (!call) /* out of memory: close the connection */
 		return MHD_NO;
 	if (call->status) /* the connection was suspended */
-		return send_response(call);
+		return send_response(server, call);
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
 	call->status = (unsigned)serve_request_check(method, &headers, server->port, why);
 	if (call->status == SERVE_OK)
@@ -105,10 +111,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 							     strlen(call->target), server->token, why);
 	if (call->status != SERVE_OK) {
 		call->response = serve_refusal(why);
-		return send_response(call);
+		return send_response(server, call);
 	}
 	if (call->request.what <= SERVE_OVERVIEW && serve_store_answer(server, call))
-		return send_response(call);
+		return send_response(server, call);
 	call->status = 0;
 	MHD_suspend_connection(connection);
 	serve_call_add(server, call);

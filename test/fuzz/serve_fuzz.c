@@ -63,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		if (status == SERVE_OK)
 			check_request(request, target);
 		else
-			check(status >= 400 && status < 600 && strnlen(why, sizeof(why)) < sizeof(why),
+			check((status == SERVE_MOVED || status >= 400) && status < 600 &&
+				      strnlen(why, sizeof(why)) < sizeof(why),
 			      "a refusal has no reason");
 	}
 	free(target);

@@ -420,7 +420,6 @@ def paths(server):
         f"/{other}/events",
         f"/{token[:-1]}/events",
         f"/{token}0/events",
-        f"/{token}",
         f"/{token}/nothing",
         f"/{token}/EVENTS",
         f"/{token}/events/",
@@ -446,6 +445,12 @@ def paths(server):
         got = server.request(target)
         shown = target.replace(token, "TOKEN").replace(other, "OTHER").replace(str(server.port), "PORT")
         check(f"{shown.replace('#', 'HASH')}: nothing is there", got.is_refusal(404), got)
+    got = server.request(f"/{token}")
+    check(
+        "the page's address without its last slash leads to the page",
+        got.is_refusal(308) and got.headers.get("location") == f"/{token}/",
+        got,
+    )
 
 
 def numbers(server):
