@@ -17,6 +17,8 @@
 
 #define NAME_BYTES 16u
 #define MOST_CPUS  4096u
+/* largest number of registers of a CPU; no machine has so many, but the peer may be no QEMU */
+#define MOST_REGISTERS 256u
 
 /* Returns the name that ktrace uses on all machines, such as pc for rip. Returns any other name unchanged. */
 static const char *usual_name(const char *name)
@@ -129,6 +131,7 @@ static bool add_cpu(FILE *all, const char **at)
 	char name[NAME_BYTES], *front = NULL, *rest = NULL;
 	size_t front_size, rest_size;
 	FILE *first = open_memstream(&front, &front_size), *others = open_memstream(&rest, &rest_size);
+	unsigned count = 0;
 	uint64_t value;
 
 	while (first && others && **at && strncmp(*at, "CPU#", 4) != 0) {
@@ -136,7 +139,8 @@ static bool add_cpu(FILE *all, const char **at)
 			const char *usual = usual_name(name);
 			bool leads = strcmp(usual, "pc") == 0 || strcmp(usual, "sp") == 0;
 
-			add(leads ? first : others, leads ? &front : &rest, usual, value);
+			if (count++ < MOST_REGISTERS)
+				add(leads ? first : others, leads ? &front : &rest, usual, value);
 		}
 		*at += **at == '\n';
 	}

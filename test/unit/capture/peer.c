@@ -447,6 +447,26 @@ static void check_registers(const char *printed, const char *expected)
 	free(text);
 }
 
+/* A peer that is no QEMU may send any number of registers. */
+static void registers_of_a_cpu_are_bounded(void **state)
+{
+	const unsigned count = 500000;
+	char *printed = malloc(count * (size_t)16), *at = printed, *text;
+
+	(void)state;
+	assert_non_null(printed);
+	at += sprintf(at, "CPU#0\n");
+	for (unsigned n = 0; n < count; n++)
+		at += sprintf(at, "q%u=1 ", n);
+	sprintf(at, "\nCPU#1\nRIP=2\n");
+	text = capture_registers_of_qemu(printed);
+	assert_non_null(text);
+	assert_true(strlen(text) < 10000);
+	assert_non_null(strstr(text, "\ncpu 1 pc=2\n"));
+	free(text);
+	free(printed);
+}
+
 static void registers_of_qemu_become_lines(void **state)
 {
 	(void)state;
@@ -519,6 +539,7 @@ int main(void)
 		cmocka_unit_test(qmp_answers_are_separated_from_events),
 		cmocka_unit_test(peer_without_qmp_is_reported),
 		cmocka_unit_test(ram_file_is_read),
+		cmocka_unit_test(registers_of_a_cpu_are_bounded),
 		cmocka_unit_test(ram_that_is_no_regular_file_is_not_opened),
 		cmocka_unit_test(gdb_packets_are_read),
 		cmocka_unit_test(hostile_gdb_replies_are_refused),
