@@ -41,8 +41,11 @@ void base_json_key(struct base_output *out, const char *key)
 
 	if (last != '{' && last != '[' && last != '\n')
 		base_output_text(out, ",");
-	if (key)
-		base_output_format(out, "\"%s\":", key);
+	if (!key)
+		return;
+	base_output_text(out, "\"");
+	base_output_text(out, key);
+	base_output_text(out, "\":");
 }
 
 void base_json_begin(struct base_output *out, const char *key, char bracket)
