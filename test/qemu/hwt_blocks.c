@@ -18,11 +18,14 @@
  * The exit status is 1 if there are strays or gaps, if nothing or too little was decoded, or if more than one
  * block in a hundred is unfinished.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "hwt/hwt.h"
 #include "ktrx/hwt_unit.h"
@@ -89,28 +92,25 @@ static void add_size(uint32_t encoding, const struct ktrx_hwt_seen *seen, const 
 				  is_repeated(encoding, bytes, seen->size) };
 }
 
-static unsigned char *read_all(const char *path, size_t *size)
+static const unsigned char *map(const char *path, size_t *size)
 {
-	FILE *file = fopen(path, "rb");
-	unsigned char *bytes = NULL;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+	void *bytes = end <= 0 ? MAP_FAILED : mmap(NULL, (size_t)end, PROT_READ, MAP_PRIVATE, fd, 0);
 
-	if (file && fseek(file, 0, SEEK_END) == 0) {
-		*size = (size_t)ftell(file);
-		rewind(file);
-		bytes = malloc(*size);
-	}
-	if (!bytes || fread(bytes, 1, *size, file) != *size) {
+	if (bytes == MAP_FAILED) {
 		perror(path);
 		exit(2);
 	}
-	fclose(file);
+	close(fd);
+	*size = (size_t)end;
 	return bytes;
 }
 
 static void read_sizes(const char *path)
 {
 	size_t size;
-	unsigned char *file = read_all(path, &size);
+	const unsigned char *file = map(path, &size);
 	const struct ktrx_hwt_rings *head = (const void *)file;
 	struct ktrx_hwt_seen seen;
 
@@ -123,7 +123,7 @@ static void read_sizes(const char *path)
 		memcpy(&seen, file + at, sizeof(seen));
 		add_size(head->encoding, &seen, file + at + sizeof(seen));
 	}
-	free(file);
+	munmap((void *)(uintptr_t)file, size);
 }
 
 /* ---- QEMU's log -------------------------------------------------------------------------------- */
@@ -187,14 +187,15 @@ static void read_log(const char *path, struct log *logs, size_t cpus)
 		exit(2);
 	}
 	while (fgets(line, sizeof(line), file)) {
-		const char *pc = strchr(line, '/');
-		const char *stopped = strstr(line, "TB chain before ");
+		const bool is_block = strncmp(line, "Trace ", 6) == 0;
+		const char *pc = is_block ? strchr(line, '/') : NULL;
+		const char *stopped = is_block ? NULL : strstr(line, "TB chain before ");
 		char *end;
 		unsigned long cpu;
 
 		if (stopped)
 			take_back(logs, cpus, strtoull(stopped + strlen("TB chain before "), NULL, 16));
-		if (strncmp(line, "Trace ", 6) != 0 || !pc)
+		if (!pc)
 			continue;
 		cpu = strtoul(line + 6, &end, 10);
 		if (*end != ':' || cpu >= cpus)
