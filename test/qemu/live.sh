@@ -41,7 +41,7 @@ last() { tail -n 1 "$tmp/live" | grep -o "\"$1\":[0-9.]*" | sed -n "${2-1}s/.*:/
 # watched_until NAME FUNCTION: runs live until the function succeeds for a line, in $line, of its JSON output. On a
 # busy host, a guest may not have run at all in an interval.
 watched_until() {
-	(cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 500ms) >"$tmp/live" 2>"$tmp/live.err" &
+	(cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 200ms) >"$tmp/live" 2>"$tmp/live.err" &
 	watcher=$!
 	check "$1" eventually any_line "$2"
 	kill -TERM "$watcher"
@@ -70,29 +70,29 @@ await_line() { await grep -q "$1" "$tmp/live"; }
 at_least() { awk -v value="$1" -v least="$2" 'BEGIN { exit !(value >= least) }'; }
 
 switches_of_cpu_1() {
-	watch 1 --interval 500ms --tail 3 --where 'event == "sched.switch" and cpu == 1'
+	watch 1 --interval 200ms --tail 3 --where 'event == "sched.switch" and cpu == 1'
 	grep -q ' CPU1 .* sched.switch ' "$tmp/live"
 }
 
 for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever
 	await_kernel
-	watch 4 --json --interval 500ms
+	watch 4 --json --interval 100ms
 	equal "$arch: live finds a running guest" 0 "$status"
 	equal "$arch: live prints one line for each interval" 4 "$(wc -l <"$tmp/live")"
 	equal "$arch: live shows both CPUs as online" 2 "$(tail -n 1 "$tmp/live" | grep -o '"online":true' | wc -l)"
 	watched_until "$arch: live shows the rate of events and time in the kernel" guest_is_busy
 	check "$arch: live names the most frequent events" grep -q '"event":"lock.acquire"' "$tmp/live"
-	watch 2 --interval 500ms --tail 3 --event sched.switch
+	watch 2 --interval 200ms --tail 3 --event sched.switch
 	check "$arch: live prints lines with rate and CPUs" grep -q ' events/s, .* | 0: ' "$tmp/live"
 	equal "$arch: live --tail --event shows only these events" "sched.switch" \
 		"$(awk '$2 ~ /^CPU/ { print $4 }' "$tmp/live" | sort -u | xargs)"
 	check "$arch: live --tail --where shows events" eventually switches_of_cpu_1
 	equal "$arch: live --tail --where shows only these events" "CPU1 sched.switch" \
 		"$(awk '$2 ~ /^CPU/ { print $2, $4 }' "$tmp/live" | sort -u | xargs)"
-	watch 1 --interval 500ms --tail 3 --where 'shced.switch.prev == 1'
+	watch 1 --interval 200ms --tail 3 --where 'shced.switch.prev == 1'
 	check "$arch: live --where with an unknown name fails" grep -q 'column 1' "$tmp/live.err"
-	watch 1 --interval 500ms --tail 3 --event shced
+	watch 1 --interval 200ms --tail 3 --event shced
 	check "$arch: live --event with an unknown name suggests a name" \
 		grep -q "no event 'shced'; did you mean sched?" "$tmp/live.err"
 	finish
@@ -106,7 +106,7 @@ for arch in x86_64 aarch64 riscv64; do
 
 	start "$arch" run=abba-spin
 	await_kernel
-	watch 3
+	watch 3 --interval 100ms
 	check "$arch: live shows which locks of each other two CPUs wait for" \
 		grep -q '| 0:.* waits for lock buffer pool (0x[0-9a-f]*) of CPU 1 .*| 1:.* of CPU 0' "$tmp/live"
 	finish
@@ -126,7 +126,7 @@ start x86_64 run=stress seconds=40
 await_ram "$tmp"
 "$ktrace" live --json --interval 100ms >"$tmp/live" 2>"$tmp/live.err" --machine x86_64 "$ram" &
 watcher=$!
-shown 64
+shown 32
 after=$(memory)
 # The highest rate counts: in an interval the guest may not have run at all.
 rate=$(grep -o '"events_per_second":[0-9.]*' "$tmp/live" | cut -d: -f2 | sort -n | tail -n 1)
@@ -139,7 +139,7 @@ finish
 
 # QEMU ends and another QEMU is started.
 : >"$tmp/live" # removes the lines of an earlier watcher
-(cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 250ms) >"$tmp/live" 2>"$tmp/live.err" &
+(cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 100ms) >"$tmp/live" 2>"$tmp/live.err" &
 watcher=$!
 for boot in 1 2; do
 	start x86_64 run=forever
@@ -166,7 +166,7 @@ for arch in x86_64 aarch64 riscv64; do
 		$("$ktrace" qemu-args "$arch" --ram "$tmp/reset.ram" | sed 's/-no-reboot//') \
 		-append "debug=ktrace run=forever" -serial null -monitor stdio >/dev/null 2>"$tmp/err" &
 	guest=$!
-	"$ktrace" live --json --interval 250ms --machine "$arch" "$tmp/reset.ram" >"$tmp/live" 2>"$tmp/live.err" &
+	"$ktrace" live --json --interval 100ms --machine "$arch" "$tmp/reset.ram" >"$tmp/live" 2>"$tmp/live.err" &
 	watcher=$!
 	wait "$guest"
 	kill -TERM "$watcher"
@@ -195,7 +195,7 @@ painted() {
 # after two changes of size in $tmp/resized, and live's exit status after the key q in $tmp/status.
 screen() {
 	rm -f "$tmp/status" "$tmp/stty"
-	$tmux new-session -d -x "$1" -y "$2" "cd $tmp && $live; echo \$? >status; stty -a >stty; sleep 30"
+	$tmux new-session -d -x "$1" -y "$2" "cd $tmp && $live --interval 200ms; echo \$? >status; stty -a >stty; sleep 30"
 	await painted "$2" "$tmp/screen"
 	$tmux resize-window -x "$2" -y "$1"
 	$tmux send-keys e sched Enter
@@ -246,7 +246,7 @@ if command -v tmux >/dev/null; then
 	}
 	mkdir "$tmp/empty"
 	rm -f "$tmp/status"
-	$tmux new-session -d -x 120 -y 30 "cd $tmp/empty && LC_ALL=C.UTF-8 $live; echo \$? >../status"
+	$tmux new-session -d -x 120 -y 30 "cd $tmp/empty && LC_ALL=C.UTF-8 $live --interval 200ms; echo \$? >../status"
 	await shows '^q quit'
 	$tmux send-keys g
 	await shows 'RAM FILE'
