@@ -319,7 +319,8 @@ static int extract_peer(const struct capture_extract_options *options, struct ca
 
 static int refuse_trace(const char *path)
 {
-	return capture_fail(CAPTURE_E_FORMAT, "%s: this is a trace already: ktrace show %s", path, path);
+	return capture_fail(CAPTURE_E_FORMAT, "%s: is already a trace; to show it: ktrace show %s", path,
+			    path);
 }
 
 /*

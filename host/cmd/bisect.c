@@ -50,13 +50,13 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace bisect [OPTION]... TRACE",
-	.about = "Finds when the failure of a run was decided. Repeats the run that TRACE was recorded from, "
-		 "up to a virtual time T, continues it with K other seeds, and searches for the T from which "
-		 "on all of them fail in the same way. The run must have been recorded with --seed or "
-		 "--deterministic.",
+	.about = "Finds when the failure of a run was decided. TRACE is the recording of this run. "
+		 "Repeats the run up to a virtual time T, and continues it with K other seeds. Searches for "
+		 "the T from which on all K continuations fail in the same way. The run must have been "
+		 "recorded with --seed or --deterministic.",
 	.lists = { rows },
-	.end = "The result is statistical: K continuations are few. It shows where to look, "
-	       "and proves nothing.\n"
+	.end = "The result is statistical: K continuations are a small sample. It shows where to look, "
+	       "but proves nothing.\n"
 	       "Status: 0 found, 17 the run does not fail, 1 error, 2 usage error.\n",
 };
 

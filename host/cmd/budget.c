@@ -246,7 +246,7 @@ int budget_begin(const char *name)
 		return command_usage(name);
 	}
 	if (wanted.cursor && !page_set_cursor(&answer.page, wanted.cursor))
-		return command_bad_value(name, "--cursor", wanted.cursor, "as a page before ends with");
+		return command_bad_value(name, "--cursor", wanted.cursor, "a cursor that a page ended with");
 	if (!wanted.budget)
 		return -1;
 	if (pipe(ends) < 0 || (answer.child = fork()) < 0) {

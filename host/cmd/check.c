@@ -124,7 +124,7 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(page) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
 	{ "ids", 0, NULL,
-	  "print RING.SLOT, as 'ktrace goto' takes it, of each event (default if the run can be repeated)",
+	  "print the id of each event, RING.SLOT, for 'ktrace goto' (default if the run can be repeated)",
 	  options_set_flag, AT(ids) },
 	{ 0 },
 };

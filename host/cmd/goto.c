@@ -382,8 +382,9 @@ static int goto_run(int argc, char **argv)
 	if (argc == optind || argc - optind > 2)
 		return options_refuse(&line, "expected a trace");
 	if (slot && options_given(&line, "at cpu thread where"))
-		return options_refuse(&line,
-				      "an event is given: --at, --cpu, --thread and --where select another");
+		return options_refuse(
+			&line, "RING.SLOT already selects the event: it cannot be combined with --at, --cpu, "
+			       "--thread or --where");
 	for (unsigned n = 0; n < command.memory.count; n++)
 		if (!strrchr(command.memory.word[n], ','))
 			return command_bad_value(argv[0], "--memory", command.memory.word[n],

@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
 	{ "seeds", 0, "N|FIRST-LAST", "run these seeds; N is 1-N (200)", options_set_text, AT(seeds) },
 	{ "jobs", 'j', "N", "number of QEMUs at a time (number of CPUs)", options_set_number, AT(jobs),
 	  .least = 1, .most = JOBS_MOST },
-	{ "deadline", 0, "TIME", "end each run at this virtual time (4 times that of seed 0, and 0.5 s more)",
+	{ "deadline", 0, "TIME", "end each run at this virtual time (4 times the time of seed 0, plus 0.5 s)",
 	  options_set_time, AT(run.schedule.deadline), .least = 1, .most = INT64_MAX },
 	{ "noise", 0, "KIND,TIME",
 	  "what ends the slices of CPUs: 'timers', 'hooks' (of ktrace in the guest), or 'both' (each for "
@@ -53,7 +53,7 @@ static const struct option_row rows[] = {
 	{ "input", 0, "FILE",
 	  "type lines of this file, \"SECONDS TEXT\", on the serial line at virtual times", options_set_text,
 	  AT(input) },
-	{ "timeout", 0, "SECONDS", "give a run up after this real time (120)", options_set_seconds,
+	{ "timeout", 0, "SECONDS", "end a run after this real time (120)", options_set_seconds,
 	  AT(run.timeout) },
 	{ "expect", 0, "TEXT", "a run fails if it does not write TEXT to standard output", options_set_text,
 	  AT(run.expect) },
@@ -61,10 +61,11 @@ static const struct option_row rows[] = {
 	  "a run fails, too, if 'ktrace check' finds that it violates a rule of this file; 'default': the "
 	  "rules of 'ktrace check' without --rules",
 	  options_set_text, AT(options.rules) },
-	{ "first", 0, NULL, "end when the first failure was found", options_set_flag,
+	{ "first", 0, NULL, "end the hunt at the first failure", options_set_flag,
 	  AT(options.stop_at_first) },
 	{ "minimise", 0, NULL,
-	  "then look for a smaller run of each failure: fewer CPUs, fewer forced switches, an earlier end",
+	  "after the hunt, look for a smaller run of each failure: fewer CPUs, fewer forced switches, an "
+	  "earlier end",
 	  options_set_flag, AT(minimise) },
 	{ "out", 'o', "FOLDER", "folder for traces and results (" DEFAULT_FOLDER ")", options_set_text,
 	  AT(options.folder) },

@@ -25,7 +25,7 @@ static const struct options_syntax syntax = {
 		 "standard output, with the commands that only read a trace as tools. Writes no file, and "
 		 "opens no file outside the folder.",
 	.lists = { rows },
-	.end = "Example, for a program that has a file of servers:\n"
+	.end = "Example of an entry in a client's list of servers:\n"
 	       "  {\"mcpServers\":{\"ktrace\":{\"command\":\"ktrace\",\n"
 	       "    \"args\":[\"mcp\",\"--dir\",\"/home/me/traces\"]}}}\n",
 };

@@ -46,7 +46,7 @@ static const struct option_row rows[] = {
 	{ "svg", 0, "FILE", "also draw a flame graph into FILE", options_set_text, AT(svg) },
 	{ "limit", 'n', "N", "print at most N functions (30)", options_set_number, AT(limit), .least = 1,
 	  .most = UINT32_MAX },
-	{ "out", 'o', "FILE", "write to FILE, not to standard output, where a guest's console may be",
+	{ "out", 'o', "FILE", "write to FILE, not to standard output, which the guest's console may use",
 	  options_set_text, AT(out) },
 	{ 0 },
 };
@@ -56,8 +56,8 @@ static const struct options_syntax syntax = {
 		 "ktrace profile [OPTION]... --qmp ADDRESS",
 	.about =
 		"Shows in which functions a guest spends its time. Halts the guest about 100 times a second, "
-		"and reads the registers and the stack of each CPU. The kernel needs no ktrace, but frame "
-		"pointers (-fno-omit-frame-pointer). Ends with QEMU, after --seconds or --samples, or at "
+		"and reads the registers and the stack of each CPU. The kernel does not need ktrace, but must "
+		"have frame pointers (-fno-omit-frame-pointer). Ends with QEMU, after --seconds or --samples, or at "
 		"Ctrl-C, and prints what was sampled. Architectures: x86_64, aarch64, riscv64.",
 	.lists = { rows },
 	.end = "Status: 0 there are samples, 1 no samples, or an error, 2 usage error.\n"

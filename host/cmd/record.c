@@ -76,11 +76,12 @@ static const struct option_row rows[] = {
 	  AT(plan.path) },
 	{ NULL, 'a', NULL, "append to FILE, which must be a trace of your own", options_set_flag,
 	  AT(plan.append) },
-	{ NULL, 'i', NULL, "also record the processes that it creates", options_set_flag, AT(plan.inherit) },
+	{ NULL, 'i', NULL, "also record the processes that recorded processes create", options_set_flag,
+	  AT(plan.inherit) },
 	{ NULL, 'p', "PID", "record a running process: returns at once and continues in the background",
 	  set_process, AT(plan.pid) },
 	{ NULL, 'g', "GROUP", "record all processes of a process group", set_process, AT(plan.group) },
-	{ NULL, 'd', NULL, "with -p or -g: also their descendants", options_set_flag, AT(plan.descend) },
+	{ NULL, 'd', NULL, "with -p or -g: also record all descendants", options_set_flag, AT(plan.descend) },
 	{ NULL, 't', "LETTERS",
 	  "what to record: c calls, n paths, i data, s signals, u data from utrace(), t structures, "
 	  "f page faults, w waiting, + all except w and faults without a signal (default); "
@@ -194,8 +195,8 @@ static int print_outcome(const struct record_command *command, const struct reco
 				record_became_privileged());
 	if (record_memory_denied() > 0 || record_descriptors_denied() > 0)
 		command_message(command->name,
-				"the kernel refused %lu reads of memory and %lu of the files of descriptors: "
-				"only root may read those of a program that must not be dumped",
+				"the kernel refused %lu reads of memory and %lu look-ups of descriptors: "
+				"only root may read a program that does not allow core dumps",
 				record_memory_denied(), record_descriptors_denied());
 	if (!error && !record_proc_is_usable())
 		command_message(command->name,
@@ -248,7 +249,7 @@ static int check_options(const struct record_command *command, const struct opti
 	else if (command->clear && targets && options_given(line, "f"))
 		why = "-c needs exactly one of -p, -g and -f";
 	else if (plan->descend && !targets)
-		why = "-d needs -p or -g; for a command, -i records the processes that it creates";
+		why = "-d needs -p or -g; for a command, -i records the processes that the command creates";
 	return why ? options_refuse(line, why) : 0;
 }
 

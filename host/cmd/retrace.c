@@ -83,7 +83,7 @@ static const struct options_syntax syntax = {
 		 "NAME+OFFSET. LENGTH is at most 4096; the default is the size of the variable, or 8. "
 		 "The run must have been recorded with --seed or --deterministic.",
 	.lists = { rows },
-	.end = "Status: 0 the run is the same as the first, 17 it is another run, 1 error, 2 usage error, "
+	.end = "Status: 0 the run is the same as the first, 17 the run differs, 1 error, 2 usage error, "
 	       "128 + N ended by signal N.\n",
 };
 

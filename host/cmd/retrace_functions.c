@@ -363,8 +363,8 @@ int retrace_functions_report(const char *name, const struct retrace_functions *f
 				functions->entries, functions->entries == 1 ? " was" : "s were");
 	if (functions->forgotten)
 		command_message(name,
-				"%" PRIu32 " stacks were given up: the depth of their functions is "
-				"too small",
+				"%" PRIu32 " stacks were forgotten: their functions are shown with a "
+				"depth that is too small",
 				functions->forgotten);
 	if (!functions->failure)
 		return 0;

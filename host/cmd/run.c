@@ -247,11 +247,12 @@ static const struct option_row rows[] = {
 	  AT(options.on_stall) },
 	{ "expect", 0, "TEXT", "end the run successfully when the command writes TEXT to standard output",
 	  options_set_text, AT(options.expect) },
-	{ "expect-continue", 0, NULL, "continue after TEXT; it is enough that TEXT appears", options_set_flag,
-	  AT(options.expect_continue) },
+	{ "expect-continue", 0, NULL, "after TEXT, let the guest continue; its end decides the status",
+	  options_set_flag, AT(options.expect_continue) },
 	{ "deterministic", 0, NULL, "make the run the same each time; CPUs take turns", options_set_flag,
 	  AT(schedule.deterministic) },
-	{ "seed", 0, "N", "the same, but N chooses at random which CPU runs, and for how long (0: in turn)",
+	{ "seed", 0, "N",
+	  "make the run the same each time; N chooses which CPU runs, and for how long (0: CPUs take turns)",
 	  options_set_number, AT(schedule.noise.seed), .most = INT64_MAX },
 	{ "noise", 0, "KIND,TIME",
 	  "what ends the slices of CPUs: 'timers', 'hooks' (of ktrace in the guest), or 'both' (each for "
@@ -304,7 +305,7 @@ static const struct options_syntax syntax = {
 	.in_order = true,
 	.end = "Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, "
 	       "14 QEMU died, 15 no ktrace in the guest, or nothing dumped, 16 TEXT of --expect not seen, "
-	       "17 another run than the one that --replay repeats, 1 error or a guest that failed, "
+	       "17 the run differs from the run of --replay, 1 error or a guest that failed, "
 	       "2 usage error.\n",
 };
 

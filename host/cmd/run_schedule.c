@@ -234,7 +234,8 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
 		return options_refuse(line, text);
 	}
 	if (schedule->replay && argc > 0)
-		return options_refuse(line, "--replay takes the command from the trace");
+		return options_refuse(line,
+				      "--replay takes the command from the trace: no command can be given");
 	if (schedule->replay)
 		return prepare_replay(schedule, line, options);
 	if (argc == 0)
@@ -247,7 +248,7 @@ int run_schedule_prepare(struct run_schedule *schedule, const struct options *li
 		return options_refuse(line, text);
 	}
 	if (schedule->deterministic && schedule->noise.seed)
-		return options_refuse(line, "--deterministic is --seed 0");
+		return options_refuse(line, "--deterministic means --seed 0: give only one of them");
 	if (options_given(line, "noise") && !schedule->noise.seed && !schedule->later)
 		return options_refuse(line,
 				      "--noise needs a seed other than 0, from which the slices are drawn");
@@ -363,14 +364,15 @@ static int report_comparison(const char *name, const struct run_schedule *schedu
 		return status;
 	}
 	if (!compare.first[0] && !compare.first[1]) {
-		command_message(name, "another run than %s: it has %" PRIu32 " rings, and %s has %" PRIu32,
-				schedule->replay, ktread_info(trace[0])->rings, out,
-				ktread_info(trace[1])->rings);
+		command_message(
+			name, "the run differs from %s: it has %" PRIu32 " rings, and %s has %" PRIu32,
+			schedule->replay, ktread_info(trace[0])->rings, out, ktread_info(trace[1])->rings);
 		return RUN_STATUS_DIFFERS;
 	}
 	for (unsigned n = 0; n < 2; n++)
 		describe(compare.first[n], ktread_info(trace[n])->frequency, text[n], sizeof(text[n]));
-	command_message(name, "another run than %s: after %" PRIu64 " equal events, it has %s, and %s has %s",
+	command_message(name,
+			"the run differs from %s: after %" PRIu64 " equal events, it has %s, and %s has %s",
 			schedule->replay, compare.same, text[0], out, text[1]);
 	return RUN_STATUS_DIFFERS;
 }

@@ -166,7 +166,7 @@ static const struct option_row rows[] = {
 	  options_set_flag, AT(ids) },
 	{ "id", 0, "RING.SLOT,...", "show only the events with these ids, with a mark", options_set_text,
 	  AT(id) },
-	{ "around", 0, "N", "with --id: also show N events of any CPU before and after each",
+	{ "around", 0, "N", "with --id: also show N events of all CPUs before and after each one",
 	  options_set_number, AT(chosen.around), .most = SHOW_AROUND_MOST },
 	{ "subtract-cost", 0, NULL,
 	  "subtract from each event's time the cost of recording the events shown before it on that CPU",
@@ -182,8 +182,8 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrace show [OPTION]... [FILE]",
 	.about = "Shows a trace as a timeline, one line per event, merged over all CPUs. "
-		 "FILE is a dump of version 1 or 2, the RAM file of a guest that is running or dead, "
-		 "or an ELF core of one. Without FILE, shows ktrace.ktrx, which 'ktrace run' writes.",
+		 "FILE is a dump of version 1 or 2, the RAM file of a guest that runs or has ended, "
+		 "or an ELF core of a guest. Without FILE, shows ktrace.ktrx, which 'ktrace run' writes.",
 	.lists = { rows, budget_list_options, trace_thread_options, trace_event_options, trace_where_options,
 		   trace_file_options, trace_hardware_options, trace_machine_options, trace_layout_options,
 		   trace_calls_options, terminal_options },

@@ -175,7 +175,7 @@ const struct option_row trace_file_options[] = {
 
 const struct option_row trace_hardware_options[] = {
 	{ "with-elf", 0, "FILE[@BASE]",
-	  "ELF file with code and names for the hardware trace: the kernel, a program", options_set_list,
+	  "ELF file with code and names for the hardware trace: the kernel or a program", options_set_list,
 	  AT(with_elf), .most = OPTIONS_WORDS },
 	{ "with-root", 0, "ROOT", "folder that contains the files named in the hardware trace",
 	  options_set_text, AT(with_root) },
@@ -194,8 +194,8 @@ const struct option_row trace_machine_options[] = {
 
 const struct option_row trace_layout_options[] = {
 	{ "v1-layout", 0, "kevlar|spec",
-	  "layout of payloads, only for version 1: kevlar as in real traces (default), "
-	  "spec as in the first description of the format",
+	  "for version 1: layout of payloads: kevlar (default), as in real traces; "
+	  "spec, as in the first description of the format",
 	  options_set_choice, AT(options.v1_layout) },
 	{ 0 },
 };

@@ -213,8 +213,8 @@ static int align(const struct trace_args *args, struct ktread *trace)
 	}
 	command_message(args->name,
 			"%s: --align: %" PRIu64
-			" effects on other CPUs; of these before their cause: %" PRIu64 " as it was, %" PRIu64
-			" now",
+			" effects on other CPUs; before their cause as recorded: %" PRIu64
+			", after the correction: %" PRIu64,
 			args->path, report.pairs, report.before, report.kept ? report.before : report.after);
 	if (report.kept)
 		command_message(args->name,

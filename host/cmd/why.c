@@ -170,8 +170,8 @@ static const struct option_row rows[] = {
 	{ "all", 0, NULL, "show all findings in full, and all threads", options_set_flag, AT(options.all),
 	  .instead = true },
 	{ "ids", 0, NULL,
-	  "print RING.SLOT, as 'ktrace goto' takes it, after each line that refers to an event (default if "
-	  "the run can be repeated)",
+	  "after each line that refers to an event, print the event's id, RING.SLOT, for 'ktrace goto' "
+	  "(default if the run can be repeated)",
 	  options_set_flag, AT(options.ids) },
 	{ "elf", 0, "KERNEL",
 	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
@@ -193,7 +193,7 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace why [OPTION]... [FILE]\n"
 		 "ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS",
 	.about = "Finds out what is wrong with a machine: which threads and CPUs wait for each other, "
-		 "which spin, what never happened. Prints the verdict, then the evidence. "
+		 "which spin, and what they wait for in vain. Prints the verdict, then the evidence. "
 		 "FILE as for 'ktrace show'; without FILE, reads ktrace.ktrx, which 'ktrace run' writes. "
 		 "Exit status: 0 nothing is wrong, 10 something is wrong, 11 unknown.",
 	.lists = { rows, budget_options, trace_file_options, trace_machine_options, trace_layout_options,

@@ -179,7 +179,7 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 		return 0;
 	if (is_rings(ktread_proc_bytes(input), ktread_proc_at_hand(input)))
 		return ktread_fail(KTREAD_E_FORMAT,
-				   "%s: a trace of a kernel's rings, not a trace of processes or of hardware",
+				   "%s: is a trace of a kernel's rings, not of processes or of hardware",
 				   input->name);
 	status = choose(trace, reader, more);
 	if (status != 0 || more)

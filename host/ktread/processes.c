@@ -336,8 +336,8 @@ static int check_pair(const struct ktread *trace, const struct ktread_proc_info 
 		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: is of another boot than the trace", path);
 	if (info->nonce == 0 || trace->info.nonce == 0)
 		return ktread_fail(KTREAD_E_UNSUPPORTED,
-				   "%s: this file or the trace has no boot number, "
-				   "so they may be of different boots",
+				   "%s: this file or the trace contains no boot number: "
+				   "they may be from different boots",
 				   path);
 	return 0;
 }

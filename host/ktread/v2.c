@@ -233,7 +233,7 @@ static int open_ring(struct ktread *trace, uint32_t n)
 	if (status == 0)
 		status = ktread_stamp_find_start(trace->layout, n, ring->begin, ring->head, &ring->start);
 	if (status == 0 && ring->start.broken)
-		ktread_warn(trace, "%s: ring %u: an anchor is missing: some timestamps are estimated",
+		ktread_warn(trace, "%s: ring %u: a full timestamp is missing: some timestamps are estimated",
 			    trace->memory->name, n);
 	return status;
 }

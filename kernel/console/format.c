@@ -28,7 +28,7 @@ struct value {
 	const char *string;
 };
 
-/* Those fields of a record that are not formatted yet. */
+/* The fields of a record that are not formatted yet. */
 struct fields {
 	const struct ktrx_event *row;
 	const uint8_t *payload;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures clocks. All CPUs share one cell. A CPU owns the cell while it measures its clock ("the CPU that
- * asks"), and writes a number to `ping` for each round trip. CPU 0 answers with its timestamp and the same
- * number in `pong`. Numbers are never reused, so a very late answer is not taken for the answer to another
- * measurement.
+ * Measures clocks. All CPUs share one structure, the cell. A CPU owns the cell while it measures its clock
+ * ("the CPU that asks"), and writes a number to `ping` for each round trip. CPU 0 answers with its
+ * timestamp and the same number in `pong`. Numbers are never reused, so a very late answer is not taken for
+ * the answer to another measurement.
  *
  * A round trip needs both CPUs to run at the same time, which a busy host rarely provides for a guest. So
  * both CPUs also store timestamps for each other, in exchanges and ticks; each timestamp gives a one-sided

@@ -2,7 +2,7 @@
 /*
  * Creates, finds, references, locks and destroys contexts.
  *
- * A new context reserves its target first. The check that the target is free and the reservation are one
+ * A new context reserves its target first. It checks that the target is free and reserves it in a single
  * step. Then the memory of the context is allocated. The creator holds the context's control lock from the
  * start, and the context can be found by its ident only when it is complete.
  */

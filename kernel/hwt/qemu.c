@@ -285,8 +285,8 @@ static int qemu_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 }
 
 /*
- * Sets the unit's clock again. Even if the clock was late before, all packets from now on have a time that is
- * not before this moment.
+ * Sets the unit's clock again. All packets from now on have the current or a later time, even if the clock
+ * was late before.
  */
 static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {

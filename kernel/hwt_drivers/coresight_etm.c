@@ -61,7 +61,7 @@ static uint32_t sync_exponent(uint32_t bytes)
 	return exponent;
 }
 
-/* At EL2 the kernel's context id is what the architecture calls a virtual context id. */
+/* At EL2 the architecture calls the kernel's context id a virtual context id. */
 static uint32_t context_bits(const struct ktrace_coresight *all, const struct ktrace_coresight_found *found)
 {
 	if (all->kernel_at_el2)

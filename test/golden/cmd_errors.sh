@@ -70,7 +70,7 @@ reports 2 "--gdb: 'b' is a second machine: only one --qmp or --gdb can be given"
 for option in '--noise 5us' '--then 1,2' '--deadline 1'; do
 	reports 2 "${option%% *} needs --seed or --deterministic" ktrace run $option -- true
 done
-reports 2 '--deterministic is --seed 0' ktrace run --deterministic --seed 7 -- true
+reports 2 '--deterministic means --seed 0' ktrace run --deterministic --seed 7 -- true
 for value in x -1 9223372036854775808 ''; do
 	reports 2 "invalid value for --seed: '$value'" ktrace run "--seed=$value" -- true
 done
@@ -162,7 +162,7 @@ check "without a file, ktrace.ktrx is shown" grep -q frobnicate stdout
 rm ktrace.ktrx
 
 for trace in v1.bin v2.ktrx around.ktrx; do
-	reports 1 'this is a trace already: ktrace show' ktrace extract -o out $trace
+	reports 1 'is already a trace; to show it: ktrace show' ktrace extract -o out $trace
 done
 reports 15 'no ktrace data in its' ktrace extract -o out three
 for value in -1 -0.5 nan x; do

@@ -107,11 +107,11 @@ for option in --runs --jobs -j --ram-dir --force --json --quiet -q; do
 	beyond bisect $option test/qemu/bisect.sh
 done
 refused goto 'expected a trace'
-refused goto 'an event is given' --at 1 0.1 v2.ktrx
-refused goto 'an event is given' --cpu 1 0.1 v2.ktrx
-refused goto 'an event is given' --thread 1 0.1 v2.ktrx
+refused goto 'already selects the event' --at 1 0.1 v2.ktrx
+refused goto 'already selects the event' --cpu 1 0.1 v2.ktrx
+refused goto 'already selects the event' --thread 1 0.1 v2.ktrx
 beyond goto --where test/qemu/goto.sh
-refused goto 'an event is given' --where 'cpu == 1' 0.1 v2.ktrx
+refused goto 'already selects the event' --where 'cpu == 1' 0.1 v2.ktrx
 refused goto 'column 5' --where 'cpu = 1' v2.ktrx
 refused goto --memory --memory 0x1000 v2.ktrx
 refused goto --cpu --cpu vax v2.ktrx

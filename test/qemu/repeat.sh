@@ -149,7 +149,7 @@ LC_ALL=C sed 's/"noise":{"seed":7/"noise":{"seed":8/' "$out" >"$tmp/false"
 replay "$tmp/false"
 equal "a replay that differs: status" 17 "$status"
 check "a replay that differs: the first event that differs is named" \
-	grep -qE 'another run than .* after [0-9]+ equal events, it has [a-z_]+[.][a-z_]+ at [0-9.]+ s on CPU' "$tmp/err"
+	grep -qE 'the run differs from .* after [0-9]+ equal events, it has [a-z_]+[.][a-z_]+ at [0-9.]+ s on CPU' "$tmp/err"
 
 # A run that real time has ended is repeated up to its end.
 boot aarch64 2 "run=forever" --seed 7 --expect "demo: 2 CPUs"

@@ -82,7 +82,7 @@ printf '#!%s -u\n' "$tmp/bin/set-id" >"$tmp/bin/interpreted" && chmod 755 "$tmp/
 
 unprivileged "$ktrace" record -i -f "$tmp/unprivileged/undumpable" "$tmp/bin/fight" undumpable
 equal "undumpable: status" 0 "$status"
-message_has "only root may read those of a program that must not be dumped"
+message_has "only root may read a program that does not allow core dumps"
 build/bin/kdump --oneline -f "$tmp/unprivileged/undumpable" >"$tmp/oneline"
 equal "a descriptor that cannot be looked up has no path, not even an earlier one" 1 "$(grep -c ' write(3, ' "$tmp/oneline")"
 shown "$tmp/unprivileged/undumpable" 'FD    3 unknown'
