@@ -75,11 +75,10 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrace life [OPTION]... KIND ID [FILE]\n"
 		 "ktrace life [OPTION]... FIELD=VALUE [FILE]",
-	.about =
-		"Prints each event that concerns one object, in order of time. A new life of the object begins "
-		"when it is created, and when its id is used again after it was destroyed. KIND is thread, "
-		"process, lock, page, file, space (address space), packet or socket. FIELD=VALUE is for any "
-		"other object.",
+	.about = "Prints each event that concerns one object, in order of time. A new life of the object "
+		 "begins when it is created, and when its id is used again after it was destroyed. KIND is "
+		 "thread, process, lock, page, file, space (address space), packet or socket. FIELD=VALUE "
+		 "is for any other object.",
 	.lists = { rows, budget_list_options, trace_file_options, trace_machine_options, trace_layout_options,
 		   trace_calls_options, terminal_options },
 	.end = "Examples:\n"

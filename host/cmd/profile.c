@@ -56,9 +56,10 @@ static const struct options_syntax syntax = {
 		 "ktrace profile [OPTION]... --qmp ADDRESS",
 	.about =
 		"Shows in which functions a guest spends its time. Halts the guest about 100 times a second, "
-		"and reads the registers and the stack of each CPU. The kernel does not need ktrace, but must "
-		"have frame pointers (-fno-omit-frame-pointer). Ends with QEMU, after --seconds or --samples, or at "
-		"Ctrl-C, and prints what was sampled. Architectures: x86_64, aarch64, riscv64.",
+		"and reads the registers and the stack of each CPU. The kernel does not need ktrace, but "
+		"must have frame pointers (-fno-omit-frame-pointer). Ends with QEMU, after --seconds or "
+		"--samples, or at Ctrl-C, and prints what was sampled. Architectures: x86_64, aarch64, "
+		"riscv64.",
 	.lists = { rows },
 	.end = "Status: 0 there are samples, 1 no samples, or an error, 2 usage error.\n"
 	       "\n"

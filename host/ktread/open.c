@@ -45,7 +45,9 @@ static int open_dump(struct ktread *trace)
 		ktread_warn(trace, "%s: %" PRIu64 " bytes belong to no dump and are skipped",
 			    trace->memory->name, dumps.skipped);
 	if (dumps.last.truncated)
-		ktread_warn(trace, "%s: the dump at offset %" PRIu64 " is cut short: showing the part that is present",
+		ktread_warn(trace,
+			    "%s: the dump at offset %" PRIu64
+			    " is cut short: showing the part that is present",
 			    trace->memory->name, dumps.last.offset);
 	trace->info.form = dumps.last.version == KTRX2_VERSION ? KTREAD_FORM_V2 : KTREAD_FORM_V1;
 	if (trace->info.form == KTREAD_FORM_V2)
