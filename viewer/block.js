@@ -76,7 +76,7 @@ function slices(reader, trace) {
 		other: lanesPlusOne(reader, trace, count),
 		flags: reader.column(count, new Uint8Array(count)),
 	};
-	// What is open at the last event has no known end before the trace was taken.
+	// A span that is open at the last event has no known end before the time when the trace was taken.
 	for (let i = 0; i < count; i++)
 		if (chunk.flags[i] & 2 && end[i] >= trace.last)
 			end[i] = Math.max(end[i], trace.end);

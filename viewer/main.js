@@ -186,7 +186,8 @@ class Page {
 		return kt.showVerdict(this.state);
 	}
 
-	// Shows the whole trace, as far as it is loaded. What the reader has already chosen stays.
+	// Shows the whole trace, as far as it is loaded. If the reader has already chosen a view, this view
+	// stays.
 	first() {
 		const { state, trace } = this;
 		const chosen = this.shown !== undefined && this.shown !== kt.linkOf(state);

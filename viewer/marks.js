@@ -146,7 +146,8 @@ function arrows(d) {
 		arrow(d, places, item, d.colours.link, 1.8);
 }
 
-// Returns the arrows that belong to the selection: the wakeup that ended a sleep, or that an event made.
+// Returns the arrows that belong to the selection: the wakeup that ended the selected sleep, or that the
+// selected event reports.
 kt.arrowsOf = function (trace, selection) {
 	if (selection?.kind === "event") {
 		const id = trace.events.idOf(selection.event);

@@ -13,7 +13,7 @@ kt.duration = function (ns) {
 		return kt.number(Math.round(ns)) + " ticks";
 	const size = Math.abs(ns);
 	for (const [scale, unit] of units) {
-		if (size >= scale * 0.99995) {	// what would be written as 1000 us is 1 ms
+		if (size >= scale * 0.99995) {	// a value that would be rounded to 1000 us is written as 1 ms
 			const value = ns / scale;
 			const digits = unit === "ns" ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
 			return value.toFixed(Math.min(3, digits)) + " " + unit;

@@ -5,8 +5,8 @@
 const waits = [13, 2, 3, 4, 5];	// classes of spans: waits for a lock, runnable, sleeping, blocked, stopped
 const holds = [14];
 
-// Returns the last span of the lane that has one of these classes. A wait for a lock is better than the state of
-// the thread, which begins a little later.
+// Returns the last span of the lane that has one of these classes. Prefers a wait for a lock to the state
+// of the thread, because this state begins a little later.
 function lastOf(lane, kinds) {
 	let best = null;
 	for (const row of [...lane.rows].reverse()) {
@@ -166,7 +166,7 @@ kt.showCause = function (state, worst) {
 	const spans = [...open(holds), ...open(waits)];
 	const begins = spans.map((span) => span.strip.begin[span.i]);
 	const from = Math.min(...begins);
-	// A single wait does not show how it came about: then more of the time before is shown.
+	// A single wait does not show its own cause, so more of the time before it is shown.
 	const least = spans.length < 2 ? (trace.last - trace.begin) * 0.3 : 1000;
 	const length = Math.max(Math.max(...begins) - from, least);
 	showPart(state, from - length * 0.6, length * 2.4);

@@ -11,7 +11,7 @@ for trace in "$tmp"/*.ktrx; do
 	story=$(basename "$trace" .ktrx)
 	mkdir "$tmp/$story"
 	build/test/cmd-mutate "$trace" "$count" "$tmp/$story" || exit 1
-	check "$story: no time is longer than what is known" env WHY_WORDS=1 build/test/asan/why_replay "$trace"
+	check "$story: no reported time begins before the first known fact" env WHY_WORDS=1 build/test/asan/why_replay "$trace"
 	check "$story, $count damaged copies" build/test/asan/why_replay "$trace" "$tmp/$story"
 done
 check "why survives files that are not traces of its kind" build/test/asan/why_replay test/golden/bad test/golden/ktread

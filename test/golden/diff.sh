@@ -62,13 +62,13 @@ golden one ktrace diff a
 truncate -s 256M "$tmp/long"
 (cd "$tmp" && ulimit -v 200000 && ktrace diff a long) >"$tmp/output" 2>&1
 equal "a line of 256 MiB: status" 4 $?
-check "it counts as damaged" grep -qF '(lost: A 0, B 1)' "$tmp/output"
+check "a line of 256 MiB counts as damaged" grep -qF '(lost: A 0, B 1)' "$tmp/output"
 
 # The damaged line may hold a step that the other trace lacks.
 { cat "$tmp/a"; echo garbage; } >"$tmp/lost-end"
 (cd "$tmp" && ktrace diff a lost-end) >"$tmp/output" 2>&1
 equal "a damaged line after the last step: status" 4 $?
-check "it is undecided" grep -q '^undecided: .* 1 undecided$' "$tmp/output"
+check "a damaged line after the last step: the result is undecided" grep -q '^undecided: .* 1 undecided$' "$tmp/output"
 
 # One of the programs makes no call at all.
 printf '%s\n' '100 1700000000.000000 +++ exited with 0 +++' >"$tmp/no-calls"

@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE
 same() {
 	"$ktrace" html -o page.html "$@" >log 2>&1
 	equal "html $*: exit status" 0 $?
-	check "html $*: the page is the trace" python3 "$check" "$ktrace" page.html "$@"
+	check "html $*: the page has the data of the trace" python3 "$check" "$ktrace" page.html "$@"
 }
 for trace in v2.ktrx v1.bin apart.bin lowclock.bin hostile.ktrx 1.ktrx clocks-apart.ktrx stateless.ktrx written-over.ktrx \
 	deadlock.ktrx ipi-deadlock.ktrx worst-lost.ktrx starved.ktrx; do
@@ -37,7 +37,7 @@ check "a page has texts of events: $(wc -l <all.text)" test -s all.text
 "$ktrace" html --redact -o page.html typed.ktrx >log 2>&1
 python3 "$check" --text page.html >redacted.text
 check "--redact: no text of an event is in the page" test ! -s redacted.text
-check "--redact: the page is the trace" python3 "$check" "$ktrace" page.html typed.ktrx
+check "--redact: the page has the data of the trace" python3 "$check" "$ktrace" page.html typed.ktrx
 check "--redact: the head says so" grep -q '"redacted":true' page.html
 rm page.html && cp typed.ktrx private.ktrx && chmod 600 private.ktrx
 "$ktrace" html -o page.html private.ktrx >log 2>&1

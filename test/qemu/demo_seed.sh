@@ -10,8 +10,8 @@ SEED=7 ACCEL=auto sh scripts/demo.sh riscv64 </dev/null >"$tmp/shown" 2>&1 || st
 equal "status" 0 "$status"
 check "the first run has the seed" grep -q 'ktrace run: seed 7 ended at 0\.' "$tmp/shown"
 recorded=$(sed -n 's/^ktrace run: clean exit; .* s, \([0-9]*\) events of 4 CPUs, .*/\1/p' "$tmp/shown")
-check "it records thousands of events: $recorded" test "$recorded" -gt 10000
-equal "all of them are equal in the second run" "$recorded" \
+check "the run records thousands of events: $recorded" test "$recorded" -gt 10000
+equal "the second run has the same events" "$recorded" \
 	"$(sed -n 's/.*the same run as build.*: all \([0-9]*\) events that both traces have are equal$/\1/p' "$tmp/shown")"
-check "the timeline follows" grep -q '^\$ ktrace show' "$tmp/shown"
+check "the timeline is printed" grep -q '^\$ ktrace show' "$tmp/shown"
 done_testing

@@ -33,7 +33,7 @@ for arch in ${DIFF_ARCHES:-x86_64 aarch64}; do
 	boot "$arch" 2 good2 'run=signals'
 	differ good1 good2
 	equal "$arch: two seeds of a program with signals: status" 0 "$status"
-	check "$arch: hundreds of its steps are equal: $(tail -n 1 "$tmp/report")" \
+	check "$arch: hundreds of steps are equal: $(tail -n 1 "$tmp/report")" \
 		grep -qE '^same: [0-9]{3,} equal steps of [0-9]+ threads$' "$tmp/report"
 
 	boot "$arch" 3 good 'run=rare-wakeup seconds=1'
@@ -42,9 +42,9 @@ for arch in ${DIFF_ARCHES:-x86_64 aarch64}; do
 	equal "$arch: a lost wakeup: status" 1 "$status"
 	check "$arch: the thread that sleeps is named" \
 		grep -qE '^first difference: thread disk/0 \(B [0-9]+\) sleeps to the end of B, because it does not get a wakeup$' "$tmp/report"
-	check "$arch: the good run has a wakeup there" \
+	check "$arch: in the good run the thread is woken" \
 		sh -c 'sed "/^  B/,\$d" "$1" | grep -qE "^    > .*\(disk/1\) .*sched\.wake  *[0-9]+ .*\(disk/0\)"' - "$tmp/report"
-	check "$arch: the bad run has one that finds no thread asleep" \
+	check "$arch: in the bad run the wakeup finds no thread asleep" \
 		sh -c 'sed "1,/^  B/d" "$1" | grep -qE "^    > .*\(disk/1\) .*sched\.wake_nobody"' - "$tmp/report"
 	id=$(sed -n '/^  B/,$s/^    > \[ *[0-9.]*\] \([0-9.]*\) .*/\1/p' "$tmp/report")
 	check "$arch: ktrace why finds the same event: $id" \

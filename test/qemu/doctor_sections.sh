@@ -60,7 +60,7 @@ check "cleared: doctor --json has the line that repairs it" grep -q '"line":"ktr
 
 kernel settings "$events bss_start = .; $settings $bss bss_end = .;"
 doctor settings -- $virt "$tmp/settings/build/kernel.elf"
-equal "settings: lost settings are wrong" 10 "$status"
+equal "settings: lost settings are reported as wrong" 10 "$status"
 reported ok ktrace_events 'as in the file'
 reported wrong ktrace_settings '([0-9]+) of \1 settings .* lost'
 

@@ -47,7 +47,7 @@ export KERNEL
 equals x86_64 1 calls ,exact=on
 equals x86_64 2 pingpong
 build/test/hwt_blocks --parts "$tmp/rings" "$tmp/log" >"$tmp/messages"
-check "the comparison has seen such blocks" grep -q ' cut [1-9]' "$tmp/messages"
+check "the comparison has blocks that the unit cut at the end of a page" grep -q ' cut [1-9]' "$tmp/messages"
 unset KERNEL
 
 # On x86_64, the kernel above has run two of these workloads.

@@ -44,11 +44,11 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 		$3 == "HTHR" { thread[$5] = $2 }
 		$3 == "HDAT" { n++; bad += thread[$5] != $2 }
 		END { exit n < 6 || bad }' "$tmp/text"
-	equal "$arch: the first thread's functions" "main" "$(functions 0)"
-	equal "$arch: the carpenter's functions" "saw saw_beam saw_plank" "$(functions 1)"
-	equal "$arch: the painter's functions" "paint paint_door paint_wall" "$(functions 2)"
+	equal "$arch: the first thread runs only main" "main" "$(functions 0)"
+	equal "$arch: the carpenter thread runs only its functions" "saw saw_beam saw_plank" "$(functions 1)"
+	equal "$arch: the painter thread runs only its functions" "paint paint_door paint_wall" "$(functions 2)"
 	for index in 3 4 5; do
-		equal "$arch: a sweeper's functions" "sweep" "$(functions $index)"
+		equal "$arch: a sweeper thread runs only its function" "sweep" "$(functions $index)"
 	done
 
 	HWT_PROGRAMS=crew HWT_KERNEL=no sh scripts/demo_hwt.sh "$arch" >"$tmp/out" 2>"$tmp/err"

@@ -46,7 +46,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: the flag is written several times: $count" test "$count" -ge 2
 	equal "$arch: each write is in the source of the flag" "$count" "$(grep -c "($source:[0-9]*)\$" "$tmp/writes")"
 	lines_of "$tmp/writes" >"$tmp/lines"
-	equal "$arch: these lines assign the flag" "$(grep -c . "$tmp/lines")" "$(grep -c 'full = ' "$tmp/lines")"
+	equal "$arch: every line that wrote the flag assigns it" "$(grep -c . "$tmp/lines")" "$(grep -c 'full = ' "$tmp/lines")"
 	equal "$arch: both assignments are found" 2 "$(grep -c . "$tmp/lines")"
 	equal "$arch: both CPUs write" "0 1" "$(awk '{ print $2 }' "$tmp/writes" | sort -u | xargs)"
 	equal "$arch: the values are those of a flag" "0x00 0x01" "$(awk '{ print $6 }' "$tmp/writes" | sort -u | xargs)"
@@ -54,7 +54,7 @@ for arch in x86_64 aarch64 riscv64; do
 	cp "$tmp/accesses" "$tmp/first"
 
 	retrace "$out" --who-wrote full --last 1000
-	same "$arch: the same accesses a second time" "$tmp/first" "$tmp/accesses"
+	same "$arch: a second retrace prints the same accesses" "$tmp/first" "$tmp/accesses"
 done
 
 # Tests the last accesses, read accesses, and JSON.
@@ -63,8 +63,8 @@ retrace "$out" --who-wrote full -n 1
 equal "--last 1: a heading and one access" 2 "$(grep -c . "$tmp/accesses")"
 message_has "the last 1 are printed"
 retrace "$out" --who-read full --last 1000
-check "reads alone are found" grep -q ' read ' "$tmp/accesses"
-check "without writes" sh -c '! grep -q " write " "$0"' "$tmp/accesses"
+check "--who-read prints reads" grep -q ' read ' "$tmp/accesses"
+check "--who-read prints no writes" sh -c '! grep -q " write " "$0"' "$tmp/accesses"
 retrace "$out" --who-wrote full --who-read full --json --last 1000
 check "JSON has writes" grep -q '"access":"write","range":"full"' "$tmp/accesses"
 check "JSON has reads" grep -q '"access":"read","range":"full"' "$tmp/accesses"

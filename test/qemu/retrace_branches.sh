@@ -51,10 +51,10 @@ for arch in x86_64 aarch64; do
 
 	# Two records of a run are the same, also in their times.
 	"$ktrace" hwt --elf "$kernel" --calls "$tmp/out.branches" >"$tmp/calls" 2>/dev/null
-	check "$arch: there are calls" test "$(wc -l <"$tmp/calls")" -gt 1000
+	check "$arch: more than 1000 calls are recorded" test "$(wc -l <"$tmp/calls")" -gt 1000
 	retrace --branches "$tmp/out.branches" --until-event "$end"
 	"$ktrace" hwt --elf "$kernel" --calls "$tmp/out.branches" >"$tmp/calls_again" 2>/dev/null
-	same "$arch: the same branches a second time" "$tmp/calls" "$tmp/calls_again"
+	same "$arch: a second retrace records the same branches" "$tmp/calls" "$tmp/calls_again"
 done
 
 # The run ends at an event, and functions are recorded, too.
@@ -74,7 +74,7 @@ refused() {
 refused 2 "must not be the file of a trace" --branches "$out"
 refused 2 "must not be the file of a trace" --branches "$tmp/again"
 refused 2 "must not be a file of the first run" --branches "$kernel"
-check "no such file was touched" cmp -s "$out" "$tmp/first"
+check "refused files are unchanged" cmp -s "$out" "$tmp/first"
 refused 1 "$tmp/none/x" --branches "$tmp/none/x"
 
 # The disk is full: QEMU cannot write the file.

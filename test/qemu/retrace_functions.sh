@@ -39,7 +39,7 @@ for arch in x86_64 aarch64 riscv64; do
 	message_has "the same run as $out: all "
 	sed 1d "$tmp/functions" >"$tmp/lines"
 	check "$arch: threads are switched" grep -q '  call  *arch_switch (demo/.*) from schedule+0x' "$tmp/lines"
-	equal "$arch: only functions with these names" 0 "$(awk '$5 != "arch_switch" && $5 !~ /^sched_/' "$tmp/lines" | wc -l)"
+	equal "$arch: --only prints only functions with matching names" 0 "$(awk '$5 != "arch_switch" && $5 !~ /^sched_/' "$tmp/lines" | wc -l)"
 	check "$arch: times do not decrease" sort -c -n -k 1,1 "$tmp/lines"
 	equal "$arch: both CPUs run functions" "0 1" "$(awk '{ print $2 }' "$tmp/lines" | sort -u | xargs)"
 	switches=$(grep -c ' arch_switch ' "$tmp/lines")

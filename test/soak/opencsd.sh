@@ -99,7 +99,7 @@ for folder in "$CSIGHT"/*/; do
 		counts=$(compare)
 		why=$(told)
 		build/test/opencsd-snapshot --frames "$folder" "$tmp/trace" >"$tmp/units" 2>"$tmp/absent"
-		equal "$name: the same from frames" "$counts" "$(compare)"
+		equal "$name: frames give the same result" "$counts" "$(compare)"
 	fi
 	echo "$name $counts${why:+; $why}" >>"$tmp/list"
 	[ -n "${UPDATE-}" ] || equal "$name: runs, same, missing, extra; else, same, missing, extra" \

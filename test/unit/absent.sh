@@ -27,6 +27,6 @@ for test in kernel_stress kernel_step kernel_hooks_stress; do
 	check "$test is named where it is left out" grep -qw "$test" "$tmp/other"
 done
 make -s -n HOST_MACHINE=other test-unit >"$tmp/run" 2>&1
-check "other unit tests run there" grep -qw build/test/asan/kernel_hooks "$tmp/run"
+check "other unit tests run on another machine" grep -qw build/test/asan/kernel_hooks "$tmp/run"
 check "tests for x86_64 are not run on other machines" sh -c "! grep -qE 'run.sh.*asan/kernel_step' '$tmp/run'"
 done_testing

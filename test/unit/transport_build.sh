@@ -22,9 +22,9 @@ for driver in debugcon uart16550 virtio-mmio virtio-pci ivshmem; do
 	# shellcheck disable=SC2046
 	check "$driver alone: the library compiles" objects $(cat "$tmp/sources")
 	# shellcheck disable=SC2046
-	check "$driver alone: and links" gcc -nostdlib -static -no-pie -Wl,-e,kernel_main -Wl,--build-id=none \
+	check "$driver alone: the program links" gcc -nostdlib -static -no-pie -Wl,-e,kernel_main -Wl,--build-id=none \
 		-o "$tmp/program" $(objects test/unit/kernel_build/sample.c $(cat "$tmp/sources"))
-	equal "$driver alone: nothing is missing" "" "$(nm -u "$tmp/program" | head)"
+	equal "$driver alone: no symbol is undefined" "" "$(nm -u "$tmp/program" | head)"
 done
 
 # An architecture that ktrace does not support directly. Its kernel supplies the clock, and
@@ -46,7 +46,7 @@ generic() {
 	gcc -nostdlib -no-pie -r -o "$tmp/generic.o" "$tmp"/generic/*.o
 }
 check "a CPU without a folder: the library compiles" generic
-equal "a CPU without a folder: only the clock is missing" clock_of_the_kernel \
+equal "a CPU without a folder: only the clock is undefined" clock_of_the_kernel \
 	"$(nm -u "$tmp/generic.o" | awk '{ print $2 }' | grep -vx -e memcpy -e memset -e memmove -e memcmp -e __start_ktrace_events -e __stop_ktrace_events -e __start_ktrace_settings -e __stop_ktrace_settings | paste -sd ' ')"
 
 done_testing

@@ -67,7 +67,7 @@ for compiler in gcc clang; do
 			equal "$arch $compiler $level: left out, the row takes no byte" 0 "$(events_in "$tmp/out.o")"
 			code $arch "$tmp/out.o" site_out >"$tmp/site_out"
 			code $arch "$tmp/out.o" nothing >"$tmp/nothing"
-			check "$arch $compiler $level: left out, there is a function to look at" test -s "$tmp/nothing"
+			check "$arch $compiler $level: left out, the reference function exists" test -s "$tmp/nothing"
 			same "$arch $compiler $level: left out, the site takes no byte" "$tmp/nothing" "$tmp/site_out"
 			equal "$arch $compiler $level: left out, nothing is called" '' "$(nm -u "$tmp/out.o")"
 		done
@@ -86,7 +86,7 @@ for compiler in gcc clang; do
 			compile $compiler $arch $hooks "$tmp/out.o" -O2 -D$out
 			code $arch "$tmp/out.o" hooks >"$tmp/hooks"
 			code $arch "$tmp/out.o" nothing >"$tmp/nothing"
-			check "$arch $compiler $out: there is a function to look at" test -s "$tmp/nothing"
+			check "$arch $compiler $out: the reference function exists" test -s "$tmp/nothing"
 			same "$arch $compiler $out: hooks take no byte" "$tmp/nothing" "$tmp/hooks"
 			equal "$arch $compiler $out: no hook is called" '' "$(nm -u "$tmp/out.o")"
 		done
@@ -105,8 +105,8 @@ for compiler in gcc clang; do
 		compile $compiler $arch $facts "$tmp/out.o" -O2 -DKTRACE_DISABLE=1
 		code $arch "$tmp/out.o" facts >"$tmp/facts"
 		code $arch "$tmp/out.o" nothing >"$tmp/nothing"
-		same "$arch $compiler: facts left out take no byte" "$tmp/nothing" "$tmp/facts"
-		equal "$arch $compiler: of facts left out nothing is called" '' "$(nm -u "$tmp/out.o")"
+		same "$arch $compiler: facts that are left out take no byte" "$tmp/nothing" "$tmp/facts"
+		equal "$arch $compiler: facts that are left out call nothing" '' "$(nm -u "$tmp/out.o")"
 	done
 done
 
@@ -118,11 +118,11 @@ for compiler in gcc clang; do
 		compile $compiler $arch $proc "$tmp/proc.o" -O2
 		code $arch "$tmp/proc.o" untraced >"$tmp/code"
 		case $arch in
-		x86_64) equal "$arch $compiler: a hook looks at one word" 1 "$(grep -cE '^(test[lbw]?|mov[lbw]?) .*0x8\(%rdi\)' "$tmp/code")" ;;
-		aarch64) equal "$arch $compiler: a hook looks at one word" 1 "$(grep -cE '^ldr' "$tmp/code")" ;;
-		riscv64) equal "$arch $compiler: a hook looks at one word" 1 "$(grep -cE '^(lw|c.lw)' "$tmp/code")" ;;
+		x86_64) equal "$arch $compiler: a hook reads one word" 1 "$(grep -cE '^(test[lbw]?|mov[lbw]?) .*0x8\(%rdi\)' "$tmp/code")" ;;
+		aarch64) equal "$arch $compiler: a hook reads one word" 1 "$(grep -cE '^ldr' "$tmp/code")" ;;
+		riscv64) equal "$arch $compiler: a hook reads one word" 1 "$(grep -cE '^(lw|c.lw)' "$tmp/code")" ;;
 		esac
-		check "$arch $compiler: and is short" test "$(wc -l <"$tmp/code")" -le 12
+		check "$arch $compiler: a hook that records nothing is short" test "$(wc -l <"$tmp/code")" -le 12
 	done
 done
 
@@ -139,7 +139,7 @@ for compiler in gcc clang; do
 		aarch64) equal "$arch $compiler: the switch looks at one word" 1 "$(grep -cE '^ldr' "$tmp/code")" ;;
 		riscv64) equal "$arch $compiler: the switch looks at one word" 1 "$(grep -cE '^(ld|c.ld)' "$tmp/code")" ;;
 		esac
-		check "$arch $compiler: and is short" test "$(wc -l <"$tmp/code")" -le 8
+		check "$arch $compiler: a hook that records nothing is short" test "$(wc -l <"$tmp/code")" -le 8
 		check "$arch $compiler: every hook is there" test "$(nm -u "$tmp/hwt.o" | grep -c ktrace_hwt_do_)" -eq 9
 		for level in -O0 -O2; do
 			compile $compiler $arch $hwt "$tmp/hwt.o" $level -DKTRACE_HWT_HOOKS=0
