@@ -230,7 +230,7 @@ static int examine(struct doctor *doctor, const char *path)
 
 /* explains the mark; the line does not begin with the mark itself, because scripts search for "^dark" */
 #define DARK_EXPLAINED \
-	"(dark: this view is missing or limited; the same line or the line below it says what to add)\n"
+	"(dark: this view is missing or limited; the same line or the line below it states what to add)\n"
 
 static void write_text(struct base_output *out, const struct findings *report)
 {

@@ -133,7 +133,7 @@ void diff_types_read(struct diff_types *types, const char *name, const char *tex
 
 uint8_t diff_types_result(const struct diff_types *types, uint64_t result)
 {
-	/* A number that does not fit into 31 bits may be an address, unless its type says that it is wide. */
+	/* If a number does not fit into 31 bits, it may be an address, unless its type is a wide one. */
 	if (types->result == DIFF_FORM_NUMBER && !types->wide && result > INT32_MAX)
 		return DIFF_FORM_OPAQUE;
 	return types->result;

@@ -339,7 +339,7 @@ int examine_order(struct findings *report, struct subject *subject, struct ktrea
 		findings_add(
 			report, FINDING_NOTE, "order",
 			"%" PRIu64 " of %" PRIu64 " effects seem to come before their cause on another CPU: "
-			"because hooks are in the wrong place (see above), this says nothing about clocks",
+			"because hooks are in the wrong place (see above), this proves nothing about clocks",
 			found.before, found.pairs);
 	} else if (found.kept || (us > 0 && differ < IN_STEP_US)) {
 		findings_add(report, FINDING_OK, "order",

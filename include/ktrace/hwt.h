@@ -25,8 +25,8 @@
  *
  * Locks: the library takes the kernel's spinlock and table lock through callbacks, as in ktrace/proc.h. It
  * holds neither when it calls a function that may sleep.
- * Context: a function that may sleep says so. All others may be called with interrupts disabled, but not in
- * an NMI.
+ * Context: if a function may sleep, its comment states this. All others may be called with interrupts
+ * disabled, but not in an NMI.
  * Errors are negative enum ktrace_error. Comments name them without the prefix KTRACE_ERROR_.
  */
 #ifndef KTRACE_HWT_H
@@ -154,7 +154,7 @@ int ktrace_hwt_init(const struct ktrace_hwt_kernel *kernel);
 
 /*
  * Registers a backend and probes its hardware. The backend belongs to the library until ktrace_hwt_remove().
- * Returns KTRACE_OK, or DEVICE: the hardware is absent (backend->why says what is missing), and the backend
+ * Returns KTRACE_OK, or DEVICE: the hardware is absent (backend->why states what is missing), and the backend
  * is not registered. Thread context.
  */
 int ktrace_hwt_add(struct ktrace_hwt_backend *backend);

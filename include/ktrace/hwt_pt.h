@@ -6,7 +6,7 @@
  *	static struct ktrace_hwt_backend backend;
  *
  *	ktrace_hwt_pt_make(&backend, &ktrace_hwt_msr);
- *	ktrace_hwt_add(&backend);		DEVICE: backend.why says what the CPU lacks
+ *	ktrace_hwt_add(&backend);		DEVICE: backend.why states what the CPU lacks
  *
  * The kernel unmasks the performance monitoring interrupt of the local APIC on each CPU, and its handler
  * calls ktrace_hwt_interrupt(). In a kernel that runs virtual machines, IA32_VMX_MISC[14] must be 1.

@@ -6,7 +6,7 @@
  *	static struct ktrace_hwt_backend backend;
  *
  *	ktrace_hwt_spe_make(&backend, &ktrace_hwt_sysreg);
- *	ktrace_hwt_add(&backend);		DEVICE: backend.why says what the CPU lacks
+ *	ktrace_hwt_add(&backend);		DEVICE: backend.why states what the CPU lacks
  *
  * The hardware writes to virtual addresses: buffers need a `base` that all CPUs have mapped writable in the
  * kernel's own page tables. The kernel enables the profiling buffer's interrupt on each CPU, and its handler

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces: ktrace(2) for a kernel with processes. Records of what a process asks of the kernel (system
- * calls, paths, signals, ...) are written to a file. ktrx/proc.h describes the format. Compile
+ * Process traces: ktrace(2) for a kernel with processes. Records of what a process requests from the kernel
+ * (system calls, paths, signals, ...) are written to a file. ktrx/proc.h describes the format. Compile
  * KTRACE_PROC_SOURCES of kernel/ktrace.mk in addition.
  *
  * A sink collects records in memory that the kernel provides, and writes them to a file from time to time.
@@ -21,10 +21,10 @@
  * library takes these locks itself. It never holds the table lock or the spinlock when it calls a function
  * that sleeps.
  *
- * Context: a function that may sleep says so. Requires then: called by a thread that holds no spinlock, and
- * no lock that the sink's write() or the kernel's copy_in() takes. All other functions may be called with
- * interrupts disabled and with locks held, including those of the process table and the scheduler, but not in
- * an NMI. Their records have the flag KTRX_PROC_QUEUED.
+ * Context: if a function may sleep, its comment states this. Requires then: called by a thread that holds
+ * no spinlock, and no lock that the sink's write() or the kernel's copy_in() takes. All other functions may
+ * be called with interrupts disabled and with locks held, including those of the process table and the
+ * scheduler, but not in an NMI. Their records have the flag KTRX_PROC_QUEUED.
  *
  * While a thread works for a trace (for example, writes a sink's file), its hooks record nothing. Functions
  * that may sleep have the running thread as an argument for that purpose. It may be NULL for a kernel thread,

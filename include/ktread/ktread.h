@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktread reads traces. It reads KTRX v2 dumps, v1 dumps, several dumps in one file, bare record streams, RAM
- * files of a running or dead guest, ELF core dumps and portable streams. It returns events merged by time
- * over all rings. Files of a form that has a magic number may be compressed with zstd.
+ * ktread reads traces. It reads KTRX v2 dumps, v1 dumps, several dumps in one file, bare record streams,
+ * RAM files of a guest that runs or has ended, ELF core dumps and portable streams. It returns events
+ * merged by time over all rings. Files of a form that has a magic number may be compressed with zstd.
  *
  *	struct ktread *trace;
  *	const struct ktread_event *event;

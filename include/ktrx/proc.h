@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A process trace: what processes ask of their kernel. It is a separate file, with the clock and the thread
- * numbers of the rings. A head is followed by records, each a multiple of 8 bytes. If more records were
- * appended to a file later, there is another head before them, in the place of a record. The host must not
- * trust any of this data. Normative text: spec/ktrx-proc.md.
+ * A process trace: what processes request from their kernel. It is a separate file, with the clock and the
+ * thread numbers of the rings. A head is followed by records, each a multiple of 8 bytes. If more records
+ * were appended to a file later, there is another head before them, in the place of a record. The host must
+ * not trust any of this data. Normative text: spec/ktrx-proc.md.
  */
 #ifndef KTRX_PROC_H
 #define KTRX_PROC_H

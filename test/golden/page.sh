@@ -30,7 +30,7 @@ same v2.ktrx --cpu 0 --since 30us --until 60us
 check "a filter by CPU: the page has a note" grep -q '"notes":\[.*"only events that the filter selects' page.html
 same v2.ktrx --cpu 0 --until 60us
 
-# ---- --redact leaves out texts, paths and programs, and says so. The numbers of events stay.
+# ---- --redact leaves out texts, paths and programs, and the page states this. The numbers of events stay.
 "$ktrace" html -o page.html typed.ktrx >log 2>&1
 python3 "$check" --text page.html >all.text
 check "a page has texts of events: $(wc -l <all.text)" test -s all.text
@@ -38,7 +38,7 @@ check "a page has texts of events: $(wc -l <all.text)" test -s all.text
 python3 "$check" --text page.html >redacted.text
 check "--redact: no text of an event is in the page" test ! -s redacted.text
 check "--redact: the page has the data of the trace" python3 "$check" "$ktrace" page.html typed.ktrx
-check "--redact: the head says so" grep -q '"redacted":true' page.html
+check "--redact: the head states that the page is redacted" grep -q '"redacted":true' page.html
 rm page.html && cp typed.ktrx private.ktrx && chmod 600 private.ktrx
 "$ktrace" html -o page.html private.ktrx >log 2>&1
 equal "the page of a private trace is private" 600 "$(stat -c %a page.html)"
@@ -78,7 +78,7 @@ for size in 2000 3500 4900; do
 	status=$?
 	check "a trace cut after $size bytes: status $status" test $status -le 1
 	if [ -s page.html ]; then
-		check "a trace cut after $size bytes: the head says that more may be lost" \
+		check "a trace cut after $size bytes: the head states that more may be lost" \
 			grep -q '"lost_at_least":true' page.html
 		check "a trace cut after $size bytes: the page has a note" \
 			grep -q '"notes":\[.*"the dump at offset 0 is cut short: showing the part that is present"' page.html
@@ -89,7 +89,7 @@ done
 
 # ---- What is unknown is not said to be none.
 "$ktrace" html -o page.html v1.bin >log 2>&1
-check "version 1: the head says that the loss is unknown" grep -q '"lost":null' page.html
+check "version 1: the head states that the loss is unknown" grep -q '"lost":null' page.html
 "$ktrace" html -o page.html v2.ktrx >log 2>&1
 check "the page has a note about the order of CPUs" grep -q '"notes":\["order between CPUs: uncertain' page.html
 "$ktrace" html --redact -o page.html cut.ktrx >log 2>&1

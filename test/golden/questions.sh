@@ -43,7 +43,7 @@ same "a wrong output is replaced by the right one" "$tmp/expected" "$tmp/found"
 # ---- The page -------------------------------------------------------------------------------------
 follow "$page" "$tmp/folder" >"$tmp/page"
 [ -z "${UPDATE-}" ] || cp "$tmp/page" "$page"
-same "the commands print what the page says (after an intended change: UPDATE=1)" "$page" "$tmp/page"
+same "the output of the commands is that of the page (after an intended change: UPDATE=1)" "$page" "$tmp/page"
 
 questions=$(grep -c '^### ' "$page")
 equal "there are twenty questions" 20 "$questions"

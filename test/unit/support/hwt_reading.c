@@ -59,6 +59,6 @@ const struct hwt_step *next_gap(struct reading *reading, const char *text)
 
 	assert_non_null(step->text);
 	if (!strstr(step->text, text))
-		fail_msg("a gap that says \"%s\", not \"%s\"", step->text, text);
+		fail_msg("the text of a gap is \"%s\", not \"%s\"", step->text, text);
 	return step;
 }

@@ -260,7 +260,7 @@ static void loop_in_panic_function_is_a_panic(void **state)
 	why_says("called from open_device+0x10");
 }
 
-/* The hook says that interrupts are disabled, but the kernel enabled them without calling it. */
+/* The hook reports that interrupts are disabled, but the kernel enabled them without calling it. */
 static void enabled_interrupts_in_registers_refute_spin(void **state)
 {
 	(void)state;
