@@ -58,9 +58,9 @@ same() {
 	fi
 }
 
-# eventually COMMAND…: runs the command repeatedly until it succeeds. Fails after $patience seconds. Even on a
-# busy machine, only a program that hangs needs so long. Tests must not sleep for a fixed time and expect that
-# something happens meanwhile: they wait for it with this function.
+# eventually COMMAND…: runs the command repeatedly until it succeeds. Fails after $patience seconds. Even on
+# a busy machine, only a program that hangs needs so long. Tests must not sleep for a fixed time. They wait
+# for a condition with this function.
 patience=120
 # Time, in seconds, after which a command that should end by itself is terminated (limit), or killed
 # (kill_limit). Only a hang takes this long.

@@ -55,8 +55,8 @@ struct export_format {
 	enum export_place place;
 	/*
 	 * Writes all events of `trace` that pass its filter, from its current position on, to `fd`. `fd`
-	 * stays open. It is a folder if `place` names a kind of folder; otherwise it may be a pipe. If reading
-	 * fails, the output is complete and well-formed up to the previous event.
+	 * stays open. It is a folder if `place` names a kind of folder; otherwise it may be a pipe. If
+	 * reading fails, the output is complete and well-formed up to the previous event.
 	 * Returns 0.
 	 * Returns KTREAD_E_SYSTEM with report->output_error set if writing failed.
 	 * Returns another negative KTREAD_E_* if reading failed; ktread_message() has the reason.

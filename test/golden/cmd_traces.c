@@ -4,7 +4,7 @@
  *
  *	v1.bin     two dumps of version 1; the second one has every well-known event, an unknown event and an
  *	           empty slot
- *	v2.ktrx    two CPUs, thread names, system calls of threads that move to another CPU meanwhile,
+ *	v2.ktrx    two CPUs, thread names, system calls of threads that move to another CPU during a call,
  *	           interrupts, lost slots, strings
  *	hostile.ktrx  like v2.ktrx, with names and strings that are unsafe for terminals and JSON readers,
  *	           and records that the boot ring refused

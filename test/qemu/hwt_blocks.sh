@@ -38,8 +38,8 @@ programs() {
 		build/test/hwt_blocks "$tmp/rings" "$tmp/log" $user
 }
 
-# The unit makes a block of its own of a branch in the last bytes of a page. QEMU's log has no such block. In this
-# kernel, the code is moved so that a branch that runs often is there.
+# The unit makes a separate block from a branch in the last bytes of a page. QEMU's log has no such block.
+# In this kernel, the code is moved so that a branch that runs often is there.
 check "a kernel has a branch at the end of a page" sh -c \
 	'objdump -d --disassemble=ktrace_clock_beat build/test/cut.elf | grep -q "ff[2-9a-d]:.*j[a-z]* .*ktrace_clock_beat"'
 KERNEL=build/test/cut.elf

@@ -5,8 +5,8 @@
 . test/tap.sh
 . test/record/record_support.sh
 
-# Between the two calls of mkdir(2) there are 400 calls that do not wait, and 20 that do. Each of the 400
-# calls is stopped twice for the recorder; these stops are not waits.
+# Between the two calls of mkdir(2) there are 400 calls that do not wait, and 20 that do. The recorder stops
+# the thread twice in each of the 400 calls; these stops are not waits.
 record -t cnw -f "$tmp/sleeps" "$programs/waits" sleeps 20
 equal "waits: exit status" 0 "$status"
 build/bin/kdump -f "$tmp/sleeps" | awk '/"\/nowhere\/begin"/ { on = 1 } /"\/nowhere\/end"/ { on = 0 } on' >"$tmp/between"

@@ -129,8 +129,8 @@ static void data_is_not_code(void **state)
 	expect_code(0x100008, "start", 8);
 	expect_data(USER, "memory", USER - 0x130000);
 	/*
-	 * This address is in a table between functions. The nearest symbol before it that is not data has no
-	 * size, so code of that symbol may extend to this address.
+	 * This address is in a table between functions. Before it, the nearest symbol that is not data has
+	 * no size. So the code of that symbol may extend to this address.
 	 */
 	assert_int_equal(symbols_find(symbols, 0x100210, &symbol), 0);
 	assert_string_equal(symbol.function, "start");
