@@ -36,7 +36,7 @@ enum worst_reason {
 	WORST_NO_STATE,	 /* nothing recorded shows what the thread did, or the events were switched off */
 	WORST_NO_HOLDER, /* waits for the lock `object`, whose holder is unknown */
 	WORST_NO_WAKER,	 /* sleeps, and no wakeup is recorded */
-	WORST_TOO_DEEP,	 /* the chain of causes goes on */
+	WORST_TOO_DEEP,	 /* the chain of causes is too long */
 };
 
 struct worst_node {

@@ -113,7 +113,7 @@ static void put_reason(const struct writing *w, const struct worst_node *node)
 		[WORST_NO_STATE] = "unknown: no event shows what the thread did",
 		[WORST_NO_HOLDER] = "; unknown: its holder",
 		[WORST_NO_WAKER] = "sleeping; unknown: the wakeup",
-		[WORST_TOO_DEEP] = "unknown: the chain of causes goes on",
+		[WORST_TOO_DEEP] = "unknown: the chain of causes is too long",
 	};
 
 	if (node->reason == WORST_LOCK || node->reason == WORST_NO_HOLDER)

@@ -127,7 +127,7 @@ int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_p
 
 	if (trace->info.version < KTRX2_VERSION || trace->options.raw_clock)
 		return ktread_fail(KTREAD_E_UNSUPPORTED, "cannot align the clocks of this trace: %s",
-				   trace->options.raw_clock ? "raw timestamps were asked for"
+				   trace->options.raw_clock ? "raw timestamps were requested"
 							    : "it is of version 1");
 	if (!trace->aligned.clock && ktread_clocks_init(&trace->aligned, trace->info.cpus) < 0)
 		return KTREAD_E_MEMORY;
