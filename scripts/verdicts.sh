@@ -7,9 +7,10 @@ set -eu
 cat <<'END'
 # A gallery of verdicts
 
-What `ktrace why` prints on top, for one machine of each kind. The machines are simulated: the tests of `ktrace why` use
-the same traces. `sh scripts/verdicts.sh FOLDER` makes this page, and a test compares it. [Asking why](why.md) explains
-what each verdict needs; the verdicts that are not here need a kernel that runs, and are in `test/scenarios`.
+This page has the first lines of the output of `ktrace why` for one machine of each kind. The machines are simulated:
+the tests of `ktrace why` use the same traces. `sh scripts/verdicts.sh FOLDER` makes this page, and a test compares it.
+[Asking why](why.md) explains what each verdict needs; the verdicts that are not here need a kernel that runs, and are
+in `test/scenarios`.
 END
 while read -r verdict trace what; do
 	printf '\n## %s\n\n%s\n\n```\n$ ktrace why %s.ktrx\n' "$verdict" "$what" "$trace"

@@ -137,7 +137,8 @@ static void report_waiting(struct check *check, uint64_t stamp)
 
 /*
  * Stores in check->order that the current event changes the state of a thread. If the order of events of
- * different CPUs is uncertain, this may also be an event that changes the state only in another order.
+ * different CPUs is uncertain, also does this for an event that would change the state if the events were
+ * in another order.
  */
 static void see_thread_order(struct check *check, uint32_t thread)
 {

@@ -12,7 +12,7 @@ struct gaps_gap {
 	uint64_t from; /* 0: the beginning of the ring is missing */
 	uint64_t to;   /* UINT64_MAX: the end of the ring is missing */
 	uint32_t ring, cpu;
-	uint64_t latest; /* latest end of the gaps up to this one, in the order of `from` */
+	uint64_t latest; /* greatest `to` of this gap and of all gaps before it in the order of `from` */
 };
 
 struct gaps {

@@ -127,7 +127,7 @@ static inline struct threads_thread *threads_on(const struct threads *threads, u
 	return cpu < view->cpus && view->on[cpu] != THREADS_NONE ? &view->thread[view->on[cpu]] : NULL;
 }
 
-/* Does the same as threads_find(), but faster if the newest switch was away from the thread. */
+/* Does the same as threads_find(), but faster if the thread is the one that the newest switch left. */
 static inline const struct threads_thread *threads_find_left(const struct threads *threads, uint32_t id)
 {
 	const struct threads_view *view = (const struct threads_view *)threads;

@@ -81,7 +81,8 @@ static const struct option_row rows[] = {
 	{ NULL, 'f', "FILE", "the trace file; - is standard input", options_set_text, AT(path) },
 	{ NULL, 'H', NULL, "thread ids", options_set_flag, AT(options.threads) },
 	{ NULL, 'j', NULL, "fixed columns, with PID:TID in all lines", options_set_flag, AT(options.fixed) },
-	{ NULL, 'l', NULL, "continue with what is appended to the file", options_set_flag, AT(follow) },
+	{ NULL, 'l', NULL, "at the end of the file, wait for further records and print them",
+	  options_set_flag, AT(follow) },
 	{ NULL, 'm', "MAXDATA", "show at most MAXDATA bytes of data, 0: all (64; all for FreeBSD's files)",
 	  options_set_number, AT(options.data_most), .most = UINT64_MAX - 1 },
 	{ NULL, 'n', NULL, "numbers instead of names", options_set_flag, AT(options.raw) },
@@ -91,7 +92,7 @@ static const struct option_row rows[] = {
 	  AT(options.resolve) },
 	{ NULL, 'S', NULL, "numbers of system calls after their names", options_set_flag,
 	  AT(options.numbers) },
-	{ NULL, 's', NULL, "no data", options_set_flag, AT(options.no_data) },
+	{ NULL, 's', NULL, "do not print data", options_set_flag, AT(options.no_data) },
 	{ NULL, 'T', NULL, "time since 1970", options_set_flag, AT(options.absolute) },
 	{ NULL, 't', "LETTERS",
 	  "only these records: c calls, f faults, i data, l creation and exit of processes, n paths, "

@@ -24,7 +24,7 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 static struct {
 	int fd;			      /* descriptor of a regular file or of a folder */
 	const char *path;	      /* NULL: there is no such output */
-	struct export_report *report; /* for a folder: the export then removes what it wrote */
+	struct export_report *report; /* for a folder: used to remove the exported files */
 	char message[128];
 	struct sigaction before[SIGNALS];
 } output;

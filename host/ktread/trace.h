@@ -318,8 +318,8 @@ uint32_t ktread_window_slots(uint32_t rings);
 /* Functions of beside.c, which adds rings to a trace. */
 
 /*
- * Adds a cursor after the existing ones, all members zero except its ring number, and makes the merge anew.
- * Returns 0 or KTREAD_E_MEMORY.
+ * Adds a cursor after the existing ones, and starts the merge again. All members of the cursor are zero,
+ * except its ring number. Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_beside_cursor(struct ktread *trace);
 /*

@@ -34,7 +34,7 @@ struct page_options {
 	/* true if the head contains the verdict of `ktrace why`, for which the whole trace is read */
 	bool verdict;
 	/*
-	 * true to leave out paths, texts in the fields of events, and what programs are called with; names of
+	 * true to leave out paths, texts in the fields of events, and the commands of processes; names of
 	 * threads, locks, interrupts and functions stay
 	 */
 	bool redact;

@@ -87,8 +87,8 @@ void sql_window_narrow(const struct sql *sql, struct sql_window *window, int op,
 	/* Events before the first one, whose clock was corrected, have the time 0. */
 	since = time <= 0 ? 0 : stamp_near(sql, time - 1, 0);
 	/*
-	 * All ticks of the next nanosecond, and one because the conversion rounds down. Times above INT64_MAX
-	 * are shown as INT64_MAX.
+	 * Adds all ticks of the next nanosecond, and one tick because the conversion rounds down. Times
+	 * above INT64_MAX are shown as INT64_MAX.
 	 */
 	until = time >= INT64_MAX - 1 ? UINT64_MAX : stamp_near(sql, time + 2, 1);
 	if (op != SQLITE_INDEX_CONSTRAINT_LT && op != SQLITE_INDEX_CONSTRAINT_LE && since > window->since)
