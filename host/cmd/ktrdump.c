@@ -80,7 +80,7 @@ static const struct option_row rows[] = {
 	  options_set_flag, AT(stream) },
 	{ NULL, 'f', NULL, "file and line", set_columns, AT(table.columns) },
 	{ NULL, 'i', NULL, "id: group and name of the event", set_columns, AT(table.columns) },
-	{ NULL, 'l', NULL, "continue with what a running guest records, until it ends or Ctrl-C",
+	{ NULL, 'l', NULL, "also print what a running guest records later, until it ends or Ctrl-C",
 	  options_set_flag, AT(loop) },
 	{ NULL, 'n', NULL, "addresses in hexadecimal and relative times in ticks", options_set_flag,
 	  AT(table.raw) },

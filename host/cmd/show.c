@@ -172,7 +172,7 @@ static const struct option_row rows[] = {
 	  "subtract from each event's time the cost of recording the events shown before it on that CPU",
 	  options_set_flag, AT(subtract) },
 	{ "follow", 0, NULL,
-	  "continue with what a running guest records, until it ends or Ctrl-C; FILE is its RAM file",
+	  "also print what a running guest records later, until it ends or Ctrl-C; FILE is its RAM file",
 	  options_set_flag, AT(follow) },
 	{ "from", 0, "TIME", "same as --since", options_set_text, AT(args.since) },
 	{ "to", 0, "TIME", "same as --until", options_set_text, AT(args.until) },

@@ -114,7 +114,7 @@ static char *put_tid(char *at, const struct flow_moment *moment)
 	return moment->tid ? base_put_decimal(base_put_literal(at, ",\"tid\":"), moment->tid) : at;
 }
 
-/* Writes the line of the function that was entered last, because something happens in it. */
+/* Writes the delayed line of the function that was entered last: more lines follow inside this function. */
 static void write_entered(struct flow_tree *tree)
 {
 	char *at = base_output_line(tree->out);

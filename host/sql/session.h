@@ -186,7 +186,7 @@ extern const sqlite3_module sql_events_module, sql_rows_module;
 /* ---- The session ---- */
 
 struct sql_type {
-	char *name, *category; /* `category` is in the same memory */
+	char *name, *category; /* one allocation: `category` points into the memory of `name` */
 };
 
 struct sql {

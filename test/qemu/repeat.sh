@@ -119,8 +119,8 @@ replay "$out"
 message_has "$tmp/kernel.elf: cannot be read, but the run needs this file"
 unset KERNEL
 
-# The command line has a file relative to the folder of the first run, and the options of the replay have files
-# relative to its own folder.
+# The recorded command line names a file by a path relative to the folder of the first run. The options of
+# the replay name files by paths relative to the folder of the replay.
 boot aarch64 2 "run=echo" --seed 7
 mkdir "$tmp/elsewhere" "$tmp/elsewhere/ram"
 (cd "$tmp/elsewhere" && timeout -k 5 $kill_limit "$root/$ktrace" run --timeout $limit --ram-dir ram --keep-ram --replay ../out.ktrx \

@@ -92,7 +92,7 @@ static double seconds_at(const char *at)
 	return -1;
 }
 
-/* Returns true if `at` is the place of a time in the future: the rest of a timeout, in "ends in 20.5 s". */
+/* Returns true if the time at `at` is in the future, such as the end of a timeout in "ends in 20.5 s". */
 static bool is_future(const char *text, const char *at)
 {
 	static const char before[] = "ends in ";
