@@ -136,16 +136,15 @@ static void report_waiting(struct check *check, uint64_t stamp)
 }
 
 /*
- * Stores in check->order that the current event changes the state of a thread. If the order of events of
- * different CPUs is uncertain, also does this for an event that would change the state if the events were
- * in another order.
+ * Stores in check->order that the current event changes the state of a thread, or would change it if the
+ * events were in another order. `settles` is false if the new state depends on the order of earlier events.
  */
-static void see_thread_order(struct check *check, uint32_t thread)
+static void see_thread_order(struct check *check, uint32_t thread, bool settles)
 {
 	const uint64_t key[KEYED_WORDS] = { thread };
 	bool unsure;
 
-	if (check_order_see(&check->order, CHECK_ORDER_THREADS, key, check->event, true, &unsure) != 0)
+	if (check_order_see(&check->order, CHECK_ORDER_THREADS, key, check->event, settles, &unsure) != 0)
 		check->order_failed = true;
 }
 
@@ -159,6 +158,17 @@ static int apply_all(struct check *check, const uint64_t map[RULES_MAX / 64],
 		for (uint64_t left = map[word]; left && !error; left &= left - 1)
 			error = check_apply(check, word * 64 + (uint32_t)__builtin_ctzll(left), event);
 	return error;
+}
+
+/* Returns whether the event wakes a thread, or announces that a thread will sleep. Sets *thread to its id. */
+static bool names_sleeper(const struct wellknown *known, const struct ktread_event *event, uint32_t *thread)
+{
+	if (known->kind != WELLKNOWN_WAKE && known->kind != WELLKNOWN_BLOCK)
+		return false;
+	if (wellknown_thread(known, event, WELLKNOWN_THREAD, thread))
+		return true;
+	*thread = event->thread; /* a thread announces its own sleep */
+	return known->kind == WELLKNOWN_BLOCK;
 }
 
 static int take(struct check *check, const struct ktread_event *event)
@@ -180,8 +190,8 @@ static int take(struct check *check, const struct ktread_event *event)
 		error = apply_all(check, check->depths_of[id], event);
 	if (!error)
 		error = threads_event(check->threads, event, known, check->time);
-	if (known->kind == WELLKNOWN_WAKE && wellknown_thread(known, event, WELLKNOWN_THREAD, &thread))
-		see_thread_order(check, thread);
+	if (names_sleeper(known, event, &thread))
+		see_thread_order(check, thread, true);
 	return error || !(check->changed_failed || check->order_failed) ? error : KTREAD_E_MEMORY;
 }
 
@@ -198,7 +208,8 @@ static void note_change(void *context, const struct threads_change *change)
 	}
 	check->changed = changed;
 	check->changed[index] = check->stamp;
-	see_thread_order(check, change->thread->id);
+	/* a thread that was woken after it announced its sleep is runnable after the switch, whatever its state */
+	see_thread_order(check, change->thread->id, !change->announced);
 }
 
 /* Reports each event that was due before the end of the trace but never came. */

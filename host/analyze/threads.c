@@ -132,8 +132,8 @@ static int touch_cpu(struct threads *t, uint32_t cpu)
 }
 
 /*
- * Changes a thread's state and reports the change. The caller fills in all of `change` except the thread
- * and its previous state.
+ * Changes a thread's state and reports the change. The caller fills in all of `change` except the thread, its
+ * previous state and `announced`.
  */
 static void change(struct threads *t, uint32_t index, enum threads_state state, struct threads_change *change)
 {
@@ -141,6 +141,7 @@ static void change(struct threads *t, uint32_t index, enum threads_state state, 
 
 	change->thread = thread;
 	change->from = (enum threads_state)thread->state;
+	change->announced = thread->announced != THREADS_UNKNOWN;
 	thread->state = (uint8_t)state;
 	thread->since = thread->seen = change->time;
 	thread->stamp = t->stamp;

@@ -64,6 +64,7 @@ struct threads_change {
 	uint32_t cpu;
 	/* true if the next report, which has the same time, states that another thread runs on that CPU */
 	bool followed;
+	bool announced; /* true if the thread announced before that it will sleep or end */
 	bool woken;	/* true if a wakeup made the thread runnable */
 	uint32_t waker; /* id of the thread that caused the wakeup */
 	bool interrupt; /* true if an interrupt that came while `waker` ran caused the wakeup */

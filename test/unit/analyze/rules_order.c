@@ -132,6 +132,36 @@ static void wakeup_shortly_before_the_sleep_is_unordered(void **state)
 	check(RUN, 1, 0, 0);
 }
 
+/*
+ * The host may pause a CPU between a thread's announcement that it will sleep and its switch. A wakeup that
+ * came in between has a timestamp long before the switch, and perhaps shortly before the announcement.
+ */
+static void put_late_switch(uint64_t wake)
+{
+	script_event(SWITCH, 500, 0, 0, V(1), V(5), V(0));
+	script_event(WAKE, wake, 2, 9, V(5));
+	script_event(BLOCK, 1000, 0, 5, V(0x77), V(5));
+	script_event(SWITCH, 9000, 0, 5, V(5), V(1), V(1));
+	script_event(SWITCH, 9040, 0, 1, V(1), V(5), V(0));
+}
+
+static void wakeup_shortly_before_the_announcement_is_unordered(void **state)
+{
+	(void)state;
+	put_late_switch(1000 - CLOSE);
+	check(RUN, 0, 1, 0);
+	forget();
+	put_late_switch(1000 - FAR);
+	check(RUN, 1, 0, 0);
+	/* The next sleep does not depend on this wakeup. */
+	forget();
+	put_late_switch(1000 - CLOSE);
+	script_event(BLOCK, 10000, 0, 5, V(0x77), V(5));
+	script_event(SWITCH, 10001, 0, 5, V(5), V(1), V(1));
+	script_event(SWITCH, 12000, 0, 1, V(1), V(5), V(0));
+	check(RUN, 1, 1, 0);
+}
+
 static void cause_on_another_cpu_must_be_clearly_earlier(void **state)
 {
 	(void)state;
@@ -282,6 +312,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(wakeup_shortly_after_its_effect_is_unordered, begin, end),
 		cmocka_unit_test_setup_teardown(wakeup_shortly_before_the_sleep_is_unordered, begin, end),
+		cmocka_unit_test_setup_teardown(wakeup_shortly_before_the_announcement_is_unordered, begin,
+						end),
 		cmocka_unit_test_setup_teardown(cause_on_another_cpu_must_be_clearly_earlier, begin, end),
 		cmocka_unit_test_setup_teardown(close_release_may_have_come_before, begin, end),
 		cmocka_unit_test_setup_teardown(close_answer_before_its_question_counts, begin, end),
