@@ -8,11 +8,15 @@
 
 #include "base/grow.h"
 #include "base/index.h"
-#include "analyze/scheduling.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
 #define NONE THREADS_NONE
+
+/* Bit maps of events: switches, and all events that change the states of threads. */
+struct tracked {
+	uint8_t switches[SWITCHED_MAP], states[SWITCHED_MAP];
+};
 
 struct threads {
 	union {
@@ -40,6 +44,8 @@ struct threads {
 	/* true if `stateless` has to become false at the first state other than 0 */
 	bool learns;
 	const struct scheduling *scheduling; /* NULL: it is unknown which events were recorded */
+	struct tracked *tracked;	     /* NULL: threads_switched() has no effect */
+	bool blind;			     /* true while switches are not recorded */
 	uint64_t stamp;			     /* timestamp of the current event */
 };
 
@@ -63,6 +69,7 @@ void threads_destroy(struct threads *t)
 	free(t->thread);
 	base_index_free(&t->index);
 	free(t->on);
+	free(t->tracked);
 	free(t);
 }
 
@@ -76,6 +83,16 @@ void threads_learn(struct threads *t, const struct scheduling *scheduling)
 void threads_learn_on(struct threads *t)
 {
 	t->stateless = t->learns = true;
+}
+
+int threads_track_switches(struct threads *t, const struct ktread *trace, struct wellknown_table *table)
+{
+	t->tracked = calloc(1, sizeof(*t->tracked));
+	if (!t->tracked)
+		return KTREAD_E_MEMORY;
+	wellknown_mark(trace, table, WELLKNOWN_SWITCH, t->tracked->switches);
+	scheduling_mark(trace, table, t->tracked->states);
+	return 0;
 }
 
 /* Returns the index of a thread, or NOBODY. */
@@ -243,6 +260,7 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	    !wellknown_thread(known, event, WELLKNOWN_NEXT, &next_id) || prev_id == next_id)
 		return 0;
 	t->switches = true;
+	t->blind = false;
 	/*
 	 * Fast path: in nearly all cases, according to the model, the thread that is switched away from runs
 	 * on this CPU.
@@ -420,7 +438,7 @@ static int note_running(struct threads *t, const struct ktread_event *event, uin
 	if (error || index == NONE)
 		return error;
 	t->thread[index].seen = time;
-	if (t->on[event->cpu] == index || (t->switches && t->on[event->cpu] != NONE))
+	if (t->blind || t->on[event->cpu] == index || (t->switches && t->on[event->cpu] != NONE))
 		return 0;
 	if (t->on[event->cpu] != NONE)
 		lose_track(t, t->on[event->cpu], event->cpu, time, true);
@@ -474,6 +492,33 @@ void threads_gap(struct threads *t, uint32_t cpu, uint64_t from)
 {
 	if (cpu < t->cpus && t->on[cpu] != NONE)
 		lose_track(t, t->on[cpu], cpu, from + 1, false);
+}
+
+/* Makes the states of all threads unknown, except of those that run if `run_on` is set. */
+static void forget_states(struct threads *t, uint64_t time, bool run_on)
+{
+	for (uint32_t cpu = 0; cpu < t->cpus && !run_on; cpu++)
+		if (t->on[cpu] != NONE)
+			lose_track(t, t->on[cpu], cpu, time, false);
+	for (uint32_t n = 0; n < t->count; n++)
+		if (t->thread[n].state > THREADS_RUNNING && t->thread[n].state < THREADS_DEAD)
+			change(t, n, THREADS_UNKNOWN,
+			       &(struct threads_change){ .time = time, .cpu = t->thread[n].cpu });
+}
+
+void threads_switched(struct threads *t, const struct switched_change *switched, uint64_t time)
+{
+	bool switches = false, states = false;
+
+	for (uint32_t id = switched->first; t->tracked && id <= switched->last && id <= KTRX_EVENT_MAX;
+	     id++) {
+		switches |= t->tracked->switches[id / 8] >> id % 8 & 1;
+		states |= t->tracked->states[id / 8] >> id % 8 & 1;
+	}
+	if (states && !switched->records)
+		forget_states(t, time, !switches);
+	if (switches)
+		t->blind = !switched->records;
 }
 
 const struct threads_thread *threads_at(const struct threads *t, uint32_t index)

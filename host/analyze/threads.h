@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/scheduling.h"
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
@@ -102,6 +103,18 @@ void threads_learn(struct threads *threads, const struct scheduling *scheduling)
  * from the first state on that is not 0.
  */
 void threads_learn_on(struct threads *threads);
+
+/*
+ * Lets the model know which events describe threads, for threads_switched(). Callers need it unless they
+ * examine each state with gaps_state_lasts(). Returns 0 or KTREAD_E_MEMORY.
+ */
+int threads_track_switches(struct threads *threads, const struct ktread *trace,
+			   struct wellknown_table *table);
+/*
+ * Reports that events were switched on or off. If these describe threads, states become unknown when they are
+ * switched off. While switches are off, no thread is reported as running.
+ */
+void threads_switched(struct threads *threads, const struct switched_change *change, uint64_t time);
 
 /* Implements threads_event() for an event that may change something. */
 int threads_take(struct threads *threads, const struct ktread_event *event, const struct wellknown *known,

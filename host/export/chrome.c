@@ -254,6 +254,38 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 }
 
 /*
+ * Ends what runs on the event's CPU at the CPU's last event, because the slots from there to this event are
+ * missing. Returns whether those after the event are missing, too.
+ */
+static __attribute__((noinline)) bool write_head(struct chrome_writer *writer,
+						 const struct ktread_event *event)
+{
+	struct chrome_ring *ring = &writer->ring[event->ring];
+	const bool shared = ktread_ring(writer->chrome->trace, event->ring)->kind == KTRX_RING_SHARED;
+	const struct threads_thread *runs;
+
+	ring->apart = shared;
+	if (event->cpu >= THREADS_CPUS_MAX || !writer->headless[event->cpu])
+		return false;
+	runs = threads_on(writer->threads, event->cpu);
+	if (runs)
+		threads_gap(writer->threads, event->cpu, runs->seen);
+	spans_gap(writer->spans, event->cpu, runs ? runs->seen : event->stamp);
+	flows_gap(&writer->flows);
+	writer->headless[event->cpu] = shared;
+	return shared;
+}
+
+static __attribute__((noinline)) void pass_switched(struct chrome_writer *writer,
+						    const struct ktread_event *event)
+{
+	struct switched_change change;
+
+	if (switched_change_of(event, &change))
+		threads_switched(writer->threads, &change, event->stamp);
+}
+
+/*
  * Passes the event to the models of threads and spans. Their callbacks write what begins or ends. Returns
  * the same values as spans_event().
  */
@@ -301,10 +333,15 @@ static inline int write_event(struct chrome_writer *writer, const struct ktread_
 	const struct wellknown *known = wellknown_of(&writer->known, event);
 	struct chrome_ring *ring = &writer->ring[event->ring];
 	struct spans_owner owner;
+	bool apart = false;
 	int result;
 
 	if (__builtin_expect(ring->beside, 0))
 		return chrome_write_function(writer, event);
+	if (__builtin_expect(ring->apart, 0))
+		apart = write_head(writer, event);
+	if (__builtin_expect(event->id == writer->switched, 0))
+		pass_switched(writer, event);
 	if (__builtin_expect(event->lost != 0, 0))
 		write_gap(writer, event);
 	ring->seen = event->stamp;
@@ -317,6 +354,8 @@ static inline int write_event(struct chrome_writer *writer, const struct ktread_
 		if (result == 0 && known->kind != WELLKNOWN_SWITCH)
 			write_instant(writer, event, owner);
 	}
+	if (__builtin_expect(apart, 0))
+		threads_gap(writer->threads, event->cpu, event->stamp);
 	writer->events++;
 	return result < 0 ? result : writer->error;
 }
@@ -361,11 +400,25 @@ static int write_all(struct chrome_writer *writer)
 	return error ? error : result;
 }
 
+/* Finds the rings of functions, and those whose events need write_head(). */
+static void find_heads(struct chrome_writer *writer, uint32_t rings)
+{
+	for (uint32_t n = 0; n < rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(writer->chrome->trace, n);
+
+		writer->ring[n].beside = ring->kind == KTREAD_RING_BESIDE;
+		writer->ring[n].apart = n > 0 && (ring->overwritten > 0 || ring->kind == KTRX_RING_SHARED);
+		if (n > 0 && ring->overwritten > 0 && ring->cpu < THREADS_CPUS_MAX)
+			writer->headless[ring->cpu] = true;
+	}
+}
+
 /* Writes all events. Returns the last result of ktread_next(), or KTREAD_E_MEMORY. */
 static int chrome_write_events(struct chrome *chrome)
 {
 	struct chrome_writer *writer = calloc(1, sizeof(*writer));
 	const struct spans_sink sink = { writer, chrome_span_begin, chrome_span_end };
+	const struct ktread_type *switched;
 	int result = KTREAD_E_MEMORY;
 	uint32_t rings;
 
@@ -375,9 +428,12 @@ static int chrome_write_events(struct chrome *chrome)
 	writer->chrome = chrome;
 	writer->typed = ktread_syscall_names(chrome->trace) != 0;
 	writer->ring = calloc((size_t)rings + 1, sizeof(*writer->ring));
-	for (uint32_t n = 0; writer->ring && n < rings; n++)
-		writer->ring[n].beside = ktread_ring(chrome->trace, n)->kind == KTREAD_RING_BESIDE;
+	if (writer->ring)
+		find_heads(writer, rings);
+	switched = ktread_type_find(chrome->trace, "ktrace", "switched");
+	writer->switched = switched ? switched->id : UINT32_MAX;
 	if (writer->ring && threads_create(&writer->threads, chrome_thread_changed, writer) == 0 &&
+	    threads_track_switches(writer->threads, chrome->trace, &writer->known) == 0 &&
 	    spans_create(&writer->spans, writer->threads, &sink) == 0 &&
 	    spans_track_switches(writer->spans, chrome->trace) == 0 &&
 	    files_create(&writer->files, chrome->trace) == 0) {

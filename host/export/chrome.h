@@ -372,6 +372,11 @@ struct chrome_place {
 struct chrome_ring {
 	uint64_t seen; /* timestamp of the ring's last event; 0 if it had no event yet */
 	bool beside;
+	/*
+	 * true if slots are missing around the ring's next event: it is the first event of a ring whose
+	 * beginning was overwritten, or a rare event from before the first event of such a ring
+	 */
+	bool apart;
 };
 
 struct chrome_writer {
@@ -401,6 +406,9 @@ struct chrome_writer {
 	uint64_t events; /* number of events written so far */
 	int error;	 /* 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
+	uint32_t switched; /* id of ktrace.switched; UINT32_MAX if the trace does not have it */
+	/* by CPU: true until the first event of a ring whose beginning was overwritten */
+	bool headless[THREADS_CPUS_MAX];
 	struct chrome_slice running[THREADS_CPUS_MAX];
 	/* indexed by CPU: the CPU's row in process ROW_CPUS; valid after it was made */
 	struct chrome_row cpu[THREADS_CPUS_MAX];

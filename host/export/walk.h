@@ -139,6 +139,7 @@ struct walk_ring {
 	uint64_t lost; /* number of the ring's lost slots that were reported so far */
 	bool begun;    /* true if an event of the ring was seen */
 	bool beside;   /* true if the ring holds functions of a hardware trace */
+	bool rare;     /* true if the ring is shared by all CPUs, and is not the boot ring */
 };
 
 struct walk {
@@ -158,7 +159,9 @@ struct walk {
 	struct walk_ring *rings;
 	struct functions functions;
 	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event of each CPU; 0 if there was none yet */
-	uint64_t time;			 /* time of the current event in ns */
+	/* by CPU: true until the first event of a ring whose beginning was overwritten */
+	bool headless[THREADS_CPUS_MAX];
+	uint64_t time; /* time of the current event in ns */
 	uint64_t events;
 	int error;	   /* 0 or a KTREAD_E_* that a callback stored */
 	const int *output; /* errno of the format's failed write: the walk then ends early; may be NULL */

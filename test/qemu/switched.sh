@@ -45,6 +45,10 @@ for arch in x86_64 aarch64 riscv64; do
 	await_more lock.release
 	check "$arch: lock.release is switched off until the end" control 'lock.release=off'
 	check "$arch: lock.acquire is recorded while lock.release is off" await_more lock.acquire
+	check "$arch: sched.switch is switched off" control sched.switch=off
+	check "$arch: lock.acquire is recorded while sched.switch is off" await_more lock.acquire
+	check "$arch: sched.switch is switched on again" control sched.switch=on
+	await_more sched.switch
 	kill -INT "$guest"
 	wait "$guest"
 
@@ -57,6 +61,13 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: stats has durations of locks" test -s "$tmp/longest"
 	check "$arch: no duration spans the time from $off to $on, in which events were off: $(xargs <"$tmp/longest")" \
 		awk -v off="$off" -v on="$on" '$1 < off && $2 > off || $1 < on && $2 > on { bad = 1 } END { exit bad }' "$tmp/longest"
+	moments sched.switch >"$tmp/moments"
+	"$ktrace" export -f json -o "$tmp/json" "$out" 2>"$tmp/messages"
+	sed -n 's/.*"ph":"X","ts":\([0-9.]*\),"pid":0,.*"dur":\([0-9.]*\),.*/\1 \2/p' "$tmp/json" >"$tmp/slices"
+	check "$arch: the JSON has slices of threads that run: $(wc -l <"$tmp/slices")" test -s "$tmp/slices"
+	check "$arch: no thread runs from $(xargs <"$tmp/moments"), in which switches were off" \
+		awk 'NR == FNR { at[$2] = $1 * 1000000; next } $1 < at[0] && $1 + $2 > at[1] { print; bad = 1 } END { exit bad }' \
+		"$tmp/moments" "$tmp/slices"
 	"$ktrace" check "$out" >"$tmp/rules" 2>"$tmp/messages"
 	equal "$arch: no rule is violated" 0 $?
 	grep VIOLATED "$tmp/rules"

@@ -75,6 +75,41 @@ static void boot_ring_is_cut_off(void **state)
 	perfetto_expect(STATE("1900", "1", "7", "3"));
 }
 
+/*
+ * The ring of rare events has two events of CPU 1 from the time that the CPU's own ring has overwritten. They do
+ * not show which thread ran between them.
+ */
+static void rare_events_before_a_ring_begins_show_no_thread_that_runs(void **state)
+{
+	(void)state;
+	script_ring(1)->overwritten = 77;
+	script_ring(3)->kind = KTRX_RING_SHARED;
+	script_event(ENTER, 1000, 1, 7, V(1), V(0))->ring = 3;
+	script_event(ENTER, 1500, 1, 8, V(1), V(0))->ring = 3;
+	script_event(ENTER, 1900, 1, 9, V(1), V(0));
+	perfetto_export();
+	perfetto_expect(STATE("1001", "1", "0", "3"));
+	perfetto_expect(STATE("1501", "1", "0", "3"));
+	perfetto_expect(STATE("1900", "1", "9", "3"));
+}
+
+/* While switches are not recorded, other events do not show how long their threads run. */
+static void switches_that_are_off_show_no_thread_that_runs(void **state)
+{
+	(void)state;
+	script_type(END, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_event(SWITCH, 1000, 0, 7, V(7), V(8), V(0));
+	script_event(END, 1100, 1, 5, V(SWITCH), V(SWITCH), V(0));
+	script_event(RETURN, 1500, 0, 8, V(1), V(0));
+	script_event(END, 2000, 1, 5, V(SWITCH), V(SWITCH), V(1));
+	script_event(RETURN, 2100, 0, 9, V(1), V(0));
+	perfetto_export();
+	perfetto_expect(STATE("1000", "0", "8", "3"));
+	perfetto_expect(STATE("1100", "0", "0", "3"));
+	perfetto_expect_none("timestamp=1500 generic_kernel_task_state_event");
+	perfetto_expect(STATE("2100", "0", "9", "3"));
+}
+
 static void ends_of_rings_are_lost(void **state)
 {
 	(void)state;
@@ -119,8 +154,12 @@ static void unknown_cpus_have_a_track(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(spans_do_not_cross_gaps),	 TEST(overwritten_beginnings_are_no_error),
-		TEST(boot_ring_is_cut_off),	 TEST(ends_of_rings_are_lost),
+		TEST(spans_do_not_cross_gaps),
+		TEST(overwritten_beginnings_are_no_error),
+		TEST(boot_ring_is_cut_off),
+		TEST(rare_events_before_a_ring_begins_show_no_thread_that_runs),
+		TEST(switches_that_are_off_show_no_thread_that_runs),
+		TEST(ends_of_rings_are_lost),
 		TEST(unknown_cpus_have_a_track),
 	};
 
