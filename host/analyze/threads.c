@@ -488,6 +488,25 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 	}
 }
 
+void threads_find_heads(struct threads_heads *heads, const struct ktread *trace)
+{
+	for (uint32_t n = 1; n < ktread_info(trace)->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(trace, n);
+
+		if (ring->overwritten > 0 && ring->cpu < THREADS_CPUS_MAX)
+			heads->missing[ring->cpu] = true;
+	}
+}
+
+enum threads_head threads_pass_head(struct threads_heads *heads, const struct ktread *trace,
+				    const struct ktread_event *event)
+{
+	if (event->ring == 0 || event->cpu >= THREADS_CPUS_MAX || !heads->missing[event->cpu])
+		return THREADS_HEAD_COMPLETE;
+	heads->missing[event->cpu] = ktread_ring(trace, event->ring)->kind == KTRX_RING_SHARED;
+	return heads->missing[event->cpu] ? THREADS_HEAD_AROUND : THREADS_HEAD_BEFORE;
+}
+
 void threads_gap(struct threads *t, uint32_t cpu, uint64_t from)
 {
 	if (cpu < t->cpus && t->on[cpu] != NONE)

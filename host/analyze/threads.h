@@ -120,6 +120,25 @@ void threads_switched(struct threads *threads, const struct switched_change *cha
 int threads_take(struct threads *threads, const struct ktread_event *event, const struct wellknown *known,
 		 uint64_t time);
 
+/*
+ * Finds events next to slots that are missing but do not count as lost: those that a CPU's ring has
+ * overwritten. Rare events, in a ring of their own, may be from that time. They do not show how long their
+ * threads run.
+ */
+struct threads_heads {
+	/* by CPU: true until the first event of a ring whose beginning was overwritten */
+	bool missing[THREADS_CPUS_MAX];
+};
+enum threads_head {
+	THREADS_HEAD_COMPLETE, /* no slots are missing */
+	THREADS_HEAD_BEFORE,   /* slots of the event's CPU are missing before the event */
+	THREADS_HEAD_AROUND,   /* slots of the event's CPU are missing before and after the event */
+};
+void threads_find_heads(struct threads_heads *heads, const struct ktread *trace);
+/* Call it for each event, in order. */
+enum threads_head threads_pass_head(struct threads_heads *heads, const struct ktread *trace,
+				    const struct ktread_event *event);
+
 /* Reports lost slots of a CPU, between `from` and the next event. */
 void threads_gap(struct threads *threads, uint32_t cpu, uint64_t from);
 

@@ -260,20 +260,19 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 static __attribute__((noinline)) bool write_head(struct chrome_writer *writer,
 						 const struct ktread_event *event)
 {
-	struct chrome_ring *ring = &writer->ring[event->ring];
-	const bool shared = ktread_ring(writer->chrome->trace, event->ring)->kind == KTRX_RING_SHARED;
+	const struct ktread *trace = writer->chrome->trace;
+	const enum threads_head head = threads_pass_head(&writer->heads, trace, event);
 	const struct threads_thread *runs;
 
-	ring->apart = shared;
-	if (event->cpu >= THREADS_CPUS_MAX || !writer->headless[event->cpu])
+	writer->ring[event->ring].apart = ktread_ring(trace, event->ring)->kind == KTRX_RING_SHARED;
+	if (head == THREADS_HEAD_COMPLETE)
 		return false;
 	runs = threads_on(writer->threads, event->cpu);
 	if (runs)
 		threads_gap(writer->threads, event->cpu, runs->seen);
 	spans_gap(writer->spans, event->cpu, runs ? runs->seen : event->stamp);
 	flows_gap(&writer->flows);
-	writer->headless[event->cpu] = shared;
-	return shared;
+	return head == THREADS_HEAD_AROUND;
 }
 
 static __attribute__((noinline)) void pass_switched(struct chrome_writer *writer,
@@ -408,9 +407,8 @@ static void find_heads(struct chrome_writer *writer, uint32_t rings)
 
 		writer->ring[n].beside = ring->kind == KTREAD_RING_BESIDE;
 		writer->ring[n].apart = n > 0 && (ring->overwritten > 0 || ring->kind == KTRX_RING_SHARED);
-		if (n > 0 && ring->overwritten > 0 && ring->cpu < THREADS_CPUS_MAX)
-			writer->headless[ring->cpu] = true;
 	}
+	threads_find_heads(&writer->heads, writer->chrome->trace);
 }
 
 /* Writes all events. Returns the last result of ktread_next(), or KTREAD_E_MEMORY. */

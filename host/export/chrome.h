@@ -407,8 +407,7 @@ struct chrome_writer {
 	int error;	 /* 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
 	uint32_t switched; /* id of ktrace.switched; UINT32_MAX if the trace does not have it */
-	/* by CPU: true until the first event of a ring whose beginning was overwritten */
-	bool headless[THREADS_CPUS_MAX];
+	struct threads_heads heads;
 	struct chrome_slice running[THREADS_CPUS_MAX];
 	/* indexed by CPU: the CPU's row in process ROW_CPUS; valid after it was made */
 	struct chrome_row cpu[THREADS_CPUS_MAX];

@@ -48,15 +48,6 @@ static bool may_lack_boot(const struct walk *walk, uint32_t n)
 }
 
 /*
- * Returns whether the event is in the ring of rare events, and its CPU's own ring has overwritten what the
- * CPU recorded at that time.
- */
-static bool is_rare_before_head(const struct walk *walk, const struct ktread_event *event)
-{
-	return walk->rings[event->ring].rare && event->cpu < THREADS_CPUS_MAX && walk->headless[event->cpu];
-}
-
-/*
  * Handles slots that were lost before the current event. Slots missing at the beginning of a ring were
  * overwritten by design, and do not count as lost. But spans that began earlier, on another CPU or in the
  * boot ring, may have ended in this gap.
@@ -72,14 +63,13 @@ static void note_loss(struct walk *walk, const struct ktread_event *event)
 		lost = ktread_ring(walk->trace, event->ring)->overwritten;
 	ring->begun = true;
 	ring->lost += lost;
+	walk->around = threads_pass_head(&walk->heads, walk->trace, event) == THREADS_HEAD_AROUND;
 	if (event->cpu >= THREADS_CPUS_MAX)
 		return;
 	from = walk->seen[event->cpu];
 	walk->seen[event->cpu] = walk->time;
-	if (is_rare_before_head(walk, event))
+	if (walk->around)
 		break_off(walk, event->cpu, from);
-	else if (!walk->rings[event->ring].rare && event->ring != 0)
-		walk->headless[event->cpu] = false;
 	if (lost > 0)
 		pass_missing(walk, head ? WALK_OVERWRITTEN : WALK_LOST, event->cpu, lost, from,
 			     walk->time - 1);
@@ -172,7 +162,7 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 		walk->sink.counters(walk->sink.context, event);
 	else if (!taken && walk->sink.instant && !is_shown_elsewhere(event, known))
 		walk->sink.instant(walk->sink.context, owner, event);
-	if (is_rare_before_head(walk, event))
+	if (walk->around)
 		threads_gap(walk->threads, event->cpu, walk->time);
 	walk->events++;
 	return walk->error;
@@ -234,14 +224,9 @@ static int make_rings(struct walk *walk)
 	const uint32_t rings = ktread_info(walk->trace)->rings;
 
 	walk->rings = calloc((size_t)rings + 1, sizeof(*walk->rings));
-	for (uint32_t n = 0; walk->rings && n < rings; n++) {
-		const struct ktread_ring *ring = ktread_ring(walk->trace, n);
-
-		walk->rings[n].beside = ring->kind == KTREAD_RING_BESIDE;
-		walk->rings[n].rare = n > 0 && ring->kind == KTRX_RING_SHARED;
-		if (n > 0 && ring->cpu < THREADS_CPUS_MAX && ring->overwritten > 0)
-			walk->headless[ring->cpu] = true;
-	}
+	for (uint32_t n = 0; walk->rings && n < rings; n++)
+		walk->rings[n].beside = ktread_ring(walk->trace, n)->kind == KTREAD_RING_BESIDE;
+	threads_find_heads(&walk->heads, walk->trace);
 	return walk->rings ? 0 : KTREAD_E_MEMORY;
 }
 

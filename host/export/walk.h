@@ -139,7 +139,6 @@ struct walk_ring {
 	uint64_t lost; /* number of the ring's lost slots that were reported so far */
 	bool begun;    /* true if an event of the ring was seen */
 	bool beside;   /* true if the ring holds functions of a hardware trace */
-	bool rare;     /* true if the ring is shared by all CPUs, and is not the boot ring */
 };
 
 struct walk {
@@ -159,8 +158,8 @@ struct walk {
 	struct walk_ring *rings;
 	struct functions functions;
 	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event of each CPU; 0 if there was none yet */
-	/* by CPU: true until the first event of a ring whose beginning was overwritten */
-	bool headless[THREADS_CPUS_MAX];
+	struct threads_heads heads;
+	bool around;   /* true if slots of the current event's CPU are missing before and after it */
 	uint64_t time; /* time of the current event in ns */
 	uint64_t events;
 	int error;	   /* 0 or a KTREAD_E_* that a callback stored */

@@ -34,6 +34,7 @@ struct picture {
 	struct threads *threads;
 	struct scheduling *scheduling;
 	struct spans *spans;
+	struct threads_heads heads;
 	struct wellknown_table known;
 	struct owner *thread; /* indexed by thread */
 	uint32_t thread_count;
@@ -209,24 +210,36 @@ static void mark(struct picture *p, const struct ktread_event *event)
 	window_draw_mark(&p->drawing, event->cpu, event->stamp, tip);
 }
 
+/* Informs the models that events of this CPU are missing after its last event. */
+static void break_off(struct picture *p, uint32_t cpu)
+{
+	threads_gap(p->threads, cpu, p->cpu_time[cpu]);
+	spans_gap(p->spans, cpu, p->cpu_time[cpu]);
+}
+
 static void note_gap(struct picture *p, const struct ktread_event *event)
 {
 	if (event->lost == 0 || event->cpu >= WINDOW_CPUS)
 		return;
-	threads_gap(p->threads, event->cpu, p->cpu_time[event->cpu]);
-	spans_gap(p->spans, event->cpu, p->cpu_time[event->cpu]);
+	break_off(p, event->cpu);
 	window_draw_gap(&p->drawing, event->cpu, p->cpu[event->cpu].seen, event->stamp, event->lost);
 }
 
 static void take(struct picture *p, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&p->known, event);
+	const enum threads_head head = threads_pass_head(&p->heads, p->window->trace, event);
 	const struct threads_thread *thread;
+	struct switched_change change;
 	int error, taken;
 
 	p->now = event->stamp;
 	p->time += 2;
+	if (head != THREADS_HEAD_COMPLETE && event->lost == 0 && event->cpu < WINDOW_CPUS)
+		break_off(p, event->cpu);
 	note_gap(p, event);
+	if (switched_change_of(event, &change))
+		threads_switched(p->threads, &change, p->time);
 	error = threads_event(p->threads, event, known, p->time);
 	taken = spans_event(p->spans, event, known, p->time);
 	if (error || taken < 0)
@@ -242,6 +255,8 @@ static void take(struct picture *p, const struct ktread_event *event)
 		p->cpu[event->cpu].seen = event->stamp;
 		p->cpu_time[event->cpu] = p->time;
 	}
+	if (head == THREADS_HEAD_AROUND)
+		threads_gap(p->threads, event->cpu, p->time);
 }
 
 /*
@@ -287,6 +302,8 @@ static int draw_all(struct picture *p)
 	int status = threads_create(&p->threads, on_change, p);
 
 	if (!status)
+		status = threads_track_switches(p->threads, p->window->trace, &p->known);
+	if (!status)
 		status = spans_create(&p->spans, p->threads, &sink);
 	if (!status)
 		status = spans_track_switches(p->spans, p->window->trace);
@@ -295,6 +312,7 @@ static int draw_all(struct picture *p)
 	if (status)
 		return status;
 	threads_learn(p->threads, p->scheduling);
+	threads_find_heads(&p->heads, p->window->trace);
 	window_draw_begin(&p->drawing);
 	while ((status = ktread_next(p->window->trace, &event)) > 0 && event->stamp <= p->window->to &&
 	       !p->error)

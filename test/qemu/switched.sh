@@ -35,6 +35,13 @@ await_more() {
 	eventually has_more "$1" "${before:-0}"
 }
 
+# none_over_gap FILE: succeeds if no line "begin duration" of FILE, in microseconds, covers the time between the
+# two moments in $tmp/moments, from off to on.
+none_over_gap() {
+	awk 'NR == FNR { at[$2] = $1 * 1000000; next } $1 < at[0] && $1 + $2 > at[1] { print; bad = 1 } END { exit bad }' \
+		"$tmp/moments" "$1"
+}
+
 for arch in x86_64 aarch64 riscv64; do
 	boot_beside "$arch" "slots=131072 run=forever"
 	check "$arch: the guest answers" control 'lock.*=on'
@@ -65,9 +72,12 @@ for arch in x86_64 aarch64 riscv64; do
 	"$ktrace" export -f json -o "$tmp/json" "$out" 2>"$tmp/messages"
 	sed -n 's/.*"ph":"X","ts":\([0-9.]*\),"pid":0,.*"dur":\([0-9.]*\),.*/\1 \2/p' "$tmp/json" >"$tmp/slices"
 	check "$arch: the JSON has slices of threads that run: $(wc -l <"$tmp/slices")" test -s "$tmp/slices"
-	check "$arch: no thread runs from $(xargs <"$tmp/moments"), in which switches were off" \
-		awk 'NR == FNR { at[$2] = $1 * 1000000; next } $1 < at[0] && $1 + $2 > at[1] { print; bad = 1 } END { exit bad }' \
-		"$tmp/moments" "$tmp/slices"
+	check "$arch: the JSON has no slice over the time in which switches were off" none_over_gap "$tmp/slices"
+	"$ktrace" show --svg "$tmp/svg" "$out" 2>"$tmp/messages"
+	sed -n 's/.*<title>thread [^,]*, \([0-9.]* [a-z]*\) from \([0-9.]*\).*/\1 \2/p' "$tmp/svg" |
+		awk '{ print $3 * 1000000, $1 * ($2 == "s" ? 1000000 : $2 == "ms" ? 1000 : $2 == "us" ? 1 : 0) }' >"$tmp/boxes"
+	check "$arch: the picture has boxes of threads that run: $(wc -l <"$tmp/boxes")" test -s "$tmp/boxes"
+	check "$arch: the picture has no box over the time in which switches were off" none_over_gap "$tmp/boxes"
 	"$ktrace" check "$out" >"$tmp/rules" 2>"$tmp/messages"
 	equal "$arch: no rule is violated" 0 $?
 	grep VIOLATED "$tmp/rules"
