@@ -13,8 +13,9 @@
  * Arguments are evaluated only while the event is on.
  *
  * The compiler rejects a format string that does not match the fields (except with -w, which turns all
- * warnings off). With any flags it rejects an argument that does not fit its field: a pointer for a number, a
- * number for a pointer, or a pointer to another type. Numbers are converted as in a function call.
+ * warnings off). With any flags (in g++ except -fpermissive) it rejects an argument that does not fit its
+ * field: a pointer for a number, a number for a pointer, or a pointer to another type. Numbers are converted
+ * as in a function call.
  *
  * A kernel can have 4095 events with an id. Further events are not recorded; the trace contains how often
  * they fired.
