@@ -69,6 +69,12 @@ static void write_packet(struct ctf *ctf)
 	stream->used = PACKET_HEAD;
 }
 
+/* Counts lost slots, up to CTF_MOST. */
+static void discard(struct ctf_stream *stream, uint64_t slots)
+{
+	stream->discarded = slots < CTF_MOST - stream->discarded ? stream->discarded + slots : CTF_MOST;
+}
+
 static void flush(struct ctf *ctf)
 {
 	if (ctf->stream.used > PACKET_HEAD)
@@ -99,8 +105,8 @@ static void close_stream(struct ctf *ctf, uint32_t n)
 		return;
 	flush(ctf);
 	if (lost > stream->seen)
-		stream->discarded += lost - stream->seen;
-	stream->discarded += ring->dropped;
+		discard(stream, lost - stream->seen);
+	discard(stream, ring->dropped);
 	if (lost > stream->seen || ring->dropped > 0) {
 		stream->first = stream->last;
 		write_packet(ctf);
@@ -364,7 +370,7 @@ static void note_loss(struct ctf *ctf, const struct ktread_event *event)
 	else if (event->lost)
 		stream->seen += event->lost;
 	if (stream->begun)
-		stream->discarded += event->lost;
+		discard(stream, event->lost);
 	stream->begun = true;
 }
 

@@ -23,7 +23,7 @@
 #define CTF_CALLS 4096u /* system calls with a number below this have events of their own */
 #define CTF_NAME  47u	/* maximum length of the name of a thread in events */
 
-/* The greatest timestamp and frequency of files: to babeltrace2, the next number means none. */
+/* The greatest timestamp, frequency and number of lost slots: to babeltrace2, the next number means none. */
 #define CTF_MOST (UINT64_MAX - 1)
 /* The latest time that is written: readers convert times to signed 64-bit numbers of nanoseconds. */
 #define CTF_NS_MOST (INT64_MAX / 2)

@@ -426,7 +426,7 @@ static void make_pairs(const char *directory)
 
 /*
  * Each CPU has a number of heartbeats that no real kernel reaches, so a rate per second has dozens of digits.
- * The wall clock shows the year 2554.
+ * The wall clock shows the year 2554, and a ring has refused as many records as can be counted.
  */
 static void make_beats(const char *directory)
 {
@@ -438,6 +438,7 @@ static void make_beats(const char *directory)
 	describe(&writer, "note");
 	writer.root.frequency = KTREAD_FREQUENCY_MOST;
 	writer.root.wall_ns = UINT64_MAX;
+	writer.ring[1].row.dropped = UINT64_MAX;
 	for (uint32_t n = 0; n < 9; n++) {
 		bytes_append(&writer.cpus, &row, sizeof(row));
 		note(&writer, n, 100 + n, 12, "beat");
