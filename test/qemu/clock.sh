@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Runs a kernel whose CPUs' counters differ by at least 10 ms and drift by at least 100 ppm, on each
-# architecture. It measures its clocks while four busy loops run on the host. The raw trace is out of order.
-# The measurements bring it into order, within the stated error; so do causes and effects alone.
+# architecture. It measures its clocks while a busy loop runs on each CPU of the host. The raw trace is out of
+# order. The measurements bring it into order, within the stated error; so do causes and effects alone.
 # CLOCK_ARCHES: architectures to test (default: all three).
 . test/tap.sh
 . test/qemu/run_support.sh
@@ -15,12 +15,12 @@ measured_cpus() { sed -n 's/^clocks *of \([0-9]*\) CPUs corrected.*/\1/p' "$tmp/
 error_us() { sed -n 's/^clocks *of .* with an error of up to \([0-9]*\)[0-9.]* us$/\1/p' "$tmp/summary"; }
 doubt_us() { sed -n 's/^clocks *order between CPUs: uncertain for events less than \([0-9.]*\) us apart.*/\1/p' "$tmp/summary"; }
 
-# boot_beside_loops ARCH ARGUMENTS: like boot, while four busy loops run on the host.
+# boot_beside_loops ARCH ARGUMENTS: like boot, while a busy loop runs on each CPU of the host.
 busy=
 # shellcheck disable=SC2086
 trap 'kill $busy 2>/dev/null; rm -rf "$tmp"' EXIT
 boot_beside_loops() {
-	for _ in 1 2 3 4; do
+	for _ in $(seq "$(nproc)"); do
 		sh -c 'while :; do :; done' &
 		busy="$busy $!"
 	done
