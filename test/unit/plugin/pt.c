@@ -380,8 +380,9 @@ static void long_trace_is_decoded_without_error(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 100000; i++)
 		RUN(loop, loop, loop, out);
-	for (const char *at = machine_decoded(); (at = strstr(at, "1003")) != NULL; at++)
-		count++;
+	/* strstr() of AddressSanitizer would find the end of the text again for each block. */
+	for (const char *at = machine_decoded(); (at = strchr(at, '1')) != NULL; at++)
+		count += strncmp(at, "1003", 4) == 0;
 	/*
 	 * The buffer for the decoded text has room for more than 10000 blocks. libipt has decoded these
 	 * blocks without an error, although there are many synchronization points.
