@@ -367,10 +367,17 @@ struct why_queue {
 	uint64_t last_wake;
 	struct why_waker waker[WHY_WAKERS]; /* threads that woke sleepers of the queue */
 	uint32_t wakers;
+	/* threads that announced a sleep on the queue; see `more_sleepers` */
+	struct {
+		uint32_t thread;
+		uint64_t sleeps;
+	} sleeper[WHY_WAKERS];
+	uint32_t sleepers;
 	bool by_interrupt;	  /* interrupts have woken sleepers of the queue */
 	struct why_irq_waker irq; /* wakeups by interrupts */
 	/* more than WHY_WAKERS threads woke sleepers of the queue, so some are not in `waker` */
 	bool by_others;
+	bool more_sleepers;	/* some threads are not in `sleeper` */
 	uint64_t nobody;	/* number of wakeups that found no thread asleep (sched.wake_nobody) */
 	uint64_t nobody_stamp;	/* timestamp of the newest wakeup that found no thread asleep */
 	uint64_t nobody_ip;	/* place of the newest wakeup that found no thread asleep; 0: unknown */

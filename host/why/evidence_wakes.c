@@ -142,9 +142,26 @@ static struct why_waker *touch_waker(struct why_queue *queue, const struct ktrea
 	return &queue->waker[queue->wakers++];
 }
 
+static void note_sleeper(struct why_queue *queue, uint32_t thread)
+{
+	uint32_t at = 0;
+
+	while (at < queue->sleepers && queue->sleeper[at].thread != thread)
+		at++;
+	if (at == WHY_WAKERS) {
+		queue->more_sleepers = true;
+		return;
+	}
+	queue->sleeper[at].thread = thread;
+	queue->sleeper[at].sleeps++;
+	if (at == queue->sleepers)
+		queue->sleepers++;
+}
+
 static void on_block(struct why_reader *reader, const struct ktread_event *event,
 		     const struct wellknown *known)
 {
+	struct why_queue *queue;
 	struct why_thread *thread;
 	uint64_t object = 0, kind = KTRX_WAIT_NONE, newest, taken;
 	uint32_t id;
@@ -156,7 +173,9 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 		return;
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &object);
 	wellknown_number(known, event, WELLKNOWN_NUMBER, &kind);
-	touch_sleep(reader, object, id);
+	queue = touch_sleep(reader, object, id);
+	if (queue)
+		note_sleeper(queue, id);
 	newest = why_lock_newest(reader, id, &taken);
 	why_outer_block(thread, event, newest, taken);
 	reader->evidence->timeouts_recorded |= kind == KTRX_WAIT_TIME;

@@ -210,6 +210,7 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 	USE(overdue) \
 	USE(late_sleep) \
 	USE(panic) \
+	USE(partner) \
 	USE(priority_inversion) \
 	USE(sleep_in_atomic) \
 	USE(slow) \
