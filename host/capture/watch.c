@@ -105,6 +105,28 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 	return 0;
 }
 
+int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds)
+{
+	struct capture_watch watch = { 0 };
+	struct ktread_pulse pulse;
+	double begin = 0;
+	int error = 0;
+
+	for (int past = 0, step = FIRST_MS; past <= CAPTURE_IDLE_MS && !error; past += step) {
+		if (ktread_image_pulse(image, &pulse) != 0 || pulse.outcome != KTRX_OUTCOME_RUNNING)
+			return 0;
+		if (!watch.seen)
+			begin = capture_now();
+		capture_watch_feed(&watch, &pulse, capture_now());
+		if (watch.last_moved > begin) {
+			*seconds = 0;
+			return 0;
+		}
+		error = pass ? pass(context, step) : pass_by_itself(context, step);
+	}
+	return error;
+}
+
 void capture_stillness_of_file(const char *path, const char *machine, double *seconds)
 {
 	struct ktread_memory *memory;
@@ -118,6 +140,8 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
 	if (ktread_memory_ended(memory) == 0 && ktread_image_find(&image, memory) == 0) {
 		if (!ktread_image_is_kept(image))
 			capture_stillness(image, NULL, NULL, seconds);
+		if (!ktread_image_is_kept(image) && *seconds < 0)
+			capture_idle_moves(image, NULL, NULL, seconds);
 		ktread_image_close(image);
 	}
 	ktread_memory_close(memory);

@@ -64,7 +64,15 @@ typedef int capture_pass_time(void *context, int ms);
 int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
 
 /*
- * Does the same as capture_stillness() for the RAM file of a running machine. `machine` as for
+ * Watches a machine whose CPUs are all idle, for CAPTURE_IDLE_MS at most. Sets *seconds to 0 if a new slot or
+ * a heartbeat is recorded, and does not change it otherwise. An idle machine may rightly record nothing.
+ * Returns 0 or an error of `pass`.
+ */
+#define CAPTURE_IDLE_MS 150
+int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
+
+/*
+ * Does both for the RAM file of a running machine. `machine` as for
  * ktread_memory_open_ram(). *seconds is also negative if the guest has ended, so that nothing can write to
  * the file, or if the file contains no ktrace.
  */

@@ -384,6 +384,9 @@ static void advise_idle(const struct why_evidence *evidence, const struct health
 		return;
 	if (scheduling_states_are_wrong(evidence->scheduling))
 		finding_say(finding->base.advice, "correct the states in sched.switch (see ktrace doctor)");
+	else if (evidence->info->frequency == 0)
+		finding_say(finding->base.advice,
+			    "pass --frequency, because it is unknown for how long threads have waited");
 	else if (evidence->window < evidence->info->frequency)
 		finding_say(finding->base.advice, "record a longer trace (this one covers %s)",
 			    why_say_ticks(evidence, evidence->window, text, sizeof(text)));
@@ -397,6 +400,10 @@ static void advise_idle(const struct why_evidence *evidence, const struct health
 			    health->timed_for_lock, health->timed_for_lock == 1 ? " waits" : "s wait");
 	else if (*say_open(evidence, health, open, text, sizeof(text)))
 		finding_say(finding->base.advice, "%s", text);
+	else if (why_may_have_stopped(evidence))
+		finding_say(finding->base.advice,
+			    "take another trace with --qmp, or in a moment: the machine "
+			    "recorded nothing while this one was read");
 }
 
 static int report_idle(const struct why_evidence *evidence, struct why_findings *findings,
@@ -414,7 +421,8 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	const bool sound = health->running <= health->cpus;
 	const bool wrong = scheduling_states_are_wrong(evidence->scheduling);
 	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound && !wrong &&
-			     health->timed_for_lock == 0;
+			     health->timed_for_lock == 0 && !why_may_have_stopped(evidence) &&
+			     evidence->info->frequency;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_IDLE, certain ? FINDING_CERTAIN : FINDING_LIKELY);
 	char window[WHY_WORDS];

@@ -88,6 +88,11 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 	       (evidence->stalled && all_are_silent_alike(evidence));
 }
 
+bool why_may_have_stopped(const struct why_evidence *evidence)
+{
+	return evidence->info->form == KTREAD_FORM_RAM && !evidence->made_progress;
+}
+
 bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread->fault_nest.count >= NEST && evidence->fault_exits &&

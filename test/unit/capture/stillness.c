@@ -92,6 +92,30 @@ static void idle_machine_is_not_watched(void **state)
 	assert_int_equal(passed, 0);
 }
 
+static double idle_silence(void)
+{
+	double seconds = -1;
+
+	now.idle = 4;
+	assert_int_equal(capture_idle_moves(NULL, pass, NULL, &seconds), 0);
+	return seconds;
+}
+
+static void tick_of_idle_machine_is_seen(void **state)
+{
+	(void)state;
+	ticks_at = 100;
+	assert_true(idle_silence() == 0);
+	assert_in_range(passed, 100, 105);
+}
+
+static void silence_of_idle_machine_is_unknown(void **state)
+{
+	(void)state;
+	assert_true(idle_silence() < 0);
+	assert_in_range(passed, CAPTURE_IDLE_MS, CAPTURE_IDLE_MS + 10);
+}
+
 static void ended_machine_is_not_watched(void **state)
 {
 	(void)state;
@@ -116,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(hanging_machine_is_silent),    TEST(running_machine_is_watched_briefly),
 		TEST(late_heartbeat_is_seen),	    TEST(idle_machine_is_not_watched),
+		TEST(tick_of_idle_machine_is_seen), TEST(silence_of_idle_machine_is_unknown),
 		TEST(ended_machine_is_not_watched), TEST(error_of_pass_is_returned),
 	};
 

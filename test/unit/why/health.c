@@ -250,6 +250,45 @@ static void silence_beyond_clock_range_is_ignored(void **state)
 	assert_int_equal(why_evidence_of_script()->end, MS);
 }
 
+/* ---- Idle machines that may have stopped --------------------------------------------------------- */
+
+static void idles(void)
+{
+	cpu_in(0, KTRX_MODE_IDLE, THE_END);
+	script_info()->form = KTREAD_FORM_RAM;
+}
+
+static void idle_machine_that_recorded_something_is_certain(void **state)
+{
+	(void)state;
+	idles();
+	script_info()->note = "silent: 0.0 s\n";
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+}
+
+/* The machine recorded nothing while its RAM file was watched. It may have stopped before. */
+static void idle_machine_that_recorded_nothing_is_likely(void **state)
+{
+	(void)state;
+	idles();
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("the machine recorded nothing while this one was read");
+}
+
+/* It is unknown how long the threads have waited. */
+static void idle_machine_with_unknown_frequency_is_likely(void **state)
+{
+	(void)state;
+	idles();
+	script_info()->note = "silent: 0.0 s\n";
+	script_info()->frequency = 0;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("pass --frequency");
+}
+
 /* The machine worked until the last event, but nothing is known about the long silence after it. */
 static void silent_machine_is_not_busy(void **state)
 {
@@ -388,6 +427,9 @@ int main(void)
 		TEST(busy_from_tiny_part_of_window_is_only_possible),
 		TEST(invalid_silence_in_note_is_ignored),
 		TEST(silence_beyond_clock_range_is_ignored),
+		TEST(idle_machine_that_recorded_something_is_certain),
+		TEST(idle_machine_that_recorded_nothing_is_likely),
+		TEST(idle_machine_with_unknown_frequency_is_likely),
 		TEST(silent_machine_is_not_busy),
 		TEST(machine_seen_running_is_busy),
 		TEST(machine_without_idle_cpus_is_not_idle),
