@@ -208,7 +208,7 @@ static void note_change(void *context, const struct threads_change *change)
 	}
 	check->changed = changed;
 	check->changed[index] = check->stamp;
-	/* a thread that was woken after it announced its sleep is runnable after the switch, whatever its state */
+	/* a thread that is woken after it announced its sleep stays runnable, whatever the switch states */
 	see_thread_order(check, change->thread->id, !change->announced);
 }
 
