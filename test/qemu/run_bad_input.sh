@@ -89,7 +89,7 @@ extract "folder" 1 "regular" "$tmp"
 extract "no core" 1 "" --form core "$tmp/zeros"
 run -- $(demo x86_64 1) -append "seconds=0"
 mv "$out" "$tmp/trace"
-extract "a trace" 1 "a trace already" "$tmp/trace"
+extract "a trace" 1 "is already a trace" "$tmp/trace"
 
 equal "qemu-args prints the options for a RAM file" "-m 64M -object memory-backend-file,id=ktrace-ram,size=67108864,mem-path=r,share=on -machine memory-backend=ktrace-ram -no-reboot" \
 	"$("$ktrace" qemu-args arm64 --memory 64M --ram r)"
