@@ -21,9 +21,8 @@
 #define FIRST_LIMIT UINT64_C(5000000000) /* deadline of the first run in ns, if none was given */
 /* deadline of the other runs, as a multiple of the time at which the first run ended */
 #define LIMIT_FACTOR 4u
-#define LIMIT_MORE \
-	UINT64_C(500000000) /* time in ns that is added to that multiple of the first run's time
-#*/
+/* time in ns that is added to that multiple of the time of seed 0 */
+#define LIMIT_MORE UINT64_C(500000000)
 
 struct job {
 	pid_t pid; /* process of the run; 0: there is no run */
