@@ -17,8 +17,11 @@ start() {
 	pid=$!
 }
 
-# has_failure SEED: succeeds if the results have this seed, and the trace of a failure is kept.
-has_failure() { grep -q "^{\"seed\":$1," "$folder/results.jsonl" 2>/dev/null && ls "$folder"/seed-*.ktrx >/dev/null 2>&1; }
+# has_failure SEED: succeeds if the results have this seed, and a failure. The trace of each run is in the folder
+# while the run is judged, so a trace alone shows no failure.
+has_failure() {
+	grep -q "^{\"seed\":$1," "$folder/results.jsonl" 2>/dev/null && grep -q '"verdict":"wakeup-race"' "$folder/results.jsonl"
+}
 
 # trace_is_kept NAME: checks that the trace that the summary names explains the failure.
 trace_is_kept() {
@@ -96,7 +99,7 @@ long=$(printf '%3300s' '' | tr ' ' x)
 cat >"$tmp/full.sh" <<EOF
 "$ktrace" hunt --timeout $limit --ram-dir "$tmp/ram" --seeds 1000 -j 1 --deadline 1 --out "$tmp/disk/hunt" -- $race -name $long \\
 	</dev/null >"$tmp/summary" 2>"$tmp/err" &
-until ls "$tmp/disk/hunt/"*.ktrx && grep '"seed":0' "$tmp/disk/hunt/results.jsonl" || [ ! -e /proc/\$! ]; do sleep 0.1; done
+until grep '"verdict":"wakeup-race"' "$tmp/disk/hunt/results.jsonl" || [ ! -e /proc/\$! ]; do sleep 0.1; done
 cat /dev/zero >"$tmp/disk/filler"
 status=0
 wait \$! || status=\$?
