@@ -6,7 +6,7 @@
 . test/tap.sh
 . test/fuzz/commands.sh
 
-count=${COUNT:-120}
+count=${COUNT:-50}
 build/test/cmd-traces "$tmp" && cp share/default.rules "$tmp" || exit 1
 ktrace=$PWD/build/bin/ktrace
 cd "$tmp" || exit 1

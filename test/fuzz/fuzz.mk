@@ -58,4 +58,4 @@ $(eval $(call fuzzer,spe,,-rss_limit_mb=512 -max_len=8192,test/golden/spe))
 $(eval $(call fuzzer,why,test/unit/support/why_property.c,-rss_limit_mb=512 -max_len=131072,build/test/why-traces))
 
 SCRIPT_TESTS += $(patsubst %,test/fuzz/%.sh,etm4_replay filter_replay given_replay hwt_replay ktread_replay proc_replay profile_replay serve_replay spe_replay why)
-SOAK_TESTS += test/fuzz/ktread_mutate.sh test/fuzz/proc_mutate.sh
+SOAK_TESTS += test/fuzz/many.sh test/fuzz/ktread_mutate.sh test/fuzz/proc_mutate.sh

@@ -6,7 +6,7 @@
 . test/tap.sh
 . test/fuzz/commands.sh
 
-count=${COUNT:-40}
+count=${COUNT:-20}
 cp test/golden/proc/*.ktrace "$tmp" && build/test/kdump-traces "$tmp" || exit 1
 cd "$tmp" || exit 1
 # The file name of a trace from golden/proc is its format. The format is passed to the command, because a

@@ -4,7 +4,7 @@
 # of traces. No duration in its report is longer than the trace shows (test/unit/support/why_property.h).
 . test/tap.sh
 
-count=${COUNT:-100}
+count=${COUNT:-40}
 export ASAN_OPTIONS=max_allocation_size_mb=256:allocator_may_return_null=1
 build/test/why-traces "$tmp" >/dev/null 2>&1 || exit 1
 for trace in "$tmp"/*.ktrx; do
