@@ -270,7 +270,7 @@ static __attribute__((noinline)) bool write_head(struct chrome_writer *writer,
 	runs = threads_on(writer->threads, event->cpu);
 	if (runs)
 		threads_gap(writer->threads, event->cpu, runs->seen);
-	spans_gap(writer->spans, event->cpu, runs ? runs->seen : event->stamp);
+	spans_gap(writer->spans, event->cpu, runs ? runs->seen : 0);
 	flows_gap(&writer->flows);
 	return head == THREADS_HEAD_AROUND;
 }

@@ -181,9 +181,8 @@ static void put_types(struct base_output *out)
 }
 
 /*
- * Declares the clock. Its offset is the wall-clock time at which the counter was 0, if that is known and
- * possible.
- * Readers add the offset to each time, and the sum of two numbers of at most CTF_NS_MOST fits.
+ * Declares the clock. Its offset is the wall-clock time at which the counter was 0. The offset is left out if
+ * it is unknown, or greater than CTF_NS_MOST: readers add it to each time, and the sum must fit.
  */
 static void put_clock(struct ctf *ctf, struct base_output *out)
 {

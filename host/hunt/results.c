@@ -155,8 +155,12 @@ static bool has_results(const char *path)
 		length = read_line(file, text);
 	if (length > 0)
 		head = json_loadb(text, (size_t)length, 0, NULL);
-	/* a first line that is cut or too long is not that of a hunt without results */
-	found = file && ftello(file) > 0 && (!json_object_get(head, "command") || fgetc(file) != EOF);
+	/*
+	 * A first line that is cut or too long is not that of a hunt without results. Without memory, nothing
+	 * is known, and the file must be kept.
+	 */
+	found = file &&
+		(!text || (ftello(file) > 0 && (!json_object_get(head, "command") || fgetc(file) != EOF)));
 	json_decref(head);
 	free(text);
 	if (file)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Decides which clock frequency applies. Everything that reads a frequency from a trace asks here. */
+/* Decides which clock frequency applies. All code that reads a frequency from a trace calls this function. */
 #ifndef KTREAD_FREQUENCY_H
 #define KTREAD_FREQUENCY_H
 

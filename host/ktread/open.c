@@ -289,15 +289,14 @@ static int take_options(struct ktread *trace, const struct ktread_options *optio
 	return 0;
 }
 
-/* Sets the frequency that applies: that of the options, or that of the trace unless it is impossible. */
-static void settle_frequency(struct ktread *trace)
+uint64_t ktread_settle_frequency(struct ktread *trace, uint64_t recorded)
 {
-	const uint64_t recorded = trace->info.frequency;
+	const uint64_t frequency = ktread_frequency(trace->options.frequency, recorded);
 
-	trace->info.frequency = ktread_frequency(trace->options.frequency, recorded);
-	if (trace->info.frequency == 0 && recorded != 0)
+	if (frequency == 0 && recorded != 0)
 		ktread_warn(trace, "%s: the trace states an impossible clock frequency, %" PRIu64 " Hz",
 			    trace->memory->name, recorded);
+	return frequency;
 }
 
 int ktread_open(struct ktread **trace, const char *path, const struct ktread_options *options)
@@ -315,7 +314,7 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 	if (status == 0)
 		status = open_as(opened, path);
 	if (status == 0) {
-		settle_frequency(opened);
+		opened->info.frequency = ktread_settle_frequency(opened, opened->info.frequency);
 		status = ktread_rewind(opened);
 	}
 	if (status < 0) {

@@ -500,7 +500,7 @@ static int make_buffers(struct stream *stream)
 static void take_head(struct ktread *trace, const struct ktrx_stream *head)
 {
 	if (!trace->options.frequency)
-		trace->options.frequency = ktread_frequency(0, head->frequency);
+		trace->options.frequency = ktread_settle_frequency(trace, head->frequency);
 	if (trace->options.v1_layout == KTREAD_V1_KEVLAR && head->v1_layout == KTREAD_V1_SPEC)
 		trace->options.v1_layout = KTREAD_V1_SPEC;
 }

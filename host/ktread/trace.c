@@ -102,8 +102,8 @@ static uint64_t find_last_fit(uint64_t first, uint64_t frequency)
 }
 
 /*
- * Warns if the last item of a ring that was read so far is later than any program can run. Such a time can be
- * shown, but other formats cannot hold it.
+ * Warns if the last item that was read from a ring is more than 2^63 ns (292 years) after the first
+ * timestamp. Such a time can be shown, but other formats cannot hold it.
  */
 static void check_distance(struct ktread *trace, const struct ktread_cursor *cursor)
 {

@@ -46,10 +46,10 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 		cpu->sampled = false;
 		return;
 	}
-	if (!cpu->sampled)
-		cpu->progress = share == LIVE_IDLE && row->nesting == 0 ? now : now - age;
-	else if (makes_progress(cpu, row, share))
+	if (!cpu->sampled || makes_progress(cpu, row, share)) {
 		cpu->progress = now;
+		cpu->before = cpu->sampled || share == LIVE_IDLE ? 0 : age;
+	}
 	cpu->sampled = true;
 	cpu->heartbeats = row->heartbeats;
 	cpu->hook = row->now;
@@ -59,7 +59,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 	if ((row->heartbeats || row->nesting || (any_heartbeat && row->mode != KTRX_MODE_UNKNOWN)) &&
 	    now - cpu->progress >= LIVE_STUCK_NS) {
 		share = LIVE_STUCK;
-		cpu->stuck = (double)(now - cpu->progress) / 1e9;
+		cpu->stuck = (double)(now - cpu->progress + cpu->before) / 1e9;
 	}
 	cpu->now = share;
 	cpu->sample[share]++;

@@ -72,7 +72,9 @@ struct live_cpu {
 	uint64_t heartbeats;
 	uint64_t hook;	   /* stamp of the CPU's last hook call */
 	uint64_t progress; /* time in ns at which the CPU last made progress or was idle */
-	double stuck;	   /* seconds since `progress` if the CPU is stuck, otherwise 0 */
+	/* time in ns for which the CPU had made no progress before its first sample; 0 once it makes progress */
+	uint64_t before;
+	double stuck; /* seconds without progress if the CPU is stuck, otherwise 0 */
 	/*
 	 * address of the lock for which the CPU or its thread waits, spinning or sleeping; valid if `waits`
 	 * is set
@@ -105,7 +107,8 @@ struct live_cpu {
 /*
  * Takes a sample of a CPU from its CPU descriptor `row`. `any_heartbeat` states whether any CPU of the guest
  * has had a heartbeat. If it is set, a busy CPU that never had a heartbeat counts as stuck, too. `age`: time
- * in ns since the CPU's newest timestamp. Only the first sample uses it, because a CPU may be stuck already.
+ * in ns since the CPU's newest timestamp. Only the first sample uses it, because a CPU may be stuck already. It
+ * does not make a CPU stuck: the counters of CPUs may differ.
  */
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t age,
 		     uint64_t now);

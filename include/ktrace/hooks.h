@@ -122,8 +122,8 @@ KTRACE_HOOK(ktrace_irq_eoi, uint32_t irq)
 
 /*
  * ktrace_ipi_wait(): this CPU will interrupt CPU `cpu`, or all others (KTRX_ALL_CPUS), and wait for the
- * answer. Call it before the interrupt is sent: an earlier answer counts as one to an earlier request. `what`
- * is the request, as the kernel numbers it.
+ * answer. Call it before the interrupt is sent: an answer that comes before this call counts as the answer to
+ * an earlier request. `what` is the request, as the kernel numbers it.
  * ktrace_ipi_wait_end(): the wait has ended.
  * ktrace_ipi_answer(): this CPU has answered an interrupt that another CPU sent.
  */

@@ -18,7 +18,7 @@ per_thread() {
 	summary) echo 160 1000000000 ;;
 	stats | check | export*perfetto* | export*fxt* | export*parquet*) echo 1024 65536 ;;
 	export*json* | export*folded* | export*speedscope*) echo 2048 65536 ;;
-	why) echo 3072 16384 ;;
+	why) echo 3200 16384 ;;
 	html*) echo 5120 65536 ;;
 	esac
 }

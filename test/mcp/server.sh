@@ -206,7 +206,7 @@ while [ $n -lt 200 ]; do n=$((n + 1)); call $n summary '"trace":"v2.ktrx"'; done
 talk
 equal "each of 200 calls at once gets one answer" "200 200" "$(wc -l <"$tmp/out") $(grep -oE '^\{"jsonrpc":"2.0","id":[0-9]+' "$tmp/out" | sort -u | wc -l)"
 has "calls that are too many are refused" '"error":\{"code":-32000,"message":"too many calls wait'
-check "32 of 200 calls run" test "$(grep -c 'KTRX version 2' "$tmp/out")" -ge 32
+check "at least 32 of 200 calls run" test "$(grep -c 'KTRX version 2' "$tmp/out")" -ge 32
 { call 1 summary '"trace":"v2.ktrx"'; call 1 summary '"trace":"v2.ktrx"'; } >"$tmp/in"
 talk
 has "an id that is in use is refused" '"id":1,"error":\{"code":-32600'

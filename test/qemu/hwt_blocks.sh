@@ -19,7 +19,8 @@ boot() {
 }
 
 # equals ARCH CPUS WORKLOAD [OPTIONS OF THE UNIT]: compares all code that ran, except the firmware, which is
-# most of what an x86 PC runs. Small rings, so that fewer blocks make them.
+# most of what an x86 PC runs. The rings are small, because the code that prepares them runs, and is compared,
+# too.
 equals() {
 	filter=
 	[ "$1" = aarch64 ] || filter='-dfilter 0x100000..0x5ffffff,0x8000000..0xefffffff,0x100000000..0xffffffffffffffff'

@@ -55,7 +55,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: sched.switch is switched off" control sched.switch=off
 	check "$arch: lock.acquire is recorded while sched.switch is off" await_more lock.acquire
 	check "$arch: sched.switch is switched on again" control sched.switch=on
-	await_more sched.switch
+	check "$arch: sched.switch is recorded again" await_more sched.switch
 	kill -INT "$guest"
 	wait "$guest"
 
@@ -69,6 +69,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: no duration spans the time from $off to $on, in which events were off: $(xargs <"$tmp/longest")" \
 		awk -v off="$off" -v on="$on" '$1 < off && $2 > off || $1 < on && $2 > on { bad = 1 } END { exit bad }' "$tmp/longest"
 	moments sched.switch >"$tmp/moments"
+	equal "$arch: the trace records that sched.switch was switched off and on" "0 1" "$(awk '{ print $2 }' "$tmp/moments" | tail -n 2 | xargs)"
 	"$ktrace" export -f json -o "$tmp/json" "$out" 2>"$tmp/messages"
 	sed -n 's/.*"ph":"X","ts":\([0-9.]*\),"pid":0,.*"dur":\([0-9.]*\),.*/\1 \2/p' "$tmp/json" >"$tmp/slices"
 	check "$arch: the JSON has slices of threads that run: $(wc -l <"$tmp/slices")" test -s "$tmp/slices"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The user programs of the demo kernel pass their own checks on 1, 2 or 4 CPUs (2 and another number on each
-# architecture), and its shell runs what is typed.
+# The user programs of the demo kernel pass their own checks on 1, 2 or 4 CPUs (on 2 and on one or two other
+# numbers of CPUs on each architecture), and its shell runs what is typed.
 # UNIX_ARCHES: architectures to test. UNIX_CPUS: numbers of CPUs (make soak: 1 2 4).
 . test/tap.sh
 

@@ -86,7 +86,7 @@ hooks! {
     thread_stack = ktrace_thread_stack(thread: u32, low: Address, high: Address);
     /// Reports the priority of a thread; greater is more urgent, 0: unknown.
     thread_priority = ktrace_thread_priority(thread: u32, priority: u8);
-    /// Reports that this CPU sent an interrupt to another CPU and waits for its answer.
+    /// Reports that this CPU will interrupt another CPU and wait for its answer. Call it before the interrupt is sent.
     ipi_wait = ktrace_ipi_wait(cpu: u32, what: u32);
     /// Reports that the wait for the answer of another CPU has ended.
     ipi_wait_end = ktrace_ipi_wait_end();

@@ -76,8 +76,8 @@ static void boot_ring_is_cut_off(void **state)
 }
 
 /*
- * The ring of rare events has two events of CPU 1 from the time that the CPU's own ring has overwritten. They do
- * not show which thread ran between them.
+ * The ring of rare events has two events of CPU 1 from the time that the CPU's own ring has overwritten. They
+ * do not show which thread ran between them.
  */
 static void rare_events_before_a_ring_begins_show_no_thread_that_runs(void **state)
 {

@@ -427,7 +427,26 @@ static void hang_before_the_first_heartbeat_is_stuck(void **state)
 	assert_true(cpu.stuck < 0.1);
 }
 
-/* CPU 2 made no progress for 5 s before `ktrace live` began: its newest timestamp is 5 s older than CPU 0's. */
+/* The counters of CPUs may differ, so an old timestamp alone does not make a CPU stuck. */
+static void cpu_with_an_old_timestamp_is_not_stuck(void **state)
+{
+	const uint64_t second = UINT64_C(1000000000);
+	struct ktrx_cpu row = { .online = 1, .heartbeats = 1, .mode = KTRX_MODE_KERNEL, .now = 5 };
+	struct live_cpu cpu = { 0 };
+
+	(void)state;
+	live_cpu_sample(&cpu, &row, true, 60 * second, second);
+	assert_true(cpu.stuck < 0.1);
+	row.heartbeats = 2;
+	live_cpu_sample(&cpu, &row, true, 60 * second, 2 * second);
+	live_cpu_sample(&cpu, &row, true, 60 * second, 4 * second);
+	assert_true(cpu.stuck > 1.9 && cpu.stuck < 2.1);
+}
+
+/*
+ * CPU 2 made no progress for 5 s before `ktrace live` began: its newest timestamp is 5 s older than that of
+ * CPU 0.
+ */
 static void time_stuck_includes_the_time_before_live_began(void **state)
 {
 	char *text;
@@ -621,6 +640,7 @@ int main(void)
 		cmocka_unit_test(interrupts_before_following_do_not_count),
 		cmocka_unit_test(slots_of_a_second_boot_are_not_overestimated),
 		cmocka_unit_test(hang_before_the_first_heartbeat_is_stuck),
+		cmocka_unit_test(cpu_with_an_old_timestamp_is_not_stuck),
 		cmocka_unit_test(time_stuck_includes_the_time_before_live_began),
 		cmocka_unit_test(newest_of_many_threads_are_known),
 		cmocka_unit_test(tables_override_events),
