@@ -72,7 +72,7 @@ struct live_cpu {
 	uint64_t heartbeats;
 	uint64_t hook;	   /* stamp of the CPU's last hook call */
 	uint64_t progress; /* time in ns at which the CPU last made progress or was idle */
-	/* time in ns for which the CPU had made no progress before its first sample; 0 once it makes progress */
+	/* time in ns without progress before the first sample of the CPU; 0 once it makes progress */
 	uint64_t before;
 	double stuck; /* seconds without progress if the CPU is stuck, otherwise 0 */
 	/*
