@@ -107,8 +107,8 @@ struct live_cpu {
 /*
  * Takes a sample of a CPU from its CPU descriptor `row`. `any_heartbeat` states whether any CPU of the guest
  * has had a heartbeat. If it is set, a busy CPU that never had a heartbeat counts as stuck, too. `age`: time
- * in ns since the CPU's newest timestamp. Only the first sample uses it, because a CPU may be stuck already. It
- * does not make a CPU stuck: the counters of CPUs may differ.
+ * in ns since the CPU's newest timestamp. Only the first sample uses it, for the time that a CPU was stuck
+ * before. It does not make a CPU stuck: the counters of CPUs may differ.
  */
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t age,
 		     uint64_t now);
