@@ -93,6 +93,23 @@ static void rare_events_before_a_ring_begins_show_no_thread_that_runs(void **sta
 	perfetto_expect(STATE("1900", "1", "9", "3"));
 }
 
+/*
+ * Thread 8 enters a call on CPU 1, whose own ring is overwritten, and returns from a call on CPU 0. It may have
+ * returned from the first call in between.
+ */
+static void calls_are_not_paired_over_an_overwritten_beginning(void **state)
+{
+	(void)state;
+	script_ring(1)->overwritten = 77;
+	script_ring(3)->kind = KTRX_RING_SHARED;
+	script_event(ENTER, 1000, 1, 8, V(1), V(0))->ring = 3;
+	script_event(NOTE, 1200, 0, 8, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+	script_event(NOTE, 1500, 1, 9, V(0), V(0), V(0), "", V(0), V('x'), V(0))->ring = 3;
+	script_event(RETURN, 1900, 0, 8, V(1), V(0));
+	script_event(NOTE, 1950, 1, 9, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+	assert_int_equal(perfetto_export().unpaired, 2);
+}
+
 /* While switches are not recorded, other events do not show how long their threads run. */
 static void switches_that_are_off_show_no_thread_that_runs(void **state)
 {
@@ -158,6 +175,7 @@ int main(void)
 		TEST(overwritten_beginnings_are_no_error),
 		TEST(boot_ring_is_cut_off),
 		TEST(rare_events_before_a_ring_begins_show_no_thread_that_runs),
+		TEST(calls_are_not_paired_over_an_overwritten_beginning),
 		TEST(switches_that_are_off_show_no_thread_that_runs),
 		TEST(ends_of_rings_are_lost),
 		TEST(unknown_cpus_have_a_track),
