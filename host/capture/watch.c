@@ -109,15 +109,16 @@ int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void
 {
 	struct capture_watch watch = { 0 };
 	struct ktread_pulse pulse;
-	double begin = 0;
+	double begin = 0, now;
 	int error = 0;
 
 	for (int past = 0, step = FIRST_MS; past <= CAPTURE_IDLE_MS && !error; past += step) {
 		if (ktread_image_pulse(image, &pulse) != 0 || pulse.outcome != KTRX_OUTCOME_RUNNING)
 			return 0;
+		now = capture_now();
 		if (!watch.seen)
-			begin = capture_now();
-		capture_watch_feed(&watch, &pulse, capture_now());
+			begin = now;
+		capture_watch_feed(&watch, &pulse, now);
 		if (watch.last_moved > begin) {
 			*seconds = 0;
 			return 0;
