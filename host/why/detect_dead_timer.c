@@ -175,6 +175,13 @@ struct oversleeper {
 	uint64_t longest; /* at least as long as each of the earlier sleeps */
 };
 
+/* Returns whether only the oversleeper has slept on the queue, so that the queue's waits are its own. */
+static bool is_own(const struct oversleeper *one, const struct why_queue *queue)
+{
+	return one->thread->holder.object == 0 ||
+	       (queue->sleepers == 1 && !queue->more_sleepers && queue->sleeper[0].thread == one->thread->id);
+}
+
 /* Sets `sleeps` and `longest` from events, from the counts in the thread's row, or from both. */
 static void learn_sleeps(const struct why_evidence *evidence, struct oversleeper *one)
 {
@@ -186,7 +193,7 @@ static void learn_sleeps(const struct why_evidence *evidence, struct oversleeper
 						    : why_queue_of_thread(evidence, one->thread->id);
 	struct why_habit habit;
 
-	if (queue) {
+	if (queue && is_own(one, queue)) {
 		one->sleeps = queue->waits;
 		one->longest = queue->longest;
 	}
@@ -256,18 +263,19 @@ static void say_oversleepers(const struct why_evidence *evidence, struct why_fin
 							       .pc = one.thread->holder.wait_pc });
 	}
 	if (shown > SHOWN)
-		finding_evidence(&finding->base, "%" PRIu32 " more threads sleep far longer than before",
-				 shown - SHOWN);
+		finding_evidence(&finding->base, "%" PRIu32 " more thread%s far longer than before",
+				 shown - SHOWN, shown - SHOWN == 1 ? " sleeps" : "s sleep");
 }
 
 static int found_all(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
 {
 	/*
-	 * The registers show that the CPU could take an interrupt. Except on x86, an interrupt wakes an idle
-	 * CPU even if interrupts are disabled.
+	 * The registers show that the CPU could take an interrupt, and events show that its timer did not
+	 * stop when the CPU idled. Except on x86, an interrupt wakes an idle CPU even if interrupts are
+	 * disabled.
 	 */
-	const bool ready = cpu->has_registers &&
+	const bool ready = cpu->has_registers && why_ticks_always(cpu) &&
 			   (cpu->mask == INTERRUPTS_ENABLED ||
 			    (evidence->info->machine != EM_X86_64 && why_is_in_idle_thread(evidence, cpu)));
 	struct why_finding *finding =

@@ -15,9 +15,7 @@
  * number of other waits for devices that end during a wait; if there are at least this many, devices answered
  * during that wait
  */
-#define OVERTAKEN 8u
-/* the number N: a timer is regular if it has ticked at least N times, and at most one tick in N was late */
-#define TICKS	    8u
+#define OVERTAKEN   8u
 #define LATE_MS	    100u /* time in ms: minimum length of a late wait for a device */
 #define TIMES_WORSE 8u	 /* a late wait for a device takes at least this many times as long as the median */
 /*
@@ -272,12 +270,6 @@ void why_unseen_event(struct why_reader *reader, const struct ktread_event *even
 	open->called = 0;
 }
 
-/* Returns whether the timer of the CPU ticks all the time. */
-static bool ticks_always(const struct why_cpu *cpu)
-{
-	return cpu->interrupts.near >= TICKS && cpu->interrupts.far <= cpu->interrupts.near / TICKS;
-}
-
 /*
  * Returns whether the CPU should have recorded something in the period `unseen`. An idle CPU whose tick is
  * stopped records nothing, unless it gets an IPI. If devices answered many other waits during the longest
@@ -290,7 +282,7 @@ static bool should_have_recorded(const struct why_evidence *evidence, const stru
 	if (thread && !thread->idle)
 		return true;
 	return evidence->device.worst_overtaken < OVERTAKEN &&
-	       (unseen->called || (thread && ticks_always(&evidence->cpu[unseen->cpu])));
+	       (unseen->called || (thread && why_ticks_always(&evidence->cpu[unseen->cpu])));
 }
 
 /*

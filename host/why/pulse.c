@@ -14,6 +14,8 @@
 #define MANY_BEATS 25u
 #define MOMENT_MS  100u
 #define MASKED_MS  1000u
+/* the number N: a timer is regular if it has ticked at least N times, and at most one tick in N was late */
+#define TICKS 8u
 /* number of bytes; if the stack pointer is farther below the stack than this, it may be in another stack */
 #define BELOW (UINT64_C(64) << 10)
 /* number of nested faults from which on something is wrong: no handler nests so many by design */
@@ -285,6 +287,11 @@ const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrup
 		if (interrupts->kind[n].number == interrupts->number)
 			return &interrupts->kind[n];
 	return NULL;
+}
+
+bool why_ticks_always(const struct why_cpu *cpu)
+{
+	return cpu->interrupts.near >= TICKS && cpu->interrupts.far <= cpu->interrupts.near / TICKS;
 }
 
 bool why_lacks_eoi(const struct why_cpu *cpu)

@@ -150,6 +150,12 @@ bool why_any_cpu_works(const struct why_evidence *evidence);
 const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrupts);
 
 /*
+ * Returns whether events show that interrupts came on the CPU at intervals of WHY_TICK_MS or less, nearly all
+ * the time: its timer ticked even when the CPU idled.
+ */
+bool why_ticks_always(const struct why_cpu *cpu);
+
+/*
  * Returns whether the handler of the newest interrupt has returned without an EOI, although the kernel
  * records EOIs.
  */

@@ -16,14 +16,15 @@ enum { BLOCK = FAULT + 1, WAKE };
 #define FIRST	 10u	    /* id of the first sleeper */
 #define STOP	 (500 * MS) /* time of the last tick */
 
-/* CPU 0 has ticks until STOP. CPU 1 has no timer. The host captured the machine 8 s later. */
-static int begin(void **state)
+/*
+ * The caller adds ticks of CPU 0 until STOP. CPU 1 has no timer. The host captured the machine 8 s later.
+ */
+static int begin_without_ticks(void **state)
 {
 	int error = why_cpus_begin(state);
 
 	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
 	script_type(WAKE, "sched", "wake", "u32 thread");
-	why_ticks(10 * MS, STOP, 0, IDLE0, KERNEL);
 	why_interrupt(STOP, 1, IDLE1, DEVICE, KERNEL, EARLY);
 	script_info()->registers = "cpu 0 pc=100040 sp=2000 flags=246\ncpu 1 pc=100040 sp=3000 flags=246\n";
 	script_info()->machine = 62;
@@ -31,10 +32,20 @@ static int begin(void **state)
 	return error;
 }
 
-/* A thread sleeps for 20 ms, again and again, and still sleeps in the end. `last_ms`: length of sleep 5. */
-static struct ktrx_holder *sleeps(uint32_t thread, uint64_t last_ms)
+static int begin(void **state)
 {
-	const uint64_t object = UINT64_C(0x3000) + thread;
+	int error = begin_without_ticks(state);
+
+	why_ticks(10 * MS, STOP, 0, IDLE0, KERNEL);
+	return error;
+}
+
+/*
+ * A thread sleeps on the object for 20 ms, again and again, and still sleeps in the end. `last_ms`: length of
+ * sleep 5.
+ */
+static struct ktrx_holder *sleeps_on(uint64_t object, uint32_t thread, uint64_t last_ms)
+{
 	struct ktrx_holder *row = why_thread_row(thread, "sleeper", KTRX_THREAD_WAITING, 1);
 	uint64_t ms = thread;
 
@@ -47,6 +58,11 @@ static struct ktrx_holder *sleeps(uint32_t thread, uint64_t last_ms)
 	why_waits(row, KTRX_WAIT_TIME, object, "", ms * MS);
 	script_event(BLOCK, ms * MS, 1, thread, V(object), V(thread), V(KTRX_WAIT_TIME));
 	return row;
+}
+
+static struct ktrx_holder *sleeps(uint32_t thread, uint64_t last_ms)
+{
+	return sleeps_on(UINT64_C(0x3000) + thread, thread, last_ms);
 }
 
 static void all_sleep(uint32_t count, uint64_t longest_ms)
@@ -99,6 +115,34 @@ static void sleeps_of_very_different_length_show_no_dead_timer(void **state)
 	(void)state;
 	all_sleep(SLEEPERS, 700);
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+/* The sleeps of one thread do not show how long other threads that use the same object usually sleep. */
+static void short_sleeps_of_another_thread_show_no_dead_timer(void **state)
+{
+	const uint64_t object = 0x3000;
+
+	(void)state;
+	sleeps_on(object, FIRST, 20);
+	for (uint32_t thread = FIRST + 1; thread <= FIRST + SLEEPERS; thread++) {
+		why_waits(why_thread_row(thread, "sleeper", KTRX_THREAD_WAITING, 1), KTRX_WAIT_TIME, object,
+			  "", STOP - 20 * MS);
+		script_event(BLOCK, STOP - 20 * MS, 1, thread, V(object), V(thread), V(KTRX_WAIT_TIME));
+	}
+	script_sort();
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+/* The timer ticked only when a thread had to be woken, so the threads may now sleep until a later time. */
+static void dead_timer_that_did_not_always_tick_is_possible(void **state)
+{
+	(void)state;
+	for (uint64_t stamp = 10 * MS; stamp < STOP; stamp += 50 * MS)
+		why_ticks(stamp, stamp + 20 * MS, 0, IDLE0, KERNEL);
+	why_tick(STOP, 0, IDLE0, KERNEL);
+	all_sleep(SLEEPERS, 20);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
+	why_says("dead-timer (possible)");
 }
 
 /* The tick of another CPU still comes. */
@@ -158,6 +202,9 @@ int main(void)
 		TEST(deadlines_in_the_future_are_healthy),
 		TEST(too_few_sleepers_show_no_dead_timer),
 		TEST(sleeps_of_very_different_length_show_no_dead_timer),
+		TEST(short_sleeps_of_another_thread_show_no_dead_timer),
+		cmocka_unit_test_setup_teardown(dead_timer_that_did_not_always_tick_is_possible,
+						begin_without_ticks, why_teardown),
 		TEST(ticks_of_another_cpu_show_no_dead_timer),
 		TEST(thread_that_tries_to_take_a_lock_is_not_the_cause),
 		TEST(stop_of_another_cpu_may_be_the_cause),
