@@ -62,6 +62,17 @@ static bool is_alive(const struct why_evidence *evidence)
 }
 
 /*
+ * Returns for how many ticks a CPU that never had a heartbeat has neither read its clock nor recorded an
+ * event.
+ */
+static uint64_t quiet_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint64_t silence = why_silence(evidence, cpu), age = why_age(evidence, cpu->last_stamp);
+
+	return cpu->last_stamp && age < silence ? age : silence;
+}
+
+/*
  * Returns whether a CPU that never had a heartbeat is kept by its thread: the thread has run there for long,
  * has recorded nothing, took no interrupt, and still has preemption disabled. Other CPUs have heartbeats, so
  * the host has not stopped the machine. Registers show that the CPU runs.
@@ -76,8 +87,8 @@ static bool is_kept(const struct why_evidence *evidence, const struct why_turn *
 	       cpu->has_registers && cpu->side != PRIVILEGE_USER && starved->by_table && runs &&
 	       runs != starved->thread && runs->has_holder && runs->holder.state == KTRX_THREAD_RUNNING &&
 	       runs->holder.cpu == cpu->number && runs->holder.wait == KTRX_WAIT_NONE &&
-	       why_age(evidence, runs->holder.state_stamp) >= least &&
-	       why_age(evidence, cpu->last_stamp) >= least && why_age(evidence, starved->since) >= least &&
+	       why_age(evidence, runs->holder.state_stamp) >= least && cpu->row.now &&
+	       quiet_ticks(evidence, cpu) >= least && why_age(evidence, starved->since) >= least &&
 	       is_alive(evidence);
 }
 
@@ -164,8 +175,7 @@ static void say_alive(const struct why_evidence *evidence, struct why_finding *f
 		finding_evidence(
 			&finding->base,
 			"CPU %" PRIu32 " never had a heartbeat and has recorded nothing for %s; it is at %s",
-			cpu->number,
-			why_say_ticks(evidence, why_age(evidence, cpu->last_stamp), ago, sizeof(ago)),
+			cpu->number, why_say_ticks(evidence, quiet_ticks(evidence, cpu), ago, sizeof(ago)),
 			why_say_standing(evidence, cpu, where, sizeof(where)));
 }
 

@@ -15,13 +15,15 @@
 
 static struct ktrx_holder *worker, *client;
 
-/* CPU 0 has ticks. The worker runs on CPU 1 since SINCE. The client was woken there 10 ms later. */
-static int begin(void **state)
+/*
+ * CPU 0 has ticks. The worker runs on CPU 1 since SINCE. The client was woken there 10 ms later. CPU 1 has no
+ * event.
+ */
+static int begin_without_event(void **state)
 {
 	int error = why_cpus_begin(state);
 
 	why_ticks(10 * MS, LAST, 0, IDLE0, KERNEL);
-	why_runs_on(1, SINCE, IDLE1, WORKER);
 	worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
 	worker->state_stamp = SINCE;
 	client = why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNABLE, 1);
@@ -33,6 +35,15 @@ static int begin(void **state)
 	script_cpu(1)->thread = WORKER;
 	script_cpu(1)->now = SINCE;
 	script_info()->registers = "cpu 0 pc=100040 sp=2000 flags=246\ncpu 1 pc=100080 sp=3000 flags=246\n";
+	return error;
+}
+
+/* CPU 1 has switched to the worker at SINCE. */
+static int begin(void **state)
+{
+	int error = begin_without_event(state);
+
+	why_runs_on(1, SINCE, IDLE1, WORKER);
 	script_sort();
 	return error;
 }
@@ -73,6 +84,28 @@ static void recent_event_shows_no_starvation(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
+/* The CPU has read its clock lately, although it has recorded no event since the switch. */
+static void recent_time_in_row_shows_no_starvation(void **state)
+{
+	(void)state;
+	script_cpu(1)->now = LAST - 10 * MS;
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
+static void cpu_without_events_is_judged_by_its_row(void **state)
+{
+	(void)state;
+	assert_int_equal(why_count(WHY_STARVATION), 1);
+	why_says("CPU 1 never had a heartbeat and has recorded nothing for 7.50 s; it is at 0x100080");
+}
+
+static void cpu_without_events_and_time_shows_no_starvation(void **state)
+{
+	(void)state;
+	script_cpu(1)->now = 0;
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
 /* No CPU has had a heartbeat lately: the host may have stopped the machine. */
 static void stopped_machine_shows_no_starvation(void **state)
 {
@@ -98,6 +131,11 @@ int main(void)
 		TEST(enabled_preemption_shows_no_starvation),
 		TEST(recent_switch_shows_no_starvation),
 		TEST(recent_event_shows_no_starvation),
+		TEST(recent_time_in_row_shows_no_starvation),
+		cmocka_unit_test_setup_teardown(cpu_without_events_is_judged_by_its_row, begin_without_event,
+						why_teardown),
+		cmocka_unit_test_setup_teardown(cpu_without_events_and_time_shows_no_starvation,
+						begin_without_event, why_teardown),
 		TEST(stopped_machine_shows_no_starvation),
 		TEST(missing_registers_show_no_starvation),
 	};
