@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Finds a thread that waits for a partner that has ended. For example, a producer waits until a queue has
- * room again, and the only consumer has ended. The thread used to wake the sleepers of this queue; it never
- * slept there before. All threads that slept there have ended. A new partner may come later, so the finding
- * is never more than possible.
+ * room again, and the only consumer has ended. The trace shows that the thread used to wake the sleepers of
+ * this queue, that it did not sleep there before, and that all other threads that slept there have ended. A
+ * new partner may come later, so the finding is never more than possible.
  */
 #include <inttypes.h>
 
@@ -65,7 +65,8 @@ static bool is_left(const struct why_evidence *evidence, const struct why_untime
 
 	return untimed->kind == KTRX_WAIT_EVENT && untimed->by_table && untimed->deadline == 0 && queue &&
 	       queue->address && queue->address == untimed->object && queue->last_wake < untimed->since &&
-	       why_ms(evidence, LONG_MS) &&
+	       /* in lost slots, other threads may have slept there, or woken sleepers */
+	       why_is_whole_since(evidence, queue->first) && why_ms(evidence, LONG_MS) &&
 	       why_untimed_ticks(evidence, untimed) >= why_ms(evidence, LONG_MS) &&
 	       wakes_by(queue, untimed->thread->id) >= WAKES &&
 	       has_only_ended_partners(evidence, queue, untimed->thread->id);
@@ -97,7 +98,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "%s; all other threads that slept there have ended",
+	finding_say(finding->base.what, "%s; all other threads that slept there in this trace have ended",
 		    why_say_untimed(evidence, untimed, text, sizeof(text)));
 	say_partners(evidence, finding, untimed);
 	why_say_actor(evidence, untimed->thread->id + 1, text, sizeof(text));

@@ -50,7 +50,7 @@ static void producer_without_consumer_is_possibly_overdue(void **state)
 	why_sleeps(PRODUCER, "producer", KTRX_WAIT_EVENT, 600);
 	why_is_overdue(FINDING_POSSIBLE);
 	why_says("thread 6 (producer) has waited 11.40 s on queue (0x1000)");
-	why_says("all other threads that slept there have ended");
+	why_says("all other threads that slept there in this trace have ended");
 	why_says("thread 8, which slept there 20 times before, has ended");
 	why_says("thread 6 (producer) used to wake sleepers there: it did so 20 times");
 }
@@ -63,6 +63,17 @@ static void producer_whose_consumer_lives_is_healthy(void **state)
 		  "input", 500 * MS);
 	why_sleeps(PRODUCER, "producer", KTRX_WAIT_EVENT, 600);
 	why_is_idle(FINDING_LIKELY);
+}
+
+/* In the lost slots, another thread may have slept on the queue, or the thread itself. */
+static void lost_slots_hide_other_partners(void **state)
+{
+	(void)state;
+	consume(PRODUCER);
+	script_event(OTHER, 450 * MS, 0, IDLE)->lost = 5;
+	end(CONSUMER);
+	why_sleeps(PRODUCER, "producer", KTRX_WAIT_EVENT, 600);
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
 /* A server waits for requests, and its clients have ended: this is normal. */
@@ -116,6 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(producer_without_consumer_is_possibly_overdue),
 		TEST(producer_whose_consumer_lives_is_healthy),
+		TEST(lost_slots_hide_other_partners),
 		TEST(server_whose_clients_ended_is_healthy),
 		TEST(thread_that_slept_there_before_is_healthy),
 		TEST(another_waker_may_wake_the_thread),
