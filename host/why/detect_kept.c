@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds a thread that sleeps and keeps a lock for which another thread has waited long. Each of its sleeps
- * ends soon, so no single wait is overdue. There are two cases. In the first case, the sleeps have timeouts:
- * for example, the thread polls a device that does not answer. In the second case, the lock was never held
- * nearly as long before: for example, the thread has left a function without releasing the lock. The thread
- * may still finish its work, so the finding is never more than possible.
+ * Finds a thread that sleeps and keeps a lock for which another thread has waited long. The sleep
+ * itself is not overdue. There are two cases. In the first case, the sleep has a timeout: for example, the
+ * thread polls a device that does not answer. In the second case, the thread has run since the other thread
+ * began to wait, and the trace never shows the lock held nearly as long before: for example, the thread has
+ * left a function without releasing the lock. The thread may still finish its work, so the finding is never
+ * more than possible.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,10 +17,13 @@
 
 #define MOST	8u     /* maximum number of findings */
 #define LONG_MS 10000u /* minimum time in ms for which the other thread must have waited */
-/* minimum time in ms for which the other thread must have waited if the lock was never held as long */
+/*
+ * minimum time in ms for which the other thread must have waited, if the trace never shows the lock held as
+ * long
+ */
 #define KEPT_MS	   5000u
-#define KNOWN	   16u	 /* minimum number of ended holds that show how long the lock is usually held */
-#define TIMES_HELD 64u	 /* a lock is kept if it is held this many times as long as ever before */
+#define KNOWN	   16u /* minimum number of ended holds that show how long the lock is usually held */
+#define TIMES_HELD 64u /* a lock is kept if it is held this many times as long as ever before in the trace */
 #define LATE_MS	   2000u /* time in ms: if a deadline passed this long ago, detect_late.c reports it */
 
 /*
@@ -39,7 +43,8 @@ static bool sleeps_with_timeout(const struct why_evidence *evidence, const struc
 
 /*
  * Returns whether the holder, according to its row, still holds the lock, and has gone to sleep for another
- * event since the wait for the lock began. The lock must also be held far longer than ever before.
+ * event since the wait for the lock began. The lock must also be held far longer than ever before
+ * in the trace.
  */
 static bool keeps_unusually_long(const struct why_evidence *evidence, const struct why_thread *holder,
 				 const struct why_edge *edge)
@@ -88,8 +93,9 @@ static void say_lasted(const struct why_evidence *evidence, struct why_finding *
 	char ticks[WHY_WORDS];
 
 	finding_evidence(&finding->base,
-			 "the lock was held and released %" PRIu64 " times before, for at most %s", holds,
-			 why_say_ticks(evidence, longest, ticks, sizeof(ticks)));
+			 "in this trace, the lock was held and released %" PRIu64
+			 " times before, for at most %s",
+			 holds, why_say_ticks(evidence, longest, ticks, sizeof(ticks)));
 }
 
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
@@ -107,11 +113,10 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	why_say_actor(evidence, waiter->id + 1, who, sizeof(who));
 	why_say_actor(evidence, holder->id + 1, whose, sizeof(whose));
 	why_say_waiting(evidence, KTRX_WAIT_LOCK, edge->object, edge->since, edge->pc, waits, sizeof(waits));
-	finding_say(finding->base.what, "%s %s; held by %s, which sleeps %s and keeps the lock", who, waits,
-		    whose,
-		    !timed    ? "again and again"
-		    : repeats ? "with timeouts"
-			      : "with a timeout");
+	finding_say(finding->base.what, "%s %s; held by %s, which %s and keeps the lock", who, waits, whose,
+		    !timed    ? "has run since then, sleeps now"
+		    : repeats ? "sleeps with timeouts"
+			      : "sleeps with a timeout");
 	finding_evidence(&finding->base, "%s took it about %s ago%s", whose,
 			 why_say_since(evidence, "", edge->held_since, ticks, sizeof(ticks)),
 			 why_say_called(evidence, ", at ", edge->held_pc, place, sizeof(place)));
