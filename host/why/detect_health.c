@@ -402,8 +402,8 @@ static void advise_idle(const struct why_evidence *evidence, const struct health
 		finding_say(finding->base.advice, "%s", text);
 	else if (why_may_have_stopped(evidence))
 		finding_say(finding->base.advice,
-			    "take another trace with --qmp, or in a moment: the machine "
-			    "recorded nothing while this one was read");
+			    "run ktrace why again, with --qmp if possible: the machine recorded nothing "
+			    "while its memory was watched, so it may have stopped");
 }
 
 static int report_idle(const struct why_evidence *evidence, struct why_findings *findings,

@@ -92,7 +92,8 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 
 bool why_may_have_stopped(const struct why_evidence *evidence)
 {
-	return evidence->info->form == KTREAD_FORM_RAM && !evidence->made_progress;
+	return evidence->info->form == KTREAD_FORM_RAM && !evidence->made_progress &&
+	       evidence->info->outcome == KTRX_OUTCOME_RUNNING;
 }
 
 bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread)

@@ -59,7 +59,8 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
  * Returns whether nothing shows that the machine still ran when its memory was read: the trace is a RAM file,
- * and the machine recorded nothing while the file was watched. It may have stopped long before.
+ * the kernel has not ended, and the machine recorded nothing while the file was watched. It may have stopped
+ * long before.
  */
 bool why_may_have_stopped(const struct why_evidence *evidence);
 

@@ -274,7 +274,20 @@ static void idle_machine_that_recorded_nothing_is_likely(void **state)
 	idles();
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-	why_says("the machine recorded nothing while this one was read");
+	why_says(
+		"run ktrace why again, with --qmp if possible: the machine recorded nothing while its memory "
+		"was watched, so it may have stopped");
+}
+
+/* The kernel ended, so there is no running machine from which another trace could be taken. */
+static void kept_ram_file_of_ended_kernel_gets_no_advice(void **state)
+{
+	(void)state;
+	idles();
+	script_info()->outcome = KTRX_OUTCOME_EXITED;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	assert_null(strstr(why_text(), "--qmp"));
 }
 
 /* It is unknown how long the threads have waited. */
@@ -429,6 +442,7 @@ int main(void)
 		TEST(silence_beyond_clock_range_is_ignored),
 		TEST(idle_machine_that_recorded_something_is_certain),
 		TEST(idle_machine_that_recorded_nothing_is_likely),
+		TEST(kept_ram_file_of_ended_kernel_gets_no_advice),
 		TEST(idle_machine_with_unknown_frequency_is_likely),
 		TEST(silent_machine_is_not_busy),
 		TEST(machine_seen_running_is_busy),
