@@ -82,6 +82,14 @@ static void sleeps_far_longer_than_before_show_dead_timer(void **state)
 	why_says("its 10 earlier sleeps took at most 20.0 ms");
 }
 
+static void sleepers_beyond_the_fourth_are_counted(void **state)
+{
+	(void)state;
+	all_sleep(5, 20);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
+	why_says("1 more thread sleeps far longer than before");
+}
+
 /* Without registers, it is unknown whether the CPU could take an interrupt. */
 static void dead_timer_without_registers_is_possible(void **state)
 {
@@ -198,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(sleeps_far_longer_than_before_show_dead_timer),
+		TEST(sleepers_beyond_the_fourth_are_counted),
 		TEST(dead_timer_without_registers_is_possible),
 		TEST(deadlines_in_the_future_are_healthy),
 		TEST(too_few_sleepers_show_no_dead_timer),
