@@ -67,10 +67,31 @@ static int pass_by_itself(void *context, int ms)
 	return 0;
 }
 
+/*
+ * Looks at the machine once. *begin: time of the first look; *now: time of this one. Returns false if there
+ * is nothing more to see: the machine has moved since the first look, and *seconds is set to 0; or the kernel
+ * has ended; or the pulse cannot be read: then reading the rings fails later, with a message.
+ */
+static bool is_still(struct ktread_image *image, struct capture_watch *watch, double *begin, double *now,
+		     double *seconds)
+{
+	struct ktread_pulse pulse;
+
+	if (ktread_image_pulse(image, &pulse) != 0 || pulse.outcome != KTRX_OUTCOME_RUNNING)
+		return false;
+	*now = capture_now();
+	if (!watch->seen)
+		*begin = *now;
+	capture_watch_feed(watch, &pulse, *now);
+	if (watch->last_moved <= *begin)
+		return true;
+	*seconds = 0;
+	return false;
+}
+
 int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds)
 {
 	struct capture_watch watch = { 0 };
-	struct ktread_pulse pulse;
 	double begin = 0, now;
 	int error;
 
@@ -80,17 +101,8 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 	 * progress slowly.
 	 */
 	for (int past = 0, step = FIRST_MS;; past += step, step = past) {
-		/* If the pulse cannot be read, reading the rings fails later, with a message. */
-		if (ktread_image_pulse(image, &pulse) != 0 || pulse.outcome != KTRX_OUTCOME_RUNNING)
+		if (!is_still(image, &watch, &begin, &now, seconds))
 			return 0;
-		now = capture_now();
-		if (!watch.seen)
-			begin = now;
-		capture_watch_feed(&watch, &pulse, now);
-		if (watch.last_moved > begin) {
-			*seconds = 0;
-			return 0;
-		}
 		if (watch.idle)
 			return 0;
 		if (past >= CAPTURE_STILLNESS_MS)
@@ -108,21 +120,12 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds)
 {
 	struct capture_watch watch = { 0 };
-	struct ktread_pulse pulse;
 	double begin = 0, now;
 	int error = 0;
 
 	for (int past = 0, step = FIRST_MS; past <= CAPTURE_IDLE_MS && !error; past += step) {
-		if (ktread_image_pulse(image, &pulse) != 0 || pulse.outcome != KTRX_OUTCOME_RUNNING)
+		if (!is_still(image, &watch, &begin, &now, seconds))
 			return 0;
-		now = capture_now();
-		if (!watch.seen)
-			begin = now;
-		capture_watch_feed(&watch, &pulse, now);
-		if (watch.last_moved > begin) {
-			*seconds = 0;
-			return 0;
-		}
 		error = pass ? pass(context, step) : pass_by_itself(context, step);
 	}
 	return error;
