@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace bisect: the options and the result. host/hunt does the work. */
-#include "hunt/bisect.h"
+#include "hunt/hunt.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -13,7 +13,6 @@
 #include "cmd/options.h"
 #include "cmd/trace_args.h"
 #include "profile/profile.h"
-#include "profile/start.h"
 
 #define ANSWER_MS     10000
 #define DEFAULT_RATE  100u

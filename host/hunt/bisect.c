@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "bisect.h"
+#include "hunt.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/qemu_line.h"
 #include "capture/run.h"
 
 #define HUNT_TEXT	256u
@@ -130,5 +131,66 @@ void hunt_discard(const struct hunt *hunt, uint64_t seed);
 
 /* Writes the name of a file of the run: "FOLDER/seed-N.SUFFIX". */
 void hunt_name(const struct hunt_options *options, uint64_t seed, const char *suffix, char path[PATH_MAX]);
+
+/* ---- Smaller runs ---- */
+
+/*
+ * Looks for a smaller run that fails in the same way: with fewer CPUs, with no forced switches after an
+ * earlier time, and with an earlier end. Each smaller run that is reported was made and has failed. A still
+ * smaller run may exist, because the number of runs is limited.
+ */
+#define HUNT_MINIMISE_SEEDS 8u	/* number of seeds that are tried with each smaller number of CPUs */
+#define HUNT_MINIMISE_RUNS  66u /* largest number of runs for a kind of failure */
+
+/* What was found for a kind of failure. */
+struct hunt_smaller {
+	uint64_t runs;	      /* number of runs that were made to find the smaller run */
+	bool found;	      /* a smaller run was found; the members below describe it */
+	struct hunt_run run;  /* how the smaller run ended */
+	char trace[PATH_MAX]; /* its trace; "" if there is none */
+	unsigned cpus, were;  /* number of CPUs of this run, and of the first run; 0: unknown */
+	uint64_t deadline;    /* virtual time in ns at which the run is ended */
+	bool calmed;	      /* no switch is forced from `until` on */
+	uint64_t until;	      /* virtual time in ns */
+	/* the command line, if this run has another number of CPUs; otherwise empty */
+	struct capture_words words;
+};
+
+/*
+ * Searches for each kind of failure that the hunt has found, and stores the result in smaller[n] for
+ * hunt->kind[n]. The smaller run's trace is "FOLDER/seed-N-small.ktrx", with N the seed of the kind's first
+ * run. A signal ends the search, and is stored in hunt->signal; what was found before the signal remains
+ * valid. Requires: hunt_run() has returned 0 for this hunt.
+ */
+void hunt_minimise(struct hunt *hunt, struct hunt_smaller smaller[HUNT_KINDS]);
+void hunt_smaller_free(struct hunt_smaller *smaller);
+
+/* ---- Bisection ---- */
+
+/*
+ * Finds when a failure was decided. A run is repeated up to a virtual time and continued with other seeds. If
+ * all continuations fail in the same way, the failure no longer depends on the schedule from that time on.
+ */
+struct bisect {
+	const struct hunt_options *options; /* `run`, `self`, `folder` and `jobs` are used */
+	uint64_t runs;			    /* number of continuations from each time */
+	/* Called with each result. */
+	void (*step)(void *context, uint64_t time, uint64_t failed, uint64_t runs);
+	void *context;
+	/* Results. */
+	struct hunt_kind failure; /* how the run fails */
+	uint64_t from;		  /* all continuations from this time (in ns) on fail */
+	/* at least one continuation from this time on does not fail; 0 if all continuations from 0 fail */
+	uint64_t before;
+	uint64_t before_failed; /* number of continuations from `before` that fail */
+	int signal;		/* signal that ended the search; 0: none */
+	char error[HUNT_ERROR];
+};
+
+/*
+ * Repeats the run of options->run.schedule, and then searches. Returns 0; 1 if the run does not fail; or a
+ * negative error with bisect->error.
+ */
+int bisect_run(struct bisect *bisect);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "minimise.h"
+#include "hunt.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,13 +3,61 @@
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
+#include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/output.h"
 #include "profile/names.h"
 #include "profile/target.h"
-#include "profile/tree.h"
+
+/* ---- Stacks ---- */
+
+/* Counts stacks: a tree whose root is the outermost caller. Its size is bounded. */
+/* maximum number of nodes; stacks that need more nodes are counted at the deepest node that exists */
+#define PROFILE_NODES_MOST (1u << 18)
+
+struct profile_node {
+	uint32_t id;		      /* number by which the caller identifies a frame */
+	uint32_t parent, child, next; /* index of the parent, a child or a sibling; 0: none */
+	uint64_t self;		      /* number of samples in this frame itself */
+	/* number of samples in this frame or in the frames that it called; set by profile_tree_sum() */
+	uint64_t total;
+};
+
+/* An empty tree is all zeros. Node 0 is the root, which is no frame. */
+struct profile_tree {
+	struct profile_node *node;
+	uint32_t count, room;
+	/* number of samples whose stacks were cut, because the tree was full or memory was short */
+	uint64_t cut;
+};
+
+/* Counts a stack. `id`: the ids of its frames, the outermost first. */
+void profile_tree_add(struct profile_tree *tree, const uint32_t *id, uint32_t count);
+/* Sets `total` in all nodes. */
+void profile_tree_sum(struct profile_tree *tree);
+void profile_tree_free(struct profile_tree *tree);
+
+/*
+ * Number of samples of a frame, wherever it is in the tree. A recursive function is counted once for each
+ * sample.
+ */
+struct profile_frame {
+	uint32_t id;
+	uint64_t self, total;
+};
+
+/*
+ * Lists the frames of the tree. Those with the largest number of samples in themselves come first. Requires:
+ * profile_tree_sum() was called. Returns the number of frames, with *frames for the caller to free; 0 with
+ * *frames NULL if memory is short or the tree is empty.
+ */
+uint32_t profile_tree_frames(const struct profile_tree *tree, struct profile_frame **frames);
+
+/* ---- Profiles ---- */
 
 /* Ids of frames that are not functions of the kernel's file. */
 #define PROFILE_ID_UNKNOWN UINT32_MAX	    /* code of the kernel that has no name */
@@ -32,6 +80,26 @@ struct profile {
 /* Counts what profile_target_sample() has read. */
 void profile_count(struct profile *profile, const struct profile_target *target);
 void profile_free(struct profile *profile);
+
+/* ---- A QEMU that is started to be profiled ---- */
+
+struct profile_child {
+	pid_t pid;	    /* process id of QEMU; 0: QEMU was not started, or has ended */
+	char directory[64]; /* private directory; "": none */
+	char qmp[PATH_MAX]; /* path of QEMU's QMP socket */
+	bool starts;	    /* QEMU waits until the profiler starts the guest */
+};
+
+/*
+ * Starts QEMU with a QMP socket. `command`: QEMU's program and options. `mask`: the signals that are blocked
+ * in QEMU. The caller calls profile_child_end() in any case. Returns 0, or an error (capture/error.h): the
+ * program is not QEMU, or cannot be started.
+ */
+int profile_child_start(struct profile_child *child, char *const *command, const sigset_t *mask);
+/* Waits until the QMP socket exists. Returns 0, or an error if QEMU ends before that. */
+int profile_child_await(struct profile_child *child);
+/* Waits until QEMU has ended, and removes the directory. A QEMU that does not end in time is killed. */
+void profile_child_end(struct profile_child *child);
 
 /* ---- Sampling ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "profile/start.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <stdio.h>

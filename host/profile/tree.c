@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "profile/tree.h"
+#include "profile/profile.h"
 
 #include <stdlib.h>
 

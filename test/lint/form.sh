@@ -16,8 +16,8 @@ else
 	skip "clang-format agrees" "clang-format is not installed"
 fi
 
-xargs wc -l <"$tmp/c" | awk '$2 != "total" && $1 > 800 { print $2 " " $1 }' >"$tmp/long"
-check "no file is longer than 800 lines: $(head -n 3 "$tmp/long")" test ! -s "$tmp/long"
+xargs wc -l <"$tmp/c" | awk '$2 != "total" && $1 > 600 { print $2 " " $1 }' >"$tmp/long"
+check "no file is longer than 600 lines: $(head -n 3 "$tmp/long")" test ! -s "$tmp/long"
 
 printf '%0110d\n%0111d\n\t%0102d\n1234567\t%0102d\n\t%0103d\n%0109d\303\244\n%0110d\303\244\n' 0 0 0 0 0 0 0 >"$tmp/sample"
 equal "lines that are too wide are found" "2 5 7" \

@@ -63,6 +63,7 @@ UNIT_WITH_schedule_frames := host/schedule/frames.c
 UNIT_WITH_schedule_ends := host/schedule/ends.c host/plugin/a64.c host/plugin/x86.c
 UNIT_WITH_why := why_support why_property script elf_file
 UNIT_WITH_why_cpus := $(UNIT_WITH_why) why_cpus
+UNIT_WITH_why_ends := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_interrupts := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_kept_cpu := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_late := $(UNIT_WITH_why) why_overdue

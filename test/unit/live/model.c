@@ -403,46 +403,6 @@ static void slots_of_a_second_boot_are_not_overestimated(void **state)
 	free(text);
 }
 
-/* A CPU hangs in an interrupt handler before its first timer tick has ended. */
-static void hang_before_the_first_heartbeat_is_stuck(void **state)
-{
-	const uint64_t second = 1000000000;
-	struct ktrx_cpu row = { .mode = KTRX_MODE_IDLE, .online = 1, .nesting = 1, .now = 5 };
-	struct live_cpu cpu = { 0 };
-
-	(void)state;
-	live_cpu_sample(&cpu, &row, false, 0, second);
-	row.now = 6;
-	live_cpu_sample(&cpu, &row, false, 0, 2 * second);
-	assert_true(cpu.stuck < 0.1);
-	live_cpu_sample(&cpu, &row, false, 0, 3 * second);
-	assert_true(cpu.stuck > 0.9);
-	assert_int_equal(cpu.now, LIVE_STUCK);
-	row.nesting = 0;
-	live_cpu_sample(&cpu, &row, false, 0, 5 * second);
-	assert_true(cpu.stuck < 0.1);
-	/* a CPU without heartbeats in kernel mode may be computing, so it does not count as stuck */
-	row.mode = KTRX_MODE_KERNEL;
-	live_cpu_sample(&cpu, &row, false, 0, 9 * second);
-	assert_true(cpu.stuck < 0.1);
-}
-
-/* The counters of CPUs may differ, so an old timestamp alone does not make a CPU stuck. */
-static void cpu_with_an_old_timestamp_is_not_stuck(void **state)
-{
-	const uint64_t second = UINT64_C(1000000000);
-	struct ktrx_cpu row = { .online = 1, .heartbeats = 1, .mode = KTRX_MODE_KERNEL, .now = 5 };
-	struct live_cpu cpu = { 0 };
-
-	(void)state;
-	live_cpu_sample(&cpu, &row, true, 60 * second, second);
-	assert_true(cpu.stuck < 0.1);
-	row.heartbeats = 2;
-	live_cpu_sample(&cpu, &row, true, 60 * second, 2 * second);
-	live_cpu_sample(&cpu, &row, true, 60 * second, 4 * second);
-	assert_true(cpu.stuck > 1.9 && cpu.stuck < 2.1);
-}
-
 /*
  * CPU 2 made no progress for 5 s before `ktrace live` began: its newest timestamp is 5 s older than that of
  * CPU 0.
@@ -488,24 +448,6 @@ static void newest_of_many_threads_are_known(void **state)
 	assert_int_equal(list[0].object, 0x88);
 	live_waits_close(waits);
 	script_end();
-}
-
-static void bar_is_proportional_to_shares(void **state)
-{
-	struct live_cpu cpu = { .share = { 0.25, 0.5, 0, 0.25 } };
-	uint8_t share[20];
-	char text[21] = "";
-
-	(void)state;
-	live_bar(&cpu, text, share, 20);
-	assert_string_equal(text, "uuuuukkkkkkkkkk.....");
-	assert_int_equal(share[4], LIVE_USER);
-	assert_int_equal(share[5], LIVE_KERNEL);
-	live_bar(&cpu, text, share, 3);
-	assert_memory_equal(text, "uk.", 3);
-	cpu.share[LIVE_USER] = cpu.share[LIVE_KERNEL] = cpu.share[LIVE_IDLE] = 0;
-	live_bar(&cpu, text, share, 20);
-	assert_string_equal(text, "                    ");
 }
 
 /* A page, and what is selected on it. */
@@ -633,14 +575,11 @@ int main(void)
 		cmocka_unit_test(tail_shows_matching_events),
 		cmocka_unit_test(tail_names_threads),
 		cmocka_unit_test(new_guest_starts_without_values),
-		cmocka_unit_test(bar_is_proportional_to_shares),
 		cmocka_unit_test(pages_of_all_sizes_fit),
 		cmocka_unit_test(short_interrupt_of_an_idle_cpu_is_not_overestimated),
 		cmocka_unit_test(backlog_does_not_raise_the_rate),
 		cmocka_unit_test(interrupts_before_following_do_not_count),
 		cmocka_unit_test(slots_of_a_second_boot_are_not_overestimated),
-		cmocka_unit_test(hang_before_the_first_heartbeat_is_stuck),
-		cmocka_unit_test(cpu_with_an_old_timestamp_is_not_stuck),
 		cmocka_unit_test(time_stuck_includes_the_time_before_live_began),
 		cmocka_unit_test(newest_of_many_threads_are_known),
 		cmocka_unit_test(tables_override_events),

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "profile/tree.h"
+#include "profile/profile.h"
 
 static void add(struct profile_tree *tree, const char *letters)
 {

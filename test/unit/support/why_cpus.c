@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "unit/support/why_cpus.h"
 
+#include <stdio.h>
+
 #include "ktrx/slot.h"
 #include "unit/support/script.h"
 #include "unit/support/why_support.h"
@@ -75,4 +77,36 @@ void why_ticks(uint64_t from, uint64_t to, uint32_t cpu, uint32_t thread, uint64
 void why_runs_on(uint32_t cpu, uint64_t stamp, uint32_t from, uint32_t to)
 {
 	script_event(SWITCH, stamp, cpu, from, V(from), V(to), V(from == WORKER ? 2 : 0));
+}
+
+void why_spins_until(uint64_t end, uint64_t low, uint64_t high)
+{
+	why_ticks(10 * MS, end, 0, IDLE0, KERNEL);
+	why_runs_on(1, 5 * MS, IDLE1, WORKER);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_cpu(1)->mode = high > 2 * KERNEL ? KTRX_MODE_USER : KTRX_MODE_KERNEL;
+	script_cpu(1)->user_exits = script_cpu(1)->user_enters = 1;
+	script_event(CALL, 6 * MS, 1, WORKER, V(1));
+	script_event(RETURN, 7 * MS, 1, WORKER, V(1), V(0));
+	for (uint64_t stamp = 10 * MS; stamp <= end; stamp += 20 * MS) {
+		why_tick(stamp, 1, WORKER, low);
+		why_tick(stamp + 10 * MS, 1, WORKER, high);
+	}
+}
+
+void why_spins_at(uint64_t low, uint64_t high)
+{
+	why_spins_until(2500 * MS, low, high);
+}
+
+void why_stops_with(uint16_t machine, const char *flags)
+{
+	static char registers[128];
+
+	why_ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 50 * MS, 1, WORKER, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_info()->machine = machine;
+	snprintf(registers, sizeof(registers), "cpu 1 pc=100040 sp=2000 %s\nstack 1 100050\n", flags);
+	script_info()->registers = registers;
 }

@@ -40,5 +40,17 @@ void why_tick(uint64_t stamp, uint32_t cpu, uint32_t thread, uint64_t ip);
 void why_ticks(uint64_t from, uint64_t to, uint32_t cpu, uint32_t thread, uint64_t ip);
 /* Switches the CPU from one thread to another. */
 void why_runs_on(uint32_t cpu, uint64_t stamp, uint32_t from, uint32_t to);
+/*
+ * CPU 1 runs WORKER, which has finished a system call and records nothing more until time `end`. The ticks of
+ * the CPU interrupt it at address `low` and address `high` in turns.
+ */
+void why_spins_until(uint64_t end, uint64_t low, uint64_t high);
+/* The same until 2.5 s. */
+void why_spins_at(uint64_t low, uint64_t high);
+/*
+ * CPU 1 runs WORKER, and its ticks have stopped. `machine`: ELF e_machine. `flags`: the register that has the
+ * mask of interrupts, as the registers of a CPU name it.
+ */
+void why_stops_with(uint16_t machine, const char *flags);
 
 #endif

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Tests findings about CPUs without progress: spins, livelocks, sleeps with a spinlock. Also tests kernels
- * that end: panics, resets.
- */
+/* Tests findings about CPUs without progress: spins, livelocks, sleeps with a spinlock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <cmocka.h>
 
 #include <elf.h>
@@ -20,30 +16,10 @@
 
 /* ---- Spinning ------------------------------------------------------------------------------------ */
 
-static void spins_until(uint64_t end, uint64_t low, uint64_t high)
-{
-	why_ticks(10 * MS, end, 0, IDLE0, KERNEL);
-	why_runs_on(1, 5 * MS, IDLE1, WORKER);
-	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
-	script_cpu(1)->mode = high > 2 * KERNEL ? KTRX_MODE_USER : KTRX_MODE_KERNEL;
-	script_cpu(1)->user_exits = script_cpu(1)->user_enters = 1;
-	script_event(CALL, 6 * MS, 1, WORKER, V(1));
-	script_event(RETURN, 7 * MS, 1, WORKER, V(1), V(0));
-	for (uint64_t stamp = 10 * MS; stamp <= end; stamp += 20 * MS) {
-		why_tick(stamp, 1, WORKER, low);
-		why_tick(stamp + 10 * MS, 1, WORKER, high);
-	}
-}
-
-static void spins_at(uint64_t low, uint64_t high)
-{
-	spins_until(2500 * MS, low, high);
-}
-
 static void program_in_small_loop_spins(void **state)
 {
 	(void)state;
-	spins_at(PROGRAM, PROGRAM + 8);
+	why_spins_at(PROGRAM, PROGRAM + 8);
 	assert_int_equal(why_judge()->verdict, WHY_USER_SPIN);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("thread 5 (worker) spins in user mode on CPU 1");
@@ -54,7 +30,7 @@ static void program_in_small_loop_spins(void **state)
 static void one_second_in_loop_is_only_possible(void **state)
 {
 	(void)state;
-	spins_until(1500 * MS, KERNEL + 4, KERNEL + 16);
+	why_spins_until(1500 * MS, KERNEL + 4, KERNEL + 16);
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 1);
 	why_says("take another trace later");
@@ -63,7 +39,7 @@ static void one_second_in_loop_is_only_possible(void **state)
 static void large_loop_is_only_possible(void **state)
 {
 	(void)state;
-	spins_at(PROGRAM, PROGRAM + 64);
+	why_spins_at(PROGRAM, PROGRAM + 64);
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 	assert_int_equal(why_count(WHY_USER_SPIN), 1);
 }
@@ -72,7 +48,7 @@ static void large_loop_is_only_possible(void **state)
 static void waiting_thread_does_not_spin(void **state)
 {
 	(void)state;
-	spins_at(KERNEL + 4, KERNEL + 16);
+	why_spins_at(KERNEL + 4, KERNEL + 16);
 	why_waits(script_holder(WORKER + 1), KTRX_WAIT_SPIN, LOCK_A, "call of all CPUs", 500 * MS);
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
@@ -80,14 +56,14 @@ static void waiting_thread_does_not_spin(void **state)
 static void program_in_varying_code_does_not_spin(void **state)
 {
 	(void)state;
-	spins_at(PROGRAM, PROGRAM + 0x2000);
+	why_spins_at(PROGRAM, PROGRAM + 0x2000);
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
 static void kernel_thread_in_small_loop_spins(void **state)
 {
 	(void)state;
-	spins_at(KERNEL + 4, KERNEL + 16);
+	why_spins_at(KERNEL + 4, KERNEL + 16);
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
 	why_says("thread 5 (worker) spins in the kernel on CPU 1, at 0x100010");
 }
@@ -95,7 +71,7 @@ static void kernel_thread_in_small_loop_spins(void **state)
 static void spin_begins_after_gap(void **state)
 {
 	(void)state;
-	spins_at(PROGRAM, PROGRAM + 8);
+	why_spins_at(PROGRAM, PROGRAM + 8);
 	script_event(OTHER, 2300 * MS, 0, IDLE0)->lost = 3;
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
@@ -126,7 +102,7 @@ static void ticks_of_previous_thread_do_not_count(void **state)
 static void thread_with_events_does_not_spin(void **state)
 {
 	(void)state;
-	spins_at(KERNEL + 4, KERNEL + 16);
+	why_spins_at(KERNEL + 4, KERNEL + 16);
 	script_event(OTHER, 2490 * MS, 1, WORKER);
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
@@ -145,24 +121,11 @@ static void registers_show_spin_with_interrupts_disabled(void **state)
 	why_says("called from 0x100050");
 }
 
-/* CPU 1 runs a thread, and its ticks have stopped. `flags`: the register that has the mask of interrupts. */
-static void stops_with(uint16_t machine, const char *flags)
-{
-	static char registers[128];
-
-	why_ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
-	why_ticks(10 * MS, 50 * MS, 1, WORKER, KERNEL);
-	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
-	script_info()->machine = machine;
-	snprintf(registers, sizeof(registers), "cpu 1 pc=100040 sp=2000 %s\nstack 1 100050\n", flags);
-	script_info()->registers = registers;
-}
-
 /* The kernel does not call the hook for interrupts. */
 static void masked_interrupts_in_registers_show_spin(void **state)
 {
 	(void)state;
-	stops_with(EM_X86_64, "flags=46 cs=8");
+	why_stops_with(EM_X86_64, "flags=46 cs=8");
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
 	why_says("thread 5 (worker) spins in the kernel with interrupts disabled on CPU 1, at 0x100040");
 }
@@ -170,101 +133,29 @@ static void masked_interrupts_in_registers_show_spin(void **state)
 static void masked_irqs_in_pstate_show_spin(void **state)
 {
 	(void)state;
-	stops_with(EM_AARCH64, "pstate=400003c5");
+	why_stops_with(EM_AARCH64, "pstate=400003c5");
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
 }
 
 static void interrupts_off_in_both_modes_of_riscv_show_spin(void **state)
 {
 	(void)state;
-	stops_with(EM_RISCV, "mstatus=a00000000");
+	why_stops_with(EM_RISCV, "mstatus=a00000000");
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
 }
 
 static void riscv_kernel_of_unknown_mode_is_not_known_to_spin(void **state)
 {
 	(void)state;
-	stops_with(EM_RISCV, "mstatus=a00000008");
+	why_stops_with(EM_RISCV, "mstatus=a00000008");
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
-}
-
-static const struct elf_file_section kernel_sections[] = {
-	{ ".text", 0x100000, 0x1000, ELF_FILE_CODE },
-	{ ".data", 0x101000, 0x1000, ELF_FILE_DATA },
-	{ NULL, 0, 0, 0 },
-};
-static struct elf_file_symbol kernel_symbols[] = {
-	{ "halt", 0x100030, 0x20, STT_FUNC, 1 },
-	{ "stop", 0x100060, 0x20, STT_FUNC, 1 },
-	{ "open_device", 0x100080, 0x40, STT_FUNC, 1 },
-	{ "ktrace_root", 0x101000, 0x200, STT_OBJECT, 2 },
-	{ NULL, 0, 0, 0, 0 },
-};
-
-/* A CPU stops with interrupts disabled in a function with this name, which open_device() has called. */
-static void stops_in(const char *function)
-{
-	const struct elf_file kernel = { EM_X86_64, ET_EXEC, kernel_sections, kernel_symbols };
-
-	kernel_symbols[1].name = function;
-	stops_with(EM_X86_64, "flags=46 cs=8");
-	script_info()->self = 0x101000;
-	script_info()->registers = "cpu 1 pc=100040 sp=2000 flags=46 cs=8\nstack 1 100064 100090\n";
-	why_kernel_file(&kernel);
-}
-
-/* The kernel does not call ktrace_panic(). */
-static void functions_for_panics_are_known_by_name(void **state)
-{
-	static const char *const names[] = { "panic",	    "kernel_panic", "assert_fail",  "__assert",
-					     "KernelPanic", "do_oops",	    "die_if_kernel" };
-
-	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
-		stops_in(names[n]);
-		assert_int_equal(why_judge()->verdict, WHY_PANIC);
-		assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-		why_says("thread 5 (worker) has stopped in");
-		why_says("called from open_device+0x10");
-		why_says("to be more certain: call ktrace_panic()");
-		why_teardown(state);
-		why_cpus_begin(state);
-	}
-}
-
-static void other_names_are_no_panic(void **state)
-{
-	static const char *const names[] = { "stop", "diet", "data_abort", "asserted", "panics" };
-
-	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
-		stops_in(names[n]);
-		assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
-		why_teardown(state);
-		why_cpus_begin(state);
-	}
-}
-
-/* The function for panics is an endless loop, and the CPU takes interrupts. */
-static void loop_in_panic_function_is_a_panic(void **state)
-{
-	const struct elf_file kernel = { EM_X86_64, ET_EXEC, kernel_sections, kernel_symbols };
-
-	(void)state;
-	kernel_symbols[1].name = "panic";
-	spins_at(0x100064, 0x100064);
-	script_info()->machine = EM_X86_64;
-	script_info()->self = 0x101000;
-	script_info()->registers = "cpu 1 pc=100064 sp=2000 flags=246 cs=8\nstack 1 100090\n";
-	why_kernel_file(&kernel);
-	assert_int_equal(why_judge()->verdict, WHY_PANIC);
-	why_says("thread 5 (worker) has stopped in panic() on CPU 1");
-	why_says("called from open_device+0x10");
 }
 
 /* The hook reports that interrupts are disabled, but the kernel enabled them without calling it. */
 static void enabled_interrupts_in_registers_refute_spin(void **state)
 {
 	(void)state;
-	stops_with(EM_AARCH64, "pstate=40000345");
+	why_stops_with(EM_AARCH64, "pstate=40000345");
 	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
@@ -358,7 +249,7 @@ static void recording_cpu_with_interrupts_disabled_does_not_spin(void **state)
 static void cpu_that_waits_for_lock_is_no_kernel_spin(void **state)
 {
 	(void)state;
-	spins_at(KERNEL + 4, KERNEL + 16);
+	why_spins_at(KERNEL + 4, KERNEL + 16);
 	why_waits(script_holder(KTRX_HOLDER_CPU | 1), KTRX_WAIT_SPIN, LOCK_A, "aye", 500 * MS);
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
@@ -489,104 +380,6 @@ static void broken_release_is_no_sleep(void **state)
 	assert_int_equal(why_count(WHY_SLEEP_IN_ATOMIC), 0);
 }
 
-/* ---- Panics and resets --------------------------------------------------------------------------- */
-
-static void panics(const char *message)
-{
-	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
-	script_event(PANIC, 1001 * MS, 1, WORKER, message);
-	script_info()->outcome = KTRX_OUTCOME_PANIC;
-}
-
-static void panic_shows_escaped_message(void **state)
-{
-	(void)state;
-	panics("out of \033pages");
-	assert_int_equal(why_judge()->verdict, WHY_PANIC);
-	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
-	why_says("the kernel panicked on CPU 1, in thread 5 (worker)");
-	why_says("its message: out of \\x1bpages");
-}
-
-static void panic_outcome_without_event_is_reported(void **state)
-{
-	(void)state;
-	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
-	script_info()->outcome = KTRX_OUTCOME_PANIC;
-	assert_int_equal(why_judge()->verdict, WHY_PANIC);
-	assert_int_equal(why_judge()->actors, 0);
-}
-
-static void null_function_pointer_is_recognized(void **state)
-{
-	(void)state;
-	script_event(FAULT, 1000 * MS, 1, WORKER, V(0), V(0));
-	panics("cannot execute 0x0");
-	assert_int_equal(why_judge()->verdict, WHY_PANIC);
-	why_says("a null function pointer was called on CPU 1");
-}
-
-/* The panic stopped the recording, and another CPU continued to run. */
-static void null_function_pointer_is_recognized_before_a_stop(void **state)
-{
-	(void)state;
-	script_event(FAULT, 1000 * MS, 1, WORKER, V(0), V(0));
-	panics("cannot execute 0x0");
-	script_info()->stopped = 1;
-	script_cpu(0)->now = 5000 * MS;
-	assert_int_equal(why_judge()->verdict, WHY_PANIC);
-	why_says("a null function pointer was called on CPU 1");
-}
-
-static void message_shows_stack_overflow(void **state)
-{
-	(void)state;
-	panics("Stack overflow in worker");
-	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
-}
-
-static void registers_show_stack_overflow(void **state)
-{
-	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
-
-	(void)state;
-	worker->stack_low = 0x8000;
-	worker->stack_high = 0xc000;
-	panics("double fault");
-	script_info()->registers = "cpu 1 pc=100040 sp=7f80\nstack 1 100050 100050 100050 100060\n";
-	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
-	why_says("the lowest address of its stack is 0x8000, and the stack pointer is 0x7f80");
-	why_says("called from 0x100050, at least 3 times");
-}
-
-static void a_reset(uint16_t machine)
-{
-	script_info()->machine = machine;
-	script_info()->note = "ended: the guest reset (or triple-faulted)\nreset: yes\n";
-	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
-	why_runs_on(1, 5 * MS, IDLE1, WORKER);
-	script_event(OTHER, 1000 * MS, 1, WORKER);
-	script_cpu(1)->mode = KTRX_MODE_KERNEL;
-}
-
-static void unreported_reset_is_triple_fault(void **state)
-{
-	(void)state;
-	a_reset(EM_X86_64);
-	assert_int_equal(why_judge()->verdict, WHY_TRIPLE_FAULT);
-	why_says("CPU 1 ran thread 5 (worker); its last event was");
-	/* only CPU 1 counts: CPU 0 idles, and the CPUs with higher numbers never started */
-	assert_int_equal(why_judge()->actors, 1);
-	assert_string_equal(why_judge()->base.advice, "");
-}
-
-static void reset_of_other_architecture_is_no_triple_fault(void **state)
-{
-	(void)state;
-	a_reset(EM_AARCH64);
-	assert_int_equal(why_count(WHY_TRIPLE_FAULT), 0);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
 
 int main(void)
@@ -606,9 +399,6 @@ int main(void)
 		TEST(masked_irqs_in_pstate_show_spin),
 		TEST(interrupts_off_in_both_modes_of_riscv_show_spin),
 		TEST(riscv_kernel_of_unknown_mode_is_not_known_to_spin),
-		TEST(functions_for_panics_are_known_by_name),
-		TEST(other_names_are_no_panic),
-		TEST(loop_in_panic_function_is_a_panic),
 		TEST(enabled_interrupts_in_registers_refute_spin),
 		TEST(idle_cpu_with_masked_irqs_does_not_spin),
 		TEST(half_second_with_interrupts_disabled_is_no_spin),
@@ -625,14 +415,6 @@ int main(void)
 		TEST(thread_waits_for_lock_left_by_sleeper_on_its_cpu),
 		TEST(old_sleep_without_lock_is_only_possible),
 		TEST(broken_release_is_no_sleep),
-		TEST(panic_shows_escaped_message),
-		TEST(panic_outcome_without_event_is_reported),
-		TEST(null_function_pointer_is_recognized),
-		TEST(null_function_pointer_is_recognized_before_a_stop),
-		TEST(message_shows_stack_overflow),
-		TEST(registers_show_stack_overflow),
-		TEST(unreported_reset_is_triple_fault),
-		TEST(reset_of_other_architecture_is_no_triple_fault),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests what `ktrace live` shows of a single CPU: whether it is stuck, and the bar of its shares. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "live/page.h"
+
+/* A CPU hangs in an interrupt handler before its first timer tick has ended. */
+static void hang_before_the_first_heartbeat_is_stuck(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct ktrx_cpu row = { .mode = KTRX_MODE_IDLE, .online = 1, .nesting = 1, .now = 5 };
+	struct live_cpu cpu = { 0 };
+
+	(void)state;
+	live_cpu_sample(&cpu, &row, false, 0, second);
+	row.now = 6;
+	live_cpu_sample(&cpu, &row, false, 0, 2 * second);
+	assert_true(cpu.stuck < 0.1);
+	live_cpu_sample(&cpu, &row, false, 0, 3 * second);
+	assert_true(cpu.stuck > 0.9);
+	assert_int_equal(cpu.now, LIVE_STUCK);
+	row.nesting = 0;
+	live_cpu_sample(&cpu, &row, false, 0, 5 * second);
+	assert_true(cpu.stuck < 0.1);
+	/* a CPU without heartbeats in kernel mode may be computing, so it does not count as stuck */
+	row.mode = KTRX_MODE_KERNEL;
+	live_cpu_sample(&cpu, &row, false, 0, 9 * second);
+	assert_true(cpu.stuck < 0.1);
+}
+
+/* The counters of CPUs may differ, so an old timestamp alone does not make a CPU stuck. */
+static void cpu_with_an_old_timestamp_is_not_stuck(void **state)
+{
+	const uint64_t second = UINT64_C(1000000000);
+	struct ktrx_cpu row = { .online = 1, .heartbeats = 1, .mode = KTRX_MODE_KERNEL, .now = 5 };
+	struct live_cpu cpu = { 0 };
+
+	(void)state;
+	live_cpu_sample(&cpu, &row, true, 60 * second, second);
+	assert_true(cpu.stuck < 0.1);
+	row.heartbeats = 2;
+	live_cpu_sample(&cpu, &row, true, 60 * second, 2 * second);
+	live_cpu_sample(&cpu, &row, true, 60 * second, 4 * second);
+	assert_true(cpu.stuck > 1.9 && cpu.stuck < 2.1);
+}
+
+static void bar_is_proportional_to_shares(void **state)
+{
+	struct live_cpu cpu = { .share = { 0.25, 0.5, 0, 0.25 } };
+	uint8_t share[20];
+	char text[21] = "";
+
+	(void)state;
+	live_bar(&cpu, text, share, 20);
+	assert_string_equal(text, "uuuuukkkkkkkkkk.....");
+	assert_int_equal(share[4], LIVE_USER);
+	assert_int_equal(share[5], LIVE_KERNEL);
+	live_bar(&cpu, text, share, 3);
+	assert_memory_equal(text, "uk.", 3);
+	cpu.share[LIVE_USER] = cpu.share[LIVE_KERNEL] = cpu.share[LIVE_IDLE] = 0;
+	live_bar(&cpu, text, share, 20);
+	assert_string_equal(text, "                    ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hang_before_the_first_heartbeat_is_stuck),
+		cmocka_unit_test(cpu_with_an_old_timestamp_is_not_stuck),
+		cmocka_unit_test(bar_is_proportional_to_shares),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
