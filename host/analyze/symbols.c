@@ -508,3 +508,11 @@ unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *addr
 	}
 	return found;
 }
+
+int symbols_frame(const struct symbols *symbols, uint16_t machine, uint64_t address,
+		  struct symbols_frame *frame)
+{
+	if (!symbols || as_linked(symbols, address, &address) != 0)
+		return -1;
+	return symbols_file_frame(&symbols->file, machine, address, frame);
+}

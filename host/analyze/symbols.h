@@ -17,6 +17,7 @@
 #ifndef ANALYZE_SYMBOLS_H
 #define ANALYZE_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -95,6 +96,27 @@ int symbols_has_code(const struct symbols *symbols, uint64_t address);
  * Returns whether the file is of another build than the traced kernel. Viewers mark names from such a file.
  */
 int symbols_doubtful(const struct symbols *symbols);
+
+/* ---- Frames ---- */
+
+/*
+ * Where a function has stored the registers of its caller, while the CPU is at one address. CFA: DWARF's
+ * name for the caller's stack pointer.
+ */
+struct symbols_frame {
+	bool by_frame; /* the CFA is the frame pointer plus `cfa`; otherwise the stack pointer plus `cfa` */
+	bool is_outermost; /* the function has no caller */
+	bool back_stored;  /* the return address is at CFA + `back`; otherwise it is in the link register */
+	bool frame_stored; /* the frame pointer is at CFA + `frame`; otherwise it has not changed */
+	int64_t cfa, back, frame;
+};
+
+/*
+ * Reads the call frame information of the file for an address of the running kernel. `machine`: ELF
+ * e_machine. Returns 0; or -1 if there is none, or if struct symbols_frame cannot express it.
+ */
+int symbols_frame(const struct symbols *symbols, uint16_t machine, uint64_t address,
+		  struct symbols_frame *frame);
 
 /* ---- Readable names ---- */
 

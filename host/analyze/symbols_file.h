@@ -7,6 +7,8 @@
 #include <gelf.h>
 #include <stdint.h>
 
+#include "analyze/symbols.h"
+
 /* The addresses of a kernel's ELF file, and which of them are code. All addresses are as linked. */
 
 #define SYMBOLS_SEGMENTS 32u /* maximum number of segments of a file; further ones are ignored */
@@ -75,5 +77,13 @@ void symbols_file_close(struct symbols_file *file);
  * without a check.
  */
 Dwarf_Die *symbols_file_next_unit(const struct symbols_file *file, Dwarf_Die *unit, Dwarf_Addr *bias);
+
+/*
+ * Reads the file's call frame information (.debug_frame, .eh_frame) for an address as linked. `machine`: ELF
+ * e_machine. Returns 0; or -1 if the file has none for this address, or if it cannot be expressed by struct
+ * symbols_frame.
+ */
+int symbols_file_frame(const struct symbols_file *file, uint16_t machine, uint64_t address,
+		       struct symbols_frame *frame);
 
 #endif

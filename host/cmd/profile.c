@@ -56,7 +56,7 @@ static const struct options_syntax syntax = {
 	.about =
 		"Shows in which functions a guest spends its time. Halts the guest about 100 times a second, "
 		"and reads the registers and the stack of each CPU. The kernel does not need ktrace, but "
-		"must have frame pointers (-fno-omit-frame-pointer). Ends with QEMU, after --seconds or "
+		"must be compiled with -g or -fno-omit-frame-pointer. Ends with QEMU, after --seconds or "
 		"--samples, or at Ctrl-C, and prints what was sampled. Architectures: x86_64, aarch64, "
 		"riscv64.",
 	.lists = { rows },
@@ -154,7 +154,7 @@ static int report(struct profile_command *command)
 /* ---- Sampling ------------------------------------------------------------------------------------ */
 
 /* Opens the kernel's file. Fails only if the user named a file that cannot be used. */
-static int open_names(struct profile_command *command, const struct profile_target *target)
+static int open_names(struct profile_command *command, struct profile_target *target)
 {
 	const char *path = command->kernel ? command->kernel : profile_target_kernel(target), *why;
 
@@ -163,8 +163,10 @@ static int open_names(struct profile_command *command, const struct profile_targ
 				"the kernel's file is unknown: functions have no names (--kernel FILE)");
 		return 0;
 	}
-	if (profile_names_open(&command->profile.names, path, profile_target_machine(target), &why) == 0)
+	if (profile_names_open(&command->profile.names, path, profile_target_machine(target), &why) == 0) {
+		profile_target_set_frames(target, profile_names_frame, command->profile.names);
 		return 0;
+	}
 	command_message(command->name, command->kernel ? "%s" : "%s: functions have no names (--kernel FILE)",
 			why);
 	return command->kernel ? EXIT_BAD_INPUT : 0;

@@ -299,17 +299,17 @@ static int explain_outside(const struct why *why)
 	struct findings findings = { 0 };
 	struct profile_names *names = NULL;
 	struct base_output out;
-	const char *reason, *elf;
+	const char *reason;
 	int status, error;
 
 	command_message(why->args.name,
 			"no ktrace in the guest's memory: sampling the registers of its CPUs");
-	if (observe_take(&observe, why->peer, ANSWER_MS) != 0) {
+	if (observe_take(&observe, why->peer, ANSWER_MS, why->options.elf, &names, &reason) != 0) {
 		command_message(why->args.name, "%s", capture_message());
+		profile_names_close(names);
 		return EXIT_BAD_INPUT;
 	}
-	elf = why->options.elf ? why->options.elf : observe.kernel;
-	if (*elf && profile_names_open(&names, elf, observe.machine, &reason) != 0)
+	if (!names && reason)
 		command_message(why->args.name, "%s", reason);
 	observe_judge(&findings, &observe, names);
 	status = findings.marks[FINDING_WRONG] ? EXPLAIN_PROBLEM : EXPLAIN_UNKNOWN;

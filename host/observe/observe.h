@@ -68,9 +68,13 @@ struct observe {
 bool observe_add(struct observe *observe, const char *printed);
 /*
  * Samples the guest of the QEMU that listens on a QMP socket. Takes at least OBSERVE_SAMPLES samples, and
- * continues until each CPU that is not halted has run for a second. Returns 0 or an error (capture/error.h).
+ * continues until each CPU that is not halted has run for a second. `elf`: the kernel's file; NULL: the
+ * file that QEMU's -kernel names, if there is one. *names: the functions of this file, which the caller
+ * closes; NULL if there is no usable file, then *reason is a message, or NULL. Returns 0 or an error
+ * (capture/error.h).
  */
-int observe_take(struct observe *observe, const char *qmp, int timeout_ms);
+int observe_take(struct observe *observe, const char *qmp, int timeout_ms, const char *elf,
+		 struct profile_names **names, const char **reason);
 
 /* Finds out what is wrong. The first finding is the verdict. `names` may be NULL. */
 void observe_judge(struct findings *findings, const struct observe *observe,

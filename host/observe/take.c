@@ -32,6 +32,7 @@
 
 struct taking {
 	struct observe *observe;
+	struct profile_names *names; /* NULL: the kernel's file is unknown */
 	struct capture_monitor monitor;
 	long thread[OBSERVE_CPUS];  /* thread id of QEMU's thread for each CPU; 0: unknown */
 	double begin[OBSERVE_CPUS]; /* CPU time of this thread at the first sample, in seconds */
@@ -184,11 +185,12 @@ static void read_stack(struct taking *taking, uint32_t n, const char *registers)
 	const uint16_t machine = taking->observe->machine;
 	const struct profile_registers start = {
 		.pc = cpu->last_pc,
+		.sp = value_of(registers, n, " sp="),
 		.frame = value_of(registers, n,
 				  machine == EM_X86_64	  ? " rbp="
 				  : machine == EM_AARCH64 ? " x29="
 							  : " s0="),
-		.link = machine == EM_RISCV ? value_of(registers, n, " ra=") : 0,
+		.link = value_of(registers, n, machine == EM_RISCV ? " ra=" : " x30="),
 		.user = cpu->user == OBSERVE_ALWAYS,
 	};
 	unsigned char bytes[BYTES_MOST];
@@ -196,7 +198,7 @@ static void read_stack(struct taking *taking, uint32_t n, const char *registers)
 	uint64_t address;
 	size_t size;
 
-	profile_walk_begin(&walk, machine, &start);
+	profile_walk_begin(&walk, machine, &start, profile_names_frame, taking->names);
 	while (walk.places <= OBSERVE_PLACES && profile_walk_wants(&walk, &address, &size))
 		profile_walk_put(&walk, address, bytes, read_bytes(taking, n, address, bytes, size));
 	for (uint32_t place = 1; place < walk.places && place <= OBSERVE_PLACES; place++)
@@ -276,7 +278,8 @@ static int take_samples(struct taking *taking)
 	return error;
 }
 
-int observe_take(struct observe *observe, const char *qmp, int timeout_ms)
+int observe_take(struct observe *observe, const char *qmp, int timeout_ms, const char *elf,
+		 struct profile_names **names, const char **reason)
 {
 	struct taking taking = { .observe = observe };
 	const json_t *answer;
@@ -285,6 +288,7 @@ int observe_take(struct observe *observe, const char *qmp, int timeout_ms)
 	int error;
 
 	memset(observe, 0, sizeof(*observe));
+	*reason = NULL;
 	capture_hold_signals(&before);
 	error = capture_monitor_open(&taking.monitor, qmp, timeout_ms);
 	if (!error) {
@@ -295,6 +299,9 @@ int observe_take(struct observe *observe, const char *qmp, int timeout_ms)
 			path = json_string_value(answer);
 			snprintf(observe->kernel, sizeof(observe->kernel), "%s", path ? path : "");
 		}
+		elf = elf ? elf : observe->kernel;
+		if (!error && *elf)
+			profile_names_open(&taking.names, elf, observe->machine, reason);
 		if (!error) {
 			find_threads(&taking);
 			error = take_samples(&taking);
@@ -302,5 +309,6 @@ int observe_take(struct observe *observe, const char *qmp, int timeout_ms)
 		capture_monitor_close(&taking.monitor);
 	}
 	capture_release_signals(&before, 0);
+	*names = taking.names;
 	return error;
 }

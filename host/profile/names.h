@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The functions of a kernel's ELF file, found by address. The file is not trusted. */
+/*
+ * The functions of a kernel's ELF file, and where they store the registers of their callers. The file is not
+ * trusted.
+ */
 #ifndef PROFILE_NAMES_H
 #define PROFILE_NAMES_H
 
 #include <stdint.h>
+
+#include "analyze/symbols.h"
 
 #define PROFILE_NAMES_MOST (1u << 20) /* maximum number of functions; further functions have no names */
 #define PROFILE_NO_NAME	   UINT32_MAX
@@ -24,5 +29,10 @@ uint32_t profile_names_find(const struct profile_names *names, uint64_t address)
 uint64_t profile_names_address(const struct profile_names *names, uint32_t n);
 /* Returns the name of function `n`. It may contain any bytes of the file. It is demangled if possible. */
 const char *profile_names_at(const struct profile_names *names, uint32_t n);
+/*
+ * A profile_find_frame (profile/walk.h) whose `context` is a struct profile_names, or NULL. Remembers what it
+ * has found, because libdw takes longer.
+ */
+const struct symbols_frame *profile_names_frame(void *context, uint64_t address);
 
 #endif

@@ -30,7 +30,7 @@ static bool lacks_frame(const struct profile *profile, const struct profile_cpu 
 {
 	const uint32_t function = profile_names_find(profile->names, cpu->registers.pc);
 
-	if (!cpu->caller || function == PROFILE_NO_NAME ||
+	if (cpu->walk.exact || !cpu->caller || function == PROFILE_NO_NAME ||
 	    profile_names_find(profile->names, cpu->caller - 1) == PROFILE_NO_NAME ||
 	    (cpu->walk.places > 1 && cpu->walk.place[1] == cpu->caller))
 		return false;

@@ -51,13 +51,12 @@ static void put_ends(struct base_output *out, const struct profile *profile)
 	const uint64_t incomplete = profile->kernel - profile->ends[PROFILE_END_WHOLE];
 
 	if (incomplete)
-		base_output_format(out,
-				   "%" PRIu64 " of %" PRIu64 " kernel stacks are incomplete: %" PRIu64
-				   " unreadable, %" PRIu64 " without a valid frame pointer, %" PRIu64
-				   " deeper than %u\n",
-				   incomplete, profile->kernel, profile->ends[PROFILE_END_UNREADABLE],
-				   profile->ends[PROFILE_END_BROKEN], profile->ends[PROFILE_END_DEEP],
-				   PROFILE_PLACES);
+		base_output_format(
+			out,
+			"%" PRIu64 " of %" PRIu64 " kernel stacks are incomplete: %" PRIu64
+			" unreadable, %" PRIu64 " where a frame is unknown, %" PRIu64 " deeper than %u\n",
+			incomplete, profile->kernel, profile->ends[PROFILE_END_UNREADABLE],
+			profile->ends[PROFILE_END_BROKEN], profile->ends[PROFILE_END_DEEP], PROFILE_PLACES);
 	if (profile->tree.cut)
 		base_output_format(out,
 				   "%" PRIu64 " stacks were cut, because there are too many different ones\n",

@@ -132,10 +132,11 @@ static int take_cpu(struct profile_target *target, uint32_t n)
 				     n);
 	if (error)
 		return error;
-	profile_walk_begin(&cpu->seen.walk, target->machine, &cpu->seen.registers);
+	profile_walk_begin(&cpu->seen.walk, target->machine, &cpu->seen.registers, target->find,
+			   target->context);
 	cpu->seen.caller = cpu->seen.callee = 0;
-	cpu->has_top = target->machine != EM_X86_64;
-	if (cpu->has_top)
+	cpu->has_top = target->machine != EM_X86_64 || cpu->seen.walk.by_table;
+	if (target->machine != EM_X86_64)
 		cpu->seen.caller = cpu->seen.registers.link;
 	error = take_halted(target, &cpu->seen.idle);
 	return error ? error : take_guess(target, cpu);

@@ -237,6 +237,12 @@ void profile_target_close(struct profile_target *target)
 	free(target);
 }
 
+void profile_target_set_frames(struct profile_target *target, profile_find_frame *find, void *context)
+{
+	target->find = find;
+	target->context = context;
+}
+
 int profile_target_descriptor(const struct profile_target *target)
 {
 	return target->monitor.qmp.fd;

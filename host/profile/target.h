@@ -31,6 +31,8 @@ struct profile_target;
 int profile_target_open(struct profile_target **target, const char *qmp, int timeout_ms, bool starts);
 /* Closes the sockets. If the guest was running, it continues. */
 void profile_target_close(struct profile_target *target);
+/* Sets the kernel's call frame information, which samples use from now on. */
+void profile_target_set_frames(struct profile_target *target, profile_find_frame *find, void *context);
 /* Halts the guest, reads the registers and the stack of each CPU, and lets the guest run again. */
 int profile_target_sample(struct profile_target *target);
 /* Returns the descriptor of the QMP connection, which becomes readable when QEMU ends. */

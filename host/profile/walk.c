@@ -4,8 +4,10 @@
 #include <elf.h>
 #include <string.h>
 
-#define PAGE	   4096u
-#define FRAME	   16u /* size of a frame in bytes: the caller's frame pointer, then the return address */
+#define PAGE	 4096u
+#define FARTHEST 512u /* largest distance in bytes of the registers that a function has stored */
+#define FRAME \
+	16u /* size in bytes of a frame of the chain: the caller's frame pointer, then the return address */
 #define UPPER_HALF (UINT64_C(1) << 63)
 /*
  * largest number of times that a walk may continue at a lower address, for example from a handler's stack to
@@ -117,6 +119,62 @@ static void finish(struct profile_walk *walk, enum profile_end end)
 	walk->end = end;
 }
 
+/* ---- The next frame ------------------------------------------------------------------------------ */
+
+static uint64_t cfa_of(const struct profile_walk *walk)
+{
+	return (walk->table.by_frame ? walk->frame : walk->stack) + (uint64_t)walk->table.cfa;
+}
+
+/*
+ * Sets the bytes that the function at the last address has stored, and that a walk needs. They may be none:
+ * then *size is 0.
+ */
+static void stored(const struct profile_walk *walk, uint64_t *address, uint64_t *size)
+{
+	const struct symbols_frame *table = &walk->table;
+	int64_t low, high;
+
+	if (!walk->by_table) {
+		*address = walk->frame - layout_of(walk->machine)->below;
+		*size = FRAME;
+		return;
+	}
+	low = table->back_stored ? table->back : table->frame;
+	high = table->frame_stored ? table->frame : table->back;
+	*address = cfa_of(walk) + (uint64_t)(low < high ? low : high);
+	*size = !table->back_stored && !table->frame_stored ? 0
+		: low < high				    ? (uint64_t)high - (uint64_t)low + 8
+							    : (uint64_t)low - (uint64_t)high + 8;
+}
+
+/* Returns whether the call frame information for the last address can be used with the known registers. */
+static bool is_usable(const struct profile_walk *walk)
+{
+	const uint64_t base = walk->table.by_frame ? walk->frame : walk->stack;
+	uint64_t address, size;
+
+	if (walk->table.is_outermost)
+		return true;
+	stored(walk, &address, &size);
+	return base && base % 8 == 0 && size <= FARTHEST && address % 8 == 0 &&
+	       address <= UINT64_MAX - PAGE && (walk->table.back_stored || (walk->places == 1 && walk->link));
+}
+
+/* Looks up the call frame information for the last address. */
+static bool find_table(struct profile_walk *walk)
+{
+	/* a return address may already be in the next function, but the call before it is not */
+	const uint64_t address = walk->place[walk->places - 1] - (walk->places > 1);
+	const struct symbols_frame *found = walk->find ? walk->find(walk->context, address) : NULL;
+
+	if (found)
+		walk->table = *found;
+	walk->by_table = found != NULL;
+	walk->by_table = found && is_usable(walk);
+	return walk->by_table;
+}
+
 /* Ends the walk if there is no usable frame at walk->frame. */
 static void check_frame(struct profile_walk *walk)
 {
@@ -127,45 +185,88 @@ static void check_frame(struct profile_walk *walk)
 		finish(walk, PROFILE_END_WHOLE);
 	else if (walk->frame % 8 || walk->frame <= layout->below || walk->frame > UINT64_MAX - PAGE)
 		finish(walk, PROFILE_END_BROKEN);
-	else if (walk->places == PROFILE_PLACES)
+}
+
+static void take_table(struct profile_walk *walk, uint64_t address, const unsigned char *bytes);
+
+/* Prepares the next step, or ends the walk. */
+static void prepare(struct profile_walk *walk)
+{
+	uint64_t address, size;
+
+	if (walk->places == PROFILE_PLACES) {
 		finish(walk, PROFILE_END_DEEP);
-}
-
-void profile_walk_begin(struct profile_walk *walk, uint16_t machine,
-			const struct profile_registers *registers)
-{
-	*walk = (struct profile_walk){ .machine = machine,
-				       .place = { registers->pc },
-				       .places = 1,
-				       .frame = registers->frame,
-				       .link = registers->link,
-				       .high = registers->pc >= UPPER_HALF };
-	if (layout_of(machine) && !registers->user)
-		check_frame(walk);
-	else
+	} else if (!find_table(walk)) {
+		if (walk->places > 1 && !walk->chained)
+			finish(walk, walk->frame ? PROFILE_END_BROKEN : PROFILE_END_WHOLE);
+		else
+			check_frame(walk);
+	} else if (walk->table.is_outermost) {
 		finish(walk, PROFILE_END_WHOLE);
+	} else {
+		stored(walk, &address, &size);
+		if (size == 0)
+			take_table(walk, address, NULL);
+	}
 }
 
-bool profile_walk_wants(const struct profile_walk *walk, uint64_t *address, size_t *size)
+/* Adds a return address. Returns false if it is none, and ends the walk. */
+static bool add_place(struct profile_walk *walk, uint64_t back)
 {
-	size_t left;
-
-	if (walk->done)
+	if (back == 0 || (walk->high && back < UPPER_HALF)) {
+		finish(walk, PROFILE_END_WHOLE);
 		return false;
-	*address = walk->frame - layout_of(walk->machine)->below;
-	left = PAGE - (size_t)(*address % PAGE);
-	*size = left < FRAME ? FRAME : left < PROFILE_WINDOW ? left : PROFILE_WINDOW;
+	}
+	walk->place[walk->places++] = back;
 	return true;
+}
+
+/*
+ * Adds the caller that call frame information describes. `bytes`: what is stored at `address`. A function
+ * that has stored nothing needs no bytes.
+ */
+static void take_table(struct profile_walk *walk, uint64_t address, const unsigned char *bytes)
+{
+	const struct symbols_frame *table = &walk->table;
+	const uint64_t cfa = cfa_of(walk);
+	const uint64_t back =
+		table->back_stored ? word_at(bytes + (cfa + (uint64_t)table->back - address)) : walk->link;
+
+	if (walk->places == 1)
+		walk->exact = true;
+	if (!add_place(walk, back))
+		return;
+	/* Stacks grow downwards, so the caller's stack pointer is higher. */
+	if (walk->stack && (cfa < walk->stack || (cfa == walk->stack && walk->places > 2))) {
+		finish(walk, PROFILE_END_BROKEN);
+		return;
+	}
+	if (table->frame_stored && (walk->frame == cfa || walk->frame == cfa + (uint64_t)table->frame))
+		walk->chained = true;
+	if (table->frame_stored)
+		walk->frame = word_at(bytes + (cfa + (uint64_t)table->frame - address));
+	walk->stack = cfa;
+	walk->link = 0;
+	prepare(walk);
 }
 
 /*
  * Returns whether this is the frame of a leaf function on RISC-V, which stores its caller's frame pointer
  * where other functions store the return address.
  */
-static bool is_leaf(const struct profile_walk *walk, uint64_t stored)
+static bool is_leaf(const struct profile_walk *walk, uint64_t word)
 {
-	return walk->machine == EM_RISCV && walk->places == 1 && stored > walk->frame &&
-	       stored - walk->frame < LEAF_REACH && stored % 8 == 0;
+	return walk->machine == EM_RISCV && walk->places == 1 && word > walk->frame &&
+	       word - walk->frame < LEAF_REACH && word % 8 == 0;
+}
+
+/*
+ * Returns the stack pointer of the caller, after the function with this frame pointer has returned; 0 if it
+ * is unknown, as on AArch64, where the frame may be anywhere in the function's part of the stack.
+ */
+static uint64_t stack_after(const struct profile_walk *walk)
+{
+	return walk->machine == EM_X86_64 ? walk->frame + FRAME : walk->machine == EM_RISCV ? walk->frame : 0;
 }
 
 /* Adds the frame from which `caller` and `back` were read, and continues with the frame of the caller. */
@@ -175,28 +276,66 @@ static void take_frame(struct profile_walk *walk, uint64_t caller, uint64_t back
 		caller = back;
 		back = walk->link;
 	}
-	if (back == 0 || (walk->high && back < UPPER_HALF)) {
-		finish(walk, PROFILE_END_WHOLE);
+	if (!add_place(walk, back))
 		return;
-	}
-	walk->place[walk->places++] = back;
 	if (caller && caller <= walk->frame && (caller == walk->frame || ++walk->switches > MOST_SWITCHES)) {
 		finish(walk, PROFILE_END_BROKEN);
 		return;
 	}
+	walk->chained = true;
+	walk->stack = stack_after(walk);
+	walk->link = 0;
 	walk->frame = caller;
-	check_frame(walk);
+	prepare(walk);
+}
+
+/* ---- A walk -------------------------------------------------------------------------------------- */
+
+void profile_walk_begin(struct profile_walk *walk, uint16_t machine,
+			const struct profile_registers *registers, profile_find_frame *find, void *context)
+{
+	*walk = (struct profile_walk){ .machine = machine,
+				       .place = { registers->pc },
+				       .places = 1,
+				       .find = find,
+				       .context = context,
+				       .frame = registers->frame,
+				       .link = registers->link,
+				       .stack = registers->sp,
+				       .high = registers->pc >= UPPER_HALF };
+	if (layout_of(machine) && !registers->user)
+		prepare(walk);
+	else
+		finish(walk, PROFILE_END_WHOLE);
+}
+
+bool profile_walk_wants(const struct profile_walk *walk, uint64_t *address, size_t *size)
+{
+	uint64_t needed;
+	size_t left;
+
+	if (walk->done)
+		return false;
+	stored(walk, address, &needed);
+	left = PAGE - (size_t)(*address % PAGE);
+	*size = left < needed ? (size_t)needed : left < PROFILE_WINDOW ? left : PROFILE_WINDOW;
+	return true;
 }
 
 void profile_walk_put(struct profile_walk *walk, uint64_t address, const unsigned char *bytes, size_t size)
 {
-	uint64_t wanted;
-	size_t least;
+	uint64_t wanted, needed;
 
-	if (size < FRAME && !walk->done)
-		finish(walk, PROFILE_END_UNREADABLE);
-	while (profile_walk_wants(walk, &wanted, &least) && wanted >= address &&
-	       wanted - address <= size - FRAME)
-		take_frame(walk, word_at(bytes + (wanted - address)),
-			   word_at(bytes + (wanted - address) + 8));
+	for (bool first = true; !walk->done; first = false) {
+		stored(walk, &wanted, &needed);
+		if (first && (size == 0 || (wanted == address && size < needed)))
+			finish(walk, PROFILE_END_UNREADABLE);
+		if (walk->done || wanted < address || size < needed || wanted - address > size - needed)
+			return;
+		if (walk->by_table)
+			take_table(walk, wanted, bytes + (wanted - address));
+		else
+			take_frame(walk, word_at(bytes + (wanted - address)),
+				   word_at(bytes + (wanted - address) + 8));
+	}
 }

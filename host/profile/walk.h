@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a sample shows of one CPU: its registers, and the return addresses on its stack, along the chain of
- * frame pointers (rbp on x86_64, x29 on AArch64, s0 on RISC-V). These functions read no memory: a walk names
- * the bytes that it needs, and continues with the bytes that the caller supplies. The bytes of a guest are
- * not trusted: a chain may loop, lead anywhere, or not exist.
+ * What a sample shows of one CPU: its registers, and the return addresses on its stack. They are found by the
+ * kernel's call frame information. Where there is none, they are found along the chain of frame pointers (rbp
+ * on x86_64, x29 on AArch64, s0 on RISC-V). These functions read no memory: a walk names the bytes that it
+ * needs, and continues with the bytes that the caller supplies. The bytes of a guest are not trusted: a chain
+ * may loop, lead anywhere, or not exist.
  */
 #ifndef PROFILE_WALK_H
 #define PROFILE_WALK_H
@@ -11,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "analyze/symbols.h"
 
 struct profile_registers {
 	uint64_t pc, sp;
@@ -49,10 +52,16 @@ uint64_t profile_called(uint64_t back, const unsigned char bytes[PROFILE_CODE]);
 enum profile_end {
 	PROFILE_END_WHOLE,	/* the walk has reached the outermost function of the kernel */
 	PROFILE_END_UNREADABLE, /* memory of the stack could not be read */
-	PROFILE_END_BROKEN,	/* a frame pointer is not valid */
+	PROFILE_END_BROKEN,	/* a frame pointer or a stack pointer is not valid */
 	PROFILE_END_DEEP,	/* there were more than PROFILE_PLACES addresses */
 	PROFILE_ENDS,
 };
+
+/*
+ * Returns the call frame information for an address of code, NULL if there is none. The result is valid until
+ * the next call.
+ */
+typedef const struct symbols_frame *profile_find_frame(void *context, uint64_t address);
 
 struct profile_walk {
 	uint16_t machine;
@@ -61,14 +70,25 @@ struct profile_walk {
 	uint32_t places;
 	bool done;
 	enum profile_end end; /* valid if `done` is set */
+	/*
+	 * true: the caller of the innermost function was found by call frame information, so it cannot be
+	 * missing
+	 */
+	bool exact;
 	/* internal state of walk.c */
-	uint64_t frame, link;
+	profile_find_frame *find;
+	void *context;
+	bool by_table; /* `table` has the frame of the last address; otherwise `frame` has it */
+	struct symbols_frame table;
+	uint64_t frame, link, stack; /* registers of the function at the last address; 0: unknown */
 	uint32_t switches;
-	bool high; /* the kernel is in the upper half of the address space */
+	bool chained; /* a function of this stack has used its frame pointer for the chain of frames */
+	bool high;    /* the kernel is in the upper half of the address space */
 };
 
+/* `find`: called with `context` during the walk; NULL: there is no call frame information. */
 void profile_walk_begin(struct profile_walk *walk, uint16_t machine,
-			const struct profile_registers *registers);
+			const struct profile_registers *registers, profile_find_frame *find, void *context);
 /*
  * Sets *address and *size to the bytes that the walk needs next. They are within a page, unless a frame
  * crosses a page border. Returns false if the walk is done.

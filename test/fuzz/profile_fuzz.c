@@ -37,7 +37,7 @@ static void walk(struct gdb *gdb, uint16_t machine, const struct profile_registe
 	size_t size, got;
 	unsigned pieces = 0;
 
-	profile_walk_begin(&walk, machine, registers);
+	profile_walk_begin(&walk, machine, registers, NULL, NULL);
 	while (profile_walk_wants(&walk, &address, &size)) {
 		check(size <= sizeof(memory), "a walk asks for too much");
 		check(pieces++ <= PROFILE_PLACES, "a walk makes no progress");

@@ -108,11 +108,17 @@ $(eval $(call bare_rule,riscv64_sbi,riscv64,0x80200000))
 SCRIPT_TESTS += test/qemu/profile.sh
 CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/test/bare/shares_%.elf) $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
+# On AArch64 the stacks of these programs are walked along the chain of frame pointers, on the other CPUs by call frame
+# information.
+FRAMES_x86_64 := -fomit-frame-pointer -fasynchronous-unwind-tables
+FRAMES_aarch64 := -fno-omit-frame-pointer -fno-asynchronous-unwind-tables
+FRAMES_riscv64 := -fomit-frame-pointer -g
+
 # $(call without_ktrace,<program>,<arch>,<load address>)
 define without_ktrace
 build/test/bare/$(1)_$(2).elf: test/qemu/transport_bare/$(2)/start.S test/qemu/profile/$(1).c
 	@mkdir -p $$(@D)
-	$$(DEMO_CC_$(2)) $$(BARE_CFLAGS) -fno-omit-frame-pointer $$(DEMO_CFLAGS_$(2)) -Wl,-Ttext=$(3) -o $$@ $$^
+	$$(DEMO_CC_$(2)) $$(BARE_CFLAGS) $$(FRAMES_$(2)) $$(DEMO_CFLAGS_$(2)) -Wl,-Ttext=$(3) -o $$@ $$^
 endef
 $(foreach program,halts shares stuck,$(eval $(call without_ktrace,$(program),x86_64,0x100000)) \
 	$(eval $(call without_ktrace,$(program),aarch64,0x40080000)) $(eval $(call without_ktrace,$(program),riscv64,0x80000000)))

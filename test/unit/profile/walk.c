@@ -41,7 +41,7 @@ static struct profile_walk walk_from(uint16_t machine, uint64_t frame, uint64_t 
 	uint64_t address;
 	size_t size;
 
-	profile_walk_begin(&walk, machine, &registers);
+	profile_walk_begin(&walk, machine, &registers, NULL, NULL);
 	for (; profile_walk_wants(&walk, &address, &size); reads++) {
 		const uint64_t at = address - BASE;
 
@@ -163,10 +163,10 @@ static void the_stack_of_a_program_is_not_read(void **state)
 	struct profile_walk walk;
 
 	(void)state;
-	profile_walk_begin(&walk, EM_X86_64, &registers);
+	profile_walk_begin(&walk, EM_X86_64, &registers, NULL, NULL);
 	assert_true(walk.done);
 	assert_int_equal(walk.places, 1);
-	profile_walk_begin(&walk, EM_386, &registers);
+	profile_walk_begin(&walk, EM_386, &registers, NULL, NULL);
 	assert_true(walk.done);
 }
 
@@ -177,7 +177,7 @@ static void pieces_of_other_memory_change_nothing(void **state)
 	struct profile_walk walk;
 
 	(void)state;
-	profile_walk_begin(&walk, EM_X86_64, &registers);
+	profile_walk_begin(&walk, EM_X86_64, &registers, NULL, NULL);
 	/* the piece ends before the frame */
 	profile_walk_put(&walk, BASE, piece, sizeof(piece));
 	profile_walk_put(&walk, BASE + 0x108, piece, sizeof(piece));	  /* its first word is missing */
@@ -260,6 +260,144 @@ static void the_word_at_the_stack_pointer_is_found(void **state)
 	assert_int_equal(cpu.caller, 7);
 }
 
+/* ---- Call frame information ---------------------------------------------------------------------- */
+
+/* The call frame information of functions 0, 1, …, each of which is 0x100 bytes long. */
+struct table {
+	unsigned functions;
+	struct symbols_frame frame[4];
+};
+
+static const struct symbols_frame *find_frame(void *context, uint64_t address)
+{
+	const struct table *table = context;
+	const uint64_t n = (address - CODE(0)) / 0x100;
+
+	return address >= CODE(0) && n < table->functions ? &table->frame[n] : NULL;
+}
+
+/* Walks the stack of a CPU at the start of function 0. */
+static struct profile_walk walk_by_table(uint16_t machine, struct table *table,
+					 const struct profile_registers *registers)
+{
+	struct profile_walk walk;
+	uint64_t address;
+	size_t size;
+
+	profile_walk_begin(&walk, machine, registers, find_frame, table);
+	while (profile_walk_wants(&walk, &address, &size)) {
+		const uint64_t at = address - BASE;
+
+		assert_in_range(size, 8, PROFILE_WINDOW);
+		if (address >= BASE && at + size <= sizeof(memory))
+			profile_walk_put(&walk, address, (unsigned char *)memory + at, size);
+		else
+			profile_walk_put(&walk, address, NULL, 0);
+	}
+	return walk;
+}
+
+/* A function has 16 bytes of variables below the return address, and does not use the frame pointer. */
+static const struct symbols_frame pushes_nothing = { .cfa = 24, .back_stored = true, .back = -8 };
+
+static void callers_are_found_without_frame_pointers(void **state)
+{
+	struct table table = {
+		3,
+		{ pushes_nothing,
+		  { .cfa = 0x1010, .back_stored = true, .back = -8, .frame_stored = true, .frame = -24 },
+		  { .is_outermost = true } }
+	};
+	const struct profile_registers registers = { .pc = CODE(0), .sp = BASE + 0x100, .frame = 77 };
+	struct profile_walk walk;
+
+	(void)state;
+	put(BASE + 0x110, CODE(2)); /* after the last instruction of function 1 */
+	put(BASE + 0x118 + 0x1008, CODE(2) + 5);
+	walk = walk_by_table(EM_X86_64, &table, &registers);
+	assert_int_equal(walk.end, PROFILE_END_WHOLE);
+	assert_true(walk.exact);
+	assert_int_equal(walk.places, 3);
+	assert_int_equal(walk.place[1], CODE(2));
+	assert_int_equal(walk.place[2], CODE(2) + 5);
+}
+
+/* On AArch64 and RISC-V, a leaf function stores nothing. */
+static void caller_of_leaf_is_in_link_register(void **state)
+{
+	struct table table = { 2, { { .cfa = 0 }, { .cfa = 32, .back_stored = true, .back = -16 } } };
+	const struct profile_registers registers = {
+		.pc = CODE(0), .sp = BASE + 0x100, .frame = 77, .link = CODE(1) + 4
+	};
+	struct profile_walk walk;
+
+	(void)state;
+	put(BASE + 0x110, CODE(9));
+	walk = walk_by_table(EM_AARCH64, &table, &registers);
+	assert_int_equal(walk.places, 3);
+	assert_int_equal(walk.place[1], CODE(1) + 4);
+	assert_int_equal(walk.place[2], CODE(9));
+	/* no other function can use the link register, because a call has overwritten it */
+	table.frame[1] = table.frame[0];
+	walk = walk_by_table(EM_RISCV, &table, &registers);
+	assert_int_equal(walk.places, 2);
+	assert_int_equal(walk.end, PROFILE_END_BROKEN);
+}
+
+/* Function 0 has call frame information, and its caller has none, as code in assembler often has none. */
+static void chain_continues_only_if_the_kernel_keeps_frame_pointers(void **state)
+{
+	struct table table = { 1,
+			       { { .by_frame = true,
+				   .cfa = 16,
+				   .back_stored = true,
+				   .back = -8,
+				   .frame_stored = true,
+				   .frame = -16 } } };
+	struct profile_registers registers = { .pc = CODE(0), .sp = BASE + 0x100, .frame = BASE + 0x120 };
+	struct profile_walk walk;
+
+	(void)state;
+	put(BASE + 0x120, BASE + 0x180);
+	put(BASE + 0x128, CODE(5));
+	put(BASE + 0x180, 0);
+	put(BASE + 0x188, CODE(6));
+	walk = walk_by_table(EM_X86_64, &table, &registers);
+	assert_int_equal(walk.places, 3);
+	assert_int_equal(walk.place[2], CODE(6));
+	assert_int_equal(walk.end, PROFILE_END_WHOLE);
+	/* the register contains something that could be a frame pointer */
+	table.frame[0] = pushes_nothing;
+	registers.frame = BASE + 0x180;
+	put(BASE + 0x110, CODE(5));
+	walk = walk_by_table(EM_X86_64, &table, &registers);
+	assert_int_equal(walk.places, 2);
+	assert_int_equal(walk.place[1], CODE(5));
+	assert_int_equal(walk.end, PROFILE_END_BROKEN);
+}
+
+static void impossible_call_frame_information_ends_the_walk(void **state)
+{
+	static const struct symbols_frame bad[] = {
+		{ .cfa = -64, .back_stored = true, .back = 64 }, /* the stack pointer decreases */
+		{ .cfa = 0, .back_stored = true, .back = 16 },	 /* it stays, for ever */
+		{ .cfa = 4, .back_stored = true, .back = 0 },	 /* not aligned */
+		{ .cfa = INT64_MIN, .back_stored = true, .back = INT64_MIN }, /* overflows */
+		{ .cfa = 16, .back_stored = true, .back = -8, .frame_stored = true, .frame = INT64_MIN },
+	};
+	const struct profile_registers registers = { .pc = CODE(0), .sp = BASE + 0x100, .frame = 0 };
+
+	(void)state;
+	for (unsigned n = 0; n < WORDS; n++)
+		memory[n] = CODE(0) + 8;
+	for (size_t n = 0; n < sizeof(bad) / sizeof(bad[0]); n++) {
+		struct table table = { 1, { bad[n] } };
+		struct profile_walk walk = walk_by_table(EM_X86_64, &table, &registers);
+
+		assert_in_range(walk.places, 1, 3);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +411,10 @@ int main(void)
 		cmocka_unit_test(registers_show_mode_and_frame),
 		cmocka_unit_test(code_shows_waiting_and_calls),
 		cmocka_unit_test_setup(the_word_at_the_stack_pointer_is_found, forget),
+		cmocka_unit_test_setup(callers_are_found_without_frame_pointers, forget),
+		cmocka_unit_test_setup(caller_of_leaf_is_in_link_register, forget),
+		cmocka_unit_test_setup(chain_continues_only_if_the_kernel_keeps_frame_pointers, forget),
+		cmocka_unit_test_setup(impossible_call_frame_information_ends_the_walk, forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
