@@ -33,7 +33,7 @@ const char *symbols_message(void)
 
 #define SCOPES	       64u   /* maximum depth of nested scopes that is searched */
 #define BUILD_ID_LEAST 4     /* minimum length of a build id in bytes; a shorter one is ignored */
-#define KNOWN	       4096u /* number of addresses whose symbols are cached */
+#define KNOWN	       4096u /* number of addresses whose symbols, or whose frames, are cached */
 
 struct known {
 	uint64_t address;
@@ -42,7 +42,14 @@ struct known {
 	struct symbol symbol;
 };
 
+struct known_frame {
+	uint64_t address; /* 0: the entry is empty */
+	bool exists;
+	struct symbols_frame frame;
+};
+
 struct symbols {
+	uint16_t machine; /* ELF e_machine of the kernel */
 	struct symbols_file file;
 	/*
 	 * number to add to a linked address to get the address in the running kernel; valid for addresses
@@ -53,6 +60,7 @@ struct symbols {
 	int doubtful;
 	struct symbols_image image; /* address as linked */
 	struct known known[KNOWN];
+	struct known_frame known_frame[KNOWN];
 };
 
 static int load(struct symbols *symbols, const char *path)
@@ -160,6 +168,7 @@ static int identify(struct symbols *symbols, const char *path, const struct ktre
 
 	if (!elf || !gelf_getehdr(elf, &header))
 		return report(SYMBOLS_E_FORMAT, "%s: not a usable ELF file: %s", path, dwfl_errmsg(-1));
+	symbols->machine = header.e_machine;
 	if (info->machine && header.e_machine != info->machine)
 		return report(SYMBOLS_E_MACHINE,
 			      "%s: for another architecture (ELF machine %u) than the traced kernel (%u)",
@@ -509,10 +518,18 @@ unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *addr
 	return found;
 }
 
-int symbols_frame(const struct symbols *symbols, uint16_t machine, uint64_t address,
-		  struct symbols_frame *frame)
+const struct symbols_frame *symbols_frame(void *context, uint64_t address)
 {
-	if (!symbols || as_linked(symbols, address, &address) != 0)
-		return -1;
-	return symbols_file_frame(&symbols->file, machine, address, frame);
+	struct symbols *symbols = context;
+	struct known_frame *known;
+
+	if (!symbols || as_linked(symbols, address, &address) != 0 || !address)
+		return NULL;
+	known = &symbols->known_frame[(address ^ address >> 12) % KNOWN];
+	if (known->address != address) {
+		known->address = address;
+		known->exists =
+			symbols_file_frame(&symbols->file, symbols->machine, address, &known->frame) == 0;
+	}
+	return known->exists ? &known->frame : NULL;
 }

@@ -112,11 +112,11 @@ struct symbols_frame {
 };
 
 /*
- * Reads the call frame information of the file for an address of the running kernel. `machine`: ELF
- * e_machine. Returns 0; or -1 if there is none, or if struct symbols_frame cannot express it.
+ * Returns the call frame information of the file for an address of the running kernel. Returns NULL if there
+ * is none, or if struct symbols_frame cannot express it. `context`: a struct symbols, or NULL. The result is
+ * valid until the next call.
  */
-int symbols_frame(const struct symbols *symbols, uint16_t machine, uint64_t address,
-		  struct symbols_frame *frame);
+const struct symbols_frame *symbols_frame(void *context, uint64_t address);
 
 /* ---- Readable names ---- */
 

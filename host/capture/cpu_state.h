@@ -27,12 +27,10 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
 			     size_t size);
 
 /*
- * Collects the return addresses on the stacks of halted CPUs, along the chain of frame pointers (rbp on
- * x86_64, x29 on AArch64, s0 on RISC-V). These functions read no memory: they name the pages that they need,
- * and continue with the pages that the caller supplies. The contents of a stack are not trusted: a chain may
- * loop, lead anywhere, or not exist.
+ * Collects the return addresses on the stacks of halted CPUs (analyze/stack_walk.h). These functions read no
+ * memory: they name the pages that they need, and continue with the pages that the caller supplies.
  *
- *	capture_stacks_open(&stacks, registers);
+ *	capture_stacks_open(&stacks, registers, elf, self);
  *	while ((pages = capture_stacks_wanted(stacks, page, room)))
  *		for each of them: read it, capture_stacks_put(stacks, &page[i]);
  *	text = capture_stacks_text(stacks);
@@ -53,10 +51,12 @@ struct capture_stack_page {
 struct capture_stacks;
 
 /*
- * Begins a walk for each CPU in `registers`, which is text as in spec/ktrx.md section 3.
- * Returns 0 or CAPTURE_E_SYSTEM.
+ * Begins a walk for each CPU in `registers`, which is text as in spec/ktrx.md section 3. `elf`: the kernel's
+ * file, for its call frame information; NULL or "": unknown. It may be any file. `self`: address of
+ * ktrace_root in the running kernel; 0: unknown. Returns 0 or CAPTURE_E_SYSTEM.
  */
-int capture_stacks_open(struct capture_stacks **stacks, const char *registers);
+int capture_stacks_open(struct capture_stacks **stacks, const char *registers, const char *elf,
+			uint64_t self);
 /*
  * Fills in `cpu` and `address` of the pages that must be read next: one page per CPU, and at most `room`
  * pages.
@@ -76,10 +76,12 @@ void capture_stacks_close(struct capture_stacks *stacks);
 typedef int capture_stack_reader(void *context, struct capture_stack_page *page, unsigned pages);
 /*
  * Adds the "stack" lines to *text, which holds the registers.
- * If `read` fails, adds the return addresses that were found before.
+ * If `read` fails, adds the return addresses that were found before. `elf` and `self` are those of
+ * capture_stacks_open().
  * Returns 0, CAPTURE_E_SYSTEM, or the error that `read` returned.
  */
-int capture_stacks_add(char **text, capture_stack_reader *read, void *context);
+int capture_stacks_add(char **text, capture_stack_reader *read, void *context, const char *elf,
+		       uint64_t self);
 
 /* CPUs in an ELF core dump: registers and stacks. */
 
@@ -96,15 +98,16 @@ int capture_core_registers(const char *path, char **text);
 /*
  * Reads the registers of all CPUs from a core's notes, and their stacks from its memory, as text
  * (spec/ktrx.md section 3). `memory`: the physical memory in the core. `image`: the trace in that memory.
+ * `elf`: the kernel's file, as in capture_stacks_open().
  * *text: for the caller to free; NULL if the core has no registers, or if the boot in `image` had ended
  * before the core was written. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,
-		      char **text);
+		      const char *elf, char **text);
 /*
  * Opens a core dump and reads the registers and stacks of its CPUs, as capture_core_cpus() does. *text is
  * also NULL if the core dump contains no ktrace.
  */
-int capture_core_cpus_read(const char *path, char **text);
+int capture_core_cpus_read(const char *path, const char *elf, char **text);
 
 #endif

@@ -194,7 +194,8 @@ static int take_registers(struct session *session)
 	    !ktread_image_is_kept(session->image)) /* the CPUs' registers are those of the last boot */
 		error = session->peer->ops->registers(session->peer, machine, &text);
 	if (!error && text)
-		error = capture_stacks_add(&text, read_pages, session->peer);
+		error = capture_stacks_add(&text, read_pages, session->peer, session->options->elf,
+					   ktread_image_virtual(session->image));
 	if (!error && text && ktread_image_set_registers(session->image, text) < 0)
 		error = capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 	free(text);
@@ -415,7 +416,7 @@ static int open_by_search(const struct capture_extract_options *options, enum kt
 static int add_registers(struct ktread_image *image, struct ktread_memory *memory, const char *path)
 {
 	char *text;
-	int error = capture_core_cpus(path, memory, image, &text);
+	int error = capture_core_cpus(path, memory, image, NULL, &text);
 
 	if (!error && text && ktread_image_set_registers(image, text) < 0)
 		error = capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());

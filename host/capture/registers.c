@@ -425,7 +425,7 @@ static int read_pages(void *context, struct capture_stack_page *page, unsigned p
 }
 
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,
-		      char **text)
+		      const char *elf, char **text)
 {
 	const uint64_t address = ktread_image_virtual(image);
 	struct mapping mapping = { memory, address - ktread_image_physical(image) };
@@ -437,10 +437,10 @@ int capture_core_cpus(const char *path, struct ktread_memory *memory, const stru
 	error = capture_core_registers(path, text);
 	if (error || !*text || !address)
 		return error;
-	return capture_stacks_add(text, read_pages, &mapping);
+	return capture_stacks_add(text, read_pages, &mapping, elf, address);
 }
 
-int capture_core_cpus_read(const char *path, char **text)
+int capture_core_cpus_read(const char *path, const char *elf, char **text)
 {
 	struct ktread_memory *memory = NULL;
 	struct ktread_image *image = NULL;
@@ -448,7 +448,7 @@ int capture_core_cpus_read(const char *path, char **text)
 
 	*text = NULL;
 	if (ktread_memory_open_core(&memory, path) == 0 && ktread_image_find(&image, memory) == 0)
-		error = capture_core_cpus(path, memory, image, text);
+		error = capture_core_cpus(path, memory, image, elf, text);
 	ktread_image_close(image);
 	ktread_memory_close(memory);
 	return error;

@@ -165,6 +165,14 @@ void capture_expect_close(struct capture_expect *expect)
 #define READER_PATIENCE \
 	2.0 /* seconds to wait for the reader of our standard output after ktrace has ended the run */
 
+/* Continues the inspection of the CPUs. Returns true when it is done. */
+static bool inspect(struct capture_run *run)
+{
+	run->inspection.elf = run->options->elf ? run->options->elf : run->guest.line.kernel_path;
+	run->inspection.self = run->view.image ? ktread_image_virtual(run->view.image) : 0;
+	return capture_inspection_step(&run->inspection, &run->machine);
+}
+
 /* Ends QEMU: reads the CPUs' registers, asks QEMU to quit, and kills QEMU if it does not quit. */
 static void stop_guest(struct capture_run *run)
 {
@@ -173,7 +181,7 @@ static void stop_guest(struct capture_run *run)
 	if (run->machine.ended)
 		return;
 	if (run->connected > 0 && run->quit == 0) {
-		if (run->view.memory && !capture_inspection_step(&run->inspection, &run->machine))
+		if (run->view.memory && !inspect(run))
 			return;
 		capture_machine_quit(&run->machine);
 		run->quit = now;
@@ -318,7 +326,7 @@ static void inspect_stalled_guest(struct capture_run *run)
 {
 	const char *out = run->options->out;
 
-	if (!capture_inspection_step(&run->inspection, &run->machine))
+	if (!inspect(run))
 		return;
 	if (capture_run_save(run) != 0)
 		capture_run_say(run, "%s", capture_message());
@@ -375,7 +383,7 @@ static void show_halted_guest(struct capture_run *run)
 
 	if (run->serving && !run->machine.answered)
 		return;
-	if (!capture_inspection_step(&run->inspection, &run->machine))
+	if (!inspect(run))
 		return;
 	if (hooks->halted) {
 		snprintf(socket, sizeof(socket), "%s/gdb", run->place.directory);

@@ -95,6 +95,8 @@ void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_
 
 struct capture_inspection {
 	const char *directory;		/* folder in which QEMU writes a file for us; borrowed */
+	const char *elf;		/* the kernel's file; NULL or "": unknown; borrowed */
+	uint64_t self;			/* address of ktrace_root in the running kernel; 0: unknown */
 	double begun;			/* time at which the inspection began; 0: it has not begun */
 	bool done;			/* the inspection has ended, even if nothing could be read */
 	struct capture_stacks *stacks;	/* stacks that are being walked; NULL: none */

@@ -4,48 +4,36 @@
  * its beginning. So only the pages need to be stored, and there are few. All CPUs are walked side by side, so
  * that their pages can be read together.
  */
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/stack_walk.h"
 #include "error.h"
 #include "cpu_state.h"
 
 #define MOST_FRAMES 32u
 #define MOST_PAGES  8u
-/*
- * largest number of times that a walk may go on at a lower address, for example from a handler's stack to the
- * interrupted stack
- */
-#define MOST_SWITCHES 2u
-#define LEAF_REACH    (UINT64_C(64) << 10)
 
-/* Describes where a machine stores the caller's frame pointer. The return address is in the word after it. */
+/* Names of registers in their text. The name of the frame pointer depends on the machine. */
 struct layout {
-	/* name of the frame pointer in the text of the registers; the name depends on the machine */
 	const char *frame_pointer;
-	/*
-	 * register that holds a leaf function's return address; NULL: every function stores it on the stack
-	 */
-	const char *link;
-	/*
-	 * the frame pointer points to an address this number of bytes above the stored frame pointer and
-	 * return address
-	 */
-	uint64_t below;
+	const char *link; /* register that has the return address of a leaf function; NULL: none */
+	uint16_t machine;
 };
 
 static const struct layout layouts[] = {
-	{ " rbp=", NULL, 0 },
-	{ " x29=", NULL, 0 },
-	{ " s0=", " ra=", 16 },
+	{ " rbp=", NULL, EM_X86_64 },
+	{ " x29=", " x30=", EM_AARCH64 },
+	{ " s0=", " ra=", EM_RISCV },
 };
 
 struct walk {
 	uint32_t cpu;
-	const struct layout *layout;
-	uint64_t frame_pointer, link;
+	uint16_t machine;
+	struct stack_registers registers;
 	bool wants; /* true if the walk cannot continue without the page at `wanted` */
 	bool asked; /* true if the page at `wanted` was asked for and has not arrived yet */
 	uint64_t wanted;
@@ -57,6 +45,7 @@ struct walk {
 
 struct capture_stacks {
 	char *registers;
+	struct symbols *symbols; /* the kernel's file; NULL: it is unknown, or cannot be used */
 	struct walk *walk;
 	uint32_t walks;
 };
@@ -79,66 +68,68 @@ static const struct capture_stack_page *find_page(const struct walk *walk, uint6
 	return NULL;
 }
 
-/* Reads a word of the stack. Returns false if the word cannot be read, or if its page has not arrived yet. */
-static bool read_word(struct walk *walk, uint64_t address, uint64_t *word)
-{
-	uint64_t start = address & ~(uint64_t)(CAPTURE_STACK_PAGE - 1);
-	const struct capture_stack_page *page = find_page(walk, start);
-
-	*word = 0;
-	if (!page) {
-		walk->wanted = start;
-		walk->wants = walk->pages < MOST_PAGES;
-		return false;
-	}
-	for (unsigned i = 8; page->readable && i-- > 0;)
-		*word = *word << 8 | page->bytes[address - start + i];
-	return page->readable;
-}
-
 /*
- * Returns whether this frame belongs to a leaf function that stores its caller's frame pointer where other
- * functions store the return address.
+ * Copies bytes of the stack. Returns how many bytes were copied. Sets `wants` if a page has not arrived yet.
  */
-static bool is_leaf(const struct walk *walk, uint64_t frame, uint64_t stored)
+static size_t read_stack(struct walk *walk, uint64_t address, unsigned char *bytes, size_t size)
 {
-	return walk->layout->link && walk->frames == 0 && stored > frame && stored - frame < LEAF_REACH &&
-	       stored % 8 == 0;
+	size_t done = 0;
+
+	while (done < size) {
+		const uint64_t at = address + done, start = at & ~(uint64_t)(CAPTURE_STACK_PAGE - 1);
+		const struct capture_stack_page *page = find_page(walk, start);
+		size_t part = CAPTURE_STACK_PAGE - (size_t)(at - start);
+
+		if (!page) {
+			walk->wanted = start;
+			walk->wants = walk->pages < MOST_PAGES;
+		}
+		if (!page || !page->readable)
+			return done;
+		part = part < size - done ? part : size - done;
+		memcpy(bytes + done, page->bytes + (at - start), part);
+		done += part;
+	}
+	return done;
 }
 
-static void walk_again(struct walk *walk)
+static void walk_again(const struct capture_stacks *stacks, struct walk *walk)
 {
-	uint64_t below = walk->layout->below, frame = walk->frame_pointer, caller, back;
-	unsigned switches = 0;
+	unsigned char bytes[STACK_WINDOW];
+	struct stack_walk found;
+	uint64_t address;
+	size_t size;
 
-	walk->frames = 0;
 	walk->wants = walk->asked = false;
-	while (walk->frames < MOST_FRAMES && frame > below && frame % 8 == 0 && frame < UINT64_MAX - 16 &&
-	       read_word(walk, frame - below, &caller) && read_word(walk, frame - below + 8, &back) && back) {
-		if (is_leaf(walk, frame, back)) {
-			caller = back;
-			back = walk->link;
-		}
-		walk->frame[walk->frames++] = back;
-		if (caller == frame || (caller < frame && ++switches > MOST_SWITCHES))
+	stack_walk_begin(&found, walk->machine, &walk->registers, symbols_frame, stacks->symbols);
+	while (found.places <= MOST_FRAMES && stack_walk_wants(&found, &address, &size)) {
+		const size_t got = read_stack(walk, address, bytes, size);
+
+		if (walk->wants)
 			break;
-		frame = caller;
+		stack_walk_put(&found, address, bytes, got);
 	}
+	walk->frames = found.places - 1 < MOST_FRAMES ? found.places - 1 : MOST_FRAMES;
+	memcpy(walk->frame, found.place + 1, walk->frames * sizeof(walk->frame[0]));
 }
 
 /* Adds a walk for the CPU in a line, if the line has a frame pointer. Returns false if memory is short. */
 static bool add_walk(struct capture_stacks *stacks, const char *line, size_t length)
 {
 	struct walk walk = { 0 }, *grown;
+	const struct layout *layout = NULL;
 
 	for (size_t i = 0; strncmp(line, "cpu ", 4) == 0 && i < sizeof(layouts) / sizeof(layouts[0]); i++)
-		if (find_value(line, length, layouts[i].frame_pointer, &walk.frame_pointer))
-			walk.layout = &layouts[i];
-	if (!walk.layout)
+		if (find_value(line, length, layouts[i].frame_pointer, &walk.registers.frame))
+			layout = &layouts[i];
+	if (!layout)
 		return true;
+	walk.machine = layout->machine;
 	walk.cpu = (uint32_t)strtoul(line + 4, NULL, 10);
-	if (walk.layout->link)
-		find_value(line, length, walk.layout->link, &walk.link);
+	find_value(line, length, " pc=", &walk.registers.pc);
+	find_value(line, length, " sp=", &walk.registers.sp);
+	if (layout->link)
+		find_value(line, length, layout->link, &walk.registers.link);
 	grown = realloc(stacks->walk, (stacks->walks + 1) * sizeof(*grown));
 	if (!grown)
 		return false;
@@ -147,7 +138,7 @@ static bool add_walk(struct capture_stacks *stacks, const char *line, size_t len
 	return true;
 }
 
-int capture_stacks_open(struct capture_stacks **opened, const char *registers)
+int capture_stacks_open(struct capture_stacks **opened, const char *registers, const char *elf, uint64_t self)
 {
 	struct capture_stacks *stacks = calloc(1, sizeof(*stacks));
 	bool failed = !stacks || !(stacks->registers = strdup(registers));
@@ -162,8 +153,10 @@ int capture_stacks_open(struct capture_stacks **opened, const char *registers)
 		capture_stacks_close(stacks);
 		return capture_fail_errno("stacks");
 	}
+	if (elf && *elf)
+		symbols_open(&stacks->symbols, elf, &(struct ktread_info){ .self = self });
 	for (uint32_t i = 0; i < stacks->walks; i++)
-		walk_again(&stacks->walk[i]);
+		walk_again(stacks, &stacks->walk[i]);
 	*opened = stacks;
 	return 0;
 }
@@ -199,7 +192,7 @@ void capture_stacks_put(struct capture_stacks *stacks, const struct capture_stac
 			continue;
 		*kept = *page;
 		walk->page[walk->pages++] = kept;
-		walk_again(walk);
+		walk_again(stacks, walk);
 	}
 }
 
@@ -237,17 +230,18 @@ void capture_stacks_close(struct capture_stacks *stacks)
 	for (uint32_t i = 0; i < stacks->walks; i++)
 		for (uint32_t n = 0; n < stacks->walk[i].pages; n++)
 			free(stacks->walk[i].page[n]);
+	symbols_close(stacks->symbols);
 	free(stacks->walk);
 	free(stacks->registers);
 	free(stacks);
 }
 
-int capture_stacks_add(char **text, capture_stack_reader *read, void *context)
+int capture_stacks_add(char **text, capture_stack_reader *read, void *context, const char *elf, uint64_t self)
 {
 	struct capture_stack_page page[CAPTURE_STACK_PAGES];
 	struct capture_stacks *stacks;
 	unsigned pages;
-	int error = capture_stacks_open(&stacks, *text);
+	int error = capture_stacks_open(&stacks, *text, elf, self);
 
 	if (error)
 		return error;

@@ -130,7 +130,7 @@ static void advise(const struct profile_command *command)
 	profile_put_summary(profile, text, sizeof(text));
 	if (command->folded || command->json)
 		command_message(command->name, "%s", text);
-	if (profile->kernel && profile->ends[PROFILE_END_WHOLE] < profile->kernel / 2)
+	if (profile->kernel && profile->ends[STACK_END_WHOLE] < profile->kernel / 2)
 		command_message(command->name, "most stacks are incomplete: compile the kernel with "
 					       "-fno-omit-frame-pointer");
 }

@@ -215,7 +215,7 @@ static void add_registers(const struct why *why, struct ktread *trace)
 
 	if (ktread_info(trace)->form != KTREAD_FORM_CORE)
 		return;
-	if (capture_core_cpus_read(why->args.path, &text) != 0)
+	if (capture_core_cpus_read(why->args.path, why->options.elf, &text) != 0)
 		command_message(why->args.name, "%s", capture_message());
 	else if (text && ktread_set_registers(trace, text) < 0)
 		command_message(why->args.name, "%s", ktread_message(trace));

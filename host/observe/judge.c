@@ -10,7 +10,7 @@
 
 #include "base/escape.h"
 #include "observe/observe.h"
-#include "profile/walk.h"
+#include "profile/cpu.h"
 
 #define RAN	   0.9 /* seconds of CPU time: a CPU that has not moved for this long is stuck */
 #define NAME_MOST  80u

@@ -23,12 +23,12 @@
 #include "capture/qmp.h"
 #include "capture/watch.h"
 #include "observe/observe.h"
-#include "profile/walk.h"
+#include "profile/cpu.h"
 
 #define APART_NS     75000000L /* time between two samples */
 #define WANTED	     1.0       /* seconds that each CPU must have run */
 #define MOST_SAMPLES 800u      /* maximum number of samples, for a host that is too busy to run the CPUs */
-#define BYTES_MOST   PROFILE_WINDOW
+#define BYTES_MOST   STACK_WINDOW
 
 struct taking {
 	struct observe *observe;
@@ -183,7 +183,7 @@ static void read_stack(struct taking *taking, uint32_t n, const char *registers)
 {
 	struct observe_cpu *cpu = &taking->observe->cpu[n];
 	const uint16_t machine = taking->observe->machine;
-	const struct profile_registers start = {
+	const struct stack_registers start = {
 		.pc = cpu->last_pc,
 		.sp = value_of(registers, n, " sp="),
 		.frame = value_of(registers, n,
@@ -194,13 +194,13 @@ static void read_stack(struct taking *taking, uint32_t n, const char *registers)
 		.user = cpu->user == OBSERVE_ALWAYS,
 	};
 	unsigned char bytes[BYTES_MOST];
-	struct profile_walk walk;
+	struct stack_walk walk;
 	uint64_t address;
 	size_t size;
 
-	profile_walk_begin(&walk, machine, &start, profile_names_frame, taking->names);
-	while (walk.places <= OBSERVE_PLACES && profile_walk_wants(&walk, &address, &size))
-		profile_walk_put(&walk, address, bytes, read_bytes(taking, n, address, bytes, size));
+	stack_walk_begin(&walk, machine, &start, profile_names_frame, taking->names);
+	while (walk.places <= OBSERVE_PLACES && stack_walk_wants(&walk, &address, &size))
+		stack_walk_put(&walk, address, bytes, read_bytes(taking, n, address, bytes, size));
 	for (uint32_t place = 1; place < walk.places && place <= OBSERVE_PLACES; place++)
 		cpu->place[cpu->places++] = walk.place[place];
 }

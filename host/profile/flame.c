@@ -57,7 +57,7 @@ static void draw_frame(const struct drawing *drawing, const struct profile_node 
 
 /*
  * Draws the frames that `parent` called, side by side, and above each of them the frames that it called. The
- * depth is at most PROFILE_PLACES.
+ * depth is at most STACK_PLACES.
  */
 static void draw_callees(const struct drawing *drawing, uint32_t parent, double x, uint32_t depth)
 {

@@ -13,22 +13,11 @@ struct function {
 	const char *name; /* name of the function; `symbols` owns the string */
 };
 
-#define FRAMES 4096u /* number of addresses whose call frame information is remembered, a power of two */
-
-/* The call frame information of an address, if there is any. */
-struct frame {
-	uint64_t address; /* 0: this element is free */
-	bool known;
-	struct symbols_frame frame;
-};
-
 struct profile_names {
-	uint16_t machine;
 	struct symbols *symbols;
 	struct function *function; /* sorted by address */
 	uint32_t count, room;
 	bool failed;
-	struct frame frame[FRAMES];
 };
 
 static void add(void *context, const char *name, uint64_t address, uint64_t size)
@@ -72,7 +61,6 @@ int profile_names_open(struct profile_names **opened, const char *path, uint16_t
 	*why = "out of memory";
 	if (!names)
 		return -1;
-	names->machine = machine;
 	if (symbols_open(&names->symbols, path, &info) < 0) {
 		*why = symbols_message();
 		free(names);
@@ -138,15 +126,7 @@ const char *profile_names_at(const struct profile_names *names, uint32_t n)
 
 const struct symbols_frame *profile_names_frame(void *context, uint64_t address)
 {
-	struct profile_names *names = context;
-	struct frame *frame;
+	const struct profile_names *names = context;
 
-	if (!names || !address)
-		return NULL;
-	frame = &names->frame[(address ^ address >> 12) % FRAMES];
-	if (frame->address != address) {
-		frame->address = address;
-		frame->known = symbols_frame(names->symbols, names->machine, address, &frame->frame) == 0;
-	}
-	return frame->known ? &frame->frame : NULL;
+	return names ? symbols_frame(names->symbols, address) : NULL;
 }

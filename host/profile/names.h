@@ -29,10 +29,7 @@ uint32_t profile_names_find(const struct profile_names *names, uint64_t address)
 uint64_t profile_names_address(const struct profile_names *names, uint32_t n);
 /* Returns the name of function `n`. It may contain any bytes of the file. It is demangled if possible. */
 const char *profile_names_at(const struct profile_names *names, uint32_t n);
-/*
- * A profile_find_frame (profile/walk.h) whose `context` is a struct profile_names, or NULL. Remembers what it
- * has found, because libdw takes longer.
- */
+/* A stack_find_frame (analyze/stack_walk.h) whose `context` is a struct profile_names, or NULL. */
 const struct symbols_frame *profile_names_frame(void *context, uint64_t address);
 
 #endif

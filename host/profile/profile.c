@@ -42,8 +42,8 @@ static bool lacks_frame(const struct profile *profile, const struct profile_cpu 
 
 static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 {
-	const struct profile_walk *walk = &cpu->walk;
-	uint32_t id[PROFILE_PLACES + 1], count = 0;
+	const struct stack_walk *walk = &cpu->walk;
+	uint32_t id[STACK_PLACES + 1], count = 0;
 	bool known = false;
 
 	/*

@@ -70,7 +70,7 @@ struct profile {
 	uint64_t rounds;	     /* number of times that all CPUs were sampled */
 	uint64_t kernel, user, idle; /* number of samples of single CPUs, by what the CPU did */
 	/* number of samples of the kernel, indexed by how the walk of the stack ended */
-	uint64_t ends[PROFILE_ENDS];
+	uint64_t ends[STACK_ENDS];
 	/* number of times that the guest did not run, so that nothing was sampled */
 	uint64_t paused;
 	double seconds; /* seconds from the first sample to the last */

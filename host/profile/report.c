@@ -48,15 +48,15 @@ void profile_put_summary(const struct profile *profile, char *text, size_t size)
 /* Writes how many stacks are incomplete. */
 static void put_ends(struct base_output *out, const struct profile *profile)
 {
-	const uint64_t incomplete = profile->kernel - profile->ends[PROFILE_END_WHOLE];
+	const uint64_t incomplete = profile->kernel - profile->ends[STACK_END_WHOLE];
 
 	if (incomplete)
 		base_output_format(
 			out,
 			"%" PRIu64 " of %" PRIu64 " kernel stacks are incomplete: %" PRIu64
 			" unreadable, %" PRIu64 " where a frame is unknown, %" PRIu64 " deeper than %u\n",
-			incomplete, profile->kernel, profile->ends[PROFILE_END_UNREADABLE],
-			profile->ends[PROFILE_END_BROKEN], profile->ends[PROFILE_END_DEEP], PROFILE_PLACES);
+			incomplete, profile->kernel, profile->ends[STACK_END_UNREADABLE],
+			profile->ends[STACK_END_BROKEN], profile->ends[STACK_END_DEEP], STACK_PLACES);
 	if (profile->tree.cut)
 		base_output_format(out,
 				   "%" PRIu64 " stacks were cut, because there are too many different ones\n",
@@ -89,10 +89,10 @@ void profile_put_table(struct base_output *out, struct profile *profile, uint32_
 static void put_stack(struct base_output *out, const struct profile *profile, uint32_t n)
 {
 	const struct profile_node *node = profile->tree.node;
-	uint32_t path[PROFILE_PLACES + 1], depth = 0;
+	uint32_t path[STACK_PLACES + 1], depth = 0;
 	char safe[SAFE_ROOM];
 
-	for (; n && depth <= PROFILE_PLACES; n = node[n].parent)
+	for (; n && depth <= STACK_PLACES; n = node[n].parent)
 		path[depth++] = node[n].id;
 	while (depth-- > 0) {
 		safe_name(profile, path[depth], safe);
@@ -172,9 +172,9 @@ void profile_put_json(struct base_output *out, struct profile *profile)
 	base_json_put_number(out, "user", profile->user);
 	base_json_put_number(out, "idle", profile->idle);
 	base_json_begin(out, "incomplete", '{');
-	base_json_put_number(out, "unreadable", profile->ends[PROFILE_END_UNREADABLE]);
-	base_json_put_number(out, "broken", profile->ends[PROFILE_END_BROKEN]);
-	base_json_put_number(out, "deep", profile->ends[PROFILE_END_DEEP]);
+	base_json_put_number(out, "unreadable", profile->ends[STACK_END_UNREADABLE]);
+	base_json_put_number(out, "broken", profile->ends[STACK_END_BROKEN]);
+	base_json_put_number(out, "deep", profile->ends[STACK_END_DEEP]);
 	base_json_put_number(out, "cut", profile->tree.cut);
 	base_output_text(out, "}");
 	put_json_functions(out, profile);

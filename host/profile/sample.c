@@ -19,7 +19,7 @@
 #define GUESS_BELOW    256u
 #define LEAST	       16u /* minimum number of bytes of a stack that are useful */
 /* maximum number of rounds: each piece of a stack has at least one frame */
-#define ROUNDS (PROFILE_PLACES + 3u)
+#define ROUNDS (STACK_PLACES + 3u)
 /* time in ms that QEMU may take to close QMP after it has closed the socket of gdb's protocol */
 #define END_MS 2000
 
@@ -95,17 +95,17 @@ static int take_halted(struct profile_target *target, bool *halted)
  */
 static int take_guess(struct profile_target *target, struct profile_target_cpu *cpu)
 {
-	unsigned char bytes[PROFILE_WINDOW];
+	unsigned char bytes[STACK_WINDOW];
 	const uint64_t guess = cpu->guess;
 	uint64_t address;
 	size_t size = 0, wanted;
 	int error = cpu->guess_size ? take_bytes(target, bytes, sizeof(bytes), &size) : 0;
 
 	cpu->guess_size = 0;
-	if (error || cpu->seen.idle || !profile_walk_wants(&cpu->seen.walk, &address, &wanted))
+	if (error || cpu->seen.idle || !stack_walk_wants(&cpu->seen.walk, &address, &wanted))
 		return error;
 	if (size >= LEAST) {
-		profile_walk_put(&cpu->seen.walk, guess, bytes, size);
+		stack_walk_put(&cpu->seen.walk, guess, bytes, size);
 		if (!cpu->has_top)
 			cpu->has_top = profile_cpu_take_top(&cpu->seen, guess, bytes, size);
 	}
@@ -115,8 +115,8 @@ static int take_guess(struct profile_target *target, struct profile_target_cpu *
 	 */
 	cpu->guess = address % PAGE < GUESS_BELOW ? address & ~(uint64_t)(PAGE - 1) : address - GUESS_BELOW;
 	cpu->guess_size = PAGE - (size_t)(cpu->guess % PAGE);
-	if (cpu->guess_size > PROFILE_WINDOW)
-		cpu->guess_size = PROFILE_WINDOW;
+	if (cpu->guess_size > STACK_WINDOW)
+		cpu->guess_size = STACK_WINDOW;
 	return 0;
 }
 
@@ -132,8 +132,8 @@ static int take_cpu(struct profile_target *target, uint32_t n)
 				     n);
 	if (error)
 		return error;
-	profile_walk_begin(&cpu->seen.walk, target->machine, &cpu->seen.registers, target->find,
-			   target->context);
+	stack_walk_begin(&cpu->seen.walk, target->machine, &cpu->seen.registers, target->find,
+			 target->context);
 	cpu->seen.caller = cpu->seen.callee = 0;
 	cpu->has_top = target->machine != EM_X86_64 || cpu->seen.walk.by_table;
 	if (target->machine != EM_X86_64)
@@ -201,7 +201,7 @@ static void list_pieces(struct profile_target *target, struct profile_target_cpu
 		seen->idle = true;
 	if (seen->registers.user || seen->idle)
 		return;
-	if (profile_walk_wants(&seen->walk, &address, &size))
+	if (stack_walk_wants(&seen->walk, &address, &size))
 		want(cpu, 0, PROFILE_PIECE_STACK, address, size);
 	if (!cpu->has_top)
 		want(cpu, 1, PROFILE_PIECE_TOP, seen->registers.sp, 8);
@@ -245,7 +245,7 @@ static void put_piece(struct profile_target *target, struct profile_target_cpu *
 
 	switch (piece->kind) {
 	case PROFILE_PIECE_STACK:
-		profile_walk_put(&cpu->seen.walk, piece->address, bytes, size);
+		stack_walk_put(&cpu->seen.walk, piece->address, bytes, size);
 		return;
 	case PROFILE_PIECE_TOP:
 		cpu->has_top = true;
@@ -264,7 +264,7 @@ static void put_piece(struct profile_target *target, struct profile_target_cpu *
 
 static int take_pieces(struct profile_target *target, struct profile_target_cpu *cpu)
 {
-	unsigned char bytes[PROFILE_WINDOW];
+	unsigned char bytes[STACK_WINDOW];
 	bool selected = false;
 	int error = 0;
 

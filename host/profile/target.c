@@ -237,7 +237,7 @@ void profile_target_close(struct profile_target *target)
 	free(target);
 }
 
-void profile_target_set_frames(struct profile_target *target, profile_find_frame *find, void *context)
+void profile_target_set_frames(struct profile_target *target, stack_find_frame *find, void *context)
 {
 	target->find = find;
 	target->context = context;

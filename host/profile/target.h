@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profile/walk.h"
+#include "profile/cpu.h"
 
 #define PROFILE_CPUS_MOST 256u
 
@@ -32,7 +32,7 @@ int profile_target_open(struct profile_target **target, const char *qmp, int tim
 /* Closes the sockets. If the guest was running, it continues. */
 void profile_target_close(struct profile_target *target);
 /* Sets the kernel's call frame information, which samples use from now on. */
-void profile_target_set_frames(struct profile_target *target, profile_find_frame *find, void *context);
+void profile_target_set_frames(struct profile_target *target, stack_find_frame *find, void *context);
 /* Halts the guest, reads the registers and the stack of each CPU, and lets the guest run again. */
 int profile_target_sample(struct profile_target *target);
 /* Returns the descriptor of the QMP connection, which becomes readable when QEMU ends. */

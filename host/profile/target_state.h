@@ -53,7 +53,7 @@ struct profile_target {
 	struct profile_target_cpu *cpu;
 	uint32_t cpus;
 	double pause;
-	profile_find_frame *find; /* finds call frame information, with `context`; NULL: there is none */
+	stack_find_frame *find; /* finds call frame information, with `context`; NULL: there is none */
 	void *context;
 	struct profile_code code[PROFILE_CODES];
 };

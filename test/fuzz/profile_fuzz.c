@@ -14,7 +14,7 @@
 
 #include "capture/gdb.h"
 #include "observe/observe.h"
-#include "profile/walk.h"
+#include "profile/cpu.h"
 
 #define MOST 16384u
 
@@ -29,23 +29,23 @@ static void check(int condition, const char *what)
 }
 
 /* Walks a stack in the bytes of the replies that follow. */
-static void walk(struct gdb *gdb, uint16_t machine, const struct profile_registers *registers)
+static void walk(struct gdb *gdb, uint16_t machine, const struct stack_registers *registers)
 {
-	unsigned char memory[PROFILE_WINDOW];
-	struct profile_walk walk;
+	unsigned char memory[STACK_WINDOW];
+	struct stack_walk walk;
 	uint64_t address;
 	size_t size, got;
 	unsigned pieces = 0;
 
-	profile_walk_begin(&walk, machine, registers, NULL, NULL);
-	while (profile_walk_wants(&walk, &address, &size)) {
+	stack_walk_begin(&walk, machine, registers, NULL, NULL);
+	while (stack_walk_wants(&walk, &address, &size)) {
 		check(size <= sizeof(memory), "a walk asks for too much");
-		check(pieces++ <= PROFILE_PLACES, "a walk makes no progress");
+		check(pieces++ <= STACK_PLACES, "a walk makes no progress");
 		if (gdb_batch_reply(gdb) != 0 || gdb_reply_bytes(gdb, memory, size, &got) != 0)
 			got = 0;
-		profile_walk_put(&walk, address, memory, got);
+		stack_walk_put(&walk, address, memory, got);
 	}
-	check(walk.places >= 1 && walk.places <= PROFILE_PLACES, "a walk has too many places");
+	check(walk.places >= 1 && walk.places <= STACK_PLACES, "a walk has too many places");
 }
 
 /*
@@ -83,7 +83,7 @@ static void read_replies(const uint8_t *bytes, size_t size, uint16_t machine)
 
 	static struct gdb gdb;
 	unsigned char registers[4096];
-	struct profile_registers read;
+	struct stack_registers read;
 	size_t got;
 	int ends[2];
 

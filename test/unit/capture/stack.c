@@ -42,7 +42,7 @@ static void check(const char *registers, const char *expected)
 	unsigned pages;
 	char *text;
 
-	assert_int_equal(capture_stacks_open(&stacks, registers), 0);
+	assert_int_equal(capture_stacks_open(&stacks, registers, NULL, 0), 0);
 	while ((pages = capture_stacks_wanted(stacks, page, 2))) {
 		reads += pages;
 		for (unsigned i = 0; i < pages; i++) {

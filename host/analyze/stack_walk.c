@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "profile/walk.h"
+#include "analyze/stack_walk.h"
 
 #include <elf.h>
-#include <string.h>
 
 #define PAGE	 4096u
 #define FARTHEST 512u /* largest distance in bytes of the registers that a function has stored */
-#define FRAME \
-	16u /* size in bytes of a frame of the chain: the caller's frame pointer, then the return address */
+/* size in bytes of a frame of the chain: the caller's frame pointer, then the return address */
+#define FRAME	   16u
 #define UPPER_HALF (UINT64_C(1) << 63)
 /*
  * largest number of times that a walk may continue at a lower address, for example from a handler's stack to
@@ -16,28 +15,15 @@
 #define MOST_SWITCHES 2u
 #define LEAF_REACH    (UINT64_C(64) << 10)
 
-/* Positions, in gdb's order of registers, of the registers that a walk needs. Each register takes 8 bytes. */
-struct layout {
-	uint16_t machine;
-	uint8_t pc, sp, frame, link; /* indices of the registers; the link register is NONE on x86_64 */
-	uint8_t mode;		     /* index of the word that holds the CPU's mode */
-	/* the frame pointer points to an address this number of bytes above the stored frame pointer */
-	uint8_t below;
-};
-#define NONE 255u
-
-static const struct layout layouts[] = {
-	{ EM_X86_64, 16, 7, 6, NONE, 17, 0 },
-	{ EM_AARCH64, 32, 31, 29, 30, 33, 0 },
-	{ EM_RISCV, 32, 2, 8, 1, NONE, 16 },
-};
-
-static const struct layout *layout_of(uint16_t machine)
+static bool is_known(uint16_t machine)
 {
-	for (size_t n = 0; n < sizeof(layouts) / sizeof(layouts[0]); n++)
-		if (layouts[n].machine == machine)
-			return &layouts[n];
-	return NULL;
+	return machine == EM_X86_64 || machine == EM_AARCH64 || machine == EM_RISCV;
+}
+
+/* Returns how many bytes the frame pointer is above the stored frame pointer. */
+static uint64_t below(const struct stack_walk *walk)
+{
+	return walk->machine == EM_RISCV ? 16 : 0;
 }
 
 static uint64_t word_at(const unsigned char *bytes)
@@ -49,71 +35,7 @@ static uint64_t word_at(const unsigned char *bytes)
 	return word;
 }
 
-/*
- * Returns whether the CPU is in user mode. `word` has, on x86_64, the flags and then CS, 4 bytes each; on
- * AArch64, PSTATE.
- */
-static bool is_user(uint16_t machine, uint64_t word)
-{
-	return machine == EM_X86_64 ? (word >> 32 & 3) == 3 : (word & 0xf) == 0;
-}
-
-bool profile_registers_read(struct profile_registers *registers, uint16_t machine, const unsigned char *bytes,
-			    size_t size)
-{
-	const struct layout *layout = layout_of(machine);
-	const size_t words = layout && layout->mode != NONE ? layout->mode : 33u;
-
-	*registers = (struct profile_registers){ 0 };
-	/* the word with the mode may be the last one, and has only 4 bytes on AArch64 */
-	if (!layout || size < words * 8 + (layout->mode == NONE ? 0 : machine == EM_X86_64 ? 8u : 4u))
-		return false;
-	registers->pc = word_at(bytes + layout->pc * 8u);
-	registers->sp = word_at(bytes + layout->sp * 8u);
-	registers->frame = word_at(bytes + layout->frame * 8u);
-	if (layout->link != NONE)
-		registers->link = word_at(bytes + layout->link * 8u);
-	if (layout->mode != NONE) {
-		unsigned char mode[8] = { 0 };
-
-		memcpy(mode, bytes + layout->mode * 8u, machine == EM_X86_64 ? 8 : 4);
-		registers->user = is_user(machine, word_at(mode));
-	}
-	return true;
-}
-
-bool profile_is_waiting(uint16_t machine, const unsigned char bytes[PROFILE_CODE])
-{
-	static const unsigned char wfi_aarch64[4] = { 0x7f, 0x20, 0x03, 0xd5 },
-				   wfi_riscv[4] = { 0x73, 0x00, 0x50, 0x10 };
-
-	return machine == EM_X86_64    ? bytes[PROFILE_CODE - 1] == 0xf4
-	       : machine == EM_AARCH64 ? memcmp(bytes + PROFILE_CODE - 4, wfi_aarch64, 4) == 0
-	       : machine == EM_RISCV   ? memcmp(bytes + PROFILE_CODE - 4, wfi_riscv, 4) == 0
-				       : false;
-}
-
-uint64_t profile_called(uint64_t back, const unsigned char bytes[PROFILE_CODE])
-{
-	const unsigned char *call = bytes + PROFILE_CODE - 5;
-	const uint32_t far = (uint32_t)(word_at(bytes) >> 32);
-
-	if (call[0] != 0xe8) /* call with a distance of 32 bits, which is signed */
-		return 0;
-	return back + ((uint64_t)far | (far >> 31 ? UINT64_C(0xffffffff00000000) : 0));
-}
-
-bool profile_cpu_take_top(struct profile_cpu *cpu, uint64_t address, const unsigned char *bytes, size_t size)
-{
-	const uint64_t sp = cpu->registers.sp;
-
-	if (sp < address || size < 8 || sp - address > size - 8)
-		return false;
-	cpu->caller = word_at(bytes + (sp - address));
-	return true;
-}
-
-static void finish(struct profile_walk *walk, enum profile_end end)
+static void finish(struct stack_walk *walk, enum stack_end end)
 {
 	walk->done = true;
 	walk->end = end;
@@ -121,7 +43,7 @@ static void finish(struct profile_walk *walk, enum profile_end end)
 
 /* ---- The next frame ------------------------------------------------------------------------------ */
 
-static uint64_t cfa_of(const struct profile_walk *walk)
+static uint64_t cfa_of(const struct stack_walk *walk)
 {
 	return (walk->table.by_frame ? walk->frame : walk->stack) + (uint64_t)walk->table.cfa;
 }
@@ -130,13 +52,13 @@ static uint64_t cfa_of(const struct profile_walk *walk)
  * Sets the bytes that the function at the last address has stored, and that a walk needs. They may be none:
  * then *size is 0.
  */
-static void stored(const struct profile_walk *walk, uint64_t *address, uint64_t *size)
+static void stored(const struct stack_walk *walk, uint64_t *address, uint64_t *size)
 {
 	const struct symbols_frame *table = &walk->table;
 	int64_t low, high;
 
 	if (!walk->by_table) {
-		*address = walk->frame - layout_of(walk->machine)->below;
+		*address = walk->frame - below(walk);
 		*size = FRAME;
 		return;
 	}
@@ -149,7 +71,7 @@ static void stored(const struct profile_walk *walk, uint64_t *address, uint64_t 
 }
 
 /* Returns whether the call frame information for the last address can be used with the known registers. */
-static bool is_usable(const struct profile_walk *walk)
+static bool is_usable(const struct stack_walk *walk)
 {
 	const uint64_t base = walk->table.by_frame ? walk->frame : walk->stack;
 	uint64_t address, size;
@@ -162,7 +84,7 @@ static bool is_usable(const struct profile_walk *walk)
 }
 
 /* Looks up the call frame information for the last address. */
-static bool find_table(struct profile_walk *walk)
+static bool find_table(struct stack_walk *walk)
 {
 	/* a return address may already be in the next function, but the call before it is not */
 	const uint64_t address = walk->place[walk->places - 1] - (walk->places > 1);
@@ -176,33 +98,31 @@ static bool find_table(struct profile_walk *walk)
 }
 
 /* Ends the walk if there is no usable frame at walk->frame. */
-static void check_frame(struct profile_walk *walk)
+static void check_frame(struct stack_walk *walk)
 {
-	const struct layout *layout = layout_of(walk->machine);
-
 	/* A program has entered a kernel in the upper half, and its frame pointer is in the lower half. */
 	if (walk->frame == 0 || (walk->high && walk->frame < UPPER_HALF))
-		finish(walk, PROFILE_END_WHOLE);
-	else if (walk->frame % 8 || walk->frame <= layout->below || walk->frame > UINT64_MAX - PAGE)
-		finish(walk, PROFILE_END_BROKEN);
+		finish(walk, STACK_END_WHOLE);
+	else if (walk->frame % 8 || walk->frame <= below(walk) || walk->frame > UINT64_MAX - PAGE)
+		finish(walk, STACK_END_BROKEN);
 }
 
-static void take_table(struct profile_walk *walk, uint64_t address, const unsigned char *bytes);
+static void take_table(struct stack_walk *walk, uint64_t address, const unsigned char *bytes);
 
 /* Prepares the next step, or ends the walk. */
-static void prepare(struct profile_walk *walk)
+static void prepare(struct stack_walk *walk)
 {
 	uint64_t address, size;
 
-	if (walk->places == PROFILE_PLACES) {
-		finish(walk, PROFILE_END_DEEP);
+	if (walk->places == STACK_PLACES) {
+		finish(walk, STACK_END_DEEP);
 	} else if (!find_table(walk)) {
 		if (walk->places > 1 && !walk->chained)
-			finish(walk, walk->frame ? PROFILE_END_BROKEN : PROFILE_END_WHOLE);
+			finish(walk, walk->frame ? STACK_END_BROKEN : STACK_END_WHOLE);
 		else
 			check_frame(walk);
 	} else if (walk->table.is_outermost) {
-		finish(walk, PROFILE_END_WHOLE);
+		finish(walk, STACK_END_WHOLE);
 	} else {
 		stored(walk, &address, &size);
 		if (size == 0)
@@ -211,10 +131,10 @@ static void prepare(struct profile_walk *walk)
 }
 
 /* Adds a return address. Returns false if it is none, and ends the walk. */
-static bool add_place(struct profile_walk *walk, uint64_t back)
+static bool add_place(struct stack_walk *walk, uint64_t back)
 {
 	if (back == 0 || (walk->high && back < UPPER_HALF)) {
-		finish(walk, PROFILE_END_WHOLE);
+		finish(walk, STACK_END_WHOLE);
 		return false;
 	}
 	walk->place[walk->places++] = back;
@@ -225,7 +145,7 @@ static bool add_place(struct profile_walk *walk, uint64_t back)
  * Adds the caller that call frame information describes. `bytes`: what is stored at `address`. A function
  * that has stored nothing needs no bytes.
  */
-static void take_table(struct profile_walk *walk, uint64_t address, const unsigned char *bytes)
+static void take_table(struct stack_walk *walk, uint64_t address, const unsigned char *bytes)
 {
 	const struct symbols_frame *table = &walk->table;
 	const uint64_t cfa = cfa_of(walk);
@@ -238,7 +158,7 @@ static void take_table(struct profile_walk *walk, uint64_t address, const unsign
 		return;
 	/* Stacks grow downwards, so the caller's stack pointer is higher. */
 	if (walk->stack && (cfa < walk->stack || (cfa == walk->stack && walk->places > 2))) {
-		finish(walk, PROFILE_END_BROKEN);
+		finish(walk, STACK_END_BROKEN);
 		return;
 	}
 	if (table->frame_stored && (walk->frame == cfa || walk->frame == cfa + (uint64_t)table->frame))
@@ -254,7 +174,7 @@ static void take_table(struct profile_walk *walk, uint64_t address, const unsign
  * Returns whether this is the frame of a leaf function on RISC-V, which stores its caller's frame pointer
  * where other functions store the return address.
  */
-static bool is_leaf(const struct profile_walk *walk, uint64_t word)
+static bool is_leaf(const struct stack_walk *walk, uint64_t word)
 {
 	return walk->machine == EM_RISCV && walk->places == 1 && word > walk->frame &&
 	       word - walk->frame < LEAF_REACH && word % 8 == 0;
@@ -264,13 +184,13 @@ static bool is_leaf(const struct profile_walk *walk, uint64_t word)
  * Returns the stack pointer of the caller, after the function with this frame pointer has returned; 0 if it
  * is unknown, as on AArch64, where the frame may be anywhere in the function's part of the stack.
  */
-static uint64_t stack_after(const struct profile_walk *walk)
+static uint64_t stack_after(const struct stack_walk *walk)
 {
 	return walk->machine == EM_X86_64 ? walk->frame + FRAME : walk->machine == EM_RISCV ? walk->frame : 0;
 }
 
 /* Adds the frame from which `caller` and `back` were read, and continues with the frame of the caller. */
-static void take_frame(struct profile_walk *walk, uint64_t caller, uint64_t back)
+static void take_frame(struct stack_walk *walk, uint64_t caller, uint64_t back)
 {
 	if (is_leaf(walk, back)) {
 		caller = back;
@@ -279,7 +199,7 @@ static void take_frame(struct profile_walk *walk, uint64_t caller, uint64_t back
 	if (!add_place(walk, back))
 		return;
 	if (caller && caller <= walk->frame && (caller == walk->frame || ++walk->switches > MOST_SWITCHES)) {
-		finish(walk, PROFILE_END_BROKEN);
+		finish(walk, STACK_END_BROKEN);
 		return;
 	}
 	walk->chained = true;
@@ -291,25 +211,25 @@ static void take_frame(struct profile_walk *walk, uint64_t caller, uint64_t back
 
 /* ---- A walk -------------------------------------------------------------------------------------- */
 
-void profile_walk_begin(struct profile_walk *walk, uint16_t machine,
-			const struct profile_registers *registers, profile_find_frame *find, void *context)
+void stack_walk_begin(struct stack_walk *walk, uint16_t machine, const struct stack_registers *registers,
+		      stack_find_frame *find, void *context)
 {
-	*walk = (struct profile_walk){ .machine = machine,
-				       .place = { registers->pc },
-				       .places = 1,
-				       .find = find,
-				       .context = context,
-				       .frame = registers->frame,
-				       .link = registers->link,
-				       .stack = registers->sp,
-				       .high = registers->pc >= UPPER_HALF };
-	if (layout_of(machine) && !registers->user)
+	*walk = (struct stack_walk){ .machine = machine,
+				     .place = { registers->pc },
+				     .places = 1,
+				     .find = find,
+				     .context = context,
+				     .frame = registers->frame,
+				     .link = registers->link,
+				     .stack = registers->sp,
+				     .high = registers->pc >= UPPER_HALF };
+	if (is_known(machine) && !registers->user)
 		prepare(walk);
 	else
-		finish(walk, PROFILE_END_WHOLE);
+		finish(walk, STACK_END_WHOLE);
 }
 
-bool profile_walk_wants(const struct profile_walk *walk, uint64_t *address, size_t *size)
+bool stack_walk_wants(const struct stack_walk *walk, uint64_t *address, size_t *size)
 {
 	uint64_t needed;
 	size_t left;
@@ -318,18 +238,18 @@ bool profile_walk_wants(const struct profile_walk *walk, uint64_t *address, size
 		return false;
 	stored(walk, address, &needed);
 	left = PAGE - (size_t)(*address % PAGE);
-	*size = left < needed ? (size_t)needed : left < PROFILE_WINDOW ? left : PROFILE_WINDOW;
+	*size = left < needed ? (size_t)needed : left < STACK_WINDOW ? left : STACK_WINDOW;
 	return true;
 }
 
-void profile_walk_put(struct profile_walk *walk, uint64_t address, const unsigned char *bytes, size_t size)
+void stack_walk_put(struct stack_walk *walk, uint64_t address, const unsigned char *bytes, size_t size)
 {
 	uint64_t wanted, needed;
 
 	for (bool first = true; !walk->done; first = false) {
 		stored(walk, &wanted, &needed);
 		if (first && (size == 0 || (wanted == address && size < needed)))
-			finish(walk, PROFILE_END_UNREADABLE);
+			finish(walk, STACK_END_UNREADABLE);
 		if (walk->done || wanted < address || size < needed || wanted - address > size - needed)
 			return;
 		if (walk->by_table)
