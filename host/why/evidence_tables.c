@@ -243,10 +243,17 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 	}
 }
 
-static void read_stack(struct why_cpu *cpu, const char *at)
+/*
+ * Reads return addresses. Stops at an address of data in the kernel's image: this is no return address, and
+ * the addresses after it are none, either.
+ */
+static void read_stack(const struct why_evidence *evidence, struct why_cpu *cpu, const char *at)
 {
-	while (*at == ' ' && cpu->frames < WHY_FRAMES && take_number(&at, 16, &cpu->frame[cpu->frames]))
-		cpu->frames++;
+	uint64_t back;
+
+	while (*at == ' ' && cpu->frames < WHY_FRAMES && take_number(&at, 16, &back) &&
+	       (symbols_has_code(evidence->symbols, back) || !symbols_has(evidence->symbols, back)))
+		cpu->frame[cpu->frames++] = back;
 }
 
 /*
@@ -296,7 +303,7 @@ int why_registers(struct why_evidence *evidence)
 		struct why_cpu *cpu;
 
 		if (stack && (cpu = take_cpu(evidence, &stack)))
-			read_stack(cpu, stack);
+			read_stack(evidence, cpu, stack);
 		else if (registers && (cpu = take_cpu(evidence, &registers)))
 			read_registers(cpu, &link[cpu->number], registers);
 		at += strcspn(at, "\n");

@@ -96,6 +96,14 @@ static void link_into_same_function_is_no_caller(void **state)
 	assert_true(cpu->frame[0] == STORED);
 }
 
+static void data_is_no_caller(void **state)
+{
+	const struct why_cpu *cpu = stand((uintptr_t)caller + 8, 0, (uintptr_t)ktrace_root);
+
+	(void)state;
+	assert_int_equal(cpu->frames, 0);
+}
+
 static void caller_on_stack_is_not_repeated(void **state)
 {
 	const uintptr_t from = (uintptr_t)caller + 8;
@@ -230,17 +238,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(link_register_has_caller_of_leaf),
-		TEST(link_register_is_only_caller),
-		TEST(link_into_same_function_is_no_caller),
-		TEST(caller_on_stack_is_not_repeated),
-		TEST(link_outside_code_is_no_caller),
-		TEST(link_is_ignored_outside_kernel),
-		TEST(only_code_addresses_of_message_are_named),
-		TEST(frames_after_panic_are_left_out),
-		TEST(panic_in_last_frame_is_shown),
-		TEST(overflow_found_later_names_no_owner),
-		TEST(stack_smashing_is_no_overflow),
+		TEST(link_register_has_caller_of_leaf),	    TEST(link_register_is_only_caller),
+		TEST(link_into_same_function_is_no_caller), TEST(data_is_no_caller),
+		TEST(caller_on_stack_is_not_repeated),	    TEST(link_outside_code_is_no_caller),
+		TEST(link_is_ignored_outside_kernel),	    TEST(only_code_addresses_of_message_are_named),
+		TEST(frames_after_panic_are_left_out),	    TEST(panic_in_last_frame_is_shown),
+		TEST(overflow_found_later_names_no_owner),  TEST(stack_smashing_is_no_overflow),
 		TEST(interrupts_are_unknown_in_user_mode),
 	};
 
