@@ -31,7 +31,7 @@ DEMO_CFLAGS := -std=c11 -ffreestanding -fno-pic -fno-stack-protector -fno-omit-f
 DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
 
 # FEATURES=ktrace-sched,ktrace-net compiles only these groups of events into the kernel. The word ktrace alone
-# means all groups, like ktrace-all. Next to names of groups, the word ktrace has no effect.
+# means all groups, like ktrace-all. If the list also has names of groups, the word ktrace has no effect.
 FEATURES ?= ktrace-all
 DEMO_COMMA := ,
 DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))

@@ -51,7 +51,7 @@ KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
 
 /*
  * Records the number of free pages, unless it differs from the last recorded number by less than RECORD_STEP:
- * a record for each allocated page would be too much.
+ * a record for each allocated page would fill the trace.
  */
 static void record_free_pages(void)
 {

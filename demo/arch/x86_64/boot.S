@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The way of each CPU from its first instruction to C code. The boot CPU enters through the PVH note in
- * 32-bit protected mode with paging off; EBX points to the start info. Every other CPU enters by a SIPI in
- * 16-bit real mode at TRAMPOLINE.
+ * The code that each CPU runs from its first instruction until it calls C code. The boot CPU enters through
+ * the PVH note in 32-bit protected mode with paging off; EBX points to the start info. Every other CPU enters
+ * by a SIPI in 16-bit real mode at TRAMPOLINE.
  *
  * Both load the same page tables: the first 16 GiB are identity-mapped in 2 MiB pages, except the first 2
  * MiB, which have 4 KiB pages.

@@ -19,11 +19,11 @@ static const struct rounds *running;
 static unsigned handed_over, ended;
 static bool is_over; /* true: there are no further rounds; accessed atomically */
 
-/* `second` sleeps here if it has polled for a new round in vain. */
+/* `second` sleeps here if it has polled for a long time and no new round has begun. */
 static struct wait_queue bell = WAIT_QUEUE("bell");
 static bool sleeps; /* true: `second` sleeps; changed under the bell's lock, accessed atomically */
 
-/* A busy wait without arch_relax(), for which an emulator would have to leave the code of the guest. */
+/* Waits without arch_relax(), because an emulator leaves its translated code at that instruction. */
 static void pause(void)
 {
 	for (unsigned i = 0; i < PAUSE_LOOPS; i++)
