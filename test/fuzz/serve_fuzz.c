@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	static const char mark[] = "/TOKEN/";
 	const int marked = size >= sizeof(mark) - 1 && memcmp(bytes, mark, sizeof(mark) - 1) == 0;
 	const size_t skipped = marked ? sizeof(mark) - 1 : 0;
-	struct serve_request *request = malloc(sizeof(*request)); /* on the heap, where overruns are found */
+	struct serve_request *request = malloc(sizeof(*request)); /* heap: the sanitizer detects overruns */
 	char *target = malloc(size + SERVE_TOKEN + 3), why[SERVE_WHY];
 	size_t length = 0;
 	int status;

@@ -68,10 +68,10 @@ status 0 "rules that hold: 0" ktrace check --rules kept.rules v2.ktrx
 status 1 "a rule that is violated: 1" ktrace check --rules none.rules v2.ktrx
 status 2 "a rule that is wrong: 2" ktrace check --rules event.rules v2.ktrx
 status 2 "an option that does not exist: 2" ktrace check --frobnicate v2.ktrx
-status 0 "rules that hold in what there is of a dump: 0" ktrace check --rules kept.rules short.ktrx
-status 3 "a trace that is not there: 3" ktrace check --rules kept.rules absent.ktrx
+status 0 "rules that hold in the readable part of a dump: 0" ktrace check --rules kept.rules short.ktrx
+status 3 "a trace that does not exist: 3" ktrace check --rules kept.rules absent.ktrx
 status 3 "a dump in which no record can be read: 3" ktrace check --rules kept.rules unread.ktrx
-status 3 "a file that is none: 3" ktrace check --rules kept.rules empty.ktrx
+status 3 "an empty file: 3" ktrace check --rules kept.rules empty.ktrx
 status 3 "a report that cannot be written: 3" sh -c 'ktrace check --rules kept.rules v2.ktrx >/dev/full'
 
 done_testing

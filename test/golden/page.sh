@@ -87,7 +87,7 @@ for size in 2000 3500 4900; do
 		python3 "$check" "$ktrace" page.html cut.ktrx --since 0
 done
 
-# ---- What is unknown is not said to be none.
+# ---- If a loss is unknown, the page does not show it as 0.
 "$ktrace" html -o page.html v1.bin >log 2>&1
 check "version 1: the head states that the loss is unknown" grep -q '"lost":null' page.html
 "$ktrace" html -o page.html v2.ktrx >log 2>&1

@@ -16,11 +16,11 @@ for bad in '{"ok":1}' '{"schema":"ktrace-doctor/2","strings":"untrusted","ok":1}
 done
 check "the schemas are valid" python3 test/schema.py schemas
 
-# ---- Golden files
+# ---- Output in golden files
 grep -lE '^\{"schema":"ktrace-' -r test/golden/check test/golden/cmd test/golden/diff test/golden/doctor test/golden/hwt_views test/golden/kdump test/golden/why >"$tmp/kept"
 check "golden files have output of --json: $(wc -l <"$tmp/kept")" test "$(wc -l <"$tmp/kept")" -ge 40
 # shellcheck disable=SC2046
-check "output that golden files keep is valid" python3 test/schema.py any $(cat "$tmp/kept")
+check "output in golden files is valid" python3 test/schema.py any $(cat "$tmp/kept")
 
 # ---- Other output
 build/test/cmd-traces "$tmp" >"$tmp/log" 2>&1 && build/test/danger-traces "$tmp" >"$tmp/log" 2>&1 && build/test/ktrdump-traces "$tmp" >"$tmp/log" 2>&1 || exit 1

@@ -23,7 +23,7 @@ exported() {
 
 check "cmd-traces makes the traces" build/test/cmd-traces "$tmp"
 check "danger-traces makes the traces" sh -c 'build/test/danger-traces "$1" >"$1/log"' - "$tmp"
-# linux: the events of a process trace have no CPU.
+# linux.ktrx is a process trace, so its events have no CPU.
 cp test/corpus/5b0a6ef/linux.ktrace.zst "$tmp/linux.ktrx"
 for name in v2 typed pairs linux; do
 	exported $name "$tmp/$name.ktrx"
@@ -37,13 +37,15 @@ exported hostile "$tmp/3.ktrx"
 equal "hostile names: all events" "$("$ktrace" show --json "$tmp/3.ktrx" 2>"$tmp/err" | grep -c '"event"')" \
 	"$(wc -l <"$tmp/hostile.event")"
 
-# The boot ring refused records, so the end of a system call may be missing: both say so.
+# The boot ring refused records, so ends of system calls may be missing. The export and ktrace sql must both
+# leave these durations out.
 exported refused "$tmp/hostile.ktrx"
 equal "records that the boot ring refused: the durations are those of sql" \
 	"$("$ktrace" sql --json "$tmp/hostile.ktrx" 'SELECT duration FROM syscalls' 2>"$tmp/err" | grep -o '"duration":[^,}]*' | sort)" \
 	"$(grep -o '"duration":[^,}]*' "$tmp/refused.syscall" | sort)"
 
-# Several runs in one folder are one table; the same run is refused.
+# Several runs may be in one folder, and readers see them as one table. A run that is in the folder already is
+# refused.
 "$ktrace" export --format parquet "$tmp/v1.bin" -o "$tmp/v2" 2>"$tmp/err"
 equal "a second run is added to the folder" 0 $?
 equal "the folder has two runs" 2 "$(ls "$tmp/v2" | wc -l)"
@@ -51,7 +53,7 @@ equal "the folder has two runs" 2 "$(ls "$tmp/v2" | wc -l)"
 equal "a run that is in the folder is refused" 1 $?
 check "the message has the reason" grep -q 'File exists' "$tmp/err"
 
-# More rows than a row group has.
+# Tests a table with more rows than fit into one row group.
 build/test/memory-trace "$tmp/long.ktrx" 16 1000 4
 exported long "$tmp/long.ktrx"
 equal "a table of several row groups: all events" \

@@ -125,7 +125,8 @@ run --seed 7 --input "$tmp/typed" -- $(demo riscv64 2)
 equal "--input without a time: status" 1 "$status"
 message_has 'expected at most'
 
-# A kernel that has changed makes another run: --force runs it all the same.
+# If the kernel's file has changed, its run would differ, so goto refuses. With --force, goto runs it
+# nevertheless.
 cp build/demo/riscv64/kernel.elf "$tmp/kernel.elf"
 # shellcheck disable=SC2046
 KERNEL="$tmp/kernel.elf" run --seed 7 -- $(KERNEL="$tmp/kernel.elf" demo riscv64 2) -append run=echo

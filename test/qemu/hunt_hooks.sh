@@ -30,7 +30,7 @@ run --seed 12 --noise 30us -- $guest
 "$ktrace" show "$out" >"$tmp/second" 2>/dev/null
 check "hooks make another run than timers" sh -c "test -s '$tmp/first' && test -s '$tmp/second' && ! cmp -s '$tmp/first' '$tmp/second'"
 
-# ---- A hunt: a text that is not written makes the first run fail
+# ---- A hunt: the first run fails, because the guest does not print the expected text
 
 hunt both --noise both --expect "a text that is not written" --first --jobs 1 -- $guest
 equal "a hunt: status" 10 "$status"

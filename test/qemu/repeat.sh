@@ -67,8 +67,8 @@ for arch in x86_64 aarch64 riscv64; do
 	message_has "seed 0 ended at 0."
 	repeats "$arch, without a seed, guest with status 3" 1
 
-	# The change at half of the time in which the guest records: until then, the events are those of the run
-	# without a change.
+	# The seed changes after half of the time in which the guest records. Until then, the events are those
+	# of the run whose seed does not change.
 	half=$("$ktrace" summary "$tmp/seed7" 2>/dev/null | sed -n 's/^events .* in \([0-9.]*\) s,.*/\1/p' |
 		awk -v end="$ended" '{ printf "%.6f", end - $1 / 2 }')
 	boot $arch $cpus "run=echo" --seed 7 --then "$half,0"
@@ -151,7 +151,7 @@ equal "a replay that differs: status" 17 "$status"
 check "a replay that differs: the first event that differs is named" \
 	grep -qE 'the run differs from .* after [0-9]+ equal events, it has [a-z_]+[.][a-z_]+ at [0-9.]+ s on CPU' "$tmp/err"
 
-# A run that real time has ended is repeated up to its end.
+# --expect ends this run at a moment of real time. Its replay ends at the same virtual time.
 boot aarch64 2 "run=forever" --seed 7 --expect "demo: 2 CPUs"
 equal "a run that ends when a text is seen: status" 0 "$status"
 replay "$out"

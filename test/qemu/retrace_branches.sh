@@ -50,7 +50,7 @@ for arch in x86_64 aarch64; do
 		/hwt.call  *ktrace_fact_sched_switch/ { all++; getline; near += /sched.switch/ } END { exit !(all > 5 && near > all * 0.8) }' \
 		"$tmp/with"
 
-	# Two records of a run are the same, also in their times.
+	# If the branches of a run are recorded twice, both records are the same, including the times.
 	"$ktrace" hwt --elf "$kernel" --calls "$tmp/out.branches" >"$tmp/calls" 2>/dev/null
 	check "$arch: more than 1000 calls are recorded" test "$(wc -l <"$tmp/calls")" -gt 1000
 	retrace --branches "$tmp/out.branches" --until-event "$end"

@@ -55,7 +55,7 @@ for arch in x86_64 aarch64 riscv64; do
 	same_depth $arch "$(part_of 40 "$tmp/locks")"
 	same_depth $arch "$(part_of 90 "$tmp/locks")"
 
-	# On x86_64, the repeat ends before the kernel makes the rings of its CPUs.
+	# On x86_64, this repeated run ends before the kernel makes the rings of its CPUs.
 	retrace --functions --until 0.02
 	equal "$arch, an early end: status" 0 "$status"
 	message_has "the same run as"

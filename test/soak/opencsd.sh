@@ -67,8 +67,8 @@ packets() {
 	count "$tmp/ours.0" 0 | cut -d' ' -f5-
 }
 
-# told: prints the gaps that ktrace reports, except for missing code and the beginning of a stream.
-told() {
+# reported_gaps: prints the gaps that ktrace reports, except for missing code and the beginning of a stream.
+reported_gaps() {
 	grep -ohE '"event_type":"gap","event_payload":"[^"]*' "$tmp/json" | sed 's/.*"//; /no code is known/d; /before the first A-Sync/d' |
 		sort | uniq -c | sort -rn | awk '{ count = $1; $1 = ""; printf "%s%s:%s", n++ ? "; " : "", count, $0 }'
 	sed -n 's/^ktrace hwt: \(.* not decoded\)$/refused: \1/p' "$tmp/message"
@@ -88,8 +88,8 @@ for folder in "$CSIGHT"/*/; do
 	fi
 	ppl=$(lister_of "$name")
 	if [ -z "$ppl" ]; then
-		skip "$name" "no $name.ppl says what OpenCSD decoded, and there is no trc_pkt_lister"
-		continue
+		skip "$name" "there is neither a file $name.ppl with OpenCSD's output nor the program
+		trc_pkt_lister" continue
 	fi
 	if ! grep -qm 1 OCSD_GEN_TRC_ELEM_ "$ppl"; then
 		counts=$(packets "$ppl")
@@ -97,7 +97,7 @@ for folder in "$CSIGHT"/*/; do
 	else
 		read_theirs "$ppl"
 		counts=$(compare)
-		why=$(told)
+		why=$(reported_gaps)
 		build/test/opencsd-snapshot --frames "$folder" "$tmp/trace" >"$tmp/units" 2>"$tmp/absent"
 		equal "$name: frames give the same result" "$counts" "$(compare)"
 	fi

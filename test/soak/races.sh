@@ -31,7 +31,7 @@ hunt() {
 		status=$?
 }
 
-# found: prints the least seed that failed in the hunt.
+# found: prints the lowest seed that failed in the hunt.
 found() { sed -n 's/^  first to end: seed \([0-9]*\), .*/\1/p' "$tmp/summary" | sort -n | head -n 1; }
 
 # plain ARCH RACE: runs the guest without a seed, and checks that each run ends well.
@@ -65,7 +65,7 @@ for race in $races; do
 		for noise in $noises; do
 			name="$arch rare-$race, $noise"
 			if [ "${1-}" = table ]; then
-				# One job: then the first failure is that of the least seed.
+				# With one job, the first failure is that of the lowest seed.
 				hunt $arch rare-$race "$(at_most 200)" --noise $noise --first --jobs 1
 				failure=$(sed -n 's/^1 run: \([^:]*\).*/\1/p' "$tmp/summary")
 				seed=$(found)

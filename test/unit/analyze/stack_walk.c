@@ -47,7 +47,7 @@ static struct stack_walk walk_from(uint16_t machine, uint64_t frame, uint64_t li
 
 		assert_in_range(size, 16, STACK_WINDOW);
 		assert_true(size == 16 || address / 4096 == (address + size - 1) / 4096);
-		assert_in_range(reads, 0, STACK_PLACES); /* each piece makes progress */
+		assert_in_range(reads, 0, STACK_PLACES); /* at most one read for each address */
 		if (address >= BASE && at + size <= sizeof(memory))
 			stack_walk_put(&walk, address, (unsigned char *)memory + at, size);
 		else
@@ -148,7 +148,10 @@ static void invalid_frame_pointers_are_reported(void **state)
 	assert_int_equal(walk_from(EM_X86_64, BASE + 4, 0).end, STACK_END_BROKEN);
 	assert_int_equal(walk_from(EM_X86_64, UINT64_MAX - 7, 0).end, STACK_END_BROKEN);
 	assert_int_equal(reads, 0);
-	/* At the entry of the kernel, the frame pointer may be a program's. No error, nothing is read. */
+	/*
+	 * At the entry of the kernel, the frame pointer may be that of a program. This is no error, and the
+	 * walk reads nothing.
+	 */
 	assert_int_equal(walk_from(EM_X86_64, 0x7fff0000, 0).end, STACK_END_WHOLE);
 	assert_int_equal(walk_from(EM_X86_64, 0, 0).end, STACK_END_WHOLE);
 	assert_int_equal(reads, 0);

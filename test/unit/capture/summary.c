@@ -70,7 +70,7 @@ static void cpus_that_never_ran_are_not_counted(void **state)
 /* A kernel that never calls ktrace_init() reports one CPU. Its records show that there are further CPUs. */
 static void cpus_of_boot_ring_are_counted(void **state)
 {
-	const unsigned char payload[24] = { 4, 1 /* has the CPU */, 5 };
+	const unsigned char payload[24] = { 4, 1 /* KTRX_EXT_CPU */, 5 };
 	struct writer writer;
 
 	(void)state;

@@ -20,7 +20,7 @@ static const char rule[] =
 	"run-without-wake: never sched.switch (prev != next, next != 0) while next is sleeping or waiting";
 
 enum seldom {
-	SELDOM_NOTHING, /* happens */
+	SELDOM_NOTHING, /* no step is irregular */
 	SELDOM_JUMP,	/* in this step, the clock of CPU 1 is further ahead */
 	SELDOM_NO_WAKE, /* in this step, the kernel does not call the hook for the wakeup */
 };

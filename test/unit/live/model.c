@@ -450,7 +450,7 @@ static void newest_of_many_threads_are_known(void **state)
 	script_end();
 }
 
-/* A page, and what is selected on it. */
+/* A page of the screen, and the rows that are selected on it. */
 struct shown {
 	struct live_page page;
 	struct live_ui ui;

@@ -28,7 +28,7 @@ static void watch(uint64_t address, uint32_t length, uint32_t kinds)
 	assert_null(match_open(&match, &range, 1));
 }
 
-/* Does the same steps as the plugin. Returns the number of the range, or NOTHING. */
+/* Calls the functions in the same order as the plugin does. Returns the number of the range, or NOTHING. */
 static int look_up(struct match_access access, uint64_t physical)
 {
 	int range;
