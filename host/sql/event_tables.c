@@ -12,7 +12,7 @@
 #include "sql/session.h"
 
 static const struct sql_column common[] = {
-	[SQL_EVENT_ID] = { "id", "TEXT", "ring and slot, as 'ktrace show --ids' and 'ktrace goto' have them",
+	[SQL_EVENT_ID] = { "id", "TEXT", "ring and slot, as 'ktrace show --ids' prints them",
 			   SQL_VALUE_NONE },
 	[SQL_EVENT_TS] = { "ts", "INTEGER", "ns since the first event; ticks if the frequency is unknown",
 			   SQL_VALUE_NONE },
@@ -24,9 +24,10 @@ static const struct sql_column common[] = {
 };
 static const struct sql_column further[] = {
 	{ "category", "TEXT", "group of the event, in lower case", SQL_VALUE_NONE },
-	{ "name", "TEXT", "name of the event with its group: sched.switch", SQL_VALUE_NONE },
-	{ "type", "INTEGER", "number of the event's type", SQL_VALUE_NONE },
-	{ "lost", "INTEGER", "slots of the ring that are missing directly before the event", SQL_VALUE_NONE },
+	{ "name", "TEXT", "group and name of the event, such as sched.switch", SQL_VALUE_NONE },
+	{ "type", "INTEGER", "number of the kind of event, as in table counts", SQL_VALUE_NONE },
+	{ "lost", "INTEGER", "number of slots that are missing in the ring directly before the event",
+	  SQL_VALUE_NONE },
 	{ "fields", "TEXT", "fields of the event as a JSON object, for json_extract()", SQL_VALUE_NONE },
 };
 

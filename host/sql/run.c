@@ -70,7 +70,7 @@ static enum sql_status explain(struct sql *sql, int status, const char *statemen
 	}
 	if (status == SQLITE_NOMEM || status == SQLITE_TOOBIG || status == SQLITE_FULL) {
 		sql_say(sql,
-			"the query reached its limit of %llu MB of memory, or that of 16 MB for a text: "
+			"the query reached its limit of memory (%llu MB, or 16 MB for one text): "
 			"narrow it, for example by ts",
 			(unsigned long long)(sql->options.memory >> 20));
 		return SQL_LIMIT;
@@ -228,8 +228,8 @@ static bool put_schemas(const struct sql *sql, const char *name, struct base_out
 static const char help[] =
 	".tables           list the tables\n"
 	".schema [TABLE]   list the columns of a table, or of all tables\n"
-	".help             this text\n"
-	".quit             end; so does the end of the input\n"
+	".help             print this text\n"
+	".quit             end the session, like the end of the input\n"
 	"A statement of SQL ends with a semicolon. Names that contain a dot are quoted: \"sched.switch\".\n"
 	"Times are in ns since the first event: ts BETWEEN 1000000 AND 2000000 is the second millisecond.\n"
 	"  SELECT name, count(*) FROM events GROUP BY name ORDER BY 2 DESC;\n"

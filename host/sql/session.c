@@ -197,8 +197,8 @@ struct ktread *sql_reader_take(struct sql *sql, bool window)
 	if (n == SQL_READERS) {
 		sql->error = KTREAD_E_UNSUPPORTED;
 		sql_say(sql,
-			"this query reads the trace in several places at a time, and the trace cannot be "
-			"opened again, or not more than %u times",
+			"this query reads the trace at several places at the same time: "
+			"the trace cannot be opened again, or the limit of %u places is reached",
 			SQL_READERS);
 		return NULL;
 	}

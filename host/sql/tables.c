@@ -19,9 +19,9 @@
 	{                                                                 \
 		"thread", "INTEGER", "id of the thread", SQL_VALUE_THREAD \
 	}
-#define CPU                                                                              \
-	{                                                                                \
-		"cpu", "INTEGER", "CPU of the beginning; NULL if unknown", SQL_VALUE_CPU \
+#define CPU                                                                               \
+	{                                                                                 \
+		"cpu", "INTEGER", "CPU on which it began; NULL if unknown", SQL_VALUE_CPU \
 	}
 
 static const struct sql_column slice_columns[] = {
@@ -39,7 +39,7 @@ static const struct sql_column call_columns[] = {
 	DURATION,
 	{ "name", "TEXT", "name of the system call; NULL if unknown", SQL_VALUE_NAME },
 	{ "number", "", "number of the system call", SQL_VALUE_NUMBER },
-	{ "result", "INTEGER", "result; an error if below zero; NULL if unknown", SQL_VALUE_RESULT },
+	{ "result", "INTEGER", "result; negative: an error; NULL if unknown", SQL_VALUE_RESULT },
 	THREAD,
 	CPU,
 };
@@ -57,9 +57,9 @@ static const struct sql_column fault_columns[] = { TS, DURATION, THREAD, CPU };
 
 static const struct sql_column lock_columns[] = {
 	TS,
-	{ "wait", "INTEGER", "time for which the thread waited; NULL if this row is about holding",
+	{ "wait", "INTEGER", "time for which the thread waited; NULL if the row is about holding the lock",
 	  SQL_VALUE_WAIT },
-	{ "hold", "INTEGER", "time for which the thread held the lock; NULL if this row is about waiting",
+	{ "hold", "INTEGER", "time for which the thread held the lock; NULL if the row is about a wait",
 	  SQL_VALUE_HOLD },
 	{ "kind", "TEXT", "wait or hold; if both times are NULL, the end is not known for certain",
 	  SQL_VALUE_LOCK_KIND },
@@ -74,7 +74,7 @@ static const struct sql_column wakeup_columns[] = {
 	{ "latency", "INTEGER", "time until the thread runs; NULL if not known for certain",
 	  SQL_VALUE_DURATION },
 	{ "thread", "INTEGER", "thread that was woken", SQL_VALUE_THREAD },
-	{ "waker", "INTEGER", "thread that ran when the wakeup was caused", SQL_VALUE_WAKER },
+	{ "waker", "INTEGER", "thread that ran on the CPU that caused the wakeup", SQL_VALUE_WAKER },
 	{ "interrupt", "INTEGER", "1 if an interrupt caused the wakeup while the waker ran",
 	  SQL_VALUE_INTERRUPT },
 	{ "cpu", "INTEGER", "CPU of the waker", SQL_VALUE_CPU },
@@ -91,8 +91,9 @@ static const struct sql_column state_columns[] = {
 };
 
 static const struct sql_column loss_columns[] = {
-	{ "ts", "INTEGER", "first event after the missing slots; NULL if there is none", SQL_VALUE_BEGIN },
-	{ "since", "INTEGER", "last event of the ring before the missing slots; NULL if there is none",
+	{ "ts", "INTEGER", "time of the first event after the missing slots; NULL if there is none",
+	  SQL_VALUE_BEGIN },
+	{ "since", "INTEGER", "time of the last event before the missing slots; NULL if there is none",
 	  SQL_VALUE_END },
 	{ "slots", "INTEGER", "number of missing slots", SQL_VALUE_COUNT },
 	{ "ring", "INTEGER", "number of the ring", SQL_VALUE_OTHER },
@@ -101,7 +102,7 @@ static const struct sql_column loss_columns[] = {
 
 static const struct sql_column thread_columns[] = {
 	THREAD,
-	{ "name", "TEXT", "name; NULL if unknown", SQL_VALUE_THREAD_NAME },
+	{ "name", "TEXT", "name of the thread; NULL if unknown", SQL_VALUE_THREAD_NAME },
 	{ "process", "INTEGER", "id of its process; NULL if unknown", SQL_VALUE_PROCESS },
 	{ "events", "INTEGER", "number of its events in the trace", SQL_VALUE_COUNT },
 	{ "first", "INTEGER", "time of its first event", SQL_VALUE_BEGIN },
@@ -114,18 +115,19 @@ static const struct sql_column process_columns[] = {
 };
 
 static const struct sql_column count_columns[] = {
-	{ "type", "INTEGER", "number of the event's type", SQL_VALUE_OTHER },
+	{ "type", "INTEGER", "number of the kind of event", SQL_VALUE_OTHER },
 	{ "category", "TEXT", "group of the event, in lower case", SQL_VALUE_CATEGORY },
-	{ "name", "TEXT", "name of the event with its group", SQL_VALUE_TYPE_NAME },
-	{ "counted", "INTEGER", "value of the event's own counter; NULL for version 1", SQL_VALUE_NUMBER },
-	{ "recorded", "INTEGER", "events in the trace; needs a reading of the whole trace",
+	{ "name", "TEXT", "group and name of the event, such as sched.switch", SQL_VALUE_TYPE_NAME },
+	{ "counted", "INTEGER", "number of occurrences that the kernel counted; NULL for version 1",
+	  SQL_VALUE_NUMBER },
+	{ "recorded", "INTEGER", "number of events in the trace; counting them reads the whole trace",
 	  SQL_VALUE_RECORDED },
 };
 
 /* In order of name. */
 static const struct sql_table tables[] = {
-	{ "counts", "number of events of each kind that the trace describes", COLUMNS(count_columns),
-	  SQL_STORE_COUNTS, 1 },
+	{ "counts", "kinds of events that the trace describes, and how often they occurred",
+	  COLUMNS(count_columns), SQL_STORE_COUNTS, 1 },
 	{ "faults", "page faults", COLUMNS(fault_columns), LATENCIES_FAULT, 1 },
 	{ "irqs", "interrupts", COLUMNS(irq_columns), LATENCIES_IRQ, 1 },
 	{ "locks", "waits for locks, and times for which locks were held", COLUMNS(lock_columns),

@@ -180,9 +180,9 @@ fails 3 'limit of 0.05 s' --timeout 0.05 v2.ktrx 'WITH RECURSIVE t(x) AS (SELECT
 sql --timeout 9.3e18 v2.ktrx 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t WHERE x < 20000) SELECT max(x) FROM t'
 equal "the largest limit of time does not end a query" 0 "$status"
 fails 3 'limit of 0.05 s' --timeout 0.05 pairs.ktrx 'SELECT count(*) FROM events a, events b, events c'
-fails 3 'limit of 16 MB' --memory 16 v2.ktrx \
+fails 3 'limit of memory (16 MB' --memory 16 v2.ktrx \
 	'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x, zeroblob(10000) FROM t ORDER BY x DESC'
-fails 3 'that of 16 MB for a text' v2.ktrx 'SELECT length(hex(zeroblob(9000000)))'
+fails 3 'or 16 MB for one text' v2.ktrx 'SELECT length(hex(zeroblob(9000000)))'
 for query in 'SELECT count(*) FROM events' 'SELECT name, count(*) FROM events GROUP BY name' 'SELECT recorded FROM counts' \
 	'SELECT * FROM threads' 'SELECT * FROM processes' 'SELECT * FROM syscalls' 'SELECT * FROM thread_states' 'SELECT * FROM losses'; do
 	fails 3 'limit of 1e-06 s' --timeout 0.000001 v2.ktrx "$query"
