@@ -10,7 +10,7 @@
 #define RING_LEAST UINT64_C(65536)
 #define RING_MOST  (UINT64_C(1) << 40)
 
-#define LEVELS "all; or user or kernel, with user=START-END"
+#define LEVELS "all, or user or kernel together with user=START-END"
 
 /*
  * Reads a number, which is decimal, even with leading zeros, or hexadecimal after 0x. The suffixes K, M and G

@@ -264,7 +264,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	const char *message;
 
 	if (!info->system_emulation)
-		return refuse("traces whole machines only, not programs under qemu-user", "");
+		return refuse("this plugin traces whole machines only, not programs under qemu-user", "");
 	for (size_t i = 0; i < sizeof(encoders) / sizeof(encoders[0]); i++) {
 		if (strcmp(info->target_name, encoders[i]->target) == 0)
 			encoder = encoders[i];

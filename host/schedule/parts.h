@@ -46,7 +46,7 @@ void blocks_open(qemu_plugin_id_t id);
 /* Returns NULL, or what is wrong with this number of CPUs. Call it once, before the others. */
 const char *cpus_open(int number);
 
-/* Ends the choice: no CPU stays frozen. Returns the number of CPUs that are not idle. */
+/* Thaws all CPUs. Returns the number of CPUs that are not idle. */
 unsigned cpus_thaw(void);
 
 /* Returns true while cpus_thaw() asks QEMU which CPUs are idle. */

@@ -15,9 +15,9 @@
 #include "serve/job.h"
 #include "serve/window.h"
 
-#define SLACK_NS 1000u /* the time of an event is found within this distance of the time in a request */
+#define SLACK_NS 1000u /* ns: an event is searched within this distance from the time in the request */
 
-/* What an answer is made from. */
+/* The data from which an answer is made. */
 struct answer {
 	const struct serve_source *source;
 	const struct serve_request *request;
@@ -177,7 +177,7 @@ static int copy_lines(int from, struct base_output *out)
 	return 0;
 }
 
-/* What write_lines() found. */
+/* The result of write_lines(). */
 struct found {
 	uint64_t events;
 	bool more; /* true if there are more events than the limit */

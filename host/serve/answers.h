@@ -14,13 +14,15 @@ struct serve_source {
 };
 
 /*
- * Returns NULL if the file is that with which the server started, otherwise a text that states what happened.
+ * Returns NULL if the trace's file has not changed since the server started, otherwise a text that states
+ * what has changed.
  */
 const char *serve_what_changed(const struct serve_source *source);
 
 /*
- * Writes the answer to a struct serve_request. `context` is a struct serve_source. Returns 0 if the answer,
- * which may be an error, is complete.
+ * Writes the answer to a request to `descriptor`. Has the type serve_work; `context` is a struct
+ * serve_source, `request` a struct serve_request. Returns 0 if the answer, which may be an error, is
+ * complete.
  */
 int serve_answer(void *context, const void *request, int descriptor);
 

@@ -17,7 +17,10 @@ struct serve_frame {
 	uint32_t kind, size;
 };
 
-/* A serve_work() whose context is a struct serve_source. */
+/*
+ * Writes the frames to `descriptor`. Has the type serve_work; `context` is a struct serve_source. Returns 0
+ * if the frames, of which the last may report an error, were written.
+ */
 int serve_build(void *context, const void *nothing, int descriptor);
 
 #endif

@@ -68,7 +68,7 @@ static const struct {
 
 static const struct {
 	const char *path;
-	unsigned needs, takes; /* parameters that the request must have, and those that it may have */
+	unsigned needs, takes; /* parameters that the request must have; all parameters that it may have */
 } whats[SERVE_WHATS] = {
 	[SERVE_PAGE] = { "", 0, 0 },
 	[SERVE_HEAD] = { "head", 0, 0 },
@@ -241,7 +241,7 @@ static int read_query(struct serve_request *request, struct word query, char why
 			return SERVE_BAD;
 		}
 	if (request->from > request->until)
-		return refuse(why, SERVE_BAD, "from is after until");
+		return refuse(why, SERVE_BAD, "from must not be later than until");
 	return SERVE_OK;
 }
 

@@ -129,7 +129,10 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 	return strlen(text);
 }
 
-/* Discards what the daemon reports: faults of clients are no faults of the server. */
+/*
+ * Discards messages of the daemon. They are about mistakes of clients, which the user of the server need not
+ * see.
+ */
 static void discard(void *context, const char *format, va_list arguments)
 {
 	(void)context;

@@ -79,7 +79,9 @@ void serve_stop(struct serve_server *server);
 
 void serve_peer_notify(void *server, struct MHD_Connection *connection, void **peer,
 		       enum MHD_ConnectionNotificationCode code);
-/* A request of the connection begins to be answered, or has been answered. */
+/*
+ * Records that the answer to a request of the connection begins (`sending`), or is complete (not `sending`).
+ */
 void serve_peer_mark(struct serve_server *server, struct serve_peer *peer, bool sending);
 /*
  * Closes connections that take too long. Returns the number of milliseconds after which to call this again;
@@ -91,9 +93,9 @@ int serve_peers_expire(struct serve_server *server);
 
 /* Makes a response with all headers, and frees `bytes` with it. Returns NULL if memory is short. */
 struct MHD_Response *serve_response(unsigned char *bytes, size_t offset, size_t length, enum serve_kind kind);
-/* The same for bytes that stay in memory. */
+/* Makes a response like serve_response(), but from bytes that stay in memory. */
 struct MHD_Response *serve_constant(const char *bytes, size_t length, enum serve_kind kind);
-/* Makes an error as a response. */
+/* Makes a response that reports an error. */
 struct MHD_Response *serve_refusal(const char *why);
 /* Puts a call into the list. Requires: its connection is suspended. */
 void serve_call_add(struct serve_server *server, struct serve_call *call);
@@ -107,7 +109,7 @@ void serve_call_free(struct serve_server *server, struct serve_call *call);
 /* Starts the process that makes the data. Returns 0 or an errno. */
 int serve_store_start(struct serve_server *server);
 void serve_store_free(struct serve_server *server);
-/* Takes the data that has been made. */
+/* Reads the data that the process has made so far. */
 void serve_store_step(struct serve_server *server);
 /*
  * Sets the response of a call for data in the store, and its status. Returns false if the data is not yet

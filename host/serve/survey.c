@@ -159,10 +159,10 @@ const struct tally *serve_survey_tally(const struct serve_survey *survey)
 
 /* ---- Writing ---- */
 
-/* The output. */
+/* The state of writing a survey as blocks. */
 struct writing {
 	const struct serve_survey *survey;
-	struct page page; /* only for its times */
+	struct page page; /* used only to convert times */
 	struct page_block *block;
 	struct page_strings strings;
 	struct page_lanes lanes;

@@ -9,13 +9,16 @@
 
 #define SERVE_WINDOW_EVENTS 300000u /* maximum number of events of a window */
 
-/* Blocks, each after its size as 4 bytes, the lowest first. The caller frees `bytes`. */
+/*
+ * Blocks in one buffer. The size of each block, 4 bytes, little-endian, is before the block. The caller frees
+ * `bytes`.
+ */
 struct serve_pieces {
 	unsigned char *bytes;
 	size_t size, room;
 };
 
-/* A page_take() whose context is a struct serve_pieces. */
+/* Appends a block to the struct serve_pieces to which `pieces` points. Has the type page_take. */
 int serve_take_piece(void *pieces, const unsigned char *bytes, size_t size);
 
 /* Answers a request for a window. Returns 0 if the answer, which may be an error, is complete. */
