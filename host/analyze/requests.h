@@ -50,7 +50,7 @@ int masks_leads_name(const struct masks *masks, uint32_t first, uint32_t n);
 #define REQUESTS_MAX 65536u
 
 enum requests_error {
-	REQUESTS_E_TEXT = -1,	/* the text was not understood, or contains an unknown name */
+	REQUESTS_E_TEXT = -1,	/* the text is not valid, or contains an unknown name */
 	REQUESTS_E_MEMORY = -2, /* out of memory, or more than REQUESTS_MAX requests */
 };
 

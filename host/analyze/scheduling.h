@@ -181,7 +181,10 @@ struct gaps;
  * caller frees `*gaps` in any case.
  */
 int gaps_read(struct gaps **gaps, struct ktread *trace);
-/* The same for the events that the trace's filter selects, without gaps after the last event of a ring. */
+/*
+ * Like gaps_read(), but reads only the events that the trace's filter selects, and adds no gaps after the
+ * last event of a ring.
+ */
 int gaps_read_part(struct gaps **gaps, struct ktread *trace);
 void gaps_free(struct gaps *gaps);
 

@@ -427,8 +427,8 @@ static int note_running(struct threads *t, const struct ktread_event *event, uin
 	int error;
 
 	/*
-	 * Fast path: in nearly all cases the model already has the event's thread running on the event's
-	 * CPU.
+	 * Fast path: in nearly all cases, the event's thread already runs on the event's CPU according to the
+	 * model.
 	 */
 	if (index != NONE && t->thread[index].id == event->thread) {
 		t->thread[index].seen = time;

@@ -180,8 +180,8 @@ static inline const struct threads_thread *threads_find_on(const struct threads 
 }
 
 /*
- * Processes one event. Returns 0 or KTREAD_E_MEMORY. Sets `*current` to the event's thread if the model has
- * that thread running on the event's CPU and nothing changes; otherwise to NULL.
+ * Processes one event. Returns 0 or KTREAD_E_MEMORY. Sets `*current` to the event's thread if, according to
+ * the model, that thread already runs on the event's CPU and nothing changes; otherwise to NULL.
  */
 static inline int threads_event_of(struct threads *threads, const struct ktread_event *event,
 				   const struct wellknown *known, uint64_t time,
@@ -193,7 +193,7 @@ static inline int threads_event_of(struct threads *threads, const struct ktread_
 				  UINT64_C(1) << WELLKNOWN_WAKE_QUEUE | UINT64_C(1) << WELLKNOWN_CREATE;
 	struct threads_thread *running = threads_on(threads, event->cpu);
 
-	/* Fast path: most events come from the thread that the model has running on the CPU. */
+	/* Fast path: most events come from the thread that runs on the CPU according to the model. */
 	*current = NULL;
 	if (!running || running->id != event->thread || changing >> known->kind & 1)
 		return threads_take(threads, event, known, time);

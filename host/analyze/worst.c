@@ -367,7 +367,10 @@ static void explain_rest(struct explaining *e, const struct part *part, uint32_t
 		explain_state(e, part, n);
 }
 
-/* The same as explain_rest(), but first takes out the waits for locks. A runnable thread waits no longer. */
+/*
+ * Like explain_rest(), but first explains the part of the time in which the thread waits for locks. A thread
+ * that is runnable has ended its wait.
+ */
 static void explain_part(struct explaining *e, const struct part *part, uint32_t n)
 {
 	const struct history_spans *waits = &e->history->waits;

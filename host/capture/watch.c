@@ -69,8 +69,8 @@ static int pass_by_itself(void *context, int ms)
 
 /*
  * Looks at the machine once. *begin: time of the first look; *now: time of this one. Returns false if there
- * is nothing more to see: the machine has moved since the first look, and *seconds is set to 0; or the kernel
- * has ended; or the pulse cannot be read: then reading the rings fails later, with a message.
+ * is nothing more to see: the machine has made progress since the first look, and *seconds is set to 0; or
+ * the kernel has ended; or the pulse cannot be read: then reading the rings fails later, with a message.
  */
 static bool is_still(struct ktread_image *image, struct capture_watch *watch, double *begin, double *now,
 		     double *seconds)

@@ -18,7 +18,7 @@
 #define CHUNK	  65536u
 #define HELD_MOST ((size_t)256 << 20) /* maximum size of a JSON document, or of a line */
 
-/* What the command line asked for. It is read before the command's own structure is known. */
+/* The values of --budget and --cursor. They are read before the command's own structure is known. */
 static struct {
 	uint64_t budget; /* 0: no limit */
 	const char *cursor;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The output file of a command that reads a trace. It is whole or it is removed, also if a signal ends the
+ * The output file of a command that reads a trace. It is complete or it is removed, even if a signal ends the
  * command.
  */
 #include <dirent.h>

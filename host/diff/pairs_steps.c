@@ -55,7 +55,10 @@ bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const s
 	/* Timing decides whether a program or a thread of the kernel does such work. */
 	const bool shared = step->inside && kind->served;
 
-	/* Calls are what the traces are compared by: without those of one trace, nothing is certain. */
+	/*
+	 * If one trace does not record a kind of system call, the result is undecided, because calls are the
+	 * steps that are compared.
+	 */
 	pairs->result->undecided += kind->excluded && kind->call;
 	pairs->result->noise[DIFF_NOISE_ALONE] += kind->excluded;
 	pairs->result->noise[DIFF_NOISE_LOCK] += !kind->excluded && kind->sync;

@@ -53,7 +53,7 @@ static uint64_t with_strings(uint64_t key, const struct ktread_event *event, con
 
 /*
  * Returns whether a thread repeats what it did in the same call before. How often it does depends on the
- * scheduler: how much data there is when a call looks, and how often it is woken in vain.
+ * scheduler: how much data there is when a call looks, and how often it is woken although there is no data.
  */
 static bool is_repeated(struct diff_thread *thread, uint64_t key)
 {

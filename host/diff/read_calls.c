@@ -8,7 +8,7 @@
 #include "diff/read.h"
 
 #define ERRORS_MOST 4095
-#define SMALL	    4096u /* without types, a number below this is taken for a number */
+#define SMALL	    4096u /* if types are unknown, a value below this counts as a number */
 
 static const struct read_call *call_of(struct reader *reader, uint32_t number)
 {

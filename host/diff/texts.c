@@ -69,7 +69,7 @@ void texts_free(struct texts *texts)
 	free(texts->text);
 }
 
-/* Where a text goes: to the events that are wanted, and to those before the first difference. */
+/* The state of a search for texts: of the requested events, and of the events before the first difference. */
 struct place {
 	struct texts *texts;
 	bool reached; /* the first difference was reached */

@@ -35,7 +35,7 @@ struct export_report {
 	volatile sig_atomic_t interrupted;
 };
 
-/* Where a format writes. */
+/* The kind of output that a format writes. */
 enum export_place {
 	EXPORT_FILE,
 	EXPORT_NEW_FOLDER, /* a folder that is new or empty */

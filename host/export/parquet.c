@@ -96,7 +96,7 @@ static int64_t since_first(const struct parquet *parquet, uint64_t time)
 	return time > parquet->first ? (int64_t)(time - parquet->first) : 0;
 }
 
-/* Puts a word that is a name of the trace. */
+/* Appends a name from the trace, with unsafe characters escaped. */
 static void put_name(struct parquet_file *file, uint32_t column, uint64_t key, const char *name,
 		     size_t length)
 {

@@ -20,7 +20,7 @@
 
 struct tally_count {
 	uint64_t count;
-	uint64_t first; /* timestamp of the first event that was counted here */
+	uint64_t first; /* timestamp of the first of the counted events */
 	/* number of this first event in the order of reading; orders keys with the same timestamp */
 	uint64_t sequence;
 };

@@ -2,7 +2,7 @@
 /*
  * Loads event types from the trace's own table. An event descriptor consists of a fixed part and of strings,
  * and is aligned to 8 bytes. Event descriptors are numbered from 1 over all sections. A damaged one keeps its
- * number, so that the numbers after it stay right. Descriptors of places state their own numbers.
+ * number, so that later descriptors keep their numbers. Descriptors of places state their own numbers.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A server of the Model Context Protocol: offers commands of ktrace that only read as tools for language
- * models. Requests and answers are lines of JSON on standard input and standard output. ktrace-mcp(1)
- * describes the server.
+ * A server of the Model Context Protocol: offers those commands of ktrace that only read, as tools for
+ * language models. Requests and answers are lines of JSON on standard input and standard output.
+ * ktrace-mcp(1) describes the server.
  */
 #ifndef MCP_MCP_H
 #define MCP_MCP_H

@@ -12,7 +12,7 @@
 #include "observe/observe.h"
 #include "profile/cpu.h"
 
-#define RAN	   0.9 /* seconds of CPU time: a CPU that has not moved for this long is stuck */
+#define RAN	   0.9 /* seconds of CPU time: minimum for a conclusion about a CPU */
 #define NAME_MOST  80u
 #define PLACE_ROOM (NAME_MOST * BASE_ESCAPE_TEXT_GROWTH + 64)
 #define CALLERS	   6u

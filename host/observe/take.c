@@ -103,7 +103,7 @@ static void measure(struct taking *taking)
 	}
 }
 
-/* Returns whether a CPU may still move: it is not halted, and has not run for long enough. */
+/* Returns whether a CPU needs more samples: it is not halted, and has not run for long enough. */
 static bool wants_more(const struct taking *taking)
 {
 	for (uint32_t n = 0; n < taking->observe->cpus; n++) {

@@ -69,10 +69,10 @@ const char *page_head(const struct page *page, size_t *size);
 int page_write_blocks(struct page *page, page_take *take, void *context);
 
 /*
- * Passes the blocks of a window of time to `take`: a sequence of its own. `since` and `until` (excluded) are
- * times of the page, in nanoseconds since the first event. Slices that overlap the window are whole, as far
- * as the events shortly before and after the window show it. Returns as page_write_blocks(). Requires: the
- * trace has no filter.
+ * Passes the blocks of a window of time to `take`. These blocks are a new sequence (spec/page.md). `since`
+ * and `until` (excluded) are times of the page, in nanoseconds since the first event. Slices that overlap the
+ * window are whole, as far as the events shortly before and after the window show it. Returns as
+ * page_write_blocks(). Requires: the trace has no filter.
  */
 int page_write_window(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context);
 

@@ -18,8 +18,8 @@ void serve_survey_free(struct serve_survey *survey);
 /* Returns the counts of the whole trace. */
 const struct tally *serve_survey_tally(const struct serve_survey *survey);
 /*
- * Passes blocks with the survey to `take`: a sequence of its own. Reads the beginnings of rings, and rewinds
- * the trace. Returns 0, the error of `take`, or a negative KTREAD_E_*.
+ * Passes blocks with the survey to `take`. These blocks are a new sequence (spec/page.md). Reads the
+ * beginnings of rings, and rewinds the trace. Returns 0, the error of `take`, or a negative KTREAD_E_*.
  */
 int serve_survey_write(const struct serve_survey *survey, page_take *take, void *context);
 
