@@ -57,7 +57,7 @@ static const struct option_row rows[] = {
 	{ "expect", 0, "TEXT", "a run fails if it does not write TEXT to standard output", options_set_text,
 	  AT(run.expect) },
 	{ "check", 0, "RULES",
-	  "a run fails, too, if 'ktrace check' finds that it violates a rule of this file; 'default': the "
+	  "a run also fails if 'ktrace check' finds that it violates a rule of this file; 'default': the "
 	  "rules of 'ktrace check' without --rules",
 	  options_set_text, AT(options.rules) },
 	{ "first", 0, NULL, "end the hunt at the first failure", options_set_flag,

@@ -254,9 +254,8 @@ static void sum_up(const struct kdump *kdump, const struct ktread_proc_info *inf
 		command_message(kdump->name, "%s: %llu record%s an unknown type", kdump->path,
 				(unsigned long long)info->unknown, info->unknown == 1 ? " has" : "s have");
 	if (info->broken)
-		command_message(kdump->name, "%s: %llu record%s not fit %s type", kdump->path,
-				(unsigned long long)info->broken, info->broken == 1 ? " does" : "s do",
-				info->broken == 1 ? "its" : "their");
+		command_message(kdump->name, "%s: %llu record%s an invalid payload", kdump->path,
+				(unsigned long long)info->broken, info->broken == 1 ? " has" : "s have");
 }
 
 static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct base_output *out)

@@ -88,7 +88,7 @@ struct flow_sink {
 	int (*turn)(void *to, const struct flow_moment *at);
 };
 
-/* Counts of doubtful places. */
+/* Counts of places where the reconstructed calls may be wrong. */
 struct flow_doubts {
 	uint64_t resyncs; /* number of times that a stack was begun anew because no frame matched */
 	uint64_t deeper;  /* number of calls deeper than FLOW_DEPTH_MOST */

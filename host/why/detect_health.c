@@ -238,7 +238,7 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 	why_say_ticks(evidence, evidence->window, window, sizeof(window));
 	if (health->reach >= evidence->window)
 		return why_say(buffer, size, "the last %s", window);
-	return why_say(buffer, size, "what the rings hold of the last %s (the shortest ring: %s)", window,
+	return why_say(buffer, size, "the recorded part of the last %s (the shortest ring: %s)", window,
 		       why_say_ticks(evidence, health->reach, reach, sizeof(reach)));
 }
 

@@ -174,7 +174,7 @@ static void rings_shorter_than_window_are_partial(void **state)
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	lose_before(4700 * MS, 0);
 	is_idle(FINDING_LIKELY, true);
-	why_says("of what the rings hold of the last 1.00 s (the shortest ring: 300.0 ms)");
+	why_says("of the recorded part of the last 1.00 s (the shortest ring: 300.0 ms)");
 }
 
 static void uncalled_hooks_are_advised(void **state)
