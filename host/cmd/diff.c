@@ -38,7 +38,7 @@ static const struct option_row rows[] = {
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
 	{ "page", 0, "FILE", "if the traces differ, write B as a page, as 'ktrace html' does",
 	  options_set_text, AT(page) },
-	{ "limit", 'n', "N", "list at most N differences of each sort, 0: all (5)", options_set_number,
+	{ "limit", 'n', "N", "list at most N differences of each kind, 0: all (5)", options_set_number,
 	  AT(limit), .most = UINT32_MAX },
 	{ "slower", 0, "PERCENT",
 	  "list calls that take this much longer (20); "

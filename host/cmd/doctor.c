@@ -328,7 +328,7 @@ static const struct option_row rows[] = {
 	  AT(run.expect) },
 	{ "elf", 0, "KERNEL", "the kernel's ELF file, if it is not the one given by QEMU's -kernel",
 	  options_set_text, AT(subject.elf) },
-	{ "out", 'o', "FILE", "keep the trace in FILE", options_set_text, AT(run.out) },
+	{ "out", 'o', "FILE", "write the trace to FILE, and keep it", options_set_text, AT(run.out) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
 	{ "list", 0, NULL, "list all views, and the line of code that enables each", options_set_flag,
 	  AT(list) },

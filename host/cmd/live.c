@@ -170,8 +170,8 @@ static const struct options_syntax syntax = {
 	.about = "Shows what a running guest does: its CPUs, the rate of events, "
 		 "threads, locks, interrupts, calls and the newest events. "
 		 "FILE is the RAM file of the guest; without FILE, the newest RAM file that 'ktrace run' has "
-		 "created here. If there is none, the screen shows the guest that runs elsewhere, or a list "
-		 "to choose from. If no guest is running, waits for one.",
+		 "created here. If this folder has none, the screen shows the guest that runs elsewhere, "
+		 "or a list to choose from. If no guest is running, waits for one.",
 	.lists = { rows },
 	.end = "Keys of the screen: ? shows all keys; q or Ctrl-C quits.\n"
 	       "\n"

@@ -273,7 +273,7 @@ static const struct option_row rows[] = {
 	  "record which code every CPU runs, by default next to the trace; ktrace hwt shows it",
 	  options_set_text, AT(options.branches) },
 	{ "trace-unit", 0, NULL,
-	  "give the guest a trace unit for its own use; unlike --branches, without a recording",
+	  "give the guest a trace unit for its own use; unlike --branches, this records nothing",
 	  options_set_flag, AT(options.trace_unit) },
 	{ "elf", 0, "KERNEL", "the kernel's ELF file: warn if the trace is of another kernel",
 	  options_set_text, AT(options.elf) },

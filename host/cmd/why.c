@@ -193,7 +193,8 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace why [OPTION]... [FILE]\n"
 		 "ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS",
 	.about = "Finds out what is wrong with a machine: which threads and CPUs wait for each other, "
-		 "which spin, and what they wait for in vain. Prints the verdict, then the evidence. "
+		 "which spin, and which wait for something that does not happen. "
+		 "Prints the verdict, then the evidence. "
 		 "FILE as for 'ktrace show'; without FILE, reads ktrace.ktrx, which 'ktrace run' writes. "
 		 "Exit status: 0 nothing is wrong, 10 something is wrong, 11 unknown.",
 	.lists = { rows, budget_options, trace_file_options, trace_machine_options, trace_layout_options,

@@ -120,7 +120,7 @@ enum diff_verdict diff_verdict(const struct diff_result *result);
 struct diff_report {
 	struct diff_trace *trace[2];
 	const struct diff_result *result;
-	uint64_t limit; /* maximum number of differences of each sort that are listed; 0: all */
+	uint64_t limit; /* maximum number of differences of each kind that are listed; 0: all */
 };
 
 /* Write the report. Read the traces again for the texts of events. Return 0 or a negative error. */

@@ -120,7 +120,8 @@ static void say_head(const struct context *context, struct why_finding *finding,
 	say_party(context, party[0], one, sizeof(one));
 	say_party(context, party[1], two, sizeof(two));
 	if (parties == 1)
-		finding_say(finding->base.what, "%s tries in vain to take a lock that it already holds", one);
+		finding_say(finding->base.what,
+			    "%s tries again and again to take a lock that it already holds", one);
 	else if (parties == 2)
 		finding_say(finding->base.what,
 			    "%s and %s keep each other from taking a lock: "
@@ -330,7 +331,7 @@ static int found_ring(const struct why_evidence *evidence, struct why_findings *
 			    "switch on lock.acquire and lock.try, which show whether a try succeeded");
 	else if (!is_long)
 		finding_say(finding->base.advice,
-			    "take another trace later, which shows whether they still try in vain");
+			    "take another trace later, which shows whether they still get no lock");
 	return 0;
 }
 
