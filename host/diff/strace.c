@@ -216,7 +216,7 @@ static void take_text(struct strace *strace, const char *text, size_t length, ui
 	} else if (strace_call_begin(strace, text, length, thread, stamp) < 0) {
 		lose_line(strace);
 	} else if (strace_call_end(strace, text, length, strace->trace->steps - 1, 0) < 0) {
-		/* The call is known, but not its end: the line is cut. */
+		/* The line is cut: the start of the call is known, its end is not. */
 		lose_line(strace);
 	} else {
 		note_broken(strace, strace->trace->steps - 1, text, length);

@@ -288,7 +288,7 @@ struct why_thread {
 	uint64_t contends;
 	uint64_t contends_since;
 	struct why_outer outer;
-	/* `holder` shows a wait for a lock that is from events: the kernel's table shows a sleep */
+	/* the wait for a lock that `holder` shows is from events: the kernel's table shows a sleep */
 	bool waits_for_outer;
 	struct why_tries tries[WHY_TRIED];
 	/* timestamp of the newest event that the thread itself recorded, except switches; 0: none */
