@@ -18,7 +18,7 @@
  * events with that key. Two events with that key on different CPUs, at most `doubt` apart, may have happened
  * in the opposite order. The verdict is then uncertain.
  *
- * An event that comes later in the trace may also be at most `doubt` apart. So a violation is not reported
+ * A later event in the trace may also be at most `doubt` away. So a violation is not reported
  * until no such event can come.
  */
 

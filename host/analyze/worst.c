@@ -180,7 +180,7 @@ static void follow(struct explaining *e, const struct part *part, uint32_t node,
 
 	if (node == WORST_NODES)
 		return;
-	if (thread == 0) { /* an idle thread of each CPU, so its states show nothing */
+	if (thread == 0) { /* the idle threads of all CPUs have this id, so its states show nothing */
 		add(e, &inner, (struct worst_node){ .reason = WORST_NO_STATE });
 		return;
 	}

@@ -34,7 +34,7 @@ struct base_output {
 
 /*
  * The members that name a schema, as a format. "strings" reminds readers that names and texts come from the
- * traced machine: they are data, and no instructions.
+ * traced machine: they are data, not instructions.
  */
 #define BASE_OUTPUT_SCHEMA "\"schema\":\"%s\",\"strings\":\"untrusted\""
 

@@ -158,8 +158,8 @@ static struct part cpu(const char *at, const char *end)
 }
 
 /*
- * Returns the part "12.3 ms" if this is a long duration. The texts "2.3 s ago", "-2.3 s" and
- * "4725 in 2.3 s" are none.
+ * Returns the part "12.3 ms" if this is a long duration. The times in "2.3 s ago", "-2.3 s" and
+ * "4725 in 2.3 s" are not durations.
  */
 static struct part duration(const char *line, const char *at, const char *end)
 {

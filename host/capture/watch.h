@@ -72,7 +72,7 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
 
 /*
- * Does both for the RAM file of a running machine. `machine` as for
+ * Does what both functions do, for the RAM file of a running machine. `machine` as for
  * ktread_memory_open_ram(). *seconds is also negative if the guest has ended, so that nothing can write to
  * the file, or if the file contains no ktrace.
  */

@@ -26,7 +26,7 @@ struct page {
 };
 
 void page_init(struct page *page, struct base_output *out, size_t budget);
-/* Reads a cursor. Returns false if it is none. */
+/* Reads a cursor. Returns false if the text is not a cursor. */
 bool page_set_cursor(struct page *page, const char *text);
 /* Writes the cursor of the next page. */
 void page_cursor(const struct page *page, char text[PAGE_TRAILER]);

@@ -180,7 +180,7 @@ int output_file_close(const struct trace_args *args, const char *to, int fd, int
 	return close_output(args, to, fd, error, fd == STDOUT_FILENO ? "standard output" : to);
 }
 
-/* Closes and removes an output that has nothing. `made`: it is a folder that did not exist before. */
+/* Closes and removes an empty output. `made`: it is a folder that did not exist before. */
 static void discard(const char *to, int fd, bool made)
 {
 	end_guard();

@@ -28,7 +28,7 @@ void terminal_prepare(struct base_output *out, bool paged);
  * nothing if there is no pager. At the end of the program, waits until the person ends the pager.
  */
 void pager_start(void);
-/* Returns whether a pager was started. A write to a pager that has ended is no error. */
+/* Returns whether a pager was started. A write to a pager that has ended is not an error. */
 bool pager_is_started(void);
 
 #endif

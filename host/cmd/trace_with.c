@@ -345,7 +345,9 @@ static int check_root(const struct trace_args *args)
 	return EXIT_BAD_INPUT;
 }
 
-/* Merges the executed code in the file into the trace. A process trace may contain no executed code. */
+/*
+ * Merges the executed code in the file into the trace. A process trace without executed code is not an error.
+ */
 static int add_flow(const struct trace_args *args, struct ktread *trace, enum content content)
 {
 	struct flow *flow;

@@ -9,7 +9,7 @@
 
 #include "diff/pairs.h"
 
-#define CHAIN_MOST  64u /* wakeups that are followed backwards */
+#define CHAIN_MOST  64u /* maximum number of wakeups that are followed back */
 #define LONGER	    10u /* how much longer than all other waits a wait must be to count as endless */
 #define WAITS_LEAST 3u
 
@@ -105,7 +105,10 @@ static uint32_t last_wake_of(const struct diff_trace *trace, const struct diff_t
 	return found;
 }
 
-/* Returns the last wakeup of the object on which no thread slept, before the wait began; else DIFF_NONE. */
+/*
+ * Returns the last wakeup of the object before the wait began, at a time when no thread slept on it;
+ * DIFF_NONE if there is none.
+ */
 static uint32_t vain_wake(const struct diff_trace *trace, const struct diff_wait *wait)
 {
 	uint32_t found = DIFF_NONE;

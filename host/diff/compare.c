@@ -20,7 +20,7 @@ static void add_alone(struct pairs *pairs, int which, uint32_t n)
 		if (pairs_is_noise(pairs, trace, step))
 			continue;
 		steps++;
-		/* If something is missing anywhere, the thread may be in the part that is missing. */
+		/* If a part of a trace is missing, the other thread of the pair may be in that part. */
 		if (pairs->trace[0]->gaps || pairs->trace[1]->gaps) {
 			pairs->result->undecided++;
 			continue;
@@ -83,7 +83,7 @@ static void count_order(struct pairs *pairs)
 	}
 }
 
-/* Steps may be missing after the last step of a trace, where no step of the other trace shows that. */
+/* Counts gaps after the last step of a trace: the comparison of steps does not notice them. */
 static void count_lost_ends(struct pairs *pairs)
 {
 	for (int which = 0; which < 2; which++) {

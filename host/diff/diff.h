@@ -13,7 +13,7 @@
 #include "base/output.h"
 #include "ktread/ktread.h"
 
-/* Differences that mean nothing: they are counted, and not reported. */
+/* Differences that mean nothing: they are counted, but not reported. */
 enum diff_noise {
 	DIFF_NOISE_INTERRUPT,
 	DIFF_NOISE_SCHEDULING, /* switches, waits, wakeups */
@@ -45,11 +45,11 @@ struct diff_trace;
 struct diff_event {
 	bool known;
 	uint32_t ring;
-	uint64_t slot; /* for a text, the number of the line */
+	uint64_t slot; /* for the text of strace, the number of the line */
 };
 
 struct diff_item {
-	uint64_t at; /* stamp in the first trace at which the traces part */
+	uint64_t at; /* timestamp in the first trace at which the difference begins */
 	struct diff_event event[2];
 	uint32_t thread[2]; /* of each trace; UINT32_MAX if it has none */
 	uint32_t step[2];   /* number of the step in each trace, or UINT32_MAX */

@@ -38,11 +38,11 @@ struct pairs_files {
 };
 void pairs_values(struct pairs *pairs, struct pairs_files *files, uint32_t first, uint32_t second);
 
-/* Adds a difference. `at` is a stamp of the first trace. Returns NULL without memory. */
+/* Adds a difference. `at` is a stamp of the first trace. Returns NULL if memory is short. */
 struct diff_item *pairs_item(struct diff_result *result, enum diff_what what, uint64_t at);
 /* Sets the event of one trace to that of a step. */
 void pairs_item_step(struct diff_item *item, const struct pairs *pairs, int which, uint32_t n);
-/* Adds threads that sleep to the end of one trace only. */
+/* Adds a difference for each thread that sleeps to the end of only one trace. */
 void pairs_sleepers(struct pairs *pairs);
 /* Finds the earliest difference that no other one causes, and the events before it. */
 void pairs_first(struct pairs *pairs);

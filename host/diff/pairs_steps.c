@@ -98,12 +98,12 @@ static uint64_t stamp_of(const struct side *side, uint32_t n)
 	return side->trace->step[side->step[n]].stamp;
 }
 
-/* Part of both threads in which no step has a counterpart: from `from`, before `to`. */
+/* Steps of both threads, from `from` up to but not including `to`, of which none has a counterpart. */
 struct block {
 	uint32_t from[2], to[2];
 };
 
-/* Returns whether something that is missing in a trace may be the reason for the block. */
+/* Returns whether steps of the block may have their counterparts in a missing part of a trace. */
 static bool is_undecided(struct side *const side[2], const struct block *block)
 {
 	for (int which = 0; which < 2; which++) {
@@ -154,7 +154,7 @@ static void add_singles(struct side *const side[2], const struct block *block)
 						 .place = n };
 }
 
-/* Takes a block. Returns whether one of the threads has stopped there, and the other one continues. */
+/* Handles a block. Returns whether one of the threads has stopped there, while the other one continues. */
 static bool take_block(struct pairs *pairs, struct side *const side[2], const struct block *block)
 {
 	const uint32_t length[2] = { block->to[0] - block->from[0], block->to[1] - block->from[1] };
@@ -317,7 +317,7 @@ static void compare_aligned(struct pairs *pairs, struct side *const side[2], con
 		block.from[0] = block.to[0] + 1;
 		block.from[1] = block.to[1] + 1;
 	}
-	/* If a server has stopped, all that is missing counts. */
+	/* If a server has stopped, each missing step is a difference. */
 	if (files.served && !stopped)
 		drop_served(pairs, side);
 	find_reordered(pairs, side);

@@ -9,7 +9,8 @@
 
 #include "diff/pairs.h"
 
-#define DEPTH_MOST 64u /* generations; threads below are treated like threads without a parent */
+/* maximum number of generations; threads of later ones are treated like threads without a parent */
+#define DEPTH_MOST 64u
 
 struct identity {
 	uint64_t key;
@@ -128,7 +129,10 @@ static void pair_children(struct diff_trace *const trace[2])
 
 		if (thread->peer != DIFF_NONE || parent == DIFF_NONE)
 			continue;
-		/* The children of a thread follow each other. */
+		/*
+		 * The children of a thread are usually next to each other, so start at the last one that was
+		 * found.
+		 */
 		for (uint32_t tried = 0; tried < trace[1]->threads; tried++) {
 			const uint32_t at = (from + tried) % trace[1]->threads;
 			const struct diff_thread *other = &trace[1]->thread[at];

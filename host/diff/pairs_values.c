@@ -12,7 +12,10 @@ static bool is_file(uint8_t first, uint8_t second)
 	       (second == DIFF_FORM_FILE && first == DIFF_FORM_NUMBER);
 }
 
-/* Returns whether two descriptors have the same role. Learns it if it is not known yet. */
+/*
+ * Returns whether two descriptors have the same role. If the role is unknown, assumes that it is the same,
+ * and stores this.
+ */
 static bool is_same_file(struct pairs_files *files, uint64_t first, uint64_t second, bool opened)
 {
 	if (first >= PAIRS_FILES || second >= PAIRS_FILES)

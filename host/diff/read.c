@@ -131,7 +131,7 @@ static void take_create(struct reader *reader, const struct ktread_event *event,
 		diff_trace_name(&reader->trace->thread[child], name.string, name.length);
 }
 
-/* Takes the arrival of a signal. Nothing is paired across a gap. */
+/* Handles the arrival of a signal. Nothing is paired across a gap. */
 static void take_signal(struct reader *reader, uint32_t thread)
 {
 	const uint32_t broken = reader->trace->thread[thread].broken;

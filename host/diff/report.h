@@ -13,7 +13,7 @@ extern const char *const report_noises[DIFF_NOISES];
 
 /* Finds the texts of all events that the report shows. Returns 0 or a negative enum ktread_error. */
 int report_texts(const struct diff_report *report, struct texts texts[2]);
-/* Returns whether a difference is among the `limit` of its sort that are listed. Counts it. */
+/* Counts a difference. Returns whether it is among the first `limit` of its kind, which are listed. */
 bool report_lists(const struct diff_report *report, const struct diff_item *item,
 		  uint64_t listed[DIFF_WHATS]);
 /* Writes "disk/0 (A 8, B 9)", escaped. Returns `text`. */

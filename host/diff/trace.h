@@ -2,8 +2,8 @@
 /*
  * A trace as ktrace diff compares it: for each thread, the steps of its program in order. A step is a system
  * call, or another event that the thread records because of what its program does. What depends on time and
- * on the scheduler is no step: it is only counted, as noise. Waits and wakeups are kept apart, because they
- * are the causes that join the threads.
+ * on the scheduler is not a step: it is only counted, as noise. Waits and wakeups are kept apart, because
+ * they are the causes that join the threads.
  */
 #ifndef DIFF_TRACE_H
 #define DIFF_TRACE_H
@@ -24,7 +24,7 @@
 #define DIFF_KINDS_MAX	 16384u
 #define DIFF_GAPS_MAX	 4096u
 #define DIFF_RECENT	 8u /* steps of a call among which a repeated step is looked for */
-/* number of bytes of a path that count: traces of processes hold no more */
+/* number of bytes of a path that are compared: process traces contain no more */
 #define DIFF_PATH 120u
 
 /* What is known of a value: an argument or a result. Only values of the same form can be compared. */
@@ -54,7 +54,7 @@ struct diff_kind {
 struct diff_step {
 	uint64_t key; /* hash of what the step means: its kind, its strings */
 	uint64_t stamp;
-	uint64_t slot; /* index in the ring; for a text, the number of the line */
+	uint64_t slot; /* index in the ring; for the text of strace, the number of the line */
 	uint64_t took; /* time on a CPU in ticks from the beginning of the call to its end; 0: unknown */
 	uint64_t result;
 	uint32_t ring;
@@ -65,7 +65,7 @@ struct diff_step {
 	uint8_t result_form;
 	bool begins_thread; /* the result names a new thread */
 	bool interrupted;   /* a signal that the trace shows has interrupted the call */
-	bool inside;	    /* no call, but recorded within a call */
+	bool inside;	    /* not a call, but recorded within a call */
 	uint8_t form[DIFF_VALUES];
 };
 
@@ -141,7 +141,7 @@ struct diff_trace {
 };
 
 struct diff_trace *diff_trace_new(const char *path);
-/* Returns the number of the kind with this name, which it adds if necessary; DIFF_NONE without memory. */
+/* Returns the number of the kind with this name, which it adds if necessary; DIFF_NONE if memory is short. */
 uint32_t diff_trace_kind(struct diff_trace *trace, const char *name, size_t length, bool call);
 /*
  * Returns the thread with this id that was made last; adds it if necessary. Returns DIFF_NONE if there is no
@@ -196,7 +196,7 @@ struct diff_types {
 
 /* Reads the types of a call: "size, fd fd, data buf, size count". `text` NULL or "": nothing is known. */
 void diff_types_read(struct diff_types *types, const char *name, const char *text, size_t length);
-/* Returns the form of a result that is no error. */
+/* Returns the form of a result that is not an error. */
 uint8_t diff_types_result(const struct diff_types *types, uint64_t result);
 /* Continues the key of a call with a path. */
 uint64_t diff_path_key(uint64_t key, const char *path, size_t length);

@@ -3,7 +3,7 @@
  * The Common Trace Format, version 1.8: a folder with the file `metadata` and a stream file for each ring.
  *
  * Rings are read one after another, so only one stream is open at a time. Readers merge the streams by time.
- * The metadata is written last: it declares only the events that occurred, and a folder without it is no
+ * The metadata is written last: it declares only the events that occurred, and a folder without it is not a
  * trace.
  *
  * Events that Trace Compass knows have the names and fields of LTTng, and after these a structure with the

@@ -41,8 +41,8 @@ static bool is_letter(char c)
 }
 
 /*
- * Makes an identifier of the name of a field. It begins with '_', which readers leave out, so that it is no
- * keyword.
+ * Makes an identifier of the name of a field. It begins with '_', which readers leave out, so that it is not
+ * a keyword.
  */
 static void make_identifier(char *to, const char *name)
 {

@@ -14,7 +14,7 @@
 #include "results.h"
 
 #define VERSION	  1
-#define LINE_MOST ((size_t)1 << 20) /* largest size of a line in bytes; a longer line is no result */
+#define LINE_MOST ((size_t)1 << 20) /* largest size of a line in bytes; a longer line is not a result */
 
 static int fail(struct hunt *hunt, const char *path, const char *why)
 {
@@ -156,8 +156,8 @@ static bool has_results(const char *path)
 	if (length > 0)
 		head = json_loadb(text, (size_t)length, 0, NULL);
 	/*
-	 * A first line that is cut or too long is not that of a hunt without results. Without memory, nothing
-	 * is known, and the file must be kept.
+	 * A first line that is cut or too long is not that of a hunt without results. If memory is short, the
+	 * contents are unknown, and the file must be kept.
 	 */
 	found = file &&
 		(!text || (ftello(file) > 0 && (!json_object_get(head, "command") || fgetc(file) != EOF)));

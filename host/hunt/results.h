@@ -18,8 +18,8 @@ typedef void hunt_take_result(struct hunt *hunt, const struct hunt_run *run);
  */
 int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take);
 /*
- * Copies a text of a run from the JSON object; "" if it is no string. Cuts the text to the room, and escapes
- * it, because it may quote the guest, or come from a file of another user.
+ * Copies a text of a run from the JSON object; "" if it is not a string. Cuts the text to the room, and
+ * escapes it, because it may quote the guest, or come from a file of another user.
  */
 void hunt_copy_text(char *to, size_t size, const json_t *json, const char *name);
 /* Appends a run. Returns 0, or -1 if it cannot be written. */

@@ -485,10 +485,7 @@ static int look(struct ktread_follow *follow, struct ktread_followed *now)
 
 	follow->now = milliseconds();
 	follow->account.polls++;
-	/*
-	 * Check whether the guest has ended before reading its memory: so the last records before its end are
-	 * not missed.
-	 */
+	/* First check whether the guest has ended, then read its memory: so no last records are missed. */
 	if (follow->idle || !follow->image)
 		last = last || has_ended(follow);
 	follow->idle = true;

@@ -308,7 +308,7 @@ struct live_guest {
 	uint64_t measure_at;
 	char why[PATH_MAX + 128];
 	char chosen[PATH_MAX]; /* copy of the path that live_guest_choose() was called with */
-	bool left;	       /* true if the guest was left for another one, and this was not reported yet */
+	bool left; /* the user has chosen another guest; the end of the old one is to be reported */
 };
 
 /* Follows the guest with this RAM file from now on. Reports the end of the guest that was followed before. */

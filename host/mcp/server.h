@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The state of the server, and what its parts call of each other. */
+/* The state of the server, and the functions that its source files share. */
 #ifndef MCP_SERVER_H
 #define MCP_SERVER_H
 

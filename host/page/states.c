@@ -67,8 +67,8 @@ static void change_cpu(struct page_pass *pass, const struct threads_change *chan
 }
 
 /*
- * Ends the state of a thread, which the state `next` follows. A state that an unknown one follows has no
- * certain end.
+ * Ends the state of a thread; `next` is the state after it. If `next` is unknown, it is uncertain when the
+ * state ended.
  */
 static void end_state(struct page_pass *pass, struct page_owner *owner, uint64_t stamp,
 		      enum threads_state next)
@@ -90,7 +90,10 @@ static void end_state(struct page_pass *pass, struct page_owner *owner, uint64_t
 	owner->woken.other = 0;
 }
 
-/* Returns the class of a state. An idle thread that does not run waits for no CPU, so it sleeps. */
+/*
+ * Returns the class of a state. An idle thread that does not run does not wait for a CPU, so it is shown as
+ * sleeping.
+ */
 static unsigned class_of_thread(const struct page_owner *owner, unsigned state)
 {
 	if (!owner->idle)

@@ -27,7 +27,7 @@ struct profile_node {
 	uint64_t total;
 };
 
-/* An empty tree is all zeros. Node 0 is the root, which is no frame. */
+/* An empty tree is all zeros. Node 0 is the root, which is not a frame. */
 struct profile_tree {
 	struct profile_node *node;
 	uint32_t count, room;

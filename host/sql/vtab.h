@@ -17,7 +17,9 @@ int sql_vtab_new(sqlite3_vtab **result, struct sql *sql, const void *table, cons
 		 uint32_t columns);
 int sql_vtab_free(sqlite3_vtab *vtab);
 
-/* Returns a zeroed cursor of `size` bytes, which begins with a sqlite3_vtab_cursor; NULL without memory. */
+/*
+ * Returns a zeroed cursor of `size` bytes, which begins with a sqlite3_vtab_cursor; NULL if memory is short.
+ */
 void *sql_cursor_new(size_t size);
 
 /*

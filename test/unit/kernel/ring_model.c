@@ -44,7 +44,7 @@ enum {
 	READ_TAG_FIRST,	    /* the reader may load the other words before the tag */
 	SECOND_LOOK,	    /* the reader does not read the head again */
 	SECOND_LOOK_LATER,  /* the reader reads the head again before it has copied the slot */
-	LAP_IS_MORE_THAN_N, /* a writer counts itself as lapped even if no lap has passed it */
+	LAP_IS_MORE_THAN_N, /* a writer counts a lap one slot too early */
 	LAPPED_LOOK_LAST,   /* a writer checks for a lap before it has committed its record */
 };
 
