@@ -7,7 +7,7 @@ set -eu
 cat <<'END'
 # A gallery of verdicts
 
-This page has the first lines of the output of `ktrace why` for one machine of each kind. The machines are simulated:
+This page has the first lines of the output of `ktrace why` for one machine per verdict. The machines are simulated:
 the tests of `ktrace why` use the same traces. `sh scripts/verdicts.sh FOLDER` makes this page, and a test compares it.
 [Asking why](why.md) explains what each verdict needs; the verdicts that are not here need a kernel that runs, and are
 in `test/scenarios`.

@@ -108,7 +108,8 @@ static const struct view views[] = {
 	  "waits for a lock whose holder is unknown; with 0 instead of KTRACE_NOBODY, "
 	  "a deadlock report would name CPU 0 or thread 0 as the holder",
 	  UNRECORDED },
-	{ "lock-give-up", "where a wait for a lock ends without it", "ktrace_lock_give_up(KTRACE_BY_CPU);",
+	{ "lock-give-up", "where a wait for a lock ends although the lock was not taken",
+	  "ktrace_lock_give_up(KTRACE_BY_CPU);",
 	  "waits for a lock that were given up; without this hook such a wait never seems to end",
 	  UNRECORDED },
 	{ "ipi", "before interrupting another CPU; on that CPU",
