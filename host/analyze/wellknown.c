@@ -13,7 +13,7 @@ _Static_assert(KTRX_EVENT_MAX < sizeof(((struct wellknown_table *)0)->row) / siz
 
 struct meaning {
 	const char *group;
-	const char *name; /* name of the event; NULL stands for every event of the group */
+	const char *name; /* name of the event; NULL means every event of the group */
 	enum wellknown_kind kind;
 	unsigned needs; /* bit map of the roles without which the event has no meaning */
 	struct {

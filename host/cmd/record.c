@@ -120,7 +120,7 @@ static int print_count(const struct record_command *command, int count)
 		return EXIT_BAD_INPUT;
 	}
 	if (count == 0 && !command->clear_all) {
-		command_message(command->name, "none of your recorders records that");
+		command_message(command->name, "none of your recorders records this process, group or file");
 		return EXIT_BAD_INPUT;
 	}
 	return EXIT_SUCCESS;

@@ -17,7 +17,7 @@
 
 struct advice {
 	const char *about;
-	/* text after the number of occurrences; %s stands for the value of the first occurrence */
+	/* text after the number of occurrences; %s is replaced by the value of the first occurrence */
 	const char *text;
 	const char *where; /* place in the kernel where `line` must be inserted or changed */
 	const char *line;
@@ -41,7 +41,7 @@ static const struct advice advice[MISTAKES] = {
 			      true },
 	[MISTAKE_ID_ZERO] = { "thread-ids",
 			      "in which thread %s sleeps or is woken: "
-			      "0 stands for idle threads and early boot, and no state is kept for it",
+			      "0 means idle threads and early boot, and no state is kept for it",
 			      "thread creation", "number threads from 1", true },
 	[MISTAKE_ID_REUSED] = { "sched.create",
 				"of a thread that exists already, the first is %s: "

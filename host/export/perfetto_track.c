@@ -13,7 +13,7 @@
 #define UUID_FIRST 16u
 #define LANES	   8u /* number of uuids that are reserved for each owner */
 
-_Static_assert(LANES > SPANS_LOCKS, "a lane for every lock beside the nesting one");
+_Static_assert(LANES > SPANS_LOCKS, "a lane for every lock, and lane 0 for nested spans");
 
 struct perfetto_lanes {
 	/* uuid of lane 0; the uuids of lanes 1, 2, … are the next numbers; 0 if no uuids are assigned yet */

@@ -63,8 +63,8 @@ struct block {
 	uint8_t reported;
 	uint8_t faults; /* the last instruction may fault; it may then run again after the fault */
 	/*
-	 * set of processor modes in which the block's bytes can be its instructions; each bit stands for a
-	 * mode of the encoder
+	 * set of processor modes in which the block's bytes can be its instructions; one bit for each mode
+	 * of the encoder
 	 */
 	uint8_t modes;
 	/*

@@ -16,7 +16,7 @@ all() { seq -s ' ' -f "$1-%.0f" 0 $((count - 1)); }
 output=$(all output) err=$(all err)
 
 # harmless RULE COMMAND…: runs the command on each trace, and checks that its output follows the rule. %
-# stands for the trace's number. One shell runs the command for all traces, and one program checks all
+# is replaced by the trace's number. One shell runs the command for all traces, and one program checks all
 # outputs. This takes a third of the time that a shell and a program for each trace would take.
 harmless() {
 	rule=$1

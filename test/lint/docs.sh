@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Files that documents name, and files and headings to which they link, exist. A name in capitals stands for
+# Files that documents name, and files and headings to which they link, exist. A name in capitals means
 # many files. The table of sources and tests is up to date.
 . test/tap.sh
 

@@ -71,7 +71,7 @@ if unshare -p -f true 2>"$tmp/err"; then
 	done
 	record -c -p 2
 	equal "-c -p 2 of another namespace: status" 1 "$status"
-	message_has "none of your recorders records that"
+	message_has "none of your recorders records this process, group or file"
 	# has_ended NAME: succeeds if the recording has ended.
 	has_ended() { build/bin/kdump -f "$tmp/$1" 2>"$tmp/read" | tail -n 1 | grep -q 'END   closed'; }
 	record -C

@@ -25,7 +25,7 @@ equal "a second recorder of the same process is refused" 1 "$status"
 message_has "is traced already"
 record -c -p 1
 equal "-c -p of a process that is not recorded: status" 1 "$status"
-message_has "none of your recorders records that"
+message_has "none of your recorders records this process, group or file"
 record -c -p "$target"
 equal "-c -p: status" 0 "$status"
 check "-c -p detaches the target" eventually untraced

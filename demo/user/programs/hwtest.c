@@ -236,7 +236,7 @@ static void check_requests(int device)
 	check_equal(-EINVAL, alloc(device, wanted, &ident), "an empty buffer is refused");
 	wanted.buffer_size = PAGE + 8;
 	check_equal(-EINVAL, alloc(device, wanted, &ident),
-		    "a buffer size that is no multiple of pages is refused");
+		    "a buffer size that is not a multiple of a page is refused");
 	check_equal(-ESRCH, alloc(device, of_process(1 << 20), &ident), "a process that does not exist");
 	wanted = of_process(getpid());
 	memcpy(wanted.backend, "other", 6);

@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 	check_equal(0, close(open(path, O_WRONLY | O_CREAT | O_EXCL, 0600)), path);
 	check_equal(0, ktrace(path, KTROP_SET, FACILITIES | KTRFAC_INHERIT, getpid()), "traced");
 	run_all(count);
-	check_equal(0, ktrace(path, KTROP_CLEARFILE, 0, 0), "traced no more");
+	check_equal(0, ktrace(path, KTROP_CLEARFILE, 0, 0), "no longer traced");
 	check_trace(path, count);
 	finish();
 }
