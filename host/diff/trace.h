@@ -46,7 +46,7 @@ struct diff_kind {
 	bool sync;     /* a call by which threads wait for each other: how often it is made depends on time */
 	bool transfer; /* a call that reads or writes a number of bytes */
 	bool poll;     /* a call that waits for one of several files */
-	bool served;   /* recorded by kernel threads that serve several threads, or by interrupts */
+	bool served;   /* threads of the kernel that serve several threads record it, or interrupts do */
 	uint32_t type; /* id of the event; 0 for a call */
 	uint64_t count;
 };
