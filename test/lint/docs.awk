@@ -2,7 +2,7 @@
 #
 # Input: the paths of all files, then documents. Prints the document and the name for each file that a
 # document names and that does not exist. A name may be the end of a path. * matches anything between two
-# slashes. Names in capitals stand for many files and are not checked.
+# slashes. Names in capitals mean many files and are not checked.
 FNR == NR {
 	path[++paths] = $0
 	for (end = $0; ; end = substr(end, at + 1)) {
