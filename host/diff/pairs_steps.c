@@ -6,6 +6,8 @@
 #include "diff/pairs.h"
 #include "diff/sequence.h"
 
+#define END_MOST 8u /* steps by which the kernel records that a thread ends */
+
 /* The steps of a thread that are compared, and those that have no counterpart. */
 struct side {
 	const struct diff_trace *trace;
@@ -16,6 +18,7 @@ struct side {
 	struct single {
 		uint64_t key, at; /* `at`: stamp in the first trace */
 		uint32_t step, place;
+		bool early; /* the other trace may have ended too early */
 	} * single;
 	uint32_t singles;
 };
@@ -62,9 +65,9 @@ bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const s
 	pairs->result->undecided += kind->excluded && kind->call;
 	pairs->result->noise[DIFF_NOISE_ALONE] += kind->excluded;
 	pairs->result->noise[DIFF_NOISE_LOCK] += !kind->excluded && kind->sync;
-	pairs->result->noise[DIFF_NOISE_SIGNAL] += step->interrupted;
+	pairs->result->noise[DIFF_NOISE_SIGNAL] += step->interrupted || kind->handled;
 	pairs->result->noise[DIFF_NOISE_ORDER] += shared;
-	return kind->excluded || kind->sync || step->interrupted || shared;
+	return kind->excluded || kind->sync || step->interrupted || kind->handled || shared;
 }
 
 static bool collect(struct side *side, struct pairs *pairs, int which, uint32_t thread)
@@ -140,7 +143,33 @@ static bool ends_too_early(const struct side *side, const struct side *other, ui
 	return slept == 0 || slept / 2 <= stamp_of(other, next) - before;
 }
 
-static void add_singles(struct side *const side[2], const struct block *block)
+/*
+ * Returns whether something else ended both threads in the same way: a signal, or another thread. What they
+ * do last then depends on time.
+ */
+static bool are_killed(struct side *const side[2])
+{
+	for (int which = 0; which < 2; which++)
+		if (!side[which]->thread->ended || side[which]->thread->leaves)
+			return false;
+	if ((!side[0]->thread->calls && !side[1]->thread->calls) ||
+	    side[0]->thread->signal != side[1]->thread->signal)
+		return false;
+	return side[0]->thread->signal || (side[0]->trace->leaves && side[1]->trace->leaves);
+}
+
+/* Returns whether a thread makes no call from step `from` on, but may record its end. */
+static bool is_at_end(const struct side *side, uint32_t from)
+{
+	if (side->count - from > END_MOST)
+		return false;
+	for (uint32_t n = from; n < side->count; n++)
+		if (side->trace->kind[side->trace->step[side->step[n]].kind].call)
+			return false;
+	return true;
+}
+
+static void add_singles(struct side *const side[2], const struct block *block, bool early)
 {
 	const uint64_t at =
 		block->from[0] < side[0]->count ? stamp_of(side[0], block->from[0]) : side[0]->trace->end;
@@ -151,7 +180,8 @@ static void add_singles(struct side *const side[2], const struct block *block)
 				(struct single){ .key = side[which]->key[n],
 						 .at = which == 0 ? stamp_of(side[0], n) : at,
 						 .step = side[which]->step[n],
-						 .place = n };
+						 .place = n,
+						 .early = early };
 }
 
 /* Handles a block. Returns whether one of the threads has stopped there, while the other one continues. */
@@ -159,21 +189,32 @@ static bool take_block(struct pairs *pairs, struct side *const side[2], const st
 {
 	const uint32_t length[2] = { block->to[0] - block->from[0], block->to[1] - block->from[1] };
 	const bool last = block->to[0] == side[0]->count && block->to[1] == side[1]->count;
-	bool undecided = false;
+	const bool tail = last && (length[0] == 0 || length[1] == 0);
+	bool early = false;
 
 	if (length[0] + length[1] == 0)
 		return false;
-	undecided = is_undecided(side, block);
-	if (last && length[1] == 0)
-		undecided |= ends_too_early(side[1], side[0], block->from[0]);
-	if (last && length[0] == 0)
-		undecided |= ends_too_early(side[0], side[1], block->from[1]);
-	if (undecided) {
+	if (is_undecided(side, block)) {
 		pairs->result->undecided += length[0] + length[1];
 		return false;
 	}
-	add_singles(side, block);
-	return last && (length[0] == 0 || length[1] == 0);
+	if ((length[0] == 0 || length[1] == 0) && is_at_end(side[0], block->to[0]) &&
+	    is_at_end(side[1], block->to[1]) && are_killed(side)) {
+		pairs->result->noise[DIFF_NOISE_SIGNAL] += length[0] + length[1];
+		return false;
+	}
+	if (last && length[1] == 0)
+		early |= ends_too_early(side[1], side[0], block->from[0]);
+	if (last && length[0] == 0)
+		early |= ends_too_early(side[0], side[1], block->from[1]);
+	/* Both threads have ended themselves: only the record of this is missing. */
+	if (early && side[0]->thread->leaves && side[1]->thread->leaves &&
+	    is_at_end(side[0], block->from[0]) && is_at_end(side[1], block->from[1])) {
+		pairs->result->noise[DIFF_NOISE_ORDER] += length[0] + length[1];
+		return false;
+	}
+	add_singles(side, block, early);
+	return tail && !early;
 }
 
 /* ---- Steps without a counterpart: missing, extra, or at another place ---- */
@@ -232,6 +273,21 @@ static void drop_served(struct pairs *pairs, struct side *const side[2])
 			else
 				side[which]->single[kept++] = *single;
 		}
+		side[which]->singles = kept;
+	}
+}
+
+/* Takes out the steps that the other trace may not have because it ends: they are undecided. */
+static void drop_early(struct pairs *pairs, struct side *const side[2])
+{
+	for (int which = 0; which < 2; which++) {
+		uint32_t kept = 0;
+
+		for (uint32_t n = 0; n < side[which]->singles; n++)
+			if (side[which]->single[n].early)
+				pairs->result->undecided++;
+			else
+				side[which]->single[kept++] = side[which]->single[n];
 		side[which]->singles = kept;
 	}
 }
@@ -320,6 +376,7 @@ static void compare_aligned(struct pairs *pairs, struct side *const side[2], con
 	/* If a server has stopped, each missing step is a difference. */
 	if (files.served && !stopped)
 		drop_served(pairs, side);
+	drop_early(pairs, side);
 	find_reordered(pairs, side);
 	add_runs(pairs, side, 0);
 	add_runs(pairs, side, 1);

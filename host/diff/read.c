@@ -141,6 +141,22 @@ static void take_signal(struct reader *reader, uint32_t thread)
 	diff_trace_signal(reader->trace, thread);
 }
 
+/* Notes the number of a signal that is sent to a thread, or arrives at it. */
+static void note_signal(struct reader *reader, const struct ktread_event *event,
+			const struct wellknown *known, uint32_t thread)
+{
+	uint32_t target;
+	uint64_t number;
+
+	if ((known->kind != WELLKNOWN_SIGNAL_SEND && known->kind != WELLKNOWN_SIGNAL_DELIVER) ||
+	    !wellknown_number(known, event, WELLKNOWN_NUMBER, &number))
+		return;
+	if (wellknown_thread(known, event, WELLKNOWN_THREAD, &target))
+		thread = diff_trace_thread(reader->trace, target, event->cpu);
+	if (thread != DIFF_NONE)
+		reader->trace->thread[thread].signal = (uint32_t)number;
+}
+
 static void take_event(struct reader *reader, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&reader->known, event);
@@ -157,6 +173,7 @@ static void take_event(struct reader *reader, const struct ktread_event *event)
 		trace->thread[thread].seen = event->stamp;
 	}
 	read_scheduling(reader, event, known, thread);
+	note_signal(reader, event, known, thread);
 	if (thread != DIFF_NONE && type->use == READ_NOISE && type->noise == DIFF_NOISE_SIGNAL &&
 	    known->kind != WELLKNOWN_SIGNAL_SEND &&
 	    (!wellknown_thread(known, event, WELLKNOWN_THREAD, &target) || target == event->thread))

@@ -44,6 +44,12 @@ static bool number_at(const struct ktread_event *event, const struct read_type *
 	return true;
 }
 
+/* Returns whether an argument is wider than its type: it is the address of a structure. */
+static bool is_address(uint64_t number)
+{
+	return number >> 32 != 0 && number >> 32 != UINT32_MAX;
+}
+
 static void take_values(struct reader *reader, const struct ktread_event *event, const struct read_type *type,
 			const struct diff_types *types)
 {
@@ -54,6 +60,8 @@ static void take_values(struct reader *reader, const struct ktread_event *event,
 		if (!types->known)
 			diff_trace_value(reader->trace, number < SMALL ? DIFF_FORM_NUMBER : DIFF_FORM_OPAQUE,
 					 number);
+		else if (types->narrow[n] && is_address(number))
+			diff_trace_value(reader->trace, DIFF_FORM_OPAQUE, number);
 		else
 			diff_trace_value(reader->trace, types->form[n],
 					 types->narrow[n] ? (uint32_t)number : number);

@@ -6,6 +6,8 @@
 
 #include "base/grow.h"
 
+#define SENDER 4u /* index of the argument of recvfrom() that is the address of the sender */
+
 struct diff_trace *diff_trace_new(const char *path)
 {
 	struct diff_trace *trace = calloc(1, sizeof(*trace));
@@ -64,6 +66,9 @@ uint32_t diff_trace_kind(struct diff_trace *trace, const char *name, size_t leng
 	kind->sync = call && diff_is_sync(kind->name);
 	kind->transfer = call && diff_is_transfer(kind->name);
 	kind->poll = call && diff_is_poll(kind->name);
+	kind->leaves = call && diff_is_leave(kind->name);
+	kind->pauses = call && diff_is_pause(kind->name);
+	kind->handled = call && strstr(kind->name, "sigreturn");
 	return trace->kinds++;
 }
 
@@ -166,7 +171,10 @@ struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uin
 	trace->thread[thread].broken = DIFF_NONE;
 	trace->thread[thread].signalled = false;
 	trace->thread[thread].steps++;
-	trace->thread[thread].calls |= trace->kind[kind].call;
+	if (trace->kind[kind].call) {
+		trace->thread[thread].calls = true;
+		trace->thread[thread].leaves = trace->kind[kind].leaves;
+	}
 	return step;
 }
 
@@ -267,7 +275,15 @@ static void join_gaps(struct diff_trace *trace)
 	trace->gaps = kept + 1;
 }
 
-/* Finds the threads that wait for one of several files, and the steps that server threads record. */
+/* Returns whether a call asks who the sender is, so that there may be several. */
+static bool is_from_anyone(const struct diff_trace *trace, const struct diff_step *step)
+{
+	return step->values > SENDER && step->form[SENDER] == DIFF_FORM_OPAQUE &&
+	       trace->value[step->value + SENDER] != 0 &&
+	       strcmp(trace->kind[step->kind].name, "recvfrom") == 0;
+}
+
+/* Finds the threads that wait for one of several files or senders, and the steps of server threads. */
 static void find_servers(struct diff_trace *trace)
 {
 	for (uint32_t n = 0; n < trace->steps; n++) {
@@ -279,8 +295,9 @@ static void find_servers(struct diff_trace *trace)
 				    trace->value[step->value + 1] < 2 && strstr(kind->name, "poll") &&
 				    !strstr(kind->name, "epoll");
 
-		thread->polls |= kind->poll && !single;
+		thread->polls |= (kind->poll && !single) || is_from_anyone(trace, step);
 		kind->served |= thread->serves && !thread->calls;
+		trace->leaves |= kind->leaves;
 	}
 }
 
@@ -306,5 +323,6 @@ int diff_trace_end(struct diff_trace *trace)
 	}
 	find_servers(trace);
 	diff_transfers_join(trace);
+	diff_retries_drop(trace);
 	return 0;
 }

@@ -46,6 +46,9 @@ struct diff_kind {
 	bool sync;     /* a call by which threads wait for each other: how often it is made depends on time */
 	bool transfer; /* a call that reads or writes a number of bytes */
 	bool poll;     /* a call that waits for one of several files */
+	bool leaves;   /* a call by which a thread ends itself or its process */
+	bool pauses;   /* a call by which a program only lets time pass */
+	bool handled;  /* a call that ends the handler of a signal */
 	bool served;   /* threads of the kernel that serve several threads record it, or interrupts do */
 	uint32_t type; /* id of the event; 0 for a call */
 	uint64_t count;
@@ -103,12 +106,14 @@ struct diff_thread {
 	uint32_t waker;			      /* the first thread that woke it, or DIFF_NONE */
 	bool serves;			      /* several threads have woken it */
 	bool calls;			      /* it makes system calls */
-	bool polls;			      /* it waits for one of several files */
+	bool polls;			      /* it waits for one of several files or senders */
+	bool leaves;			      /* its last call ends it */
 	bool guessed;			      /* other threads have the same name, and no parent is known */
 	uint64_t recent[DIFF_RECENT];	      /* keys of other steps in the open call: a ring buffer */
 	uint32_t recents;
 	uint32_t broken; /* its last step, if this is a call that returned EINTR; otherwise DIFF_NONE */
 	bool signalled;	 /* a signal has arrived since its last step began */
+	uint32_t signal; /* number of the last signal that was sent to it; 0 if none was */
 	bool ended;
 };
 
@@ -124,6 +129,7 @@ struct diff_trace {
 	uint64_t events;
 	uint64_t lost; /* slots, records or lines that are missing or cannot be read */
 	bool calls;    /* system calls are recorded, if there are any */
+	bool leaves;   /* calls by which threads end themselves are recorded */
 	bool full;     /* there was no room for the rest of the trace */
 	uint64_t noise[DIFF_NOISES];
 
@@ -174,6 +180,11 @@ int diff_trace_end(struct diff_trace *trace);
  * from `order`. How many parts there are depends on time. Requires: the steps are sorted by thread.
  */
 void diff_transfers_join(struct diff_trace *trace);
+/*
+ * Removes the failed tries of calls that a program makes again after a pause. Their number depends on time.
+ * The last try, after which the program goes on, remains. Requires: the steps are sorted by thread.
+ */
+void diff_retries_drop(struct diff_trace *trace);
 
 static inline const struct diff_step *diff_step_of(const struct diff_trace *trace,
 						   const struct diff_thread *thread, uint32_t n)
@@ -206,6 +217,10 @@ bool diff_is_sync(const char *name);
 bool diff_is_transfer(const char *name);
 /* Returns whether the call waits for one of several files. */
 bool diff_is_poll(const char *name);
+/* Returns whether a thread ends itself or its process by this call. */
+bool diff_is_leave(const char *name);
+/* Returns whether a program only lets time pass by this call. */
+bool diff_is_pause(const char *name);
 /* Returns whether the result of this call is the id of a new thread or process. */
 bool diff_makes_thread(const char *name);
 

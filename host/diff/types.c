@@ -18,8 +18,10 @@ static const struct {
 	{ "pid", DIFF_FORM_PROCESS, true },
 };
 
-/* Words of types that are addresses or texts. */
-static const char *const opaque[] = { "void", "ptr", "path", "str", "data", "buffer", "mode" };
+/* Words of types that are addresses or texts, and of structures, which are given by their addresses. */
+static const char *const opaque[] = { "void",	   "ptr",      "path",	"str",	    "data",    "buffer",
+				      "mode",	   "sockaddr", "stat",	"timespec", "timeval", "sigset",
+				      "sigaction", "pollfd",   "iovec", "rusage" };
 
 static bool is_word(const char *word, size_t length, const char *other)
 {
@@ -76,6 +78,24 @@ bool diff_is_poll(const char *name)
 	static const char *const calls[] = { "poll",	 "ppoll",      "select",      "pselect",
 					     "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2",
 					     "kevent",	 NULL };
+
+	return is_one_of(name, calls);
+}
+
+bool diff_is_leave(const char *name)
+{
+	static const char *const calls[] = {
+		"exit",	     "_exit",	 "exit_group",	"thread_exit",	       "thr_exit",  "extexit",
+		"_lwp_exit", "lwp_exit", "exit_thread", "bsdthread_terminate", "__threxit", NULL
+	};
+
+	return is_one_of(name, calls);
+}
+
+bool diff_is_pause(const char *name)
+{
+	static const char *const calls[] = { "nanosleep",   "clock_nanosleep", "usleep", "sleep",
+					     "sched_yield", "yield",	       "msleep", NULL };
 
 	return is_one_of(name, calls);
 }

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests that calls whose number depends only on time are noise: retries, and the last calls before a kill. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/trace.h"
+
+enum { THREAD = 7, KERNEL = 5, OTHER = 6 };
+
+#define NO_RETURN INT64_MAX
+#define EXISTS	  (-17)
+
+static uint64_t now;
+
+static struct diff_trace *begin(void)
+{
+	struct diff_trace *trace = diff_trace_new("test");
+
+	assert_non_null(trace);
+	trace->calls = true;
+	trace->begin = now = 1000;
+	return trace;
+}
+
+static struct diff_step *step(struct diff_trace *trace, uint32_t id, const char *name, bool call)
+{
+	const uint32_t thread = diff_trace_thread(trace, id, 0);
+	const uint32_t kind = diff_trace_kind(trace, name, strlen(name), call);
+	struct diff_step *added = diff_trace_step(trace, thread, kind, now += 100, 0, trace->steps);
+
+	assert_non_null(added);
+	trace->end = now;
+	added->inside = !call && id == THREAD;
+	return added;
+}
+
+/* Adds a call with one argument. `result`: negative for an error; NO_RETURN: the call does not return. */
+static void call(struct diff_trace *trace, const char *name, uint64_t argument, int64_t result)
+{
+	struct diff_step *added = step(trace, THREAD, name, true);
+
+	added->result_form = result == NO_RETURN ? DIFF_FORM_UNKNOWN
+			     : result < 0	 ? DIFF_FORM_ERROR
+						 : DIFF_FORM_NUMBER;
+	added->result = (uint64_t)result;
+	diff_trace_value(trace, DIFF_FORM_NUMBER, argument);
+}
+
+static struct diff_result compare(struct diff_trace *first, struct diff_trace *second)
+{
+	struct diff_trace *const trace[2] = { first, second };
+	struct diff_result result;
+
+	assert_int_equal(diff_trace_end(first), 0);
+	assert_int_equal(diff_trace_end(second), 0);
+	assert_int_equal(diff_compare(trace, 20, false, &result), 0);
+	diff_trace_free(first);
+	diff_trace_free(second);
+	free(result.item);
+	return result;
+}
+
+/* Compares the traces. `steps`: how many steps only one of them has. */
+static void expect(struct diff_trace *first, struct diff_trace *second, uint64_t steps)
+{
+	const struct diff_result result = compare(first, second);
+
+	assert_int_equal(result.count[DIFF_MISSING] + result.count[DIFF_EXTRA], steps);
+	assert_int_equal(result.count[DIFF_CHANGED], 0);
+	assert_int_equal(result.undecided, 0);
+	assert_int_equal(diff_verdict(&result), steps ? DIFF_VERDICT_DIFFERS : DIFF_VERDICT_SAME);
+}
+
+/* ---- Threads that other threads or signals end ---- */
+
+/* A thread that makes `calls` calls, and then ends by itself, or because of a signal if that is not 0. */
+static struct diff_trace *ended(uint32_t calls, bool exits, uint32_t signal)
+{
+	struct diff_trace *trace = begin();
+
+	for (uint32_t n = 0; n < calls; n++)
+		call(trace, "sigprocmask", n, 0);
+	if (exits)
+		call(trace, "exit_group", 0, NO_RETURN);
+	trace->thread[0].ended = true;
+	trace->thread[0].signal = signal;
+	trace->leaves = true; /* another thread ends itself */
+	return trace;
+}
+
+static void last_calls_of_a_killed_thread_are_noise(void **state)
+{
+	struct diff_trace *more = ended(3, false, 0), *less = ended(2, false, 0);
+
+	(void)state;
+	/* Without a signal, a thread may have ended itself by a call that is not recorded. */
+	more->leaves = less->leaves = false;
+	expect(more, less, 1);
+	expect(ended(3, false, 9), ended(2, false, 9), 0);
+	expect(ended(2, false, 0), ended(4, false, 0), 0);
+	expect(ended(3, true, 0), ended(2, true, 0), 1);
+	/* Different signals killed them: one of them failed. */
+	expect(ended(3, false, 15), ended(2, false, 11), 1);
+	expect(ended(3, true, 0), ended(2, false, 9), 2);
+}
+
+/* A thread that ends itself. `recorded`: the trace does not end before the kernel records this. */
+static struct diff_trace *leaves(const char *name, bool recorded)
+{
+	struct diff_trace *trace = begin();
+
+	step(trace, OTHER, "sched.exit", false);
+	call(trace, name, 0, NO_RETURN);
+	if (recorded)
+		step(trace, THREAD, "sched.exit", false);
+	trace->thread[0].ended = true;
+	trace->thread[1].ended = recorded;
+	return trace;
+}
+
+static void trace_may_end_while_a_thread_ends_itself(void **state)
+{
+	struct diff_result result;
+
+	(void)state;
+	expect(leaves("exit", true), leaves("exit", false), 0);
+	expect(leaves("exit", false), leaves("exit", true), 0);
+	result = compare(leaves("pause", true), leaves("pause", false));
+	assert_int_equal(result.undecided, 1);
+}
+
+/* ---- Retries ---- */
+
+struct plan {
+	int64_t failure, success;
+	const char *name, *pause;
+};
+
+/* A program that makes a call until it succeeds, and sleeps after each failure. */
+static struct diff_trace *retries(const struct plan *plan, uint32_t failures)
+{
+	struct diff_trace *trace = begin();
+
+	call(trace, "getpid", 0, 7);
+	for (uint32_t n = 0; n <= failures; n++) {
+		call(trace, plan->name, 3, n < failures ? plan->failure : plan->success);
+		step(trace, THREAD, "vfs.lookup", false);
+		if (n == failures)
+			break;
+		call(trace, "kill", 9, 0);
+		call(trace, plan->pause, 1, 0);
+	}
+	call(trace, "exit", 0, NO_RETURN);
+	trace->thread[0].ended = true;
+	return trace;
+}
+
+static void failures_before_a_call_succeeds_are_noise(void **state)
+{
+	static const struct plan
+		opens = { .name = "open", .pause = "nanosleep", .failure = EXISTS, .success = 5 },
+		waits = { .name = "wait4", .pause = "sched_yield", .failure = 0, .success = 8 },
+		reads = { .name = "read", .pause = "nanosleep", .failure = 100, .success = 100 },
+		spins = { .name = "open", .pause = "getpid", .failure = EXISTS, .success = 5 };
+
+	struct diff_result result;
+
+	(void)state;
+	expect(retries(&opens, 3), retries(&opens, 0), 0);
+	expect(retries(&opens, 1), retries(&opens, 2), 0);
+	expect(retries(&waits, 0), retries(&waits, 4), 0);
+	/* A call that succeeds is no retry, and neither is one that is made again at once. */
+	expect(retries(&reads, 1), retries(&reads, 0), 4);
+	result = compare(retries(&spins, 1), retries(&spins, 2));
+	assert_int_equal(result.count[DIFF_EXTRA], 4);
+}
+
+static void last_failure_counts(void **state)
+{
+	static const struct plan
+		succeeds = { .name = "open", .pause = "nanosleep", .failure = EXISTS, .success = 5 },
+		fails = { .name = "open", .pause = "nanosleep", .failure = EXISTS, .success = EXISTS };
+	const struct diff_result result = compare(retries(&succeeds, 2), retries(&fails, 2));
+
+	(void)state;
+	assert_int_equal(result.count[DIFF_CHANGED], 1);
+}
+
+/* ---- Order of arrival ---- */
+
+/* A server of datagrams that receives two of these lengths. `address`: where the call puts the sender. */
+static struct diff_trace *datagrams(int64_t first, int64_t second, uint64_t address)
+{
+	struct diff_trace *trace = begin();
+
+	for (int n = 0; n < 2; n++) {
+		call(trace, "recvfrom", 3, n ? second : first);
+		for (int value = 1; value < 4; value++)
+			diff_trace_value(trace, DIFF_FORM_OPAQUE, 0);
+		diff_trace_value(trace, DIFF_FORM_OPAQUE, address);
+	}
+	trace->thread[0].ended = true;
+	return trace;
+}
+
+static void datagrams_of_several_senders_arrive_in_any_order(void **state)
+{
+	struct diff_result result;
+
+	(void)state;
+	expect(datagrams(33, 43, 0x1000), datagrams(43, 33, 0x1000), 0);
+	result = compare(datagrams(33, 43, 0), datagrams(43, 33, 0));
+	assert_int_equal(result.count[DIFF_CHANGED], 2);
+}
+
+/* A thread of the kernel that serves several threads, and has not ended: it sends packets, and may fail. */
+static struct diff_trace *packets(uint32_t count, bool fails)
+{
+	struct diff_trace *trace = begin();
+
+	step(trace, OTHER, "net.drop", false);
+	for (uint32_t n = 0; n < count; n++)
+		step(trace, KERNEL, "net.tx", false);
+	if (fails)
+		step(trace, KERNEL, "net.drop", false);
+	trace->thread[1].serves = true;
+	return trace;
+}
+
+static void end_of_the_trace_may_cut_off_the_work_of_a_server(void **state)
+{
+	struct diff_result result;
+
+	(void)state;
+	expect(packets(3, false), packets(2, false), 0);
+	expect(packets(2, false), packets(3, false), 0);
+	result = compare(packets(3, true), packets(2, false));
+	assert_int_equal(result.items, 0);
+	assert_int_equal(result.undecided, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(last_calls_of_a_killed_thread_are_noise),
+		cmocka_unit_test(trace_may_end_while_a_thread_ends_itself),
+		cmocka_unit_test(failures_before_a_call_succeeds_are_noise),
+		cmocka_unit_test(last_failure_counts),
+		cmocka_unit_test(datagrams_of_several_senders_arrive_in_any_order),
+		cmocka_unit_test(end_of_the_trace_may_cut_off_the_work_of_a_server),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
