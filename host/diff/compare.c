@@ -95,6 +95,19 @@ static void count_lost_ends(struct pairs *pairs)
 	}
 }
 
+/* What servers of the kernel do in another way is noise if it has no consequence for any other thread. */
+static void drop_served_items(struct diff_result *result)
+{
+	for (uint32_t n = 0; n < result->items; n++)
+		if (!result->item[n].served)
+			return;
+	for (uint32_t n = 0; n < result->items; n++) {
+		result->count[result->item[n].what] -= result->item[n].steps;
+		result->noise[DIFF_NOISE_ORDER] += result->item[n].steps;
+	}
+	result->items = 0;
+}
+
 static int compare_all(struct pairs *pairs)
 {
 	int status = pairs_threads(pairs->trace);
@@ -117,6 +130,7 @@ static int compare_all(struct pairs *pairs)
 	if (pairs->result->undecided == 0)
 		count_lost_ends(pairs);
 	pairs_sleepers(pairs);
+	drop_served_items(pairs->result);
 	count_order(pairs);
 	pairs_first(pairs);
 	return pairs->result->out_of_memory ? KTREAD_E_MEMORY : 0;

@@ -57,6 +57,7 @@ struct diff_item {
 	uint32_t steps;	    /* number of steps that follow each other */
 	uint8_t what;	    /* enum diff_what */
 	bool arguments;	    /* DIFF_CHANGED: arguments differ, not the result */
+	bool served;	    /* a server of the kernel does such steps in both traces */
 	uint8_t asleep;	    /* DIFF_WAKEUP: the trace in which the thread sleeps to the end: 0 or 1 */
 };
 

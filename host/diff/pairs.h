@@ -26,6 +26,8 @@ struct pairs {
 int pairs_threads(struct diff_trace *const trace[2]);
 /* Excludes the kinds of step that only one of the traces records. */
 void pairs_kinds(struct diff_trace *const trace[2]);
+/* Returns how many steps of a kind of the other trace this trace has. */
+uint64_t pairs_kind_count(const struct diff_trace *trace, const struct diff_kind *kind);
 /* Compares the steps of a pair of threads. Returns 0 or KTREAD_E_MEMORY. */
 int pairs_steps(struct pairs *pairs, uint32_t first, uint32_t second);
 /* Returns whether a step is not compared. Counts it as noise then. */

@@ -333,7 +333,7 @@ static void find_reordered(struct pairs *pairs, struct side *const side[2])
 }
 
 /* Adds an item for each run of steps that follow each other. */
-static void add_runs(struct pairs *pairs, struct side *const side[2], int which)
+static void add_runs(struct pairs *pairs, struct side *const side[2], int which, bool served)
 {
 	const enum diff_what what = which == 0 ? DIFF_MISSING : DIFF_EXTRA;
 	struct diff_item *item = NULL;
@@ -342,7 +342,10 @@ static void add_runs(struct pairs *pairs, struct side *const side[2], int which)
 		const struct single *single = &side[which]->single[n];
 		const struct diff_step *step = &side[which]->trace->step[single->step];
 
-		if (n > 0 && item && single->place == single[-1].place + 1) {
+		const bool common = served && pairs_kind_count(pairs->trace[!which],
+							       &side[which]->trace->kind[step->kind]) > 0;
+
+		if (n > 0 && item && item->served == common && single->place == single[-1].place + 1) {
 			item->steps++;
 			pairs->result->count[what]++;
 			continue;
@@ -351,6 +354,7 @@ static void add_runs(struct pairs *pairs, struct side *const side[2], int which)
 		if (!item)
 			return;
 		item->kind = step->kind;
+		item->served = common;
 		pairs_item_step(item, pairs, which, single->step);
 		item->thread[!which] = side[which]->thread->peer;
 	}
@@ -358,6 +362,7 @@ static void add_runs(struct pairs *pairs, struct side *const side[2], int which)
 
 static void compare_aligned(struct pairs *pairs, struct side *const side[2], const uint32_t *pair)
 {
+	const bool kernel = !side[0]->thread->calls && !side[1]->thread->calls;
 	struct pairs_files files = { .is = { 1, 2, 3 }, .served = is_server(side) };
 	struct block block = { { 0, 0 }, { 0, 0 } };
 	bool stopped = false;
@@ -378,8 +383,8 @@ static void compare_aligned(struct pairs *pairs, struct side *const side[2], con
 		drop_served(pairs, side);
 	drop_early(pairs, side);
 	find_reordered(pairs, side);
-	add_runs(pairs, side, 0);
-	add_runs(pairs, side, 1);
+	add_runs(pairs, side, 0, kernel && files.served && !stopped);
+	add_runs(pairs, side, 1, kernel && files.served && !stopped);
 }
 
 int pairs_steps(struct pairs *pairs, uint32_t first, uint32_t second)

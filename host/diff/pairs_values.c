@@ -169,6 +169,13 @@ static const struct diff_kind *kind_like(const struct diff_trace *trace, const s
 	return NULL;
 }
 
+uint64_t pairs_kind_count(const struct diff_trace *trace, const struct diff_kind *kind)
+{
+	const struct diff_kind *like = kind_like(trace, kind);
+
+	return like ? like->count : 0;
+}
+
 static bool has_calls(const struct diff_trace *trace)
 {
 	for (uint32_t n = 0; n < trace->kinds; n++)

@@ -245,6 +245,39 @@ static void end_of_the_trace_may_cut_off_the_work_of_a_server(void **state)
 	assert_int_equal(result.undecided, 1);
 }
 
+/*
+ * A thread of the kernel that serves several threads changes a state: step `state`, a string of the event,
+ * differs. `result` is that of a program's call.
+ */
+static struct diff_trace *states(uint64_t state, const char *name, int64_t result)
+{
+	struct diff_trace *trace = begin();
+	struct diff_step *changes;
+
+	step(trace, KERNEL, "net.state", false);
+	changes = step(trace, KERNEL, name, false);
+	changes->key = base_hash(changes->key, state);
+	step(trace, KERNEL, "net.tx", false);
+	call(trace, "close", 3, result);
+	trace->thread[0].serves = true;
+	for (uint32_t n = 0; n < trace->threads; n++)
+		trace->thread[n].ended = true;
+	return trace;
+}
+
+static void server_may_work_in_another_way_if_no_other_thread_differs(void **state)
+{
+	struct diff_result result;
+
+	(void)state;
+	expect(states(1, "net.state", 0), states(2, "net.state", 0), 0);
+	/* A consequence, or a kind of event that the other trace does not have, makes it a difference. */
+	result = compare(states(1, "net.state", 0), states(2, "net.state", -5));
+	assert_int_equal(result.count[DIFF_MISSING], 1);
+	assert_int_equal(result.count[DIFF_EXTRA], 1);
+	assert_int_equal(result.count[DIFF_CHANGED], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +286,7 @@ int main(void)
 		cmocka_unit_test(failures_before_a_call_succeeds_are_noise),
 		cmocka_unit_test(last_failure_counts),
 		cmocka_unit_test(datagrams_of_several_senders_arrive_in_any_order),
+		cmocka_unit_test(server_may_work_in_another_way_if_no_other_thread_differs),
 		cmocka_unit_test(end_of_the_trace_may_cut_off_the_work_of_a_server),
 	};
 
