@@ -24,7 +24,8 @@ enum type { CALL, RETURN, BRANCH, LOST, TYPES };
 struct waiting {
 	enum type type;
 	uint64_t stamp, stack;
-	uint64_t run; /* number of instructions since the last timestamp */
+	uint64_t from, to; /* the event happened between these timestamps, if it is marked `about` */
+	uint64_t run;	   /* number of instructions since the last timestamp */
 	uint32_t thread, depth;
 	uint8_t how;
 	/* nonzero: it is unknown whether other events of the same CPU came before or after this event */
@@ -258,6 +259,8 @@ static void place_until(struct ring *ring, const struct flow_spread *spread, siz
 
 		waiting->stamp = flow_spread_at(spread, waiting->run);
 		waiting->about = about || ring->placed < doubtful || waiting->stamp < ring->doubt_to;
+		waiting->from = spread->from;
+		waiting->to = spread->to > ring->doubt_to ? spread->to : ring->doubt_to;
 	}
 }
 
@@ -408,7 +411,8 @@ static void put_branch(const struct beside *beside, struct ktread_beside_event *
 
 /*
  * Sets the event's CPU and thread. If the unit does not report one of them, takes it from the kernel's trace,
- * if that trace has it.
+ * if that trace has it. While an event's time is an estimate, its thread is known only if no other thread ran
+ * on the CPU at any time at which the event may have happened.
  */
 static void set_source(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
 		       struct ktread_beside_event *event)
@@ -417,7 +421,10 @@ static void set_source(const struct beside *beside, const struct ring *ring, con
 	event->thread = waiting->thread;
 	if (event->cpu != KTRX_NO_CPU) {
 		if (event->thread == KTREAD_NO_THREAD)
-			event->thread = flow_kernel_thread(beside->kernel, event->cpu, event->stamp);
+			event->thread =
+				waiting->about ? flow_kernel_only_thread(beside->kernel, event->cpu,
+									 waiting->from, waiting->to)
+					       : flow_kernel_thread(beside->kernel, event->cpu, event->stamp);
 		return;
 	}
 	if (event->thread == KTREAD_NO_THREAD)

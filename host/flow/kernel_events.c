@@ -46,7 +46,9 @@ static uint32_t thread_after(const struct ktread_event *event, const struct well
 static int keep(struct flow_kernel *kernel, const struct ktread_event *event, const struct wellknown *known)
 {
 	struct cpu_events *events = events_of(kernel, event->cpu);
+	const uint32_t thread = thread_after(event, known);
 	struct flow_kernel_event *grown;
+	uint32_t changes = 0;
 
 	if (!events)
 		return KTREAD_E_MEMORY;
@@ -54,8 +56,14 @@ static int keep(struct flow_kernel *kernel, const struct ktread_event *event, co
 	if (!grown)
 		return KTREAD_E_MEMORY;
 	events->event = grown;
-	events->event[events->count++] =
-		(struct flow_kernel_event){ event->stamp, thread_after(event, known), event->id };
+	if (events->count) {
+		const struct flow_kernel_event *last = &grown[events->count - 1];
+
+		changes = last->changes + (last->thread != thread || known->kind == WELLKNOWN_SWITCH);
+	}
+	events->event[events->count++] = (struct flow_kernel_event){
+		.stamp = event->stamp, .thread = thread, .changes = changes, .type = event->id
+	};
 	return 0;
 }
 
@@ -121,6 +129,17 @@ uint32_t flow_kernel_thread(const struct flow_kernel *kernel, uint32_t cpu, uint
 	const size_t at = events ? count_until(events, stamp) : 0;
 
 	return at ? events->event[at - 1].thread : KTREAD_NO_THREAD;
+}
+
+uint32_t flow_kernel_only_thread(const struct flow_kernel *kernel, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	const struct cpu_events *events = cpu < kernel->cpus ? &kernel->cpu[cpu] : NULL;
+	const size_t first = events ? count_until(events, from) : 0,
+		     last = events ? count_until(events, to) : 0;
+
+	if (first == 0 || last < first || events->event[first - 1].changes != events->event[last - 1].changes)
+		return KTREAD_NO_THREAD;
+	return events->event[first - 1].thread;
 }
 
 uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint64_t stamp)

@@ -29,7 +29,7 @@ int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum 
 
 /*
  * What a kernel's own trace reports of its CPUs: the timestamps of events, and the thread that ran after each
- * event. This is read once, before other sources are added to the trace, and kept in memory: 16 bytes for
+ * event. This is read once, before other sources are added to the trace, and kept in memory: 24 bytes for
  * each event.
  */
 
@@ -38,8 +38,9 @@ int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum 
 
 struct flow_kernel_event {
 	uint64_t stamp;
-	uint32_t thread; /* id of the thread that runs after the event; KTREAD_NO_THREAD: unknown */
-	uint16_t type;	 /* id of the event's type */
+	uint32_t thread;  /* id of the thread that runs after the event; KTREAD_NO_THREAD: unknown */
+	uint32_t changes; /* how often the thread has changed so far on this CPU */
+	uint16_t type;	  /* id of the event's type */
 };
 
 struct flow_kernel;
@@ -55,6 +56,8 @@ const struct flow_kernel_event *flow_kernel_after(const struct flow_kernel *kern
 						  uint64_t stamp, const struct flow_kernel_event **end);
 /* Returns the thread that ran on a CPU at a timestamp, or KTREAD_NO_THREAD if unknown. */
 uint32_t flow_kernel_thread(const struct flow_kernel *kernel, uint32_t cpu, uint64_t stamp);
+/* Returns the only thread that ran on the CPU between two timestamps; otherwise KTREAD_NO_THREAD. */
+uint32_t flow_kernel_only_thread(const struct flow_kernel *kernel, uint32_t cpu, uint64_t from, uint64_t to);
 /* Returns the CPU on which a thread ran at a timestamp, or KTRX_NO_CPU if unknown. */
 uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint64_t stamp);
 

@@ -55,6 +55,7 @@ build/test/perfetto-text "$tmp/exported" >"$tmp/text"
 golden beside-perfetto grep "functions\|hwt" text
 golden beside-chrome sh -c 'ktrace export --format json --with beside.steps v2.ktrx -o json; grep "\"pid\":4" json'
 golden beside-thread ktrace show --pid 12 --event hwt,sched.switch --with beside-thread.steps v2.ktrx
+golden beside-unknown-thread ktrace show --event "hwt,sched.switch,syscall" --cpu 0 --with threadless.steps v2.ktrx
 golden beside-anchor ktrace show --event "hwt,sched.wake,irq" --cpu 0 --with anchor.steps v2.ktrx
 golden beside-anchor-skew ktrace show --event "hwt,sched.wake,irq" --cpu 0 --with anchor-skew.steps v2.ktrx
 sed 's/ktrace_event_sched_wake_record_slow/ktrace_fact_sched_wake/' "$tmp/anchor.steps" >"$tmp/anchor-fact.steps"
