@@ -38,7 +38,7 @@ static int refuse(const struct argument *argument, const char *why)
 static int find_name(const struct argument *argument, struct symbols *symbols, uint64_t *address,
 		     uint64_t *length)
 {
-	char symbol[NAME_BYTES], text[NAME_BYTES + 64];
+	char symbol[NAME_BYTES], text[NAME_BYTES + 96];
 	const char *plus = strrchr(argument->place, '+');
 	uint64_t offset = 0, size = 0;
 	unsigned found;
@@ -50,6 +50,12 @@ static int find_name(const struct argument *argument, struct symbols *symbols, u
 	if (!symbols)
 		return refuse(argument, "there is no ELF file in which to look up a name; see --elf");
 	found = symbols_named(symbols, symbol, address, &size);
+	if (found == 0 && strpbrk(symbol, ".[")) {
+		snprintf(text, sizeof(text),
+			 "not the name of a whole variable; gdb prints the address of a part: print &%s",
+			 symbol);
+		return refuse(argument, text);
+	}
 	if (found == 0)
 		return refuse(argument, "the kernel's ELF file has no such name");
 	if (found > 1) {

@@ -85,6 +85,7 @@ message_has "no access by an instruction"
 
 refused "expected --who-wrote, --who-read, --functions or --branches"
 refused "has no such name" --who-wrote no_such_variable
+refused "gdb prints the address of a part: print &cpus[1].queue" --who-wrote "cpus[1].queue"
 refused "not a number from 1 to 4096" --who-wrote full,4097
 refused "more than 8 ranges" --who-wrote full --who-read 1 --who-read 2 --who-read 3 --who-read 4 --who-read 5 --who-read 6 \
 	--who-read 7 --who-read 8
