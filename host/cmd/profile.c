@@ -22,6 +22,7 @@
 struct profile_command {
 	const char *name;
 	const char *qmp, *kernel, *svg, *out;
+	char path[PATH_MAX]; /* the file that the names come from; "": there is none */
 	double seconds;
 	uint64_t samples, rate, limit;
 	bool folded, json;
@@ -36,6 +37,7 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(qmp) },
 	{ "kernel", 'k', "FILE", "the kernel's ELF file, for names (the file of QEMU's -kernel)",
 	  options_set_text, AT(kernel) },
+	{ "elf", 0, "FILE", "the same as --kernel", options_set_text, AT(kernel) },
 	{ "seconds", 's', "N", "end after N seconds", options_set_seconds, AT(seconds), .least = 1 },
 	{ "samples", 0, "N", "end after N samples of each CPU", options_set_number, AT(samples), .least = 1 },
 	{ "rate", 'r', "N", "samples of each CPU in a second (100)", options_set_number, AT(rate), .least = 1,
@@ -130,9 +132,14 @@ static void advise(const struct profile_command *command)
 	profile_put_summary(profile, text, sizeof(text));
 	if (command->folded || command->json)
 		command_message(command->name, "%s", text);
-	if (profile->kernel && profile->ends[STACK_END_WHOLE] < profile->kernel / 2)
+	if (command->path[0] && profile->unnamed > profile->kernel / 2)
+		command_message(command->name,
+				"%s has no name for most of the code that ran: is it the kernel's ELF file? "
+				"(--kernel FILE)",
+				command->path);
+	else if (profile->kernel && profile->ends[STACK_END_WHOLE] < profile->kernel / 2)
 		command_message(command->name, "most stacks are incomplete: compile the kernel with "
-					       "-fno-omit-frame-pointer");
+					       "-g or -fno-omit-frame-pointer");
 }
 
 static int report(struct profile_command *command)
@@ -165,6 +172,7 @@ static int open_names(struct profile_command *command, struct profile_target *ta
 	}
 	if (profile_names_open(&command->profile.names, path, profile_target_machine(target), &why) == 0) {
 		profile_target_set_frames(target, profile_names_frame, command->profile.names);
+		snprintf(command->path, sizeof(command->path), "%s", path);
 		return 0;
 	}
 	command_message(command->name, command->kernel ? "%s" : "%s: functions have no names (--kernel FILE)",

@@ -58,6 +58,7 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 	for (uint32_t n = 0; n < count; n++)
 		known |= id[n] != PROFILE_ID_UNKNOWN;
 	profile->kernel++;
+	profile->unnamed += !known;
 	profile->ends[walk->end]++;
 	/*
 	 * Unknown addresses at the outer end are not callers: they come from bytes that are not part of the

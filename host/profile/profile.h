@@ -69,6 +69,7 @@ struct profile {
 	uint32_t cpus;
 	uint64_t rounds;	     /* number of times that all CPUs were sampled */
 	uint64_t kernel, user, idle; /* number of samples of single CPUs, by what the CPU did */
+	uint64_t unnamed;	     /* number of samples of the kernel in which no function has a name */
 	/* number of samples of the kernel, indexed by how the walk of the stack ended */
 	uint64_t ends[STACK_ENDS];
 	/* number of times that the guest did not run, so that nothing was sampled */

@@ -120,7 +120,7 @@ refused bisect --runs --runs 1 v2.ktrx
 refused bisect --jobs --jobs 0 v2.ktrx
 
 # ---- profile: it runs guests.
-for option in --qmp --kernel -k --seconds -s --samples --rate -r --folded --json --svg --limit -n --out -o; do
+for option in --qmp --kernel -k --elf --seconds -s --samples --rate -r --folded --json --svg --limit -n --out -o; do
 	beyond profile $option test/qemu/profile.sh
 done
 refused profile 'expected -- and a QEMU'

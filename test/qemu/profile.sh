@@ -61,6 +61,8 @@ check "the table has the functions" grep -qE '^ *[0-9.]+ % +[0-9.]+ %  spin$' "$
 check "at most N functions are printed" sh -c '[ "$(grep -c " %  " "$2")" -eq 1 ]' sh x "$tmp/limited"
 check "the rate and the time can be set" "$ktrace" profile --qmp "$tmp/qmp" --rate 20 --seconds 60 --samples 2 --out "$tmp/other"
 check "a kernel can be named" "$ktrace" profile --qmp "$tmp/qmp" --samples 2 --kernel build/test/bare/shares_x86_64.elf --out "$tmp/table"
+"$ktrace" profile --qmp "$tmp/qmp" --samples 5 --elf build/lib/ktrace-schedule.so --out "$tmp/table" 2>"$tmp/err"
+check "another file has no names for the guest's code: a message asks whether the file is the kernel's" grep -q 'ktrace-schedule.so has no name for most of the code that ran: is it the kernel.s ELF file?' "$tmp/err"
 check "a file that is no kernel is refused" sh -c '! "$1" profile --qmp "$2" --samples 2 --kernel "$3" 2>"$4"' sh "$ktrace" "$tmp/qmp" README.md "$tmp/err"
 
 # has_sampled PID: succeeds if this process has waited so often that it has taken samples: it waits less than 100 times

@@ -450,25 +450,7 @@ static void newest_of_many_threads_are_known(void **state)
 	script_end();
 }
 
-static void bar_is_proportional_to_shares(void **state)
-{
-	struct live_cpu cpu = { .share = { 0.25, 0.5, 0, 0.25 } };
-	uint8_t share[20];
-	char text[21] = "";
-
-	(void)state;
-	live_bar(&cpu, text, share, 20);
-	assert_string_equal(text, "uuuuukkkkkkkkkk.....");
-	assert_int_equal(share[4], LIVE_USER);
-	assert_int_equal(share[5], LIVE_KERNEL);
-	live_bar(&cpu, text, share, 3);
-	assert_memory_equal(text, "uk.", 3);
-	cpu.share[LIVE_USER] = cpu.share[LIVE_KERNEL] = cpu.share[LIVE_IDLE] = 0;
-	live_bar(&cpu, text, share, 20);
-	assert_string_equal(text, "                    ");
-}
-
-/* A page, and what is selected on it. */
+/* A page of the screen, and the rows that are selected on it. */
 struct shown {
 	struct live_page page;
 	struct live_ui ui;
