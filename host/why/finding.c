@@ -247,6 +247,48 @@ static void drop_explained(struct why_findings *findings)
 	findings->count = kept;
 }
 
+/* Returns whether each lock that is waited for in one finding is also waited for in the other one. */
+static bool has_its_locks(const struct why_finding *one, const struct why_finding *other)
+{
+	for (uint32_t n = 0; n < one->actors; n++) {
+		uint32_t at = 0;
+
+		while (at < other->actors && other->actor[at].waits != one->actor[n].waits)
+			at++;
+		if (at == other->actors)
+			return false;
+	}
+	return true;
+}
+
+/* Returns whether a reported deadlock is about the locks of the finding, which reports an order of locks. */
+static bool has_deadlocked(const struct why_findings *findings, const struct why_finding *order)
+{
+	for (uint32_t n = 0; n < findings->count; n++) {
+		const struct why_finding *one = &findings->finding[n];
+
+		if (one->verdict == WHY_DEADLOCK && class_of(one) == 0 && has_its_locks(one, order) &&
+		    has_its_locks(order, one))
+			return true;
+	}
+	return false;
+}
+
+/* Drops a finding about an order of locks that can deadlock if a reported deadlock is about these locks. */
+static void drop_deadlocked(struct why_findings *findings)
+{
+	uint32_t kept = 0;
+
+	/* deadlocks are sorted before orders of locks, so they keep their places while this loop runs */
+	for (uint32_t n = 0; n < findings->count; n++) {
+		const struct why_finding *one = &findings->finding[n];
+
+		if (one->verdict != WHY_LOCK_ORDER || !has_deadlocked(findings, one))
+			findings->finding[kept++] = *one;
+	}
+	findings->count = kept;
+}
+
 bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 {
 	return (healthy == WHY_IDLE && verdict_looks[problem] & WHY_LOOKS_IDLE) ||
@@ -407,6 +449,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 	if (findings->count)
 		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
 	drop_explained(findings);
+	drop_deadlocked(findings);
 	drop_health(findings);
 	drop_host(findings);
 	doubt_health(findings);

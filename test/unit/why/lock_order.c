@@ -275,6 +275,25 @@ static void one_of_several_threads_may_deadlock(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
+/* The threads took the locks in both orders, without a deadlock. Then the deadlock came, and is reported. */
+static void order_of_a_deadlock_is_not_reported_again(void **state)
+{
+	struct ktrx_holder *one, *other;
+
+	(void)state;
+	orders(6);
+	one = why_thread_row(5, "one", KTRX_THREAD_WAITING, 0);
+	other = why_thread_row(6, "other", KTRX_THREAD_WAITING, 0);
+	why_holds(one, A, 20 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, B, "B", 30 * MS);
+	one->owner = 6 + 1;
+	why_holds(other, B, 20 * MS);
+	why_waits(other, KTRX_WAIT_LOCK, A, "A", 30 * MS);
+	other->owner = 5 + 1;
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
@@ -291,6 +310,7 @@ int main(void)
 		TEST(order_of_releases_does_not_matter),
 		TEST(one_thread_with_both_orders_is_healthy),
 		TEST(one_of_several_threads_may_deadlock),
+		TEST(order_of_a_deadlock_is_not_reported_again),
 		TEST(long_names_do_not_displace_text),
 		TEST(cycle_that_shares_orders_is_found),
 		TEST(cycle_is_found_from_any_lock),
