@@ -43,11 +43,13 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 	return cpu->cut ? later(since, cpu->first_stamp) : since;
 }
 
-/* Returns the timestamp since which the thread has certainly recorded no event of its own. */
+/*
+ * Returns the timestamp since which the thread has certainly been awake and has recorded no event of its own.
+ */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)
 {
-	return later(thread->last_own_event, known_since(evidence, cpu, thread));
+	return later(later(thread->last_own_event, thread->slept_until), known_since(evidence, cpu, thread));
 }
 
 /*

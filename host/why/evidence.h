@@ -281,6 +281,7 @@ struct why_thread {
 	uint64_t last_sleep;
 	/* timestamp of the thread's last wakeup in the events; the thread may have been awake already */
 	uint64_t woken;
+	uint64_t slept_until; /* timestamp of the last wakeup that ended a sleep of the thread; 0: none */
 	/* timestamp of the thread's newest event that is not about a lock, a switch or going to sleep */
 	uint64_t last_action;
 	uint32_t last_action_cpu; /* CPU of the event at `last_action` */

@@ -224,7 +224,7 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 	if (!thread)
 		return;
 	thread->created = thread->first = event->stamp;
-	thread->last_own_event = thread->woken = thread->last_sleep = 0;
+	thread->last_own_event = thread->woken = thread->slept_until = thread->last_sleep = 0;
 	thread->blocked = thread->contends = thread->last_action = 0;
 	thread->repeats = thread->fault_repeats = thread->fault_nest.count = 0;
 	why_tries_forget(thread);

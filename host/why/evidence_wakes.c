@@ -380,6 +380,8 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 		reader->error = end_device_wait(reader, thread, event->stamp);
 	if (thread->blocked_for == KTRX_WAIT_TIME && thread->blocked && thread->blocked >= reader->gap_stamp)
 		end_sleep(reader, thread, event->stamp);
+	if (thread->blocked)
+		thread->slept_until = event->stamp;
 	thread->blocked = 0;
 	why_outer_forget(thread);
 }

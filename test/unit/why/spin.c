@@ -24,7 +24,7 @@
 /* number of turns after which the order repeats: the worker runs on CPU 0, then on CPU 1, then on no CPU */
 #define TURNS 3u
 
-enum { CALL = 1, RETURN, SWITCH, ENTER, EXIT, TICK };
+enum { CALL = 1, RETURN, SWITCH, ENTER, EXIT, TICK, BLOCK, WAKE };
 
 static int begin(void **state)
 {
@@ -116,6 +116,32 @@ static void call_ends_interrupt_without_recorded_end(void **state)
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
+/* The worker slept for 3 s before it began to spin. The sleep is not a part of the spin. */
+static void spin_begins_after_the_sleep(void **state)
+{
+	const uint64_t woken = 3000 * MS;
+	const struct why_finding *finding;
+
+	(void)state;
+	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_event(BLOCK, MS, 0, WORKER, V(0x5000), V(WORKER), V(KTRX_WAIT_TIME));
+	script_event(SWITCH, 2 * MS, 0, WORKER, V(WORKER), V(CLIENT), V(1));
+	script_event(CALL, 3 * MS, 0, CLIENT, V(1));
+	script_event(RETURN, woken - MS, 0, CLIENT, V(1), V(0));
+	script_event(WAKE, woken, 0, CLIENT, V(WORKER));
+	script_event(SWITCH, woken + MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
+	for (uint64_t stamp = woken + TURN; stamp <= LAST; stamp += TURN) {
+		script_event(ENTER, stamp, 0, WORKER, V(0), PROGRAM)->context = KTRX_CONTEXT_INTERRUPT;
+		script_event(EXIT, stamp + MS / 8, 0, WORKER, V(0))->context = KTRX_CONTEXT_INTERRUPT;
+	}
+	script_cpu(0)->thread = WORKER;
+	finding = why_judge();
+	assert_int_equal(finding->verdict, WHY_USER_SPIN);
+	assert_int_equal(finding->base.certain, FINDING_POSSIBLE);
+	why_says("spins in user mode on CPU 0, for 945.0 ms");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +150,7 @@ int main(void)
 						why_teardown),
 		cmocka_unit_test_setup_teardown(call_ends_interrupt_without_recorded_end, begin,
 						why_teardown),
+		cmocka_unit_test_setup_teardown(spin_begins_after_the_sleep, begin, why_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
