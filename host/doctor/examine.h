@@ -47,6 +47,8 @@ enum view_fact {
 	VIEW_FREQUENCY = 1u << 16,  /* the frequency is known, so that ticks can be converted to time */
 	VIEW_PRIORITY = 1u << 18,   /* a thread's priority is known */
 	VIEW_HOLDERS = 1u << 17,    /* the trace has a table of held locks and waits */
+	VIEW_SLEEPS = 1u << 19,	    /* a thread announced that it goes to sleep */
+	VIEW_JOINS = 1u << 20,	    /* a thread announced that it waits for the end of another thread */
 };
 
 /* Prints the table of views as Markdown. */

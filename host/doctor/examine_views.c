@@ -50,6 +50,9 @@ static const struct view views[] = {
 	  EVENT("sched.wake_nobody") },
 	{ "block", "before a thread sleeps", "ktrace_block(object, name, kind, deadline);",
 	  "whether a thread sleeps or was preempted", EVENT("sched.block") },
+	{ "join", "before a thread waits for the end of another thread (join, waitpid)",
+	  "ktrace_block((void *)(uintptr_t)id, name, KTRX_WAIT_THREAD, 0);",
+	  "deadlocks of threads that wait for each other's end", FACT(VIEW_JOINS) },
 	{ "threads",
 	  "the context switch, where a thread is made runnable, before a thread sleeps; "
 	  "in place of KTRACE(sched, …)",
@@ -125,7 +128,9 @@ static const struct view views[] = {
 	{ "space", "the switch of address spaces", "ktrace_space(id);", "which address space a CPU uses",
 	  HOOK(KTRX_HOOK_SPACE) },
 	{ "priority", "thread creation, a change of priority", "ktrace_thread_priority(id, priority);",
-	  "priority inversions; without this hook they are reported as starvation", FACT(VIEW_PRIORITY) },
+	  "priority inversions; without this hook they are reported as starvation; "
+	  "a greater number must be more urgent",
+	  FACT(VIEW_PRIORITY) },
 	{ "stacks", "thread creation", "ktrace_thread_stack(id, low, high);", "stack overflows",
 	  FACT(VIEW_STACKS) },
 	{ "cost", "boot, once each CPU has its ring", "ktrace_probe_cost();",
@@ -238,6 +243,8 @@ static enum finding_mark mark_of(const struct subject *subject, const struct vie
 	case VIEW_CALLERS:
 	case VIEW_EXIT:
 		return FINDING_NOTE;
+	case VIEW_JOINS:
+		return subject->facts->lit & VIEW_SLEEPS ? FINDING_NOTE : FINDING_OK;
 	case VIEW_CPUS:
 		return subject->cpus < 2 ? FINDING_OK : FINDING_DARK;
 	case VIEW_IDLE:

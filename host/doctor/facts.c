@@ -6,6 +6,7 @@
 
 #include "analyze/cost.h"
 #include "analyze/note.h"
+#include "analyze/wellknown.h"
 #include "base/ticks.h"
 
 #define HOLDERS_AT_ONCE 16u
@@ -43,6 +44,20 @@ static void note_cpu(struct facts *facts, const struct ktread_event *event)
 	}
 }
 
+/* Notes whether the event announces a sleep, and for which kind of wait. */
+static void note_sleep(struct facts *facts, const struct ktread_event *event)
+{
+	const struct ktread_type *type = ktread_type(facts->trace, event->id);
+	const struct wellknown *known = type ? wellknown_bind(facts->known, type) : NULL;
+	uint64_t kind;
+
+	if (!known || known->kind != WELLKNOWN_BLOCK)
+		return;
+	facts->lit |= VIEW_SLEEPS;
+	if (wellknown_number(known, event, WELLKNOWN_NUMBER, &kind) && kind == KTRX_WAIT_THREAD)
+		facts->lit |= VIEW_JOINS;
+}
+
 static void note_event(struct reading *reading, const struct ktread_event *event)
 {
 	struct facts *facts = reading->facts;
@@ -62,6 +77,8 @@ static void note_event(struct reading *reading, const struct ktread_event *event
 		facts->fired[event->id / 8] |= (uint8_t)(1u << (event->id % 8));
 	if (event->callers)
 		facts->lit |= VIEW_CALLERS;
+	if (!(facts->lit & VIEW_JOINS))
+		note_sleep(facts, event);
 	if (event->cpu < FACTS_CPUS_MAX)
 		note_cpu(facts, event);
 	note_thread(reading, event->thread);
@@ -106,6 +123,8 @@ static void note_holder(struct facts *facts, const struct ktrx_holder *row)
 	}
 	if (row->priority)
 		facts->lit |= VIEW_PRIORITY;
+	if (row->wait == KTRX_WAIT_THREAD)
+		facts->lit |= VIEW_JOINS;
 	if (row->stack_high > row->stack_low)
 		facts->lit |= VIEW_STACKS;
 }

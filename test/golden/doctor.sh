@@ -39,6 +39,8 @@ build/bin/ktrace doctor "$tmp/crowd.ktrx" >"$tmp/report" 2>&1
 equal "doctor fails if the table of threads was full" 10 $?
 check "a table of threads that was full is reported as wrong" grep -qE '^wrong +holders +the table is too small: it had no entry for 8 calls of hooks' "$tmp/report"
 check "a table of threads that was full is reported with the line to change" grep -qF '.holders = 32, or more' "$tmp/report"
+check "a run without joins gets the line for them" sh -c 'build/bin/ktrace doctor "$1" | grep -A 1 "^note *join" | grep -qF "KTRX_WAIT_THREAD, 0);"' - "$tmp/deadlock.ktrx"
+check "joins that were recorded are lit" sh -c 'build/bin/ktrace doctor "$1" | grep -qE "^ok *lit.* join,"' - "$tmp/lies.ktrx"
 check "a table of threads with room is not reported" sh -c '! build/bin/ktrace doctor "$1" | grep "too small"' - "$tmp/deadlock.ktrx"
 for story in always-4 always-1 xv6-numbers; do
 	build/bin/ktrace doctor "$tmp/$story.ktrx" >"$tmp/$story" 2>&1
