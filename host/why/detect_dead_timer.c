@@ -271,11 +271,11 @@ static int found_all(const struct why_evidence *evidence, struct why_findings *f
 		     const struct why_cpu *cpu)
 {
 	/*
-	 * The registers show that the CPU could take an interrupt, and events show that its timer did not
-	 * stop when the CPU idled. Except on x86, an interrupt wakes an idle CPU even if interrupts are
-	 * disabled.
+	 * The registers show that the CPU could take an interrupt, and events show that its timer ticked also
+	 * when no thread was to be woken. Except on x86, an interrupt wakes an idle CPU even if interrupts
+	 * are disabled.
 	 */
-	const bool ready = cpu->has_registers && why_ticks_always(cpu) &&
+	const bool ready = cpu->has_registers && why_ticks_without_reason(cpu) &&
 			   (cpu->mask == INTERRUPTS_ENABLED ||
 			    (evidence->info->machine != EM_X86_64 && why_is_in_idle_thread(evidence, cpu)));
 	struct why_finding *finding =

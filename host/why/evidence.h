@@ -73,6 +73,11 @@ struct why_irq_kind {
 	 * interrupt had returned
 	 */
 	uint64_t close;
+	/*
+	 * number of the interrupts counted in `entered` that came while the CPU idled, and after which no
+	 * thread was woken on the CPU until the next interrupt
+	 */
+	uint64_t woke_nobody;
 	uint64_t first, last; /* timestamps of the first and last interrupt */
 };
 
@@ -111,6 +116,7 @@ struct why_interrupts {
 	uint64_t stamp;
 	bool over;   /* the newest interrupt has an EOI */
 	bool left;   /* the handler of the newest interrupt has returned */
+	bool idled;  /* the newest interrupt came while the CPU idled, and no thread was woken there since */
 	uint64_t pc; /* address of the instruction that the newest interrupt interrupted; 0: unknown */
 	/*
 	 * number of interrupts in the newest sequence: interrupts in a row that have the same number, without

@@ -176,6 +176,24 @@ static void note_distance(const struct why_reader *reader, struct why_interrupts
 		interrupts->near++;
 }
 
+static bool is_idle(const struct why_reader *reader, const struct ktread_event *event)
+{
+	const struct why_thread *thread = why_thread_find(reader->evidence, event->thread);
+
+	return event->thread == 0 || (thread && why_idles_on(reader->evidence, thread, event->cpu));
+}
+
+/* Counts the previous interrupt if it came while the CPU idled and no thread was woken since. */
+static void count_idle(const struct why_reader *reader, struct why_interrupts *interrupts,
+		       const struct ktread_event *event)
+{
+	struct why_irq_kind *kind = interrupts->entered ? kind_of(interrupts, interrupts->number) : NULL;
+
+	if (kind)
+		kind->woke_nobody += interrupts->idled;
+	interrupts->idled = is_idle(reader, event);
+}
+
 static void enter(struct why_reader *reader, struct why_interrupts *interrupts, struct why_irqs_open *open,
 		  const struct ktread_event *event, const struct wellknown *known)
 {
@@ -185,6 +203,7 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 	wellknown_number(known, event, WELLKNOWN_NUMBER, &number);
 	wellknown_number(known, event, WELLKNOWN_PLACE, &pc);
 	if (open->depth == 0) {
+		count_idle(reader, interrupts, event);
 		note_distance(reader, interrupts, event->stamp);
 		quiet_end(reader, interrupts, open, event, pc);
 		quiet_begin(reader, open, event->stamp, event->thread);
@@ -264,6 +283,9 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 		if (wellknown_number(known, event, WELLKNOWN_NUMBER, &number))
 			end(&cpu->interrupts, open, number);
 		return;
+	case WELLKNOWN_WAKE:
+		cpu->interrupts.idled = false;
+		break;
 	case WELLKNOWN_SWITCH:
 	case WELLKNOWN_SYSCALL_ENTER:
 	case WELLKNOWN_SYSCALL_EXIT:

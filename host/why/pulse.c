@@ -295,6 +295,17 @@ bool why_ticks_always(const struct why_cpu *cpu)
 	return cpu->interrupts.near >= TICKS && cpu->interrupts.far <= cpu->interrupts.near / TICKS;
 }
 
+bool why_ticks_without_reason(const struct why_cpu *cpu)
+{
+	const struct why_irq_kind *most = NULL;
+
+	for (uint32_t n = 0; n < cpu->interrupts.kinds; n++)
+		if (!most || cpu->interrupts.kind[n].entered > most->entered)
+			most = &cpu->interrupts.kind[n];
+	return why_ticks_always(cpu) && most && most->woke_nobody >= TICKS &&
+	       most->woke_nobody >= most->entered / 4;
+}
+
 bool why_lacks_eoi(const struct why_cpu *cpu)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;

@@ -155,6 +155,11 @@ const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrup
  * the time: its timer ticked even when the CPU idled.
  */
 bool why_ticks_always(const struct why_cpu *cpu);
+/*
+ * Returns whether events show that the CPU's timer ticks even if the CPU idles and no thread is to be woken.
+ * A kernel may instead program its timer only for the next wakeup. Then ticks may end for a good reason.
+ */
+bool why_ticks_without_reason(const struct why_cpu *cpu);
 
 /*
  * Returns whether the handler of the newest interrupt has returned without an EOI, although the kernel

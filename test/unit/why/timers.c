@@ -153,6 +153,21 @@ static void dead_timer_that_did_not_always_tick_is_possible(void **state)
 	why_says("dead-timer (possible)");
 }
 
+/*
+ * The kernel programs its timer only for the next wakeup. So ticks came at short intervals, but each of them
+ * woke a thread. All threads now sleep for a minute.
+ */
+static void ticks_that_each_woke_a_thread_show_no_regular_tick(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n < SLEEPERS; n++)
+		for (uint64_t wake = 0; wake < 10; wake++)
+			why_tick((FIRST + n + 20 + 21 * wake) * MS - MS / 4, 0, IDLE0, KERNEL);
+	all_sleep(SLEEPERS, 20);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
+	why_says("dead-timer (possible)");
+}
+
 /* The tick of another CPU still comes. */
 static void ticks_of_another_cpu_show_no_dead_timer(void **state)
 {
@@ -213,6 +228,8 @@ int main(void)
 		TEST(sleeps_of_very_different_length_show_no_dead_timer),
 		TEST(short_sleeps_of_another_thread_show_no_dead_timer),
 		cmocka_unit_test_setup_teardown(dead_timer_that_did_not_always_tick_is_possible,
+						begin_without_ticks, why_teardown),
+		cmocka_unit_test_setup_teardown(ticks_that_each_woke_a_thread_show_no_regular_tick,
 						begin_without_ticks, why_teardown),
 		TEST(ticks_of_another_cpu_show_no_dead_timer),
 		TEST(thread_that_tries_to_take_a_lock_is_not_the_cause),
