@@ -103,6 +103,10 @@ static void say_fault(const struct why_evidence *evidence, const struct why_cpu 
 	else if (was_in_fault(evidence, thread))
 		finding_evidence(&finding->base, "it was handling a fault on address 0x%" PRIx64,
 				 thread->fault_address);
+	else if (cpu && cpu->has_registers && cpu->fetch_failed)
+		finding_evidence(&finding->base,
+				 "the last exception on that CPU was a jump to address 0: a null function "
+				 "pointer was called, or a return address is 0");
 	if (was_in_fault(evidence, thread) && !pc)
 		finding_say(
 			finding->base.advice,

@@ -245,6 +245,11 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 		    cpu->number, place);
 	why_finding_stack(finding, evidence, cpu, FRAMES);
 	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	if (cpu->vector_fails && cpu->trap_pc == cpu->pc)
+		finding_evidence(&finding->base,
+				 "exceptions are handled at 0x%" PRIx64 ", where no instruction can be "
+				 "fetched: it takes one exception after another",
+				 cpu->pc);
 	if (cpu->row.interrupts_pc)
 		finding_evidence(&finding->base, "interrupts were disabled at %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));

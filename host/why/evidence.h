@@ -165,6 +165,10 @@ struct why_cpu {
 	enum interrupt_mask mask; /* whether interrupts were disabled, from the captured registers */
 	/* address of the instruction of the last exception, from the captured registers; 0: unknown */
 	uint64_t trap_pc;
+	/* no instruction could be fetched at trap_pc, which may then also be address 0 */
+	bool fetch_failed;
+	/* exceptions are handled at trap_pc, although no instruction can be fetched there */
+	bool vector_fails;
 	uint64_t frame[WHY_FRAMES]; /* return addresses of the captured stack, innermost first */
 	uint32_t frames;
 	/* number of lost or unreadable slots in the part of the CPU's ring that is not yet overwritten */

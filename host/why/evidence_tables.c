@@ -194,34 +194,44 @@ static const char *after_word(const char *at, const char *word)
 }
 
 #define RISCV_INTERRUPT (UINT64_C(1) << 63)
-#define RISCV_CALLS	8u /* values 8 to 11 of scause: the trap was a system call, not a fault */
-#define RISCV_CALL_LAST 11u
+/* values of scause */
+#define RISCV_FETCH	  1u  /* an instruction was fetched from an address that cannot be accessed */
+#define RISCV_FETCH_PAGE  12u /* an instruction was fetched from a page that is not mapped */
+#define RISCV_CALLS	  8u  /* values 8 to 11: the trap was a system call, not a fault */
+#define RISCV_CALL_LAST	  11u
+#define RISCV_VECTOR_MODE UINT64_C(3) /* bits of stvec that are not part of the address */
 
 /*
- * Returns the address of the instruction that caused the last exception. Returns 0 if this is unknown, or if
- * the last trap was an interrupt or a system call. Only RISC-V has this address in registers. It is in sepc,
- * with the cause in scause; if the kernel runs in machine mode, it is in mepc, with the cause in mcause.
+ * Reads the address of the instruction that caused the last exception into cpu->trap_pc. This address is
+ * unknown if the last trap was an interrupt or a system call. Only RISC-V has this address in registers. It
+ * is in sepc, with the cause in scause; if the kernel runs in machine mode, it is in mepc, with the cause in
+ * mcause. If no trap has occurred, all of these are 0.
  */
-static uint64_t trap_pc(const char *line)
+static void read_trap(struct why_cpu *cpu, const char *line)
 {
-	static const char *const names[][2] = { { " sepc=", " scause=" }, { " mepc=", " mcause=" } };
+	static const char *const names[][3] = { { " sepc=", " scause=", " stvec=" },
+						{ " mepc=", " mcause=", " mtvec=" } };
 	const size_t length = strcspn(line, "\n");
 
 	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
 		const char *pc = memmem(line, length, names[n][0], strlen(names[n][0]));
 		const char *why = memmem(line, length, names[n][1], strlen(names[n][1]));
+		const char *vector = memmem(line, length, names[n][2], strlen(names[n][2]));
 		uint64_t at, cause;
 
 		if (!pc || !why)
 			continue;
 		at = strtoull(pc + strlen(names[n][0]), NULL, 16);
 		cause = strtoull(why + strlen(names[n][1]), NULL, 16);
-		if (at)
-			return cause & RISCV_INTERRUPT || (cause >= RISCV_CALLS && cause <= RISCV_CALL_LAST)
-				       ? 0
-				       : at;
+		cpu->fetch_failed = cause == RISCV_FETCH || cause == RISCV_FETCH_PAGE;
+		if (at && !(cause & RISCV_INTERRUPT) && (cause < RISCV_CALLS || cause > RISCV_CALL_LAST))
+			cpu->trap_pc = at;
+		cpu->vector_fails =
+			cpu->fetch_failed && vector &&
+			at == (strtoull(vector + strlen(names[n][2]), NULL, 16) & ~RISCV_VECTOR_MODE);
+		if (at || cpu->fetch_failed)
+			return;
 	}
-	return 0;
 }
 
 static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
@@ -230,7 +240,7 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 
 	cpu->side = privilege_of(at);
 	cpu->mask = interrupt_mask_of(at);
-	cpu->trap_pc = trap_pc(at);
+	read_trap(cpu, at);
 	while (*at == ' ') {
 		at++;
 		if ((value = after_word(at, "pc=")))

@@ -130,6 +130,25 @@ static void masked_interrupts_in_registers_show_spin(void **state)
 	why_says("thread 5 (worker) spins in the kernel with interrupts disabled on CPU 1, at 0x100040");
 }
 
+static void vector_that_cannot_be_fetched_is_reported(void **state)
+{
+	(void)state;
+	stops_with(EM_RISCV, "mtvec=100041 mepc=100040 mcause=1");
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	why_says("exceptions are handled at 0x100040, where no instruction can be fetched");
+}
+
+/* The last exception was a fetch at the same place. The handler is elsewhere, so the fault was handled. */
+static void fetch_fault_that_was_handled_is_not_reported(void **state)
+{
+	(void)state;
+	stops_with(EM_RISCV, "mtvec=100080 mepc=100040 mcause=1");
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	assert_null(strstr(why_text(), "exceptions are handled at"));
+}
+
 static void masked_irqs_in_pstate_show_spin(void **state)
 {
 	(void)state;
@@ -396,6 +415,8 @@ int main(void)
 		TEST(ticks_of_previous_thread_do_not_count),
 		TEST(registers_show_spin_with_interrupts_disabled),
 		TEST(masked_interrupts_in_registers_show_spin),
+		TEST(vector_that_cannot_be_fetched_is_reported),
+		TEST(fetch_fault_that_was_handled_is_not_reported),
 		TEST(masked_irqs_in_pstate_show_spin),
 		TEST(interrupts_off_in_both_modes_of_riscv_show_spin),
 		TEST(riscv_kernel_of_unknown_mode_is_not_known_to_spin),

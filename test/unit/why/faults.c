@@ -164,6 +164,27 @@ static void riscv_register_has_faulting_instruction(void **state)
 	why_says("the last exception on that CPU was at list_remove+0x14");
 }
 
+/* Cause 1 is an access fault, and cause 12 a page fault, both of an instruction that was fetched. */
+static void riscv_registers_show_jump_to_null(void **state)
+{
+	static const char *const registers[] = {
+		"cpu 0 pc=ffffffff80100210 sp=1000 sepc=0 mepc=0 scause=0 mcause=1\n",
+		"cpu 0 pc=ffffffff80100210 sp=1000 sepc=0 mepc=80000100 scause=c mcause=9\n",
+		"cpu 0 pc=ffffffff80100210 sp=1000 sepc=0 mepc=0 scause=0 mcause=0\n",
+	};
+
+	for (size_t n = 0; n < 3; n++) {
+		why_teardown(state);
+		why_setup(state);
+		begin_on(EM_RISCV);
+		panic();
+		script_info()->registers = registers[n];
+		assert_int_equal(
+			!!strstr(why_text(), "the last exception on that CPU was a jump to address 0"),
+			n < 2);
+	}
+}
+
 static void riscv_interrupt_or_call_is_no_fault(void **state)
 {
 	static const char *const registers[] = {
@@ -330,6 +351,7 @@ int main(void)
 		TEST(old_fault_is_not_blamed_for_panic),
 		TEST(advice_asks_for_unknown_instruction),
 		TEST(riscv_register_has_faulting_instruction),
+		TEST(riscv_registers_show_jump_to_null),
 		TEST(riscv_interrupt_or_call_is_no_fault),
 		TEST(stack_pointer_below_stack_is_overflow),
 		TEST(other_stack_pointers_are_no_overflow),
