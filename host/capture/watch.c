@@ -120,7 +120,7 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds)
 {
 	struct capture_watch watch = { 0 };
-	double begin = 0, now;
+	double begin = 0, now = 0;
 	int error = 0;
 
 	for (int past = 0, step = FIRST_MS; past <= CAPTURE_IDLE_MS && !error; past += step) {
@@ -128,6 +128,8 @@ int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void
 			return 0;
 		error = pass ? pass(context, step) : pass_by_itself(context, step);
 	}
+	if (!error)
+		*seconds = now - begin;
 	return error;
 }
 

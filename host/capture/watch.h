@@ -64,11 +64,11 @@ typedef int capture_pass_time(void *context, int ms);
 int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
 
 /*
- * Watches a machine whose CPUs are all idle, for CAPTURE_IDLE_MS at most. Sets *seconds to 0 if a new slot or
- * a heartbeat is recorded, and does not change it otherwise. An idle machine may rightly record nothing.
- * Returns 0 or an error of `pass`.
+ * Watches a machine whose CPUs are all idle until a new slot or a heartbeat is recorded, or CAPTURE_IDLE_MS
+ * are over. *seconds: as above. An idle machine may rightly record nothing. A host may stop a virtual CPU for
+ * a shorter time than CAPTURE_IDLE_MS.
  */
-#define CAPTURE_IDLE_MS 150
+#define CAPTURE_IDLE_MS 1500
 int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
 
 /*

@@ -5,12 +5,14 @@
  */
 #include <inttypes.h>
 
+#include "analyze/note.h"
 #include "why/finding.h"
 #include "why/pulse.h"
 #include "why/untimed.h"
 
 #define BUSY_PERCENT 20u
 #define SPIN_MS	     1500u
+#define WATCHED_S    1.0 /* minimum time in s for which a machine is watched before its silence counts */
 /*
  * maximum number of spinning CPUs that are examined; a limit is needed because each takes a search through
  * all table rows
@@ -402,6 +404,38 @@ static void advise_idle(const struct why_evidence *evidence, const struct health
 			    "while its memory was watched, so it may have stopped");
 }
 
+/*
+ * Returns whether the machine recorded nothing while it was watched, and the clock's frequency is unknown.
+ * Then it is unknown whether its timer ticked all the time before.
+ */
+static bool is_silent_without_clock(const struct why_evidence *evidence)
+{
+	bool more;
+
+	return evidence->info->frequency == 0 && why_may_have_stopped(evidence) &&
+	       note_silence(evidence->info->note, &more) >= WATCHED_S;
+}
+
+/* Lowers the certainty if a timer that may always have ticked did not tick while the machine was watched. */
+static void doubt_ticks(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	const struct why_cpu *cpu = why_stopped_ticking(evidence);
+
+	if (!cpu && !is_silent_without_clock(evidence))
+		return;
+	finding->base.certain = FINDING_POSSIBLE;
+	finding->open = true;
+	if (cpu)
+		finding_evidence(&finding->base,
+				 "the timer of CPU %" PRIu32 " ticked also when no thread was to be woken, "
+				 "but not while the machine was watched: it may have stopped",
+				 cpu->number);
+	else
+		finding_evidence(&finding->base,
+				 "the machine recorded nothing while it was watched, and it is unknown how "
+				 "often its timer used to tick: it may have stopped");
+}
+
 static int report_idle(const struct why_evidence *evidence, struct why_findings *findings,
 		       const struct health *health, unsigned busy, const struct why_untimed_list *list)
 {
@@ -451,6 +485,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 				 "%" PRIu32 " threads sleep, %" PRIu32 " of them with a timeout",
 				 health->waiting, health->timed);
 	why_slow_explain(evidence, finding);
+	doubt_ticks(evidence, finding);
 	if (list->count)
 		finding_evidence(&finding->base, "threads that wait without a timeout%s:",
 				 evidence->timeouts_recorded ? "" : " (as far as is known)");

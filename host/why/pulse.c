@@ -8,6 +8,7 @@
 #include "analyze/wellknown.h"
 #include "base/escape.h"
 #include "ktrx/slot.h"
+#include "why/evidence_state.h"
 
 #define LOOP_REACH 256u /* size of a small loop, in bytes */
 #define NAME_MOST  32u
@@ -16,6 +17,13 @@
 #define MASKED_MS  1000u
 /* the number N: a timer is regular if it has ticked at least N times, and at most one tick in N was late */
 #define TICKS 8u
+/*
+ * the number N: a timer ticks without a reason if one tick in N or more came while the CPU idled and woke no
+ * thread; fewer may be ticks for wakeups that were no longer needed
+ */
+#define NEEDLESS 16u
+/* time in ms: if a machine is watched for less, it may record nothing because the host did not run it */
+#define WATCHED_MS 1000u
 /* number of bytes; if the stack pointer is farther below the stack than this, it may be in another stack */
 #define BELOW (UINT64_C(64) << 10)
 /* number of nested faults from which on something is wrong: no handler nests so many by design */
@@ -303,7 +311,18 @@ bool why_ticks_without_reason(const struct why_cpu *cpu)
 		if (!most || cpu->interrupts.kind[n].entered > most->entered)
 			most = &cpu->interrupts.kind[n];
 	return why_ticks_always(cpu) && most && most->woke_nobody >= TICKS &&
-	       most->woke_nobody >= most->entered / 4;
+	       most->woke_nobody >= most->entered / NEEDLESS;
+}
+
+const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence)
+{
+	if (!why_may_have_stopped(evidence) || why_ms(evidence, WATCHED_MS) == 0 ||
+	    why_silent_ticks(evidence) < why_ms(evidence, WATCHED_MS))
+		return NULL;
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (why_ticks_without_reason(&evidence->cpu[n]))
+			return &evidence->cpu[n];
+	return NULL;
 }
 
 bool why_lacks_eoi(const struct why_cpu *cpu)

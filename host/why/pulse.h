@@ -160,6 +160,11 @@ bool why_ticks_always(const struct why_cpu *cpu);
  * A kernel may instead program its timer only for the next wakeup. Then ticks may end for a good reason.
  */
 bool why_ticks_without_reason(const struct why_cpu *cpu);
+/*
+ * Returns a CPU whose timer used to tick even if no thread was to be woken, if the machine recorded nothing
+ * while its memory was watched for long. NULL: there is no such CPU.
+ */
+const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence);
 
 /*
  * Returns whether the handler of the newest interrupt has returned without an EOI, although the kernel

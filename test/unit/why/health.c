@@ -302,6 +302,20 @@ static void idle_machine_with_unknown_frequency_is_likely(void **state)
 	why_says("pass --frequency");
 }
 
+/* Nothing was recorded for 1.5 s. It is unknown whether this kernel's timer ticks when the machine idles. */
+static void silence_with_unknown_frequency_leaves_open_whether_the_machine_idles(void **state)
+{
+	(void)state;
+	idles();
+	script_info()->note = "silent: 1.5 s or more\n";
+	script_info()->frequency = 0;
+	script_info()->form = KTREAD_FORM_RAM;
+	script_info()->outcome = KTRX_OUTCOME_RUNNING;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.mark, FINDING_NOTE);
+	why_says("it is unknown how often its timer used to tick");
+}
+
 /* The machine worked until the last event, but nothing is known about the long silence after it. */
 static void silent_machine_is_not_busy(void **state)
 {
@@ -444,6 +458,7 @@ int main(void)
 		TEST(idle_machine_that_recorded_nothing_is_likely),
 		TEST(kept_ram_file_of_ended_kernel_gets_no_advice),
 		TEST(idle_machine_with_unknown_frequency_is_likely),
+		TEST(silence_with_unknown_frequency_leaves_open_whether_the_machine_idles),
 		TEST(silent_machine_is_not_busy),
 		TEST(machine_seen_running_is_busy),
 		TEST(machine_without_idle_cpus_is_not_idle),

@@ -153,6 +153,14 @@ static void dead_timer_that_did_not_always_tick_is_possible(void **state)
 	why_says("dead-timer (possible)");
 }
 
+/* Adds a tick for each wakeup of a sleeper. */
+static void wake_each_sleeper(void)
+{
+	for (uint32_t n = 0; n < SLEEPERS; n++)
+		for (uint64_t wake = 0; wake < 10; wake++)
+			why_tick((FIRST + n + 20 + 21 * wake) * MS - MS / 4, 0, IDLE0, KERNEL);
+}
+
 /*
  * The kernel programs its timer only for the next wakeup. So ticks came at short intervals, but each of them
  * woke a thread. All threads now sleep for a minute.
@@ -160,9 +168,7 @@ static void dead_timer_that_did_not_always_tick_is_possible(void **state)
 static void ticks_that_each_woke_a_thread_show_no_regular_tick(void **state)
 {
 	(void)state;
-	for (uint32_t n = 0; n < SLEEPERS; n++)
-		for (uint64_t wake = 0; wake < 10; wake++)
-			why_tick((FIRST + n + 20 + 21 * wake) * MS - MS / 4, 0, IDLE0, KERNEL);
+	wake_each_sleeper();
 	all_sleep(SLEEPERS, 20);
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
 	why_says("dead-timer (possible)");
@@ -215,6 +221,38 @@ static void stop_of_another_cpu_may_be_the_cause(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
+/* The RAM of a guest was watched for 1.2 s: its CPUs idle, and recorded nothing. */
+static void is_watched_in_vain(void)
+{
+	all_sleep(SLEEPERS, 20);
+	script_info()->form = KTREAD_FORM_RAM;
+	script_info()->outcome = KTRX_OUTCOME_RUNNING;
+	script_info()->registers = "";
+	script_info()->note = "silent: 1.2 s or more\n";
+}
+
+static void regular_ticks_that_have_ended_leave_open_whether_the_machine_idles(void **state)
+{
+	(void)state;
+	is_watched_in_vain();
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	assert_int_equal(why_judge()->base.mark, FINDING_NOTE);
+	why_says("the timer of CPU 0 ticked also when no thread was to be woken");
+	why_says("it may have stopped");
+}
+
+/* The kernel programs its timer only for the next wakeup, so a machine that idles records nothing. */
+static void machine_without_regular_ticks_may_be_watched_in_vain(void **state)
+{
+	(void)state;
+	wake_each_sleeper();
+	is_watched_in_vain();
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	assert_int_equal(why_judge()->base.mark, FINDING_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 
 int main(void)
@@ -230,6 +268,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(dead_timer_that_did_not_always_tick_is_possible,
 						begin_without_ticks, why_teardown),
 		cmocka_unit_test_setup_teardown(ticks_that_each_woke_a_thread_show_no_regular_tick,
+						begin_without_ticks, why_teardown),
+		TEST(regular_ticks_that_have_ended_leave_open_whether_the_machine_idles),
+		cmocka_unit_test_setup_teardown(machine_without_regular_ticks_may_be_watched_in_vain,
 						begin_without_ticks, why_teardown),
 		TEST(ticks_of_another_cpu_show_no_dead_timer),
 		TEST(thread_that_tries_to_take_a_lock_is_not_the_cause),
