@@ -92,13 +92,34 @@ static const char *say_doubt(const struct why_evidence *evidence, const struct d
 		       who, ticks, cpu);
 }
 
+/*
+ * Adds a line if the thread that runs has a smaller priority. In the kernel, a smaller number may be more
+ * urgent, although ktrace_thread_priority() requires the opposite.
+ */
+static void explain_priority(const struct why_evidence *evidence, const struct why_turn *turn,
+			     struct why_finding *finding)
+{
+	const struct why_thread *runs = why_runs(evidence, turn->cpu);
+	char who[WHY_WORDS], waits[WHY_WORDS];
+
+	if (!runs || runs->idle || !runs->holder.priority ||
+	    runs->holder.priority >= turn->thread->holder.priority)
+		return;
+	finding_evidence(
+		&finding->base,
+		"or a smaller number is more urgent in this kernel, and ktrace_thread_priority() must "
+		"get the opposite: %s, which runs, has priority %u, and %s has %u",
+		why_say_actor(evidence, runs->id + 1, who, sizeof(who)), runs->holder.priority,
+		why_say_actor(evidence, turn->thread->id + 1, waits, sizeof(waits)),
+		turn->thread->holder.priority);
+}
+
 static void explain(const struct why_evidence *evidence, const struct doubtful *one,
 		    struct why_finding *finding)
 {
 	const struct why_turn *turn = &one->turn;
 	char hook[WHY_WORDS] = "";
 
-	(void)evidence;
 	if (one->doubt == UNPROVEN) {
 		finding_say(finding->base.advice,
 			    "call ktrace_thread_end() in each thread that ends, before its last switch, "
@@ -113,6 +134,8 @@ static void explain(const struct why_evidence *evidence, const struct doubtful *
 			 "it is missing from the run queue, or a hook is missing where the thread runs, "
 			 "sleeps or ends%s",
 			 hook);
+	if (one->doubt == PASSED_OVER)
+		explain_priority(evidence, turn, finding);
 }
 
 static int report_threads(const struct why_evidence *evidence, struct why_findings *findings,

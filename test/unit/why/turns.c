@@ -178,6 +178,9 @@ static void lower_priority_does_not_explain_starvation(void **state)
 	worker->priority = 20;
 	client->priority = 10;
 	is_doubted(FINDING_LIKELY, "ran other threads");
+	why_says("or a smaller number is more urgent in this kernel, and ktrace_thread_priority() must "
+		 "get the opposite: thread 6 (client), which runs, has priority 10, and thread 5 (worker) "
+		 "has 20");
 }
 
 /* ---- Threads that have ended ------------------------------------------------------------------------ */
