@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/changed.h"
 #include "cmd/command.h"
 
 #define COMMAND(name) extern const struct command command_##name;
@@ -51,11 +52,22 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* Runs a subcommand. `name` becomes its argv[0], with which its messages begin. */
+/*
+ * Runs a subcommand. `name` becomes its argv[0], with which its messages begin. If a file has become shorter,
+ * success becomes EXIT_BAD_INPUT, because the subcommand has read zeros.
+ */
 static int run(const struct command *command, char *name, int argc, char **argv)
 {
+	int status;
+
+	base_changed_watch();
 	argv[0] = name;
-	return command->run(argc, argv);
+	status = command->run(argc, argv);
+	if (!base_changed_file())
+		return status;
+	command_message(name, "%s: the file became shorter while it was read: its end was read as zeros",
+			base_changed_file());
+	return status == EXIT_SUCCESS ? EXIT_BAD_INPUT : status;
 }
 
 int main(int argc, char **argv)
