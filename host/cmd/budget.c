@@ -12,6 +12,7 @@
 
 #include "cmd/budget_page.h"
 #include "cmd/command.h"
+#include "cmd/trace_args.h"
 
 #define LEAST	  1000u
 #define MOST	  (UINT64_C(1) << 30)
@@ -230,7 +231,7 @@ static int print_page(const char *name, struct answer *answer)
 	}
 	status = finish(answer);
 	refused = report(answer, name);
-	if (answer->page.out && base_output_close(&out) && !status)
+	if (answer->page.out && trace_output_status(name, "standard output", base_output_close(&out)))
 		status = EXIT_BAD_INPUT;
 	return refused ? refused : status;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/output.h"
 #include "cmd/progress.h"
 
 #ifndef KTRACE_VERSION
@@ -68,13 +69,24 @@ int command_bad_value(const char *name, const char *option, const char *value, c
 	return command_usage(name);
 }
 
+/* The C library does not keep the error of a write before fflush(): the buffer takes most texts as a whole. */
+void command_begin(void)
+{
+	static char buffer[BASE_OUTPUT_BUFFER];
+
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+}
+
 int command_flush(const char *name)
 {
-	const int error = fflush(stdout) != 0 ? errno : ferror(stdout) ? EIO : 0;
+	const int error = fflush(stdout) != 0 ? errno : 0;
 
 	if (error && error != EPIPE)
 		command_message(name, "standard output: %s", strerror(error));
-	return error ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+	else if (!error && ferror(stdout))
+		command_message(name, "standard output: some of the text could not be written");
+	return error || ferror(stdout) ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
 const char *command_word(const char *word, char *to, size_t size)

@@ -39,6 +39,8 @@ int command_usage(const char *name);
  * EXIT_USAGE.
  */
 int command_bad_value(const char *name, const char *option, const char *value, const char *allowed);
+/* Prepares standard output. Requires: nothing was printed. */
+void command_begin(void);
 /*
  * Writes out what is buffered for standard output. Returns EXIT_SUCCESS if this and all earlier writes
  * succeeded, otherwise EXIT_BAD_INPUT. Prints a message for a failed write, unless the reader of a pipe has

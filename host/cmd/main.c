@@ -79,6 +79,7 @@ int main(int argc, char **argv)
 
 	/* Writing to a closed pipe returns EPIPE instead of killing the process. */
 	signal(SIGPIPE, SIG_IGN);
+	command_begin();
 
 	command = called ? find_tool(called) : NULL;
 	if (command)

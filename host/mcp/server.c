@@ -229,10 +229,12 @@ int mcp_serve(const struct mcp_options *options)
 		if (!server->input)
 			error = ENOMEM;
 	}
-	if (!error)
-		error = serve(server);
-	else
+	if (error)
 		fprintf(stderr, "%s: %s: %s\n", options->name, options->folder, strerror(error));
+	else
+		error = serve(server);
+	if (server && server->failed && server->failed != EPIPE)
+		fprintf(stderr, "%s: standard output: %s\n", options->name, strerror(server->failed));
 	for (unsigned n = 0; server && n < MCP_CALLS; n++)
 		if (server->calls[n].id)
 			mcp_call_remove(&server->calls[n]);

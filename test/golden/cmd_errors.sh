@@ -201,7 +201,8 @@ check "the available part of a truncated dump is shown" grep -q SYSCALL_ENTER st
 reports 0 'belong to no dump' ktrace show around.ktrx
 check "a dump among other bytes is shown" grep -q frobnicate stdout
 
-for command in 'show' 'show --json' summary 'summary --json' stats 'stats --json' 'stats --rate'; do
+for command in 'show' 'show --json' summary 'summary --json' stats 'stats --json' 'stats --rate' \
+	'show --budget 2000' 'stats --budget 1000 --json'; do
 	ktrace $command v2.ktrx >/dev/full 2>stderr
 	equal "$command: a full disk gives exit status 1" 1 $?
 	check "$command: a full disk is reported" grep -q 'No space left' stderr
@@ -223,6 +224,9 @@ for command in $(ktrace --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
 		equal "$command $form: a full disk is reported" "ktrace $command: standard output: No space left on device" "$(cat stderr)"
 	done
 done
+echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | ktrace mcp >/dev/full 2>stderr
+equal "mcp: a full disk gives exit status 1" 1 $?
+equal "mcp: a full disk is reported" "ktrace mcp: standard output: No space left on device" "$(cat stderr)"
 ktrace qemu-args x86_64 >/dev/full 2>stderr
 equal "qemu-args: a full disk gives exit status 1" 1 $?
 equal "qemu-args: a full disk is reported" "ktrace qemu-args: standard output: No space left on device" "$(cat stderr)"
