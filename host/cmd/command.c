@@ -69,7 +69,7 @@ int command_bad_value(const char *name, const char *option, const char *value, c
 	return command_usage(name);
 }
 
-/* The C library does not keep the error of a write before fflush(): the buffer takes most texts as a whole. */
+/* The buffer takes most texts as a whole: the C library keeps no error of a write before fflush(). */
 void command_begin(void)
 {
 	static char buffer[BASE_OUTPUT_BUFFER];
