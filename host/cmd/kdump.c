@@ -247,7 +247,7 @@ static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_con
 	return status;
 }
 
-/* Reports records that could not be shown. */
+/* Reports records that could not be shown, and a clock frequency that could not be used. */
 static void sum_up(const struct kdump *kdump, const struct ktread_proc_info *info)
 {
 	if (info->unknown)
@@ -256,6 +256,9 @@ static void sum_up(const struct kdump *kdump, const struct ktread_proc_info *inf
 	if (info->broken)
 		command_message(kdump->name, "%s: %llu record%s an invalid payload", kdump->path,
 				(unsigned long long)info->broken, info->broken == 1 ? " has" : "s have");
+	if (info->impossible_frequency)
+		command_message(kdump->name, "%s: the trace states an impossible clock frequency, %llu Hz",
+				kdump->path, (unsigned long long)info->impossible_frequency);
 }
 
 static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct base_output *out)

@@ -185,6 +185,8 @@ static int take_head(struct ktread_proc *trace)
 	trace->record_head = head.record_head;
 	trace->info.heads++;
 	trace->info.frequency = ktread_frequency(0, head.frequency);
+	if (head.frequency && !trace->info.frequency)
+		trace->info.impossible_frequency = head.frequency;
 	trace->info.nonce = head.nonce;
 	trace->info.wall_stamp = head.wall_stamp;
 	trace->info.wall_ns = head.wall_ns;

@@ -312,7 +312,8 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	trace->info.form = KTREAD_FORM_PROCESSES;
 	trace->info.version = KTRX2_VERSION;
 	trace->info.dumps = 1;
-	trace->info.frequency = info->frequency;
+	trace->info.frequency = ktread_settle_frequency(trace, info->frequency ? info->frequency
+									       : info->impossible_frequency);
 	trace->info.nonce = info->nonce;
 	trace->info.wall_stamp = info->wall_stamp;
 	trace->info.wall_ns = info->wall_ns;

@@ -88,6 +88,11 @@ struct ktread_proc_info {
 	 * valid after ktread_proc_next() returned 0: nonzero if no more records can come, even when following
 	 */
 	uint8_t over;
+	/*
+	 * impossible frequency that the last head with such a frequency states; 0 if there is no such head.
+	 * `frequency` is 0 after such a head
+	 */
+	uint64_t impossible_frequency;
 };
 
 /*

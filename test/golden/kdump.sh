@@ -128,6 +128,9 @@ for trace in test/golden/proc/bad/*.ktrace; do
 	golden "damaged-$name" kdump -t cns "$name"
 done
 
+golden frequency kdump -R fast.ktrace
+golden frequency-show ktrace show --json fast.ktrace
+
 # For a record of an unknown type, kdump shows as many bytes as -m allows.
 golden unknown sh -c 'kdump "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
 golden unknown-m sh -c 'kdump -m 3 "$@" | grep -A2 UNKNOWN' - ktrx.ktrace

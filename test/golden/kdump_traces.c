@@ -10,11 +10,13 @@
  *	wide.ktrace       as many names as a table can have, each as long as possible
  *	unknown.ktrace    records of an unknown type: a long one, an empty one
  *	abi.ktrace        processes of different ABIs on FreeBSD
+ *	fast.ktrace       a clock of an impossible frequency
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ktrx/proc.h"
 #include "proc/put.h"
 
 #define ADDRESS UINT64_C(0x7ffc12345678)
@@ -375,6 +377,22 @@ static void make_unknown(const char *directory)
 	put_save(&put, directory, "unknown");
 }
 
+/* ---- Clocks ---- */
+
+static void make_fast(const char *directory)
+{
+	struct put put = put_trace(PUT_KTRX);
+	struct ktrx_proc_head head;
+
+	memcpy(&head, put.bytes.data, sizeof(head));
+	head.frequency = UINT64_C(1000000000001);
+	head.check = ktrx_proc_check(&head);
+	memcpy(put.bytes.data, &head, sizeof(head));
+	put_call(&put, LINUX_CLOSE, 1, (uint64_t[]){ 3 });
+	put_ret(&put, LINUX_CLOSE, 0, 0);
+	put_save(&put, directory, "fast");
+}
+
 /* ---- ABIs ---- */
 
 /* FreeBSD runs its own programs and Linux programs, both of 32 and 64 bits. */
@@ -467,6 +485,7 @@ int main(int count, char **argument)
 	make_wide(argument[1]);
 	make_unknown(argument[1]);
 	make_abi(argument[1]);
+	make_fast(argument[1]);
 	make_linux32(argument[1]);
 	make_sessions(argument[1]);
 	return EXIT_SUCCESS;
