@@ -87,9 +87,15 @@ static void console_sink_write(const struct ktrace_console *unused, const char *
 	console_write_nested(text, bytes);
 }
 
+static void print_refusal(void *console, int error)
+{
+	kprintf("boot arguments: ");
+	ktrace_console_refusal(console, error);
+}
+
 void trace_init(void)
 {
-	static const struct ktrace_console console_sink = { .write = console_sink_write };
+	static struct ktrace_console console_sink = { .write = console_sink_write };
 	unsigned count = arch_cpu_count() < CPU_MAX ? arch_cpu_count() : CPU_MAX;
 	uint64_t slots = arg_number("slots", DEFAULT_SLOTS);
 	uint32_t keep = boots_to_keep();
@@ -119,10 +125,7 @@ void trace_init(void)
 	ktrace_console_set(&console_sink);
 	/* Events of locks are off, because they are ten times as frequent as all other events together. */
 	ktrace_control("lock=off,lock.fail=on,ktrace.panic=callers2");
-	error = ktrace_boot_argument(arch_boot_args());
-	if (error < 0)
-		kprintf("boot arguments: ");
-	ktrace_console_refusal(&console_sink, error);
+	ktrace_boot_arguments(arch_boot_args(), print_refusal, &console_sink);
 
 	error = ktrace_init(&config);
 	if (error == KTRACE_ERROR_MEMORY)

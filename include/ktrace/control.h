@@ -255,18 +255,26 @@ int ktrace_control(const char *text);
  *   debug=ktrace           turns all events on; so does debug=ktrace-all
  *   debug=sched,mm         turns these groups on and all others off; debug=ktrace,sched,mm and
  *                          debug=ktrace-sched,ktrace-mm mean the same
- *   ktrace=LIST            is passed to ktrace_control(), after all debug= arguments
+ *   ktrace=LIST            items as for ktrace_control(), applied after all debug= arguments
  *   SETTING=VALUE          likewise; a name that is not a setting is ignored unless it begins with debug.ktr.
  * Several debug= arguments are combined: "debug=ktrace debug=mm" turns all events on, "debug=sched debug=mm"
  * two groups. debug= does not change the library's own group "ktrace", which has the panic message. Without
  * any of these arguments nothing changes.
- * An argument with an error does not prevent the other arguments from being applied.
+ * A word with an error does not prevent the other words from being applied.
  * Returns KTRACE_OK or the first error: an error of ktrace_control(), or NO_EVENT for a name in debug= that
  * is not a group. A kernel with its own categories in debug= ignores NO_EVENT for these.
- * ktrace_refused() returns the argument with the error, and ktrace_console_refusal() prints it with a
+ * ktrace_refused() returns the word with the first error, and ktrace_console_refusal() prints it with a
  * suggestion.
  */
 int ktrace_boot_argument(const char *command_line);
+
+/*
+ * Does the same, and calls `refused` for each word with an error. During this call, ktrace_refused() returns
+ * the word, and ktrace_console_refusal() prints it.
+ * Requires: `refused` calls no function that changes events or settings.
+ */
+typedef void ktrace_refused_visit(void *cookie, int error);
+int ktrace_boot_arguments(const char *command_line, ktrace_refused_visit *refused, void *cookie);
 
 /*
  * Returns the word at which the last failed call of one of these functions stopped: ktrace_control(),

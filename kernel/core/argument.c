@@ -108,13 +108,17 @@ struct debug {
 	int groups; /* nonzero: debug= arguments have turned groups on, and all others off */
 	int error;  /* first error */
 	struct ktrace_span refused;
+	ktrace_refused_visit *visit;
+	void *cookie;
 };
 
-/* Stores the first error. The rest of the command line is applied nevertheless. */
+/* Reports an error, and stores the first one. The rest of the command line is applied nevertheless. */
 static void note_error(struct debug *debug, int error)
 {
 	size_t length;
 
+	if (error && debug->visit)
+		debug->visit(debug->cookie, error);
 	if (debug->error || !error)
 		return;
 	debug->error = error;
@@ -164,6 +168,15 @@ static void debug_list(struct debug *debug, struct ktrace_span list)
 	debug->all |= all && !groups;
 }
 
+/* Applies one ktrace= argument. */
+static void ktrace_list(struct debug *debug, struct ktrace_span list)
+{
+	struct ktrace_span request;
+
+	while (ktrace_span_next(&list, ",", &request))
+		note_error(debug, ktrace_refuse(request, apply(request)));
+}
+
 /* Arguments that are not settings are meant for other parts of the kernel. */
 static int setting_argument(struct ktrace_span argument)
 {
@@ -178,6 +191,11 @@ static int setting_argument(struct ktrace_span argument)
 
 int ktrace_boot_argument(const char *command_line)
 {
+	return ktrace_boot_arguments(command_line, (ktrace_refused_visit *)0, (void *)0);
+}
+
+int ktrace_boot_arguments(const char *command_line, ktrace_refused_visit *refused, void *cookie)
+{
 	struct ktrace_span line = ktrace_span_of(command_line), rest = line, argument;
 	struct debug debug;
 
@@ -185,6 +203,8 @@ int ktrace_boot_argument(const char *command_line)
 	debug.all = 0;
 	debug.groups = 0;
 	debug.error = KTRACE_OK;
+	debug.visit = refused;
+	debug.cookie = cookie;
 	while (ktrace_span_next(&rest, " \t\n", &argument))
 		if (ktrace_span_skip(&argument, "debug="))
 			debug_list(&debug, argument);
@@ -192,8 +212,10 @@ int ktrace_boot_argument(const char *command_line)
 		change_events(ktrace_span_of("*"), "on");
 	rest = line;
 	while (ktrace_span_next(&rest, " \t\n", &argument))
-		note_error(&debug, ktrace_span_skip(&argument, "ktrace=") ? apply_list(argument)
-									  : setting_argument(argument));
+		if (ktrace_span_skip(&argument, "ktrace="))
+			ktrace_list(&debug, argument);
+		else
+			note_error(&debug, setting_argument(argument));
 	ktrace_states_update();
 	return debug.error ? ktrace_refuse(debug.refused, debug.error) : KTRACE_OK;
 }

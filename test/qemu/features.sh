@@ -62,7 +62,9 @@ events_of() {
 equal "debug=ktrace debug=syscall records all groups" "sched. syscall. vfs." "$(events_of "debug=ktrace debug=syscall")"
 equal "debug=syscall debug=vfs records both groups" "syscall. vfs." "$(events_of "debug=syscall debug=vfs")"
 equal "debug=ktrace,syscall records one group" "syscall." "$(events_of "debug=ktrace,syscall")"
-equal "debug=shed,syscall records the known group" "syscall." "$(events_of "debug=shed,syscall")"
+equal "debug=shed,syscall records the known group" "syscall." "$(events_of "debug=shed,syscall debug=ned ktrace=nothing=on")"
+equal "each unknown word of the boot arguments is reported" "shed ned nothing=on" \
+	"$(sed -n 's/.*boot arguments: \([^:]*\):.*/\1/p' "$tmp/console" | xargs)"
 check "debug=shed,syscall: a message suggests a name for the unknown group" grep -q 'boot arguments: shed: no such event; did you mean .*sched' "$tmp/console"
 check "debug=shed,syscall: the kernel continues to boot" grep -q 'init: ls: status 0' "$tmp/console"
 done_testing

@@ -331,6 +331,34 @@ static void a_refusal_prints_word_reason_and_suggestion(void **state)
 	assert_string_equal(refusal(KTRACE_OK), "");
 }
 
+static void print_refusal(void *cookie, int error)
+{
+	(void)cookie;
+	ktrace_console_refusal(&console, error);
+}
+
+static void each_refused_boot_argument_is_printed(void **state)
+{
+	(void)state;
+	screen.length = 0;
+	screen.text[0] = '\0';
+	assert_int_equal(
+		ktrace_boot_arguments("debug=tset,none debug=tets x=y ktrace=wide,test.number=onn,test,-no "
+				      "debug.ktr.verbose=77",
+				      print_refusal, NULL),
+		KTRACE_ERROR_NO_EVENT);
+	assert_string_equal(screen.text, "tset: no such event; did you mean other.text, test?\n"
+					 "none: no such event\n"
+					 "tets: no such event; did you mean other.text, test?\n"
+					 "wide: no such event; did you mean test.wide?\n"
+					 "test.number=onn: syntax error\n"
+					 "-no: no such event\n"
+					 "debug.ktr.verbose=77: out of range\n");
+	/* the first error is what ktrace_refused() returns afterwards */
+	assert_string_equal(refusal(KTRACE_ERROR_NO_EVENT),
+			    "tset: no such event; did you mean other.text, test?\n");
+}
+
 static const char *settings(const char *how)
 {
 	screen.length = 0;
@@ -574,6 +602,7 @@ int main(void)
 		TEST(callers_are_shown_if_recorded),
 		TEST(filters_select_cpus_and_events),
 		TEST(syntax_errors_are_rejected),
+		TEST(each_refused_boot_argument_is_printed),
 		TEST(a_refusal_prints_word_reason_and_suggestion),
 		TEST(settings_are_listed_by_prefix),
 		TEST(the_pager_waits_at_each_page),
