@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "ktread/memory.h"
 
@@ -18,13 +19,17 @@
 char *capture_registers_of_qemu(const char *printed);
 
 /*
- * Appends the line of CPU `cpu` to *text, and reallocates it. *text is NULL before the first call. `bytes`:
- * the reply to gdb's "g" packet for that CPU, integer registers first. `machine`: ELF e_machine. If the
- * machine is unknown or bytes are missing, the line has only the registers that are known. Returns 0 or
- * CAPTURE_E_SYSTEM.
+ * Writes the line of CPU `cpu`. `bytes`: the reply to gdb's "g" packet for that CPU, integer registers first.
+ * `machine`: ELF e_machine. If the machine is unknown or bytes are missing, the line has only the registers
+ * that are known.
  */
-int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const unsigned char *bytes,
-			     size_t size);
+void capture_registers_of_gdb(FILE *text, uint32_t cpu, uint16_t machine, const unsigned char *bytes,
+			      size_t size);
+/*
+ * Closes a stream of open_memstream() that wrote *text. Sets *text to NULL if nothing was written. Returns 0
+ * or CAPTURE_E_SYSTEM.
+ */
+int capture_registers_finish(FILE *stream, char **text);
 
 /*
  * Collects the return addresses on the stacks of halted CPUs (analyze/stack_walk.h). These functions read no

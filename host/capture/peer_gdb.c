@@ -164,8 +164,12 @@ static int select_cpu(struct peer_gdb *peer, uint32_t cpu)
 static int gdb_registers(struct capture_peer *base, uint16_t machine, char **text)
 {
 	struct peer_gdb *peer = (struct peer_gdb *)base;
-	int error = list_threads(peer);
+	int error = list_threads(peer), unfinished;
+	size_t length;
+	FILE *lines = open_memstream(text, &length);
 
+	if (!lines)
+		return capture_fail_errno("registers");
 	for (uint32_t cpu = 0; !error && (cpu == 0 || cpu < peer->threads); cpu++) {
 		unsigned char bytes[GENERAL_BYTES];
 		size_t size;
@@ -174,9 +178,10 @@ static int gdb_registers(struct capture_peer *base, uint16_t machine, char **tex
 		if (!error)
 			error = gdb_command_bytes(&peer->gdb, "g", bytes, sizeof(bytes), &size);
 		if (!error)
-			error = capture_registers_of_gdb(text, cpu, machine, bytes, size);
+			capture_registers_of_gdb(lines, cpu, machine, bytes, size);
 	}
-	return error;
+	unfinished = capture_registers_finish(lines, text);
+	return error ? error : unfinished;
 }
 
 static int gdb_read_pages(struct capture_peer *base, struct capture_stack_page *page, unsigned pages)

@@ -240,27 +240,25 @@ static void put_modes(FILE *line, uint16_t machine, const unsigned char *bytes, 
 		fprintf(line, " %s=%" PRIx64, *mode, value_at(bytes + at, 4));
 }
 
-int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const unsigned char *bytes,
-			     size_t size)
+void capture_registers_of_gdb(FILE *text, uint32_t cpu, uint16_t machine, const unsigned char *bytes,
+			      size_t size)
 {
-	char *grown = NULL;
-	size_t length;
-	FILE *line = open_memstream(&grown, &length);
+	fprintf(text, "cpu %" PRIu32, cpu);
+	put_named(text, names_of(machine), bytes, size, true);
+	put_named(text, names_of(machine), bytes, size, false);
+	put_modes(text, machine, bytes, size);
+	fputc('\n', text);
+}
 
-	if (!line)
-		return capture_fail_errno("registers");
-	fprintf(line, "%scpu %" PRIu32, *text ? *text : "", cpu);
-	put_named(line, names_of(machine), bytes, size, true);
-	put_named(line, names_of(machine), bytes, size, false);
-	put_modes(line, machine, bytes, size);
-	fputc('\n', line);
-	if (fclose(line) != 0) {
-		free(grown);
-		return capture_fail_errno("registers");
+int capture_registers_finish(FILE *stream, char **text)
+{
+	const bool failed = fclose(stream) != 0;
+
+	if (failed || !**text) {
+		free(*text);
+		*text = NULL;
 	}
-	free(*text);
-	*text = grown;
-	return 0;
+	return failed ? capture_fail_errno("registers") : 0;
 }
 
 /* Registers from the NT_PRSTATUS notes of an ELF core, as text (spec/ktrx.md section 3). */
@@ -318,7 +316,7 @@ static size_t add_modes(unsigned char *bytes, uint16_t machine, const unsigned c
 	return n * 4;
 }
 
-static int add_note(char **text, uint32_t cpu, uint16_t machine, const unsigned char *data, size_t size)
+static void add_note(FILE *text, uint32_t cpu, uint16_t machine, const unsigned char *data, size_t size)
 {
 	unsigned char bytes[MOST_WORDS * 8 + MOST_MODES * 4] = { 0 };
 	size_t words, n = 0, modes = 0;
@@ -334,7 +332,7 @@ static int add_note(char **text, uint32_t cpu, uint16_t machine, const unsigned 
 	}
 	if (order && n == words)
 		modes = add_modes(bytes + n * 8, machine, data, size);
-	return capture_registers_of_gdb(text, cpu, machine, bytes, n * 8 + modes);
+	capture_registers_of_gdb(text, cpu, machine, bytes, n * 8 + modes);
 }
 
 static size_t padded(uint32_t size)
@@ -342,12 +340,11 @@ static size_t padded(uint32_t size)
 	return ((size_t)size + 3) & ~(size_t)3;
 }
 
-static int add_notes(char **text, const struct notes *notes)
+static void add_notes(FILE *text, const struct notes *notes)
 {
 	uint32_t cpus = 0;
-	int error = 0;
 
-	for (size_t at = 0; !error && cpus < MOST_NOTED_CPUS && notes->size - at >= sizeof(Elf64_Nhdr);) {
+	for (size_t at = 0; cpus < MOST_NOTED_CPUS && notes->size - at >= sizeof(Elf64_Nhdr);) {
 		Elf64_Nhdr note;
 		size_t data, next;
 
@@ -358,10 +355,9 @@ static int add_notes(char **text, const struct notes *notes)
 			break;
 		if (note.n_type == NT_PRSTATUS && note.n_namesz == 5 &&
 		    memcmp(notes->bytes + at + sizeof(note), "CORE", 5) == 0)
-			error = add_note(text, cpus++, notes->machine, notes->bytes + data, note.n_descsz);
+			add_note(text, cpus++, notes->machine, notes->bytes + data, note.n_descsz);
 		at = next;
 	}
-	return error;
 }
 
 /* Reads the first notes segment of the core dump. Returns false if there is none that can be read. */
@@ -390,16 +386,19 @@ static bool read_notes(int fd, struct notes *notes)
 int capture_core_registers(const char *path, char **text)
 {
 	struct notes notes = { 0 };
-	int fd = base_open_regular(path, O_RDONLY), error = 0;
+	int fd = base_open_regular(path, O_RDONLY);
+	size_t size;
+	FILE *stream;
 
 	*text = NULL;
 	if (fd < 0)
 		return capture_fail(CAPTURE_E_SYSTEM, "%s: %s", path, base_open_message(errno));
-	if (read_notes(fd, &notes))
-		error = add_notes(text, &notes);
+	stream = open_memstream(text, &size);
+	if (stream && read_notes(fd, &notes))
+		add_notes(stream, &notes);
 	close(fd);
 	free(notes.bytes);
-	return error;
+	return stream ? capture_registers_finish(stream, text) : capture_fail_errno("registers");
 }
 
 /*

@@ -490,18 +490,38 @@ static void registers_of_gdb_become_lines(void **state)
 {
 	unsigned char bytes[33 * 8] = { 0 };
 	char *text = NULL;
+	size_t size;
+	FILE *lines = open_memstream(&text, &size);
 
 	(void)state;
+	assert_non_null(lines);
 	bytes[8] = 0x34;
 	bytes[9] = 0x12;
 	bytes[32 * 8 + 7] = 0x80;
-	assert_int_equal(capture_registers_of_gdb(&text, 0, EM_RISCV, bytes, sizeof(bytes)), 0);
+	capture_registers_of_gdb(lines, 0, EM_RISCV, bytes, sizeof(bytes));
+	capture_registers_of_gdb(lines, 1, EM_X86_64, bytes, 20);
+	capture_registers_of_gdb(lines, 2, 0, bytes, 20);
+	assert_int_equal(capture_registers_finish(lines, &text), 0);
 	assert_non_null(strstr(text, "cpu 0 sp=0 pc=8000000000000000 zero=0 ra=1234 "));
-	assert_int_equal(capture_registers_of_gdb(&text, 1, EM_X86_64, bytes, 20), 0);
-	assert_non_null(strstr(text, "\ncpu 1 rax=0 rbx=1234\n"));
-	assert_int_equal(capture_registers_of_gdb(&text, 2, 0, bytes, 20), 0);
-	assert_non_null(strstr(text, "\ncpu 2\n"));
+	assert_non_null(strstr(text, "\ncpu 1 rax=0 rbx=1234\ncpu 2\n"));
 	free(text);
+	lines = open_memstream(&text, &size);
+	assert_non_null(lines);
+	assert_int_equal(capture_registers_finish(lines, &text), 0);
+	assert_null(text);
+}
+
+/* Returns the line of a CPU, which the caller frees. */
+static char *line_of(uint16_t machine, const unsigned char *bytes, size_t length)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *lines = open_memstream(&text, &size);
+
+	assert_non_null(lines);
+	capture_registers_of_gdb(lines, 0, machine, bytes, length);
+	assert_int_equal(capture_registers_finish(lines, &text), 0);
+	return text;
 }
 
 /*
@@ -511,23 +531,21 @@ static void registers_of_gdb_become_lines(void **state)
 static void registers_of_gdb_include_the_mode(void **state)
 {
 	unsigned char bytes[33 * 8 + 4] = { 0 };
-	char *text = NULL;
+	char *text;
 
 	(void)state;
 	bytes[17 * 8] = 0x46;
 	bytes[17 * 8 + 4] = 0x33;
-	assert_int_equal(capture_registers_of_gdb(&text, 0, EM_X86_64, bytes, 17 * 8 + 12), 0);
+	text = line_of(EM_X86_64, bytes, 17 * 8 + 12);
 	assert_non_null(strstr(text, " r15=0 flags=46 cs=33 ss=0\n"));
 	assert_int_equal(privilege_of(text), PRIVILEGE_USER);
 	free(text);
-	text = NULL;
-	assert_int_equal(capture_registers_of_gdb(&text, 0, EM_X86_64, bytes, 17 * 8 + 6), 0);
+	text = line_of(EM_X86_64, bytes, 17 * 8 + 6);
 	assert_non_null(strstr(text, " r15=0 flags=46\n"));
 	assert_int_equal(privilege_of(text), PRIVILEGE_UNKNOWN);
 	free(text);
-	text = NULL;
 	bytes[33 * 8] = 0xc5;
-	assert_int_equal(capture_registers_of_gdb(&text, 0, EM_AARCH64, bytes, sizeof(bytes)), 0);
+	text = line_of(EM_AARCH64, bytes, sizeof(bytes));
 	assert_non_null(strstr(text, " pstate=c5\n"));
 	assert_int_equal(privilege_of(text), PRIVILEGE_KERNEL);
 	free(text);
