@@ -175,11 +175,18 @@ static void put_cpu_row(struct base_output *out, const struct why_evidence *evid
 	put_age(out, evidence, "heartbeat", row->heartbeat_stamp);
 }
 
+/*
+ * Maximum number of CPUs that are listed for a CPU that waits for their answers. Each CPU may wait for all
+ * others.
+ */
+#define UNANSWERED_MOST 64u
+
 /* Writes which IPI answers a CPU waits for; null if it waits for none. */
 static void put_answers(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {
 	const uint32_t from = cpu->row.ipi_cpu;
+	uint32_t count = 0;
 
 	base_json_key(out, "asks");
 	if (!why_awaits_answer(cpu)) {
@@ -196,7 +203,7 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 		const struct why_cpu *asked = &evidence->cpu[n];
 		const bool off = asked->row.interrupts == KTRX_INTERRUPTS_OFF;
 
-		if (!why_awaits_answer_of(cpu, asked))
+		if (!why_awaits_answer_of(cpu, asked) || count++ >= UNANSWERED_MOST)
 			continue;
 		base_json_begin(out, NULL, '{');
 		base_json_put_number(out, "cpu", n);
@@ -206,7 +213,10 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 		put_age(out, evidence, "answered", asked->row.ipi_answered);
 		base_output_text(out, "}");
 	}
-	base_output_text(out, "]}");
+	base_output_text(out, "]");
+	if (count > UNANSWERED_MOST)
+		base_json_put_number(out, "more", count - UNANSWERED_MOST);
+	base_output_text(out, "}");
 }
 
 static void put_cpu(struct base_output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
