@@ -13,9 +13,8 @@
  * Arguments are evaluated only while the event is on.
  *
  * The compiler rejects a format string that does not match the fields (except with -w, which turns all
- * warnings off). With any flags (in g++ except -fpermissive) it rejects an argument that does not fit its
- * field: a pointer for a number, a number for a pointer, or a pointer to another type. Numbers are converted
- * as in a function call.
+ * warnings off). With any flags it rejects an argument that does not fit its field: a pointer for a number, a
+ * number for a pointer, or a pointer to another type. Numbers are converted as in a function call.
  *
  * A kernel can have 4095 events with an id. Further events are not recorded; the trace contains how often
  * they fired.
@@ -128,7 +127,7 @@
 	 KTRACE_STRINGS(names, KTRACE_FIELD_STRINGS, __VA_ARGS__));                                      \
 	enum { id##_built = built * (1 KTRACE_EACH(KTRACE_FIELD_SIZE, id, __VA_ARGS__)) };               \
 	KTRACE_FORMAT_BEGIN                                                                              \
-	KTRACE_FUNCTION(built, id, KTRACE_PARAMETER, KTRACE_FIELD_PACK,                                  \
+	KTRACE_FUNCTION(built, id, KTRACE_CHECKED, KTRACE_FIELD_PACK,                                    \
 			KTRACE_FORMAT_CHECK(KTRACE_FIRST(__VA_ARGS__)                                    \
 						    KTRACE_EACH(KTRACE_FORMAT_ARGUMENT, , __VA_ARGS__)), \
 			__VA_ARGS__)                                                                     \
@@ -154,6 +153,8 @@
  */
 /* clang-format off */
 #define KTRACE_PARAMETER(id, n, field)	    , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)
+#define KTRACE_CHECKED(id, n, field) \
+	, KTRACE_PARAMETER_TYPE(KTRACE_FIELD_TYPE field) KTRACE_PASTE(a, n)
 #define KTRACE_FORMAT_ARGUMENT(c, n, field) , KTRACE_FORMATTED(KTRACE_PASTE(a, n))
 #define KTRACE_FIELD_STRINGS(c, n, field)   "\0" KTRACE_FIELD_WORDS field
 #define KTRACE_FIELD_CODE(id, n, field)	    KTRACE_PASTE(id##_f,n)&15,

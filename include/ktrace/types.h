@@ -82,10 +82,50 @@ template <> struct ktrace_type<decltype(nullptr)> : ktrace_type_code<KTRX_TYPE_P
 KTRX_CASTS_END
 #define KTRACE_RULE(type)     (ktrace_type<type>::code)
 #define KTRACE_RULE_STRING    KTRX_TYPE_STRING
-#define KTRACE_FIELD_WORD(a)  (ktrace_cast<uint64_t>(a))
+#define KTRACE_FIELD_WORD(a)  (ktrace_cast<uint64_t>((a).value))
 #define KTRACE_TYPE_OF(value) (ktrace_type<decltype(value)>::code)
 
-/* Checks nothing: C++ itself rejects arguments of an incompatible type. */
+/*
+ * Parameter for a field of type T. C++ itself rejects an argument of an incompatible type, but g++
+ * -fpermissive converts between pointers and numbers. It does so only if no other function fits, and the
+ * deleted constructor fits every argument. An object of a class may have a conversion to T.
+ */
+extern "C++" {
+template <typename T> struct ktrace_bare {
+	using type = T;
+};
+template <typename T> struct ktrace_bare<T &> {
+	using type = T;
+};
+template <bool> struct ktrace_if {
+};
+template <> struct ktrace_if<true> {
+	using type = int;
+};
+template <typename T> struct ktrace_argument {
+	T value;
+
+	__attribute__((__always_inline__)) constexpr inline ktrace_argument(T given) : value(given)
+	{
+	}
+	template <typename U, typename ktrace_if<__is_class(typename ktrace_bare<U>::type)>::type = 0>
+	__attribute__((__always_inline__)) constexpr inline ktrace_argument(U &&object)
+	    : value(same(static_cast<U &&>(object)))
+	{
+	}
+	ktrace_argument(...) = delete; /* this argument does not fit its field */
+
+      private:
+	__attribute__((__always_inline__)) static constexpr inline T same(T given)
+	{
+		return given;
+	}
+	static T same(...) = delete;
+};
+}
+#define KTRACE_PARAMETER_TYPE(type) ktrace_argument<type>
+
+/* Check nothing: ktrace_argument does it. */
 #define KTRACE_POINTEE(name, rule, type)
 #define KTRACE_ARGUMENT_CHECKS(id, ...)
 #define KTRACE_RULES : unsigned
@@ -108,6 +148,11 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(const cha
 __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *string)
 {
 	return string;
+}
+template <typename T>
+__attribute__((__always_inline__)) inline auto ktrace_formatted(const ktrace_argument<T> &argument)
+{
+	return ktrace_formatted(argument.value);
 }
 }
 #define KTRACE_FORMATTED(value) ktrace_formatted(value)
@@ -204,7 +249,8 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 /* clang-format on */
 
 #define KTRACE_RULES
-#define KTRACE_FORMATTED(value) value
+#define KTRACE_PARAMETER_TYPE(type) type
+#define KTRACE_FORMATTED(value)	    value
 
 #endif
 

@@ -137,6 +137,20 @@ WRONG(early, KTRACE_EARLY(arg, two, "a", "b"))
 WRONG(text_structure, KTRACE_TEXT("%d", s->pair))
 WRONG(text_seventeen, KTRACE_TEXT("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17))
 
+#ifdef __cplusplus
+struct number { operator uint32_t(); };
+struct pointer { operator struct thing *() const; };
+struct base { int i; };
+struct derived : base { };
+KTRACE_EVENT(arg, base, "%p", (struct base *, a));
+RIGHT(object_for_number, KTRACE(arg, number, number()))
+RIGHT(named_object_for_number, struct number n; KTRACE(arg, number, n))
+RIGHT(object_for_thing, KTRACE(arg, thing, pointer()))
+RIGHT(constant_object_for_thing, const struct pointer p = {}; KTRACE(arg, thing, p))
+RIGHT(object_for_any, KTRACE(arg, any, pointer()))
+RIGHT(derived, struct derived d; KTRACE(arg, base, &d))
+#endif
+
 #ifndef __cplusplus
 RIGHT(string_void, KTRACE(arg, string, s->p))
 RIGHT(thing_void, KTRACE(arg, thing, s->p))

@@ -30,7 +30,8 @@ for arch in x86_64 aarch64 riscv64; do
 			command -v "${command%% *}" >/dev/null || { skip "$arch $compiler $language" "not installed"; continue; }
 			limit=$([ $compiler = gcc ] && echo -fmax-errors=0 || echo -ferror-limit=0)
 			standard=$([ $language = c ] && echo c11 || echo c++17)
-			for flags in '' -w '-Wall -Wextra'; do
+			for flags in '' -w '-Wall -Wextra' '-fpermissive -w'; do
+				[ "$language $flags" = 'c -fpermissive -w' ] && continue # an option of C++ only
 				for out in 0 1; do
 					# shellcheck disable=SC2086,SC2046
 					refused $command -x $language -std=$standard -ffreestanding $flags $limit \
