@@ -107,8 +107,8 @@ void capture_monitor_close(struct capture_monitor *monitor);
  */
 
 /*
- * Parses one message. Returns NULL if it is not JSON or memory is short. The caller releases it with
- * json_decref().
+ * Parses one message. Returns NULL if it is not JSON, has too many values, or memory is short. The caller
+ * releases it with json_decref().
  */
 json_t *capture_json_parse(const char *text, size_t length);
 /* Returns the member of an object by a path of names such as "data.reason", or NULL. Borrowed from `json`. */

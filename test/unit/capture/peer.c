@@ -172,6 +172,25 @@ static void qmp_answers_are_separated_from_events(void **state)
  * The peer sends no greeting, garbage, no answer, or an answer with neither result nor error. Each is
  * reported within a limited time.
  */
+/* Each value of a message takes about 80 bytes of memory, far more than its text. */
+static void message_with_too_many_values_is_refused(void **state)
+{
+	static char text[4 << 20];
+	json_t *json;
+
+	(void)state;
+	memset(text, ',', sizeof(text));
+	for (size_t n = 1; n < sizeof(text); n += 2)
+		text[n] = '1';
+	text[0] = '[';
+	text[sizeof(text) - 2] = ']';
+	assert_null(capture_json_parse(text, sizeof(text) - 1));
+	text[200000] = ']';
+	json = capture_json_parse(text, 200001);
+	assert_int_equal(json_array_size(json), 100000);
+	json_decref(json);
+}
+
 static void peer_without_qmp_is_reported(void **state)
 {
 	static const char *const silent[] = { "", NULL };
@@ -555,6 +574,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(qmp_answers_are_separated_from_events),
+		cmocka_unit_test(message_with_too_many_values_is_refused),
 		cmocka_unit_test(peer_without_qmp_is_reported),
 		cmocka_unit_test(ram_file_is_read),
 		cmocka_unit_test(registers_of_a_cpu_are_bounded),
