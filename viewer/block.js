@@ -37,6 +37,7 @@ function stacks(reader, trace) {
 		for (let places = reader.count(1); places > 0; places--)
 			reader.varint();
 	}
+	stack.until = reader.at;
 	trace.stacks.push(stack);
 }
 
@@ -132,8 +133,9 @@ function events(reader, trace) {
 		context: reader.column(count, new Float64Array(count)),
 		slot: reader.deltas(count, false),
 		present: reader.column(count, new Float64Array(count)),
-		values: reader.bytes,
+		bytes: reader.bytes,
 		offset: new Uint32Array(count),
+		strings: trace.strings,
 	};
 	for (let i = 0; i < count; i++) {
 		chunk.offset[i] = reader.at;
@@ -141,6 +143,7 @@ function events(reader, trace) {
 			if (bits % 2)
 				reader.varint();
 	}
+	chunk.until = reader.at;
 	trace.events.chunks.push(chunk);
 }
 

@@ -101,12 +101,12 @@ class Events {
 		return -1;
 	}
 
-	// Returns the values of an event: [{name, unit, text}]. `types` and `strings` belong to the trace.
-	fields(event, types, strings) {
+	// Returns the values of an event: [{name, unit, text}]. `types` belongs to the trace.
+	fields(event, types) {
 		const chunk = this.chunks[this.chunk[event]];
 		const at = this.at[event];
 		const type = types.get(chunk.type[at]);
-		const reader = new kt.Reader(chunk.values, chunk.offset[at]);
+		const reader = new kt.Reader(chunk.bytes, chunk.offset[at]);
 		const list = [];
 		let bits = chunk.present[at];
 		for (let number = 0; bits >= 1; number++, bits = Math.floor(bits / 2)) {
@@ -114,7 +114,7 @@ class Events {
 				continue;
 			const field = (type && type.fields[number]) || { name: "field " + number, kind: "unsigned", unit: "" };
 			list.push({ name: field.name, kind: field.kind, unit: field.unit || "",
-				text: value(reader.big(), field.kind, strings) });
+				text: value(reader.big(), field.kind, chunk.strings) });
 		}
 		return list;
 	}
@@ -124,10 +124,10 @@ function value(raw, kind, strings) {
 	if (kind === "text")
 		return strings[Number(raw)] ?? "";
 	if (kind === "bool")
-	return raw ? "true" : "false";
-if (kind === "char" && raw > 31n && raw < 127n)
-	return "'" + String.fromCharCode(Number(raw)) + "'";
-if (kind === "signed")
+		return raw ? "true" : "false";
+	if (kind === "char" && raw > 31n && raw < 127n)
+		return "'" + String.fromCharCode(Number(raw)) + "'";
+	if (kind === "signed")
 		return String(raw & 1n ? -((raw + 1n) / 2n) : raw / 2n);
 	return kind === "hex" ? "0x" + raw.toString(16) : String(raw);
 }

@@ -5,6 +5,7 @@
 const keys = [
 	["W / S", "zoom in, zoom out"], ["A / D", "move left, right (with Shift: a whole page)"],
 	["0", "show the whole trace"], ["F", "fit the view to the selection"],
+	["Shift F", "follow a trace that grows, or stop following it"],
 	["← / →", "select the previous, next span of the lane"], ["↑ / ↓", "select the lane above, below"],
 	["E / Shift E", "select the next, previous event of the lane"],
 	[", / .", "previous, next span of the same kind"], ["G", "show the next gap, where events were lost"],
@@ -179,7 +180,7 @@ class Input {
 		return {
 			w: () => state.zoom(0.7, this.share()), s: () => state.zoom(1 / 0.7, this.share()),
 			a: () => state.pan(shift ? -1 : -0.15), d: () => state.pan(shift ? 1 : 0.15),
-			0: () => state.showWhole(), f: () => state.fit(),
+			0: () => state.showWhole(), f: () => shift ? page.live?.toggle() : state.fit(),
 			ArrowLeft: () => this.neighbour(-1), ArrowRight: () => this.neighbour(1),
 			ArrowUp: () => this.lane(-1), ArrowDown: () => this.lane(1),
 			e: () => this.event(shift ? -1 : 1),

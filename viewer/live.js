@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Follows a running guest: fetches what it has recorded, again and again, and shows the newest part.
+// Follows a trace that grows: fetches what was recorded, again and again, and shows the newest part. Each fetch renews
+// the verdict, too.
 "use strict";
 (function (kt) {
-const pause = 1000;	// ms between two fetches
+const pause = 1000;	// ms between two fetches, at least
+const share = 4;	// the pause is this many times as long as the fetch: ktrace open works a fifth of the time
 
 class Live {
 	constructor(page, feed) {
 		Object.assign(this, { page, feed, on: false });
 		this.button = kt.el("button", { type: "button", id: "live", "aria-pressed": "false",
-			title: "Fetch what the guest records, and show its newest part", onclick: () => this.toggle() }, "Follow");
+			title: "Fetch what is recorded, and show its newest part (Shift F)",
+			onclick: () => this.toggle() }, "Follow");
 		kt.id("whole").before(this.button);
 	}
 
@@ -21,18 +24,20 @@ class Live {
 	}
 
 	async step() {
+		const begin = performance.now();
 		try {
 			await this.fetch();
 		} catch (error) {
-			kt.warn("The guest cannot be followed: " + error.message);
+			kt.warn("The trace cannot be followed: " + error.message);
 			this.on = true;
 			this.toggle();
 		}
 		if (this.on)
-			this.timer = setTimeout(() => this.step(), pause);
+			this.timer = setTimeout(() => this.step(), Math.max(pause, share * (performance.now() - begin)));
 	}
 
-	// Replaces the trace. All data is fetched first, so that the page never shows a part of it.
+	// Replaces the trace, but keeps what the newer data no longer contains. All data is fetched first, so that the
+	// page never shows a part of it.
 	async fetch() {
 		const { state, trace } = this.page;
 		await this.feed.renew();
@@ -41,11 +46,15 @@ class Live {
 		for (let bytes = await this.feed.block(0); bytes; bytes = await this.feed.block(plain.length))
 			plain.push((await kt.inflate(bytes)).bytes);
 		const selected = kt.selectionText(trace, state.selection);
+		const old = head.base === trace.head.base ? kt.keptTake(trace) : null;
 		trace.takeHead(head);
 		trace.restart();
 		for (const bytes of plain)
 			kt.decodeBlock(bytes, trace, "a block");
+		if (old && !kt.keptJoin(trace, old))
+			kt.say("The guest has started again.");
 		this.page.refresh();
+		head.events = trace.events.count;
 		this.page.showHead(head);
 		this.page.relayout();
 		state.selection = selected ? kt.selectionFrom(trace, selected) : null;

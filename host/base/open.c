@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,21 @@ bool base_is_readable(const char *path)
 	if (descriptor >= 0)
 		close(descriptor);
 	return descriptor >= 0;
+}
+
+int base_file_ended(int descriptor)
+{
+	if (fcntl(descriptor, F_SETSIG, SIGURG) < 0)
+		return -1;
+	if (fcntl(descriptor, F_SETLEASE, F_RDLCK) < 0)
+		return errno == EAGAIN ? 0
+				       /*
+				        * other errors: the file belongs to another user, or its file system
+				        * does not support leases
+				        */
+				       : -1;
+	fcntl(descriptor, F_SETLEASE, F_UNLCK);
+	return 1;
 }
 
 const char *base_open_message(int error)

@@ -29,6 +29,14 @@ int base_open_regular(const char *path, int flags);
 bool base_is_readable(const char *path);
 
 /*
+ * Returns 1 if no process can write to the open file any more, 0 if some process can, -1 if this is unknown.
+ * The kernel grants a read lease only if no process has the file open for writing or mapped for writing. If
+ * another process opens the file while this process has the lease, the other process waits until this
+ * function gives the lease back. The kernel would send SIGURG to us then, which is ignored by default.
+ */
+int base_file_ended(int descriptor);
+
+/*
  * Returns a message for errno after one of these functions has failed: "not a regular file" for ENOTSUP,
  * otherwise strerror().
  */

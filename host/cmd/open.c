@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace open: shows a trace in a browser. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,11 @@
 #include <unistd.h>
 
 #include "analyze/symbols.h"
+#include "base/open.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
+#include "live/guests.h"
+#include "live/live.h"
 #include "serve/serve.h"
 
 #define WHOLE 5000000u /* default of --whole */
@@ -17,7 +21,8 @@ struct open_command {
 	struct trace_args args;
 	uint64_t port, whole;
 	bool no_browser;
-	bool live; /* true if the file is the RAM of a guest, which may be running */
+	bool live;     /* true if the file is the RAM of a guest, which may be running, or is still written */
+	uint64_t base; /* stamp of the oldest event, which is time 0 also when this event is overwritten */
 	const char *elf;
 };
 
@@ -38,10 +43,10 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace open [OPTION]... [FILE]",
-	.about =
-		"Shows a trace in a browser on this machine. Serves the trace on 127.0.0.1 until Ctrl-C, "
-		"prints the address on standard error, and starts a browser if standard error is a terminal. "
-		"Access needs this address, which contains a token. The trace is not changed.",
+	.about = "Shows a trace, or a running guest, in a browser on this machine. "
+		 "Serves the trace on 127.0.0.1 until Ctrl-C, prints the address on standard error, and "
+		 "starts a browser if standard error is a terminal. "
+		 "Access needs this address, which contains a token. The trace is not changed.",
 	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
 		   trace_calls_options },
 	.end = "Examples:\n"
@@ -69,6 +74,35 @@ static struct symbols *open_symbols(void *context, const struct ktread *trace)
 	return trace_symbols_open(command->args.name, command->elf, trace, &symbols) ? NULL : symbols;
 }
 
+static bool is_written(const char *path)
+{
+	const int descriptor = base_open_regular(path, O_RDONLY);
+	const int ended = descriptor < 0 ? -1 : base_file_ended(descriptor);
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return ended == 0;
+}
+
+/*
+ * Finds the guest that ktrace live would show: its RAM file lies here, or it is the only guest of this
+ * user and there is no trace here.
+ */
+static bool find_guest(char path[PATH_MAX])
+{
+	struct live_guests guests;
+
+	if (live_guest_find(TRACE_USUAL_FILE, path) && is_written(path))
+		return true;
+	if (access(TRACE_USUAL_FILE, F_OK) == 0)
+		return false;
+	live_guests_find(&guests, "/proc");
+	if (guests.count != 1)
+		return false;
+	memcpy(path, guests.guest[0].path, PATH_MAX);
+	return true;
+}
+
 /*
  * Opens the trace and its symbols once, so that messages about them appear before the address. Returns 0, or
  * an exit status after a message.
@@ -88,7 +122,8 @@ static int try_to_open(struct open_command *command)
 	status = trace_args_open(&command->args, &trace);
 	if (status)
 		return status;
-	command->live = ktread_info(trace)->form == KTREAD_FORM_RAM;
+	command->live = ktread_info(trace)->form == KTREAD_FORM_RAM || is_written(command->args.path);
+	command->base = command->live ? ktread_first_stamp(trace) : 0;
 	status = trace_symbols_open(command->args.name, command->elf, trace, &symbols);
 	symbols_close(symbols);
 	return trace_args_close(&command->args, trace, 0) | status;
@@ -101,9 +136,12 @@ static int run(int argc, char **argv)
 	struct serve_options options = {
 		.name = argv[0], .open = open_trace, .open_symbols = open_symbols, .context = &command
 	};
-	int status = trace_args_parse(&command.args, argc, argv);
-	char version[64];
+	char version[64], guest[PATH_MAX];
+	int status;
 
+	if (find_guest(guest))
+		command.args.path = guest;
+	status = trace_args_parse(&command.args, argc, argv);
 	if (status >= 0)
 		return status;
 	status = try_to_open(&command);
@@ -113,6 +151,7 @@ static int run(int argc, char **argv)
 	options.version = version;
 	options.whole = command.whole;
 	options.live = command.live;
+	options.base = command.base;
 	options.path = command.args.path;
 	options.port = (uint16_t)command.port;
 	options.browser = !command.no_browser && isatty(STDERR_FILENO);

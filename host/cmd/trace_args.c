@@ -246,7 +246,7 @@ static int take_file(struct trace_args *args, int argc, char **argv)
 							      : "only one file can be given");
 	if (optind < argc)
 		args->path = argv[optind];
-	else if (!args->file_needed && access(TRACE_USUAL_FILE, F_OK) == 0)
+	else if (!args->path && !args->file_needed && access(TRACE_USUAL_FILE, F_OK) == 0)
 		args->path = TRACE_USUAL_FILE;
 	if (args->path)
 		return -1;

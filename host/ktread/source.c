@@ -291,27 +291,11 @@ static uint64_t file_next_data(void *context, uint64_t position)
 	return errno == ENXIO ? UINT64_MAX : position;
 }
 
-/*
- * Returns 1 if no process can write to the file any more, 0 if some process can, -1 if this is unknown. The
- * kernel grants a read lease only if no process has the file open for writing or mapped for writing. If
- * another process opens the file while this process has the lease, the other process waits until this
- * function gives the lease back. The kernel would send SIGURG to us then, which is ignored by default.
- */
 static int file_ended(void *context)
 {
 	const struct file *file = context;
 
-	if (fcntl(file->descriptor, F_SETSIG, SIGURG) < 0)
-		return -1;
-	if (fcntl(file->descriptor, F_SETLEASE, F_RDLCK) < 0)
-		return errno == EAGAIN ? 0
-				       /*
-				        * other errors: the file belongs to another user, or its file system
-				        * does not support leases
-				        */
-				       : -1;
-	fcntl(file->descriptor, F_SETLEASE, F_UNLCK);
-	return 1;
+	return base_file_ended(file->descriptor);
 }
 
 static void file_close(void *context)

@@ -44,8 +44,7 @@ static void quote(const char *usual, char *pattern, size_t size)
 	snprintf(pattern + at, size - at, ".[0-9]*.ram");
 }
 
-/* Finds the newest file `usual`.PID.ram. Returns false if there is none. */
-static bool find_newest(const char *usual, char path[PATH_MAX])
+bool live_guest_find(const char *usual, char path[PATH_MAX])
 {
 	char pattern[PATH_MAX];
 	struct stat newest, status;
@@ -75,7 +74,7 @@ static int look(struct live_guest *guest)
 	int status;
 
 	guest->look_again = now_ns(NULL) + AWAIT_NS;
-	if (!guest->given && !find_newest(guest->usual, guest->path))
+	if (!guest->given && !live_guest_find(guest->usual, guest->path))
 		return 0;
 	status = ktread_follow_open(&guest->follow, guest->path, &guest->options);
 	if (status == 0 && ktread_follow_ended(guest->follow)) {
@@ -246,7 +245,7 @@ bool live_guest_is_missing(const struct live_guest *guest)
 {
 	char path[PATH_MAX];
 
-	return !guest->follow && !guest->given && !find_newest(guest->usual, path);
+	return !guest->follow && !guest->given && !live_guest_find(guest->usual, path);
 }
 
 void live_guest_open(struct live_guest *guest, struct live_source *source)

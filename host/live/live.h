@@ -313,6 +313,8 @@ struct live_guest {
 
 /* Follows the guest with this RAM file from now on. Reports the end of the guest that was followed before. */
 void live_guest_choose(struct live_guest *guest, const char *path);
+/* Finds the newest file `usual`.PID.ram. Returns false if there is none. */
+bool live_guest_find(const char *usual, char path[PATH_MAX]);
 /* Returns whether no guest is followed, and no file was named or found. */
 bool live_guest_is_missing(const struct live_guest *guest);
 void live_guest_open(struct live_guest *guest, struct live_source *source);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The head of a page: what kind of trace it shows, its event types, and its summary. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -134,6 +136,7 @@ static void put_text(struct base_output *out, const char *key, const char *text)
 static void write_trace(const struct page *page, struct base_output *out, const struct tally *tally)
 {
 	const struct ktread_info *info = ktread_info(page->trace);
+	char base[24]; /* a text, because numbers of JavaScript have only 53 bits */
 
 	base_json_put(out, "kernel", info->kernel);
 	put_text(out, "machine", base_machine_name(info->machine));
@@ -141,6 +144,8 @@ static void write_trace(const struct page *page, struct base_output *out, const 
 	base_json_put_bool(out, "redacted", page->options.redact);
 	base_json_put_text(out, "unit", info->frequency ? "ns" : "ticks");
 	base_json_put_bool(out, "live", page->options.live);
+	snprintf(base, sizeof(base), "%" PRIu64, page->base);
+	base_json_put_text(out, "base", base);
 	base_json_put_bool(out, "whole", !page->options.partial);
 	base_json_put_number(out, "begin", page_time(page, page->first));
 	base_json_put_number(out, "end", page_time(page, page->last));

@@ -45,6 +45,11 @@ struct page_options {
 	 */
 	const struct tally *tally;
 	bool live; /* true if the trace may grow */
+	/*
+	 * stamp of time 0, if no event of the trace is older; 0: that of the oldest event. A server that
+	 * reads a growing trace again and again sets it, because the oldest event changes.
+	 */
+	uint64_t base;
 };
 
 /*
@@ -81,6 +86,9 @@ int page_write_window(struct page *page, uint64_t since, uint64_t until, page_ta
  * as for page_open().
  */
 int page_open_window(struct page **page, struct ktread *trace, const struct page_options *options);
+
+/* Returns the stamp of time 0. `base` is that of struct page_options. */
+uint64_t page_base(const struct ktread *trace, uint64_t base);
 
 /* Counts the events of a window. Returns 0 or a negative KTREAD_E_*. Requires: the trace has no filter. */
 int page_count(struct page *page, uint64_t since, uint64_t until, uint64_t *events);

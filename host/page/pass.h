@@ -27,7 +27,7 @@ struct page {
 	bool narrowed;
 	/* timestamps of the first and last event, which may be events that are not listed */
 	uint64_t first, last;
-	uint64_t base; /* stamp of the first event: time 0 of the page */
+	uint64_t base; /* stamp of time 0 of the page */
 	struct gaps *gaps;
 	struct processes *processes;
 	struct wellknown_table known;

@@ -12,6 +12,7 @@
 #include "base/temporary.h"
 #include "export/json.h"
 #include "filter/filter.h"
+#include "page/page.h"
 #include "serve/job.h"
 #include "serve/window.h"
 
@@ -67,10 +68,12 @@ static uint64_t add(uint64_t stamp, uint64_t ticks)
 	return __builtin_add_overflow(stamp, ticks, &stamp) ? UINT64_MAX : stamp;
 }
 
-/* Sets the times of a filter: from `from` to `until`, both inclusive, in ns since the first event. */
-static void set_times(const struct ktread *trace, struct ktread_filter *filter, uint64_t from, uint64_t until)
+/* Sets the times of a filter: from `from` to `until`, both inclusive, in ns since time 0 of the page. */
+static void set_times(const struct answer *answer, struct ktread_filter *filter, uint64_t from,
+		      uint64_t until)
 {
-	const uint64_t first = ktread_first_stamp(trace), frequency = ktread_info(trace)->frequency;
+	const uint64_t first = page_base(answer->trace, answer->source->options->base);
+	const uint64_t frequency = ktread_info(answer->trace)->frequency;
 	const uint64_t end = until == UINT64_MAX ? until : first_tick(until + 1, frequency);
 
 	filter->since = add(first, first_tick(from, frequency));
@@ -100,7 +103,7 @@ static void choose_id(const struct answer *answer, struct ktread_filter *filter)
 	const uint64_t time = request->time;
 
 	if (request->has_time)
-		set_times(answer->trace, filter, time > SLACK_NS ? time - SLACK_NS : 0,
+		set_times(answer, filter, time > SLACK_NS ? time - SLACK_NS : 0,
 			  time > UINT64_MAX - SLACK_NS ? UINT64_MAX : time + SLACK_NS);
 	filter->accept = is_id;
 	filter->context = (void *)(uintptr_t)request;
@@ -269,7 +272,7 @@ static int write_chosen(struct answer *answer)
 	if (request->what == SERVE_EVENT)
 		choose_id(answer, &filter);
 	else
-		set_times(answer->trace, &filter, request->from, request->until);
+		set_times(answer, &filter, request->from, request->until);
 	if (request->where[0])
 		choose_where(answer, &filter, &window);
 	status = ktread_set_filter(answer->trace, &filter);

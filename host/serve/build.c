@@ -68,9 +68,10 @@ static int put_all(const struct serve_options *options, struct ktread *trace, in
 	struct page_options about = { .file = slash ? slash + 1 : options->path,
 				      .path = options->path,
 				      .version = options->version,
-				      .live = options->live };
+				      .live = options->live,
+				      .base = options->base };
 	struct serve_survey *survey;
-	int status = serve_survey_read(&survey, trace);
+	int status = serve_survey_read(&survey, trace, options->base);
 
 	if (status == 0) {
 		about.tally = serve_survey_tally(survey);

@@ -121,7 +121,7 @@ static uint64_t *copy_missing(const struct ktread *trace)
 	return missing;
 }
 
-int serve_survey_read(struct serve_survey **result, struct ktread *trace)
+int serve_survey_read(struct serve_survey **result, struct ktread *trace, uint64_t base)
 {
 	struct serve_survey *survey = calloc(1, sizeof(*survey));
 	int status;
@@ -130,7 +130,7 @@ int serve_survey_read(struct serve_survey **result, struct ktread *trace)
 	if (!survey)
 		return KTREAD_E_MEMORY;
 	survey->trace = trace;
-	survey->base = ktread_first_stamp(trace);
+	survey->base = page_base(trace, base);
 	status = tally_trace_with(&survey->tally, trace, take, survey);
 	survey->missing = copy_missing(trace);
 	return status == 0 && !survey->missing ? KTREAD_E_MEMORY : status;

@@ -9,11 +9,11 @@
 struct serve_survey;
 
 /*
- * Reads the whole trace once, and counts. Does not rewind the trace. Memory: 8 KB for each CPU and for each
- * of at most 8192 threads; later threads are left out. Returns 0 or a negative KTREAD_E_*. The caller frees
- * `*survey` in either case.
+ * Reads the whole trace once, and counts. Does not rewind the trace. `base`: as in struct page_options.
+ * Memory: 8 KB for each CPU and for each of at most 8192 threads; later threads are left out. Returns 0 or a
+ * negative KTREAD_E_*. The caller frees `*survey` in either case.
  */
-int serve_survey_read(struct serve_survey **survey, struct ktread *trace);
+int serve_survey_read(struct serve_survey **survey, struct ktread *trace, uint64_t base);
 void serve_survey_free(struct serve_survey *survey);
 /* Returns the counts of the whole trace. */
 const struct tally *serve_survey_tally(const struct serve_survey *survey);

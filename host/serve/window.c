@@ -45,7 +45,7 @@ static int refuse(int descriptor, uint64_t events)
 int serve_window(const struct serve_options *options, const struct serve_request *request,
 		 struct ktread *trace, int descriptor)
 {
-	struct page_options about = { .version = options->version };
+	struct page_options about = { .version = options->version, .base = options->base };
 	struct serve_pieces pieces = { .bytes = NULL };
 	const uint64_t end = request->until == UINT64_MAX ? request->until : request->until + 1;
 	struct page *page;

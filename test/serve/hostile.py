@@ -16,7 +16,7 @@ import sys
 import zlib
 from urllib.parse import quote
 
-KTRACE, TRACE, RAM, FOLDER = sys.argv[1:]
+KTRACE, TRACE, RAM, GROWS, FOLDER = sys.argv[1:]
 HEADERS = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -614,6 +614,25 @@ def ram():
     check("RAM: Ctrl-C ends the server", server.stop() == 0, server.lines)
 
 
+def grows():
+    """A file that is still written is read again, with the same time 0; without a writer, a change is an error."""
+    whole = open(GROWS, "rb").read()
+    name = os.path.join(FOLDER, "growing.out")
+    with open(name, "wb", buffering=0) as file:
+        file.write(whole[: len(whole) // 2])
+        server = Server(name)
+        server.get("blocks?n=9999")  # waits until all data is made
+        first = server.get("head").json()
+        check("a file that is still written: the head states that it is live", first["live"] is True, first)
+        file.write(whole[len(whole) // 2 :])
+        check("a file that is still written: the page can be loaded again", server.get("").status == 200)
+        server.get("blocks?n=9999")
+        second = server.get("head").json()
+    check("a file that is still written: the new events are there", second["events"] > first["events"] > 0, second)
+    check("a file that is still written: time 0 stays", second["base"] == first["base"] != "0", second)
+    check("a file that is still written: Ctrl-C ends the server", server.stop() == 0, server.lines)
+
+
 def ends(server):
     other = subprocess.run(
         [KTRACE, "open", "--no-browser", "--port", str(server.port), TRACE], capture_output=True, check=False
@@ -653,6 +672,7 @@ def main():
     ends(server)
     changes()
     ram()
+    grows()
     print(f"1..{count}")
 
 

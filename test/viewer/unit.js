@@ -375,5 +375,7 @@ test("times are ticks if the frequency of the clock is unknown", () => {
 	assert.deepStrictEqual(texts.map((text) => text.replace(/\s/g, " ")), ["1 234 ticks", "5", "6 ticks"]);
 });
 
+require("./kept.js")(test, kt);
+
 console.log("1.." + count);
 process.exit(failed ? 1 : 0);
