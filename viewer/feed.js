@@ -107,6 +107,11 @@ class Served {
 		return { bytes: new Uint8Array(await answer.arrayBuffer()) };
 	}
 
+	// Returns the members of the head that a long trace has late: {why, taken}.
+	async verdict() {
+		return (await get("verdict")).json();
+	}
+
 	// Returns an event as ktrace show --json prints it.
 	async event(id, time) {
 		const answer = await get("event?id=" + encodeURIComponent(id) + "&time=" + time);

@@ -42,6 +42,8 @@ class Live {
 		const { state, trace } = this.page;
 		await this.feed.renew();
 		const head = await this.feed.head();
+		if (head.whole === false)
+			return this.fetchLong(head);
 		const plain = [];
 		for (let bytes = await this.feed.block(0); bytes; bytes = await this.feed.block(plain.length))
 			plain.push((await kt.inflate(bytes)).bytes);
@@ -58,7 +60,24 @@ class Live {
 		this.page.showHead(head);
 		this.page.relayout();
 		state.selection = selected ? kt.selectionFrom(trace, selected) : null;
+		this.showNow();
+	}
+
+	showNow() {
+		const { state, trace } = this.page;
+		if (this.page.open > 0)
+			this.page.fillTab();
 		state.show(trace.end - state.length * 0.95, state.length);
+	}
+
+	// A long trace is shown in windows, so nothing of it needs to be kept.
+	async fetchLong(head) {
+		const { page, feed } = this;
+		page.trace.takeHead({ ...head, why: page.trace.head.why });
+		page.windows ??= new kt.Windows(page.state, feed, () => page.refresh());
+		await page.windows.start();
+		this.showNow();
+		await kt.fetchVerdict(page.state, () => page.verdict());
 	}
 }
 

@@ -186,6 +186,12 @@ class Page {
 		return kt.showVerdict(this.state);
 	}
 
+	// Shows the verdict that has come late. The view stays.
+	verdict() {
+		this.worst = this.showHead(this.trace.head);
+		this.relayout();
+	}
+
 	// Shows the whole trace, as far as it is loaded. If the reader has already chosen a view, this view
 	// stays.
 	first() {
@@ -263,7 +269,7 @@ async function start() {
 		kt.warn("This page is redacted: paths and data were left out.");
 	const trace = new kt.Trace(head);
 	const page = kt.page = new Page(trace, feed);
-	if (head.live && feed.renew && head.whole !== false)
+	if (head.live && feed.renew)
 		page.live = new kt.Live(page, feed);
 	if (head.whole === false) {
 		page.windows = new kt.Windows(page.state, feed, () => page.refresh());
@@ -272,6 +278,8 @@ async function start() {
 	} else if (await load(feed, trace, page) !== 1)
 		page.first();
 	page.begin();
+	if (head.whole === false)
+		kt.fetchVerdict(page.state, () => page.verdict());
 	kt.id("loading").remove();
 	for (const note of trace.notes)
 		kt.warn(note);

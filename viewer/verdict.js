@@ -125,6 +125,22 @@ function noteWaits(state, finding) {
 	}
 }
 
+// Fetches the verdict of a long trace, which takes a while. Until then, and after a failure, a sentence is in its
+// place.
+kt.fetchVerdict = async function (state, show) {
+	const { trace, feed } = state;
+	const say = (text) => kt.fill(kt.id("verdict"), kt.el("p", { class: "dim" }, text));
+	if (!trace.head.why)
+		say("ktrace why reads the trace…");
+	try {
+		const { why, taken } = await feed.verdict();
+		trace.takeHead({ ...trace.head, why, taken });
+		show();
+	} catch (error) {
+		say("The verdict is missing: " + error.message + ". Run: ktrace why " + (trace.head.file || "FILE"));
+	}
+};
+
 // Shows all findings. Puts the lanes that the first problem names on top.
 kt.showVerdict = function (state) {
 	const { why, redacted } = state.trace.head;

@@ -31,6 +31,8 @@ class Windows {
 
 	// Shows the overview: CPUs with the rate of their events, and the gaps.
 	async start() {
+		this.loaded = null;
+		this.state.trace.gaps = [];
 		await this.load(await this.feed.overview());
 		this.later();
 	}

@@ -11,7 +11,6 @@
 #include "base/open.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "live/guests.h"
 #include "live/live.h"
 #include "serve/serve.h"
 
@@ -85,25 +84,6 @@ static bool is_written(const char *path)
 }
 
 /*
- * Finds the guest that ktrace live would show: its RAM file lies here, or it is the only guest of this
- * user and there is no trace here.
- */
-static bool find_guest(char path[PATH_MAX])
-{
-	struct live_guests guests;
-
-	if (live_guest_find(TRACE_USUAL_FILE, path) && is_written(path))
-		return true;
-	if (access(TRACE_USUAL_FILE, F_OK) == 0)
-		return false;
-	live_guests_find(&guests, "/proc");
-	if (guests.count != 1)
-		return false;
-	memcpy(path, guests.guest[0].path, PATH_MAX);
-	return true;
-}
-
-/*
  * Opens the trace and its symbols once, so that messages about them appear before the address. Returns 0, or
  * an exit status after a message.
  */
@@ -139,7 +119,8 @@ static int run(int argc, char **argv)
 	char version[64], guest[PATH_MAX];
 	int status;
 
-	if (find_guest(guest))
+	/* the guest that ktrace live would show, if it runs */
+	if (live_guest_find(TRACE_USUAL_FILE, guest) && is_written(guest))
 		command.args.path = guest;
 	status = trace_args_parse(&command.args, argc, argv);
 	if (status >= 0)

@@ -210,6 +210,20 @@ static int write_verdict(const struct page *page, struct base_output *out)
 	return status < 0 ? status : again;
 }
 
+int page_write_verdict(struct page *page, struct base_output *out)
+{
+	int status;
+
+	page->last = UINT64_MAX; /* the page is not narrowed to a time */
+	base_output_text(out, "{");
+	base_json_put_text(out, "schema", "ktrace-page-verdict/1");
+	base_json_put_text(out, "strings", "untrusted");
+	status = write_verdict(page, out);
+	put_text(out, "version", page->options.version);
+	base_output_text(out, "}\n");
+	return status;
+}
+
 /* Sets page->first and page->last. States are also shown where no event is listed. */
 static int find_extent(struct page *page, const struct tally *listed)
 {

@@ -87,6 +87,13 @@ int page_write_window(struct page *page, uint64_t since, uint64_t until, page_ta
  */
 int page_open_window(struct page **page, struct ktread *trace, const struct page_options *options);
 
+/*
+ * Writes the verdict of `ktrace why`, for which the whole trace is read, and the time at which the trace was
+ * taken: a JSON object with the members `why` and `taken` of a head. Returns as page_write_blocks().
+ * Requires: `page` is from page_open_window().
+ */
+int page_write_verdict(struct page *page, struct base_output *out);
+
 /* Returns the stamp of time 0. `base` is that of struct page_options. */
 uint64_t page_base(const struct ktread *trace, uint64_t base);
 

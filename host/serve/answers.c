@@ -283,6 +283,27 @@ static int write_chosen(struct answer *answer)
 	return write_events(answer);
 }
 
+/* Writes the verdict of the whole trace, which needs seconds if the trace is long. */
+static int write_verdict(const struct answer *answer)
+{
+	const struct serve_options *options = answer->source->options;
+	struct page_options about = { .version = options->version, .base = options->base };
+	struct base_output out;
+	struct page *page;
+	int status, error = serve_begin(answer->descriptor, SERVE_OK, SERVE_JSON);
+
+	if (error || base_output_open(&out, answer->descriptor) < 0)
+		return EXIT_FAILURE;
+	if (options->open_symbols)
+		about.symbols = options->open_symbols(options->context, answer->trace);
+	status = page_open_window(&page, answer->trace, &about);
+	if (status == 0)
+		status = page_write_verdict(page, &out);
+	page_close(page);
+	symbols_close(about.symbols);
+	return base_output_close(&out) || status < 0 ? EXIT_FAILURE : 0;
+}
+
 /*
  * Opens the trace. In version 1, the ids of events depend on the part that is read, so all of it is read,
  * except for a window, which must be fast. Returns NULL if this fails.
@@ -309,9 +330,11 @@ int serve_answer(void *context, const void *request, int descriptor)
 	answer.trace = open_trace(options, answer.request->what);
 	if (!answer.trace)
 		return fail(&answer, SERVE_BROKEN, "the trace file can no longer be read");
-	status = answer.request->what == SERVE_WINDOW
-			 ? serve_window(options, answer.request, answer.trace, descriptor)
-			 : write_chosen(&answer);
+	if (answer.request->what == SERVE_WINDOW)
+		status = serve_window(options, answer.request, answer.trace, descriptor);
+	else
+		status = answer.request->what == SERVE_VERDICT ? write_verdict(&answer)
+							       : write_chosen(&answer);
 	filter_free(answer.filter);
 	ktread_close(answer.trace);
 	return status;

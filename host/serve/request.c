@@ -75,6 +75,7 @@ static const struct {
 	[SERVE_BLOCKS] = { "blocks", NUMBER, NUMBER },
 	[SERVE_OVERVIEW] = { "overview", 0, 0 },
 	[SERVE_WINDOW] = { "window", FROM | UNTIL, FROM | UNTIL },
+	[SERVE_VERDICT] = { "verdict", 0, 0 },
 	[SERVE_EVENT] = { "event", ID, ID | TIME },
 	[SERVE_EVENTS_LIST] = { "events", 0, FROM | UNTIL | LIMIT },
 	[SERVE_SEARCH] = { "search", WHERE, WHERE | FROM | UNTIL | LIMIT },

@@ -24,6 +24,7 @@ enum serve_what { /* the first four are in memory (store.c) */
 		  SERVE_BLOCKS,
 		  SERVE_OVERVIEW,
 		  SERVE_WINDOW,
+		  SERVE_VERDICT,
 		  SERVE_EVENT,
 		  SERVE_EVENTS_LIST,
 		  SERVE_SEARCH,

@@ -305,9 +305,12 @@ async function windows() {
 	const { empty, head, block } = storyParts();
 	const framed = (bytes) => Buffer.concat([Buffer.from(Uint32Array.of(bytes.length).buffer), bytes]);
 	let asked = 0;
+	let judged = 0;
 	const page = await serve({
 		"": () => empty,
-		head: () => JSON.stringify({ ...head, whole: false, why: undefined }),
+		head: () => JSON.stringify({ ...head, whole: false, why: undefined, live: true, end: 100e6 + judged * 1e6 }),
+		verdict: () => judged++ === 2 ? { status: 500, body: '{"error":"the answer took too long"}' }
+			: JSON.stringify({ why: head.why, taken: null }),
 		overview: () => framed(readFileSync(path.join(folder, "overview.bin"))),
 		window: (query) => (asked++, query.get("until") - query.get("from") > 50e6
 			? { status: 413, body: '{"error":"too many","events":12345}' } : framed(block)),
@@ -324,6 +327,13 @@ async function windows() {
 		return ktrace.page.windows.update();
 	});
 	equal("data that the page has is not requested again", requests, asked);
+	result("the verdict of a long trace comes later", (await page.textContent("#verdict")).includes("deadlock"),
+		await page.textContent("#verdict"));
+	await page.click("#live");
+	await page.waitForFunction(() => /Run: ktrace why/.test(document.querySelector("#verdict").textContent));
+	equal("a verdict that does not come: a sentence", "The verdict is missing: ktrace open answered: the answer took "
+		+ "too long. Run: ktrace why story.ktrx", await page.textContent("#verdict"));
+	result("a long trace is followed", await page.evaluate(() => ktrace.page.trace.end) >= 102e6, "the end stays");
 	await page.context().close();
 }
 
