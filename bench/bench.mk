@@ -251,6 +251,13 @@ BENCH_NEEDS += build/bin/ktrace build/demo/x86_64/kernel.elf
 bench-why: build/bin/ktrace build/demo/x86_64/kernel.elf
 	sh bench/why.sh
 
+BENCH_RUNS += bench/open.sh
+BENCH_NEEDS += build/bin/ktrace $(BENCH_DECODE_DIR)/gen_v1
+
+.PHONY: bench-open
+bench-open: build/bin/ktrace $(BENCH_DECODE_DIR)/gen_v1 viewer-browser
+	sh bench/open.sh
+
 .PHONY: run-bench bench-short
 run-bench: $$(BENCH_NEEDS)
 	sh bench/run.sh $(foreach run,$(BENCH_RUNS),'$(run)')
