@@ -9,8 +9,8 @@ cat <<'END'
 
 This page has the first lines of the output of `ktrace why` for one machine per verdict. The machines are simulated:
 the tests of `ktrace why` use the same traces. `sh scripts/verdicts.sh FOLDER` makes this page, and a test compares it.
-[Asking why](why.md) explains what each verdict needs; the verdicts that are not here need a kernel that runs, and are
-in `test/scenarios`.
+[Asking why](why.md) explains what each verdict needs; the verdicts that are not here need a kernel that runs:
+[Verdicts of the demo kernel](verdicts-demo.md) has them.
 END
 while read -r verdict trace what; do
 	printf '\n## %s\n\n%s\n\n```\n$ ktrace why %s.ktrx\n' "$verdict" "$what" "$trace"

@@ -54,11 +54,16 @@ function silence(d) {
 	context.fillRect(left, d.ruler, right - left, state.height);
 	context.globalAlpha = 1;
 	line(d, trace.last, colours.dim, [6, 3]);
-	const text = d.cut("no events until the trace was taken", right - left - 12);
+	label(d, d.cut("no events until the trace was taken", right - left - 12), left + 8);
+}
+
+// Writes a text below the lanes, over whatever is drawn there.
+function label(d, text, left) {
+	const { context, colours, state } = d;
 	context.fillStyle = kt.css(colours.back);
-	context.fillRect(left + 4, state.height - 24, text ? d.textWidth(text) + 8 : 0, 18);
+	context.fillRect(left - 4, state.height - 24, text ? d.textWidth(text) + 8 : 0, 18);
 	context.fillStyle = colours.text;
-	context.fillText(text, left + 8, state.height - 14);
+	context.fillText(text, left, state.height - 14);
 }
 
 // Hatches an end of a wide span if its time is unknown.
@@ -180,10 +185,8 @@ kt.drawMarks = function (d) {
 		frame(d, s.strip, s.i, colours.strong, 2);
 	if (s?.kind === "event")
 		line(d, state.trace.events.time[s.event], colours.link);
-	if (state.hint) {
-		context.fillStyle = colours.text;
-		context.fillText(state.hint, d.gutter + 12, state.height - 14);
-	}
+	if (state.hint)
+		label(d, state.hint, d.gutter + 12);
 	if (d.pointer)
 		line(d, d.time(d.pointer.x), colours.dim, [2, 3]);
 	context.restore();

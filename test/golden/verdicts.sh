@@ -10,4 +10,8 @@ same "doc/verdicts.md is current: UPDATE=1 sh test/golden/verdicts.sh writes it"
 for verdict in $(sed -n 's/^## //p' doc/verdicts.md); do
 	check "$verdict: the trace has this verdict" sh -c "sed -n '/^## $verdict\$/,/^## /p' doc/verdicts.md | grep -q '^$verdict ('"
 done
+all=$(sed -n 's/^\t*ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' host/why/finding.h | sort)
+check "host/why/finding.h lists verdicts" test -n "$all"
+equal "each verdict of ktrace why is in one of the two galleries" "$all" \
+	"$(sed -n 's/^## //p' doc/verdicts.md doc/verdicts-demo.md | sort)"
 done_testing
