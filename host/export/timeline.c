@@ -4,6 +4,7 @@
 
 #include "analyze/event_name.h"
 #include "analyze/files.h"
+#include "analyze/object_names.h"
 #include "analyze/wellknown.h"
 #include "base/escape.h"
 #include "export/calls.h"
@@ -114,6 +115,7 @@ struct timeline_writer {
 	struct thread_label thread[THREADS];
 	struct calls calls;
 	struct files *files; /* paths of files; NULL: paths are not printed */
+	struct object_names objects;
 };
 
 /*
@@ -278,6 +280,19 @@ static char *put_path(struct timeline_writer *writer, char *at, const struct wel
 	return at + 1;
 }
 
+/* Writes " (inode)": the name of the lock or interrupt whose number is in the event. */
+static char *put_object_named(struct timeline_writer *writer, char *at, const struct wellknown *known,
+			      const struct ktread_event *event)
+{
+	const struct object_name name = object_names_event(&writer->objects, event, known);
+
+	if (!name.bytes)
+		return at;
+	at = base_escape_text(base_put_literal(at, " ("), name.bytes, name.length, 4 * OBJECT_NAMES_MOST);
+	*at = ')';
+	return at + 1;
+}
+
 static char *put_event(struct timeline_writer *writer, char *at, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&writer->known, event);
@@ -297,6 +312,7 @@ static char *put_event(struct timeline_writer *writer, char *at, const struct kt
 		at = put_text(writer, at, event);
 	at = put_threads_named(writer, at, known, event);
 	at = put_path(writer, at, known, event);
+	at = put_object_named(writer, at, known, event);
 	if (event->callers || event->site)
 		at = places_put(at, event, writer->timeline->symbols);
 	*at++ = '\n';
