@@ -92,8 +92,7 @@ function describeEvent(state, { event }) {
 		["thread", laneLink(state, trace.lanes[events.column("lane", event)])],
 		["context", contexts[events.column("context", event)] ?? ""],
 		["event", events.idOf(event)],
-		...events.fields(event, trace.types).map((field) =>
-			[field.name, field.text + (field.unit ? " " + field.unit : "")]),
+		...kt.namedFields(trace, event).map(({ name, text }) => [name, text]),
 		["recorded at", trace.stackOf(event).join(" ← ")],
 	]));
 	more(state, event, box);
@@ -117,8 +116,7 @@ async function more(state, event, box) {
 
 // Returns the fields of an event as one text.
 kt.fieldText = function (trace, event) {
-	const fields = trace.events.fields(event, trace.types);
-	return fields.map((field) => field.name + "=" + field.text).join(" ");
+	return kt.namedFields(trace, event).map(({ name, text }) => name + "=" + text).join(" ");
 };
 
 function eventRow(state, event, now) {

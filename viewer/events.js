@@ -101,24 +101,28 @@ class Events {
 		return -1;
 	}
 
-	// Returns the values of an event: [{name, unit, text}]. `types` belongs to the trace.
+	// Returns the values of an event, as kt.fieldsOf(). `types` belongs to the trace.
 	fields(event, types) {
-		const chunk = this.chunks[this.chunk[event]];
-		const at = this.at[event];
-		const type = types.get(chunk.type[at]);
-		const reader = new kt.Reader(chunk.bytes, chunk.offset[at]);
-		const list = [];
-		let bits = chunk.present[at];
-		for (let number = 0; bits >= 1; number++, bits = Math.floor(bits / 2)) {
-			if (bits % 2 === 0)
-				continue;
-			const field = (type && type.fields[number]) || { name: "field " + number, kind: "unsigned", unit: "" };
-			list.push({ name: field.name, kind: field.kind, unit: field.unit || "",
-				text: value(reader.big(), field.kind, chunk.strings) });
-		}
-		return list;
+		return kt.fieldsOf(this.chunks[this.chunk[event]], this.at[event], types);
 	}
 }
+
+// Returns the values of an event of a chunk: [{name, kind, unit, text, raw}].
+kt.fieldsOf = function (chunk, at, types) {
+	const type = types.get(chunk.type[at]);
+	const reader = new kt.Reader(chunk.bytes, chunk.offset[at]);
+	const list = [];
+	let bits = chunk.present[at];
+	for (let number = 0; bits >= 1; number++, bits = Math.floor(bits / 2)) {
+		if (bits % 2 === 0)
+			continue;
+		const field = (type && type.fields[number]) || { name: "field " + number, kind: "unsigned", unit: "" };
+		const raw = reader.big();
+		list.push({ name: field.name, kind: field.kind, unit: field.unit || "", raw,
+			text: value(raw, field.kind, chunk.strings) });
+	}
+	return list;
+};
 
 function value(raw, kind, strings) {
 	if (kind === "text")

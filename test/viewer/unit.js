@@ -96,7 +96,7 @@ test("events are in the order of time, and found by their identifier", () => {
 
 test("fields have their names and kinds; 64 bits are exact; a missing field is left out", () => {
 	const trace = open();
-	assert.strictEqual(kt.fieldText(trace, 0), "next=5 name=running");
+	assert.strictEqual(kt.fieldText(trace, 0), "next=5 (red) name=running");
 	assert.strictEqual(kt.fieldText(trace, 1), "name=" + hostile);
 	assert.strictEqual(kt.fieldText(trace, 2), "delay=-5");
 	assert.strictEqual(kt.fieldText(trace, 3), "lock=0xffffffffffffffff");
@@ -376,6 +376,7 @@ test("times are ticks if the frequency of the clock is unknown", () => {
 });
 
 require("./kept.js")(test, kt);
+require("./named.js")(test, kt, open);
 
 console.log("1.." + count);
 process.exit(failed ? 1 : 0);
