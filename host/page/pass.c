@@ -399,27 +399,32 @@ static int widen(struct page *page, int status)
 	return status < 0 ? status : error;
 }
 
-/*
- * Returns how long before a window to read, in ns. If there are very many events, a shorter time is enough to
- * know most states, and takes less time to read.
- */
-static int find_margin(struct page *page, uint64_t since, uint64_t *margin)
+int page_count(struct page *page, uint64_t since, uint64_t until, uint64_t *events)
 {
-	uint64_t events;
-	const int status = page_count(page, since > MARGIN ? since - MARGIN : 0, since, &events);
+	const uint64_t begin = page_stamp(page, since);
+	uint64_t before = 0;
+	struct ktread_brief brief[256];
+	int status = narrow(page, page_stamp(page, since > MARGIN ? since - MARGIN : 0),
+			    page_stamp(page, until) - 1);
 
-	*margin = events > MARGIN_EVENTS ? MARGIN / (events / MARGIN_EVENTS + 1) : MARGIN;
-	return status;
+	*events = 0;
+	while (status >= 0 && (status = ktread_next_briefs(page->trace, brief, 256)) > 0)
+		for (int n = 0; n < status; n++)
+			++*(brief[n].stamp < begin ? &before : events);
+	page->margin = before > MARGIN_EVENTS ? MARGIN / (before / MARGIN_EVENTS + 1) : MARGIN;
+	page->margin_before = since;
+	return widen(page, status);
 }
 
 int page_write_window(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context)
 {
 	const uint64_t width = until > since ? until - since : 0;
 	struct page_pass pass = { .page = page, .since = since, .until = until };
-	uint64_t margin, before, after;
-	int status = find_margin(page, since, &margin);
+	uint64_t before, after, events;
+	int status =
+		page->margin && page->margin_before == since ? 0 : page_count(page, since, since, &events);
 
-	before = width + margin;
+	before = width + page->margin;
 	after = before / 4;
 	if (since > before)
 		pass.from = page_stamp(page, since - before);
@@ -430,16 +435,5 @@ int page_write_window(struct page *page, uint64_t since, uint64_t until, page_ta
 		status = page_models_read(page, gaps_read_part);
 	if (status == 0)
 		status = write_blocks(page, &pass, take, context);
-	return widen(page, status);
-}
-
-int page_count(struct page *page, uint64_t since, uint64_t until, uint64_t *events)
-{
-	struct ktread_brief brief[256];
-	int status = narrow(page, page_stamp(page, since), page_stamp(page, until) - 1);
-
-	*events = 0;
-	while (status >= 0 && (status = ktread_next_briefs(page->trace, brief, 256)) > 0)
-		*events += (uint64_t)status;
 	return widen(page, status);
 }

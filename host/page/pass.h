@@ -28,6 +28,12 @@ struct page {
 	/* timestamps of the first and last event, which may be events that are not listed */
 	uint64_t first, last;
 	uint64_t base; /* stamp of time 0 of the page */
+	/*
+	 * how long before the window that begins at `margin_before` to read, in ns, so that the states of
+	 * threads are known at its beginning; 0: not yet known. If there are very many events, a shorter time
+	 * is enough to know most states, and takes less time to read.
+	 */
+	uint64_t margin, margin_before;
 	struct gaps *gaps;
 	struct processes *processes;
 	struct wellknown_table known;
