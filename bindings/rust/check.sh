@@ -31,6 +31,11 @@ path=$PATH
 # in_crate COMMAND: runs the command in the crate's folder.
 in_crate() { (cd bindings/rust && exec "$@"); }
 
+# The tests need no debug information, and -O1 compiles the C library faster; `library` compiles it with its own -O2.
+CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0 CARGO_INCREMENTAL=0
+export CARGO_PROFILE_DEV_DEBUG CARGO_PROFILE_TEST_DEBUG CARGO_INCREMENTAL
+fast='-O1 -g0'
+
 # ---- The C library in the crate ----
 
 # library TARGET: runs the crate's build script as cargo does; the script compiles the C library into
@@ -95,11 +100,11 @@ tested_on_this_machine() {
 	check "$version: the crate builds without the C library" in_crate cargo build --offline --locked
 	check "$version: the crate builds without a warning" in_crate env RUSTFLAGS=-Dwarnings CC=true AR=true \
 		cargo check --offline --locked --all-features --all-targets
-	check "$version: events recorded in Rust are dumped, golden traces are read" in_crate env "KTRACE_TEST_DUMP=$dump" \
+	check "$version: events recorded in Rust are dumped, golden traces are read" in_crate env "CFLAGS=$fast" "KTRACE_TEST_DUMP=$dump" \
 		cargo test --offline --locked --features bundled
 	check "$version: its documentation builds" in_crate env RUSTDOCFLAGS=-Dwarnings CC=true AR=true \
 		cargo doc --offline --locked --all-features --no-deps
-	check "$version: groups of events are left out at compile time" in_crate env KTRACE_NO='left_out sched' \
+	check "$version: groups of events are left out at compile time" in_crate env "CFLAGS=$fast" KTRACE_NO='left_out sched' \
 		cargo test --offline --locked --features bundled --test groups
 	check "$version: the transport that a feature names is set up at the first byte" in_crate \
 		cargo test --offline --locked --features transport-x86-64,transport-arm64 --test chosen
@@ -127,7 +132,7 @@ has_core() {
 # built_for TARGET: checks that the crate builds with the C library.
 built_for() {
 	if has_core "$1"; then
-		check "$version: the crate builds for $1" in_crate env "RUSTFLAGS=$flags -Dwarnings" cargo build --offline --locked --release \
+		check "$version: the crate builds for $1" in_crate env CFLAGS=-g0 "RUSTFLAGS=$flags -Dwarnings" cargo build --offline --locked --release \
 			--all-features --target "$1"
 	else
 		skip "the crate builds for $1" "$flags"
@@ -142,7 +147,7 @@ streams() {
 		return
 	fi
 	target=$1 feature=$2 expected=$5
-	check "$feature: a kernel without rings is linked" in_crate env "RUSTFLAGS=$flags -Dwarnings" cargo rustc --offline --locked --release \
+	check "$feature: a kernel without rings is linked" in_crate env CFLAGS=-g0 "RUSTFLAGS=$flags -Dwarnings" cargo rustc --offline --locked --release \
 		--all-features --target "$target" --example stream -- -C "linker=$3" -C linker-flavor=ld -C "link-arg=-Ttext=$4" \
 		-C link-arg=-n -C relocation-model=static
 	shift 5
