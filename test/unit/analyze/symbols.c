@@ -196,13 +196,18 @@ static const unsigned char *own_build_id(uint32_t *size)
 	const Elf64_Phdr *segment = (const Elf64_Phdr *)(const void *)(__ehdr_start + own_header()->e_phoff);
 
 	for (uint32_t i = 0; i < own_header()->e_phnum; i++) {
-		const char *at = __ehdr_start + segment[i].p_vaddr;
-		const Elf64_Nhdr *note = (const Elf64_Nhdr *)(const void *)at;
+		const char *at = __ehdr_start + segment[i].p_vaddr, *end = at + segment[i].p_memsz;
 
-		if (segment[i].p_type != PT_NOTE || note->n_type != NT_GNU_BUILD_ID)
-			continue;
-		*size = note->n_descsz;
-		return (const unsigned char *)(note + 1) + 4;
+		while (segment[i].p_type == PT_NOTE && at < end) {
+			const Elf64_Nhdr *note = (const Elf64_Nhdr *)(const void *)at;
+			const char *content = (const char *)(note + 1) + (note->n_namesz + 3) / 4 * 4;
+
+			if (note->n_type == NT_GNU_BUILD_ID) {
+				*size = note->n_descsz;
+				return (const unsigned char *)content;
+			}
+			at = content + (note->n_descsz + 3) / 4 * 4;
+		}
 	}
 	fail();
 	return NULL;
