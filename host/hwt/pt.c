@@ -189,19 +189,33 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 		 * the address
 		 */
 		.section = block->isid ? block->isid : PT_NO_SECTION,
-		.mode = block->mode,
+		.mode = (uint8_t)block->mode,
 		.branch = branch.kind,
-		.taken = branch.kind != HWT_BRANCH_NONE && branch.kind != HWT_BRANCH_CONDITIONAL,
 		.bits = bits,
 		.length = branch.length,
-		.within = branch.kind == HWT_BRANCH_CONDITIONAL || branch.kind == HWT_BRANCH_JUMP,
 	};
 }
 
-/* Returns the last instruction of a block, decoded or remembered. */
+/* Returns 1 if an instruction always branches, otherwise 0. */
+static inline uint8_t always_branches(uint8_t branch)
+{
+	return branch != HWT_BRANCH_NONE && branch != HWT_BRANCH_CONDITIONAL;
+}
+
+/* Returns true for a conditional branch or a direct jump, whose target is usually in the same function. */
+static inline bool stays_within(uint8_t branch)
+{
+	return branch == HWT_BRANCH_CONDITIONAL || branch == HWT_BRANCH_JUMP;
+}
+
+/*
+ * Returns the last instruction of a block, decoded or remembered. Its place depends on all low bits of the
+ * address: otherwise two hot branches whose addresses differ by a multiple of PT_KNOWN would replace each
+ * other all the time.
+ */
 static inline const struct pt_last *last_of(struct pt_decoder *decoder, const struct pt_block *block)
 {
-	struct pt_last *last = &decoder->known[block->end_ip % PT_KNOWN];
+	struct pt_last *last = &decoder->known[(block->end_ip ^ block->end_ip / PT_KNOWN) % PT_KNOWN];
 
 	if (__builtin_expect(last->address != block->end_ip || last->section != block->isid ||
 				     last->mode != block->mode,
@@ -220,7 +234,7 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 	if (__builtin_expect(step->kind != HWT_RUN, 0))
 		*step = decoder->now;
 	step->branch = last->branch;
-	step->taken = last->taken;
+	step->taken = always_branches(last->branch);
 	step->has_stamp = decoder->now.has_stamp;
 	step->has_to = 1;
 	step->bits = last->bits;
@@ -235,13 +249,14 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 
 /*
  * Sets the address at which execution continued after a run. If the run does not end with a branch, this is
- * also the run's end. The code uses no conditional jumps, because the host's CPU could not predict them.
+ * also the run's end. `branch`, `taken` and `end`: the run's values so far; the caller has them in registers.
+ * The code uses no conditional jumps, because the host's CPU could not predict them.
  */
-static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
+static inline void end_run(struct hwt_step *step, uint8_t branch, uint8_t taken, uint64_t end, uint64_t next)
 {
 	step->to = next;
-	step->taken |= next != end;
-	if (__builtin_expect(step->branch == HWT_BRANCH_NONE, 0)) {
+	step->taken = taken | (next != end);
+	if (__builtin_expect(branch == HWT_BRANCH_NONE, 0)) {
 		step->taken = 0;
 		step->end = next;
 	}
@@ -256,7 +271,7 @@ static int release_run(struct pt_decoder *decoder, struct hwt_step *step, const 
 	step->has_to = next != NULL;
 	step->to = 0;
 	if (next)
-		end_run(step, step->end, *next);
+		end_run(step, step->branch, step->taken, step->end, *next);
 	if (step->end == step->last)
 		step->end = step->last + 1;
 	return 1;
@@ -281,13 +296,12 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 	const unsigned held = decoder->holds;
 	struct pt_block block = { .ninsn = 0 };
 	unsigned runs = held;
-	uint64_t after = 0;
+	uint8_t branch = decoder->held.branch, taken = decoder->held.taken;
+	uint64_t after = decoder->held.end;
 	int status;
 
-	if (held) {
+	if (held)
 		step[0] = decoder->held;
-		after = decoder->held.end;
-	}
 	do {
 		const struct pt_last *last;
 
@@ -295,10 +309,12 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 		if (!block.ninsn)
 			break;
 		if (runs)
-			end_run(&step[runs - 1], after, block.ip);
+			end_run(&step[runs - 1], branch, taken, after, block.ip);
 		last = last_of(decoder, &block);
+		branch = last->branch;
+		taken = always_branches(branch);
 		after = block.end_ip + last->length;
-		if ((!last->within || runs % LOOK_EVERY == 0) && !look(decoder, runs - held))
+		if ((!stays_within(branch) || runs % LOOK_EVERY == 0) && !look(decoder, runs - held))
 			return KTREAD_E_MEMORY;
 		begin_run(decoder, &step[runs++], &block, last, after);
 	} while (status == 0 && runs < most);

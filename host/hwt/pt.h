@@ -106,13 +106,11 @@ struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, ui
 /* The last instruction of a block. */
 struct pt_last {
 	uint64_t address;
-	int section; /* libipt's number of the section that contains the block; 0: unused element */
-	enum pt_exec_mode mode;
+	int section;  /* libipt's number of the section that contains the block; 0: unused element */
+	uint8_t mode; /* enum pt_exec_mode */
 	/* members as in struct hwt_step */
-	uint8_t branch, taken, bits;
+	uint8_t branch, bits;
 	uint8_t length; /* size in bytes; 0 if it is not a branch, or if not all its bytes are known */
-	/* set for a conditional branch or a direct jump, whose target is usually in the same function */
-	uint8_t within;
 };
 
 struct pt_decoder {
