@@ -104,13 +104,17 @@ struct kdump_abi {
  */
 enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOWN, KDUMP_NATIVE };
 
-/* Process and thread of the last record as text, because the next record is usually of the same thread. */
+/*
+ * Process and thread of the last record as text, because the next record is usually of the same thread. The
+ * text is copied in pieces of a fixed size: a copy of a size that the compiler does not know costs more.
+ */
+#define KDUMP_PROCESS_PIECE 32u
 struct kdump_process_text {
 	uint32_t pid, tid;
 	char name[sizeof(((struct ktread_proc_record *)0)->name)];
 	bool dragonfly;
 	uint8_t length; /* length of the text in bytes; 0: no record was printed yet */
-	char text[200];
+	char text[7 * KDUMP_PROCESS_PIECE];
 };
 
 struct kdump_descriptors;

@@ -94,7 +94,8 @@ char *kdump_put_process(char *at, struct kdump_context *context, const struct kt
 		memcpy(last->name, record->name, sizeof(last->name));
 		last->length = (uint8_t)(put_process(last->text, context, record) - last->text);
 	}
-	memcpy(at, last->text, last->length);
+	for (size_t done = 0; done < last->length; done += KDUMP_PROCESS_PIECE)
+		memcpy(at + done, last->text + done, KDUMP_PROCESS_PIECE);
 	return at + last->length;
 }
 
