@@ -12,9 +12,12 @@
 /* largest size of a value's text in bytes; a hostile table could have 64 long names of bits */
 #define FLAGS_MOST 1000
 
+/* Names are short: a call of stpcpy() costs more than this loop. */
 char *kdump_put_name(char *at, const char *name)
 {
-	return stpcpy(at, name);
+	while ((*at = *name++))
+		at++;
+	return at;
 }
 
 char *kdump_put_octal(char *at, uint32_t value)
