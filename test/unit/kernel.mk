@@ -16,6 +16,10 @@ UNIT_TESTS += console_show
 UNIT_CFLAGS_console_show := $(CONSOLE_TEST_CFLAGS)
 UNIT_SRCS_console_show := test/unit/kernel/console_show.c $(CONSOLE_TEST_SRCS)
 
+UNIT_TESTS += console_refusal
+UNIT_CFLAGS_console_refusal := $(CONSOLE_TEST_CFLAGS)
+UNIT_SRCS_console_refusal := test/unit/kernel/console_refusal.c $(CONSOLE_TEST_SRCS)
+
 UNIT_TESTS += console_output
 UNIT_CFLAGS_console_output := $(CONSOLE_TEST_CFLAGS)
 UNIT_SRCS_console_output := test/unit/kernel/console_output.c $(CONSOLE_TEST_SRCS)

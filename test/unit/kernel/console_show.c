@@ -294,71 +294,6 @@ static void syntax_errors_are_rejected(void **state)
 	assert_int_equal(ktrace_console_show(&console, "/c99999999999999999999"), KTRACE_ERROR_ARGUMENT);
 }
 
-static const char *refusal(int error)
-{
-	screen.length = 0;
-	screen.text[0] = '\0';
-	ktrace_console_refusal(&console, error);
-	return screen.text;
-}
-
-static void a_refusal_prints_word_reason_and_suggestion(void **state)
-{
-	(void)state;
-	assert_string_equal(refusal(ktrace_console_show(&console, "/a test other.txt")),
-			    "other.txt: no such event; did you mean other.text?\n");
-	assert_string_equal(refusal(ktrace_control("test.number=on,tset.*=off")),
-			    "tset.*=off: no such event; did you mean test.*?\n");
-	assert_string_equal(refusal(ktrace_control("debug.ktr.verbos=1")),
-			    "debug.ktr.verbos=1: no such setting; did you mean debug.ktr.verbose?\n");
-	assert_string_equal(refusal(ktrace_control("test.number=onn")), "test.number=onn: syntax error\n");
-	assert_string_equal(refusal(ktrace_control("debug.ktr.version=3")),
-			    "debug.ktr.version=3: the setting is read-only\n");
-	assert_string_equal(refusal(ktrace_control("debug.ktr.verbose=77")),
-			    "debug.ktr.verbose=77: out of range\n");
-	assert_string_equal(refusal(ktrace_boot_argument("quiet ktrace=wide,test")),
-			    "wide: no such event; did you mean test.wide?\n");
-	assert_string_equal(refusal(ktrace_boot_argument("debug=tests ktrace=wide debug=nothing")),
-			    "tests: no such event; did you mean test?\n");
-	assert_string_equal(refusal(ktrace_boot_argument("debug=ktrace-tests,test")),
-			    "tests: no such event; did you mean test?\n");
-	assert_string_equal(refusal(ktrace_console_show(&console, "/ax test")), "/ax: syntax error\n");
-	assert_string_equal(refusal(ktrace_console_show(&console, " /c4")), "/c4: out of range\n");
-	assert_string_equal(refusal(ktrace_console_settings(&console, "/x debug.")), "/x: syntax error\n");
-	assert_string_equal(refusal(ktrace_setting_set("debug.ktr.verbos=1")),
-			    "debug.ktr.verbos=1: no such setting; did you mean debug.ktr.verbose?\n");
-	assert_string_equal(refusal(ktrace_setting_set("verbose")), "verbose: syntax error\n");
-	assert_string_equal(refusal(KTRACE_OK), "");
-}
-
-static void print_refusal(void *cookie, int error)
-{
-	(void)cookie;
-	ktrace_console_refusal(&console, error);
-}
-
-static void each_refused_boot_argument_is_printed(void **state)
-{
-	(void)state;
-	screen.length = 0;
-	screen.text[0] = '\0';
-	assert_int_equal(
-		ktrace_boot_arguments("debug=tset,none debug=tets x=y ktrace=wide,test.number=onn,test,-no "
-				      "debug.ktr.verbose=77",
-				      print_refusal, NULL),
-		KTRACE_ERROR_NO_EVENT);
-	assert_string_equal(screen.text, "tset: no such event; did you mean other.text, test?\n"
-					 "none: no such event\n"
-					 "tets: no such event; did you mean other.text, test?\n"
-					 "wide: no such event; did you mean test.wide?\n"
-					 "test.number=onn: syntax error\n"
-					 "-no: no such event\n"
-					 "debug.ktr.verbose=77: out of range\n");
-	/* the first error is what ktrace_refused() returns afterwards */
-	assert_string_equal(refusal(KTRACE_ERROR_NO_EVENT),
-			    "tset: no such event; did you mean other.text, test?\n");
-}
-
 static const char *settings(const char *how)
 {
 	screen.length = 0;
@@ -382,8 +317,6 @@ static void settings_are_listed_by_prefix(void **state)
 	screen.keys = "q";
 	assert_int_equal(lines(settings("")), 3);
 	assert_string_equal(screen.keys, "");
-	assert_string_equal(refusal(ktrace_console_settings(&console, "debug.ktr.verion")),
-			    "debug.ktr.verion: no such setting; did you mean debug.ktr.version?\n");
 	assert_int_equal(ktrace_console_settings(&console, "/x"), KTRACE_ERROR_SYNTAX);
 }
 
@@ -602,8 +535,6 @@ int main(void)
 		TEST(callers_are_shown_if_recorded),
 		TEST(filters_select_cpus_and_events),
 		TEST(syntax_errors_are_rejected),
-		TEST(each_refused_boot_argument_is_printed),
-		TEST(a_refusal_prints_word_reason_and_suggestion),
 		TEST(settings_are_listed_by_prefix),
 		TEST(the_pager_waits_at_each_page),
 		TEST(without_keys_there_is_no_pager),
