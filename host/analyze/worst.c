@@ -198,6 +198,7 @@ static void follow(struct explaining *e, const struct part *part, uint32_t node,
 static void explain_running(struct explaining *e, const struct part *part, uint32_t cpu)
 {
 	const struct history_spans *interrupts = &e->history->interrupts;
+	struct worst_node interrupt = { .reason = WORST_INTERRUPT };
 	uint64_t at = part->from;
 
 	for (uint32_t n = history_find_span(interrupts, cpu, at);
@@ -209,8 +210,9 @@ static void explain_running(struct explaining *e, const struct part *part, uint3
 
 		add(e, &(struct part){ part->thread, part->parent, at, from },
 		    (struct worst_node){ .reason = WORST_RUNNING });
-		add(e, &(struct part){ part->thread, part->parent, from, to },
-		    (struct worst_node){ .reason = WORST_INTERRUPT, .object = span->key });
+		memcpy(interrupt.name, span->name, sizeof(interrupt.name));
+		interrupt.object = span->key;
+		add(e, &(struct part){ part->thread, part->parent, from, to }, interrupt);
 		at = to;
 	}
 	add(e, &(struct part){ part->thread, part->parent, at, part->to },

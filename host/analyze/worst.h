@@ -46,7 +46,7 @@ struct worst_node {
 	uint64_t object;
 	uint64_t ticks;
 	uint32_t parent;       /* index of the parent; WORST_NODES: none */
-	char name[WORST_NAME]; /* name of the lock, or "": any bytes */
+	char name[WORST_NAME]; /* name of the lock or interrupt, or "": any bytes */
 };
 
 struct worst_shares {

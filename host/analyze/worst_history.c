@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/object_names.h"
 #include "analyze/spans.h"
 #include "analyze/wellknown.h"
 #include "base/grow.h"
@@ -28,6 +29,8 @@ struct reading {
 	uint32_t opens;
 	/* bit maps of the events that change states of threads, and of the lock events */
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];
+	struct object_names names;
+	struct object_name name; /* that earlier events gave to the lock or interrupt of the current event */
 	int error;
 };
 
@@ -173,8 +176,12 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 		entry.to = gaps_first(r->gaps, GAPS_ANYWHERE, span->stamp, r->stamp);
 	if (entry.to == UINT64_MAX)
 		entry.to = r->stamp;
-	if (event && wellknown_string(wellknown_of(&r->known, event), event, WELLKNOWN_NAME, &name))
+	if (event && wellknown_string(wellknown_of(&r->known, event), event, WELLKNOWN_NAME, &name) &&
+	    name.length > 0)
 		memcpy(entry.name, name.string, name.length < WORST_NAME - 1 ? name.length : WORST_NAME - 1);
+	else if (event && r->name.bytes)
+		memcpy(entry.name, r->name.bytes,
+		       r->name.length < WORST_NAME - 1 ? r->name.length : WORST_NAME - 1);
 	if (span->kind == WELLKNOWN_IRQ_ENTER && owner.cpu) {
 		entry.owner = owner.number;
 		entry.key = span->has_key ? span->key : 0;
@@ -208,6 +215,7 @@ static void take(struct reading *r, const struct ktread_event *event, uint64_t t
 		r->last[event->cpu] = event->stamp;
 	}
 	r->stamp = event->stamp;
+	r->name = object_names_event(&r->names, event, known);
 	error = threads_event(r->threads, event, known, time);
 	if (!error && spans_event(r->spans, event, known, time) < 0)
 		error = KTREAD_E_MEMORY;

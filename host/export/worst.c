@@ -99,6 +99,16 @@ static void put_lock(const struct writing *w, const struct worst_node *node)
 	base_output_format(w->out, "(0x%" PRIx64 ")", node->object);
 }
 
+static void put_interrupt(const struct writing *w, const struct worst_node *node)
+{
+	base_output_format(w->out, "%" PRIu64, node->object);
+	if (!*node->name)
+		return;
+	base_output_text(w->out, " (");
+	put_escaped(w, node->name, WORST_NAME);
+	base_output_text(w->out, ")");
+}
+
 static void put_reason(const struct writing *w, const struct worst_node *node)
 {
 	static const char *const texts[] = {
@@ -120,7 +130,7 @@ static void put_reason(const struct writing *w, const struct worst_node *node)
 		put_lock(w, node);
 	base_output_text(w->out, texts[node->reason]);
 	if (node->reason == WORST_INTERRUPT)
-		base_output_format(w->out, "%" PRIu64, node->object);
+		put_interrupt(w, node);
 	if (node->reason == WORST_RUNNABLE && node->has_thread)
 		base_output_text(w->out, ", while that CPU ran ");
 	if (node->has_thread)
@@ -262,8 +272,10 @@ static void put_shares_json(const struct writing *w, uint32_t parent)
 			base_json_put_format(w->out, "lock", "\"0x%" PRIx64 "\"", node->object);
 			base_json_put(w->out, "name", node->name);
 		}
-		if (node->reason == WORST_INTERRUPT)
+		if (node->reason == WORST_INTERRUPT) {
 			base_json_put_number(w->out, "number", node->object);
+			base_json_put(w->out, "name", node->name);
+		}
 		if (node->reason == WORST_LOCK || node->reason == WORST_SLEEP)
 			put_shares_json(w, n);
 		base_output_text(w->out, "}");

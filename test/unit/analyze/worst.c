@@ -128,12 +128,12 @@ static void a_wait_for_a_lock_is_divided_by_its_holder(void **state)
 	(void)state;
 	script_event(SWITCH, 100, 0, 0, V(0), V(7), V(0));
 	script_event(SWITCH, 110, 1, 0, V(0), V(8), V(0));
-	script_event(ACQUIRE, 200, 1, 8, V(0xa0), "inode");
-	script_event(CONTEND, 1000, 0, 7, V(0xa0), "inode");
-	script_event(SWITCH, 1300, 1, 8, V(8), V(9), V(0)); /* the thread was preempted */
+	script_event(ACQUIRE, 200, 1, 8, V(0xa0), "");
+	script_event(CONTEND, 1000, 0, 7, V(0xa0), "inode"); /* only this event has the name */
+	script_event(SWITCH, 1300, 1, 8, V(8), V(9), V(0));  /* the thread was preempted */
 	script_event(SWITCH, 1800, 1, 9, V(9), V(8), V(0));
 	script_event(RELEASE, 1900, 1, 8, V(0xa0));
-	script_event(ACQUIRE, 1950, 0, 7, V(0xa0), "inode");
+	script_event(ACQUIRE, 1950, 0, 7, V(0xa0), "");
 	/* shows that states have a meaning in this trace */
 	script_event(SWITCH, 2000, 1, 8, V(8), V(9), V(1));
 	explain(LATENCIES_LOCK_WAIT, &shares);
