@@ -106,7 +106,7 @@ function keepLane(join, lane, from) {
 	for (const row of lane.rows)
 		if (row && !used.has(row))
 			row.chunks = row.chunks.map((chunk) => pick(chunk, (i) => chunk.end[i] > cut));
-	trace.begin = Math.min(trace.begin, floor);
+	trace.keepLane(lane);
 }
 
 // Locks have no fixed rows: returns the row of newer data with the same lock, or a row that is free.

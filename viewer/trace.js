@@ -87,6 +87,13 @@ class Trace {
 		return lane;
 	}
 
+	// Makes lane() find a lane that the blocks do not describe any more.
+	keepLane(lane) {
+		const base = ("ctnf"[lane.kind] ?? "o") + lane.number;
+		if (!this.latest.has(base))
+			this.latest.set(base, lane);
+	}
+
 	laneAt(index) {
 		const lane = this.table[index];
 		if (!lane)

@@ -7,10 +7,11 @@ const { Block } = require("./encode.js");
 module.exports = function (test, kt) {
 	// What the page of a running guest has: `spans` of a thread, and its events, one every 20 ns, in `slots` of a ring.
 	// `gap` is the end of what was overwritten, and the number of its slots.
-	function readGuest(trace, { from, slots, gap, spans }) {
+	function readGuest(trace, { from, slots, gap, spans, thread }) {
 		const names = ["", "sleeping" + from, "text" + from];	// the numbers of strings differ
 		const list = slots.map((slot) => ({ time: slot * 20, type: 1, lane: 2, slot, present: 1, values: [2] }));
-		const bytes = new Block().strings(names).lanes([{ kind: 0, number: 0 }, { kind: 1, number: 5, name: 2 }])
+		const bytes = new Block().strings(names)
+			.lanes([{ kind: 0, number: 0 }, { kind: 1, number: thread ?? 5, name: 2 }])
 			.spans(1, 0, spans.map(([begin, end, kind, flags]) => ({ begin, duration: end - begin, kind, flags })))
 			.gaps(gap ? [{ cpu: 1, begin: 0, duration: gap[0], lost: gap[1] }] : []).events(1, 1, list).plain();
 		const old = trace.events.count ? kt.keptTake(trace) : null;
@@ -54,6 +55,13 @@ module.exports = function (test, kt) {
 		readGuest(trace, { from: "c", slots: [21, 22], gap: [420, 21], spans: [[400, 440, 1, 3]] });
 		assert.deepStrictEqual(trace.gaps.map(({ begin, end }) => [begin, end]), [[100, 400]]);
 		assert.deepStrictEqual(states(trace), [[0, 40, 1, 0], [40, 100, 3, 2], [400, 440, 1, 2]]);
+	});
+
+	test("a thread of which newer data has nothing stays", () => {
+		const trace = guest();
+		readGuest(trace, { from: "b", slots: [4, 5, 6], gap: [80, 4], spans: [[80, 120, 1, 2]], thread: 6 });
+		assert.deepStrictEqual(states(trace), [[0, 40, 1, 0], [40, 120, 3, 2]]);
+		assert.strictEqual(trace.lane(1, 6).strip(0, 0).count, 1);
 	});
 
 	test("a guest that has started again is shown alone", () => {
