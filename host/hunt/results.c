@@ -51,7 +51,7 @@ void hunt_copy_text(char *to, size_t size, const json_t *json, const char *name)
 		*base_escape_utf8(to, json_string_value(text), json_string_length(text), size - 1) = '\0';
 }
 
-static bool unpack(const json_t *json, struct hunt_run *run)
+static bool unpack(const struct hunt *hunt, const json_t *json, struct hunt_run *run)
 {
 	if (!json_is_integer(json_object_get(json, "seed")))
 		return false;
@@ -66,8 +66,10 @@ static bool unpack(const json_t *json, struct hunt_run *run)
 	hunt_copy_text(run->text, sizeof(run->text), json, "text");
 	hunt_copy_text(run->verdict, sizeof(run->verdict), json, "verdict");
 	hunt_copy_text(run->what, sizeof(run->what), json, "what");
-	hunt_copy_text(run->rule, sizeof(run->rule), json, "rule");
-	hunt_copy_text(run->violation, sizeof(run->violation), json, "violation");
+	if (hunt->options->rules) {
+		hunt_copy_text(run->rule, sizeof(run->rule), json, "rule");
+		hunt_copy_text(run->violation, sizeof(run->violation), json, "violation");
+	}
 	return true;
 }
 
@@ -105,7 +107,7 @@ static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take
 		if (*end == 0 && !json_equal(line, wanted))
 			error = fail(hunt, path,
 				     "results of another command line; choose another folder with --out");
-		else if (*end > 0 && unpack(line, &run))
+		else if (*end > 0 && unpack(hunt, line, &run))
 			take(hunt, &run);
 		json_decref(line);
 		*end += length;

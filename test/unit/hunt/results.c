@@ -17,10 +17,12 @@
 #define COMMAND ((char *[]){ "qemu-system-x86_64", "-kernel", "k", NULL })
 
 static char folder[sizeof("/tmp/ktrace-unit-XXXXXX")], path[64];
+static const char *rules; /* option --check of the hunts that are opened; NULL: none */
 
 static int folder_begin(void **state)
 {
 	(void)state;
+	rules = NULL;
 	strcpy(folder, "/tmp/ktrace-unit-XXXXXX");
 	if (!mkdtemp(folder))
 		return -1;
@@ -57,8 +59,10 @@ static void take(struct hunt *hunt, const struct hunt_run *run)
 
 static int open_results(struct opened *opened, char **command, bool resume)
 {
-	*opened = (struct opened){ .run = { .command = command },
-				   .options = { .folder = folder, .resume = resume, .replace = !resume } };
+	*opened = (struct opened){
+		.run = { .command = command },
+		.options = { .folder = folder, .rules = rules, .resume = resume, .replace = !resume }
+	};
 	opened->options.run = &opened->run;
 	opened->hunt.options = &opened->options;
 	takings = 0;
@@ -133,6 +137,7 @@ static void result_is_read_as_it_was_written(void **state)
 	struct opened opened;
 
 	(void)state;
+	rules = "";
 	assert_int_equal(open_results(&opened, COMMAND, false), 0);
 	assert_int_equal(hunt_results_add(opened.file, &run), 0);
 	assert_int_equal(fclose(opened.file), 0);
@@ -307,6 +312,7 @@ static void texts_are_cut_and_escaped(void **state)
 	FILE *file;
 
 	(void)state;
+	rules = "";
 	for (unsigned n = 0; n < 400; n++)
 		strcat(text, "\u20ac");
 	begin_hunt();
@@ -370,6 +376,18 @@ static void lines_that_are_no_results_are_skipped(void **state)
 	assert_string_equal(taken[3].text, "");
 }
 
+/* A rule without --check is not in a file that ktrace wrote. */
+static void rule_of_a_hunt_without_rules_is_ignored(void **state)
+{
+	(void)state;
+	begin_hunt();
+	append_text("{\"seed\":3,\"status\":10,\"text\":\"panic\",\"rule\":\"r\",\"violation\":\"v\"}\n");
+	assert_int_equal(fclose(resume(4)), 0);
+	assert_string_equal(taken[3].text, "panic");
+	assert_string_equal(taken[3].rule, "");
+	assert_string_equal(taken[3].violation, "");
+}
+
 static void folder_that_cannot_be_created_is_named(void **state)
 {
 	struct opened opened = { .options = { .folder = "/tmp/ktrace-unit-absent/folder" } };
@@ -398,6 +416,7 @@ int main(void)
 		TEST(file_whose_first_line_is_cut_begins_anew),
 		TEST(results_of_another_hunt_are_refused),
 		TEST(file_of_another_program_is_refused),
+		TEST(rule_of_a_hunt_without_rules_is_ignored),
 		TEST(lines_that_are_no_results_are_skipped),
 		TEST(folder_that_cannot_be_created_is_named),
 		TEST(results_are_replaced_only_on_request),
