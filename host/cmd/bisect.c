@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/around.h"
 #include "base/temporary.h"
 #include "capture/error.h"
 #include "capture/plan.h"
@@ -71,23 +72,27 @@ static void print_step(void *context, uint64_t time, uint64_t failed, uint64_t r
 }
 
 /*
- * Prints the command that shows the events between two virtual times. A timeline counts times from its first
- * event.
+ * Prints commands that show what happened between two virtual times. They are often closer to each other than
+ * events are, so the commands name the events next to them.
  */
 static void print_window(const char *path, double before, double from)
 {
 	const struct ktread_options raw = { .size = sizeof(raw), .raw_clock = 1 };
 	struct ktread *trace = NULL;
-	double first;
+	struct around around = { 0 };
 
 	printf("  these are virtual times, from the start of the machine\n");
-	if (ktread_open(&trace, path, &raw) == 0 && ktread_info(trace)->frequency) {
-		first = (double)ktread_first_stamp(trace) / (double)ktread_info(trace)->frequency;
-		if (from > first)
-			printf("  to see the events there: ktrace show --since %.9f --until %.9f %s\n",
-			       before > first ? before - first : 0, from - first, path);
-	}
+	if (ktread_open(&trace, path, &raw) == 0 && ktread_info(trace)->frequency)
+		around_find(&around, trace, before, from);
 	ktread_close(trace);
+	if (!around.before.known)
+		return;
+	printf("  to see the events around it: ktrace show --id %" PRIu32 ".%" PRIu64 " --around 8 %s\n",
+	       around.before.ring, around.before.slot, path);
+	if (around.after.known)
+		printf("  to see the functions there: ktrace retrace --functions --since-event %" PRIu32
+		       ".%" PRIu64 " --until-event %" PRIu32 ".%" PRIu64 " %s\n",
+		       around.before.ring, around.before.slot, around.after.ring, around.after.slot, path);
 }
 
 static int print_result(const struct command_bisect *command, const struct bisect *bisect)

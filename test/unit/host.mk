@@ -7,6 +7,7 @@ UNIT_ROOMS := analyze base calls capture cmd diff doctor export filter findings 
 
 UNIT_WITH_analyze_align := ktread_support ktread_writer ktread_sample sched_writer
 UNIT_WITH_analyze_compare := ktread_support ktread_writer ktread_sample
+UNIT_WITH_analyze_around := script
 UNIT_WITH_analyze_displacement := elf_file
 UNIT_WITH_analyze_files := script
 UNIT_WITH_analyze_object_names := script

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The events next to a window of time, in which there may be no event. */
+#ifndef ANALYZE_AROUND_H
+#define ANALYZE_AROUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+struct around_event {
+	bool known;
+	uint32_t ring;
+	uint64_t slot; /* index of its first slot in the ring */
+};
+
+struct around {
+	struct around_event before, after; /* the last event before the window, and the first one after it */
+};
+
+/*
+ * Finds the events around two stamps of the trace's clock, in seconds. Reads the trace from its current
+ * position. Requires: the clock has a frequency.
+ */
+void around_find(struct around *around, struct ktread *trace, double from, double to);
+
+#endif
