@@ -62,7 +62,8 @@ struct trace_args {
 	const char *name; /* text that begins each message */
 	struct options line;
 	const char *path;
-	const char *with;	      /* process trace or hardware trace to merge; NULL: nothing to merge */
+	const char *shown; /* name of the trace in messages, if `path` is a temporary file; otherwise NULL */
+	const char *with;  /* process trace or hardware trace to merge; NULL: nothing to merge */
 	struct options_list with_elf; /* code and names for hardware trace: FILE or FILE@BASE */
 	/* folder that contains the files named in the hardware trace; NULL: use the paths as recorded */
 	const char *with_root;

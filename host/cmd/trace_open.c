@@ -21,6 +21,12 @@
 #include "cmd/progress.h"
 #include "cmd/trace_args.h"
 
+/* Returns the name of the trace for messages. */
+static const char *shown(const struct trace_args *args)
+{
+	return args->shown ? args->shown : args->path;
+}
+
 static int mark_events(const struct ktread *trace, const char *pattern, uint8_t *map)
 {
 	uint64_t number;
@@ -204,7 +210,7 @@ static int align(const struct trace_args *args, struct ktread *trace)
 		command_message(
 			args->name,
 			"%s: --align does not support version 1 or more than %u CPUs: times are as recorded",
-			args->path, ALIGN_CPUS_MAX);
+			shown(args), ALIGN_CPUS_MAX);
 		return 0;
 	}
 	if (status < 0) {
@@ -215,16 +221,16 @@ static int align(const struct trace_args *args, struct ktread *trace)
 			"%s: --align: %" PRIu64
 			" effects on other CPUs; before their cause as recorded: %" PRIu64
 			", after the correction: %" PRIu64,
-			args->path, report.pairs, report.before, report.kept ? report.before : report.after);
+			shown(args), report.pairs, report.before, report.kept ? report.before : report.after);
 	if (report.kept)
 		command_message(args->name,
 				"%s: --align: found no offsets that bring more effects into order; "
 				"clocks are unchanged",
-				args->path);
+				shown(args));
 	else if (report.given_up)
 		command_message(args->name,
 				"%s: --align: ignored %" PRIu64 " contradictory pairs of cause and effect",
-				args->path, report.given_up);
+				shown(args), report.given_up);
 	return 0;
 }
 
@@ -331,7 +337,7 @@ static void print_order(const struct trace_args *args, const struct ktread *trac
 	char order[ORDER_TEXT];
 
 	if (!args->reports_order && !is_one_cpu(args) && order_say(trace, order) > 0)
-		command_message(args->name, "%s: %s", args->path, order);
+		command_message(args->name, "%s: %s", shown(args), order);
 }
 
 /* Opens the trace, without filters. Returns 0, EXIT_USAGE or EXIT_BAD_INPUT. */
@@ -375,12 +381,12 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 		command_message(args->name,
 				"%s: the clock frequency is unknown, so times cannot be shown in seconds "
 				"(--frequency HZ)",
-				args->path);
+				shown(args));
 	if (ktread_is_coarse(ktread_info(*trace)))
 		command_message(args->name,
 				"%s: coarse clock, %" PRIu64
 				" ticks per second: events within a tick are in order only within a CPU",
-				args->path, ktread_info(*trace)->frequency);
+				shown(args), ktread_info(*trace)->frequency);
 	status = args->align ? align(args, *trace) : 0;
 	if (!status)
 		status = set_filter(args, *trace);

@@ -356,6 +356,7 @@ static int explain_machine(struct why *why)
 	if (report.warning[0])
 		command_message(why->args.name, "%s", report.warning);
 	why->args.path = path;
+	why->args.shown = "the machine";
 	return explain_trace(why);
 }
 
