@@ -59,6 +59,10 @@ DEMO_CLOCK_SKEW ?=
 DEMO_SKEW_WORDS := $(subst $(DEMO_COMMA), ,$(DEMO_CLOCK_SKEW))
 DEMO_SKEW_FLAGS := $(if $(DEMO_SKEW_WORDS),-Idemo/skew -DSKEW_US=$(word 1,$(DEMO_SKEW_WORDS)) \
 	-DSKEW_PPM=$(word 2,$(DEMO_SKEW_WORDS)))
+# A folder with an ordinary build of the kernel. A build with DEMO_CLOCK_SKEW takes the objects of sources that
+# do not read the clock for ktrace from there. Such a source includes none of these headers.
+DEMO_SAME_OUT ?=
+DEMO_CLOCK_HEADERS := include/ktrace/record.h|kernel/(base|core|hwt|proc)/
 
 # For each architecture: compiler and flags.
 DEMO_CC_x86_64 ?= gcc
@@ -88,7 +92,10 @@ DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
 DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(KTRACE_SOURCES) $$(KTRACE_PROC_SOURCES) $$(KTRACE_HWT_SOURCES) \
 	$$(KTRACE_HWT_SOURCES_$(1)) $$(KTRACE_SOURCES_$(1)) $$(KTRACE_ASM_$(1)) \
 	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
-DEMO_OBJS_$(1) := $$(addprefix $(DEMO_OUT)/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
+DEMO_SAME_$(1) := $(if $(DEMO_SAME_OUT),$$(patsubst $(DEMO_SAME_OUT)/$(1)/%.d,%,$$(shell grep -rLE --include='*.d' \
+	'$(DEMO_CLOCK_HEADERS)' $(DEMO_SAME_OUT)/$(1)/demo $(DEMO_SAME_OUT)/$(1)/kernel)))
+DEMO_OBJS_$(1) := $$(foreach source,$$(DEMO_ALL_SRCS_$(1)), \
+	$$(if $$(filter $$(source),$$(DEMO_SAME_$(1))),$$(DEMO_SAME_OUT),$(DEMO_OUT))/$(1)/$$(source).o)
 DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_OPTIMISE) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) $$(DEMO_SKEW_FLAGS) -Idemo/abi -Idemo/kern \
 	-I$(DEMO_USER_OUT)/$(1) $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
 

@@ -69,7 +69,8 @@ moved() {
 
 for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: a kernel with differing clocks builds" \
-		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OPTIMISE=-O1 DEMO_OUT=$skewed DEMO_USER_OUT=build/demo
+		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OPTIMISE=-O1 DEMO_OUT=$skewed \
+		DEMO_USER_OUT=build/demo DEMO_SAME_OUT=build/demo
 
 	boot_beside_loops "$arch" ktrace=debug.ktr.resynchronize=1
 	equal "$arch: the kernel with differing clocks boots and ends" 0 "$status"
