@@ -9,16 +9,16 @@
 #	retrace	CPU time of `ktrace retrace --who-wrote` / of the run that it repeats: at most 3
 #	hunt	runs per second of a hunt with 2 jobs / with 1 job: at least 0.8 x 2 on 2 CPUs and more
 set -u
-rounds=${1:-5} hunted=14 short=
+rounds=${1:-5} hunted=14 cpus=4 short=
 work="debug=boot,sched,syscall,process,vfs,net,signal,mm,irq slots=65536 run=pipeline,echo,resolver"
 if [ -n "${BENCH_SHORT-}" ]; then # see short.h
-	rounds=1 hunted=2 work="debug=boot,sched run=ls" short=yes
+	rounds=1 hunted=2 cpus=2 work="debug=boot,sched run=ls" short=yes
 fi
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-bench.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 ktrace=build/bin/ktrace
-demo=$(sh scripts/qemu.sh x86_64 4)
+demo=$(sh scripts/qemu.sh x86_64 "$cpus")
 status=0
 
 fails() {
