@@ -63,6 +63,17 @@ static enum place place_at(struct ktread_proc *trace, size_t at)
 	return ktread_proc_ktrx_is_record(bytes) ? RECORD : NOTHING;
 }
 
+/* Does the same as place_at(), but faster if a record begins there, which is the usual case. */
+static inline enum place place_after(struct ktread_proc *trace, size_t at)
+{
+	const uint8_t *bytes = ktread_proc_bytes(&trace->input) + at;
+
+	if (ktread_proc_at_hand(&trace->input) >= at + sizeof(struct ktrx_proc_head) &&
+	    !ktread_proc_ktrx_is_magic(bytes) && ktread_proc_ktrx_is_record(bytes))
+		return RECORD;
+	return place_at(trace, at);
+}
+
 /* Returns the payload size in the record's head at `at`. */
 static uint32_t payload_at(const struct ktread_proc *trace, size_t at)
 {
@@ -225,7 +236,7 @@ static void name_record(struct ktread_proc *trace)
  * Fills in trace->record from the record at the input's current position. `payload` is the number of bytes of
  * its payload that are there.
  */
-static void present(struct ktread_proc *trace, uint32_t payload)
+static inline __attribute__((always_inline)) void present(struct ktread_proc *trace, uint32_t payload)
 {
 	struct ktread_proc_record *record = &trace->record;
 	const uint8_t *bytes = ktread_proc_bytes(&trace->input);
@@ -296,7 +307,7 @@ static bool find_within(struct ktread_proc *trace, size_t size, size_t step, siz
  * Called if the end of the input cuts a record short. If the caller wants incomplete records, returns 1 with
  * the part that is there; the next call then returns the error. Otherwise returns the error at once.
  */
-static int take_torn(struct ktread_proc *trace, size_t size)
+static __attribute__((noinline)) int take_torn(struct ktread_proc *trace, size_t size)
 {
 	const size_t there = ktread_proc_at_hand(&trace->input);
 	const size_t payload = there > trace->record_head ? there - trace->record_head : 0;
@@ -316,7 +327,7 @@ static int take_torn(struct ktread_proc *trace, size_t size)
 static int take_record(struct ktread_proc *trace)
 {
 	const size_t size = size_at(trace, 0, RECORD);
-	const enum place next = place_at(trace, size);
+	const enum place next = place_after(trace, size);
 	size_t found;
 
 	if (next == BEYOND && ktread_proc_may_grow(&trace->input))

@@ -66,7 +66,7 @@ struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_process
  */
 
 /* maximum number of bytes that one read() asks for */
-#define KTREAD_PROC_CHUNK (UINT32_C(64) << 10)
+#define KTREAD_PROC_CHUNK (UINT32_C(256) << 10)
 /*
  * Maximum number of bytes that ktread_proc_want() may ask for: two records of the largest size with their
  * heads. So many are needed if one record seems to begin inside the payload of another.
