@@ -196,6 +196,7 @@ static int open_stream(struct ktread *trace)
 		return status;
 	status = inside == KTRX_STREAM_BARE ? open_bare(trace) : open_dump(trace);
 	trace->info.form = KTREAD_FORM_STREAM;
+	ktread_stream_expect(trace->memory, trace->cursors);
 	if (status == KTREAD_E_FORMAT)
 		return ktread_fail(status,
 				   "%s: the stream lacks the header of its dump, so nothing can be read",

@@ -25,6 +25,8 @@
 #define SEARCH_CHUNK 4096u
 #define MAGIC_SIZE   (sizeof(KTREAD_ZSTD_MAGIC) - 1)
 #define NOT_CACHED   UINT32_MAX
+/* number of decoded blocks that are cached in addition to one block of each ring */
+#define SPARE 2u
 
 /* A block of the stream, and the position in the dump of the bytes that it contains. */
 struct place {
@@ -37,7 +39,8 @@ struct place {
 
 struct cached {
 	uint32_t place;
-	uint64_t used; /* value of stream->clock when the block was last used */
+	/* value of stream->clock when the block was last used; 0: it was read up to its end */
+	uint64_t used;
 	unsigned char *bytes;
 };
 
@@ -51,7 +54,9 @@ struct stream {
 	struct ktread_stream_index index; /* no spans: the stream has no index, or the index is not used */
 	uint64_t ending; /* number of blocks, as the END block states; UINT64_MAX: there is no END block */
 	struct cached *cached;
-	uint32_t cached_count, cached_limit, longest;
+	/* number of elements of `cached` that are in use, that may be in use now, and that there are */
+	uint32_t cached_count, cached_limit, cached_room;
+	uint32_t longest;
 	uint64_t clock;
 	ZSTD_DCtx *reader;
 	struct ktread_columns *columns;
@@ -335,7 +340,8 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
 
 /*
  * Returns a buffer for the bytes of a decoded block. If there are enough buffers already, takes the buffer of
- * the block that was used least recently. Returns NULL if out of memory.
+ * a block that was read up to its end or, if there is none, of the block that was used least recently.
+ * Returns NULL if out of memory.
  */
 static struct cached *make_room(struct stream *stream)
 {
@@ -422,6 +428,8 @@ static int stream_read(void *context, uint64_t position, void *buffer, size_t by
 		skip = position - place->position;
 		part = place->length - skip < bytes ? place->length - skip : bytes;
 		memcpy(to, cached->bytes + skip, part);
+		if (skip + part == place->length)
+			cached->used = 0;
 		to += part;
 		position += part;
 		bytes -= part;
@@ -437,6 +445,16 @@ static uint64_t stream_next_data(void *context, uint64_t position)
 	if (n == stream->places)
 		return UINT64_MAX;
 	return stream->place[n].position > position ? stream->place[n].position : position;
+}
+
+void ktread_stream_expect(struct ktread_memory *memory, uint32_t rings)
+{
+	struct stream *stream = memory->ops.read == stream_read ? memory->context : NULL;
+
+	if (stream && rings + SPARE < stream->cached_room)
+		stream->cached_limit = rings + SPARE;
+	else if (stream)
+		stream->cached_limit = stream->cached_room;
 }
 
 const struct ktread_stream_index *ktread_stream_index_of(const struct ktread_memory *memory)
@@ -483,11 +501,11 @@ static int read_head(struct stream *stream)
 
 static int make_buffers(struct stream *stream)
 {
-	stream->cached_limit =
-		KTREAD_STREAM_CACHE / (stream->longest ? stream->longest : KTREAD_STREAM_CACHE);
-	if (stream->cached_limit > stream->places)
-		stream->cached_limit = stream->places ? stream->places : 1;
-	stream->cached = calloc(stream->cached_limit, sizeof(*stream->cached));
+	stream->cached_room = KTREAD_STREAM_CACHE / (stream->longest ? stream->longest : KTREAD_STREAM_CACHE);
+	if (stream->cached_room > stream->places)
+		stream->cached_room = stream->places ? stream->places : 1;
+	stream->cached_limit = stream->cached_room < SPARE ? stream->cached_room : SPARE;
+	stream->cached = calloc(stream->cached_room, sizeof(*stream->cached));
 	stream->packed = malloc(SIZE_MAX_OF);
 	stream->content = malloc(KTREAD_COLUMNS_MAX);
 	stream->columns = ktread_columns_create();

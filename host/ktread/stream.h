@@ -45,6 +45,12 @@ bool ktread_stream_find(const struct ktread_memory *memory, uint64_t position, u
 bool ktread_stream_oldest(const struct ktread_memory *memory, uint64_t position, uint64_t bytes,
 			  uint64_t *oldest);
 
+/*
+ * Sets the number of rings that are read at the same time. Before this call, only a few decoded blocks are
+ * cached. Does nothing if the memory is not that of a stream.
+ */
+void ktread_stream_expect(struct ktread_memory *memory, uint32_t rings);
+
 /* The index of a stream. */
 
 struct ktread_stream_index {
