@@ -353,8 +353,7 @@ static int explain_machine(struct why *why)
 		command_message(why->args.name, "%s", capture_message());
 		return EXIT_BAD_INPUT;
 	}
-	if (report.warning[0])
-		command_message(why->args.name, "%s", report.warning);
+	/* report.warning is about the kernel's file: a message reports the same when names are looked up. */
 	why->args.path = path;
 	why->args.shown = "the machine";
 	return explain_trace(why);

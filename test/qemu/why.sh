@@ -31,7 +31,9 @@ report_has 'transfer\.c:[0-9]+'
 report_has '^ +at [a-z_]+\+0x[0-9a-f]+ \(.*:[0-9]+\)$'
 why "gdb's protocol" 10 --gdb "$tmp/gdb" --elf build/demo/x86_64/kernel.elf
 report_has '^deadlock \(certain\)'
-"$ktrace" why --align --qmp "$tmp/qmp" >"$tmp/report" 2>"$tmp/err"
+objcopy --remove-section .note build/demo/x86_64/kernel.elf "$tmp/nameless.elf"
+"$ktrace" why --align --qmp "$tmp/qmp" --elf "$tmp/nameless.elf" >"$tmp/report" 2>"$tmp/err"
+equal "QMP: a file without build id is reported once" 1 "$(grep -c 'has no build id' "$tmp/err")"
 check "QMP: messages name the machine, not a temporary file" grep -q '^ktrace why: the machine: --align: ' "$tmp/err"
 why "JSON" 10 --json --qmp "$tmp/qmp"
 report_has '^\{"schema":"ktrace-why/1","strings":"untrusted","version":1,"verdict":"deadlock",'
