@@ -30,15 +30,16 @@
 
 #define RUNS	  15
 #define TWIN_RUNS 90
+#define BUSY_RUNS TWIN_RUNS
 /*
- * For two threads that time loops at the same time (twins): minimum percentage of runs that must count;
+ * For ratios of loops that are timed directly one after another: minimum percentage of runs that must count;
  * otherwise the ratio is "not measurable".
  */
-#define TWIN_LEAST_PERCENT 66
-#define TRIES		   8 /* maximum number of attempts to time a loop while the core is not shared */
-#define TIGHT_ROUNDS	   400000u
-#define BUSY_ROUNDS	   200000u
-#define RING_SLOTS	   8192u
+#define LEAST_PERCENT 66
+#define TRIES	      8 /* maximum number of attempts to time a loop while the core is not shared */
+#define TIGHT_ROUNDS  400000u
+#define BUSY_ROUNDS   200000u
+#define RING_SLOTS    8192u
 
 /* Upper limits. Most ratios are to a bare read of the counter in the same run. */
 #define BAR_TIGHT_RATIO 1.02
@@ -193,12 +194,12 @@ static double twin_time(const struct twin *twin, void (*loop)(uint64_t n), doubl
 }
 
 /*
- * Moves the runs that count to the front and returns their number. A run counts if the empty loops timed
- * before and after its loops took at most MOMENT_SHARED_RATIO times what they took in the median run of this
- * thread. The reference is not the fastest run: if both twins run on one core, the empty loop is
- * exceptionally fast whenever the other twin waits.
+ * Moves the figures of the runs that count to the front and returns the number of these runs. A run counts if
+ * the empty loops timed before and after its loops took at most MOMENT_SHARED_RATIO times what they took in
+ * the median run of this thread. The reference is not the fastest run: if both twins run on one core, the
+ * empty loop is exceptionally fast whenever the other twin waits. Requires: there are at most TWIN_RUNS runs.
  */
-static int twin_choose(double *floor, double *ktrace, const double *slowest, int runs)
+static int choose(double *first, double *second, const double *slowest, int runs)
 {
 	double sorted[TWIN_RUNS], usual;
 	int kept = 0;
@@ -208,8 +209,8 @@ static int twin_choose(double *floor, double *ktrace, const double *slowest, int
 	for (int run = 0; run < runs; run++) {
 		if (slowest[run] > usual * MOMENT_SHARED_RATIO)
 			continue;
-		floor[kept] = floor[run];
-		ktrace[kept++] = ktrace[run];
+		first[kept] = first[run];
+		second[kept++] = second[run];
 	}
 	return kept;
 }
@@ -228,9 +229,9 @@ static void *twin_main(void *argument)
 		floor[run] = twin_time(twin, floor_tight, &slowest[run]) / counter;
 		ktrace[run] = twin_time(twin, record_tight, &slowest[run]) / counter;
 	}
-	runs = twin_choose(floor, ktrace, slowest, all);
+	runs = choose(floor, ktrace, slowest, all);
 	twin->shared = all - runs;
-	if (runs >= all * TWIN_LEAST_PERCENT / 100) {
+	if (runs >= all * LEAST_PERCENT / 100) {
 		twin->floor = median(floor, runs);
 		twin->ktrace = median(ktrace, runs);
 	}
@@ -262,6 +263,39 @@ static struct twin two_threads(void)
 	return (struct twin){ .floor = worse(twins[0].floor, twins[1].floor),
 			      .ktrace = worse(twins[0].ktrace, twins[1].ktrace),
 			      .shared = twins[0].shared + twins[1].shared };
+}
+
+/* The ratio of what an event and a bare read of the counter add to a busy loop. */
+struct added {
+	double ratio; /* 0 if too few runs count */
+	int shared;   /* number of runs that do not count */
+};
+
+/*
+ * Measures this ratio. A run times the busy loop alone, with the counter, with an event, and alone again,
+ * directly one after another; the loop's own time is subtracted. The runs that count are chosen as for twins.
+ * The result is the median of their ratios. (The quotient of differences between separate medians varies by a
+ * tenth from one call to the next, because each difference is a small part of the loop's time.)
+ */
+static struct added measure_added(void)
+{
+	double ratio[BUSY_RUNS], counters[BUSY_RUNS], slowest[BUSY_RUNS] = { 0 };
+	const int all = bench_times(BUSY_RUNS);
+	int runs;
+
+	for (int run = 0; run < all; run++) {
+		const double before = moment_time_beside(empty_busy, BUSY_ROUNDS, &slowest[run]),
+			     counter = moment_time_beside(counter_busy, BUSY_ROUNDS, &slowest[run]),
+			     event = moment_time_beside(record_busy, BUSY_ROUNDS, &slowest[run]),
+			     after = moment_time_beside(empty_busy, BUSY_ROUNDS, &slowest[run]),
+			     alone = (before + after) / 2;
+
+		counters[run] = counter;
+		ratio[run] = (event - alone) / (counter - alone);
+	}
+	runs = choose(counters, ratio, slowest, all);
+	return (struct added){ .ratio = runs >= all * LEAST_PERCENT / 100 ? median(ratio, runs) : 0,
+			       .shared = all - runs };
 }
 
 static void print_variants(const struct times *times)
@@ -299,8 +333,7 @@ static int bar(const char *name, double value, double most)
 
 static int print_bars(const struct times *times)
 {
-	double counter_busy = times->busy[COUNTER] - times->busy[EMPTY];
-	double ktrace_busy = times->busy[KTRACE_ON] - times->busy[EMPTY];
+	const struct added added = measure_added();
 	const struct twin twin = two_threads();
 	int held = 1;
 
@@ -312,7 +345,9 @@ static int print_bars(const struct times *times)
 		2 * TWIN_RUNS);
 	fprintf(stderr, "%-44s %8.3f\n", "floor, two threads, worse ratio", twin.floor);
 	held &= bar("tight, two threads, worse ratio", twin.ktrace, BAR_TIGHT_RATIO);
-	held &= bar("busy, ratio to bare counter", ktrace_busy / counter_busy, BAR_BUSY_RATIO);
+	fprintf(stderr, "%-44s %8d of %d\n", "runs of the busy loop left out, at most a third", added.shared,
+		bench_times(BUSY_RUNS));
+	held &= bar("busy, ratio to bare counter", added.ratio, BAR_BUSY_RATIO);
 	held &= bar("no clock, ratio to bare add, check, stores",
 		    times->tight[KTRACE_NO_CLOCK] / times->tight[ADD_CHECK], BAR_NO_CLOCK_RATIO);
 	held &= bar("off, ratio to bare load and branch",
