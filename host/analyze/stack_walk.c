@@ -7,6 +7,7 @@
 #define FARTHEST 512u /* largest distance in bytes of the registers that a function has stored */
 /* size in bytes of a frame of the chain: the caller's frame pointer, then the return address */
 #define FRAME	   16u
+#define FRAME_MOST (INT64_C(1) << 20) /* maximum size of a function's part of the stack, in bytes */
 #define UPPER_HALF (UINT64_C(1) << 63)
 /*
  * largest number of times that a walk may continue at a lower address, for example from a handler's stack to
@@ -70,6 +71,11 @@ static void stored(const struct stack_walk *walk, uint64_t *address, uint64_t *s
 							    : (uint64_t)low - (uint64_t)high + 8;
 }
 
+static bool is_small(int64_t offset)
+{
+	return offset >= -FRAME_MOST && offset <= FRAME_MOST;
+}
+
 /* Returns whether the call frame information for the last address can be used with the known registers. */
 static bool is_usable(const struct stack_walk *walk)
 {
@@ -78,6 +84,8 @@ static bool is_usable(const struct stack_walk *walk)
 
 	if (walk->table.is_outermost)
 		return true;
+	if (!is_small(walk->table.cfa) || !is_small(walk->table.back) || !is_small(walk->table.frame))
+		return false;
 	stored(walk, &address, &size);
 	return base && base % 8 == 0 && size <= FARTHEST && address % 8 == 0 &&
 	       address <= UINT64_MAX - PAGE && (walk->table.back_stored || (walk->places == 1 && walk->link));
@@ -87,7 +95,7 @@ static bool is_usable(const struct stack_walk *walk)
 static bool find_table(struct stack_walk *walk)
 {
 	/* a return address may already be in the next function, but the call before it is not */
-	const uint64_t address = walk->place[walk->places - 1] - (walk->places > 1);
+	const uint64_t address = walk->place[walk->places - 1] - (walk->places > 1 && !walk->is_next);
 	const struct symbols_frame *found = walk->find ? walk->find(walk->context, address) : NULL;
 
 	if (found)
@@ -118,7 +126,7 @@ static void prepare(struct stack_walk *walk)
 		finish(walk, STACK_END_DEEP);
 	} else if (!find_table(walk)) {
 		if (walk->places > 1 && !walk->chained)
-			finish(walk, walk->frame ? STACK_END_BROKEN : STACK_END_WHOLE);
+			finish(walk, STACK_END_BROKEN);
 		else
 			check_frame(walk);
 	} else if (walk->table.is_outermost) {
@@ -142,6 +150,21 @@ static bool add_place(struct stack_walk *walk, uint64_t back)
 }
 
 /*
+ * Returns whether the caller's stack pointer is possible. Stacks grow downwards, so it is higher than that of
+ * the function; it is equal if a leaf function stores nothing. Code that calls a handler may change to another
+ * stack before. Then its frame pointer still points to the former stack.
+ */
+static bool is_higher(struct stack_walk *walk, uint64_t cfa)
+{
+	if (walk->stack == 0 || cfa > walk->stack)
+		return true;
+	if (cfa == walk->stack)
+		return walk->places == 1;
+	return walk->places > 1 && walk->table.by_frame && walk->table.frame_stored &&
+	       ++walk->switches <= MOST_SWITCHES;
+}
+
+/*
  * Adds the caller that call frame information describes. `bytes`: what is stored at `address`. A function
  * that has stored nothing needs no bytes.
  */
@@ -152,20 +175,20 @@ static void take_table(struct stack_walk *walk, uint64_t address, const unsigned
 	const uint64_t back =
 		table->back_stored ? word_at(bytes + (cfa + (uint64_t)table->back - address)) : walk->link;
 
+	if (!is_higher(walk, cfa)) {
+		finish(walk, STACK_END_BROKEN);
+		return;
+	}
 	if (walk->places == 1)
 		walk->exact = true;
 	if (!add_place(walk, back))
 		return;
-	/* Stacks grow downwards, so the caller's stack pointer is higher. */
-	if (walk->stack && (cfa < walk->stack || (cfa == walk->stack && walk->places > 2))) {
-		finish(walk, STACK_END_BROKEN);
-		return;
-	}
 	if (table->frame_stored && (walk->frame == cfa || walk->frame == cfa + (uint64_t)table->frame))
 		walk->chained = true;
 	if (table->frame_stored)
 		walk->frame = word_at(bytes + (cfa + (uint64_t)table->frame - address));
 	walk->stack = cfa;
+	walk->is_next = table->is_interrupt;
 	walk->link = 0;
 	prepare(walk);
 }
@@ -204,6 +227,7 @@ static void take_frame(struct stack_walk *walk, uint64_t caller, uint64_t back)
 	}
 	walk->chained = true;
 	walk->stack = stack_after(walk);
+	walk->is_next = false;
 	walk->link = 0;
 	walk->frame = caller;
 	prepare(walk);

@@ -52,13 +52,14 @@ struct stack_walk {
 	 * missing
 	 */
 	bool exact;
-	/* internal state of walk.c */
+	/* internal state of stack_walk.c */
 	stack_find_frame *find;
 	void *context;
 	bool by_table; /* `table` has the frame of the last address; otherwise `frame` has it */
 	struct symbols_frame table;
 	uint64_t frame, link, stack; /* registers of the function at the last address; 0: unknown */
 	uint32_t switches;
+	bool is_next; /* the last address is that of an interrupted instruction; otherwise it follows a call */
 	bool chained; /* a function of this stack has used its frame pointer for the chain of frames */
 	bool high;    /* the kernel is in the upper half of the address space */
 };

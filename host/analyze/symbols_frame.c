@@ -75,11 +75,11 @@ static enum place place_of(Dwarf_Frame *found, unsigned number, int64_t *offset)
 
 static bool read_frame(Dwarf_Frame *found, const struct registers *registers, struct symbols_frame *frame)
 {
-	bool is_signal;
+	bool is_signal = false;
 	const int back = dwarf_frame_info(found, NULL, NULL, &is_signal);
 	enum place place;
 
-	*frame = (struct symbols_frame){ 0 };
+	*frame = (struct symbols_frame){ .is_interrupt = is_signal };
 	if (back != registers->back || !read_cfa(found, registers, frame))
 		return false;
 	place = place_of(found, registers->back, &frame->back);

@@ -165,10 +165,26 @@ void capture_expect_close(struct capture_expect *expect)
 #define READER_PATIENCE \
 	2.0 /* seconds to wait for the reader of our standard output after ktrace has ended the run */
 
+static const char *kernel_file(const struct capture_run *run)
+{
+	return run->options->elf ? run->options->elf : run->guest.line.kernel_path;
+}
+
+/* Returns whether the kernel's file has changed since QEMU loaded it, for example because it was built again. */
+static bool is_kernel_rebuilt(const struct capture_run *run)
+{
+	const struct stat *then = &run->kernel;
+	struct stat now;
+
+	return then->st_nlink == 0 || stat(kernel_file(run), &now) != 0 || now.st_dev != then->st_dev ||
+	       now.st_ino != then->st_ino || now.st_size != then->st_size ||
+	       now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec;
+}
+
 /* Continues the inspection of the CPUs. Returns true when it is done. */
 static bool inspect(struct capture_run *run)
 {
-	run->inspection.elf = run->options->elf ? run->options->elf : run->guest.line.kernel_path;
+	run->inspection.elf = is_kernel_rebuilt(run) ? NULL : kernel_file(run);
 	run->inspection.self = run->view.image ? ktread_image_virtual(run->view.image) : 0;
 	return capture_inspection_step(&run->inspection, &run->machine);
 }
@@ -234,8 +250,11 @@ static int connect_machine(struct capture_run *run)
 
 	if (!error)
 		error = capture_machine_connect(&run->machine, run->guest.backend, run->guest.starts);
-	if (!error)
+	if (!error) {
 		run->connected = capture_now();
+		if (stat(kernel_file(run), &run->kernel) != 0)
+			run->kernel.st_nlink = 0;
+	}
 	if (!error && run->guest.hazards[0])
 		capture_run_say(run, "runs may differ because of %s", run->guest.hazards);
 	return error == CAPTURE_E_ABSENT ? 0 : error;

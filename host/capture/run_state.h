@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "watch.h"
@@ -160,6 +161,7 @@ struct capture_run {
 	bool has_guest;		     /* true if the shim has reported a QEMU; `guest` is the shim's report */
 	struct capture_cycles begin; /* the host's cycle counter at the beginning of the run */
 	double connected;	     /* time at which QEMU connected; 0: it has not */
+	struct stat kernel;	     /* status of the kernel's file at that time; st_nlink is 0: unknown */
 	double started;		     /* time at which the guest first ran; 0: it has not */
 	double ended;		     /* time at which QEMU closed the connection; 0: it has not */
 	double command_ended;	     /* time at which the command's end was noticed; 0: not yet */

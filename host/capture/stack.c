@@ -138,6 +138,17 @@ static bool add_walk(struct capture_stacks *stacks, const char *line, size_t len
 	return true;
 }
 
+/* Opens the kernel's file. Does not use the file if it is certainly that of another kernel. */
+static void open_symbols(struct capture_stacks *stacks, const char *elf, uint64_t self)
+{
+	const struct ktread_info info = { .self = self, .machine = stacks->walk[0].machine };
+
+	if (symbols_open(&stacks->symbols, elf, &info) >= 0 && !symbols_doubtful(stacks->symbols))
+		return;
+	symbols_close(stacks->symbols);
+	stacks->symbols = NULL;
+}
+
 int capture_stacks_open(struct capture_stacks **opened, const char *registers, const char *elf, uint64_t self)
 {
 	struct capture_stacks *stacks = calloc(1, sizeof(*stacks));
@@ -153,8 +164,8 @@ int capture_stacks_open(struct capture_stacks **opened, const char *registers, c
 		capture_stacks_close(stacks);
 		return capture_fail_errno("stacks");
 	}
-	if (elf && *elf)
-		symbols_open(&stacks->symbols, elf, &(struct ktread_info){ .self = self });
+	if (elf && *elf && stacks->walks)
+		open_symbols(stacks, elf, self);
 	for (uint32_t i = 0; i < stacks->walks; i++)
 		walk_again(stacks, &stacks->walk[i]);
 	*opened = stacks;

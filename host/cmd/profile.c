@@ -137,8 +137,8 @@ static void advise(const struct profile_command *command)
 				"%s has no name for most of the code that ran: is it the kernel's ELF file? "
 				"(--kernel FILE)",
 				command->path);
-	else if (profile->kernel && profile->ends[STACK_END_WHOLE] < profile->kernel / 2)
-		command_message(command->name, "most stacks are incomplete: compile the kernel with "
+	else if (profile->alone > profile->kernel / 2)
+		command_message(command->name, "most stacks have no callers: compile the kernel with "
 					       "-g or -fno-omit-frame-pointer");
 }
 

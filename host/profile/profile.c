@@ -60,6 +60,7 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 	profile->kernel++;
 	profile->unnamed += !known;
 	profile->ends[walk->end]++;
+	profile->alone += count == 1;
 	/*
 	 * Unknown addresses at the outer end are not callers: they come from bytes that are not part of the
 	 * stack.

@@ -70,6 +70,7 @@ struct profile {
 	uint64_t rounds;	     /* number of times that all CPUs were sampled */
 	uint64_t kernel, user, idle; /* number of samples of single CPUs, by what the CPU did */
 	uint64_t unnamed;	     /* number of samples of the kernel in which no function has a name */
+	uint64_t alone;		     /* number of samples of the kernel without any caller */
 	/* number of samples of the kernel, indexed by how the walk of the stack ended */
 	uint64_t ends[STACK_ENDS];
 	/* number of times that the guest did not run, so that nothing was sampled */

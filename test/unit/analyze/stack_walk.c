@@ -307,6 +307,65 @@ static void chain_continues_only_if_the_kernel_keeps_frame_pointers(void **state
 	assert_int_equal(walk.end, STACK_END_BROKEN);
 }
 
+/* The entry of an interrupt handler changes from the stack of the thread to a higher one. */
+static void walk_continues_on_the_interrupted_stack(void **state)
+{
+	struct table table = { 3,
+			       { { .cfa = 16, .back_stored = true, .back = -8 },
+				 { .by_frame = true,
+				   .cfa = 16,
+				   .back_stored = true,
+				   .back = -8,
+				   .frame_stored = true,
+				   .frame = -16,
+				   .is_interrupt = true },
+				 { .is_outermost = true } } };
+	const struct stack_registers registers = { .pc = CODE(0),
+						   .sp = BASE + 0x1000,
+						   .frame = BASE + 0x100 };
+	struct stack_walk walk;
+
+	(void)state;
+	put(BASE + 0x1008, CODE(1) + 9);
+	put(BASE + 0x100, 0);
+	put(BASE + 0x108, CODE(2)); /* the first instruction of function 2 was interrupted */
+	walk = walk_by_table(EM_X86_64, &table, &registers);
+	assert_int_equal(walk.places, 3);
+	assert_int_equal(walk.place[2], CODE(2));
+	assert_int_equal(walk.end, STACK_END_WHOLE);
+	/* no more than two such changes are possible */
+	table.frame[2] = table.frame[1];
+	put(BASE + 0x100, BASE + 0x80);
+	put(BASE + 0x80, BASE + 0x40);
+	put(BASE + 0x88, CODE(2));
+	put(BASE + 0x40, BASE + 0x20);
+	put(BASE + 0x48, CODE(2));
+	walk = walk_by_table(EM_X86_64, &table, &registers);
+	assert_int_equal(walk.places, 4);
+	assert_int_equal(walk.end, STACK_END_BROKEN);
+}
+
+/* The frame pointer of the innermost function is below its stack pointer, so it is invalid. */
+static void invalid_frame_has_no_return_address(void **state)
+{
+	struct table table = { 1,
+			       { { .by_frame = true,
+				   .cfa = 16,
+				   .back_stored = true,
+				   .back = -8,
+				   .frame_stored = true,
+				   .frame = -16 } } };
+	const struct stack_registers registers = { .pc = CODE(0), .sp = BASE + 0x200, .frame = BASE + 0x100 };
+	struct stack_walk walk;
+
+	(void)state;
+	put(BASE + 0x108, CODE(3));
+	walk = walk_by_table(EM_X86_64, &table, &registers);
+	assert_int_equal(walk.places, 1);
+	assert_false(walk.exact);
+	assert_int_equal(walk.end, STACK_END_BROKEN);
+}
+
 static void impossible_call_frame_information_ends_the_walk(void **state)
 {
 	static const struct symbols_frame bad[] = {
@@ -315,6 +374,17 @@ static void impossible_call_frame_information_ends_the_walk(void **state)
 		{ .cfa = 4, .back_stored = true, .back = 0 },	 /* not aligned */
 		{ .cfa = INT64_MIN, .back_stored = true, .back = INT64_MIN }, /* overflows */
 		{ .cfa = 16, .back_stored = true, .back = -8, .frame_stored = true, .frame = INT64_MIN },
+		/* the distance of the two is too large for 64 bits */
+		{ .cfa = 16,
+		  .back_stored = true,
+		  .back = INT64_MAX - 7,
+		  .frame_stored = true,
+		  .frame = INT64_MIN },
+		{ .cfa = 16,
+		  .back_stored = true,
+		  .back = INT64_MAX,
+		  .frame_stored = true,
+		  .frame = INT64_MIN },
 	};
 	const struct stack_registers registers = { .pc = CODE(0), .sp = BASE + 0x100, .frame = 0 };
 
@@ -342,6 +412,8 @@ int main(void)
 		cmocka_unit_test_setup(callers_are_found_without_frame_pointers, forget),
 		cmocka_unit_test_setup(caller_of_leaf_is_in_link_register, forget),
 		cmocka_unit_test_setup(chain_continues_only_if_the_kernel_keeps_frame_pointers, forget),
+		cmocka_unit_test_setup(walk_continues_on_the_interrupted_stack, forget),
+		cmocka_unit_test_setup(invalid_frame_has_no_return_address, forget),
 		cmocka_unit_test_setup(impossible_call_frame_information_ends_the_walk, forget),
 	};
 
