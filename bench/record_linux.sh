@@ -9,9 +9,9 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 export XDG_RUNTIME_DIR="$tmp"
 status=0
-times=11 short=
+times=11 calls=10000 children=200 pipes=30 short=
 cpu=$(taskset -cp $$ | sed 's/.*[^0-9]//') && taskset -cp "$cpu" $$ >"$tmp/affinity" || exit 1
-[ -z "${BENCH_SHORT-}" ] || times=1 short=yes # see short.h
+[ -z "${BENCH_SHORT-}" ] || times=1 calls=100 children=5 pipes=2 short=yes # see short.h
 
 # cpu_ms COMMAND…: sets $spent to the command's CPU time in milliseconds.
 cpu_ms() {
@@ -43,9 +43,9 @@ measure() {
 	rm -f "$tmp/record" "$tmp/other" "$tmp/bare"
 }
 
-measure calls dd if=/dev/zero of=/dev/null bs=1 count=10000
+measure calls dd if=/dev/zero of=/dev/null bs=1 count=$calls
 measure paths find /usr/share/doc -name nothing
 measure threads build/test/record/threads
-measure children sh -c 'for n in $(seq 200); do /bin/true; done'
-measure tree sh -c 'for n in $(seq 30); do (ls /usr | cat | wc -l); done'
+measure children sh -c "for n in \$(seq $children); do /bin/true; done"
+measure tree sh -c "for n in \$(seq $pipes); do (ls /usr | cat | wc -l); done"
 exit $status

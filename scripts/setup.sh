@@ -47,10 +47,12 @@ if ! command -v dpkg-query >/dev/null; then
 	exit 0
 fi
 
+# One query for all packages takes a twentieth of the time of a query for each.
+installed=$(dpkg-query -W -f ' ${Package}:${Status}:\n' $wanted 2>/dev/null || true)
 missing=
 for package in $wanted; do
-	case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
-	"install ok installed") ;;
+	case $installed in
+	*" $package:install ok installed:"*) ;;
 	*) missing="$missing $package" ;;
 	esac
 done

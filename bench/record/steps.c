@@ -40,9 +40,9 @@ static long steps_of(void (*loop)(uint64_t n), uint64_t rounds)
 
 double steps_per_round(void (*loop)(uint64_t n))
 {
-	const uint64_t more = bench_short() ? 1 : MANY - FEW;
-	long few = steps_of(loop, FEW);
-	long many = steps_of(loop, FEW + more);
+	const uint64_t first = bench_short() ? 1 : FEW, more = bench_short() ? 1 : MANY - FEW;
+	long few = steps_of(loop, first);
+	long many = steps_of(loop, first + more);
 
 	return few < 0 || many < 0 ? -1 : (double)(many - few) / (double)more;
 }
