@@ -151,8 +151,8 @@ static bool add_place(struct stack_walk *walk, uint64_t back)
 
 /*
  * Returns whether the caller's stack pointer is possible. Stacks grow downwards, so it is higher than that of
- * the function; it is equal if a leaf function stores nothing. Code that calls a handler may change to another
- * stack before. Then its frame pointer still points to the former stack.
+ * the function; it is equal if a leaf function stores nothing. Code that calls a handler may change to
+ * another stack before. Then its frame pointer still points to the former stack.
  */
 static bool is_higher(struct stack_walk *walk, uint64_t cfa)
 {
