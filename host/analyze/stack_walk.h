@@ -59,7 +59,7 @@ struct stack_walk {
 	struct symbols_frame table;
 	uint64_t frame, link, stack; /* registers of the function at the last address; 0: unknown */
 	uint32_t switches;
-	bool is_next; /* the last address is that of an interrupted instruction; otherwise it follows a call */
+	bool is_next; /* the last address is that of an interrupted instruction, and does not follow a call */
 	bool chained; /* a function of this stack has used its frame pointer for the chain of frames */
 	bool high;    /* the kernel is in the upper half of the address space */
 };

@@ -106,7 +106,7 @@ int symbols_doubtful(const struct symbols *symbols);
 struct symbols_frame {
 	bool by_frame; /* the CFA is the frame pointer plus `cfa`; otherwise the stack pointer plus `cfa` */
 	bool is_outermost; /* the function has no caller */
-	/* it was not called: an interrupt or an exception came at the return address, before that instruction */
+	/* the instruction at the return address was interrupted by an interrupt or exception: no call */
 	bool is_interrupt;
 	bool back_stored;  /* the return address is at CFA + `back`; otherwise it is in the link register */
 	bool frame_stored; /* the frame pointer is at CFA + `frame`; otherwise it has not changed */

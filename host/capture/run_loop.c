@@ -170,7 +170,7 @@ static const char *kernel_file(const struct capture_run *run)
 	return run->options->elf ? run->options->elf : run->guest.line.kernel_path;
 }
 
-/* Returns whether the kernel's file has changed since QEMU loaded it, for example because it was built again. */
+/* Returns whether the kernel's file has changed since QEMU loaded it: for example, it was built again. */
 static bool is_kernel_rebuilt(const struct capture_run *run)
 {
 	const struct stat *then = &run->kernel;
