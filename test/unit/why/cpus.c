@@ -133,7 +133,7 @@ static void masked_interrupts_in_registers_show_spin(void **state)
 static void vector_that_cannot_be_fetched_is_reported(void **state)
 {
 	(void)state;
-	stops_with(EM_RISCV, "mtvec=100041 mepc=100040 mcause=1");
+	why_stops_with(EM_RISCV, "mtvec=100041 mepc=100040 mcause=1");
 	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
 	why_says("exceptions are handled at 0x100040, where no instruction can be fetched");
@@ -143,7 +143,7 @@ static void vector_that_cannot_be_fetched_is_reported(void **state)
 static void fetch_fault_that_was_handled_is_not_reported(void **state)
 {
 	(void)state;
-	stops_with(EM_RISCV, "mtvec=100080 mepc=100040 mcause=1");
+	why_stops_with(EM_RISCV, "mtvec=100080 mepc=100040 mcause=1");
 	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
 	assert_null(strstr(why_text(), "exceptions are handled at"));
