@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of what `ktrace profile` and `ktrace why --qmp` read from QEMU and from the guest's memory: the
- * bytes are replies in gdb's protocol, which have registers and memory, and the text of QEMU's "info
- * registers".
+ * Fuzz target of what `ktrace profile` and `ktrace why --qmp` read from QEMU, from the guest's memory and from
+ * the kernel's ELF file: the bytes are replies in gdb's protocol, which have registers and memory, and the text
+ * of QEMU's "info registers". After the first byte 0, they are call frame information: FRAME_BYTES for each
+ * function.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -16,7 +17,8 @@
 #include "observe/observe.h"
 #include "profile/cpu.h"
 
-#define MOST 16384u
+#define MOST	    16384u
+#define FRAME_BYTES 25u
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -28,8 +30,47 @@ static void check(int condition, const char *what)
 	abort();
 }
 
+/* Call frame information in the bytes. */
+struct frames {
+	const uint8_t *bytes;
+	size_t size, used;
+	struct symbols_frame frame; /* the newest result */
+};
+
+static int64_t word_at(const uint8_t *bytes)
+{
+	int64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+/* A walk gets the frames in their order, and from the first one again. */
+static const struct symbols_frame *find_frame(void *context, uint64_t address)
+{
+	struct frames *frames = context;
+	const uint8_t *bytes;
+
+	(void)address;
+	if (frames->size < FRAME_BYTES)
+		return NULL;
+	if (frames->size - frames->used < FRAME_BYTES)
+		frames->used = 0;
+	bytes = frames->bytes + frames->used;
+	frames->used += FRAME_BYTES;
+	frames->frame = (struct symbols_frame){ .by_frame = bytes[0] & 1,
+						.is_outermost = bytes[0] & 2,
+						.back_stored = bytes[0] & 4,
+						.frame_stored = bytes[0] & 8,
+						.cfa = word_at(bytes + 1),
+						.back = word_at(bytes + 9),
+						.frame = word_at(bytes + 17) };
+	return bytes[0] & 16 ? NULL : &frames->frame;
+}
+
 /* Walks a stack in the bytes of the replies that follow. */
-static void walk(struct gdb *gdb, uint16_t machine, const struct stack_registers *registers)
+static void walk(struct gdb *gdb, uint16_t machine, const struct stack_registers *registers,
+		 struct frames *frames)
 {
 	unsigned char memory[STACK_WINDOW];
 	struct stack_walk walk;
@@ -37,7 +78,7 @@ static void walk(struct gdb *gdb, uint16_t machine, const struct stack_registers
 	size_t size, got;
 	unsigned pieces = 0;
 
-	stack_walk_begin(&walk, machine, registers, NULL, NULL);
+	stack_walk_begin(&walk, machine, registers, find_frame, frames);
 	while (stack_walk_wants(&walk, &address, &size)) {
 		check(size <= sizeof(memory), "a walk asks for too much");
 		check(pieces++ <= STACK_PLACES, "a walk makes no progress");
@@ -79,7 +120,9 @@ static size_t make_packets(uint8_t packets[3 * MOST], const uint8_t *bytes, size
 static void read_replies(const uint8_t *bytes, size_t size, uint16_t machine)
 {
 	static uint8_t packets[3 * MOST];
-	const size_t length = make_packets(packets, bytes, size);
+	const size_t replies = strnlen((const char *)bytes, size);
+	const size_t length = make_packets(packets, bytes, replies);
+	struct frames frames = { .size = 0 };
 
 	static struct gdb gdb;
 	unsigned char registers[4096];
@@ -87,6 +130,8 @@ static void read_replies(const uint8_t *bytes, size_t size, uint16_t machine)
 	size_t got;
 	int ends[2];
 
+	if (replies < size)
+		frames = (struct frames){ .bytes = bytes + replies + 1, .size = size - replies - 1 };
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		return;
 	gdb = (struct gdb){ .fd = ends[0], .address = "fuzz", .timeout_ms = 1000 };
@@ -97,7 +142,7 @@ static void read_replies(const uint8_t *bytes, size_t size, uint16_t machine)
 		gdb_is_stop(&gdb);
 		if (gdb_reply_bytes(&gdb, registers, sizeof(registers), &got) == 0 &&
 		    profile_registers_read(&read, machine, registers, got))
-			walk(&gdb, machine, &read);
+			walk(&gdb, machine, &read, &frames);
 	}
 	gdb_close(&gdb);
 }

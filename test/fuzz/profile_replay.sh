@@ -31,6 +31,29 @@ for high in 00000000 ffffffff; do
 		printf '%s\n' 'T02thread:01;' OK "$(registers 4096 $high)" "$data" "$data" >"$tmp/reply$n"
 	done
 done
+# frame FLAGS CFA BACK FRAME: prints call frame information; the distances are a byte, and its sign.
+frame() {
+	printf "\\$(printf %o "$1")"
+	shift
+	for distance; do
+		sign=$([ "$distance" -lt 0 ] && echo 377 || echo 000)
+		printf "\\$(printf %o $((distance & 255)))"
+		printf "\\$sign\\$sign\\$sign\\$sign\\$sign\\$sign\\$sign"
+	done
+}
+
+# Functions that store both registers, only the return address, or nothing; one without information; the outermost one.
+{
+	printf '%s\n' 'T02thread:01;' OK "$(registers 4096 00000000)" "$(frames 4096 24 00000000)"
+	printf '\0'
+	frame 12 16 -8 -16
+	frame 13 16 -8 -16
+	frame 4 32 -8 0
+	frame 0 8 0 0
+	frame 16 0 0 0
+	frame 12 64 -64 -8
+	frame 2 0 0 0
+} >"$tmp/frames"
 echo "$(registers 8 00000000)0* 0*~" >"$tmp/repeated"
 printf '$OK#9a$E14#aa$T02#b6' >"$tmp/raw"
 cat >"$tmp/x86_64" <<'END'
