@@ -88,8 +88,8 @@ for folder in "$CSIGHT"/*/; do
 	fi
 	ppl=$(lister_of "$name")
 	if [ -z "$ppl" ]; then
-		skip "$name" "there is neither a file $name.ppl with OpenCSD's output nor the program
-		trc_pkt_lister" continue
+		skip "$name" "there is neither a file $name.ppl with OpenCSD's output nor the program trc_pkt_lister"
+		continue
 	fi
 	if ! grep -qm 1 OCSD_GEN_TRC_ELEM_ "$ppl"; then
 		counts=$(packets "$ppl")
