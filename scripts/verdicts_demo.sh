@@ -35,7 +35,8 @@ cat <<'END'
 
 This page has the first lines of the output of `ktrace why` for bugs of the demo kernel, one for each verdict that [the
 gallery of simulated machines](verdicts.md) does not have. `make scenarios` runs these bugs, and many more;
-`sh scripts/verdicts_demo.sh` makes this page from its output. [Asking why](why.md) explains what each verdict needs.
+`sh scripts/verdicts_demo.sh` makes this page from its output. A test checks that the page has what the scenarios
+expect. [Asking why](why.md) explains what each verdict needs.
 END
 verdicts | while read -r verdict scenario what; do
 	printf '\n## %s\n\n%s\n\n```\n$ ktrace why %s.ktrx\n' "$verdict" "$what" "$scenario"

@@ -14,4 +14,27 @@ all=$(sed -n 's/^\t*ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' host/why/finding.h | sort
 check "host/why/finding.h lists verdicts" test -n "$all"
 equal "each verdict of ktrace why is in one of the two galleries" "$all" \
 	"$(sed -n 's/^## //p' doc/verdicts.md doc/verdicts-demo.md | sort)"
+
+# doc/verdicts-demo.md is made from runs of the demo kernel. It must have what the scenarios expect today.
+# expected NAME: prints the verdict of a scenario of the demo kernel, and the regular expressions for its text.
+expected() {
+	eval "set -- $(grep "^$1[[:blank:]].*x86_64" test/scenarios/list | head -n 1)"
+	echo "${3%:*}"
+	shift 4
+	for pattern; do
+		case $pattern in !*) ;; *) echo "$pattern" ;; esac
+	done
+}
+
+for verdict in $(sed -n 's/^## //p' doc/verdicts-demo.md); do
+	sed -n "/^## $verdict\$/,/^## /p" doc/verdicts-demo.md >"$tmp/lines"
+	tr -s ' \n' ' ' <"$tmp/lines" >"$tmp/joined" # a sentence may be broken into two lines
+	expected "$(sed -n 's/^\$ ktrace why \(.*\)\.ktrx$/\1/p' "$tmp/lines")" >"$tmp/expected"
+	equal "$verdict: a scenario of the demo kernel has this verdict" "$verdict" "$(head -n 1 "$tmp/expected")"
+	check "$verdict: the output begins with it" grep -q "^$verdict (" "$tmp/lines"
+	sed 1d "$tmp/expected" | while read -r pattern; do
+		grep -qE -e "$pattern" "$tmp/lines" "$tmp/joined" || echo "$pattern"
+	done >"$tmp/missing"
+	equal "$verdict: the output has what the scenario expects" "" "$(cat "$tmp/missing")"
+done
 done_testing
