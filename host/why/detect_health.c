@@ -420,6 +420,7 @@ static bool is_silent_without_clock(const struct why_evidence *evidence)
 static void doubt_ticks(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_cpu *cpu = why_stopped_ticking(evidence);
+	const bool needless = cpu && why_ticks_without_reason(cpu);
 
 	if (!cpu && !is_silent_without_clock(evidence))
 		return;
@@ -427,9 +428,10 @@ static void doubt_ticks(const struct why_evidence *evidence, struct why_finding 
 	finding->open = true;
 	if (cpu)
 		finding_evidence(&finding->base,
-				 "the timer of CPU %" PRIu32 " ticked also when no thread was to be woken, "
-				 "but not while the machine was watched: it may have stopped",
-				 cpu->number);
+				 "the timer of CPU %" PRIu32 " ticked also when %s, but not while the "
+				 "machine was watched: it may have stopped%s",
+				 cpu->number, needless ? "no thread was to be woken" : "the CPU idled",
+				 needless ? "" : "; wakeups are not recorded");
 	else
 		finding_evidence(&finding->base,
 				 "the machine recorded nothing while it was watched, and it is unknown how "

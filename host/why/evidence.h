@@ -78,7 +78,8 @@ struct why_irq_kind {
 	 * thread was woken on the CPU until the next interrupt
 	 */
 	uint64_t woke_nobody;
-	uint64_t first, last; /* timestamps of the first and last interrupt */
+	uint64_t woke_unknown; /* the same, but wakeups were not recorded */
+	uint64_t first, last;  /* timestamps of the first and last interrupt */
 };
 
 /* A period in which a CPU took no interrupt and ran only one thread, which is not an idle thread. */

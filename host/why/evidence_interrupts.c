@@ -183,14 +183,19 @@ static bool is_idle(const struct why_reader *reader, const struct ktread_event *
 	return event->thread == 0 || (thread && why_idles_on(reader->evidence, thread, event->cpu));
 }
 
-/* Counts the previous interrupt if it came while the CPU idled and no thread was woken since. */
+/* Counts the previous interrupt if it came while the CPU idled, and no wakeup was recorded since. */
 static void count_idle(const struct why_reader *reader, struct why_interrupts *interrupts,
 		       const struct ktread_event *event)
 {
 	struct why_irq_kind *kind = interrupts->entered ? kind_of(interrupts, interrupts->number) : NULL;
 
-	if (kind)
-		kind->woke_nobody += interrupts->idled;
+	if (kind && interrupts->idled) {
+		if (scheduling_covers(reader->evidence->scheduling, WELLKNOWN_WAKE, interrupts->stamp,
+				      event->stamp))
+			kind->woke_nobody++;
+		else
+			kind->woke_unknown++;
+	}
 	interrupts->idled = is_idle(reader, event);
 }
 

@@ -303,15 +303,35 @@ bool why_ticks_always(const struct why_cpu *cpu)
 	return cpu->interrupts.near >= TICKS && cpu->interrupts.far <= cpu->interrupts.near / TICKS;
 }
 
-bool why_ticks_without_reason(const struct why_cpu *cpu)
+/* Returns the kind of interrupt that came most often; NULL if none came. */
+static const struct why_irq_kind *most_frequent(const struct why_cpu *cpu)
 {
 	const struct why_irq_kind *most = NULL;
 
 	for (uint32_t n = 0; n < cpu->interrupts.kinds; n++)
 		if (!most || cpu->interrupts.kind[n].entered > most->entered)
 			most = &cpu->interrupts.kind[n];
-	return why_ticks_always(cpu) && most && most->woke_nobody >= TICKS &&
-	       most->woke_nobody >= most->entered / NEEDLESS;
+	return most;
+}
+
+static bool is_needless(const struct why_irq_kind *kind, uint64_t count)
+{
+	return count >= TICKS && count >= kind->entered / NEEDLESS;
+}
+
+bool why_ticks_without_reason(const struct why_cpu *cpu)
+{
+	const struct why_irq_kind *most = most_frequent(cpu);
+
+	return why_ticks_always(cpu) && most && is_needless(most, most->woke_nobody);
+}
+
+/* Does the same as why_ticks_without_reason(), but also if it is unknown whether ticks woke threads. */
+static bool may_tick_without_reason(const struct why_cpu *cpu)
+{
+	const struct why_irq_kind *most = most_frequent(cpu);
+
+	return why_ticks_always(cpu) && most && is_needless(most, most->woke_nobody + most->woke_unknown);
 }
 
 const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence)
@@ -320,7 +340,7 @@ const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence)
 	    why_silent_ticks(evidence) < why_ms(evidence, WATCHED_MS))
 		return NULL;
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (why_ticks_without_reason(&evidence->cpu[n]))
+		if (may_tick_without_reason(&evidence->cpu[n]))
 			return &evidence->cpu[n];
 	return NULL;
 }

@@ -161,8 +161,9 @@ bool why_ticks_always(const struct why_cpu *cpu);
  */
 bool why_ticks_without_reason(const struct why_cpu *cpu);
 /*
- * Returns a CPU whose timer used to tick even if no thread was to be woken, if the machine recorded nothing
- * while its memory was watched for long. NULL: there is no such CPU.
+ * Returns a CPU whose timer used to tick even if no thread was to be woken, or may have done so because
+ * wakeups are not recorded, if the machine recorded nothing while its memory was watched for long. NULL:
+ * there is no such CPU.
  */
 const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence);
 

@@ -2,6 +2,7 @@
 /* Tests findings about a machine that gets no ticks any more, and whose kernel records no deadlines. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -16,19 +17,38 @@ enum { BLOCK = FAULT + 1, WAKE };
 #define FIRST	 10u	    /* id of the first sleeper */
 #define STOP	 (500 * MS) /* time of the last tick */
 
+static bool wakes_are_recorded;
+
 /*
  * The caller adds ticks of CPU 0 until STOP. CPU 1 has no timer. The host captured the machine 8 s later.
  */
-static int begin_without_ticks(void **state)
+static int begin_events(void **state)
 {
 	int error = why_cpus_begin(state);
 
 	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
-	script_type(WAKE, "sched", "wake", "u32 thread");
+	if (wakes_are_recorded)
+		script_type(WAKE, "sched", "wake", "u32 thread");
 	why_interrupt(STOP, 1, IDLE1, DEVICE, KERNEL, EARLY);
 	script_info()->registers = "cpu 0 pc=100040 sp=2000 flags=246\ncpu 1 pc=100040 sp=3000 flags=246\n";
 	script_info()->machine = 62;
 	script_info()->note = "silent: 8\n";
+	return error;
+}
+
+static int begin_without_ticks(void **state)
+{
+	wakes_are_recorded = true;
+	return begin_events(state);
+}
+
+static int begin_without_wakes(void **state)
+{
+	int error;
+
+	wakes_are_recorded = false;
+	error = begin_events(state);
+	why_ticks(10 * MS, STOP, 0, IDLE0, KERNEL);
 	return error;
 }
 
@@ -52,7 +72,8 @@ static struct ktrx_holder *sleeps_on(uint64_t object, uint32_t thread, uint64_t 
 	for (uint32_t n = 0; n < 10; n++) {
 		script_event(BLOCK, ms * MS, 1, thread, V(object), V(thread), V(KTRX_WAIT_TIME));
 		ms += n == 5 ? last_ms : 20;
-		script_event(WAKE, ms * MS, 0, IDLE0, V(thread));
+		if (wakes_are_recorded)
+			script_event(WAKE, ms * MS, 0, IDLE0, V(thread));
 		ms++;
 	}
 	why_waits(row, KTRX_WAIT_TIME, object, "", ms * MS);
@@ -242,6 +263,16 @@ static void regular_ticks_that_have_ended_leave_open_whether_the_machine_idles(v
 	why_says("it may have stopped");
 }
 
+static void ticks_may_have_woken_threads_if_wakeups_are_not_recorded(void **state)
+{
+	(void)state;
+	is_watched_in_vain();
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	why_says("the timer of CPU 0 ticked also when the CPU idled, but not while the machine was watched");
+	why_says("it may have stopped; wakeups are not recorded");
+}
+
 /* The kernel programs its timer only for the next wakeup, so a machine that idles records nothing. */
 static void machine_without_regular_ticks_may_be_watched_in_vain(void **state)
 {
@@ -270,6 +301,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ticks_that_each_woke_a_thread_show_no_regular_tick,
 						begin_without_ticks, why_teardown),
 		TEST(regular_ticks_that_have_ended_leave_open_whether_the_machine_idles),
+		cmocka_unit_test_setup_teardown(ticks_may_have_woken_threads_if_wakeups_are_not_recorded,
+						begin_without_wakes, why_teardown),
 		cmocka_unit_test_setup_teardown(machine_without_regular_ticks_may_be_watched_in_vain,
 						begin_without_ticks, why_teardown),
 		TEST(ticks_of_another_cpu_show_no_dead_timer),
