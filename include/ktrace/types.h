@@ -88,7 +88,8 @@ KTRX_CASTS_END
 /*
  * Parameter for a field of type T. C++ itself rejects an argument of an incompatible type, but g++
  * -fpermissive converts between pointers and numbers. It does so only if no other function fits, and the
- * deleted constructor fits every argument. An object of a class may have a conversion to T.
+ * deleted constructor fits every argument. An object of a class or union may have a conversion to T. The
+ * argument {} is zero; for it, the deleted constructor is a template, because others are preferred to one.
  */
 extern "C++" {
 template <typename T> struct ktrace_bare {
@@ -105,15 +106,19 @@ template <> struct ktrace_if<true> {
 template <typename T> struct ktrace_argument {
 	T value;
 
+	__attribute__((__always_inline__)) constexpr inline ktrace_argument() : value()
+	{
+	}
 	__attribute__((__always_inline__)) constexpr inline ktrace_argument(T given) : value(given)
 	{
 	}
-	template <typename U, typename ktrace_if<__is_class(typename ktrace_bare<U>::type)>::type = 0>
+	template <typename U, typename ktrace_if<__is_class(typename ktrace_bare<U>::type) ||
+						 __is_union(typename ktrace_bare<U>::type)>::type = 0>
 	__attribute__((__always_inline__)) constexpr inline ktrace_argument(U &&object)
 	    : value(same(static_cast<U &&>(object)))
 	{
 	}
-	ktrace_argument(...) = delete; /* this argument does not fit its field */
+	template <typename = void> ktrace_argument(...) = delete; /* this argument does not fit its field */
 
       private:
 	__attribute__((__always_inline__)) static constexpr inline T same(T given)

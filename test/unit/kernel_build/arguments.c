@@ -23,6 +23,7 @@ struct thing;
 struct other;
 enum colour { RED, GREEN };
 struct pair { int a, b; };
+union either { int number; char *text; };
 typedef void hook(int);
 
 KTRACE_EVENT(arg, number, "%u", (uint32_t, a));
@@ -40,7 +41,7 @@ struct all {
 	int i; unsigned u; short h; unsigned char c; long l; unsigned long ul; long long ll; unsigned long long ull; bool b;
 	unsigned low : 3; int high : 5; unsigned long long wide : 40;
 	enum colour colour; volatile int seen; const char *text; char *name; unsigned char *bytes; int *ip; void *p;
-	const void *cp; struct thing *thing; struct other *other; hook *function; struct pair pair; char array[8]; int ints[3];
+	const void *cp; struct thing *thing; struct other *other; hook *function; struct pair pair; union either either; char array[8]; int ints[3];
 };
 int call(int x);
 struct thing *find(void);
@@ -108,6 +109,7 @@ WRONG(array_for_number, KTRACE(arg, number, s->ints))
 WRONG(function_for_number, KTRACE(arg, number, target))
 WRONG(null_pointer_for_number, KTRACE(arg, number, (void *)0))
 WRONG(structure_for_number, KTRACE(arg, number, s->pair))
+WRONG(union_for_number, KTRACE(arg, number, s->either))
 WRONG(pointer_for_char, KTRACE(arg, small, s->name))
 WRONG(pointer_for_wide, KTRACE(arg, wide, s->p))
 WRONG(pointer_for_colour, KTRACE(arg, colour, s->p))
@@ -119,6 +121,7 @@ WRONG(bit_field_for_string, KTRACE(arg, string, s->low))
 WRONG(ints_for_string, KTRACE(arg, string, s->ip))
 WRONG(bytes_for_string, KTRACE(arg, string, s->bytes))
 WRONG(structure_for_string, KTRACE(arg, string, s->pair))
+WRONG(union_for_string, KTRACE(arg, string, s->either))
 WRONG(long_for_any, KTRACE(arg, any, s->ul))
 WRONG(one_for_any, KTRACE(arg, any, 1))
 WRONG(other_for_thing, KTRACE(arg, thing, s->other))
@@ -140,6 +143,7 @@ WRONG(text_seventeen, KTRACE_TEXT("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", 1, 2, 3,
 #ifdef __cplusplus
 struct number { operator uint32_t(); };
 struct pointer { operator struct thing *() const; };
+union word { uint32_t bits; operator uint32_t() const { return bits; } };
 struct base { int i; };
 struct derived : base { };
 KTRACE_EVENT(arg, base, "%p", (struct base *, a));
@@ -148,6 +152,15 @@ RIGHT(named_object_for_number, struct number n; KTRACE(arg, number, n))
 RIGHT(object_for_thing, KTRACE(arg, thing, pointer()))
 RIGHT(constant_object_for_thing, const struct pointer p = {}; KTRACE(arg, thing, p))
 RIGHT(object_for_any, KTRACE(arg, any, pointer()))
+RIGHT(union_for_number, KTRACE(arg, number, word()))
+RIGHT(named_union_for_number, const union word w = {}; KTRACE(arg, number, w))
+RIGHT(empty_braces_for_number, KTRACE(arg, number, {}))
+RIGHT(empty_braces_for_flag, KTRACE(arg, flag, {}))
+RIGHT(empty_braces_for_colour, KTRACE(arg, colour, {}))
+RIGHT(empty_braces_for_string, KTRACE(arg, string, {}))
+RIGHT(empty_braces_for_thing, KTRACE(arg, thing, {}))
+RIGHT(empty_braces_for_two, KTRACE(arg, two, {}, {}))
+RIGHT(braces_for_two, KTRACE(arg, two, {1}, {"b"}))
 RIGHT(derived, struct derived d; KTRACE(arg, base, &d))
 #endif
 
