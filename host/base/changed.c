@@ -4,24 +4,36 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* maximum size of a line of /proc/self/maps: numbers, and a path */
 #define LINE_BYTES (PATH_MAX + 256)
 
 static char changed[PATH_MAX];
+static bool shorter; /* `changed` became shorter; otherwise it is unknown why it could not be read */
 
-/* A mapping of a file. */
+/* held by the thread that handles a signal */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
+/* last address in a mapping without a file at which this thread got the signal */
+static _Thread_local uintptr_t retried;
+
+/* A mapping. */
 struct mapping {
 	uintptr_t begin, end;
 	int access; /* PROT_… */
-	const char *path;
+	bool shared;
+	uint64_t offset, inode; /* of its file */
+	const char *path;	/* NULL: it has no file */
 };
 
 /* Reads a hexadecimal number and the character after it. */
@@ -42,18 +54,27 @@ static uintptr_t take_number(const char **at)
 	return value;
 }
 
-/* Reads a line of /proc/self/maps: "BEGIN-END rwxp OFFSET DEVICE INODE PATH". */
+/* Reads a line of /proc/self/maps: "BEGIN-END rwxp OFFSET DEVICE:DEVICE INODE PATH". */
 static void take_line(struct mapping *mapping, const char *line)
 {
+	*mapping = (struct mapping){ .path = strchr(line, '/') };
 	mapping->begin = take_number(&line);
 	mapping->end = take_number(&line);
-	mapping->access = (line[0] == 'r' ? PROT_READ : 0) | (line[0] && line[1] == 'w' ? PROT_WRITE : 0);
-	mapping->path = strchr(line, '/');
+	if (strnlen(line, 5) < 5)
+		return;
+	mapping->access = (line[0] == 'r' ? PROT_READ : 0) | (line[1] == 'w' ? PROT_WRITE : 0);
+	mapping->shared = line[3] == 's';
+	line += 5;
+	mapping->offset = take_number(&line);
+	take_number(&line);
+	take_number(&line);
+	while (*line >= '0' && *line <= '9')
+		mapping->inode = 10 * mapping->inode + (uint64_t)(*line++ - '0');
 }
 
 /*
- * Finds the mapping of a file that contains an address. `line` has LINE_BYTES bytes; it keeps the path. Calls
- * only functions that a signal handler may call.
+ * Finds the mapping that contains an address. `line` has LINE_BYTES bytes; it keeps the path. Calls only
+ * functions that a signal handler may call.
  */
 static bool find(struct mapping *mapping, uintptr_t address, char *line)
 {
@@ -68,7 +89,7 @@ static bool find(struct mapping *mapping, uintptr_t address, char *line)
 		} else if (c == '\n') {
 			line[used] = '\0';
 			take_line(mapping, line);
-			found = mapping->path && address >= mapping->begin && address < mapping->end;
+			found = address >= mapping->begin && address < mapping->end;
 			used = 0;
 		}
 	}
@@ -77,22 +98,65 @@ static bool find(struct mapping *mapping, uintptr_t address, char *line)
 	return found;
 }
 
-/* Replaces the rest of the mapping by zeros. One signal is enough for a mapping of any size. */
-static void survive(int signal_number, siginfo_t *info, void *context)
+/* True if the file still has its path, and it ends before an address of the mapping. */
+static bool ends_before(const struct mapping *mapping, uintptr_t address)
 {
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	const uintptr_t at = (uintptr_t)info->si_addr & ~(page - 1);
-	const int error = errno;
+	struct stat file;
+
+	return stat(mapping->path, &file) == 0 && file.st_ino == mapping->inode &&
+	       mapping->offset + (address - mapping->begin) >= (uint64_t)file.st_size;
+}
+
+/* Replaces the mapping from a page on by zeros. One signal is enough for a mapping of any size. */
+static bool replace(const struct mapping *mapping, uintptr_t page)
+{
+	const bool ends = ends_before(mapping, page);
+
+	if (mmap((void *)page, mapping->end - page, mapping->access,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return false;
+	if (!changed[0]) {
+		shorter = ends;
+		memcpy(changed, mapping->path, strnlen(mapping->path, sizeof(changed) - 1));
+	}
+	retried = 0;
+	return true;
+}
+
+/*
+ * Makes a page readable. Returns false if the signal must end the process. What is written to a shared
+ * mapping must reach its file: zeros cannot replace it.
+ */
+static bool mend(uintptr_t page)
+{
 	struct mapping mapping;
 	char line[LINE_BYTES];
 
+	if (!find(&mapping, page, line))
+		return false;
+	if (mapping.path)
+		return !(mapping.shared && mapping.access & PROT_WRITE) && replace(&mapping, page);
+	/* Another thread has replaced it. If the signal comes again, it has another cause. */
+	if (!(mapping.access & PROT_READ) || retried == page)
+		return false;
+	retried = page;
+	return true;
+}
+
+static void survive(int signal_number, siginfo_t *info, void *context)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const int error = errno;
+	bool mended = false;
+
 	(void)context;
-	if (info->si_code == BUS_ADRERR && find(&mapping, at, line) &&
-	    mmap((void *)at, mapping.end - at, mapping.access,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED) {
-		if (!changed[0])
-			memcpy(changed, mapping.path, strnlen(mapping.path, sizeof(changed) - 1));
-	} else {
+	if (info->si_code == BUS_ADRERR) {
+		while (atomic_flag_test_and_set(&busy))
+			sched_yield();
+		mended = mend((uintptr_t)info->si_addr & ~(page - 1));
+		atomic_flag_clear(&busy);
+	}
+	if (!mended) {
 		signal(signal_number, SIG_DFL);
 		raise(signal_number);
 	}
@@ -110,4 +174,11 @@ void base_changed_watch(void)
 const char *base_changed_file(void)
 {
 	return changed[0] ? changed : NULL;
+}
+
+const char *base_changed_how(void)
+{
+	return shorter ? "the file became shorter while it was read: its end was read as zeros"
+		       : "could not be read: it became shorter, or an I/O error occurred: "
+			 "the rest of it was read as zeros";
 }

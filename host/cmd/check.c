@@ -275,4 +275,5 @@ const struct command command_check = {
 	.name = "check",
 	.purpose = "check a trace against rules; status 1 if a rule is violated",
 	.run = run_check,
+	.unreadable = EXIT_UNREADABLE,
 };

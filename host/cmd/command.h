@@ -28,6 +28,7 @@ struct command {
 	 * status.
 	 */
 	int (*run)(int argc, char **argv);
+	int unreadable; /* exit status if a file could not be read to its end; 0 means EXIT_BAD_INPUT */
 };
 
 /* Prints a message on stderr: "ktrace show: …" and a newline. */

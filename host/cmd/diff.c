@@ -197,4 +197,5 @@ const struct command command_diff = {
 	.name = "diff",
 	.purpose = "compare two traces by their meaning; status 1 if they differ",
 	.run = run_diff,
+	.unreadable = EXIT_UNREADABLE,
 };

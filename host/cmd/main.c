@@ -53,8 +53,8 @@ static const struct command *find_command(const char *name)
 }
 
 /*
- * Runs a subcommand. `name` becomes its argv[0], with which its messages begin. If a file has become shorter,
- * success becomes EXIT_BAD_INPUT, because the subcommand has read zeros.
+ * Runs a subcommand. `name` becomes its argv[0], with which its messages begin. If a mapped file could not be
+ * read, the subcommand has read zeros, so that neither its success nor its verdict is certain.
  */
 static int run(const struct command *command, char *name, int argc, char **argv)
 {
@@ -65,9 +65,8 @@ static int run(const struct command *command, char *name, int argc, char **argv)
 	status = command->run(argc, argv);
 	if (!base_changed_file())
 		return status;
-	command_message(name, "%s: the file became shorter while it was read: its end was read as zeros",
-			base_changed_file());
-	return status == EXIT_SUCCESS ? EXIT_BAD_INPUT : status;
+	command_message(name, "%s: %s", base_changed_file(), base_changed_how());
+	return command->unreadable ? command->unreadable : EXIT_BAD_INPUT;
 }
 
 int main(int argc, char **argv)

@@ -61,6 +61,13 @@ build/test/ktrace-script: test/fake/hwt_script.c test/fake/hwt_script.h $(HWT_SC
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -Itest -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
+SCRIPT_TESTS += test/golden/lost_page.sh
+CHECK_NEEDS += build/test/lost-page.so build/test/cmd-traces build/test/why-traces
+
+build/test/lost-page.so: test/golden/lost_page.c
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -fPIC -shared -o $@ $<
+
 SCRIPT_TESTS += test/golden/kdump.sh
 CHECK_NEEDS += build/bin/kdump build/test/kdump-traces
 

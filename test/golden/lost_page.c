@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A library for LD_PRELOAD. When the program begins to handle SIGBUS, the library reads a page after the end
+ * of the file LOST_PAGE, like a command that reads a mapped file which has become shorter.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	int (*real)(int, const struct sigaction *, struct sigaction *);
+	const char *path = getenv("LOST_PAGE");
+	int descriptor, error;
+	volatile char *page;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "sigaction");
+	error = real(number, action, before);
+	if (number != SIGBUS || !action || !path)
+		return error;
+	unsetenv("LOST_PAGE");
+	descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	page = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, descriptor, 0);
+	if (page == MAP_FAILED || *page)
+		abort();
+	close(descriptor);
+	return error;
+}
