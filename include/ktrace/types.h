@@ -146,6 +146,11 @@ __attribute__((__always_inline__)) inline const volatile void *ktrace_formatted(
 {
 	return pointer;
 }
+template <typename R, typename... A>
+__attribute__((__always_inline__)) inline const volatile void *ktrace_formatted(R (*function)(A...))
+{
+	return reinterpret_cast<const volatile void *>(function);
+}
 __attribute__((__always_inline__)) inline const char *ktrace_formatted(const char *string)
 {
 	return string;

@@ -30,6 +30,10 @@ for arch in x86_64 aarch64 riscv64; do
 			command -v "${command%% *}" >/dev/null || { skip "$arch $compiler $language" "not installed"; continue; }
 			limit=$([ $compiler = gcc ] && echo -fmax-errors=0 || echo -ferror-limit=0)
 			standard=$([ $language = c ] && echo c11 || echo c++17)
+			# shellcheck disable=SC2086,SC2046
+			check "$arch $compiler $language: without the wrong lines, it compiles" \
+				$command -x $language -std=$standard -ffreestanding -fsyntax-only $(flags_of $arch) \
+				-DRIGHT_ONLY -Iinclude "-Ikernel/arch/$arch" $source
 			for flags in '' -w '-Wall -Wextra' '-fpermissive -w'; do
 				[ "$language $flags" = 'c -fpermissive -w' ] && continue # an option of C++ only
 				for out in 0 1; do
