@@ -27,6 +27,8 @@ static const struct read_call *call_of(struct reader *reader, uint32_t number)
 	call->bound = true;
 	call->kind = diff_trace_kind(reader->trace, name, strlen(name), true);
 	diff_types_read(&call->types, name, types, types ? strlen(types) : 0);
+	if (call->kind != DIFF_NONE)
+		reader->trace->kind[call->kind].hidden |= call->types.socket;
 	return call;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Calls that a program makes again after a pause because they have failed, such as an open() that fails while
- * another program has the lock file. The number of failed tries depends on time.
+ * another program has the lock file. The number of failed tries depends on time. Other calls between the
+ * tries are compared like all others.
  */
 #include <string.h>
 
@@ -27,40 +28,99 @@ static bool has_failed(const struct diff_trace *trace, const struct diff_step *s
 	       step->result == 0 && is_wait(kind->name);
 }
 
-/* Returns whether two steps are the same call, with the same arguments as far as they can be compared. */
+/* Returns whether a step is a call by which the program only lets time pass. */
+static bool is_pause(const struct diff_trace *trace, const struct diff_step *step)
+{
+	const struct diff_kind *kind = &trace->kind[step->kind];
+
+	if (kind->poll)
+		return step->result_form == DIFF_FORM_NUMBER && step->result == 0;
+	return kind->pauses && (step->result_form != DIFF_FORM_ERROR || step->interrupted);
+}
+
+/*
+ * Returns whether two steps are the same call with the same arguments. A text of strace has what is at an
+ * address; in other traces the address must be the same.
+ */
 static bool is_same_call(const struct diff_trace *trace, const struct diff_step *first,
 			 const struct diff_step *second)
 {
-	if (first->key != second->key || first->values != second->values)
+	if (first->key != second->key || first->values != second->values || trace->kind[first->kind].hidden)
 		return false;
 	for (uint8_t n = 0; n < first->values; n++)
-		if (first->form[n] != DIFF_FORM_OPAQUE &&
+		if (first->form[n] != second->form[n] ||
 		    trace->value[first->value + n] != trace->value[second->value + n])
 			return false;
 	return true;
 }
 
+/* Returns the place after the events that are recorded within the call at place `from`. */
+static uint32_t end_of_call(const struct diff_trace *trace, const struct diff_thread *thread, uint32_t from)
+{
+	uint32_t n = from + 1;
+
+	while (n < thread->steps && n <= from + TRY_MOST && diff_step_of(trace, thread, n)->inside)
+		n++;
+	return n;
+}
+
+/* Returns whether the call at place `again` records all events that the one at place `from` records. */
+static bool records_the_same(const struct diff_trace *trace, const struct diff_thread *thread, uint32_t from,
+			     uint32_t again)
+{
+	const uint32_t ends = end_of_call(trace, thread, from), last = end_of_call(trace, thread, again);
+
+	for (uint32_t n = from + 1; n < ends; n++) {
+		uint32_t like = again + 1;
+
+		while (like < last &&
+		       diff_step_of(trace, thread, like)->key != diff_step_of(trace, thread, n)->key)
+			like++;
+		if (like >= last)
+			return false;
+	}
+	return true;
+}
+
+static void drop_call(const struct diff_trace *trace, const struct diff_thread *thread, uint32_t from)
+{
+	const uint32_t end = end_of_call(trace, thread, from);
+
+	for (uint32_t n = from; n < end; n++)
+		trace->step[trace->order[thread->first + n]].dropped = true;
+}
+
 /*
- * Returns the place of the step at which the call at place `from` is made again, if it has failed and the
- * last call before that is a pause; otherwise returns `from`.
+ * Drops the call at place `from` and the pauses directly before the next try, if the call has failed and is
+ * made again after a pause.
  */
-static uint32_t next_try(const struct diff_trace *trace, const struct diff_thread *thread, uint32_t from)
+static void drop_try(const struct diff_trace *trace, const struct diff_thread *thread, uint32_t from)
 {
 	const struct diff_step *first = diff_step_of(trace, thread, from);
-	bool paused = false;
+	uint32_t pause = from, n;
 
 	if (!has_failed(trace, first))
-		return from;
-	for (uint32_t n = from + 1; n < thread->steps && n <= from + TRY_MOST; n++) {
+		return;
+	for (n = from + 1; n < thread->steps && n <= from + TRY_MOST; n++) {
 		const struct diff_step *step = diff_step_of(trace, thread, n);
 
 		if (!trace->kind[step->kind].call)
 			continue;
 		if (is_same_call(trace, first, step))
-			return paused && !diff_trace_gap_between(trace, first->stamp, step->stamp) ? n : from;
-		paused = trace->kind[step->kind].pauses;
+			break;
+		if (!is_pause(trace, step))
+			pause = from;
+		else if (pause == from)
+			pause = n;
 	}
-	return from;
+	if (n >= thread->steps || n > from + TRY_MOST || pause == from ||
+	    !records_the_same(trace, thread, from, n) ||
+	    diff_trace_gap_between(trace, first->stamp, diff_step_of(trace, thread, n)->stamp))
+		return;
+	drop_call(trace, thread, from);
+	for (; pause < n; pause++)
+		if (trace->kind[diff_step_of(trace, thread, pause)->kind].call)
+			drop_call(trace, thread, pause);
 }
 
 static void drop_of_thread(struct diff_trace *trace, struct diff_thread *thread)
@@ -68,14 +128,13 @@ static void drop_of_thread(struct diff_trace *trace, struct diff_thread *thread)
 	uint32_t *order = &trace->order[thread->first];
 	uint32_t kept = 0;
 
-	for (uint32_t n = 0; n < thread->steps;) {
-		const uint32_t next = next_try(trace, thread, n);
-
-		trace->noise[DIFF_NOISE_LOOP] += next - n;
-		if (next == n)
-			order[kept++] = order[n++];
+	for (uint32_t n = 0; n < thread->steps; n++)
+		drop_try(trace, thread, n);
+	for (uint32_t n = 0; n < thread->steps; n++) {
+		if (trace->step[order[n]].dropped)
+			trace->noise[DIFF_NOISE_LOOP]++;
 		else
-			n = next;
+			order[kept++] = order[n];
 	}
 	thread->steps = kept;
 }

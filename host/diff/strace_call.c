@@ -214,6 +214,16 @@ static void name_thread(struct diff_thread *thread, const char *path, size_t len
 	diff_trace_name(thread, path + skipped, length - skipped < 15 ? length - skipped : 15);
 }
 
+/* Returns the value of an argument that is not a number; 0 if there is none yet when the call begins. */
+static uint64_t text_value(const struct diff_types *types, uint32_t n, const char *at, const char *end)
+{
+	const size_t length = (size_t)(end - at);
+
+	if ((n < types->values && types->stored[n]) || (length == 4 && memcmp(at, "NULL", 4) == 0))
+		return 0;
+	return base_hash_bytes(0, at, length);
+}
+
 static void take_argument(struct strace *strace, struct diff_step *step, const struct diff_types *types,
 			  uint32_t n, const char *at, const char *end)
 {
@@ -227,7 +237,7 @@ static void take_argument(struct strace *strace, struct diff_step *step, const s
 	if (n < DIFF_VALUES) {
 		if (form == DIFF_FORM_OPAQUE || !read_number(at, end, &number)) {
 			form = DIFF_FORM_OPAQUE;
-			number = 0;
+			number = text_value(types, n, at, end);
 		}
 		strace->trace->value[step->value + n] =
 			n < types->values && types->narrow[n] ? (uint32_t)number : number;

@@ -30,7 +30,7 @@
 /* What is known of a value: an argument or a result. Only values of the same form can be compared. */
 enum diff_form {
 	DIFF_FORM_UNKNOWN, /* of a result: the call did not return, or its end is not in the trace */
-	DIFF_FORM_OPAQUE,  /* an address or a text, which is not compared */
+	DIFF_FORM_OPAQUE,  /* an address or the hash of a text, which is not compared with the other trace */
 	DIFF_FORM_NUMBER,
 	DIFF_FORM_FILE, /* a file descriptor */
 	DIFF_FORM_PROCESS,
@@ -49,6 +49,7 @@ struct diff_kind {
 	bool leaves;   /* a call by which a thread ends itself or its process */
 	bool pauses;   /* a call by which a program only lets time pass */
 	bool handled;  /* a call that ends the handler of a signal */
+	bool hidden;   /* a structure that the trace does not show decides what the call does */
 	bool served;   /* threads of the kernel that serve several threads record it, or interrupts do */
 	uint32_t type; /* id of the event; 0 for a call */
 	uint64_t count;
@@ -69,6 +70,7 @@ struct diff_step {
 	bool begins_thread; /* the result names a new thread */
 	bool interrupted;   /* a signal that the trace shows has interrupted the call */
 	bool inside;	    /* not a call, but recorded within a call */
+	bool dropped;	    /* a failed try, or the pause after it */
 	uint8_t form[DIFF_VALUES];
 };
 
@@ -181,8 +183,9 @@ int diff_trace_end(struct diff_trace *trace);
  */
 void diff_transfers_join(struct diff_trace *trace);
 /*
- * Removes the failed tries of calls that a program makes again after a pause. Their number depends on time.
- * The last try, after which the program goes on, remains. Requires: the steps are sorted by thread.
+ * Removes the failed tries of calls that a program makes again after a pause, and these pauses. Their number
+ * depends on time. The last try, after which the program goes on, remains, and so do other calls between the
+ * tries. Requires: the steps are sorted by thread.
  */
 void diff_retries_drop(struct diff_trace *trace);
 
@@ -198,9 +201,11 @@ struct diff_types {
 	uint8_t form[DIFF_VALUES]; /* enum diff_form */
 	bool narrow[DIFF_VALUES];  /* the value has 32 bits */
 	uint8_t result;
-	bool wide;     /* the result has 64 bits */
-	uint8_t paths; /* number of arguments that are paths */
-	int8_t path;   /* index of the first argument that is a path; -1: none */
+	bool wide;		  /* the result has 64 bits */
+	uint8_t paths;		  /* number of arguments that are paths */
+	bool socket;		  /* an argument is the address of a socket's address */
+	bool stored[DIFF_VALUES]; /* an argument is the address at which the kernel stores something */
+	int8_t path;		  /* index of the first argument that is a path; -1: none */
 	uint8_t values;
 	bool known;
 };

@@ -48,6 +48,14 @@ static void take_word(const char *word, size_t length, uint8_t *form, bool *narr
 	*narrow = true;
 }
 
+/* Returns whether a type is the address of a socket's address, which the program supplies. */
+static bool is_socket(const char *word, size_t length)
+{
+	const size_t mark = length > 0 && word[0] == '<';
+
+	return length >= mark + 8 && memcmp(word + mark, "sockaddr", 8) == 0;
+}
+
 static bool is_one_of(const char *name, const char *const *list)
 {
 	for (; *list; list++)
@@ -140,6 +148,8 @@ void diff_types_read(struct diff_types *types, const char *name, const char *tex
 		} else if (types->values < DIFF_VALUES) {
 			if (is_word(text, size, "path") && types->paths++ == 0)
 				types->path = (int8_t)types->values;
+			types->socket |= is_socket(text, size);
+			types->stored[types->values] = text[0] == '>' || is_word(text, size, "buffer");
 			take_word(text, size, &types->form[types->values], &types->narrow[types->values]);
 			types->values++;
 		}

@@ -93,6 +93,42 @@ sed 's/<0.0001/<0.0002/' "$tmp/fast" >"$tmp/slow"
 golden slower ktrace diff --slower 50 fast slow
 golden not-slower ktrace diff --slower 150 fast slow
 
+# compares A B STATUS "TEXT": compares two texts of strace, whose lines have no times, and tests the status and
+# the last line of the report.
+compares() {
+	for text in "$1" "$2"; do
+		awk '{ printf "%s 1700000000.%06d %s\n", $1, NR, substr($0, length($1) + 2) }' "$tmp/$text.calls" >"$tmp/$text"
+	done
+	ktrace diff "$tmp/$1" "$tmp/$2" >"$tmp/output" 2>&1
+	equal "$1 and $2: status" "$3" $?
+	check "$1 and $2: $(tail -n 1 "$tmp/output")" sh -c 'tail -n 1 "$0" | grep -qF "$1"' "$tmp/output" "$4"
+}
+
+# A failed call that is made again after a pause is noise, but not what the program does between the tries.
+cat >"$tmp/once.calls" <<'END'
+100 openat(AT_FDCWD, "/lock", O_RDONLY) = 3
+100 wait4(101, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], WNOHANG, NULL) = 101
+100 connect(4, {sa_family=AF_INET, sin_port=htons(81), sin_addr=inet_addr("10.0.0.2")}, 16) = 0
+100 exit_group(0) = ?
+100 +++ exited with 0 +++
+END
+pause='100 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0'
+{
+	printf '%s\n' '100 openat(AT_FDCWD, "/lock", O_RDONLY) = -1 ENOENT (No such file or directory)' "$pause"
+	head -n 1 "$tmp/once.calls"
+	printf '%s\n' '100 wait4(101, 0x7ffc51fe, WNOHANG, NULL) = 0' '100 poll(NULL, 0, 10) = 0 (Timeout)'
+	tail -n +2 "$tmp/once.calls"
+} >"$tmp/again.calls"
+compares again once 0 'same: 5 equal steps'
+sed '1a100 unlink("/tmp/important") = 0' "$tmp/again.calls" >"$tmp/unlink.calls"
+compares unlink once 1 'differs: 5 equal steps of 1 thread, 1 missing'
+{
+	head -n 2 "$tmp/once.calls"
+	printf '%s\n' '100 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.1")}, 16) = -1 ECONNREFUSED (Connection refused)' "$pause"
+	tail -n +3 "$tmp/once.calls"
+} >"$tmp/server.calls"
+compares server once 1 'differs: '
+
 # Two tracers of Linux record the same program.
 cat >"$tmp/program.c" <<'END'
 #include <fcntl.h>
