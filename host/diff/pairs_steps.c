@@ -6,7 +6,8 @@
 #include "diff/pairs.h"
 #include "diff/sequence.h"
 
-#define END_MOST 8u /* steps by which the kernel records that a thread ends */
+#define END_MOST  8u  /* steps by which the kernel records that a thread ends */
+#define KILL_MOST 16u /* steps that a thread may lack because it was ended earlier */
 
 /* The steps of a thread that are compared, and those that have no counterpart. */
 struct side {
@@ -144,18 +145,25 @@ static bool ends_too_early(const struct side *side, const struct side *other, ui
 }
 
 /*
- * Returns whether something else ended both threads in the same way: a signal, or another thread. What they
- * do last then depends on time.
+ * Returns whether other threads may have ended both threads in the same way: then time decides what they do
+ * last. Counts the steps that only one of them has: a few are noise if both traces show what ended the
+ * threads; otherwise it is undecided whether they are a difference.
  */
-static bool are_killed(struct side *const side[2])
+static bool take_killed(struct pairs *pairs, struct side *const side[2], uint32_t steps)
 {
-	for (int which = 0; which < 2; which++)
-		if (!side[which]->thread->ended || side[which]->thread->leaves)
-			return false;
-	if ((!side[0]->thread->calls && !side[1]->thread->calls) ||
+	const enum diff_end end[2] = { diff_end_of(side[0]->trace, side[0]->thread),
+				       diff_end_of(side[1]->trace, side[1]->thread) };
+
+	if (!side[0]->thread->calls && !side[1]->thread->calls)
+		return false;
+	if (end[0] == DIFF_END_ITSELF || end[1] == DIFF_END_ITSELF ||
 	    side[0]->thread->signal != side[1]->thread->signal)
 		return false;
-	return side[0]->thread->signal || (side[0]->trace->leaves && side[1]->trace->leaves);
+	if (end[0] == DIFF_END_BY_OTHER && end[1] == DIFF_END_BY_OTHER && steps <= KILL_MOST)
+		pairs->result->noise[DIFF_NOISE_SIGNAL] += steps;
+	else
+		pairs->result->undecided += steps;
+	return true;
 }
 
 /* Returns whether a thread makes no call from step `from` on, but may record its end. */
@@ -199,10 +207,8 @@ static bool take_block(struct pairs *pairs, struct side *const side[2], const st
 		return false;
 	}
 	if ((length[0] == 0 || length[1] == 0) && is_at_end(side[0], block->to[0]) &&
-	    is_at_end(side[1], block->to[1]) && are_killed(side)) {
-		pairs->result->noise[DIFF_NOISE_SIGNAL] += length[0] + length[1];
+	    is_at_end(side[1], block->to[1]) && take_killed(pairs, side, length[0] + length[1]))
 		return false;
-	}
 	if (last && length[1] == 0)
 		early |= ends_too_early(side[1], side[0], block->from[0]);
 	if (last && length[0] == 0)

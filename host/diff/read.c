@@ -127,6 +127,9 @@ static void take_create(struct reader *reader, const struct ktread_event *event,
 	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id) || id == 0)
 		return;
 	child = diff_trace_child(reader->trace, thread, id);
+	if (child != DIFF_NONE && thread != DIFF_NONE && reader->trace->thread[thread].call != DIFF_NONE)
+		diff_end_child(reader->trace, thread, child,
+			       &reader->trace->step[reader->trace->thread[thread].call]);
 	if (child != DIFF_NONE && wellknown_string(known, event, WELLKNOWN_NAME, &name))
 		diff_trace_name(&reader->trace->thread[child], name.string, name.length);
 }
@@ -145,16 +148,30 @@ static void take_signal(struct reader *reader, uint32_t thread)
 static void note_signal(struct reader *reader, const struct ktread_event *event,
 			const struct wellknown *known, uint32_t thread)
 {
-	uint32_t target;
+	const bool sends = known->kind == WELLKNOWN_SIGNAL_SEND;
+	uint32_t target = thread;
 	uint64_t number;
 
 	if ((known->kind != WELLKNOWN_SIGNAL_SEND && known->kind != WELLKNOWN_SIGNAL_DELIVER) ||
 	    !wellknown_number(known, event, WELLKNOWN_NUMBER, &number))
 		return;
 	if (wellknown_thread(known, event, WELLKNOWN_THREAD, &target))
-		thread = diff_trace_thread(reader->trace, target, event->cpu);
-	if (thread != DIFF_NONE)
-		reader->trace->thread[thread].signal = (uint32_t)number;
+		target = diff_trace_thread(reader->trace, target, event->cpu);
+	if (target != DIFF_NONE && sends)
+		diff_end_process(reader->trace, target, event->stamp);
+	if (target != DIFF_NONE && (sends || reader->trace->thread[target].signal != number))
+		diff_end_signal(&reader->trace->thread[target], (uint32_t)number,
+				sends && thread != DIFF_NONE && thread != target ? event->stamp : 0);
+}
+
+/* Notes the signal that ended a process of a process trace. */
+static void take_end(struct reader *reader, const struct ktread_event *event, uint32_t thread)
+{
+	struct ktread_value how, number;
+
+	if (ktread_value(event, 0, &how) == 0 && how.type == KTRX_TYPE_STRING && how.length == 6 &&
+	    memcmp(how.string, "signal", 6) == 0 && ktread_value(event, 1, &number) == 0)
+		diff_end_signal(&reader->trace->thread[thread], (uint32_t)number.number, 0);
 }
 
 static void take_event(struct reader *reader, const struct ktread_event *event)
@@ -194,6 +211,8 @@ static void take_event(struct reader *reader, const struct ktread_event *event)
 		read_call_path(reader, event, thread);
 	else
 		take_step(reader, event, type, thread);
+	if (type->use == READ_END)
+		take_end(reader, event, thread);
 	read_wait_end(trace, thread, event->stamp, DIFF_NONE);
 	if (known->kind == WELLKNOWN_CREATE)
 		take_create(reader, event, known, thread);

@@ -143,7 +143,7 @@ void read_call_exit(struct reader *reader, const struct ktread_event *event, con
 	}
 	if (step->begins_thread && step->result_form != DIFF_FORM_ERROR && step->result != 0 &&
 	    ktread_info(reader->from)->form == KTREAD_FORM_PROCESSES)
-		diff_trace_child(trace, thread, (uint32_t)step->result);
+		diff_end_child(trace, thread, diff_trace_child(trace, thread, (uint32_t)step->result), step);
 }
 
 void read_call_path(struct reader *reader, const struct ktread_event *event, uint32_t thread)

@@ -142,12 +142,32 @@ static void take_end(struct strace *strace, const char *text, uint32_t thread, u
 		return;
 	}
 	trace->thread[thread].ended = true;
+	if (!killed)
+		diff_end_signal(&trace->thread[thread], 0, 0);
+	else if (trace->thread[thread].signal != status)
+		diff_end_signal(&trace->thread[thread], (uint32_t)status, 0);
 	step = diff_trace_step(trace, thread, kind, stamp, 0, strace->line);
 	if (!step)
 		return;
 	step->key = diff_path_key(step->key, killed ? "signal" : "status", 6);
 	step->result = status;
 	step->result_form = DIFF_FORM_NUMBER;
+}
+
+/* "--- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=100, si_uid=0} ---" */
+static void take_signal(struct strace *strace, const char *text, uint32_t thread, uint64_t stamp)
+{
+	struct diff_trace *trace = strace->trace;
+	const struct diff_thread *first = &trace->thread[trace->thread[thread].process];
+	const char *sender = strstr(text, "si_code=SI_USER, si_pid=");
+	uint64_t process;
+	/* The sender is a process, whose number is the id of its first thread. */
+	const bool other = sender && read_digits(sender + 24, &process) && process != first->id &&
+			   process != trace->thread[thread].id;
+
+	trace->noise[DIFF_NOISE_SIGNAL]++;
+	diff_trace_signal(trace, thread);
+	diff_end_signal(&trace->thread[thread], (uint32_t)strace_signal(text + 4), other ? stamp : 0);
 }
 
 /* Notes a call that a signal may have interrupted: strace prints its line before that of the signal. */
@@ -207,8 +227,7 @@ static void take_text(struct strace *strace, const char *text, size_t length, ui
 	if (strncmp(text, "+++ ", 4) == 0) {
 		take_end(strace, text, thread, stamp);
 	} else if (strncmp(text, "--- ", 4) == 0) {
-		strace->trace->noise[DIFF_NOISE_SIGNAL]++;
-		diff_trace_signal(strace->trace, thread);
+		take_signal(strace, text, thread, stamp);
 	} else if (strncmp(text, "<... ", 5) == 0) {
 		take_resumed(strace, text, length, thread, stamp);
 	} else if (length > mark && memcmp(text + length - mark, UNFINISHED, mark) == 0) {

@@ -8,8 +8,9 @@
 #include "calls/tables.h"
 #include "diff/strace.h"
 
-#define NEST_MOST 64u
-#define LARGE	  UINT64_C(0x10000) /* a hexadecimal number from here on is an address */
+#define NEST_MOST   64u
+#define SIGNAL_NAME 16u		      /* bytes of the name of a signal */
+#define LARGE	    UINT64_C(0x10000) /* a hexadecimal number from here on is an address */
 
 /* ---- Types of Linux's calls ---- */
 
@@ -214,13 +215,22 @@ static void name_thread(struct diff_thread *thread, const char *path, size_t len
 	diff_trace_name(thread, path + skipped, length - skipped < 15 ? length - skipped : 15);
 }
 
-/* Returns the value of an argument that is not a number; 0 if there is none yet when the call begins. */
+/* Returns the value of an argument that is not a number; 0 if there is none when the call begins. */
 static uint64_t text_value(const struct diff_types *types, uint32_t n, const char *at, const char *end)
 {
 	const size_t length = (size_t)(end - at);
+	char name[SIGNAL_NAME];
+	uint64_t number;
 
 	if ((n < types->values && types->stored[n]) || (length == 4 && memcmp(at, "NULL", 4) == 0))
 		return 0;
+	if (length < sizeof(name)) {
+		memcpy(name, at, length);
+		name[length] = '\0';
+		number = strace_signal(name);
+		if (number)
+			return number;
+	}
 	return base_hash_bytes(0, at, length);
 }
 
@@ -252,8 +262,8 @@ static void take_argument(struct strace *strace, struct diff_step *step, const s
 }
 
 /* Reads "= 3", "= -1 ENOENT (No such file or directory)", "= ?" and the duration of strace -T. */
-static int take_result(struct strace *strace, struct diff_step *step, const struct diff_types *types,
-		       const char *at, const char *end)
+static int take_result(struct diff_step *step, const struct diff_types *types, const char *at,
+		       const char *end)
 {
 	const char *stop, *error;
 	uint64_t number;
@@ -285,9 +295,21 @@ static int take_result(struct strace *strace, struct diff_step *step, const stru
 	}
 	step->result_form = diff_types_result(types, number);
 	step->result = number;
-	if (step->begins_thread && number && number < DIFF_NONE)
-		diff_trace_child(strace->trace, step->thread, (uint32_t)number);
 	return 0;
+}
+
+/* Adds the thread that a call has made. */
+static void take_child(struct diff_trace *trace, const struct diff_step *step, const char *text,
+		       size_t length)
+{
+	uint32_t child;
+
+	if (!step->begins_thread || step->result_form == DIFF_FORM_ERROR ||
+	    step->result_form == DIFF_FORM_NONE || step->result == 0 || step->result >= DIFF_NONE)
+		return;
+	child = diff_trace_child(trace, step->thread, (uint32_t)step->result);
+	if (child != DIFF_NONE && memmem(text, length, "CLONE_THREAD", 12))
+		trace->thread[child].process = trace->thread[step->thread].process;
 }
 
 static void take_duration(struct diff_step *step, const char *text, const char *end, uint64_t stamp)
@@ -330,5 +352,8 @@ int strace_call_end(struct strace *strace, const char *text, size_t length, uint
 			break;
 	}
 	take_duration(step, at, end, stamp);
-	return take_result(strace, step, types, at, end);
+	if (take_result(step, types, at, end) < 0)
+		return -1;
+	take_child(trace, step, text, length);
+	return 0;
 }

@@ -67,6 +67,8 @@ uint32_t diff_trace_kind(struct diff_trace *trace, const char *name, size_t leng
 	kind->transfer = call && diff_is_transfer(kind->name);
 	kind->poll = call && diff_is_poll(kind->name);
 	kind->leaves = call && diff_is_leave(kind->name);
+	kind->exits = call && diff_is_exit(kind->name);
+	kind->kills = call ? diff_kills(kind->name) : 0;
 	kind->pauses = call && diff_is_pause(kind->name);
 	kind->handled = call && strstr(kind->name, "sigreturn");
 	return trace->kinds++;
@@ -99,6 +101,7 @@ static uint32_t add(struct diff_trace *trace, uint32_t id, uint32_t cpu)
 	}
 	trace->thread[trace->threads] = (struct diff_thread){ .id = id,
 							      .cpu = cpu,
+							      .process = trace->threads,
 							      .parent = DIFF_NONE,
 							      .call = DIFF_NONE,
 							      .broken = DIFF_NONE,
@@ -118,6 +121,11 @@ uint32_t diff_trace_thread(struct diff_trace *trace, uint32_t id, uint32_t cpu)
 	cpu = id == 0 ? cpu : DIFF_NONE;
 	thread = find(trace, id, cpu);
 	return thread != DIFF_NONE ? thread : add(trace, id, cpu);
+}
+
+uint32_t diff_trace_find(const struct diff_trace *trace, uint32_t id)
+{
+	return find(trace, id, DIFF_NONE);
 }
 
 uint32_t diff_trace_child(struct diff_trace *trace, uint32_t parent, uint32_t id)
@@ -175,6 +183,8 @@ struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uin
 		trace->thread[thread].calls = true;
 		trace->thread[thread].leaves = trace->kind[kind].leaves;
 	}
+	if (trace->kind[kind].handled)
+		diff_end_signal(&trace->thread[thread], 0, 0);
 	return step;
 }
 
@@ -297,7 +307,6 @@ static void find_servers(struct diff_trace *trace)
 
 		thread->polls |= (kind->poll && !single) || is_from_anyone(trace, step);
 		kind->served |= thread->serves && !thread->calls;
-		trace->leaves |= kind->leaves;
 	}
 }
 
@@ -322,6 +331,7 @@ int diff_trace_end(struct diff_trace *trace)
 		trace->order[thread->first + thread->steps++] = n;
 	}
 	find_servers(trace);
+	diff_ends_find(trace);
 	diff_transfers_join(trace);
 	diff_retries_drop(trace);
 	return 0;

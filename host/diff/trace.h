@@ -24,6 +24,7 @@
 #define DIFF_KINDS_MAX	 16384u
 #define DIFF_GAPS_MAX	 4096u
 #define DIFF_RECENT	 8u /* steps of a call among which a repeated step is looked for */
+#define DIFF_EXITS	 4u /* ends of a process that are kept: it may run several programs */
 /* number of bytes of a path that are compared: process traces contain no more */
 #define DIFF_PATH 120u
 
@@ -47,8 +48,10 @@ struct diff_kind {
 	bool transfer; /* a call that reads or writes a number of bytes */
 	bool poll;     /* a call that waits for one of several files */
 	bool leaves;   /* a call by which a thread ends itself or its process */
+	bool exits;    /* a call by which a thread ends the other threads of its process */
 	bool pauses;   /* a call by which a program only lets time pass */
 	bool handled;  /* a call that ends the handler of a signal */
+	uint8_t kills; /* 1 + index of the argument that names the target of a signal; 0: it sends none */
 	bool hidden;   /* a structure that the trace does not show decides what the call does */
 	bool served;   /* threads of the kernel that serve several threads record it, or interrupts do */
 	uint32_t type; /* id of the event; 0 for a call */
@@ -113,9 +116,13 @@ struct diff_thread {
 	bool guessed;			      /* other threads have the same name, and no parent is known */
 	uint64_t recent[DIFF_RECENT];	      /* keys of other steps in the open call: a ring buffer */
 	uint32_t recents;
-	uint32_t broken; /* its last step, if this is a call that returned EINTR; otherwise DIFF_NONE */
-	bool signalled;	 /* a signal has arrived since its last step began */
-	uint32_t signal; /* number of the last signal that was sent to it; 0 if none was */
+	uint32_t broken;  /* its last step, if this is a call that returned EINTR; otherwise DIFF_NONE */
+	bool signalled;	  /* a signal has arrived since its last step began */
+	uint32_t signal;  /* the last one that was sent to it; 0: none, or its handler has returned */
+	uint64_t sent;	  /* when another thread sent this signal; 0: none did, or unknown */
+	uint32_t process; /* the first thread of its process; itself if unknown */
+	uint64_t exit[DIFF_EXITS]; /* of the first thread: stamps of ends of the process: a ring buffer */
+	uint32_t exits;
 	bool ended;
 };
 
@@ -131,7 +138,6 @@ struct diff_trace {
 	uint64_t events;
 	uint64_t lost; /* slots, records or lines that are missing or cannot be read */
 	bool calls;    /* system calls are recorded, if there are any */
-	bool leaves;   /* calls by which threads end themselves are recorded */
 	bool full;     /* there was no room for the rest of the trace */
 	uint64_t noise[DIFF_NOISES];
 
@@ -158,6 +164,8 @@ uint32_t diff_trace_kind(struct diff_trace *trace, const char *name, size_t leng
 uint32_t diff_trace_thread(struct diff_trace *trace, uint32_t id, uint32_t cpu);
 /* Adds a thread that `parent` has made, which may be DIFF_NONE. An id may be used again. */
 uint32_t diff_trace_child(struct diff_trace *trace, uint32_t parent, uint32_t id);
+/* Returns the thread with this id that was made last; DIFF_NONE if there is none. `id` is not 0. */
+uint32_t diff_trace_find(const struct diff_trace *trace, uint32_t id);
 void diff_trace_name(struct diff_thread *thread, const char *name, size_t length);
 /* Adds a step. The pointer is valid until the next one is added. Returns NULL if there is no room. */
 struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uint32_t kind, uint64_t stamp,
@@ -188,6 +196,24 @@ void diff_transfers_join(struct diff_trace *trace);
  * tries. Requires: the steps are sorted by thread.
  */
 void diff_retries_drop(struct diff_trace *trace);
+
+/* ---- Why threads end ---- */
+
+enum diff_end {
+	DIFF_END_ITSELF,    /* by a call, by a fault, or not at all */
+	DIFF_END_BY_OTHER,  /* the trace shows that another thread sent a signal, or ended the process */
+	DIFF_END_BY_SIGNAL, /* by a signal that no fault causes; its sender is not in the trace */
+};
+
+/* Notes a signal. `sent`: when another thread sent it; 0: unknown, or the thread itself did. */
+void diff_end_signal(struct diff_thread *thread, uint32_t number, uint64_t sent);
+/* Notes that something ends the process of a thread, unless a handler for a signal prevents this. */
+void diff_end_process(struct diff_trace *trace, uint32_t thread, uint64_t stamp);
+/* Notes that `child` is a thread of the same process as `parent` if `step`, which made it, shows this. */
+void diff_end_child(struct diff_trace *trace, uint32_t parent, uint32_t child, const struct diff_step *step);
+/* Finds the calls that end other threads. Requires: the steps are sorted by thread. */
+void diff_ends_find(struct diff_trace *trace);
+enum diff_end diff_end_of(const struct diff_trace *trace, const struct diff_thread *thread);
 
 static inline const struct diff_step *diff_step_of(const struct diff_trace *trace,
 						   const struct diff_thread *thread, uint32_t n)
@@ -224,6 +250,18 @@ bool diff_is_transfer(const char *name);
 bool diff_is_poll(const char *name);
 /* Returns whether a thread ends itself or its process by this call. */
 bool diff_is_leave(const char *name);
+/*
+ * Returns whether a thread ends the other threads of its process by this call, if it succeeds. On Linux,
+ * exit() ends only the thread.
+ */
+bool diff_is_exit(const char *name);
+/*
+ * Returns 1 + the index of the argument that names the target, if the call sends a signal. The next argument
+ * is the signal. Returns 0 for other calls.
+ */
+uint8_t diff_kills(const char *name);
+/* Returns whether the call makes a thread of the same process. */
+bool diff_shares_process(const char *name);
 /* Returns whether a program only lets time pass by this call. */
 bool diff_is_pause(const char *name);
 /* Returns whether the result of this call is the id of a new thread or process. */

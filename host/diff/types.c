@@ -100,6 +100,32 @@ bool diff_is_leave(const char *name)
 	return is_one_of(name, calls);
 }
 
+bool diff_is_exit(const char *name)
+{
+	static const char *const calls[] = { "exit",   "_exit",	   "exit_group", "extexit",
+					     "execve", "execveat", "fexecve",	 NULL };
+
+	return is_one_of(name, calls);
+}
+
+uint8_t diff_kills(const char *name)
+{
+	static const char *const first[] = { "kill",	 "tkill",	    "thread_kill", "thr_kill",
+					     "sigqueue", "rt_sigqueueinfo", NULL },
+				 *const second[] = { "tgkill", "lwp_kill", "thr_kill2", "rt_tgsigqueueinfo",
+						     NULL };
+
+	return is_one_of(name, first) ? 1 : is_one_of(name, second) ? 2 : 0;
+}
+
+bool diff_shares_process(const char *name)
+{
+	static const char *const calls[] = { "thread_create", "thr_new",     "thr_create", "bsdthread_create",
+					     "lwp_create",    "_lwp_create", NULL };
+
+	return is_one_of(name, calls);
+}
+
 bool diff_is_pause(const char *name)
 {
 	static const char *const calls[] = { "nanosleep",   "clock_nanosleep", "usleep", "sleep",

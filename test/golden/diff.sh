@@ -129,6 +129,29 @@ compares unlink once 1 'differs: 5 equal steps of 1 thread, 1 missing'
 } >"$tmp/server.calls"
 compares server once 1 'differs: '
 
+# ending NAME CALLS "LAST CALL OF 100" "END OF 101": makes a text in which process 101 makes calls and is ended.
+ending() {
+	{
+		echo '100 clone(child_stack=NULL, flags=SIGCHLD) = 101'
+		awk -v calls="$2" 'BEGIN { for (n = 0; n < calls; n++) print "101 write(1, \"a\", 1) = 1" }'
+		printf '%s\n' "$3" "$4" '100 exit_group(0) = ?' '100 +++ exited with 0 +++'
+	} >"$tmp/$1.calls"
+}
+
+# A fault comes after the same calls in each run. Another process may send a signal at any time.
+for calls in 0 3 500; do
+	ending fault$calls $calls '101 --- SIGSEGV {si_signo=SIGSEGV, si_code=SEGV_MAPERR, si_addr=NULL} ---' '101 +++ killed by SIGSEGV +++'
+	ending sent$calls $calls '100 kill(101, SIGKILL) = 0' '101 +++ killed by SIGKILL +++'
+	ending outside$calls $calls '100 getpid() = 100' '101 +++ killed by SIGKILL +++'
+	ending itself$calls $calls '101 tgkill(101, 101, SIGTERM) = 0' '101 +++ killed by SIGTERM +++'
+done
+compares fault500 fault0 1 'differs: 4 equal steps of 2 threads, 500 missing'
+compares fault0 fault3 1 'differs: 4 equal steps of 2 threads, 3 extra'
+compares sent3 sent0 0 'same: 5 equal steps of 2 threads'
+compares sent500 sent0 4 ' 500 undecided'
+compares outside3 outside0 4 ' 3 undecided'
+compares itself3 itself0 1 'differs: 5 equal steps of 2 threads, 3 missing'
+
 # Two tracers of Linux record the same program.
 cat >"$tmp/program.c" <<'END'
 #include <fcntl.h>

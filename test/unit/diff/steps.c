@@ -204,6 +204,40 @@ static void calls_that_a_signal_interrupts_are_noise(void **state)
 	}
 }
 
+/* Thread FIRST makes `calls` calls before the signal `number`, which thread `by` sends, ends it. */
+static struct diff_trace *killed(uint32_t calls, uint32_t by, uint32_t number)
+{
+	begin();
+	create(BOSS, FIRST, "first");
+	for (uint32_t n = 0; n < calls; n++)
+		call(FIRST, 3, 17, 4);
+	script_event(SEND, later(), 0, by, V(number), V(FIRST));
+	script_event(DELIVER, later(), 0, FIRST, V(number));
+	finish(FIRST);
+	finish(BOSS);
+	return end();
+}
+
+static void signal_of_another_thread_may_come_after_any_call(void **state)
+{
+	const struct {
+		uint32_t by, number;
+		enum diff_verdict verdict;
+	} kills[] = { { BOSS, 15, DIFF_VERDICT_SAME },
+		      { BOSS, 11, DIFF_VERDICT_DIFFERS },
+		      { FIRST, 11, DIFF_VERDICT_DIFFERS },
+		      { FIRST, 10, DIFF_VERDICT_DIFFERS } };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(kills) / sizeof(kills[0]); n++) {
+		struct diff_result result = compare(killed(4, kills[n].by, kills[n].number),
+						    killed(2, kills[n].by, kills[n].number));
+
+		assert_int_equal(diff_verdict(&result), kills[n].verdict);
+		free(result.item);
+	}
+}
+
 static void step_with_another_string_is_missing_and_extra(void **state)
 {
 	struct diff_result result =
@@ -515,6 +549,7 @@ int main(void)
 		cmocka_unit_test(other_order_ids_and_times_are_noise),
 		cmocka_unit_test(changed_result_is_found),
 		cmocka_unit_test(calls_that_a_signal_interrupts_are_noise),
+		cmocka_unit_test(signal_of_another_thread_may_come_after_any_call),
 		cmocka_unit_test(step_with_another_string_is_missing_and_extra),
 		cmocka_unit_test(missing_wakeup_explains_missing_steps),
 		cmocka_unit_test(steps_in_a_gap_are_undecided),

@@ -79,35 +79,101 @@ static void expect(struct diff_trace *first, struct diff_trace *second, uint64_t
 
 /* ---- Threads that other threads or signals end ---- */
 
-/* A thread that makes `calls` calls, and then ends by itself, or because of a signal if that is not 0. */
-static struct diff_trace *ended(uint32_t calls, bool exits, uint32_t signal)
+enum { SIGNAL_SEGV = 11, SIGNAL_TERM = 15, SIGNAL_USER = 10 };
+
+struct ending {
+	uint32_t calls;	   /* number of calls before the end */
+	const char *last;  /* the last call; NULL: none */
+	uint32_t signal;   /* that ends the thread; 0: none */
+	const char *ender; /* a call of another thread that ends this one; NULL: none */
+	uint32_t after;	   /* number of calls after that */
+	bool apart;	   /* the other thread belongs to another process */
+};
+
+/* A thread that makes calls and ends. */
+static struct diff_trace *ended(const struct ending *ending)
 {
 	struct diff_trace *trace = begin();
+	struct diff_step *kill;
 
-	for (uint32_t n = 0; n < calls; n++)
+	step(trace, OTHER, "getpid", true);
+	assert_int_equal(diff_trace_thread(trace, THREAD, 0), 1);
+	for (uint32_t n = 0; n < ending->calls; n++)
 		call(trace, "sigprocmask", n, 0);
-	if (exits)
-		call(trace, "exit_group", 0, NO_RETURN);
-	trace->thread[0].ended = true;
-	trace->thread[0].signal = signal;
-	trace->leaves = true; /* another thread ends itself */
+	if (ending->ender) {
+		kill = step(trace, OTHER, ending->ender, true);
+		diff_trace_value(trace, DIFF_FORM_PROCESS, THREAD);
+		diff_trace_value(trace, DIFF_FORM_NUMBER, ending->signal);
+		kill->result_form = DIFF_FORM_UNKNOWN;
+	}
+	for (uint32_t n = 0; n < ending->after; n++)
+		call(trace, "getuid", n, 0);
+	if (ending->last)
+		call(trace, ending->last, 0, NO_RETURN);
+	diff_end_signal(&trace->thread[1], ending->signal, 0);
+	trace->thread[1].seen = now += 100;
+	step(trace, OTHER, "exit_group", true);
+	trace->thread[0].ended = trace->thread[1].ended = true;
+	if (!ending->apart)
+		trace->thread[1].process = trace->thread[0].process;
 	return trace;
 }
 
-static void last_calls_of_a_killed_thread_are_noise(void **state)
+/* Compares two traces in which threads end in the same way after different numbers of calls. */
+static enum diff_verdict verdict_of(struct ending ending, uint32_t first, uint32_t second)
 {
-	struct diff_trace *more = ended(3, false, 0), *less = ended(2, false, 0);
+	struct ending other = ending;
+	struct diff_result result;
+
+	ending.calls = first;
+	other.calls = second;
+	result = compare(ended(&ending), ended(&other));
+	assert_int_equal(result.count[DIFF_CHANGED], 0);
+	return diff_verdict(&result);
+}
+
+static void last_calls_of_a_thread_that_another_one_ends_are_noise(void **state)
+{
+	const struct ending killed = { .signal = SIGNAL_TERM, .ender = "kill", .apart = true },
+			    exited = { .ender = "exit_group" }, executed = { .ender = "execve" };
 
 	(void)state;
-	/* Without a signal, a thread may have ended itself by a call that is not recorded. */
-	more->leaves = less->leaves = false;
-	expect(more, less, 1);
-	expect(ended(3, false, 9), ended(2, false, 9), 0);
-	expect(ended(2, false, 0), ended(4, false, 0), 0);
-	expect(ended(3, true, 0), ended(2, true, 0), 1);
-	/* Different signals killed them: one of them failed. */
-	expect(ended(3, false, 15), ended(2, false, 11), 1);
-	expect(ended(3, true, 0), ended(2, false, 9), 2);
+	assert_int_equal(verdict_of(killed, 3, 2), DIFF_VERDICT_SAME);
+	assert_int_equal(verdict_of(exited, 2, 4), DIFF_VERDICT_SAME);
+	assert_int_equal(verdict_of(executed, 4, 2), DIFF_VERDICT_SAME);
+	/* Too many calls to be noise. */
+	assert_int_equal(verdict_of(killed, 500, 0), DIFF_VERDICT_UNDECIDED);
+	assert_int_equal(verdict_of(exited, 0, 500), DIFF_VERDICT_UNDECIDED);
+}
+
+static void last_calls_before_other_ends_are_differences(void **state)
+{
+	/* A fault, also if another thread sends the same signal. */
+	const struct ending faults = { .signal = SIGNAL_SEGV },
+			    sent = { .signal = SIGNAL_SEGV, .ender = "kill" }, leaves = { .last = "exit" },
+			    itself = { .signal = SIGNAL_TERM, .last = "kill" },
+			    /* Nothing shows why the thread ended. */
+		unknown = { .calls = 0 }, apart = { .ender = "exit_group", .apart = true },
+			    early = { .ender = "exit_group", .after = 20 }, user = { .signal = SIGNAL_USER },
+			    /* The sender of this signal is not in the trace. */
+		outside = { .signal = SIGNAL_TERM };
+	struct ending other = { .calls = 2, .signal = SIGNAL_SEGV },
+		      killed = { .calls = 3, .signal = SIGNAL_TERM };
+	struct diff_result result;
+
+	(void)state;
+	assert_int_equal(verdict_of(faults, 3, 2), DIFF_VERDICT_DIFFERS);
+	assert_int_equal(verdict_of(sent, 3, 2), DIFF_VERDICT_DIFFERS);
+	assert_int_equal(verdict_of(leaves, 3, 2), DIFF_VERDICT_DIFFERS);
+	assert_int_equal(verdict_of(itself, 3, 2), DIFF_VERDICT_DIFFERS);
+	assert_int_equal(verdict_of(unknown, 3, 2), DIFF_VERDICT_DIFFERS);
+	assert_int_equal(verdict_of(apart, 3, 2), DIFF_VERDICT_DIFFERS);
+	assert_int_equal(verdict_of(early, 3, 2), DIFF_VERDICT_DIFFERS);
+	assert_int_equal(verdict_of(user, 3, 2), DIFF_VERDICT_DIFFERS);
+	assert_int_equal(verdict_of(outside, 3, 2), DIFF_VERDICT_UNDECIDED);
+	/* Different signals ended them: one of them failed. */
+	result = compare(ended(&killed), ended(&other));
+	assert_int_equal(diff_verdict(&result), DIFF_VERDICT_DIFFERS);
 }
 
 /* A thread that ends itself. `recorded`: the trace does not end before the kernel records this. */
@@ -339,7 +405,8 @@ static void server_may_work_in_another_way_if_no_other_thread_differs(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(last_calls_of_a_killed_thread_are_noise),
+		cmocka_unit_test(last_calls_of_a_thread_that_another_one_ends_are_noise),
+		cmocka_unit_test(last_calls_before_other_ends_are_differences),
 		cmocka_unit_test(trace_may_end_while_a_thread_ends_itself),
 		cmocka_unit_test(failures_before_a_call_succeeds_are_noise),
 		cmocka_unit_test(other_calls_between_tries_are_compared),

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Why threads end. If another thread ends a thread, by a signal, or because it ends the process or runs
+ * another program, then time decides which calls are its last ones. If a thread ends itself, or because of a
+ * fault, its last calls are the same in each run. So the trace must show which of both happened.
+ */
+#include <string.h>
+
+#include "diff/trace.h"
+
+#define LATE_MOST    8u /* calls that a thread may begin after another one began to end it */
+#define CLONE_THREAD UINT64_C(0x10000)
+
+/* Signals that a fault or a call of the thread itself causes, by the numbers of Linux and of the BSDs. */
+static bool is_synchronous(uint32_t number)
+{
+	/* SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGXFSZ, SIGSYS */
+	static const uint8_t numbers[] = { 4, 5, 6, 7, 8, 11, 13, 25, 31 };
+
+	for (size_t n = 0; n < sizeof(numbers); n++)
+		if (number == numbers[n])
+			return true;
+	return false;
+}
+
+/* Signals that no fault causes, and that have the same number on all systems. */
+static bool is_from_outside(uint32_t number)
+{
+	/* SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGALRM, SIGTERM */
+	static const uint8_t numbers[] = { 1, 2, 3, 9, 14, 15 };
+
+	for (size_t n = 0; n < sizeof(numbers); n++)
+		if (number == numbers[n])
+			return true;
+	return false;
+}
+
+void diff_end_signal(struct diff_thread *thread, uint32_t number, uint64_t sent)
+{
+	thread->signal = number;
+	thread->sent = sent;
+}
+
+void diff_end_process(struct diff_trace *trace, uint32_t thread, uint64_t stamp)
+{
+	struct diff_thread *first = &trace->thread[trace->thread[thread].process];
+
+	first->exit[first->exits++ % DIFF_EXITS] = stamp;
+}
+
+void diff_end_child(struct diff_trace *trace, uint32_t parent, uint32_t child, const struct diff_step *step)
+{
+	const char *name = trace->kind[step->kind].name;
+	/* The first argument of clone() is its flags. */
+	const bool clones = strcmp(name, "clone") == 0 && step->values > 0 &&
+			    step->form[0] == DIFF_FORM_NUMBER && trace->value[step->value] & CLONE_THREAD;
+
+	if (child != DIFF_NONE && (clones || diff_shares_process(name)))
+		trace->thread[child].process = trace->thread[parent].process;
+}
+
+/* Notes the signal that a call has sent to a thread, if this is the last signal of that thread. */
+static void find_kill(struct diff_trace *trace, const struct diff_step *step)
+{
+	const uint8_t place = trace->kind[step->kind].kills;
+	struct diff_thread *thread;
+	uint32_t target;
+	uint64_t id;
+
+	if (place == 0 || step->values <= place || step->result_form == DIFF_FORM_ERROR)
+		return;
+	id = trace->value[step->value + place - 1];
+	target = id > 0 && id < DIFF_NONE ? diff_trace_find(trace, (uint32_t)id) : DIFF_NONE;
+	if (target == DIFF_NONE || target == step->thread)
+		return;
+	thread = &trace->thread[target];
+	if (thread->signal && thread->signal == trace->value[step->value + place] &&
+	    step->stamp <= thread->seen && step->stamp > thread->sent)
+		thread->sent = step->stamp;
+}
+
+void diff_ends_find(struct diff_trace *trace)
+{
+	bool exits_thread = !trace->trace; /* `exit` ends only the thread, as on Linux */
+
+	for (uint32_t n = 0; n < trace->kinds; n++)
+		exits_thread |= strcmp(trace->kind[n].name, "exit_group") == 0;
+	for (uint32_t n = 0; n < trace->steps; n++) {
+		const struct diff_step *step = &trace->step[n];
+		const struct diff_kind *kind = &trace->kind[step->kind];
+
+		find_kill(trace, step);
+		if (kind->exits && step->result_form != DIFF_FORM_ERROR &&
+		    (!exits_thread || strcmp(kind->name, "exit") != 0))
+			diff_end_process(trace, step->thread, step->stamp);
+	}
+}
+
+/* Returns whether a thread ended soon after the stamp: it began only a few calls between. */
+static bool ends_soon_after(const struct diff_trace *trace, const struct diff_thread *thread, uint64_t stamp)
+{
+	uint32_t calls = 0;
+
+	if (stamp == 0 || stamp > thread->seen)
+		return false;
+	for (uint32_t n = thread->steps; n > 0 && calls <= LATE_MOST; n--) {
+		const struct diff_step *step = diff_step_of(trace, thread, n - 1);
+
+		if (step->stamp <= stamp)
+			break;
+		calls += trace->kind[step->kind].call;
+	}
+	return calls <= LATE_MOST;
+}
+
+/* Returns whether the last call of a thread sends a signal, which may have been for the thread itself. */
+static bool sends_last(const struct diff_trace *trace, const struct diff_thread *thread)
+{
+	for (uint32_t n = thread->steps; n > 0; n--) {
+		const struct diff_kind *kind = &trace->kind[diff_step_of(trace, thread, n - 1)->kind];
+
+		if (kind->call)
+			return kind->kills != 0;
+	}
+	return false;
+}
+
+enum diff_end diff_end_of(const struct diff_trace *trace, const struct diff_thread *thread)
+{
+	const struct diff_thread *first = &trace->thread[thread->process];
+
+	if (!thread->ended || thread->leaves || is_synchronous(thread->signal))
+		return DIFF_END_ITSELF;
+	if (thread->signal == 0)
+		for (uint32_t n = 0; n < DIFF_EXITS; n++)
+			if (ends_soon_after(trace, thread, first->exit[n]))
+				return DIFF_END_BY_OTHER;
+	/* A signal for a process ends all its threads. */
+	if (ends_soon_after(trace, thread, thread->sent) ||
+	    (first->ended && first->signal == thread->signal && ends_soon_after(trace, thread, first->sent)))
+		return DIFF_END_BY_OTHER;
+	return is_from_outside(thread->signal) && !sends_last(trace, thread) ? DIFF_END_BY_SIGNAL
+									     : DIFF_END_ITSELF;
+}
