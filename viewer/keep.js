@@ -5,10 +5,13 @@
 (function (kt) {
 const most = 2e6;	// events that are kept; of more, the older half of the time is dropped
 
-// Returns the data of the trace. Call it before trace.restart(), and keptJoin() when the newer blocks are decoded.
-kt.keptTake = (trace) => ({ begin: trace.begin, last: trace.last, strings: trace.strings, gaps: trace.gaps,
-	arrows: trace.arrows, stacks: trace.stacks, symbols: trace.symbols, chunks: trace.events.chunks,
-	lanes: trace.lanes.map(({ rows, samples }) => ({ rows, samples })) });
+// Returns a text that differs between two runs of a guest.
+kt.runOf = (head) => head.base + " " + head.summary?.nonce;
+
+// Returns the data of the trace. Call it before trace.takeHead(), and keptJoin() when the newer blocks are decoded.
+kt.keptTake = (trace) => ({ run: kt.runOf(trace.head), begin: trace.begin, last: trace.last,
+	strings: trace.strings, gaps: trace.gaps, arrows: trace.arrows, stacks: trace.stacks, symbols: trace.symbols,
+	chunks: trace.events.chunks, lanes: trace.lanes.map(({ rows, samples }) => ({ rows, samples })) });
 
 // Returns, by ring, the first and the last slot of the chunks.
 function slotsOf(chunks) {
@@ -33,9 +36,13 @@ function part(chunk, from, until) {
 	return { ...copy, count: until - from, until: copy.bytes.length };
 }
 
-// Joins older data and the newer data that the trace holds now. Returns false if this is another run of the guest,
-// whose rings were empty at its begin: then only the newer data is shown.
+// Joins older data and the newer data that the trace holds now. Returns false if this is another run of the guest:
+// then only the newer data is shown. A run without a nonce is known by its rings, which were empty at its begin.
 kt.keptJoin = function (trace, old) {
+	if (!old.chunks.length)
+		return true;
+	if (kt.runOf(trace.head) !== old.run)
+		return false;
 	const rings = slotsOf(trace.events.chunks);
 	const before = slotsOf(old.chunks);
 	for (const [ring, { last }] of before)

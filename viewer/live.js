@@ -8,7 +8,7 @@ const share = 4;	// the pause is this many times as long as the fetch: ktrace op
 
 class Live {
 	constructor(page, feed) {
-		Object.assign(this, { page, feed, on: false });
+		Object.assign(this, { page, feed, on: false, number: 0 });
 		this.button = kt.el("button", { type: "button", id: "live", "aria-pressed": "false",
 			title: "Fetch what is recorded, and show its newest part (Shift F)",
 			onclick: () => this.toggle() }, "Follow");
@@ -25,42 +25,49 @@ class Live {
 
 	async step() {
 		const begin = performance.now();
+		const number = this.number + 1;	// that of the fetch
 		try {
 			await this.fetch();
 		} catch (error) {
+			if (number !== this.number)
+				return;
 			kt.warn("The trace cannot be followed: " + error.message);
 			this.on = true;
 			this.toggle();
 		}
-		if (this.on)
+		if (this.on && number === this.number)
 			this.timer = setTimeout(() => this.step(), Math.max(pause, share * (performance.now() - begin)));
 	}
 
 	// Replaces the trace, but keeps what the newer data no longer contains. All data is fetched first, so that the
-	// page never shows a part of it.
+	// page never shows a part of it. A fetch that ends after a newer one began changes nothing.
 	async fetch() {
 		const { state, trace } = this.page;
+		const number = ++this.number;
 		await this.feed.renew();
 		const head = await this.feed.head();
 		if (head.whole === false)
-			return this.fetchLong(head);
+			return number === this.number ? this.fetchLong(head) : null;
 		const plain = [];
 		for (let bytes = await this.feed.block(0); bytes; bytes = await this.feed.block(plain.length))
 			plain.push((await kt.inflate(bytes)).bytes);
+		if (number !== this.number)
+			return null;
 		const selected = kt.selectionText(trace, state.selection);
-		const old = head.base === trace.head.base ? kt.keptTake(trace) : null;
+		const old = kt.keptTake(trace);
 		trace.takeHead(head);
 		trace.restart();
 		for (const bytes of plain)
 			kt.decodeBlock(bytes, trace, "a block");
-		if (old && !kt.keptJoin(trace, old))
+		const joined = kt.keptJoin(trace, old);
+		if (!joined)
 			kt.say("The guest has started again.");
 		this.page.refresh();
 		head.events = trace.events.count;
 		this.page.showHead(head);
 		this.page.relayout();
-		state.selection = selected ? kt.selectionFrom(trace, selected) : null;
-		this.showNow();
+		state.selection = joined && selected ? kt.selectionFrom(trace, selected) : null;
+		return this.showNow();
 	}
 
 	showNow() {
@@ -73,7 +80,11 @@ class Live {
 	// A long trace is shown in windows, so nothing of it needs to be kept.
 	async fetchLong(head) {
 		const { page, feed } = this;
-		page.trace.takeHead({ ...head, why: page.trace.head.why });
+		const same = kt.runOf(head) === kt.runOf(page.trace.head);
+		const { why, taken } = same ? page.trace.head : {};
+		if (!same)
+			page.state.selection = null;
+		page.trace.takeHead({ ...head, why, taken });
 		page.windows ??= new kt.Windows(page.state, feed, () => page.refresh());
 		await page.windows.start();
 		this.showNow();

@@ -126,17 +126,22 @@ function noteWaits(state, finding) {
 }
 
 // Fetches the verdict of a long trace, which takes a while. Until then, and after a failure, a sentence is in its
-// place.
+// place. Of several requests, only the answer to the last one counts.
 kt.fetchVerdict = async function (state, show) {
 	const { trace, feed } = state;
+	const number = state.verdicts = (state.verdicts ?? 0) + 1;
 	const say = (text) => kt.fill(kt.id("verdict"), kt.el("p", { class: "dim" }, text));
 	if (!trace.head.why)
 		say("ktrace why reads the trace…");
 	try {
 		const { why, taken } = await feed.verdict();
+		if (number !== state.verdicts)
+			return;
 		trace.takeHead({ ...trace.head, why, taken });
 		show();
 	} catch (error) {
+		if (number !== state.verdicts)
+			return;
 		say("The verdict is missing: " + error.message + ". Run: ktrace why " + (trace.head.file || "FILE"));
 	}
 };

@@ -22,7 +22,8 @@ kt.splitBlocks = function (bytes) {
 
 class Windows {
 	constructor(state, feed, refresh) {
-		Object.assign(this, { state, feed, refresh, loaded: null, busy: false });
+		// The overview has a number. Answers that are requested before the newest overview are discarded.
+		Object.assign(this, { state, feed, refresh, loaded: null, busy: false, number: 0 });
 		state.onChange((what) => {
 			if (what === "view")
 				this.later();
@@ -31,10 +32,10 @@ class Windows {
 
 	// Shows the overview: CPUs with the rate of their events, and the gaps.
 	async start() {
+		const number = ++this.number;
 		this.loaded = null;
-		this.state.trace.gaps = [];
-		await this.load(await this.feed.overview());
-		this.later();
+		if (await this.load(await this.feed.overview(), number, true))
+			this.later();
 	}
 
 	later() {
@@ -54,6 +55,7 @@ class Windows {
 		const until = Math.min(trace.end, state.from + state.length);
 		if (this.busy || until <= from || this.covers(from, until))
 			return;
+		const { number } = this;
 		this.busy = true;
 		try {
 			const margin = (until - from) / 2;
@@ -62,29 +64,36 @@ class Windows {
 		} finally {
 			this.busy = false;
 		}
-		if (from !== Math.max(trace.begin, state.from) || until !== Math.min(trace.end, state.from + state.length))
+		if (number !== this.number || from !== Math.max(trace.begin, state.from) || until !== Math.min(trace.end,
+			state.from + state.length))
 			this.later();
 	}
 
 	// Returns false if this time has too many events.
 	async request(from, until) {
+		const { number } = this;
 		const { bytes, events } = await this.feed.window(Math.floor(from), Math.ceil(until));
+		if (number !== this.number)
+			return true;
 		this.state.hint = bytes ? "" : "Zoom in to see threads and states: this part has " + kt.number(events)
 			+ " events.";
-		if (bytes) {
-			await this.load(bytes);
+		if (bytes && await this.load(bytes, number))
 			this.loaded = { from, until };
-		}
 		this.state.changed("hint");
 		return bytes !== null;
 	}
 
-	// Replaces the data of the trace. What was selected stays selected if it is in the new data.
-	async load(bytes) {
-		const { trace, selection } = this.state;
+	// Replaces the data of the trace. What was selected stays selected if it is in the new data. Returns false if the
+	// data is discarded.
+	async load(bytes, number, isOverview) {
 		const plain = [];
 		for (const block of kt.splitBlocks(bytes))
 			plain.push(await kt.inflate(block));
+		if (number !== this.number)
+			return false;
+		const { trace, selection } = this.state;
+		if (isOverview)
+			trace.gaps = [];
 		const selected = kt.selectionText(trace, selection);
 		trace.restart();
 		for (const { bytes: block, error } of plain) {
@@ -95,6 +104,7 @@ class Windows {
 		this.refresh();
 		if (selection)
 			this.state.selection = kt.selectionFrom(trace, selected);
+		return true;
 	}
 }
 

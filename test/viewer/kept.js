@@ -7,7 +7,7 @@ const { Block } = require("./encode.js");
 module.exports = function (test, kt) {
 	// What the page of a running guest has: `spans` of a thread, and its events, one every 20 ns, in `slots` of a ring.
 	// `gap` is the end of what was overwritten, and the number of its slots.
-	function readGuest(trace, { from, slots, gap, spans, thread }) {
+	function readGuest(trace, { from, slots, gap, spans, thread, ...run }) {
 		const names = ["", "sleeping" + from, "text" + from];	// the numbers of strings differ
 		const list = slots.map((slot) => ({ time: slot * 20, type: 1, lane: 2, slot, present: 1, values: [2] }));
 		const bytes = new Block().strings(names)
@@ -15,7 +15,8 @@ module.exports = function (test, kt) {
 			.spans(1, 0, spans.map(([begin, end, kind, flags]) => ({ begin, duration: end - begin, kind, flags })))
 			.gaps(gap ? [{ cpu: 1, begin: 0, duration: gap[0], lost: gap[1] }] : []).events(1, 1, list).plain();
 		const old = trace.events.count ? kt.keptTake(trace) : null;
-		trace.takeHead({ begin: slots[0] * 20, end: slots.at(-1) * 20,
+		trace.takeHead({ begin: slots[0] * 20, end: slots.at(-1) * 20, base: run.base ?? "7",
+			summary: { nonce: run.nonce ?? 1 },
 			types: [{ id: 1, name: "note", fields: [{ name: "text", kind: "text" }] }] });
 		trace.restart();
 		kt.decodeBlock(new Uint8Array(bytes), trace, "a block");
@@ -68,5 +69,22 @@ module.exports = function (test, kt) {
 		const trace = guest();
 		assert.strictEqual(readGuest(trace, { from: "b", slots: [0, 1], spans: [[0, 20, 1, 2]] }), false);
 		assert.deepStrictEqual([trace.events.count, states(trace)], [2, [[0, 20, 1, 2]]]);
+	});
+
+	test("the first events of a guest, which give it its time 0, do not look like another run", () => {
+		const trace = new kt.Trace({ begin: 0, end: 0, base: "0", summary: { nonce: 1 } });
+		const old = kt.keptTake(trace);
+		readGuest(trace, { from: "a", slots: [0, 1], spans: [[0, 20, 1, 2]] });
+		assert.strictEqual(kt.keptJoin(trace, old), true);
+		assert.deepStrictEqual([trace.events.count, states(trace)], [2, [[0, 20, 1, 2]]]);
+	});
+
+	test("a guest that has started again is shown alone, even if its times and slots continue", () => {
+		for (const run of [{ nonce: 2 }, { base: "8" }]) {
+			const trace = guest();
+			assert.strictEqual(readGuest(trace, { from: "b", slots: [4, 5, 6, 7], gap: [80, 4], ...run,
+				spans: [[100, 140, 1, 2]] }), false);
+			assert.deepStrictEqual([trace.events.count, states(trace)], [4, [[100, 140, 1, 2]]]);
+		}
 	});
 };

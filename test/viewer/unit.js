@@ -16,15 +16,15 @@ const kt = globalThis.ktrace;
 
 let count = 0;
 let failed = 0;
+let last = Promise.resolve();
+process.exitCode = 1;	// unless all tests end
+
+// Runs a test, which may return a promise, after the tests before it.
 function test(name, run) {
-	count++;
-	try {
-		run();
-		console.log("ok " + count + " - " + name);
-	} catch (error) {
+	last = last.then(run).then(() => console.log("ok " + ++count + " - " + name), (error) => {
 		failed++;
-		console.log("not ok " + count + " - " + name + "\n# " + String(error.stack).replace(/\n/g, "\n# "));
-	}
+		console.log("not ok " + ++count + " - " + name + "\n# " + String(error.stack).replace(/\n/g, "\n# "));
+	});
 }
 
 function open(bytes = block().plain(), document = head) {
@@ -376,7 +376,10 @@ test("times are ticks if the frequency of the clock is unknown", () => {
 });
 
 require("./kept.js")(test, kt);
+require("./follow.js")(test, kt);
 require("./named.js")(test, kt, open);
 
-console.log("1.." + count);
-process.exit(failed ? 1 : 0);
+last.then(() => {
+	console.log("1.." + count);
+	process.exitCode = failed ? 1 : 0;
+});
