@@ -117,14 +117,18 @@ static int run(int argc, char **argv)
 		.name = argv[0], .open = open_trace, .open_symbols = open_symbols, .context = &command
 	};
 	char version[64], guest[PATH_MAX];
-	int status;
+	int status, runs;
 
-	/* the guest that ktrace live would show, if it runs */
-	if (live_guest_find(TRACE_USUAL_FILE, guest) && is_written(guest))
+	runs = live_guest_find_running(TRACE_USUAL_FILE, guest);
+	if (runs)
 		command.args.path = guest;
 	status = trace_args_parse(&command.args, argc, argv);
 	if (status >= 0)
 		return status;
+	if (runs < 0 && command.args.path == guest)
+		command_message(argv[0],
+				"%s: whether this guest runs is unknown: the guest is shown as if it ran",
+				guest);
 	status = try_to_open(&command);
 	if (status)
 		return status;

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "base/open.h"
 
 #define AWAIT_NS UINT64_C(500000000) /* time in ns between two searches for a guest's file */
 /*
@@ -44,25 +47,58 @@ static void quote(const char *usual, char *pattern, size_t size)
 	snprintf(pattern + at, size - at, ".[0-9]*.ram");
 }
 
-bool live_guest_find(const char *usual, char path[PATH_MAX])
+/* Returns 1 if the guest with this RAM file runs, 0 if it has ended, -1 if this is unknown. */
+static int is_running(const char *path)
+{
+	const int descriptor = base_open_regular(path, O_RDONLY);
+	int ended;
+
+	if (descriptor < 0)
+		return 0;
+	ended = base_file_ended(descriptor);
+	close(descriptor);
+	return ended < 0 ? -1 : !ended;
+}
+
+/*
+ * Finds the newest file, of those for which `test` returns 1, or else of those for which it returns -1.
+ * Returns this value, or 0 if there is none.
+ */
+static int find(const char *usual, char path[PATH_MAX], int (*test)(const char *path))
 {
 	char pattern[PATH_MAX];
-	struct stat newest, status;
+	struct stat newest = { 0 }, status;
 	glob_t found;
-	bool any = false;
+	int best = 0;
 
 	quote(usual, pattern, sizeof(pattern));
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
-		return false;
+		return 0;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
+		int value;
+
 		if (stat(found.gl_pathv[i], &status) < 0 || !S_ISREG(status.st_mode) ||
-		    (any && !is_newer(&status, &newest)))
+		    strlen(found.gl_pathv[i]) >= PATH_MAX)
+			continue;
+		value = test ? test(found.gl_pathv[i]) : 1;
+		if (value == 0 || (best > 0 && value < 0) || (value == best && !is_newer(&status, &newest)))
 			continue;
 		newest = status;
-		any = snprintf(path, PATH_MAX, "%s", found.gl_pathv[i]) < PATH_MAX;
+		best = value;
+		strcpy(path, found.gl_pathv[i]);
 	}
 	globfree(&found);
-	return any;
+	return best;
+}
+
+bool live_guest_find(const char *usual, char path[PATH_MAX])
+{
+	return find(usual, path, NULL) > 0;
+}
+
+int live_guest_find_running(const char *usual, char path[PATH_MAX])
+{
+	return find(usual, path, is_running);
 }
 
 /*
@@ -74,7 +110,7 @@ static int look(struct live_guest *guest)
 	int status;
 
 	guest->look_again = now_ns(NULL) + AWAIT_NS;
-	if (!guest->given && !live_guest_find(guest->usual, guest->path))
+	if (!guest->given && !live_guest_find_running(guest->usual, guest->path))
 		return 0;
 	status = ktread_follow_open(&guest->follow, guest->path, &guest->options);
 	if (status == 0 && ktread_follow_ended(guest->follow)) {

@@ -315,6 +315,11 @@ struct live_guest {
 void live_guest_choose(struct live_guest *guest, const char *path);
 /* Finds the newest file `usual`.PID.ram. Returns false if there is none. */
 bool live_guest_find(const char *usual, char path[PATH_MAX]);
+/*
+ * Finds the newest file `usual`.PID.ram whose guest runs. Returns 1, or 0 if no guest runs. Returns -1 if it
+ * is unknown whether the newest one of the remaining guests runs, as base_file_ended().
+ */
+int live_guest_find_running(const char *usual, char path[PATH_MAX]);
 /* Returns whether no guest is followed, and no file was named or found. */
 bool live_guest_is_missing(const struct live_guest *guest);
 void live_guest_open(struct live_guest *guest, struct live_source *source);

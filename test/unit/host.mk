@@ -57,6 +57,7 @@ UNIT_WITH_ktread_seek := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_ktread_stream := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_ktread_stream_damage := $(UNIT_WITH_ktread) ktread_stream
 UNIT_WITH_live := script
+UNIT_WITH_live_guest := host/live/guest.c
 UNIT_WITH_page := ktread_support ktread_writer sched_writer page_decode
 UNIT_WITH_plugin := plugin_support $(filter-out host/plugin/plugin.c,$(wildcard host/plugin/*.c))
 UNIT_WITH_schedule := host/schedule/noise.c
@@ -84,6 +85,7 @@ UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
 UNIT_CFLAGS_hwt_found := -Ihost -fpie -pie
 UNIT_LDLIBS_analyze_symbols := -Wl,--build-id=sha1
 UNIT_LDLIBS_base_index := -Wl,--wrap=calloc
+UNIT_LDLIBS_live_guest := -Wl,--wrap=base_file_ended
 UNIT_LDLIBS_record_tracer := -Wl,--wrap=calloc -Wl,--wrap=realloc
 UNIT_LDLIBS_why_many := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free -Wl,--wrap=keyed_find
 
