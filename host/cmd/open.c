@@ -20,8 +20,7 @@ struct open_command {
 	struct trace_args args;
 	uint64_t port, whole;
 	bool no_browser;
-	bool live;     /* true if the file is the RAM of a guest, which may be running, or is still written */
-	uint64_t base; /* stamp of the oldest event, which is time 0 also when this event is overwritten */
+	bool live; /* true if the file is the RAM of a guest, which may be running, or is still written */
 	const char *elf;
 };
 
@@ -103,7 +102,6 @@ static int try_to_open(struct open_command *command)
 	if (status)
 		return status;
 	command->live = ktread_info(trace)->form == KTREAD_FORM_RAM || is_written(command->args.path);
-	command->base = command->live ? ktread_first_stamp(trace) : 0;
 	status = trace_symbols_open(command->args.name, command->elf, trace, &symbols);
 	symbols_close(symbols);
 	return trace_args_close(&command->args, trace, 0) | status;
@@ -136,7 +134,6 @@ static int run(int argc, char **argv)
 	options.version = version;
 	options.whole = command.whole;
 	options.live = command.live;
-	options.base = command.base;
 	options.path = command.args.path;
 	options.port = (uint16_t)command.port;
 	options.browser = !command.no_browser && isatty(STDERR_FILENO);

@@ -5,13 +5,6 @@
 
 #include "page/pass.h"
 
-uint64_t page_base(const struct ktread *trace, uint64_t base)
-{
-	const uint64_t first = ktread_first_stamp(trace);
-
-	return base && base <= first ? base : first;
-}
-
 static int create(struct page **result, struct ktread *trace, const struct page_options *options)
 {
 	struct page *page = calloc(1, sizeof(*page));
@@ -22,7 +15,7 @@ static int create(struct page **result, struct ktread *trace, const struct page_
 	page->trace = trace;
 	page->options = *options;
 	page->narrowed = ktread_is_narrowed(trace);
-	page->base = page_base(trace, options->base);
+	page->base = options->base ? *options->base : ktread_first_stamp(trace);
 	base_ticks_scale_init(&page->scale, ktread_info(trace)->frequency);
 	return 0;
 }

@@ -46,10 +46,10 @@ struct page_options {
 	const struct tally *tally;
 	bool live; /* true if the trace may grow */
 	/*
-	 * stamp of time 0, if no event of the trace is older; 0: that of the oldest event. A server that
+	 * stamp of time 0; NULL: that of the oldest event; borrowed while the page is opened. A server that
 	 * reads a growing trace again and again sets it, because the oldest event changes.
 	 */
-	uint64_t base;
+	const uint64_t *base;
 };
 
 /*
@@ -93,9 +93,6 @@ int page_open_window(struct page **page, struct ktread *trace, const struct page
  * Requires: `page` is from page_open_window().
  */
 int page_write_verdict(struct page *page, struct base_output *out);
-
-/* Returns the stamp of time 0. `base` is that of struct page_options. */
-uint64_t page_base(const struct ktread *trace, uint64_t base);
 
 /* Counts the events of a window. Returns 0 or a negative KTREAD_E_*. Requires: the trace has no filter. */
 int page_count(struct page *page, uint64_t since, uint64_t until, uint64_t *events);

@@ -32,6 +32,15 @@ static int fail(const struct answer *answer, uint32_t status, const char *text)
 	return serve_error(answer->descriptor, status, text, 0);
 }
 
+/* Reports an error of reading the trace, or of writing a temporary file (KTREAD_E_SYSTEM). */
+static int fail_reading(const struct answer *answer, int status)
+{
+	return fail(answer, SERVE_BROKEN,
+		    status == KTREAD_E_MEMORY		       ? "out of memory"
+		    : status == KTREAD_E_SYSTEM || status == 0 ? "a temporary file cannot be written"
+							       : ktread_message(answer->trace));
+}
+
 /* ---- The file ---- */
 
 const char *serve_what_changed(const struct serve_source *source)
@@ -53,6 +62,17 @@ const char *serve_what_changed(const struct serve_source *source)
 
 /* ---- Times ---- */
 
+uint64_t serve_base(const struct serve_source *source, const struct ktread *trace)
+{
+	const struct serve_zero *zero = &source->zero;
+	const uint64_t first = ktread_first_stamp(trace), nonce = ktread_info(trace)->nonce;
+
+	if (!zero->known || zero->nonce != nonce)
+		return first;
+	/* If runs have no nonce, an event before time 0 shows that this is another run. */
+	return nonce == 0 && first < zero->stamp ? first : zero->stamp;
+}
+
 /* Returns the first tick that is not before `ns` nanoseconds. Without a frequency, `ns` is in ticks. */
 static uint64_t first_tick(uint64_t ns, uint64_t frequency)
 {
@@ -72,7 +92,7 @@ static uint64_t add(uint64_t stamp, uint64_t ticks)
 static void set_times(const struct answer *answer, struct ktread_filter *filter, uint64_t from,
 		      uint64_t until)
 {
-	const uint64_t first = page_base(answer->trace, answer->source->options->base);
+	const uint64_t first = serve_base(answer->source, answer->trace);
 	const uint64_t frequency = ktread_info(answer->trace)->frequency;
 	const uint64_t end = until == UINT64_MAX ? until : first_tick(until + 1, frequency);
 
@@ -250,10 +270,7 @@ static int write_events(const struct answer *answer)
 	const int status = file < 0 ? KTREAD_E_SYSTEM : write_lines(answer, file, &found);
 
 	if (status < 0 || lseek(file, 0, SEEK_SET) != 0)
-		return fail(answer, SERVE_BROKEN,
-			    status == KTREAD_E_MEMORY	? "out of memory"
-			    : status == KTREAD_E_SYSTEM ? "a temporary file cannot be written"
-							: ktread_message(answer->trace));
+		return fail_reading(answer, status);
 	if (answer->request->what != SERVE_EVENT)
 		return write_array(answer, file, &found);
 	return found.events ? write_one(answer, file) : fail(answer, SERVE_ABSENT, "no event has this id");
@@ -283,17 +300,39 @@ static int write_chosen(struct answer *answer)
 	return write_events(answer);
 }
 
-/* Writes the verdict of the whole trace, which needs seconds if the trace is long. */
+/* Copies a file to the answer. Returns the exit status. */
+static int copy_file(const struct answer *answer, int file)
+{
+	char buffer[65536];
+	ssize_t got;
+
+	if (serve_begin(answer->descriptor, SERVE_OK, SERVE_JSON))
+		return EXIT_FAILURE;
+	while ((got = read(file, buffer, sizeof(buffer))) != 0)
+		if ((got < 0 && errno != EINTR) ||
+		    (got > 0 && serve_write(answer->descriptor, buffer, (size_t)got)))
+			return EXIT_FAILURE;
+	return 0;
+}
+
+/*
+ * Writes the verdict of the whole trace, which needs seconds if the trace is long. It is written to a file
+ * first, because its status is known only at its end.
+ */
 static int write_verdict(const struct answer *answer)
 {
 	const struct serve_options *options = answer->source->options;
-	struct page_options about = { .version = options->version, .base = options->base };
+	const uint64_t base = serve_base(answer->source, answer->trace);
+	struct page_options about = { .version = options->version, .base = &base };
+	const int file = base_temporary_open();
 	struct base_output out;
 	struct page *page;
-	int status, error = serve_begin(answer->descriptor, SERVE_OK, SERVE_JSON);
+	int status;
 
-	if (error || base_output_open(&out, answer->descriptor) < 0)
-		return EXIT_FAILURE;
+	if (file < 0)
+		return fail_reading(answer, KTREAD_E_SYSTEM);
+	if (base_output_open(&out, file) < 0)
+		return fail_reading(answer, KTREAD_E_MEMORY);
 	if (options->open_symbols)
 		about.symbols = options->open_symbols(options->context, answer->trace);
 	status = page_open_window(&page, answer->trace, &about);
@@ -301,7 +340,9 @@ static int write_verdict(const struct answer *answer)
 		status = page_write_verdict(page, &out);
 	page_close(page);
 	symbols_close(about.symbols);
-	return base_output_close(&out) || status < 0 ? EXIT_FAILURE : 0;
+	if ((base_output_close(&out) && status == 0) || lseek(file, 0, SEEK_SET) != 0)
+		status = KTREAD_E_SYSTEM;
+	return status < 0 ? fail_reading(answer, status) : copy_file(answer, file);
 }
 
 /*
@@ -321,17 +362,16 @@ static struct ktread *open_trace(const struct serve_options *options, enum serve
 int serve_answer(void *context, const void *request, int descriptor)
 {
 	struct answer answer = { .source = context, .request = request, .descriptor = descriptor };
-	const struct serve_options *options = answer.source->options;
 	const char *changed = serve_what_changed(answer.source);
 	int status;
 
 	if (changed)
 		return fail(&answer, SERVE_CHANGED, changed);
-	answer.trace = open_trace(options, answer.request->what);
+	answer.trace = open_trace(answer.source->options, answer.request->what);
 	if (!answer.trace)
 		return fail(&answer, SERVE_BROKEN, "the trace file can no longer be read");
 	if (answer.request->what == SERVE_WINDOW)
-		status = serve_window(options, answer.request, answer.trace, descriptor);
+		status = serve_window(answer.source, answer.request, answer.trace, descriptor);
 	else
 		status = answer.request->what == SERVE_VERDICT ? write_verdict(&answer)
 							       : write_chosen(&answer);

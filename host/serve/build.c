@@ -62,17 +62,22 @@ static int put_page(struct ktread *trace, const struct page_options *about, cons
 }
 
 /* Reads the trace once, and decides by its length what to send. Returns 0 or a negative KTREAD_E_*. */
-static int put_all(const struct serve_options *options, struct ktread *trace, int descriptor)
+static int put_all(const struct serve_source *source, struct ktread *trace, int descriptor)
 {
+	const struct serve_options *options = source->options;
+	const struct serve_zero zero = { ktread_info(trace)->nonce, serve_base(source, trace), true };
 	const char *slash = strrchr(options->path, '/');
 	struct page_options about = { .file = slash ? slash + 1 : options->path,
 				      .path = options->path,
 				      .version = options->version,
 				      .live = options->live,
-				      .base = options->base };
+				      .base = &zero.stamp };
 	struct serve_survey *survey;
-	int status = serve_survey_read(&survey, trace, options->base);
+	int status = serve_survey_read(&survey, trace, zero.stamp);
 
+	if (status == 0 && options->live && serve_survey_tally(survey)->events &&
+	    put_frame(descriptor, SERVE_FRAME_ZERO, &zero, sizeof(zero)))
+		status = KTREAD_E_SYSTEM;
 	if (status == 0) {
 		about.tally = serve_survey_tally(survey);
 		about.partial = about.tally->events > options->whole;
@@ -97,7 +102,7 @@ int serve_build(void *context, const void *nothing, int descriptor)
 	trace = changed ? NULL : source->options->open(source->options->context, true);
 	if (!trace)
 		return put_error(descriptor, changed ? changed : "the trace file can no longer be read");
-	status = put_all(source->options, trace, descriptor);
+	status = put_all(source, trace, descriptor);
 	changed = serve_what_changed(source);
 	if (status < 0 || changed)
 		status = put_error(descriptor, changed			   ? changed

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 enum serve_frame_kind {
+	SERVE_FRAME_ZERO, /* a struct serve_zero: time 0 of the frames that follow */
 	SERVE_FRAME_HEAD,
 	SERVE_FRAME_BLOCK,
 	SERVE_FRAME_OVERVIEW,

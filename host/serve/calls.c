@@ -149,7 +149,8 @@ static bool is_stored(const struct serve_call *call)
 
 static void start(struct serve_server *server, struct serve_call *call)
 {
-	const int error = serve_job_start(&call->job, serve_answer, &server->source, &call->request);
+	const int error = serve_job_start(&call->job, server->options->name, serve_answer, &server->source,
+					  &call->request);
 
 	call->job.deadline = serve_now() + SERVE_JOB_MS;
 	if (error)

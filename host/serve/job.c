@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/changed.h"
 #include "base/grow.h"
 #include "base/json.h"
 
@@ -21,8 +23,10 @@
 /*
  * Becomes the job. Closes the server's descriptors, so that connections end when the server closes them.
  */
-static _Noreturn void become(serve_work *work, void *context, const void *request, int writes, pid_t parent)
+static _Noreturn void become(const char *name, serve_work *work, void *context, const void *request,
+			     int writes, pid_t parent)
 {
+	int status;
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -34,10 +38,16 @@ static _Noreturn void become(serve_work *work, void *context, const void *reques
 	if (getppid() != parent || (writes != CHILD_END && dup2(writes, CHILD_END) < 0) ||
 	    close_range(CHILD_END + 1, ~0u, 0) != 0)
 		_exit(EXIT_FAILURE);
-	_exit(work(context, request, CHILD_END));
+	status = work(context, request, CHILD_END);
+	if (base_changed_file())
+		fprintf(stderr,
+			"%s: %s: the file became shorter while it was read: its end was read as zeros\n",
+			name, base_changed_file());
+	_exit(status);
 }
 
-int serve_job_start(struct serve_job *job, serve_work *work, void *context, const void *request)
+int serve_job_start(struct serve_job *job, const char *name, serve_work *work, void *context,
+		    const void *request)
 {
 	const pid_t self = getpid();
 	int ends[2], error;
@@ -47,7 +57,7 @@ int serve_job_start(struct serve_job *job, serve_work *work, void *context, cons
 		return errno;
 	job->pid = fork();
 	if (job->pid == 0)
-		become(work, context, request, ends[1], self);
+		become(name, work, context, request, ends[1], self);
 	error = job->pid < 0 ? errno : 0;
 	close(ends[1]);
 	if (!error && ends[0] >= FD_SETSIZE)

@@ -39,8 +39,12 @@ struct serve_job {
 /* Runs in the new process. Returns its exit status: 0 if the answer is complete. */
 typedef int serve_work(void *context, const void *request, int descriptor);
 
-/* Starts a process. Returns 0 or an errno. */
-int serve_job_start(struct serve_job *job, serve_work *work, void *context, const void *request);
+/*
+ * Starts a process. Returns 0 or an errno. If a file becomes shorter while the process reads it, the process
+ * prints a message on standard error, which begins with `name`.
+ */
+int serve_job_start(struct serve_job *job, const char *name, serve_work *work, void *context,
+		    const void *request);
 /*
  * Reads the bytes that are available, up to a few megabytes. Returns true if the job has closed its pipe, or
  * has written too much.

@@ -20,8 +20,7 @@ struct serve_options {
 	uint16_t port;	     /* 0: any free port */
 	bool browser;	     /* true: open a browser */
 	uint64_t whole;	     /* a trace with more events than this is not sent whole, but in windows */
-	bool live;     /* true: the file changes, because it is the RAM of a guest, or is still written */
-	uint64_t base; /* as in struct page_options */
+	bool live; /* true: the file changes, because it is the RAM of a guest, or is still written */
 	/*
 	 * Opens the trace; `window` as in struct ktread_options. Returns NULL if this fails. The caller
 	 * closes the trace. Called in processes that the server has forked.

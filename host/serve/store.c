@@ -16,7 +16,8 @@ int serve_store_start(struct serve_server *server)
 {
 	server->store.job.descriptor = -1;
 	server->page = serve_constant(page_template, page_template_size, SERVE_HTML);
-	return server->page ? serve_job_start(&server->store.job, serve_build, &server->source, NULL)
+	return server->page ? serve_job_start(&server->store.job, server->options->name, serve_build,
+					      &server->source, NULL)
 			    : ENOMEM;
 }
 
@@ -49,7 +50,7 @@ static void renew(struct serve_server *server)
 	int error;
 
 	empty(store);
-	error = serve_job_start(&store->job, serve_build, &server->source, NULL);
+	error = serve_job_start(&store->job, server->options->name, serve_build, &server->source, NULL);
 	store->done = error != 0;
 	if (error)
 		snprintf(store->error, sizeof(store->error), "%s", strerror(error));
@@ -81,15 +82,19 @@ static struct MHD_Response *copy(const unsigned char *bytes, size_t size, enum s
 }
 
 /* Takes a frame. Returns NULL, or the reason why it is the last one. */
-static const char *take(struct serve_store *store, const struct serve_frame *frame,
+static const char *take(struct serve_server *server, const struct serve_frame *frame,
 			const unsigned char *bytes)
 {
+	struct serve_store *store = &server->store;
 	struct MHD_Response **larger;
 
 	store->bytes += frame->size;
 	if (store->bytes > BYTES_MOST)
 		return "the data of the page has more than 1 GB";
 	switch (frame->kind) {
+	case SERVE_FRAME_ZERO:
+		memcpy(&server->source.zero, bytes, sizeof(server->source.zero));
+		return NULL;
 	case SERVE_FRAME_HEAD:
 		store->head = copy(bytes, frame->size, SERVE_JSON);
 		return store->head ? NULL : "out of memory";
@@ -126,7 +131,7 @@ void serve_store_step(struct serve_server *server)
 		memcpy(&frame, store->job.bytes + at, sizeof(frame));
 		if (store->job.length - at - sizeof(frame) < frame.size)
 			break;
-		why = take(store, &frame, store->job.bytes + at + sizeof(frame));
+		why = take(server, &frame, store->job.bytes + at + sizeof(frame));
 		at += sizeof(frame) + frame.size;
 	}
 	serve_job_drop(&store->job, at);

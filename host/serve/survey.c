@@ -130,7 +130,7 @@ int serve_survey_read(struct serve_survey **result, struct ktread *trace, uint64
 	if (!survey)
 		return KTREAD_E_MEMORY;
 	survey->trace = trace;
-	survey->base = page_base(trace, base);
+	survey->base = base;
 	status = tally_trace_with(&survey->tally, trace, take, survey);
 	survey->missing = copy_missing(trace);
 	return status == 0 && !survey->missing ? KTREAD_E_MEMORY : status;

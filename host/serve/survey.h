@@ -9,7 +9,7 @@
 struct serve_survey;
 
 /*
- * Reads the whole trace once, and counts. Does not rewind the trace. `base`: as in struct page_options.
+ * Reads the whole trace once, and counts. Does not rewind the trace. `base`: stamp of time 0.
  * Memory: 8 KB for each CPU and for each of at most 8192 threads; later threads are left out. Returns 0 or a
  * negative KTREAD_E_*. The caller frees `*survey` in either case.
  */

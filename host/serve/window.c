@@ -42,10 +42,12 @@ static int refuse(int descriptor, uint64_t events)
 	return base_output_close(&out) ? EXIT_FAILURE : 0;
 }
 
-int serve_window(const struct serve_options *options, const struct serve_request *request,
-		 struct ktread *trace, int descriptor)
+int serve_window(const struct serve_source *source, const struct serve_request *request, struct ktread *trace,
+		 int descriptor)
 {
-	struct page_options about = { .version = options->version, .base = options->base };
+	const struct serve_options *options = source->options;
+	const uint64_t base = serve_base(source, trace);
+	struct page_options about = { .version = options->version, .base = &base };
 	struct serve_pieces pieces = { .bytes = NULL };
 	const uint64_t end = request->until == UINT64_MAX ? request->until : request->until + 1;
 	struct page *page;

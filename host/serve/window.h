@@ -22,7 +22,7 @@ struct serve_pieces {
 int serve_take_piece(void *pieces, const unsigned char *bytes, size_t size);
 
 /* Answers a request for a window. Returns 0 if the answer, which may be an error, is complete. */
-int serve_window(const struct serve_options *options, const struct serve_request *request,
-		 struct ktread *trace, int descriptor);
+int serve_window(const struct serve_source *source, const struct serve_request *request, struct ktread *trace,
+		 int descriptor);
 
 #endif

@@ -3,135 +3,22 @@
 Tries the server of `ktrace open`: its answers must be those of `ktrace show`, and hostile clients must be
 refused and must not keep others out. Prints TAP.
 
-	python3 test/serve/hostile.py KTRACE TRACE RAM FOLDER
+	python3 test/serve/hostile.py KTRACE TRACE FOLDER
+
+FOLDER has the traces that test/serve/server.sh makes.
 """
 import json
 import os
 import resource
-import shutil
 import signal
-import socket
 import subprocess
 import sys
-import zlib
 from urllib.parse import quote
 
-KTRACE, TRACE, RAM, GROWS, FOLDER = sys.argv[1:]
-HEADERS = {
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-}
-GAPS, EVENTS, DENSITY = 6, 7, 8  # tags of sections (spec/page.md)
-count = 0
-failed = False
-running = []
-
-
-def check(name, good, why=""):
-    global count, failed
-    count += 1
-    print(("ok" if good else "not ok"), count, "-", name, flush=True)
-    if not good:
-        failed = True
-        print("# " + str(why)[:600].replace("\n", "\n# "), flush=True)
-
-
-class Server:
-    """A server that runs, with its address."""
-
-    def __init__(self, *words):
-        self.process = subprocess.Popen([KTRACE, "open", "--no-browser", *words], stderr=subprocess.PIPE)
-        running.append(self.process)
-        self.lines = b""
-        for line in self.process.stderr:
-            self.lines += line
-            if b"http://" in line:
-                address = line.split(b"http://127.0.0.1:")[1].split()[0].decode()
-                self.port = int(address.split("/")[0])
-                self.token = address.split("/")[1]
-                return
-        raise SystemExit("no address: " + self.lines.decode())
-
-    def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port))
-
-    def send(self, data, half_close=False):
-        """Sends bytes, and returns what the server sends until it closes the connection."""
-        got = b""
-        with self.connect() as connection:
-            try:
-                connection.sendall(data)
-                if half_close:
-                    connection.shutdown(socket.SHUT_WR)
-                while part := connection.recv(65536):
-                    got += part
-            except (ConnectionResetError, BrokenPipeError):
-                pass
-        return got
-
-    def request(self, target, headers=(), method="GET", host=None, version="HTTP/1.1"):
-        lines = [f"{method} {target} {version}"]
-        if host is not False:
-            lines.append("Host: " + (host or f"127.0.0.1:{self.port}"))
-        return Answer(self.send("\r\n".join([*lines, *headers, "", ""]).encode("latin-1")))
-
-    def get(self, path, **others):
-        return self.request(f"/{self.token}/{path}", **others)
-
-    def stop(self, number=signal.SIGINT):
-        self.process.send_signal(number)
-        self.lines += self.process.stderr.read()
-        return self.process.wait()
-
-
-class Answer:
-    """An answer, in its parts. Its status is 0 if the server closed the connection without an answer."""
-
-    def __init__(self, data):
-        head, _, self.body = data.partition(b"\r\n\r\n")
-        lines = head.decode("latin-1").split("\r\n")
-        self.status = int(lines[0].split()[1]) if data.startswith(b"HTTP/") else 0
-        self.headers = {}
-        for line in lines[1:]:
-            name, _, value = line.partition(": ")
-            self.headers[name.lower()] = value
-
-    def json(self):
-        return json.loads(self.body)
-
-    def events(self):
-        return self.json()["events"]
-
-    def is_refusal(self, *statuses):
-        """Returns whether this is an error in JSON with one of these statuses."""
-        return self.status in statuses and isinstance(self.json()["error"], str) and self.has_headers()
-
-    def has_headers(self):
-        return (
-            all(self.headers.get(name) == value for name, value in HEADERS.items())
-            and "frame-ancestors 'none'" in self.headers.get("content-security-policy", "")
-            and "access-control-allow-origin" not in self.headers
-        )
-
-    def __str__(self):
-        return f"{self.status} {self.headers} {self.body[:200]}"
-
-
-def show(*words):
-    out = subprocess.run([KTRACE, "show", "--json", "--ids", *words, TRACE], capture_output=True, check=False)
-    lines = [json.loads(line) for line in out.stdout.splitlines()]
-    for line in lines[:1]:
-        line.pop("schema", None)
-        line.pop("strings", None)
-    return lines
-
-
-def only_events(lines):
-    return [line for line in lines if "event" in line]
+sys.dont_write_bytecode = True
+from changes import changes, grows, ram, restarts
+from client import FOLDER, KTRACE, TRACE, Answer, Server, check, finish, only_events, running, show
+from data import failed_verdict, page, windows
 
 
 def answers(server):
@@ -171,147 +58,6 @@ def answers(server):
         head.status == 200 and head.body == b"" and int(head.headers["content-length"]) > 0,
         head,
     )
-
-
-def varint(data, at):
-    number = shift = 0
-    while True:
-        number |= (data[at] & 0x7F) << shift
-        shift += 7
-        at += 1
-        if data[at - 1] < 0x80:
-            return number, at
-
-
-def sections(block):
-    """Yields the tag and the bytes of each section of a block."""
-    data = zlib.decompress(block)
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        size, at = varint(data, at)
-        yield tag, data[at : at + size]
-        at += size
-
-
-def count_events(blocks):
-    """Returns the number of events in blocks: the third number of each EVENTS section."""
-    total = 0
-    for block in blocks:
-        for tag, data in sections(block):
-            if tag == EVENTS:
-                at = varint(data, varint(data, 0)[1])[1]
-                total += varint(data, at)[0]
-    return total
-
-
-def summary():
-    out = subprocess.run([KTRACE, "summary", "--json", TRACE], capture_output=True, check=True)
-    return json.loads(out.stdout)
-
-
-def page(server):
-    """The page and its data."""
-    got = server.get("")
-    check(
-        "the page is HTML, and only its own script may run",
-        got.status == 200
-        and got.headers["content-type"].startswith("text/html")
-        and got.has_headers()
-        and b"default-src 'none'" in got.body
-        and b"script-src 'sha256-" in got.body,
-        got,
-    )
-    head = server.get("head").json()
-    check("head: its summary is that of ktrace summary", head["summary"] == summary(), head)
-    blocks = []
-    while (got := server.get(f"blocks?n={len(blocks)}")).status == 200:
-        blocks.append(got.body)
-    check("blocks: after the last one there is nothing", got.is_refusal(404), got)
-    check(
-        "blocks: as many events as ktrace summary counts",
-        count_events(blocks) == summary()["events"] > 0,
-        f"{count_events(blocks)} {summary()['events']}",
-    )
-    check("blocks: a number beyond all blocks", server.get("blocks?n=18446744073709551615").is_refusal(404))
-
-
-def pieces(body):
-    """Returns the blocks of an answer that has several, each after its size."""
-    blocks = []
-    at = 0
-    while at < len(body):
-        size = int.from_bytes(body[at : at + 4], "little")
-        blocks.append(body[at + 4 : at + 4 + size])
-        at += 4 + size
-    return blocks
-
-
-def densities(blocks):
-    """Returns the number of events in each DENSITY section."""
-    totals = []
-    for block in blocks:
-        for tag, data in sections(block):
-            if tag != DENSITY:
-                continue
-            at = varint(data, varint(data, 0)[1])[1]
-            used, at = varint(data, at)
-            column = []
-            while at < len(data):
-                number, at = varint(data, at)
-                column.append(number)
-            totals.append(sum(column[used : 2 * used]))
-    return totals
-
-
-def gaps(blocks):
-    """Returns the number of missing slots in GAPS sections."""
-    total = 0
-    for block in blocks:
-        for tag, data in sections(block):
-            if tag == GAPS:
-                count, at = varint(data, 0)
-                numbers = []
-                while at < len(data):
-                    number, at = varint(data, at)
-                    numbers.append(number)
-                total += sum(numbers[3 * count :])
-    return total
-
-
-def windows():
-    """A trace that is too long to be sent as a whole."""
-    server = Server("--whole", "1", TRACE)
-    head = server.get("head").json()
-    counts = summary()
-    check("long trace: the head has the summary, and no verdict", head["summary"] == counts and "why" not in head, head)
-    check("long trace: the head states that the page is not whole", head["whole"] is False, head)
-    got = densities(pieces(server.get("overview").body))
-    wanted = sorted(row["records"] for row in counts["by_cpu"] + counts["by_thread"])
-    check("long trace: the overview counts each CPU and each thread", sorted(got) == wanted, f"{got} {wanted}")
-    lost = sum(row["overwritten"] + row["invalid"] + row["dropped"] for row in counts["rings"])
-    got = gaps(pieces(server.get("overview").body))
-    check("long trace: the overview has all losses", got == lost > 0, f"{got} {lost}")
-    out = subprocess.run([KTRACE, "why", "--json", TRACE], capture_output=True, check=False)
-    got = server.get("verdict")
-    check("long trace: the verdict comes separately", got.json()["why"] == json.loads(out.stdout), got)
-    check("long trace: there are no blocks", server.get("blocks?n=0").is_refusal(404))
-    events = only_events(show())
-    times = sorted({round(event["time"] * 1e9) for event in events})
-    for since, until in ((0, 2**64 - 1), (times[3], times[-4]), (times[5], times[5]), (times[-1] + 1000, 2**64 - 1)):
-        body = server.get(f"window?from={since}&until={until}").body
-        wanted = [event for event in events if since <= round(event["time"] * 1e9) <= until]
-        out = subprocess.run(
-            [KTRACE, "show", "--json", "--since", f"{since}ns", "--until", f"{min(until, 2**62)}ns", TRACE],
-            capture_output=True,
-            check=False,
-        )
-        check(
-            f"a window from {times.index(since) if since in times else 'an edge'}: as many events as show prints",
-            count_events(pieces(body)) == len(wanted) == out.stdout.count(b'"event"'),
-            f"{count_events(pieces(body))} {len(wanted)} {out.stdout.count(b'event')}",
-        )
-    check("long trace: Ctrl-C ends the server", server.stop() == 0, server.lines)
 
 
 def options():
@@ -569,73 +315,6 @@ def many(server):
     check("afterwards as well", server.get("events?limit=1").status == 200)
 
 
-def changes():
-    """The file changes while it is open."""
-    name = os.path.join(FOLDER, "changing.ktrx")
-    for what in ("appended to", "truncated", "emptied", "deleted", "replaced", "replaced by a folder"):
-        if os.path.isdir(name):
-            os.rmdir(name)
-        shutil.copy(TRACE, name)
-        server = Server(name)
-        good = server.get("events").status == 200
-        if what == "appended to":
-            with open(name, "ab") as file:
-                file.write(b"\0")
-        elif what == "truncated":
-            os.truncate(name, os.path.getsize(name) // 2)
-        elif what == "emptied":
-            os.truncate(name, 0)
-        else:
-            os.unlink(name)
-            if what == "replaced":
-                shutil.copy(TRACE, name)
-            elif what == "replaced by a folder":
-                os.mkdir(name)
-        got = server.get("events")
-        check(f"a file that was {what}: an error in JSON", good and got.is_refusal(409), got)
-        check(f"a file that was {what}: the server still ends with status 0", server.stop() == 0, server.lines)
-
-
-def ram():
-    """The RAM file of a guest may change: answers, and a page that is loaded again, have the newest state."""
-    name = os.path.join(FOLDER, "guest.ram")
-    shutil.copy(RAM, name)
-    server = Server("--machine", "x86_64", name)
-    first = server.get("head").json()
-    check("RAM: the head states that the trace is live", first["live"] is True and first["events"] > 0, first)
-    os.utime(name, ns=(0, 0))
-    got = server.get("events")
-    server.get("blocks?n=9999")  # waits until all data is made
-    check("RAM: a file that has changed is read", got.status == 200 and only_events(got.events()), got)
-    check("RAM: the page can be loaded again", server.get("").status == 200)
-    check("RAM: the data is made again", server.get("head").json()["events"] == first["events"])
-    check("RAM: all of the data is made", server.get("blocks?n=9999").is_refusal(404))
-    os.unlink(name)
-    check("RAM: a deleted file is reported", server.get("events").is_refusal(409))
-    check("RAM: the page is then loaded without data", server.get("").status == 200)
-    check("RAM: which states why", "no longer exists" in server.get("head").json()["error"])
-    check("RAM: Ctrl-C ends the server", server.stop() == 0, server.lines)
-
-
-def grows():
-    """A file that is still written is read again, with the same time 0; without a writer, a change is an error."""
-    whole = open(GROWS, "rb").read()
-    name = os.path.join(FOLDER, "growing.out")
-    with open(name, "wb", buffering=0) as file:
-        file.write(whole[: len(whole) // 2])
-        server = Server(name)
-        server.get("blocks?n=9999")  # waits until all data is made
-        first = server.get("head").json()
-        check("a file that is still written: the head states that it is live", first["live"] is True, first)
-        file.write(whole[len(whole) // 2 :])
-        check("a file that is still written: the page can be loaded again", server.get("").status == 200)
-        server.get("blocks?n=9999")
-        second = server.get("head").json()
-    check("a file that is still written: the new events are there", second["events"] > first["events"] > 0, second)
-    check("a file that is still written: time 0 stays", second["base"] == first["base"] != "0", second)
-    check("a file that is still written: Ctrl-C ends the server", server.stop() == 0, server.lines)
-
-
 def ends(server):
     other = subprocess.run(
         [KTRACE, "open", "--no-browser", "--port", str(server.port), TRACE], capture_output=True, check=False
@@ -676,7 +355,9 @@ def main():
     changes()
     ram()
     grows()
-    print(f"1..{count}")
+    restarts()
+    failed_verdict()
+    finish()
 
 
 def too_long(number, frame):
@@ -689,4 +370,3 @@ try:
 finally:
     for process in running:
         process.kill()
-sys.exit(failed)

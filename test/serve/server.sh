@@ -10,4 +10,5 @@ build/test/cmd-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
 # A browser is started only on a terminal, so none is started here.
 build/test/ktrdump-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
 build/test/kdump-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
-python3 test/serve/hostile.py build/asan/bin/ktrace "$tmp/v2.ktrx" "$tmp/ktr.ram" "$tmp/linux.ktrace" "$tmp"
+build/test/serve-guests "$tmp" >"$tmp/log" 2>&1 || exit 1
+python3 test/serve/hostile.py build/asan/bin/ktrace "$tmp/v2.ktrx" "$tmp"

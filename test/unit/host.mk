@@ -3,7 +3,7 @@
 # Unit tests of the host. Test ROOM_NAME is test/unit/ROOM/NAME.c. Its entry lists further sources; those of
 # the host's rooms that it calls are found by themselves. An entry is UNIT_WITH_ROOM_NAME, or UNIT_WITH_ROOM
 # for the whole room; a plain word in it is a file of test/unit/support.
-UNIT_ROOMS := analyze base calls capture cmd diff doctor export filter findings flow hunt hwt kdump ktread live mcp observe page plugin profile record schedule why
+UNIT_ROOMS := analyze base calls capture cmd diff doctor export filter findings flow hunt hwt kdump ktread live mcp observe page plugin profile record schedule serve why
 
 UNIT_WITH_analyze_align := ktread_support ktread_writer ktread_sample sched_writer
 UNIT_WITH_analyze_compare := ktread_support ktread_writer ktread_sample
