@@ -212,6 +212,7 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 	USE(lock_order) \
 	USE(loop) \
 	USE(missing_eoi) \
+	USE(mutual) \
 	USE(overdue) \
 	USE(late_sleep) \
 	USE(panic) \

@@ -164,6 +164,55 @@ static void busy_machine_does_not_hide_missing_wakeup(void **state)
 	assert_true(why_judge()->open);
 }
 
+/* The waker sleeps, too, and was last woken by thread `waker`. Both have waited since `since_ms`. */
+static void waker_sleeps(uint32_t waker, uint64_t since_ms)
+{
+	struct ktrx_holder *sleeper = had_habit(60, 20, 200, WAKER),
+			   *row = why_thread_row(WAKER, "waker", KTRX_THREAD_WAITING, 1);
+
+	*row = (struct ktrx_holder){ .id = WAKER + 1, .state = KTRX_THREAD_WAITING };
+	why_waits(row, KTRX_WAIT_EVENT, QUEUE, "queue", since_ms * MS);
+	row->habit_object = QUEUE;
+	row->habit_wakes = 50;
+	row->habit_alike = 20;
+	row->habit_first = 100 * MS;
+	row->habit_last = (since_ms - 1) * MS;
+	row->habit_longest = 100 * MS;
+	row->habit_usual = 30 * MS;
+	row->habit_waker = waker + 1;
+	why_waits(sleeper, KTRX_WAIT_EVENT, QUEUE, "queue", since_ms * MS);
+	sleeper->habit_first = 100 * MS;
+	sleeper->habit_last = (since_ms - 1) * MS;
+}
+
+/* The rings no longer contain the wakeup that was lost. */
+static void threads_that_woke_each_other_are_overdue(void **state)
+{
+	(void)state;
+	waker_sleeps(SLEEPER, 1500);
+	why_is_overdue(FINDING_POSSIBLE);
+	why_says("these two used to wake each other");
+	why_says(
+		"thread 5 (sampler): 60 such waits in a row ended, at most 200.0 ms apart; thread 6 (waker) ended "
+		"the last one");
+	why_says("thread 6 (waker): 50 such waits in a row ended");
+}
+
+static void threads_that_woke_each_other_may_pause(void **state)
+{
+	(void)state;
+	waker_sleeps(SLEEPER, 6000);
+	why_is_idle(FINDING_LIKELY);
+}
+
+/* Another thread has woken the waker, and can do so again. */
+static void waker_with_other_waker_is_not_stuck(void **state)
+{
+	(void)state;
+	waker_sleeps(OTHER_ONE, 1500);
+	why_is_idle(FINDING_LIKELY);
+}
+
 /* The intervals between wakeups differ, as on a busy machine. The thread that woke the sleeper still runs. */
 static void uneven_wakeups_by_thread_are_not_missed_early(void **state)
 {
@@ -268,6 +317,9 @@ int main(void)
 		TEST(silent_machine_is_not_overdue),
 		TEST(row_shows_missing_periodic_wakeup),
 		TEST(busy_machine_does_not_hide_missing_wakeup),
+		TEST(threads_that_woke_each_other_are_overdue),
+		TEST(threads_that_woke_each_other_may_pause),
+		TEST(waker_with_other_waker_is_not_stuck),
 		TEST(uneven_wakeups_by_thread_are_not_missed_early),
 		TEST(uneven_wakeups_by_thread_are_missed_after_long),
 		TEST(uneven_wakeups_by_interrupts_may_stop),

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Finds two threads that sleep and used to wake each other. For example, a wakeup between the two was lost
+ * long ago, and the rings no longer contain it. The counts in the kernel's table show who did the last wakeup
+ * of each. Something else may wake one of them later, so the finding is never more than possible.
+ */
+#include <inttypes.h>
+
+#include "why/finding.h"
+#include "why/pulse.h"
+#include "why/untimed.h"
+
+#define MOST	8u     /* maximum number of findings */
+#define LONG_MS 10000u /* minimum time in ms for which both threads must have waited */
+/* both waits must take at least this many times as long as the longest interval between wakeups */
+#define TIMES 32u
+
+/* Returns whether the thread waits for an event far longer than ever before. Sets *habit. */
+static bool is_long(const struct why_evidence *evidence, const struct why_untimed *untimed,
+		    struct why_habit *habit)
+{
+	const uint64_t ticks = why_untimed_ticks(evidence, untimed), least = why_ms(evidence, LONG_MS);
+
+	return untimed->kind == KTRX_WAIT_EVENT && untimed->by_table && untimed->deadline == 0 && least &&
+	       ticks >= least && why_habit_of(evidence, untimed, habit) && habit->waker &&
+	       ticks / TIMES >= habit->longest && !why_is_served(evidence, untimed);
+}
+
+/* Returns the wait of the thread that did the last wakeup of this one; NULL if it does not wait. */
+static const struct why_untimed *waker_of(const struct why_evidence *evidence,
+					  const struct why_untimed_list *list, const struct why_habit *habit)
+{
+	const struct why_thread *thread = why_thread_find(evidence, habit->waker - 1);
+	const uint32_t at = thread ? list->of[thread - evidence->thread] : 0;
+
+	return at ? &list->untimed[at - 1] : NULL;
+}
+
+static void say_habit(const struct why_evidence *evidence, struct why_finding *finding,
+		      const struct why_untimed *untimed, const struct why_habit *habit)
+{
+	char who[WHY_WORDS], waker[WHY_WORDS], longest[WHY_WORDS], last[WHY_WORDS];
+
+	finding_evidence(&finding->base,
+			 "%s: %" PRIu64
+			 " such waits in a row ended, at most %s apart; %s ended the last one %s ago",
+			 why_say_actor(evidence, untimed->thread->id + 1, who, sizeof(who)), habit->wakes,
+			 why_say_ticks(evidence, habit->longest, longest, sizeof(longest)),
+			 why_say_actor(evidence, habit->waker, waker, sizeof(waker)),
+			 why_say_since(evidence, "", habit->last, last, sizeof(last)));
+	why_finding_actor(finding, (struct why_actor){ .id = untimed->thread->id + 1,
+						       .waits = untimed->object,
+						       .ticks = why_untimed_ticks(evidence, untimed),
+						       .pc = untimed->pc });
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct why_untimed *one, const struct why_habit *habit,
+		 const struct why_untimed *other, const struct why_habit *other_habit)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, FINDING_POSSIBLE);
+	char first[FINDING_LINE], second[FINDING_LINE];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "%s; %s; these two used to wake each other",
+		    why_say_untimed(evidence, one, first, sizeof(first)),
+		    why_say_untimed(evidence, other, second, sizeof(second)));
+	say_habit(evidence, finding, one, habit);
+	say_habit(evidence, finding, other, other_habit);
+	finding_say(finding->base.advice,
+		    "check what else may wake them; use rings with more slots, because the events of these "
+		    "wakeups are lost");
+	return 0;
+}
+
+static int find_all(const struct why_evidence *evidence, struct why_findings *findings,
+		    const struct why_untimed_list *list, const struct why_sleepers *sleepers)
+{
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < list->count && count < MOST; n++) {
+		const struct why_untimed *one = &list->untimed[n], *other;
+		struct why_habit habit, other_habit;
+		bool lost = false; /* detect_wakeup.c reports the thread */
+
+		for (uint32_t k = 0; k < sleepers->count; k++)
+			lost |= sleepers->sleeper[k].thread == one->thread;
+		if (lost || !is_long(evidence, one, &habit))
+			continue;
+		other = waker_of(evidence, list, &habit);
+		/* each pair is reported once */
+		if (!other || other <= one || !is_long(evidence, other, &other_habit) ||
+		    other_habit.waker != one->thread->id + 1)
+			continue;
+		count++;
+		if (found(evidence, findings, one, &habit, other, &other_habit) != 0)
+			return KTREAD_E_MEMORY;
+	}
+	return 0;
+}
+
+int why_detect_mutual(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct why_sleepers sleepers = { NULL, 0 };
+	struct why_untimed_list list;
+	int error;
+
+	if (why_waits_mean_nothing(evidence))
+		return 0;
+	error = why_untimed_find(&list, evidence);
+	if (!error)
+		error = why_sleepers_find(&sleepers, evidence);
+	if (!error)
+		error = find_all(evidence, findings, &list, &sleepers);
+	why_sleepers_free(&sleepers);
+	why_untimed_free(&list);
+	return error;
+}
