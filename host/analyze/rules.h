@@ -104,9 +104,8 @@ struct rule {
 };
 
 struct rules {
-	struct rule
-		rule[RULES_MAX]; /* rules in the order of the file; a depth precedes the rules that use it */
-	uint32_t count;
+	uint32_t count;	    /* at most RULES_MAX */
+	struct rule rule[]; /* rules in the order of the file; a depth precedes the rules that use it */
 };
 
 struct rules_error {

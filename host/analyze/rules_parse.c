@@ -508,9 +508,22 @@ static int take_statement(struct parser *parser)
 	return status ? status : take_tail(parser, rule);
 }
 
+/* Returns the maximum number of rules that the text can contain: each rule begins a line. */
+static size_t most_rules(const char *text, size_t length)
+{
+	size_t lines = 1;
+
+	for (size_t n = 0; n < length && lines < RULES_MAX; n++)
+		lines += text[n] == '\n';
+	return lines;
+}
+
 int rules_parse(struct rules **result, const char *text, size_t length, struct rules_error *error)
 {
-	struct parser parser = { .rules = calloc(1, sizeof(struct rules)), .error = error };
+	struct parser parser = {
+		.rules = calloc(1, sizeof(struct rules) + most_rules(text, length) * sizeof(struct rule)),
+		.error = error,
+	};
 	int status = 0;
 
 	*result = parser.rules;
