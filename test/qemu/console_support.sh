@@ -70,9 +70,9 @@ answer() {
 plain() { sed -nE 's/^(cpu[0-9]+) [0-9]+: ([0-9]+ [^ ]+:[0-9]+ )?([^ ]+)  (from\([^)]*\) )?(.*)$/\1 \3 \5/p'; }
 
 # host [OPTION…]: prints the output of `ktrace show` with these options, in the form of plain, the newest
-# event first. Omits callers, and what the host adds to some events: names of threads and paths of files.
+# event first. Omits callers, and what the host adds to some events: names of threads and interrupts, and paths of files.
 host() {
 	"$ktrace" show "$@" "$tmp/trace" 2>/dev/null | tac |
 		sed -nE 's/^\[ *[0-9.]+\] CPU([0-9]+) +[^.]* ([^ .]+)\.([^ ]+) +(.*)$/cpu\1 \2_\3 \4/p' |
-		sed -E 's/( <- 0x[0-9a-f]+)+$//; / (sched_(switch|wake)|vfs_(read|write|close)) /s/ \([^()]*\)$//'
+		sed -E 's/( <- 0x[0-9a-f]+)+$//; / (sched_(switch|wake)|vfs_(read|write|close)|irq_(eoi|exit)) /s/ \([^()]*\)$//'
 }
