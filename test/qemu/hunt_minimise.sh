@@ -25,14 +25,14 @@ smaller() {
 }
 
 # This race occurs with one CPU as well, and without forced switches.
-hunt easy --seeds 2 -j 1 --deadline 1 --minimise --first -- $(demo x86_64 2) -append run=wakeup-race
+hunt easy --seeds 2 -j 1 --deadline 1 --minimise --first -- $(demo aarch64 2) -append run=wakeup-race
 equal "an easy race: status" 10 "$status"
 message_has "looking for a smaller run that fails the same way: at most 66 runs"
 check "an easy race: one CPU is enough" grep -qE '^  smaller .*seed 0, 1 CPU instead of 2, ends at' "$tmp/summary"
 smaller "an easy race" 12 wakeup-race
 
 # This race needs two CPUs and a forced switch in a window of a few instructions.
-hunt rare --seeds 1-12 -j 1 --first --minimise -- $(demo x86_64 2) -append 'run=rare-wakeup seconds=1'
+hunt rare --seeds 1-12 -j 1 --first --minimise -- $(demo aarch64 2) -append 'run=rare-wakeup seconds=1'
 equal "a rare race: status" 10 "$status"
 check "a rare race: it needs forced switches only up to a time" grep -qE '^  smaller .*switches forced until 0[.][0-9]* s only' "$tmp/summary"
 check "a rare race: it needs both CPUs" sh -c "! grep -q 'CPUs* instead of' '$tmp/summary'"
@@ -46,7 +46,7 @@ check "nothing smaller: the object is null" \
 	python3 -c 'import json, sys; k, = json.load(sys.stdin)["kinds"]; assert k["smaller"] is None' <"$tmp/summary"
 
 folder=$tmp/stopped
-"$ktrace" hunt --timeout $limit --out "$folder" --seeds 1 --deadline 1 --minimise -- $(demo x86_64 2) -append run=wakeup-race \
+"$ktrace" hunt --timeout $limit --out "$folder" --seeds 1 --deadline 1 --minimise -- $(demo aarch64 2) -append run=wakeup-race \
 	</dev/null >"$tmp/summary" 2>"$tmp/err" &
 pid=$!
 await grep -q 'looking for a smaller run' "$tmp/err"

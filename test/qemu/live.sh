@@ -209,12 +209,11 @@ screen() {
 
 tmux="tmux -S $tmp/tmux -f /dev/null"
 if command -v tmux >/dev/null; then
+	start x86_64 run=hang
+	await_ram "$tmp" # other guests of this user must not be shown instead
 	for size in '80 24' '40 10'; do
-		start x86_64 run=hang
-		await_ram "$tmp" # other guests of this user must not be shown instead
 		# shellcheck disable=SC2086
 		screen $size
-		finish
 		check "$size: the idle CPU has an idle bar: $(sed -n 3p "$tmp/screen")" grep -q '^CPU0 *\[.*\.\.\.' "$tmp/screen"
 		check "$size: the stuck CPU has a stuck bar: $(sed -n 4p "$tmp/screen")" grep -q '^CPU1 *\[.*!!!.* STUCK' "$tmp/screen"
 		check "$size: the screen shows the keys" grep -q '^q quit' "$tmp/screen"
@@ -222,6 +221,7 @@ if command -v tmux >/dev/null; then
 		equal "$size: q ends live with status 0" 0 "$(cat "$tmp/status")"
 		check "$size: the terminal echoes again after live" grep -q ' echo ' "$tmp/stty"
 	done
+	finish
 
 	# A guest whose file is elsewhere is found. The tables of the screen, its keys and the mouse.
 	mkdir "$tmp/else where"

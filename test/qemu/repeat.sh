@@ -53,7 +53,7 @@ differ() {
 
 for arch in x86_64 aarch64 riscv64; do
 	cpus=2
-	[ $arch != x86_64 ] || cpus=4
+	[ $arch != aarch64 ] || cpus=4
 
 	boot $arch $cpus "run=echo" --seed 7
 	message_has "seed 7 ended at 0."

@@ -106,7 +106,7 @@ refused 2 "cannot be combined" --functions --who-wrote cpus
 
 # Ctrl-C ends the run; what was recorded is printed. The guest needs seconds of CPU time after its first message.
 # shellcheck disable=SC2046
-run --seed 7 --deadline 5 -- $(demo riscv64 2) -append "debug=ktrace run=forever"
+run --seed 7 --deadline 3 -- $(demo riscv64 2) -append "debug=ktrace run=forever"
 : >"$tmp/err"
 "$ktrace" retrace --functions --only 'sched_*' --out "$tmp/again" "$out" </dev/null >"$tmp/functions" 2>"$tmp/err" &
 run=$!
@@ -126,7 +126,7 @@ refused 1 "kernel.elf" --functions --elf "$tmp/kernel.elf"
 # The folder for temporary files is full: what was recorded before is printed.
 if mkdir "$tmp/small" && mount -t tmpfs -o size=300k tmpfs "$tmp/small" 2>/dev/null; then
 	status=0
-	TMPDIR="$tmp/small" timeout -k 5 $kill_limit "$ktrace" retrace --functions --out "$tmp/again" "$out" </dev/null >"$tmp/functions" 2>"$tmp/err" ||
+	TMPDIR="$tmp/small" timeout -k 5 $kill_limit "$ktrace" retrace --functions --until 0.5 --out "$tmp/again" "$out" </dev/null >"$tmp/functions" 2>"$tmp/err" ||
 		status=$?
 	umount "$tmp/small"
 	equal "a full disk: status" 1 "$status"

@@ -6,6 +6,7 @@
 ktrace=build/bin/ktrace
 out=$tmp/out.ktrx
 export TMPDIR="$tmp" # files that a killed run leaves are removed with $tmp
+first_timeout=       # see run_until
 
 # A boot sector without ktrace that switches the machine off.
 printf '\272\004\006\270\000\040\357\364\353\375' >"$tmp/off.img"
@@ -22,11 +23,11 @@ run() {
 
 # run_until CONDITION [OPTION…] -- COMMAND…: like run, for a guest that does not end by itself. CONDITION is a
 # shell command. Runs the guest again, with a longer timeout each time, until CONDITION succeeds: on a busy
-# machine guests need longer.
+# machine guests need longer. $first_timeout: seconds for the first run.
 run_until() {
 	condition=$1
 	shift
-	for seconds in 4 16 64 $limit; do
+	for seconds in $first_timeout 4 16 64 $limit; do
 		run --timeout $seconds "$@"
 		! eval "$condition" || break
 	done
