@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Checks that all compilers, flags and CPUs reject the same arguments, in an event that is built and in one
-# that is left out: exactly the lines of arguments.c with WRONG.
+# that is left out: exactly the lines of arguments.c with WRONG. Each language with each flag is tried for each CPU
+# and with each compiler. MATRIX=all (make soak): all combinations.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
@@ -21,6 +22,7 @@ check "the test has lines that compilers must refuse" test "$(wc -l <"$tmp/c++")
 
 for arch in x86_64 aarch64 riscv64; do
 	for compiler in gcc clang; do
+		case=0
 		for language in c c++; do
 			command=$(compiler_of $compiler $arch)
 			case $language-$command in
@@ -37,6 +39,8 @@ for arch in x86_64 aarch64 riscv64; do
 			for flags in '' -w '-Wall -Wextra' '-fpermissive -w'; do
 				[ "$language $flags" = 'c -fpermissive -w' ] && continue # an option of C++ only
 				for out in 0 1; do
+					case=$((case + 1))
+					in_turn $case $arch $compiler || continue
 					# shellcheck disable=SC2086,SC2046
 					refused $command -x $language -std=$standard -ffreestanding $flags $limit \
 						$(flags_of $arch) -DKTRACE_DISABLE=$out -Iinclude "-Ikernel/arch/$arch" \

@@ -4,28 +4,41 @@
 # compiler at each level; the functions that it calls are built at other levels, and once together with the
 # sites.
 . test/tap.sh
+. test/unit/kernel_build/common.sh
 
 sites=test/unit/kernel/callers.c
 called="test/fake/machine.c test/fake/checker.c $(make -s ktrace-sources)"
 # Finds the names of callers. It is part of the host's program, which is already built.
-symbols=$(printf 'build/host/%s.o ' base/open base/escape base/index analyze/symbols analyze/symbols_file analyze/demangle)
+symbols=$(printf 'build/host/%s.o ' base/open base/escape base/index analyze/symbols analyze/symbols_file analyze/symbols_frame analyze/demangle)
 libraries=$(make -s host-libraries)
-flags='-std=c11 -g -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
+flags='-std=c11 -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
 	-Ikernel/arch/generic'
+# The test reads the lines of the sites, and no other debug information.
+lines=-g1
+# LLVM's linker links faster, but not what gcc -flto has compiled.
+linker=$(command -v ld.lld >/dev/null && echo -fuse-ld=lld)
 
-# called_at COMPILER LEVEL: builds all functions that the recording code calls, as one object: $tmp/called.o
+make_tree include kernel test/fake
+ln -s "$PWD/host" "$tmp/tree"
+
+# called_at COMPILER "FLAGS": compiles all functions that the recording code calls into the objects $compiled
 called_at() {
+	compiled=$tmp/called.o
 	# shellcheck disable=SC2086
-	$1 $flags "$2" -nostdlib -r -o "$tmp/called.o" $called
+	case $1 in
+	gcc) $1 $flags $2 -nostdlib -r -o "$compiled" $called ;;
+	clang) into_tree "$called" $1 $flags $2 && compiled=$(objects_of "$called") ;;
+	esac
 }
 
 # sites_at COMPILER "FLAGS" INPUT…: builds the code that records events, links it with the inputs, and runs
 # the test.
 sites_at() {
 	name="$1 $2" compiler=$1 level=$2
+	with=$(case "$1 $2" in gcc*-flto) ;; *) echo "$linker" ;; esac)
 	shift 2
 	# shellcheck disable=SC2086
-	if ! $compiler $flags $level -o "$tmp/callers" $sites "$@" $symbols -lcmocka $libraries >"$tmp/log" 2>&1; then
+	if ! $compiler $flags $lines $level $with -o "$tmp/callers" $sites "$@" $symbols -lcmocka $libraries >"$tmp/log" 2>&1; then
 		fail "$name" "$(head -n 20 "$tmp/log")"
 	elif ! "$tmp/callers" >"$tmp/log" 2>&1; then
 		fail "$name" "$(grep -A 1 ERROR "$tmp/log" | head -n 20)"
@@ -41,10 +54,14 @@ for compiler in gcc clang; do
 	}
 	check "$compiler: what is called compiles" called_at $compiler "$([ $compiler = gcc ] && echo -O0 || echo -O2)"
 	for level in -O0 -O1 -O2 -O3 -Os; do
-		sites_at $compiler $level "$tmp/called.o"
+		# shellcheck disable=SC2086
+		sites_at $compiler $level $compiled
 	done
+	compiled=$called
 	# shellcheck disable=SC2086
-	sites_at $compiler '-O2 -flto' $called
+	[ $compiler = gcc ] || called_at $compiler '-O2 -flto' >"$tmp/log" 2>&1 || fail "$compiler: -flto compiles" "$(head -n 20 "$tmp/log")"
+	# shellcheck disable=SC2086
+	sites_at $compiler '-O2 -flto' $compiled
 done
 
 done_testing

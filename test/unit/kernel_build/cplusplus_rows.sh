@@ -40,7 +40,7 @@ for compiler in g++ clang++; do
 	command -v $compiler >/dev/null || { skip "$compiler" "not installed"; continue; }
 	c=$([ $compiler = g++ ] && echo gcc || echo clang)
 	# shellcheck disable=SC2086
-	check "$compiler: the core compiles" $c -std=c11 -O1 -g $includes -nostdlib -r -o "$tmp/core.$c.o" $core
+	check "$compiler: the core compiles" $c -std=c11 -O0 $includes -nostdlib -r -o "$tmp/core.$c.o" $core
 	sections='-ffunction-sections -fdata-sections'
 	build $compiler $c "-O0 -fPIE" "-pie"
 	build $compiler $c "-O1 -fno-pie $sections" "-no-pie -Wl,--gc-sections"

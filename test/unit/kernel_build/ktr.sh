@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Checks that files written for DragonFly's trace points compile for each CPU, by gcc and clang, with any
-# selection, and that left-out events generate nothing.
+# selection, and that left-out events generate nothing. Each selection and each level is tried for each CPU and
+# with each compiler. MATRIX=all (make soak): all combinations.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
 folder=test/unit/kernel/ktr
+units="$folder/tokens.c $folder/forms.c $folder/extern.c $folder/kern_objcache.c"
+# The compiler runs in $tmp, where it writes an object for each source.
+ln -s "$PWD/include" "$PWD/kernel" "$PWD/test" "$tmp"
 
-# events FILE: prints the number of event descriptors
-events() { nm "$1" | grep -cE ' [dD] ktrace_event_[a-z]+_[a-z_]+$'; }
+# events FILE…: prints the number of event descriptors
+events() { nm "$@" | grep -cE ' [dD] ktrace_event_[a-z]+_[a-z_]+$'; }
 
 # expect NAME COMPILER ARCH ROWS FLAGS…: checks how many event descriptors all files together have
 expect() {
-	name="$3 $2: $1" compiler=$2 arch=$3 rows=$4
+	name="$3 $2: $1" compiler=$2 arch=$3 rows=$4 case=$((case + 1))
 	shift 4
-	found=0
-	for unit in tokens forms extern kern_objcache; do
-		compile "$compiler" "$arch" $folder/$unit.c "$tmp/$unit.o" -I$folder -Iinclude/compat "$@" >"$tmp/log" 2>&1 || {
-			fail "$name" "$(head -n 10 "$tmp/log")"
-			return
-		}
-		found=$((found + $(events "$tmp/$unit.o")))
-	done
-	equal "$name" "$rows" "$found"
+	in_turn $case "$arch" "$compiler" || return 0
+	rm -f "$tmp"/*.o
+	if (cd "$tmp" && read_sources "$compiler" "$arch" -I$folder -Iinclude/compat "$@" -c $units) >"$tmp/log" 2>&1; then
+		equal "$name" "$rows" "$(events "$tmp"/*.o)"
+	else
+		fail "$name" "$(head -n 10 "$tmp/log")"
+	fi
 }
 
 # places FILE: prints the number of place descriptors
@@ -64,8 +66,9 @@ E
 
 # expect_places NAME COMPILER ARCH FLAGS…: checks the number of place descriptors
 expect_places() {
-	name="$3 $2: $1" compiler=$2 arch=$3
+	name="$3 $2: $1" compiler=$2 arch=$3 case=$((case + 1))
 	shift 3
+	in_turn $case "$arch" "$compiler" || return 0
 	if compile "$compiler" "$arch" "$tmp/places.c" "$tmp/places.o" -Iinclude/compat "$@" >"$tmp/log" 2>&1; then
 		equal "$name" 9 "$(places "$tmp/places.o")"
 	else
@@ -79,6 +82,7 @@ for arch in x86_64 aarch64 riscv64; do
 			skip "$arch $compiler" "not installed"
 			continue
 		}
+		case=0
 		expect 'without KTR there is nothing' $compiler $arch 0 -O2
 		expect 'with KTR alone neither' $compiler $arch 0 -O2 -DKTR=1
 		expect 'one master' $compiler $arch 2 -O2 -DKTR=1 -DKTR_TOKENS=1

@@ -3,7 +3,8 @@
 # Checks that the whole kernel library, with all drivers, builds freestanding with gcc and clang, for each
 # CPU, with the flags that kernels use; that a linked program has no undefined symbols and contains its
 # events; and that no stack frame reaches 512 bytes, even without optimisation. Each CPU is built by each
-# compiler, and each flag is used with one of them. MATRIX=all (make soak): all combinations.
+# compiler, and each flag is used with one of them. Position-independent code is built for each CPU and by each
+# compiler, and link-time optimisation is used by each compiler. MATRIX=all (make soak): all combinations.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
@@ -26,22 +27,33 @@ frame_limit() { # gcc|clang
 	esac
 }
 
+make_tree include kernel test/unit/kernel_build
+
 # build NAME COMPILER ARCH FLAGS…: compiles and links everything, then checks the result
 build() {
 	name=$1 command=$(compiler_of "$2" "$3") for=$3
+	at_once=$(case $* in *KTRACE_DISABLE* | *KTRACE_STATE=0* | *" gcc "*) echo no ;; *) echo yes ;; esac)
 	limit=$(case $* in *FRAME_POINTERS*) frame_limit "$2" ;; esac)
 	shift 3
 	eval "recording=\$recording_$for dumping=\$(without \"\$dumping_$for\" \"\$recording_$for\")"
-	out=$tmp/program
+	out=$tmp/program sampled=$samples
 	rm -f "$out"
 	# shellcheck disable=SC2046,SC2086
 	set -- -std=c11 -ffreestanding -nostdlib -static $c_warnings $(flags_of "$for") -Iinclude "-Ikernel/arch/$for" "$@"
 	# shellcheck disable=SC2086
 	if ! {
+		[ $at_once = no ] || {
+			into_tree "$recording" $command "$@" $limit && into_tree "$sampled $dumping" $command "$@" &&
+				sampled=$(objects_of "$sampled") dumping=$(objects_of "$dumping") recording=$(objects_of "$recording")
+		}
+	} >"$tmp/log" 2>&1 || ! {
 		[ -z "$limit" ] || {
-			$command "$@" $limit -r -o "$tmp/recording.o" $recording && recording=$tmp/recording.o
-		} && $command "$@" -Wl,-e,kernel_main -Wl,--build-id=none -o "$out" $samples $dumping $recording
-	} >"$tmp/log" 2>&1; then
+			case $at_once in
+			no) $command "$@" $limit -no-pie -r -o "$tmp/recording.o" $recording ;;
+			yes) $command -nostdlib -r -o "$tmp/recording.o" $recording ;; # linkers refuse -r with -pie
+			esac && recording=$tmp/recording.o
+		} && $command "$@" -Wl,-e,kernel_main -Wl,--build-id=none -o "$out" $sampled $dumping $recording
+	} >>"$tmp/log" 2>&1; then
 		fail "$name" "$(head -n 20 "$tmp/log")"
 	elif [ -n "$(nm -u "$out")" ]; then
 		fail "$name" "undefined: $(nm -u "$out" | head)"
@@ -61,21 +73,17 @@ sections='-ffunction-sections -fdata-sections -Wl,--gc-sections'
 # than -O2: gcc's -O2 is tested by the build of the demo kernel.
 wanted() {
 	case $1-$2 in
-	*-gcc) echo "-O0 $frames $plain" ;;
+	x86_64-gcc) echo "-O0 $frames $pie" ;;
+	aarch64-gcc) echo "-O0 $frames $plain" ;;
+	riscv64-gcc) echo "-O0 -std=gnu11 $frames $pie" ;; # with names that are no words of C11, but macros
 	x86_64-clang) echo "-O2 -mcmodel=kernel $frames $plain" ;;
-	*-clang) echo "-O1 $frames $plain" ;;
+	aarch64-clang) echo "-O1 $frames $pie" ;;
+	riscv64-clang) echo "-O1 $frames $plain" ;;
 	esac
 	case $1-$2 in
-	x86_64-gcc)
-		echo "-Os -DKTRACE_STATE=0 -DKTRACE_MASKS=0 $sections -mcmodel=kernel $plain"
-		echo "-O1 -std=gnu11 $pie" # with names that are no words of C11, but macros
-		;;
-	aarch64-gcc)
-		echo "-O1 -march=armv8.1-a -DKTRACE_DISABLE=1 $plain" # with its own atomics
-		echo "-O1 -flto $pie"
-		;;
-	riscv64-gcc) echo "-O1 -flto $plain" ;;
-	riscv64-clang) echo "-O1 -flto $pie" ;;
+	x86_64-gcc) echo "-Os -DKTRACE_STATE=0 -DKTRACE_MASKS=0 $sections -mcmodel=kernel $plain" ;;
+	aarch64-gcc) echo "-O1 -flto -march=armv8.1-a -DKTRACE_DISABLE=1 $pie" ;; # with its own atomics
+	riscv64-clang) echo "-O1 -flto $plain" ;;
 	esac
 }
 
@@ -85,7 +93,7 @@ wanted_by_soak() {
 		echo "$level $frames $plain"
 		echo "$level $plain"
 	done
-	for way in "-flto $plain" "-flto $pie" "$pie" "$sections $plain"; do
+	for way in "-std=gnu11 $pie" "-flto $plain" "-flto $pie" "$pie" "$sections $plain"; do
 		echo "-O2 $way"
 	done
 	for setting in DISABLE=1 STATE=0 MASKS=0 MAX_CPUS=1 MAX_CPUS=4096 BOOT_SLOTS=512 STRING_MAX=200; do
