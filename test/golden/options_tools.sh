@@ -346,8 +346,9 @@ beyond mcp -d test/mcp/server.sh
 beyond mcp --timeout test/mcp/server.sh
 refused mcp 'no arguments' v2.ktrx
 
-# ---- open: a server, whose answers test/serve/hostile.py compares with those of show
-for option in --port --no-browser --whole --elf --form --with --raw-clock --align --frequency --machine --v1-layout --calls; do
+# ---- open: a server, whose answers tests in test/serve compare with those of show
+beyond open --whole test/serve/data.py
+for option in --port --no-browser --elf --form --with --raw-clock --align --frequency --machine --v1-layout --calls; do
 	beyond open $option test/serve/hostile.py
 done
 refused open 'port' --port 0 v2.ktrx
