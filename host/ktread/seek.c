@@ -2,9 +2,9 @@
 /* Finds a time window in a ring. */
 #include "seek.h"
 
-#define SAMPLES 512u /* maximum number of samples of a ring */
-#define SAMPLE	16u  /* number of slots that are examined for one sample */
-#define SMALL	32u  /* a ring with at most this number of distances between samples is read whole */
+#define SAMPLES 64u /* maximum number of samples of a ring, and of each smaller part */
+#define SAMPLE	16u /* number of slots that are examined for one sample */
+#define SMALL	32u /* a ring with at most this number of distances between samples is read whole */
 
 static uint64_t least_spacing(const struct ktread_seek *seek)
 {
@@ -51,16 +51,16 @@ static int first_record(const struct ktread_seek *seek, uint64_t from, uint64_t 
 }
 
 /*
- * Reads the samples, and sets *part to the slots between which the window must be. Returns 1, 0 if the
- * samples are not in order, or an error.
+ * Reads samples of the part, at this distance, and narrows the part to the slots between which the window
+ * must be. Returns 1, 0 if the samples are not in order, or an error.
  */
-static int take_samples(const struct ktread_seek *seek, uint64_t spacing, struct part *part)
+static int narrow(const struct ktread_seek *seek, uint64_t spacing, struct part *part)
 {
 	const uint64_t disorder = KTREAD_SEEK_DISORDER * spacing;
-	uint64_t before = 0, last_early = 0, first_late = seek->slots;
+	uint64_t before = 0, last_early = part->from, first_late = part->to;
 
-	for (uint64_t at = 0; at < seek->slots; at += spacing) {
-		uint64_t left = seek->slots - at, end = at + (left < SAMPLE ? left : SAMPLE), found, stamp;
+	for (uint64_t at = part->from; at < part->to; at += spacing) {
+		uint64_t left = part->to - at, end = at + (left < SAMPLE ? left : SAMPLE), found, stamp;
 		int status = first_record(seek, at, end, &found, &stamp);
 
 		if (status < 0)
@@ -72,11 +72,37 @@ static int take_samples(const struct ktread_seek *seek, uint64_t spacing, struct
 		before = stamp;
 		if (stamp < seek->since)
 			last_early = found;
-		if (stamp > seek->until && first_late == seek->slots)
+		if (stamp > seek->until && first_late == part->to)
 			first_late = found;
 	}
-	part->from = last_early > disorder ? last_early - disorder : 0;
-	part->to = seek->slots - first_late > disorder ? first_late + disorder : seek->slots;
+	if (last_early - part->from > disorder)
+		part->from = last_early - disorder;
+	if (part->to - first_late > disorder)
+		part->to = first_late + disorder;
+	return 1;
+}
+
+/*
+ * Sets *part to the slots between which the window must be. Reads samples of the whole ring, then, at
+ * smaller distances, samples of the part that was found, as long as this halves the part and the samples are
+ * in order. Returns 1, 0 if the samples of the whole ring are not in order, or an error.
+ */
+static int find_part(const struct ktread_seek *seek, struct part *part)
+{
+	const uint64_t least = least_spacing(seek);
+	struct part found = { 0, seek->slots };
+	uint64_t slots;
+	int status;
+
+	*part = found;
+	do {
+		slots = part->to - part->from;
+		status = narrow(seek, slots / SAMPLES > least ? slots / SAMPLES : least, &found);
+		if (status < 0 || (status == 0 && slots == seek->slots))
+			return status;
+		if (status > 0)
+			*part = found;
+	} while (part->to - part->from <= slots / 2 && part->to - part->from > SMALL * least);
 	return 1;
 }
 
@@ -163,16 +189,13 @@ static int add_margin_after(struct ktread_seek *seek)
 
 static int search(struct ktread_seek *seek)
 {
-	uint64_t spacing = least_spacing(seek);
 	struct part part;
 	int status = seek->part && seek->part(seek->context, seek->since, seek->until, &part.from, &part.to);
 
-	if (status == 0 && seek->slots <= SMALL * spacing)
+	if (status == 0 && seek->slots <= SMALL * least_spacing(seek))
 		return 0;
-	if (seek->slots / SAMPLES > spacing)
-		spacing = seek->slots / SAMPLES;
 	if (status == 0)
-		status = take_samples(seek, spacing, &part);
+		status = find_part(seek, &part);
 	if (status <= 0)
 		return status;
 	status = scan_up(seek, part.from, part.to, seek->since, &seek->first);

@@ -2,10 +2,12 @@
 /*
  * Finds the part of a ring that can contain the events of a time window, without reading the whole ring.
  *
- * A ring is nearly in the order of timestamps. The search reads samples at equal distances. If a sample has
- * an earlier timestamp than the sample before it, the clock went back or the ring is damaged, and the whole
- * ring is read. Otherwise, each record is expected at most KTREAD_SEEK_DISORDER distances away from its place
- * in the order of timestamps: the search examines that many slots around the window one by one.
+ * A ring is nearly in the order of timestamps. The search reads samples at equal distances, first of the
+ * whole ring, then, at smaller distances, of the part in which the window is. If a sample of the whole ring
+ * has an earlier timestamp than the sample before it, the clock went back or the ring is damaged, and the
+ * whole ring is read. If this happens in a part, the search stops there. Each record is expected at most
+ * KTREAD_SEEK_DISORDER of the last distances away from its place in the order of timestamps: the search
+ * examines that many slots around the window one by one.
  */
 #ifndef KTREAD_SEEK_H
 #define KTREAD_SEEK_H

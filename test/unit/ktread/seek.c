@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ktread/seek.h"
 #include "ktread/trace.h"
 #include "ktrx/stream.h"
 #include "unit/support/ktread_stream.h"
@@ -363,6 +364,53 @@ static void damaged_index_is_not_used(void **state)
 	writer_close(&writer);
 }
 
+enum { BACK = 100000 };
+
+/* A ring with a record every 10 ticks. Its clock goes back once. Counts the slots that the search reads. */
+struct large_ring {
+	uint64_t slots, read;
+	uint64_t step; /* first slot after the clock went back by the time of BACK slots; `slots`: never */
+};
+
+static int stamps_of_large(void *context, uint64_t at, uint64_t *stamp, uint32_t count)
+{
+	struct large_ring *ring = context;
+
+	for (uint64_t n = 0; n < count; n++)
+		stamp[n] = 1 + 10 * (at + n - (at + n < ring->step ? 0 : BACK));
+	ring->read += count;
+	return 0;
+}
+
+/*
+ * Searches a ring of 2^26 slots for 1000 records in its middle. If the clock goes back by BACK slots, these
+ * times occur twice: BACK / 2 slots before the step, and as many after it. Returns the number of slots that
+ * were read.
+ */
+static uint64_t search_large(bool steps)
+{
+	const uint64_t slots = UINT64_C(1) << 26, middle = slots / 2 + 12345;
+	struct large_ring ring = { .slots = slots, .step = steps ? middle + BACK / 2 : slots };
+	struct ktread_seek seek = { .slots = slots, .stamps = stamps_of_large, .context = &ring };
+
+	assert_int_equal(ktread_seek_run(&seek, 10 * middle, 10 * middle + 10000), 1);
+	assert_in_range(seek.first, middle - 20 * BACK, middle);
+	assert_in_range(seek.end, middle + 1000 + (steps ? BACK : 0), middle + 20 * BACK);
+	return ring.read;
+}
+
+static void search_reads_little_of_a_large_ring(void **state)
+{
+	(void)state;
+	assert_in_range(search_large(false), 1, 64 << 10);
+}
+
+static void search_finds_a_window_on_both_sides_of_a_step_of_the_clock(void **state)
+{
+	(void)state;
+	assert_in_range(search_large(true), 2 * BACK, 4 << 20);
+}
+
 /* Only the order of events with equal timestamps may differ after sorting, so none is equal here. */
 static void real_traces_have_exact_windows(void **state)
 {
@@ -391,6 +439,8 @@ int main(void)
 		cmocka_unit_test_teardown(windows_in_corrected_time_are_exact, temporary_teardown),
 		cmocka_unit_test_teardown(windows_of_version_1_are_exact, temporary_teardown),
 		cmocka_unit_test_teardown(damaged_index_is_not_used, temporary_teardown),
+		cmocka_unit_test(search_reads_little_of_a_large_ring),
+		cmocka_unit_test(search_finds_a_window_on_both_sides_of_a_step_of_the_clock),
 		cmocka_unit_test(real_traces_have_exact_windows),
 	};
 
