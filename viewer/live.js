@@ -49,17 +49,23 @@ class Live {
 		if (head.whole === false)
 			return number === this.number ? this.fetchLong(head) : null;
 		const plain = [];
-		for (let bytes = await this.feed.block(0); bytes; bytes = await this.feed.block(plain.length))
-			plain.push((await kt.inflate(bytes)).bytes);
+		for (let bytes = await this.feed.block(0); bytes; bytes = await this.feed.block(plain.length)) {
+			const { bytes: block, error } = await kt.inflate(bytes);
+			if (error)
+				throw new Error("block " + plain.length + " is damaged: " + error);
+			plain.push(block);
+		}
 		if (number !== this.number)
 			return null;
+		this.page.windows?.stop();
 		const selected = kt.selectionText(trace, state.selection);
 		const old = kt.keptTake(trace);
+		const wasLong = trace.head.whole === false;	// then only a window of it is loaded, and nothing is kept
 		trace.takeHead(head);
 		trace.restart();
 		for (const bytes of plain)
 			kt.decodeBlock(bytes, trace, "a block");
-		const joined = kt.keptJoin(trace, old);
+		const joined = wasLong ? kt.runOf(head) === old.run : kt.keptJoin(trace, old);
 		if (!joined)
 			kt.say("The guest has started again.");
 		this.page.refresh();

@@ -22,7 +22,8 @@ kt.splitBlocks = function (bytes) {
 
 class Windows {
 	constructor(state, feed, refresh) {
-		// The overview has a number. Answers that are requested before the newest overview are discarded.
+		// The overview has a number. Answers that are requested before the newest overview, or before
+		// stop(), are discarded.
 		Object.assign(this, { state, feed, refresh, loaded: null, busy: false, number: 0 });
 		state.onChange((what) => {
 			if (what === "view")
@@ -33,14 +34,25 @@ class Windows {
 	// Shows the overview: CPUs with the rate of their events, and the gaps.
 	async start() {
 		const number = ++this.number;
+		this.stopped = false;
 		this.loaded = null;
 		if (await this.load(await this.feed.overview(), number, true))
 			this.later();
 	}
 
+	// The trace is shown whole from now on, until start() is called again.
+	stop() {
+		this.number++;
+		this.stopped = true;
+		this.loaded = null;
+		this.later();
+		this.state.hint = "";
+	}
+
 	later() {
 		clearTimeout(this.timer);
-		this.timer = setTimeout(() => this.update().catch((error) => kt.warn(error.message)), patience);
+		this.timer = this.stopped ? null
+			: setTimeout(() => this.update().catch((error) => kt.warn(error.message)), patience);
 	}
 
 	covers(from, until) {

@@ -175,6 +175,54 @@ module.exports = function (test, kt) {
 		assert.strictEqual(trace.head.end, 1100);
 	});
 
+	// The compressed bytes of a block with events of CPU 0 at these times.
+	const whole = (times) => zlib.deflateSync(new Block().lanes([{ kind: 0, number: 0 }]).events(1, 1,
+		times.map((time, slot) => ({ time, slot, type: 1 }))).plain());
+
+	test("windows of a long trace do not replace a trace that is shown whole", without(["id", "fill", "el", "say"],
+		async () => {
+			for (const nonce of [1, 2]) {
+				const head = { begin: 0, end: 1000, base: "7", summary: { nonce: 1 } };
+				const { server, trace, live, page, reply } = follow({ ...head, whole: false });
+				const fetching = live.fetch();
+				await reply("renew");
+				await reply("head", { ...head, whole: false });
+				await reply("overview", piece([10]));
+				await reply("verdict", { why: { verdict: "busy" }, taken: 1000 });
+				await fetching;
+				clearTimeout(page.windows.timer);
+				page.state.hint = "Zoom in";
+				const update = page.windows.update();
+				const again = live.fetch();
+				await reply("renew");
+				await reply("head", { ...head, whole: true, summary: { nonce } });
+				await reply("block", whole([500, 600]));
+				await reply("block", null);
+				await again;
+				const times = () => Array.from(trace.events.time);
+				assert.deepStrictEqual([times(), page.state.hint], [[500, 600], ""]);
+				await reply("window", { bytes: piece([1, 2, 3]) });
+				await update;
+				assert.deepStrictEqual(times(), [500, 600]);
+				page.state.changed("view");
+				assert.strictEqual(page.windows.timer, null, "no window is requested");
+				assert.strictEqual(server.waiting.window.length, 0);
+			}
+		}));
+
+	test("a damaged block is an error, and changes nothing", async () => {
+		const { trace, live, reply } = follow({ begin: 0, end: 1000, base: "7", summary: { nonce: 1 } });
+		kt.decodeBlock(new Uint8Array(zlib.inflateSync(whole([5]))), trace, "block");
+		trace.finish();
+		const fetching = assert.rejects(live.fetch(), /block 1 is damaged/);
+		await reply("renew");
+		await reply("head", { ...trace.head, end: 1100 });
+		await reply("block", whole([5, 6]));
+		await reply("block", whole([7, 8]).subarray(0, 10));
+		await fetching;
+		assert.deepStrictEqual([trace.end, Array.from(trace.events.time)], [1000, [5]]);
+	});
+
 	test("nothing is selected after the guest has started again", without(["say"], async () => {
 		const head = { begin: 0, end: 1000, base: "7", summary: { nonce: 1 } };
 		for (const nonce of [1, 2]) {
