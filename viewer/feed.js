@@ -57,9 +57,21 @@ class Embedded {
 	}
 }
 
-// Fetches from the server. Returns null if there is nothing (status 404). Other refusals are errors.
-async function get(path) {
+// The server has read the trace again since the page got the head. Data of two readings does not belong together.
+class Renewed extends Error {
+	constructor() {
+		super("another page made ktrace open read the trace again");
+	}
+}
+
+const readingOf = (answer) => answer.headers.get("Ktrace-Reading");
+
+// Fetches from the server. Returns null if there is nothing (status 404). Other refusals are errors, and so is an answer
+// from another reading of the trace than `reading`, if this is given.
+async function get(path, reading) {
 	const answer = await fetch(path, { cache: "no-store" });
+	if (reading !== undefined && readingOf(answer) !== reading)
+		throw new Renewed();
 	if (answer.ok)
 		return answer;
 	if (answer.status === 404)
@@ -80,11 +92,12 @@ class Served {
 		const answer = await get("head");
 		if (!answer)
 			throw new Error("ktrace open does not send this trace any more");
+		this.reading = readingOf(answer);
 		return answer.json();
 	}
 
 	async block(n) {
-		const answer = await get("blocks?n=" + n);
+		const answer = await get("blocks?n=" + n, this.reading);
 		return answer && new Uint8Array(await answer.arrayBuffer());
 	}
 
@@ -94,7 +107,7 @@ class Served {
 	}
 
 	async overview() {
-		return new Uint8Array(await (await get("overview")).arrayBuffer());
+		return new Uint8Array(await (await get("overview", this.reading)).arrayBuffer());
 	}
 
 	// Returns {bytes}, or {bytes: null, events} if the window has too many events.
@@ -119,6 +132,7 @@ class Served {
 	}
 }
 
+kt.Renewed = Renewed;
 kt.feed = () => kt.id("ktrace-head") ? new Embedded() : new Served();
 
 // Decodes one compressed block into the trace.

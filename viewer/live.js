@@ -31,9 +31,12 @@ class Live {
 		} catch (error) {
 			if (number !== this.number)
 				return;
-			kt.warn("The trace cannot be followed: " + error.message);
-			this.on = true;
-			this.toggle();
+			// After kt.Renewed, the next fetch gets data that belongs together.
+			if (!(error instanceof kt.Renewed)) {
+				kt.warn("The trace cannot be followed: " + error.message);
+				this.on = true;
+				this.toggle();
+			}
 		}
 		if (this.on && number === this.number)
 			this.timer = setTimeout(() => this.step(), Math.max(pause, share * (performance.now() - begin)));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The page and its data, in memory. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static void empty(struct serve_store *store)
 		MHD_destroy_response(store->overview);
 	if (store->head)
 		MHD_destroy_response(store->head);
-	*store = (struct serve_store){ .job = { .descriptor = -1 }, .done = true };
+	*store = (struct serve_store){ .job = { .descriptor = -1 }, .done = true, .reading = store->reading };
 }
 
 void serve_store_free(struct serve_server *server)
@@ -50,6 +51,7 @@ static void renew(struct serve_server *server)
 	int error;
 
 	empty(store);
+	store->reading++;
 	error = serve_job_start(&store->job, server->options->name, serve_build, &server->source, NULL);
 	store->done = error != 0;
 	if (error)
@@ -71,14 +73,26 @@ static void end(struct serve_server *server, bool closed, const char *why)
 	serve_job_free(&store->job);
 }
 
-static struct MHD_Response *copy(const unsigned char *bytes, size_t size, enum serve_kind kind)
+/* Adds the number of the reading, by which the page knows that data belongs together. */
+static struct MHD_Response *number(const struct serve_store *store, struct MHD_Response *response)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%" PRIu32, store->reading);
+	if (response)
+		MHD_add_response_header(response, "Ktrace-Reading", text);
+	return response;
+}
+
+static struct MHD_Response *copy(const struct serve_store *store, const unsigned char *bytes, size_t size,
+				 enum serve_kind kind)
 {
 	unsigned char *own = malloc(size + 1);
 
 	if (!own)
 		return NULL;
 	memcpy(own, bytes, size);
-	return serve_response(own, 0, size, kind);
+	return number(store, serve_response(own, 0, size, kind));
 }
 
 /* Takes a frame. Returns NULL, or the reason why it is the last one. */
@@ -96,16 +110,16 @@ static const char *take(struct serve_server *server, const struct serve_frame *f
 		memcpy(&server->source.zero, bytes, sizeof(server->source.zero));
 		return NULL;
 	case SERVE_FRAME_HEAD:
-		store->head = copy(bytes, frame->size, SERVE_JSON);
+		store->head = copy(store, bytes, frame->size, SERVE_JSON);
 		return store->head ? NULL : "out of memory";
 	case SERVE_FRAME_OVERVIEW:
-		store->overview = copy(bytes, frame->size, SERVE_BYTES);
+		store->overview = copy(store, bytes, frame->size, SERVE_BYTES);
 		return store->overview ? NULL : "out of memory";
 	case SERVE_FRAME_BLOCK:
 		larger = base_grow(store->block, &store->room, (size_t)store->blocks + 1, sizeof(*larger));
 		if (larger)
 			store->block = larger;
-		if (larger && (larger[store->blocks] = copy(bytes, frame->size, SERVE_BYTES))) {
+		if (larger && (larger[store->blocks] = copy(store, bytes, frame->size, SERVE_BYTES))) {
 			store->blocks++;
 			return NULL;
 		}
@@ -167,6 +181,7 @@ bool serve_store_answer(struct serve_server *server, struct serve_call *call)
 	if (!store->done)
 		return false;
 	call->status = store->error[0] ? SERVE_BROKEN : SERVE_ABSENT;
-	call->response = serve_refusal(store->error[0] ? store->error : "the page has no such data");
+	call->response =
+		number(store, serve_refusal(store->error[0] ? store->error : "the page has no such data"));
 	return true;
 }

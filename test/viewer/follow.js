@@ -223,6 +223,44 @@ module.exports = function (test, kt) {
 		assert.deepStrictEqual([trace.end, Array.from(trace.events.time)], [1000, [5]]);
 	});
 
+	test("data of another reading of the trace is refused", without(["id"], async () => {
+		const before = globalThis.fetch;
+		let reading = "1";
+		globalThis.fetch = async (path) => {
+			const ok = path !== "blocks?n=1";
+			return { ok, status: ok ? 200 : 404, headers: new Map([["Ktrace-Reading", reading]]),
+				json: async () => ({}), arrayBuffer: async () => new ArrayBuffer(3) };
+		};
+		try {
+			const feed = kt.feed();
+			await feed.head();
+			assert.deepStrictEqual([(await feed.block(0)).length, await feed.block(1)], [3, null]);
+			reading = "2";
+			await assert.rejects(feed.block(0), kt.Renewed);
+			await assert.rejects(feed.block(1), kt.Renewed, "the other reading has fewer blocks");
+			await assert.rejects(feed.overview(), kt.Renewed);
+			await feed.head();
+			assert.strictEqual((await feed.block(0)).length, 3);
+		} finally {
+			globalThis.fetch = before;
+		}
+	}));
+
+	test("the page still follows a trace that was read again for another page", without(["warn"], async () => {
+		const { live } = follow({ begin: 0, end: 1000 });
+		live.button = { setAttribute() {} };
+		for (const [error, on] of [[new kt.Renewed(), true], [new Error("gone"), false]]) {
+			live.fetch = async () => {
+				live.number++;
+				throw error;
+			};
+			live.on = true;
+			await live.step();
+			clearTimeout(live.timer);
+			assert.strictEqual(live.on, on);
+		}
+	}));
+
 	test("nothing is selected after the guest has started again", without(["say"], async () => {
 		const head = { begin: 0, end: 1000, base: "7", summary: { nonce: 1 } };
 		for (const nonce of [1, 2]) {
