@@ -40,9 +40,7 @@ static _Noreturn void become(const char *name, serve_work *work, void *context, 
 		_exit(EXIT_FAILURE);
 	status = work(context, request, CHILD_END);
 	if (base_changed_file())
-		fprintf(stderr,
-			"%s: %s: the file became shorter while it was read: its end was read as zeros\n",
-			name, base_changed_file());
+		fprintf(stderr, "%s: %s: %s\n", name, base_changed_file(), base_changed_how());
 	_exit(status);
 }
 

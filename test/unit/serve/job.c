@@ -19,7 +19,10 @@
 
 static char path[64];
 
-/* A job: maps the file, makes it shorter if `request` is not NULL, and writes the mapping's last byte. */
+/*
+ * A job: maps the file, makes it shorter if `request` is not NULL, and writes the mapping's last byte. If
+ * `request` is "remove", also deletes the file.
+ */
 static int read_file(void *context, const void *request, int descriptor)
 {
 	const int file = open(context, O_RDWR);
@@ -28,6 +31,8 @@ static int read_file(void *context, const void *request, int descriptor)
 
 	if (bytes == MAP_FAILED || (request && ftruncate(file, 1) != 0))
 		return EXIT_FAILURE;
+	if (request && strcmp(request, "remove") == 0)
+		unlink(context);
 	last = bytes[BYTES - 1];
 	return serve_write(descriptor, &last, 1);
 }
@@ -78,6 +83,15 @@ static void a_file_that_becomes_shorter_is_reported(void **state)
 	assert_non_null(strstr(printed, ": the file became shorter while it was read"));
 }
 
+static void an_unknown_cause_is_not_stated(void **state)
+{
+	char printed[512];
+
+	(void)state;
+	assert_int_equal(run("remove", printed, sizeof(printed)), 0);
+	assert_non_null(strstr(printed, ": could not be read: it became shorter, or an I/O error occurred"));
+}
+
 static void nothing_is_reported_otherwise(void **state)
 {
 	char printed[512];
@@ -91,6 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_that_becomes_shorter_is_reported),
+		cmocka_unit_test(an_unknown_cause_is_not_stated),
 		cmocka_unit_test(nothing_is_reported_otherwise),
 	};
 
