@@ -278,8 +278,8 @@ int ktrace_boot_arguments(const char *command_line, ktrace_refused_visit *refuse
 
 /*
  * Returns the word at which the last failed call of one of these functions stopped: ktrace_control(),
- * ktrace_boot_argument(), ktrace_setting_set(), and those of ktrace/console.h. Sets *length to the length of
- * the word, or to 0 if no call has failed.
+ * ktrace_boot_argument(), ktrace_boot_arguments(), ktrace_setting_set(), and those of ktrace/console.h. Sets
+ * *length to the length of the word, or to 0 if no call has failed.
  * The pointer points into the text that was passed to that call, and is valid as long as that text.
  */
 const char *ktrace_refused(size_t *length);

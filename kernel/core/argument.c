@@ -147,7 +147,7 @@ static int group_on(struct debug *debug, struct ktrace_span group)
  */
 static void debug_list(struct debug *debug, struct ktrace_span list)
 {
-	struct ktrace_span name;
+	struct ktrace_span name, group;
 	int all = 0, groups = 0;
 
 	while (ktrace_span_next(&list, ",", &name)) {
@@ -159,11 +159,12 @@ static void debug_list(struct debug *debug, struct ktrace_span list)
 			all = 1;
 			continue;
 		}
-		ktrace_span_skip(&name, "ktrace-");
-		if (group_on(debug, name))
+		group = name;
+		ktrace_span_skip(&group, "ktrace-");
+		if (group_on(debug, group))
 			groups = 1;
 		else
-			note_error(debug, ktrace_refuse(name, KTRACE_ERROR_NO_EVENT));
+			note_error(debug, ktrace_refuse(group.length ? group : name, KTRACE_ERROR_NO_EVENT));
 	}
 	debug->all |= all && !groups;
 }

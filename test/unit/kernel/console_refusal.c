@@ -59,6 +59,8 @@ static void a_refusal_prints_word_reason_and_suggestion(void **state)
 			    "tests: no such event; did you mean test?\n");
 	assert_string_equal(refusal(ktrace_boot_argument("debug=ktrace-tests,test")),
 			    "tests: no such event; did you mean test?\n");
+	assert_string_equal(refusal(ktrace_boot_argument("debug=ktrace-")),
+			    "ktrace-: no such event; did you mean ktrace?\n");
 	assert_string_equal(refusal(ktrace_console_show(&console, "/ax test")), "/ax: syntax error\n");
 	assert_string_equal(refusal(ktrace_console_show(&console, " /c4")), "/c4: out of range\n");
 	assert_string_equal(refusal(ktrace_console_settings(&console, "/x debug.")), "/x: syntax error\n");
