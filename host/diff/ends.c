@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Why threads end. If another thread ends a thread, by a signal, or because it ends the process or runs
- * another program, then time decides which calls are its last ones. If a thread ends itself, or because of a
- * fault, its last calls are the same in each run. So the trace must show which of both happened.
+ * Why threads end. If another thread ends a thread, by a signal, or because it ends the process, causes a
+ * fault or runs another program, then time decides which calls are its last ones. If a thread ends itself, or
+ * because of its own fault, its last calls are the same in each run. So the trace must show which of both
+ * happened.
  */
 #include <string.h>
 
@@ -35,10 +36,11 @@ static bool is_from_outside(uint32_t number)
 	return false;
 }
 
-void diff_end_signal(struct diff_thread *thread, uint32_t number, uint64_t sent)
+void diff_end_signal(struct diff_thread *thread, uint32_t number, uint64_t arrived, bool by_other)
 {
 	thread->signal = number;
-	thread->sent = sent;
+	thread->arrived = arrived;
+	thread->sent = by_other ? arrived : 0;
 }
 
 void diff_end_process(struct diff_trace *trace, uint32_t thread, uint64_t stamp)
@@ -94,6 +96,18 @@ void diff_ends_find(struct diff_trace *trace)
 		    (!exits_thread || strcmp(kind->name, "exit") != 0))
 			diff_end_process(trace, step->thread, step->stamp);
 	}
+	for (uint32_t n = 0; n < trace->threads; n++) {
+		const struct diff_thread *thread = &trace->thread[n];
+
+		if (thread->ended && thread->arrived && is_synchronous(thread->signal))
+			diff_end_process(trace, n, thread->arrived);
+	}
+}
+
+/* Returns whether a fault has ended the thread, but not its own: one of another thread of the process. */
+static bool has_others_fault(const struct diff_thread *thread)
+{
+	return is_synchronous(thread->signal) && thread->arrived == 0;
 }
 
 /* Returns whether a thread ended soon after the stamp: it began only a few calls between. */
@@ -129,9 +143,9 @@ enum diff_end diff_end_of(const struct diff_trace *trace, const struct diff_thre
 {
 	const struct diff_thread *first = &trace->thread[thread->process];
 
-	if (!thread->ended || thread->leaves || is_synchronous(thread->signal))
+	if (!thread->ended || thread->leaves || (is_synchronous(thread->signal) && !has_others_fault(thread)))
 		return DIFF_END_ITSELF;
-	if (thread->signal == 0)
+	if (thread->signal == 0 || has_others_fault(thread))
 		for (uint32_t n = 0; n < DIFF_EXITS; n++)
 			if (ends_soon_after(trace, thread, first->exit[n]))
 				return DIFF_END_BY_OTHER;

@@ -160,8 +160,8 @@ static void note_signal(struct reader *reader, const struct ktread_event *event,
 	if (target != DIFF_NONE && sends)
 		diff_end_process(reader->trace, target, event->stamp);
 	if (target != DIFF_NONE && (sends || reader->trace->thread[target].signal != number))
-		diff_end_signal(&reader->trace->thread[target], (uint32_t)number,
-				sends && thread != DIFF_NONE && thread != target ? event->stamp : 0);
+		diff_end_signal(&reader->trace->thread[target], (uint32_t)number, event->stamp,
+				sends && thread != DIFF_NONE && thread != target);
 }
 
 /* Notes the signal that ended a process of a process trace. */
@@ -170,8 +170,9 @@ static void take_end(struct reader *reader, const struct ktread_event *event, ui
 	struct ktread_value how, number;
 
 	if (ktread_value(event, 0, &how) == 0 && how.type == KTRX_TYPE_STRING && how.length == 6 &&
-	    memcmp(how.string, "signal", 6) == 0 && ktread_value(event, 1, &number) == 0)
-		diff_end_signal(&reader->trace->thread[thread], (uint32_t)number.number, 0);
+	    memcmp(how.string, "signal", 6) == 0 && ktread_value(event, 1, &number) == 0 &&
+	    reader->trace->thread[thread].signal != number.number)
+		diff_end_signal(&reader->trace->thread[thread], (uint32_t)number.number, 0, false);
 }
 
 static void take_event(struct reader *reader, const struct ktread_event *event)

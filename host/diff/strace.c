@@ -143,9 +143,9 @@ static void take_end(struct strace *strace, const char *text, uint32_t thread, u
 	}
 	trace->thread[thread].ended = true;
 	if (!killed)
-		diff_end_signal(&trace->thread[thread], 0, 0);
+		diff_end_signal(&trace->thread[thread], 0, 0, false);
 	else if (trace->thread[thread].signal != status)
-		diff_end_signal(&trace->thread[thread], (uint32_t)status, 0);
+		diff_end_signal(&trace->thread[thread], (uint32_t)status, 0, false);
 	step = diff_trace_step(trace, thread, kind, stamp, 0, strace->line);
 	if (!step)
 		return;
@@ -167,7 +167,7 @@ static void take_signal(struct strace *strace, const char *text, uint32_t thread
 
 	trace->noise[DIFF_NOISE_SIGNAL]++;
 	diff_trace_signal(trace, thread);
-	diff_end_signal(&trace->thread[thread], (uint32_t)strace_signal(text + 4), other ? stamp : 0);
+	diff_end_signal(&trace->thread[thread], (uint32_t)strace_signal(text + 4), stamp, other);
 }
 
 /* Notes a call that a signal may have interrupted: strace prints its line before that of the signal. */

@@ -184,7 +184,7 @@ struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uin
 		trace->thread[thread].leaves = trace->kind[kind].leaves;
 	}
 	if (trace->kind[kind].handled)
-		diff_end_signal(&trace->thread[thread], 0, 0);
+		diff_end_signal(&trace->thread[thread], 0, 0, false);
 	return step;
 }
 

@@ -120,6 +120,7 @@ struct diff_thread {
 	bool signalled;	  /* a signal has arrived since its last step began */
 	uint32_t signal;  /* the last one that was sent to it; 0: none, or its handler has returned */
 	uint64_t sent;	  /* when another thread sent this signal; 0: none did, or unknown */
+	uint64_t arrived; /* when this signal came to this thread; 0: unknown, as of a fault of another one */
 	uint32_t process; /* the first thread of its process; itself if unknown */
 	uint64_t exit[DIFF_EXITS]; /* of the first thread: stamps of ends of the process: a ring buffer */
 	uint32_t exits;
@@ -205,13 +206,16 @@ enum diff_end {
 	DIFF_END_BY_SIGNAL, /* by a signal that no fault causes; its sender is not in the trace */
 };
 
-/* Notes a signal. `sent`: when another thread sent it; 0: unknown, or the thread itself did. */
-void diff_end_signal(struct diff_thread *thread, uint32_t number, uint64_t sent);
+/*
+ * Notes a signal. `arrived`: when it was sent to this thread; 0: the trace shows only that it has ended the
+ * thread. `by_other`: another thread sent it.
+ */
+void diff_end_signal(struct diff_thread *thread, uint32_t number, uint64_t arrived, bool by_other);
 /* Notes that something ends the process of a thread, unless a handler for a signal prevents this. */
 void diff_end_process(struct diff_trace *trace, uint32_t thread, uint64_t stamp);
 /* Notes that `child` is a thread of the same process as `parent` if `step`, which made it, shows this. */
 void diff_end_child(struct diff_trace *trace, uint32_t parent, uint32_t child, const struct diff_step *step);
-/* Finds the calls that end other threads. Requires: the steps are sorted by thread. */
+/* Finds the calls and faults that end other threads. Requires: the steps are sorted by thread. */
 void diff_ends_find(struct diff_trace *trace);
 enum diff_end diff_end_of(const struct diff_trace *trace, const struct diff_thread *thread);
 

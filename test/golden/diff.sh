@@ -145,6 +145,17 @@ for calls in 0 3 500; do
 	ending outside$calls $calls '100 getpid() = 100' '101 +++ killed by SIGKILL +++'
 	ending itself$calls $calls '101 tgkill(101, 101, SIGTERM) = 0' '101 +++ killed by SIGTERM +++'
 done
+# A fault of one thread ends all threads of its process, after any call of the others.
+for calls in 0 3 500; do
+	{
+		echo '100 clone(child_stack=0x7f51c000, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 101'
+		awk -v calls=$calls 'BEGIN { for (n = 0; n < calls; n++) print "101 write(1, \"a\", 1) = 1" }'
+		echo '100 --- SIGSEGV {si_signo=SIGSEGV, si_code=SEGV_MAPERR, si_addr=NULL} ---'
+		printf '%s +++ killed by SIGSEGV +++\n' 101 100
+	} >"$tmp/threads$calls.calls"
+done
+compares threads3 threads0 0 'same: 3 equal steps of 2 threads'
+compares threads500 threads0 4 ' 500 undecided'
 compares fault500 fault0 1 'differs: 4 equal steps of 2 threads, 500 missing'
 compares fault0 fault3 1 'differs: 4 equal steps of 2 threads, 3 extra'
 compares sent3 sent0 0 'same: 5 equal steps of 2 threads'

@@ -86,6 +86,7 @@ struct ending {
 	const char *last;  /* the last call; NULL: none */
 	uint32_t signal;   /* that ends the thread; 0: none */
 	const char *ender; /* a call of another thread that ends this one; NULL: none */
+	bool fault;	   /* the signal arrives at the other thread, and ends both */
 	uint32_t after;	   /* number of calls after that */
 	bool apart;	   /* the other thread belongs to another process */
 };
@@ -110,9 +111,11 @@ static struct diff_trace *ended(const struct ending *ending)
 		call(trace, "getuid", n, 0);
 	if (ending->last)
 		call(trace, ending->last, 0, NO_RETURN);
-	diff_end_signal(&trace->thread[1], ending->signal, 0);
+	diff_end_signal(&trace->thread[0], ending->fault ? ending->signal : 0, now + 50, false);
+	diff_end_signal(&trace->thread[1], ending->signal, ending->fault ? 0 : now + 50, false);
 	trace->thread[1].seen = now += 100;
-	step(trace, OTHER, "exit_group", true);
+	if (!ending->fault)
+		step(trace, OTHER, "exit_group", true);
 	trace->thread[0].ended = trace->thread[1].ended = true;
 	if (!ending->apart)
 		trace->thread[1].process = trace->thread[0].process;
@@ -135,12 +138,14 @@ static enum diff_verdict verdict_of(struct ending ending, uint32_t first, uint32
 static void last_calls_of_a_thread_that_another_one_ends_are_noise(void **state)
 {
 	const struct ending killed = { .signal = SIGNAL_TERM, .ender = "kill", .apart = true },
-			    exited = { .ender = "exit_group" }, executed = { .ender = "execve" };
+			    exited = { .ender = "exit_group" }, executed = { .ender = "execve" },
+			    fault = { .signal = SIGNAL_SEGV, .fault = true };
 
 	(void)state;
 	assert_int_equal(verdict_of(killed, 3, 2), DIFF_VERDICT_SAME);
 	assert_int_equal(verdict_of(exited, 2, 4), DIFF_VERDICT_SAME);
 	assert_int_equal(verdict_of(executed, 4, 2), DIFF_VERDICT_SAME);
+	assert_int_equal(verdict_of(fault, 4, 2), DIFF_VERDICT_SAME);
 	/* Too many calls to be noise. */
 	assert_int_equal(verdict_of(killed, 500, 0), DIFF_VERDICT_UNDECIDED);
 	assert_int_equal(verdict_of(exited, 0, 500), DIFF_VERDICT_UNDECIDED);
@@ -154,6 +159,7 @@ static void last_calls_before_other_ends_are_differences(void **state)
 			    itself = { .signal = SIGNAL_TERM, .last = "kill" },
 			    /* Nothing shows why the thread ended. */
 		unknown = { .calls = 0 }, apart = { .ender = "exit_group", .apart = true },
+			    parent = { .signal = SIGNAL_SEGV, .fault = true, .apart = true },
 			    early = { .ender = "exit_group", .after = 20 }, user = { .signal = SIGNAL_USER },
 			    /* The sender of this signal is not in the trace. */
 		outside = { .signal = SIGNAL_TERM };
@@ -168,6 +174,7 @@ static void last_calls_before_other_ends_are_differences(void **state)
 	assert_int_equal(verdict_of(itself, 3, 2), DIFF_VERDICT_DIFFERS);
 	assert_int_equal(verdict_of(unknown, 3, 2), DIFF_VERDICT_DIFFERS);
 	assert_int_equal(verdict_of(apart, 3, 2), DIFF_VERDICT_DIFFERS);
+	assert_int_equal(verdict_of(parent, 3, 2), DIFF_VERDICT_DIFFERS);
 	assert_int_equal(verdict_of(early, 3, 2), DIFF_VERDICT_DIFFERS);
 	assert_int_equal(verdict_of(user, 3, 2), DIFF_VERDICT_DIFFERS);
 	assert_int_equal(verdict_of(outside, 3, 2), DIFF_VERDICT_UNDECIDED);
