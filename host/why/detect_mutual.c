@@ -36,18 +36,35 @@ static const struct why_untimed *waker_of(const struct why_evidence *evidence,
 	return at ? &list->untimed[at - 1] : NULL;
 }
 
+/*
+ * Returns whether events show that an interrupt, or a thread that still runs, has woken sleepers of the
+ * object for which the thread waits.
+ */
+static bool has_other_waker(const struct why_evidence *evidence, const struct why_untimed_list *list,
+			    const struct why_untimed *untimed)
+{
+	const struct why_queue *queue = untimed->queue;
+
+	if (!queue || queue->address != untimed->object)
+		return false;
+	for (uint32_t n = 0; n < queue->wakers; n++) {
+		const struct why_thread *thread = why_thread_find(evidence, queue->waker[n].thread);
+
+		if (queue->waker[n].wakes && thread && !why_is_gone(evidence, thread) &&
+		    list->of[thread - evidence->thread] == 0)
+			return true;
+	}
+	return queue->by_interrupt || queue->by_others;
+}
+
 static void say_habit(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct why_untimed *untimed, const struct why_habit *habit)
 {
-	char who[WHY_WORDS], waker[WHY_WORDS], longest[WHY_WORDS], last[WHY_WORDS];
+	char who[WHY_WORDS], words[FINDING_LINE];
 
-	finding_evidence(&finding->base,
-			 "%s: %" PRIu64
-			 " such waits in a row ended, at most %s apart; %s ended the last one %s ago",
-			 why_say_actor(evidence, untimed->thread->id + 1, who, sizeof(who)), habit->wakes,
-			 why_say_ticks(evidence, habit->longest, longest, sizeof(longest)),
-			 why_say_actor(evidence, habit->waker, waker, sizeof(waker)),
-			 why_say_since(evidence, "", habit->last, last, sizeof(last)));
+	finding_evidence(&finding->base, "%s: %s",
+			 why_say_actor(evidence, untimed->thread->id + 1, who, sizeof(who)),
+			 why_say_habit(evidence, habit, words, sizeof(words)));
 	why_finding_actor(finding, (struct why_actor){ .id = untimed->thread->id + 1,
 						       .waits = untimed->object,
 						       .ticks = why_untimed_ticks(evidence, untimed),
@@ -82,16 +99,15 @@ static int find_all(const struct why_evidence *evidence, struct why_findings *fi
 	for (uint32_t n = 0; n < list->count && count < MOST; n++) {
 		const struct why_untimed *one = &list->untimed[n], *other;
 		struct why_habit habit, other_habit;
-		bool lost = false; /* detect_wakeup.c reports the thread */
 
-		for (uint32_t k = 0; k < sleepers->count; k++)
-			lost |= sleepers->sleeper[k].thread == one->thread;
-		if (lost || !is_long(evidence, one, &habit))
+		if (!is_long(evidence, one, &habit))
 			continue;
 		other = waker_of(evidence, list, &habit);
 		/* each pair is reported once */
 		if (!other || other <= one || !is_long(evidence, other, &other_habit) ||
-		    other_habit.waker != one->thread->id + 1)
+		    other_habit.waker != one->thread->id + 1 || has_other_waker(evidence, list, one) ||
+		    has_other_waker(evidence, list, other) || why_sleepers_have(sleepers, one->thread) ||
+		    why_sleepers_have(sleepers, other->thread))
 			continue;
 		count++;
 		if (found(evidence, findings, one, &habit, other, &other_habit) != 0)

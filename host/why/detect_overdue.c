@@ -423,20 +423,6 @@ static void say_rhythm(const struct why_evidence *evidence, struct why_finding *
 			 why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
 }
 
-static void say_habit(const struct why_evidence *evidence, struct why_finding *finding,
-		      const struct why_habit *habit)
-{
-	char longest[WHY_WORDS], last[WHY_WORDS], who[WHY_WORDS] = "an interrupt";
-
-	if (habit->waker)
-		why_say_actor(evidence, habit->waker, who, sizeof(who));
-	finding_evidence(&finding->base,
-			 "%" PRIu64
-			 " such waits in a row ended, at most %s apart; %s ended the last one %s ago",
-			 habit->wakes, why_say_ticks(evidence, habit->longest, longest, sizeof(longest)), who,
-			 why_say_since(evidence, "", habit->last, last, sizeof(last)));
-}
-
 static void say_counted(const struct why_evidence *evidence, struct why_finding *finding,
 			const struct why_untimed *untimed)
 {
@@ -506,7 +492,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	if (one->reason == RHYTHM)
 		say_rhythm(evidence, finding, one);
 	else if (one->reason == HABIT)
-		say_habit(evidence, finding, &one->habit);
+		finding_evidence(&finding->base, "%s",
+				 why_say_habit(evidence, &one->habit, words, sizeof(words)));
 	else if (one->counted)
 		say_counted(evidence, finding, untimed);
 	else
@@ -535,18 +522,6 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 /* ---- All overdue waits --------------------------------------------------------------------------- */
 
 /*
- * Returns whether detect_wakeup.c reports the thread as part of a group of threads that wait for each other's
- * wakeups.
- */
-static bool is_lost_wakeup(const struct why_sleepers *sleepers, const struct why_thread *thread)
-{
-	for (uint32_t n = 0; n < sleepers->count; n++)
-		if (sleepers->sleeper[n].thread == thread)
-			return true;
-	return false;
-}
-
-/*
  * Returns whether the thread has slept longest of all threads on its queue. Other threads on this queue are
  * not reported.
  */
@@ -567,7 +542,7 @@ static int find_all(const struct why_evidence *evidence, struct why_findings *fi
 	for (uint32_t n = 0; n < list->count && count < MOST && !error; n++) {
 		struct overdue_wait one = judge(evidence, list, &list->untimed[n]);
 
-		if (one.reason == NONE || is_lost_wakeup(sleepers, one.untimed->thread) ||
+		if (one.reason == NONE || why_sleepers_have(sleepers, one.untimed->thread) ||
 		    (one.reason == RHYTHM && !is_first_on_queue(list, n)))
 			continue;
 		count++;

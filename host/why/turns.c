@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "why/untimed.h"
 
+#include <inttypes.h>
+
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
@@ -39,6 +41,20 @@ bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed 
 		.regular = UINT64_C(10) * row->habit_alike >= ALIKE_PART * (row->habit_wakes - UINT64_C(1)),
 	};
 	return true;
+}
+
+const char *why_say_habit(const struct why_evidence *evidence, const struct why_habit *habit, char *buffer,
+			  size_t size)
+{
+	char longest[WHY_WORDS], last[WHY_WORDS], who[WHY_WORDS] = "an interrupt";
+
+	if (habit->waker)
+		why_say_actor(evidence, habit->waker, who, sizeof(who));
+	return why_say(buffer, size,
+		       "%" PRIu64
+		       " such waits in a row ended, at most %s apart; %s ended the last one %s ago",
+		       habit->wakes, why_say_ticks(evidence, habit->longest, longest, sizeof(longest)), who,
+		       why_say_since(evidence, "", habit->last, last, sizeof(last)));
 }
 
 bool why_is_served(const struct why_evidence *evidence, const struct why_untimed *untimed)

@@ -475,6 +475,14 @@ int why_sleepers_find(struct why_sleepers *sleepers, const struct why_evidence *
 	return 0;
 }
 
+bool why_sleepers_have(const struct why_sleepers *sleepers, const struct why_thread *thread)
+{
+	for (uint32_t n = 0; n < sleepers->count; n++)
+		if (sleepers->sleeper[n].thread == thread)
+			return true;
+	return false;
+}
+
 void why_sleepers_free(struct why_sleepers *sleepers)
 {
 	free(sleepers->sleeper);

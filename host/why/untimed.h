@@ -112,6 +112,10 @@ struct why_habit {
 bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed *untimed,
 		  struct why_habit *habit);
 
+/* Formats "60 such waits in a row ended, at most 0.2 s apart; thread 6 ended the last one 1.5 s ago". */
+const char *why_say_habit(const struct why_evidence *evidence, const struct why_habit *habit, char *buffer,
+			  size_t size);
+
 /*
  * Returns whether another thread that sleeps on the object was woken after this thread began to wait. If so,
  * this thread may be woken later, when it is its turn.
@@ -189,5 +193,7 @@ struct why_sleepers {
  */
 int why_sleepers_find(struct why_sleepers *sleepers, const struct why_evidence *evidence);
 void why_sleepers_free(struct why_sleepers *sleepers);
+/* Returns whether detect_wakeup.c reports the thread as one of these sleepers. */
+bool why_sleepers_have(const struct why_sleepers *sleepers, const struct why_thread *thread);
 
 #endif

@@ -213,6 +213,27 @@ static void waker_with_other_waker_is_not_stuck(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
+/* Something else has woken a sleeper of the queue before, and can do so again. */
+static void threads_that_others_wake_are_not_stuck(void **state)
+{
+	const uint32_t wakers[] = { 0, OTHER_ONE };
+
+	for (size_t n = 0; n < sizeof(wakers) / sizeof(wakers[0]); n++) {
+		why_teardown(state);
+		assert_int_equal(why_overdue_begin(state), 0);
+		why_turn(wakers[n], KTRX_WAIT_EVENT, 1000000, 1100000);
+		why_others_are_busy();
+		waker_sleeps(SLEEPER, 1500);
+		assert_int_equal(why_count(WHY_OVERDUE), 0);
+	}
+	/* It has ended. */
+	why_teardown(state);
+	assert_int_equal(why_overdue_begin(state), 0);
+	why_turn(OTHER_ONE, KTRX_WAIT_EVENT, 1000000, 1100000);
+	waker_sleeps(SLEEPER, 1500);
+	why_is_overdue(FINDING_POSSIBLE);
+}
+
 /* The intervals between wakeups differ, as on a busy machine. The thread that woke the sleeper still runs. */
 static void uneven_wakeups_by_thread_are_not_missed_early(void **state)
 {
@@ -320,6 +341,7 @@ int main(void)
 		TEST(threads_that_woke_each_other_are_overdue),
 		TEST(threads_that_woke_each_other_may_pause),
 		TEST(waker_with_other_waker_is_not_stuck),
+		TEST(threads_that_others_wake_are_not_stuck),
 		TEST(uneven_wakeups_by_thread_are_not_missed_early),
 		TEST(uneven_wakeups_by_thread_are_missed_after_long),
 		TEST(uneven_wakeups_by_interrupts_may_stop),
