@@ -64,6 +64,18 @@ class Renewed extends Error {
 	}
 }
 
+// Returns the error that an answer reports.
+async function refusal(answer) {
+	const text = await answer.text();
+	let reason = text;
+	try {
+		reason = JSON.parse(text).error ?? text;
+	} catch {
+		// The text is the reason.
+	}
+	return new Error("ktrace open answered: " + String(reason).slice(0, 500));
+}
+
 const readingOf = (answer) => answer.headers.get("Ktrace-Reading");
 
 // Fetches from the server. Returns null if there is nothing (status 404). Other refusals are errors, and so is an answer
@@ -76,14 +88,7 @@ async function get(path, reading) {
 		return answer;
 	if (answer.status === 404)
 		return null;
-	const text = await answer.text();
-	let reason = text;
-	try {
-		reason = JSON.parse(text).error ?? text;
-	} catch {
-		// The text is the reason.
-	}
-	throw new Error("ktrace open answered: " + String(reason).slice(0, 500));
+	throw await refusal(answer);
 }
 
 // The page came from ktrace open. Paths are relative, because the address of the page contains a token.
@@ -116,7 +121,7 @@ class Served {
 		if (answer.status === 413)
 			return { bytes: null, events: (await answer.json()).events };
 		if (!answer.ok)
-			throw new Error("ktrace open does not send this part: status " + answer.status);
+			throw await refusal(answer);
 		return { bytes: new Uint8Array(await answer.arrayBuffer()) };
 	}
 

@@ -62,15 +62,21 @@ const char *serve_what_changed(const struct serve_source *source)
 
 /* ---- Times ---- */
 
-uint64_t serve_base(const struct serve_source *source, const struct ktread *trace)
+/* Returns whether the trace is that of another run of the guest than the data of the page. */
+static bool is_other_run(const struct serve_source *source, const struct ktread *trace)
 {
 	const struct serve_zero *zero = &source->zero;
-	const uint64_t first = ktread_first_stamp(trace), nonce = ktread_info(trace)->nonce;
+	const uint64_t nonce = ktread_info(trace)->nonce;
 
-	if (!zero->known || zero->nonce != nonce)
-		return first;
 	/* If runs have no nonce, an event before time 0 shows that this is another run. */
-	return nonce == 0 && first < zero->stamp ? first : zero->stamp;
+	return zero->known &&
+	       (zero->nonce != nonce || (nonce == 0 && ktread_first_stamp(trace) < zero->stamp));
+}
+
+uint64_t serve_base(const struct serve_source *source, const struct ktread *trace)
+{
+	return source->zero.known && !is_other_run(source, trace) ? source->zero.stamp
+								  : ktread_first_stamp(trace);
 }
 
 /* Returns the first tick that is not before `ns` nanoseconds. Without a frequency, `ns` is in ticks. */
@@ -359,6 +365,12 @@ static struct ktread *open_trace(const struct serve_options *options, enum serve
 	return options->open(options->context, false);
 }
 
+/* Returns whether the answer is shown beside other data of the page, which must be of the same run. */
+static bool belongs_to_page(enum serve_what what)
+{
+	return what == SERVE_WINDOW || what == SERVE_VERDICT || what == SERVE_EVENT;
+}
+
 int serve_answer(void *context, const void *request, int descriptor)
 {
 	struct answer answer = { .source = context, .request = request, .descriptor = descriptor };
@@ -370,7 +382,9 @@ int serve_answer(void *context, const void *request, int descriptor)
 	answer.trace = open_trace(answer.source->options, answer.request->what);
 	if (!answer.trace)
 		return fail(&answer, SERVE_BROKEN, "the trace file can no longer be read");
-	if (answer.request->what == SERVE_WINDOW)
+	if (belongs_to_page(answer.request->what) && is_other_run(answer.source, answer.trace))
+		status = fail(&answer, SERVE_CHANGED, "the guest has started again: load the page again");
+	else if (answer.request->what == SERVE_WINDOW)
 		status = serve_window(answer.source, answer.request, answer.trace, descriptor);
 	else
 		status = answer.request->what == SERVE_VERDICT ? write_verdict(&answer)

@@ -104,11 +104,12 @@ def restarts():
     for words in ((), ("--whole", "1")):
         shutil.copy(os.path.join(FOLDER, "guest0.ram"), name)
         server = Server(*words, "--machine", "x86_64", name)
-        heads = []
+        heads, statuses = [], []
         for number in range(5):
             with open(os.path.join(FOLDER, f"guest{number}.ram"), "rb") as state, open(name, "r+b") as file:
                 file.write(state.read())
             server.get("blocks?n=9999")  # waits until all data is made
+            statuses.append([server.get(path).status for path in ("window?from=0&until=9", "verdict")])
             server.get("")
             server.get("blocks?n=9999")
             heads.append(server.get("head").json())
@@ -120,5 +121,7 @@ def restarts():
         check(f"{how}: time 0 stays when this event is overwritten", bases[2] == 900000 and begins[2] > 0, bases)
         check(f"{how}: another run has another nonce", runs[0] == runs[2] != runs[3] == runs[4], runs)
         check(f"{how}: another run has another time 0", bases[3] == 500000 and begins[3] == 0, bases)
+        right = [[409 if number == 3 else 200] * 2 for number in range(5)]
+        check(f"{how}: nothing of another run is sent before the page is loaded again", statuses == right, statuses)
         check(f"{how}: time 0 of this run stays, too", bases[4] == 500000 and begins[4] > 0, f"{bases} {begins}")
         check(f"{how}: Ctrl-C ends the server", server.stop() == 0, server.lines)

@@ -226,11 +226,12 @@ module.exports = function (test, kt) {
 	test("data of another reading of the trace is refused", without(["id"], async () => {
 		const before = globalThis.fetch;
 		let reading = "1";
-		globalThis.fetch = async (path) => {
+		const server = async (path) => {
 			const ok = path !== "blocks?n=1";
 			return { ok, status: ok ? 200 : 404, headers: new Map([["Ktrace-Reading", reading]]),
 				json: async () => ({}), arrayBuffer: async () => new ArrayBuffer(3) };
 		};
+		globalThis.fetch = server;
 		try {
 			const feed = kt.feed();
 			await feed.head();
@@ -239,6 +240,9 @@ module.exports = function (test, kt) {
 			await assert.rejects(feed.block(0), kt.Renewed);
 			await assert.rejects(feed.block(1), kt.Renewed, "the other reading has fewer blocks");
 			await assert.rejects(feed.overview(), kt.Renewed);
+			globalThis.fetch = async () => ({ ok: false, status: 409, text: async () => '{"error":"another run"}' });
+			await assert.rejects(feed.window(0, 1), /another run/);
+			globalThis.fetch = server;
 			await feed.head();
 			assert.strictEqual((await feed.block(0)).length, 3);
 		} finally {
