@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/note.h"
 #include "analyze/stack_walk.h"
 #include "error.h"
 #include "cpu_state.h"
@@ -34,6 +35,8 @@ struct walk {
 	uint32_t cpu;
 	uint16_t machine;
 	struct stack_registers registers;
+	/* the CPU ran a program: the kernel's file does not describe its code, even at the same addresses */
+	bool user;
 	bool wants; /* true if the walk cannot continue without the page at `wanted` */
 	bool asked; /* true if the page at `wanted` was asked for and has not arrived yet */
 	uint64_t wanted;
@@ -101,7 +104,8 @@ static void walk_again(const struct capture_stacks *stacks, struct walk *walk)
 	size_t size;
 
 	walk->wants = walk->asked = false;
-	stack_walk_begin(&found, walk->machine, &walk->registers, symbols_frame, stacks->symbols);
+	stack_walk_begin(&found, walk->machine, &walk->registers, walk->user ? NULL : symbols_frame,
+			 stacks->symbols);
 	while (found.places <= MOST_FRAMES && stack_walk_wants(&found, &address, &size)) {
 		const size_t got = read_stack(walk, address, bytes, size);
 
@@ -126,6 +130,7 @@ static bool add_walk(struct capture_stacks *stacks, const char *line, size_t len
 		return true;
 	walk.machine = layout->machine;
 	walk.cpu = (uint32_t)strtoul(line + 4, NULL, 10);
+	walk.user = privilege_of(line) == PRIVILEGE_USER;
 	find_value(line, length, " pc=", &walk.registers.pc);
 	find_value(line, length, " sp=", &walk.registers.sp);
 	if (layout->link)

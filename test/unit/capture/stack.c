@@ -35,14 +35,15 @@ static int forget(void **state)
 	return 0;
 }
 
-static void check(const char *registers, const char *expected)
+/* Walks the stacks, with the call frame information of a file unless that is NULL. */
+static void check_with(const char *elf, const char *registers, const char *expected)
 {
 	struct capture_stack_page page[2];
 	struct capture_stacks *stacks;
 	unsigned pages;
 	char *text;
 
-	assert_int_equal(capture_stacks_open(&stacks, registers, NULL, 0), 0);
+	assert_int_equal(capture_stacks_open(&stacks, registers, elf, 0), 0);
 	while ((pages = capture_stacks_wanted(stacks, page, 2))) {
 		reads += pages;
 		for (unsigned i = 0; i < pages; i++) {
@@ -63,6 +64,11 @@ static void check(const char *registers, const char *expected)
 	assert_string_equal(text + strlen(registers), expected);
 	free(text);
 	capture_stacks_close(stacks);
+}
+
+static void check(const char *registers, const char *expected)
+{
+	check_with(NULL, registers, expected);
 }
 
 static void callers_are_found_on_every_machine(void **state)
@@ -135,12 +141,36 @@ static void hostile_chains_end(void **state)
 	check(line, "stack 0 b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b\n");
 }
 
+#ifdef __x86_64__
+extern const char __ehdr_start[];
+
+/* A program may have code at an address at which the kernel's file has a function. */
+static void stack_of_a_program_is_not_walked_by_the_kernels_file(void **state)
+{
+	const uintptr_t function = (uintptr_t)hostile_chains_end - (uintptr_t)__ehdr_start;
+	char line[120];
+
+	(void)state;
+	put(BASE + 0x10, 0);
+	put(BASE + 0x18, 0x1111);
+	put(BASE + 0x100, 0x2222); /* the return address, if the CPU is at the start of the function */
+	for (unsigned user = 0; user < 2; user++) {
+		snprintf(line, sizeof(line), "cpu 0 pc=%" PRIxPTR " sp=%" PRIx64 " rbp=%" PRIx64 " cs=%s\n",
+			 function, BASE + 0x100, BASE + 0x10, user ? "33" : "8");
+		check_with("/proc/self/exe", line, user ? "stack 0 1111\n" : "stack 0 2222\n");
+	}
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(callers_are_found_on_every_machine, forget),
 		cmocka_unit_test_setup(leaf_returns_to_its_link, forget),
 		cmocka_unit_test_setup(hostile_chains_end, forget),
+#ifdef __x86_64__
+		cmocka_unit_test_setup(stack_of_a_program_is_not_walked_by_the_kernels_file, forget),
+#endif
 	};
 
 	return cmocka_run_group_tests_name("capture_stack", tests, NULL, NULL);
