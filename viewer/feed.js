@@ -80,7 +80,7 @@ const readingOf = (answer) => answer.headers.get("Ktrace-Reading");
 
 // Fetches from the server. Returns null if there is nothing (status 404). Other refusals are errors, and so is an answer
 // from another reading of the trace than `reading`, if this is given.
-async function get(path, reading) {
+async function find(path, reading) {
 	const answer = await fetch(path, { cache: "no-store" });
 	if (reading !== undefined && readingOf(answer) !== reading)
 		throw new Renewed();
@@ -91,18 +91,24 @@ async function get(path, reading) {
 	throw await refusal(answer);
 }
 
+// Fetches what the server always has.
+async function get(path, reading) {
+	const answer = await find(path, reading);
+	if (!answer)
+		throw new Error("ktrace open does not send this trace any more");
+	return answer;
+}
+
 // The page came from ktrace open. Paths are relative, because the address of the page contains a token.
 class Served {
 	async head() {
 		const answer = await get("head");
-		if (!answer)
-			throw new Error("ktrace open does not send this trace any more");
 		this.reading = readingOf(answer);
 		return answer.json();
 	}
 
 	async block(n) {
-		const answer = await get("blocks?n=" + n, this.reading);
+		const answer = await find("blocks?n=" + n, this.reading);
 		return answer && new Uint8Array(await answer.arrayBuffer());
 	}
 
@@ -132,7 +138,7 @@ class Served {
 
 	// Returns an event as ktrace show --json prints it.
 	async event(id, time) {
-		const answer = await get("event?id=" + encodeURIComponent(id) + "&time=" + time);
+		const answer = await find("event?id=" + encodeURIComponent(id) + "&time=" + time);
 		return answer && answer.json();
 	}
 }

@@ -21,6 +21,8 @@ class Live {
 		clearTimeout(this.timer);
 		if (this.on)
 			this.step();
+		else
+			this.number++;
 	}
 
 	async step() {
@@ -43,14 +45,15 @@ class Live {
 	}
 
 	// Replaces the trace, but keeps what the newer data no longer contains. All data is fetched first, so that the
-	// page never shows a part of it. A fetch that ends after a newer one began changes nothing.
+	// page never shows a part of it. A fetch that ends after a newer one began, or after the reader
+	// has stopped to follow, changes nothing.
 	async fetch() {
 		const { state, trace } = this.page;
 		const number = ++this.number;
 		await this.feed.renew();
 		const head = await this.feed.head();
 		if (head.whole === false)
-			return number === this.number ? this.fetchLong(head) : null;
+			return number === this.number ? this.fetchLong(head, number) : null;
 		const plain = [];
 		for (let bytes = await this.feed.block(0); bytes; bytes = await this.feed.block(plain.length)) {
 			const { bytes: block, error } = await kt.inflate(bytes);
@@ -86,8 +89,8 @@ class Live {
 		state.show(trace.end - state.length * 0.95, state.length);
 	}
 
-	// A long trace is shown in windows, so nothing of it needs to be kept.
-	async fetchLong(head) {
+	// A long trace is shown in windows, so nothing of it needs to be kept. The head is replaced at once.
+	async fetchLong(head, number) {
 		const { page, feed } = this;
 		const same = kt.runOf(head) === kt.runOf(page.trace.head);
 		const { why, taken } = same ? page.trace.head : {};
@@ -96,7 +99,8 @@ class Live {
 		page.trace.takeHead({ ...head, why, taken });
 		page.windows ??= new kt.Windows(page.state, feed, () => page.refresh());
 		await page.windows.start();
-		this.showNow();
+		if (number === this.number)
+			this.showNow();
 		await kt.fetchVerdict(page.state, () => page.verdict());
 	}
 }

@@ -265,6 +265,44 @@ module.exports = function (test, kt) {
 		}
 	}));
 
+	test("a server that has another address now is named as the reason", without(["id"], async () => {
+		const before = globalThis.fetch;
+		globalThis.fetch = async () => ({ ok: false, status: 404, headers: new Map(), text: async () => "" });
+		try {
+			const feed = kt.feed();
+			for (const name of ["head", "renew", "overview", "verdict"])
+				await assert.rejects(feed[name](), /does not send this trace any more/, name);
+			assert.strictEqual(await feed.event("1.1", 0), null);
+		} finally {
+			globalThis.fetch = before;
+		}
+	}));
+
+	test("the view stays when the reader stops to follow during a fetch", without(["id", "fill", "el"], async () => {
+		const head = { begin: 0, end: 1000, base: "7", summary: { nonce: 1 } };
+		for (const isLong of [false, true]) {
+			const { server, trace, live, page, reply } = follow(head);
+			live.button = { setAttribute() {} };
+			const { from } = page.state;
+			const fetching = live.fetch();
+			await reply("renew");
+			if (!isLong)
+				live.toggle();
+			await reply("head", { ...head, end: 5000, whole: !isLong });
+			if (isLong) {
+				await until(() => server.waiting.overview.length);
+				live.toggle();
+				await reply("overview", piece([10]));
+				await reply("verdict", { why: { verdict: "busy" }, taken: 5000 });
+			} else {
+				await reply("block", null);
+			}
+			await fetching;
+			clearTimeout(page.windows?.timer);
+			assert.deepStrictEqual([page.state.from, trace.head.end], [from, isLong ? 5000 : 1000]);
+		}
+	}));
+
 	test("nothing is selected after the guest has started again", without(["say"], async () => {
 		const head = { begin: 0, end: 1000, base: "7", summary: { nonce: 1 } };
 		for (const nonce of [1, 2]) {
