@@ -32,6 +32,14 @@ void capture_registers_of_gdb(FILE *text, uint32_t cpu, uint16_t machine, const 
 int capture_registers_finish(FILE *stream, char **text);
 
 /*
+ * Returns the rest of the line "cpu N …" or "stack N …" after N, from the blank on. NULL: the text has no
+ * such line. `what`: "cpu" or "stack".
+ */
+const char *capture_registers_line(const char *text, const char *what, uint32_t cpu);
+/* Returns the value after a name, such as " sp=", in the line of a CPU; 0 if there is none. */
+uint64_t capture_registers_value(const char *text, uint32_t cpu, const char *name);
+
+/*
  * Collects the return addresses on the stacks of halted CPUs (analyze/stack_walk.h). These functions read no
  * memory: they name the pages that they need, and continue with the pages that the caller supplies.
  *

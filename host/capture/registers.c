@@ -452,3 +452,26 @@ int capture_core_cpus_read(const char *path, const char *elf, char **text)
 	ktread_memory_close(memory);
 	return error;
 }
+
+/* ---- Lines of the text --------------------------------------------------------------------------- */
+
+const char *capture_registers_line(const char *text, const char *what, uint32_t cpu)
+{
+	char key[32];
+	const size_t length = (size_t)snprintf(key, sizeof(key), "%s %" PRIu32 " ", what, cpu);
+
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, length) == 0)
+			return line + length - 1;
+	}
+	return NULL;
+}
+
+uint64_t capture_registers_value(const char *text, uint32_t cpu, const char *name)
+{
+	const char *line = capture_registers_line(text, "cpu", cpu);
+	const char *found = line ? memmem(line, strcspn(line, "\n"), name, strlen(name)) : NULL;
+
+	return found ? strtoull(found + strlen(name), NULL, 16) : 0;
+}

@@ -12,6 +12,7 @@
 
 #include "analyze/symbols.h"
 #include "base/escape.h"
+#include "capture/cpu_state.h"
 #include "capture/error.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
@@ -280,23 +281,9 @@ static void print_place(struct symbols *symbols, uint64_t address, bool is_retur
 	printf("\n");
 }
 
-/* Returns the line "cpu N …" or "stack N …" in the text of registers; NULL if there is none. */
-static const char *find_line(const char *text, const char *what, uint32_t cpu)
-{
-	char key[32];
-	size_t length = (size_t)snprintf(key, sizeof(key), "%s %" PRIu32 " ", what, cpu);
-
-	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, key, length) == 0)
-			return line + length;
-	}
-	return NULL;
-}
-
 static void print_backtrace(const struct ktread_info *info, struct symbols *symbols, uint32_t cpu)
 {
-	const char *line = find_line(info->registers, "cpu", cpu);
+	const char *line = capture_registers_line(info->registers, "cpu", cpu);
 	const char *pc = line ? strstr(line, "pc=") : NULL;
 
 	printf("CPU %" PRIu32 "\n", cpu);
@@ -305,7 +292,7 @@ static void print_backtrace(const struct ktread_info *info, struct symbols *symb
 		return;
 	}
 	print_place(symbols, strtoull(pc + 3, NULL, 16), false);
-	line = find_line(info->registers, "stack", cpu);
+	line = capture_registers_line(info->registers, "stack", cpu);
 	while (line && *line && *line != '\n') {
 		char *end;
 		uint64_t address = strtoull(line, &end, 16);

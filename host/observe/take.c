@@ -160,37 +160,18 @@ static void read_code(struct taking *taking, uint32_t n)
 	cpu->has_code = true;
 }
 
-/* Returns the value after the name in the line of the CPU; 0 if there is none. */
-static uint64_t value_of(const char *text, uint32_t n, const char *name)
-{
-	char key[32];
-	const char *line, *end, *found;
-
-	snprintf(key, sizeof(key), "cpu %" PRIu32 " ", n);
-	for (line = text; line && strncmp(line, key, strlen(key)) != 0;
-	     line = *line ? strchr(line, '\n') : NULL)
-		line += *line == '\n';
-	while (line && *line == '\n')
-		line++;
-	if (!line)
-		return 0;
-	end = line + strcspn(line, "\n");
-	found = memmem(line, (size_t)(end - line), name, strlen(name));
-	return found ? strtoull(found + strlen(name), NULL, 16) : 0;
-}
-
 static void read_stack(struct taking *taking, uint32_t n, const char *registers)
 {
 	struct observe_cpu *cpu = &taking->observe->cpu[n];
 	const uint16_t machine = taking->observe->machine;
 	const struct stack_registers start = {
 		.pc = cpu->last_pc,
-		.sp = value_of(registers, n, " sp="),
-		.frame = value_of(registers, n,
-				  machine == EM_X86_64	  ? " rbp="
-				  : machine == EM_AARCH64 ? " x29="
-							  : " s0="),
-		.link = value_of(registers, n, machine == EM_RISCV ? " ra=" : " x30="),
+		.sp = capture_registers_value(registers, n, " sp="),
+		.frame = capture_registers_value(registers, n,
+						 machine == EM_X86_64	 ? " rbp="
+						 : machine == EM_AARCH64 ? " x29="
+									 : " s0="),
+		.link = capture_registers_value(registers, n, machine == EM_RISCV ? " ra=" : " x30="),
 		.user = cpu->user == OBSERVE_ALWAYS,
 	};
 	unsigned char bytes[BYTES_MOST];

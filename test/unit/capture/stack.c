@@ -141,6 +141,23 @@ static void hostile_chains_end(void **state)
 	check(line, "stack 0 b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b\n");
 }
 
+static void registers_of_each_cpu_are_found(void **state)
+{
+	static const char text[] =
+		"cpu 0 pc=10 sp=20\ncpu 1 pc=11 sp=21 rbp=31\n\ncpu 12 sp=22\nstack 1 a b\nstack 12 c\n";
+
+	(void)state;
+	assert_int_equal(capture_registers_value(text, 0, " sp="), 0x20);
+	assert_int_equal(capture_registers_value(text, 1, " sp="), 0x21);
+	assert_int_equal(capture_registers_value(text, 12, " sp="), 0x22);
+	assert_int_equal(capture_registers_value(text, 0, " rbp="),
+			 0); /* that of CPU 1 is in the next line */
+	assert_int_equal(capture_registers_value(text, 2, " sp="), 0);
+	assert_int_equal(capture_registers_value("", 0, " sp="), 0);
+	assert_string_equal(capture_registers_line(text, "stack", 1), " a b\nstack 12 c\n");
+	assert_null(capture_registers_line(text, "stack", 0));
+}
+
 #ifdef __x86_64__
 extern const char __ehdr_start[];
 
@@ -168,6 +185,7 @@ int main(void)
 		cmocka_unit_test_setup(callers_are_found_on_every_machine, forget),
 		cmocka_unit_test_setup(leaf_returns_to_its_link, forget),
 		cmocka_unit_test_setup(hostile_chains_end, forget),
+		cmocka_unit_test_setup(registers_of_each_cpu_are_found, forget),
 #ifdef __x86_64__
 		cmocka_unit_test_setup(stack_of_a_program_is_not_walked_by_the_kernels_file, forget),
 #endif
