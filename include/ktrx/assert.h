@@ -34,6 +34,6 @@
 
 #define KTRX_ASSERT_SIZE(type, bytes) KTRX_STATIC_ASSERT(sizeof(type) == (bytes), #type ": wrong size")
 #define KTRX_ASSERT_OFFSET(type, member, bytes) \
-	KTRX_STATIC_ASSERT(offsetof(type, member) == (bytes), #type "." #member ": wrong offset")
+	KTRX_STATIC_ASSERT(__builtin_offsetof(type, member) == (bytes), #type "." #member ": wrong offset")
 
 #endif

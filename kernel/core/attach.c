@@ -51,7 +51,7 @@ KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((__aligned__(64))) = {
 	.root_size = sizeof(struct ktrx_root),
 	.sections = KTRX_SECTIONS,
 	.machine = KTRACE_ARCH_MACHINE,
-	.table = offsetof(struct ktrx_root, section),
+	.table = __builtin_offsetof(struct ktrx_root, section),
 	.section[KTRX_SECTION_RINGS - 1] = { .length = sizeof(struct ktrx_ring) },
 };
 
@@ -135,7 +135,8 @@ void ktrace_root_flags(uint32_t set, uint32_t clear)
 {
 	uint64_t *word = (uint64_t *)(void *)&ktrace_root.slot_size, old, changed;
 
-	KTRX_STATIC_ASSERT(offsetof(struct ktrx_root, flags) == offsetof(struct ktrx_root, slot_size) + 4,
+	KTRX_STATIC_ASSERT(__builtin_offsetof(struct ktrx_root, flags) ==
+				   __builtin_offsetof(struct ktrx_root, slot_size) + 4,
 			   "the flags are the upper half of a word");
 	do {
 		old = *(volatile ktrace_u64_any *)word;

@@ -6,8 +6,9 @@
 #include "core.h"
 #include "hook.h"
 
-#define KTRACE_OWN_GROUP   "ktrace"
-#define KTRACE_FLAGS_SHIFT ((offsetof(struct ktrx_event, flags) - offsetof(struct ktrx_event, header)) * 8)
+#define KTRACE_OWN_GROUP "ktrace"
+#define KTRACE_FLAGS_SHIFT \
+	((__builtin_offsetof(struct ktrx_event, flags) - __builtin_offsetof(struct ktrx_event, header)) * 8)
 
 static char char_at(struct ktrace_span text, uint32_t at)
 {

@@ -182,7 +182,7 @@ static void sections_copy(struct ktrx_root *kept, uintptr_t at)
 /* Copies the root, except the first words, by which a reader finds a root. */
 static void root_copy(struct ktrx_root *kept)
 {
-	const size_t head = offsetof(struct ktrx_root, frequency);
+	const size_t head = __builtin_offsetof(struct ktrx_root, frequency);
 
 	ktrace_copy((uint8_t *)kept + head, (const uint8_t *)&ktrace_root + head, sizeof(*kept) - head);
 	kept->flags |= KTRX_FLAG_KEPT;
@@ -199,7 +199,7 @@ void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot)
 	shared_keep(kept);
 	settings_keep(kept);
 	ktrace_arch_store_barrier();
-	ktrace_copy(kept, &ktrace_root, offsetof(struct ktrx_root, frequency));
+	ktrace_copy(kept, &ktrace_root, __builtin_offsetof(struct ktrx_root, frequency));
 	ktrace_state.boot = boot;
 	ktrace_arch_store_barrier();
 	*(struct ktrx_root *volatile *)&ktrace_state.kept = kept;

@@ -17,6 +17,11 @@
 #define used		  __attribute__((__used__))
 #define visibility(kind)  __attribute__((__visibility__(kind)))
 
+/* Some kernels have a <stddef.h> whose offsetof() needs another header of the kernel, as in Unikraft. */
+#include <stddef.h>
+#undef offsetof
+#define offsetof(type, member) offsetof_of_another_header(type, member)
+
 /* Helper macros that most kernels define. */
 #define ARRAY_SIZE(array)		    (sizeof(array) / sizeof((array)[0]))
 #define BIT(n)				    (1ul << (n))
