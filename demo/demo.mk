@@ -59,10 +59,13 @@ DEMO_CLOCK_SKEW ?=
 DEMO_SKEW_WORDS := $(subst $(DEMO_COMMA), ,$(DEMO_CLOCK_SKEW))
 DEMO_SKEW_FLAGS := $(if $(DEMO_SKEW_WORDS),-Idemo/skew -DSKEW_US=$(word 1,$(DEMO_SKEW_WORDS)) \
 	-DSKEW_PPM=$(word 2,$(DEMO_SKEW_WORDS)))
-# A folder with an ordinary build of the kernel. A build with DEMO_CLOCK_SKEW takes the objects of sources that
-# do not read the clock for ktrace from there. Such a source includes none of these headers.
+# A folder with an ordinary build of the kernel. A build with other clocks or other events takes the objects from there
+# that do not depend on them. An object depends on the clocks if it contains the bytes of the instruction that
+# reads the clock: rdtsc, mrs with cntvct_el0, rdtime. It depends on the events if it has a symbol of ktrace.
 DEMO_SAME_OUT ?=
-DEMO_CLOCK_HEADERS := include/ktrace/record.h|kernel/(base|core|hwt|proc)/
+DEMO_CLOCK_x86_64 := \x0f\x31
+DEMO_CLOCK_aarch64 := [\x40-\x5f]\xe0\x3b\xd5
+DEMO_CLOCK_riscv64 := [\x73\xf3][\x20-\x2f]\x10\xc0
 
 # For each architecture: compiler and flags.
 DEMO_CC_x86_64 ?= gcc
@@ -92,8 +95,10 @@ DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
 DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(KTRACE_SOURCES) $$(KTRACE_PROC_SOURCES) $$(KTRACE_HWT_SOURCES) \
 	$$(KTRACE_HWT_SOURCES_$(1)) $$(KTRACE_SOURCES_$(1)) $$(KTRACE_ASM_$(1)) \
 	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
-DEMO_SAME_$(1) := $(if $(DEMO_SAME_OUT),$$(patsubst $(DEMO_SAME_OUT)/$(1)/%.d,%,$$(shell grep -rLE --include='*.d' \
-	'$(DEMO_CLOCK_HEADERS)' $(DEMO_SAME_OUT)/$(1)/demo $(DEMO_SAME_OUT)/$(1)/kernel)))
+DEMO_SAME_$(1) := $(if $(DEMO_SAME_OUT),$$(patsubst %.o,%,$$(shell cd $(DEMO_SAME_OUT)/$(1) && \
+	$(if $(DEMO_SKEW_FLAGS),LC_ALL=C grep -rLaP --include='*.o' '$(DEMO_CLOCK_$(1))' demo kernel, \
+	find demo kernel -name '*.o' | xargs nm -A | \
+	awk -F : '{ all[$$$$1] } / ktrace_/ { other[$$$$1] } END { for (o in all) if (!(o in other)) print o }'))))
 DEMO_OBJS_$(1) := $$(foreach source,$$(DEMO_ALL_SRCS_$(1)), \
 	$$(if $$(filter $$(source),$$(DEMO_SAME_$(1))),$$(DEMO_SAME_OUT),$(DEMO_OUT))/$(1)/$$(source).o)
 DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_OPTIMISE) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) $$(DEMO_SKEW_FLAGS) -Idemo/abi -Idemo/kern \

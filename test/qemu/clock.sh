@@ -40,19 +40,25 @@ boot() {
 	measurements=$(build/test/clock_samples "$out")
 }
 
-# order OPTION…: prints four numbers: switches, switches that are out of order by more than $doubt seconds,
-# interrupts, and interrupts that are out of order.
-doubt=0
-order() { "$ktrace" show --json "$@" "$out" 2>"$tmp/messages" | awk -v doubt="$doubt" -f test/qemu/clock_order.awk; }
+# shown NAME OPTION…: shows the trace once with these options. Leaves the events in $tmp/NAME, the messages in
+# $tmp/NAME.messages.
+shown() {
+	shown_name=$1
+	shift
+	"$ktrace" show --json "$@" "$out" >"$tmp/$shown_name" 2>"$tmp/$shown_name.messages"
+}
 
-# wrong OPTION…: prints the number of switches and interrupts out of order.
-wrong() { order "$@" | awk '{ print $2 + $4 }'; }
+# order NAME: prints four numbers about these events: switches, switches that are out of order by more than
+# $doubt seconds, interrupts, and interrupts that are out of order.
+doubt=0
+order() { awk -v doubt="$doubt" -f test/qemu/clock_order.awk "$tmp/$1"; }
+
+# wrong NAME: prints the number of switches and interrupts out of order.
+wrong() { order "$1" | awk '{ print $2 + $4 }'; }
 
 # moved: prints the maximum number of microseconds by which --align moves an event, relative to CPU 0's clock,
 # which does not move. Events of one CPU keep their order.
 moved() {
-	"$ktrace" show --json "$out" >"$tmp/measured" 2>"$tmp/messages"
-	"$ktrace" show --json --align "$out" >"$tmp/aligned" 2>"$tmp/messages"
 	awk -F '[:,]' '!/^[{]"time":/ || $4 == "null" { next }
 		NR == FNR { time[$4, events[$4]++] = $2; next }
 		{
@@ -67,6 +73,16 @@ moved() {
 		}' "$tmp/measured" "$tmp/aligned"
 }
 
+# states VIEW COMMAND…: runs the command, and checks that it states how certain the order between CPUs is.
+# Leaves its output in $tmp/view and its exit status in $viewed.
+states() {
+	view=$1 viewed=0
+	shift
+	"$@" >"$tmp/view" 2>&1 || viewed=$?
+	check "$arch: $view states how certain the order between CPUs is" grep -q "$certainty" "$tmp/view"
+}
+certainty='order between CPUs: uncertain for events less than [0-9.]* us apart'
+
 for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: a kernel with differing clocks builds" \
 		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OPTIMISE=-O1 DEMO_OUT=$skewed \
@@ -80,47 +96,55 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: no slots are lost" nothing_lost "$tmp/summary" 4
 	check "$arch: when measurements fail, summary also reports how many succeeded" sh -c \
 		"! grep 'CPU 0 was too busy' '$tmp/summary' || grep -q '^clocks *measured [1-9][0-9]* times' '$tmp/summary'"
-	printf '# %s: %s; %s\n' "$arch" "$(order)" "$(grep '^clocks' "$tmp/summary" | tr -s ' ' | paste -sd ';')"
-	check "$arch: there are at least 200 pairs of cause and effect of each kind" test "$(order | awk '{ print $1 < $3 ? $1 : $3 }')" -ge 200
+	shown measured
+	order measured >"$tmp/order"
+	printf '# %s: %s; %s\n' "$arch" "$(cat "$tmp/order")" "$(grep '^clocks' "$tmp/summary" | tr -s ' ' | paste -sd ';')"
+	check "$arch: there are at least 200 pairs of cause and effect of each kind" test "$(awk '{ print $1 < $3 ? $1 : $3 }' "$tmp/order")" -ge 200
 	# The uncertainty includes the errors of both clocks, also before the first measurement and after the
 	# last one. It is printed with a precision of 0.1 us.
 	check "$arch: the stated uncertainty of the order between CPUs is small: $(doubt_us) us" \
 		awk -v us="$(doubt_us)" -v most=$error_max 'BEGIN { exit !(us > 0 && us <= 2 * most) }'
 	doubt=$(awk -v us="$(doubt_us)" 'BEGIN { print (us + 0.1) / 1e6 }')
-	equal "$arch: with measured clocks no effect precedes its cause by more than the stated uncertainty" 0 "$(wrong)"
-	check "$arch: with measured clocks no ring is out of order" sh -c "! grep 'out of order' '$tmp/messages'"
-	equal "$arch: with measured clocks and --align no effect precedes its cause" 0 "$(wrong --align)"
+	equal "$arch: with measured clocks no effect precedes its cause by more than the stated uncertainty" 0 "$(wrong measured)"
+	check "$arch: with measured clocks no ring is out of order" sh -c "! grep 'out of order' '$tmp/measured.messages'"
+	shown aligned --align
+	equal "$arch: with measured clocks and --align no effect precedes its cause" 0 "$(wrong aligned)"
 	moved=$(moved)
 	check "$arch: --align moves no event by more than half of the stated uncertainty: $moved us" \
 		awk -v moved="$moved" -v us="$(doubt_us)" 'BEGIN { exit !(moved ~ /^[0-9]/ && moved <= us / 2 + 0.1) }'
-	check "$arch: with raw clocks many effects precede their causes" test "$(wrong --raw-clock)" -ge 20
-	check "$arch: check reports no violation between events closer than the uncertainty" "$ktrace" check "$out"
+	shown raw --raw-clock
+	check "$arch: with raw clocks many effects precede their causes" test "$(wrong raw)" -ge 20
+	check "$arch: summary states how certain the order between CPUs is" grep -q "$certainty" "$tmp/summary"
+	states show "$ktrace" show "$out"
+	states stats "$ktrace" stats "$out"
+	states check "$ktrace" check "$out"
+	equal "$arch: check reports no violation between events closer than the uncertainty" 0 "$viewed"
 	check "$arch: check --align reports no violation either" "$ktrace" check --align "$out"
-	check "$arch: doctor reports no violation either" sh -c "$ktrace doctor '$out' | grep '^ok *rules'"
-	for view in show summary stats check why doctor "export --format json -o $tmp/export"; do
-		# shellcheck disable=SC2086
-		check "$arch: $view states how certain the order between CPUs is" sh -c \
-			"$ktrace $view '$out' 2>&1 | grep -q 'order between CPUs: uncertain for events less than [0-9.]* us apart'"
-	done
+	states why "$ktrace" why "$out"
+	states doctor "$ktrace" doctor "$out"
+	check "$arch: doctor reports no violation either" grep '^ok *rules' "$tmp/view"
+	states "export --format json" "$ktrace" export --format json -o "$tmp/export" "$out"
 	doubt=0
 
 	boot "$arch" ""
 	check "$arch: by default the kernel does not measure its clocks" sh -c "! grep 'clocks *of\|clocks *measured' '$tmp/summary'"
-	recorded=$(wrong)
+	shown measured
+	recorded=$(wrong measured)
 	check "$arch: without measurement many effects precede their causes: $recorded" test "$recorded" -ge 20
 	# If interrupts are merged on their way, it is unclear which of them caused the effect. So a few pairs
 	# may stay out of order.
-	order --align >"$tmp/aligned"
-	sed 's/^/# /' "$tmp/messages"
+	shown aligned --align
+	order aligned >"$tmp/order"
+	sed 's/^/# /' "$tmp/aligned.messages"
 	# On a busy host, virtual CPUs are paused for long times, and only a few pairs of cause and effect
 	# relate their clocks. Then a few more events stay out of order. If there are too few pairs, show
 	# reports that it does not change the clocks.
-	if grep -q 'found no offsets that bring more effects into order' "$tmp/messages"; then
-		equal "$arch: when --align finds no offsets, it leaves the order as it was" "$recorded" "$(awk '{ print $2 + $4 }' "$tmp/aligned")"
+	if grep -q 'found no offsets that bring more effects into order' "$tmp/aligned.messages"; then
+		equal "$arch: when --align finds no offsets, it leaves the order as it was" "$recorded" "$(awk '{ print $2 + $4 }' "$tmp/order")"
 	else
-		check "$arch: with --align hardly any effect precedes its cause ($(cat "$tmp/aligned"))" \
-			awk -v recorded="$recorded" '{ exit $2 + $4 > ($1 + $3) / 200 && $2 + $4 > recorded / 20 }' "$tmp/aligned"
+		check "$arch: with --align hardly any effect precedes its cause ($(cat "$tmp/order"))" \
+			awk -v recorded="$recorded" '{ exit $2 + $4 > ($1 + $3) / 200 && $2 + $4 > recorded / 20 }' "$tmp/order"
 	fi
-	check "$arch: with --align no ring is out of order" sh -c "! grep 'out of order' '$tmp/messages'"
+	check "$arch: with --align no ring is out of order" sh -c "! grep 'out of order' '$tmp/aligned.messages'"
 done
 done_testing

@@ -13,7 +13,7 @@ groups() {
 }
 
 check "a kernel with two groups and without hooks of hardware trace builds" make -s build FEATURES=ktrace-sched,ktrace-irq \
-	DEMO_CC_x86_64='gcc -DKTRACE_HWT_HOOKS=0' DEMO_OPTIMISE=-O0 DEMO_OUT="$tmp/two" DEMO_USER_OUT=build/demo
+	DEMO_CC_x86_64='gcc -DKTRACE_HWT_HOOKS=0' DEMO_OPTIMISE=-O0 DEMO_OUT="$tmp/two" DEMO_USER_OUT=build/demo DEMO_SAME_OUT=build/demo
 equal "the event table of a kernel with two groups has these two" "sched irq" "$(groups "$tmp/two/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/two/x86_64/kernel.elf
 export KERNEL
@@ -31,7 +31,7 @@ equal "after it refused to trace branches the kernel continues" 2 "$(tr -d '\r' 
 equal "the kernel with everything has all groups" "sched irq mm lock ipi" \
 	"$(groups build/demo/x86_64/kernel.elf | xargs)"
 check "a kernel without any event builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_DISABLE=1 DEMO_OPTIMISE=-O0 \
-	DEMO_OUT="$tmp/off" DEMO_USER_OUT=build/demo
+	DEMO_OUT="$tmp/off" DEMO_USER_OUT=build/demo DEMO_SAME_OUT=build/demo
 equal "the kernel without any event has no event table" "" "$(groups "$tmp/off/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/off/x86_64/kernel.elf
 timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 2) -append "run=traces,tracing" >"$tmp/console" 2>"$tmp/err" </dev/null
