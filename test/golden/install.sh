@@ -23,7 +23,7 @@ for file in Cargo.toml Cargo.lock build.rs core.sh src/lib.rs src/mirror.c; do
 	check "the Rust crate's $file is installed" test -s "$place/share/ktrace/rust/$file"
 done
 if command -v cargo >/dev/null; then
-	check "the installed Rust crate builds with the installed C library" cargo build --offline --locked --features bundled \
+	check "the installed Rust crate builds with the installed C library" env 'CFLAGS=-O0 -g0' cargo build --offline --locked --features bundled \
 		--manifest-path "$place/share/ktrace/rust/Cargo.toml" --target-dir "$tmp/rust"
 else
 	skip "the installed Rust crate builds with the installed C library" "cargo is not installed"
