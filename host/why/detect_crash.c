@@ -107,7 +107,7 @@ static void say_fault(const struct why_evidence *evidence, const struct why_cpu 
 		finding_evidence(&finding->base,
 				 "the last exception on that CPU was a jump to address 0: a null function "
 				 "pointer was called, or a return address is 0");
-	if (was_in_fault(evidence, thread) && !pc)
+	if (was_in_fault(evidence, thread) && !pc && !called_null_pointer(evidence, thread))
 		finding_say(
 			finding->base.advice,
 			"record the field ip in mm.fault_enter: the address of the instruction that faulted");

@@ -123,10 +123,13 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	finding_say(finding->base.what, "the timer of CPU %" PRIu32 " has stopped", cpu->number);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu) });
-	finding_evidence(&finding->base, "%s, when %s was at %s",
-			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)),
-			 why_say_actor(evidence, cpu->row.thread + 1, thread, sizeof(thread)),
-			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
+	why_say_beat(evidence, cpu, ticks, sizeof(ticks));
+	why_say_place(evidence, cpu->row.pc, place, sizeof(place));
+	if (cpu->row.switch_stamp > cpu->row.heartbeat_stamp) /* row.thread did not run at that time */
+		finding_evidence(&finding->base, "%s, at %s", ticks, place);
+	else
+		finding_evidence(&finding->base, "%s, when %s was at %s", ticks,
+				 why_say_actor(evidence, cpu->row.thread + 1, thread, sizeof(thread)), place);
 	if (alive)
 		finding_evidence(
 			&finding->base,
@@ -135,6 +138,66 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	say_sleepers(evidence, cpu, finding);
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
 		finding_evidence(&finding->base, "interrupts are enabled there");
+	return 0;
+}
+
+/*
+ * A thread that keeps its CPU, in a kernel that does not preempt threads and programs its timer only while a
+ * CPU idles. There, the thread is why no ticks come.
+ */
+
+#define IDLE_TICKS 32u /* minimum number of interrupts that show whether the CPU gets any while it works */
+/* the number N: a CPU gets interrupts only while it idles if at most one in N came at another time */
+#define IDLE_PART 64u
+#define FRAMES	  6u /* maximum number of frames that are listed */
+
+/*
+ * Returns the thread that keeps the CPU: it runs, all late sleepers became late after it began to run, and
+ * the CPU used to take interrupts only while it idled. Returns NULL if there is no such thread, or if
+ * registers do not show that the CPU runs code of the kernel.
+ */
+static const struct why_thread *keeper(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *runs = why_runs(evidence, cpu);
+	const uint64_t late = why_ms(evidence, LATE_MS);
+
+	if (!runs || runs->idle || why_idles(evidence, cpu) || !cpu->has_registers ||
+	    why_side_of_cpu(evidence, cpu) != WHY_SIDE_KERNEL || !runs->has_holder ||
+	    runs->holder.state != KTRX_THREAD_RUNNING || runs->holder.cpu != cpu->number ||
+	    runs->holder.state_stamp == 0 || cpu->interrupts.entered < IDLE_TICKS ||
+	    cpu->interrupts.working > cpu->interrupts.entered / IDLE_PART)
+		return NULL;
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (is_late(evidence, cpu, &evidence->thread[n]) &&
+		    evidence->thread[n].holder.deadline + late < runs->holder.state_stamp)
+			return NULL;
+	return runs;
+}
+
+static int found_keeper(const struct why_evidence *evidence, struct why_findings *findings,
+			const struct why_cpu *cpu, const struct why_thread *runs)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_KERNEL_SPIN, FINDING_LIKELY);
+	const uint64_t since = why_age(evidence, runs->holder.state_stamp);
+	char thread[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "%s has kept CPU %" PRIu32 " for %s, at %s",
+		    why_say_actor(evidence, runs->id + 1, thread, sizeof(thread)), cpu->number,
+		    why_say_ticks(evidence, since, ticks, sizeof(ticks)),
+		    why_say_place(evidence, cpu->pc, place, sizeof(place)));
+	why_finding_actor(
+		finding,
+		(struct why_actor){ .id = runs->id + 1, .ticks = since, .pc = cpu->pc, .exact = true });
+	why_finding_stack(finding, evidence, cpu, FRAMES);
+	finding_evidence(&finding->base,
+			 "CPU %" PRIu32
+			 " took interrupts only while it idled: no timer interrupts its threads",
+			 cpu->number);
+	say_sleepers(evidence, cpu, finding);
+	finding_say(finding->base.advice,
+		    "take another trace later, because a computation looks the same while it lasts");
 	return 0;
 }
 
@@ -312,6 +375,7 @@ static int look_at_all(const struct why_evidence *evidence, struct why_findings 
 
 int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findings *findings)
 {
+	const struct why_thread *runs;
 	uint32_t dead = 0;
 	int error = 0;
 
@@ -323,7 +387,8 @@ int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findin
 		    late_sleepers(evidence, cpu) == 0)
 			continue;
 		dead++;
-		error = found(evidence, findings, cpu);
+		runs = keeper(evidence, cpu);
+		error = runs ? found_keeper(evidence, findings, cpu, runs) : found(evidence, findings, cpu);
 	}
 	return error || dead ? error : look_at_all(evidence, findings);
 }

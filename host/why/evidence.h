@@ -130,6 +130,8 @@ struct why_interrupts {
 	 * of longer intervals
 	 */
 	uint64_t near, far;
+	/* number of the interrupts counted in `entered` that came while the CPU did not idle */
+	uint64_t working;
 	/* all interrupts of the sequence that `run` counts interrupted the CPU at the same place */
 	bool run_at_one_place;
 	/*

@@ -197,6 +197,7 @@ static void count_idle(const struct why_reader *reader, struct why_interrupts *i
 			kind->woke_unknown++;
 	}
 	interrupts->idled = is_idle(reader, event);
+	interrupts->working += !interrupts->idled;
 }
 
 static void enter(struct why_reader *reader, struct why_interrupts *interrupts, struct why_irqs_open *open,

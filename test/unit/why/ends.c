@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include <elf.h>
@@ -47,6 +48,8 @@ static void null_function_pointer_is_recognized(void **state)
 	panics("cannot execute 0x0");
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
 	why_says("a null function pointer was called on CPU 1");
+	/* the event has the field ip, which is 0 like the address */
+	assert_null(strstr(why_text(), "record the field ip"));
 }
 
 /* The panic stopped the recording, and another CPU continued to run. */

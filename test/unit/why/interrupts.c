@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -273,7 +274,60 @@ static void sleeper_before_deadline_is_healthy(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
-/* The host stopped both CPUs for 600 ms: in that time CPU 1 did nothing at all. */
+/*
+ * The kernel programs its timer only when a CPU idles, and its threads are not preempted. Since 410 ms, CPU 1
+ * runs a thread that never gives up the CPU. `interrupted`: the timer also interrupted a thread before.
+ */
+static struct ktrx_holder *no_ticks_while_a_thread_runs(bool interrupted)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+	struct ktrx_holder *runs = why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNING, 1);
+
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 390 * MS);
+	sleeper->deadline = 420 * MS;
+	why_ticks(10 * MS, 4000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 400 * MS, 1, IDLE1, KERNEL);
+	if (interrupted)
+		why_ticks(405 * MS, 405 * MS, 1, WORKER, KERNEL + 8);
+	why_runs_on(1, 410 * MS, IDLE1, CLIENT);
+	runs->state_stamp = script_cpu(1)->switch_stamp = 410 * MS;
+	script_cpu(1)->thread = CLIENT;
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_info()->machine = 62;
+	script_info()->registers = "cpu 0 pc=100040 sp=2000 flags=246\ncpu 1 pc=100080 sp=3000 flags=246\n";
+	return sleeper;
+}
+
+static void thread_that_is_never_interrupted_keeps_the_cpu(void **state)
+{
+	(void)state;
+	no_ticks_while_a_thread_runs(false);
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+	why_says("thread 6 (client) has kept CPU 1 for 3.59 s, at 0x100080");
+	why_says("CPU 1 took interrupts only while it idled");
+	why_says("thread 5 (worker), which sleeps there");
+	why_says("should have been woken 3.58 s ago");
+}
+
+/* The timer used to interrupt threads as well. The last tick did not interrupt the thread that runs now. */
+static void timer_that_used_to_interrupt_threads_has_stopped(void **state)
+{
+	(void)state;
+	no_ticks_while_a_thread_runs(true);
+	assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+	why_says("the last heartbeat of CPU 1 was 3.60 s ago, at 0x100008");
+}
+
+/* The sleeper was late before the thread began to run, so the thread is not the cause. */
+static void sleeper_that_was_late_before_shows_dead_timer(void **state)
+{
+	(void)state;
+	no_ticks_while_a_thread_runs(false)->deadline = 100 * MS;
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
+}
+
 /*
  * One CPU counts the ticks of the whole machine. The other CPU has no timer of its own, and takes other
  * interrupts.
@@ -287,6 +341,7 @@ static void cpu_without_timer_has_no_dead_timer(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
+/* The host stopped both CPUs for 600 ms: in that time CPU 1 did nothing at all. */
 static void delay_by_host_is_no_dead_timer(void **state)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
@@ -400,6 +455,9 @@ int main(void)
 		TEST(dead_timer_after_stop_of_another_cpu_is_possible),
 		TEST(missing_ticks_without_sleeper_are_healthy),
 		TEST(sleeper_before_deadline_is_healthy),
+		TEST(thread_that_is_never_interrupted_keeps_the_cpu),
+		TEST(timer_that_used_to_interrupt_threads_has_stopped),
+		TEST(sleeper_that_was_late_before_shows_dead_timer),
 		TEST(cpu_without_timer_has_no_dead_timer),
 		TEST(delay_by_host_is_no_dead_timer),
 		TEST(missing_ticks_show_disabled_interrupts),
