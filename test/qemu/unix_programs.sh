@@ -16,10 +16,9 @@ boot() {
 	tr -d '\r' <"$tmp/console" >"$tmp/lines"
 }
 
-# type_to_shell LINE…: types each line after a prompt appeared. Before the first prompt, the machine's
-# firmware would take the keys.
+# type_to_shell LINE…: types each line after another prompt appeared. Before the first prompt, the machine's
+# firmware would take the keys. $prompts is the number of prompts so far.
 type_to_shell() {
-	prompts=0
 	for line; do
 		prompts=$((prompts + 1))
 		await count_is_at_least "$prompts" "$tmp/console" '^\$ '
@@ -45,6 +44,22 @@ edit_in_shell() {
 		"$(printf 'cat > /tmp/lines\nfirst\nlast\n\004')" 'cat /tmp/lines'
 	interrupt_in_shell 'cat'
 	printf 'exit 4\n'
+}
+
+# after_shell STATUS: waits until a shell has ended with this status. Sets $prompts to the number of prompts until then.
+after_shell() {
+	await grep -q "^init: sh: status $1" "$tmp/console"
+	prompts=$(awk -v end="^init: sh: status $1" '$0 ~ end { exit } /^\$ / { n++ } END { print n + 0 }' "$tmp/console")
+}
+
+# use_shells: types to three shells, which run one after the other.
+use_shells() {
+	prompts=0
+	type_to_shell 'echo typed | cat > /tmp/typed' 'cat /tmp/typed' 'exit 3'
+	after_shell 3
+	edit_in_shell
+	after_shell 4
+	type_to_shell 'sysctl thread.last_id=4194302' 'ktrace -f /tmp/last -p 1' 'echo one too many' 'exit 5'
 }
 
 # console_has NAME LINE: checks that the console has this line.
@@ -77,21 +92,15 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	done
 
 	: >"$tmp/console"
-	type_to_shell 'echo typed | cat > /tmp/typed' 'cat /tmp/typed' 'exit 3' | boot "$arch" 2 run=sh
+	use_shells | boot "$arch" 2 run=sh,sh,sh
 	console_has "$arch: the shell runs what is typed" "typed"
 	console_has "$arch: the shell ends with the status that was typed" "init: sh: status 3"
-
-	: >"$tmp/console"
-	edit_in_shell | boot "$arch" 2 run=sh
 	console_has "$arch: typed letters can be erased" "erased"
 	console_has "$arch: a typed line can be erased" "kept"
 	equal "$arch: Ctrl-D ends the input of a program" "first last" \
 		"$(sed -n '/cat \/tmp\/lines$/,$p' "$tmp/lines" | grep -xE 'first|last' | paste -sd ' ')"
 	console_has "$arch: Ctrl-C ends the program" "sh: ended by signal 2"
 	console_has "$arch: Ctrl-C does not end the shell" "init: sh: status 4"
-
-	: >"$tmp/console"
-	type_to_shell 'sysctl thread.last_id=4194302' 'ktrace -f /tmp/last -p 1' 'echo one too many' 'exit 5' | boot "$arch" 2 run=sh
 	console_has "$arch: a system call fails if no thread id is left" "ktrace: /tmp/last: Cannot allocate memory"
 	console_has "$arch: the shell reports that it cannot create a process if no thread id is left" "sh: cannot start a process: error 12"
 	console_has "$arch: existing processes continue if no thread id is left" "init: sh: status 5"

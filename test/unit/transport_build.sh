@@ -12,7 +12,7 @@ sources() { make -s KTRACE_TRANSPORTS="$1" transport-sources-x86_64 | tr ' ' '\n
 objects() {
 	for source; do
 		object=$tmp/$(echo "$source" | tr / _).o
-		[ -e "$object" ] || compile gcc x86_64 "$source" "$object" -Os -fno-pie || return
+		[ -e "$object" ] || compile gcc x86_64 "$source" "$object" -O0 -fno-pie || return
 		echo "$object"
 	done
 }
@@ -40,7 +40,7 @@ static inline __UINT64_TYPE__ ktrace_arch_clock(void)
 END
 generic() {
 	for source in $(make -s transport-sources-unknown); do
-		gcc -std=c11 -ffreestanding -fno-pie -fno-stack-protector -mgeneral-regs-only -O2 -Wall -Wextra -Werror -Iinclude -I"$tmp/port" \
+		gcc -std=c11 -ffreestanding -fno-pie -fno-stack-protector -mgeneral-regs-only -O1 -Wall -Wextra -Werror -Iinclude -I"$tmp/port" \
 			-Ikernel/arch/generic -c -o "$tmp/generic/$(echo "$source" | tr / _).o" "$source" || return
 	done
 	gcc -nostdlib -no-pie -r -o "$tmp/generic.o" "$tmp"/generic/*.o

@@ -78,7 +78,7 @@ wanted() {
 	riscv64-gcc) echo "-O0 -std=gnu11 $frames $pie" ;; # with names that are no words of C11, but macros
 	x86_64-clang) echo "-O2 -mcmodel=kernel $frames $plain" ;;
 	aarch64-clang) echo "-O1 $frames $pie" ;;
-	riscv64-clang) echo "-O1 $frames $plain" ;;
+	riscv64-clang) echo "-O0 $frames $plain" ;;
 	esac
 	case $1-$2 in
 	x86_64-gcc) echo "-Os -DKTRACE_STATE=0 -DKTRACE_MASKS=0 $sections -mcmodel=kernel $plain" ;;
