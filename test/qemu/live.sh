@@ -8,12 +8,16 @@
 
 live="$PWD/$ktrace live"
 
-# start ARCH APPEND…: starts a guest whose RAM file is where `ktrace live` looks for it.
+# Busy guests whose CPUs need not run at the same time share a thread of the host.
+one_thread='-accel tcg,thread=single'
+
+# start ARCH APPEND…: starts a guest whose RAM file is where `ktrace live` looks for it. $options: more options for QEMU.
+options=
 start() {
 	: >"$tmp/console"
 	arch=$1
 	shift
-	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/ktrace.ktrx" -- $(demo "$arch" 2) -append "debug=ktrace $*" \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/ktrace.ktrx" -- $(demo "$arch" 2) $options -append "debug=ktrace $*" \
 		</dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 }
@@ -38,8 +42,8 @@ watch() {
 # last KEY [N]: prints the N-th (default: first) value of this key in the last JSON line.
 last() { tail -n 1 "$tmp/live" | grep -o "\"$1\":[0-9.]*" | sed -n "${2-1}s/.*://p"; }
 
-# watched_until NAME FUNCTION: runs live until the function succeeds for a line, in $line, of its JSON output. On a
-# busy host, a guest may not have run at all in an interval.
+# watched_until NAME CONDITION: runs live until a line of its JSON output meets the condition in awk. On a busy host,
+# a guest may not have run at all in an interval. In the condition, value(KEY, N) is the N-th value of this key.
 watched_until() {
 	(cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 200ms) >"$tmp/live" 2>"$tmp/live.err" &
 	watcher=$!
@@ -48,21 +52,23 @@ watched_until() {
 	wait "$watcher"
 }
 
-# any_line FUNCTION: succeeds if the function succeeds for a complete line of live's output.
+# any_line CONDITION: succeeds if a line of live's output meets the condition.
 any_line() {
-	while read -r line; do
-		! "$1" || return 0
-	done <"$tmp/live"
-	return 1
+	awk 'function value(key, n,    rest, found) {
+			for (rest = $0; n-- > 0; rest = substr(rest, RSTART + RLENGTH)) {
+				if (!match(rest, "\"" key "\":[0-9.]+")) return ""
+				found = substr(rest, RSTART + length(key) + 3, RLENGTH - length(key) - 3)
+			}
+			return found
+		}
+		'"$1"' { met = 1; exit }
+		END { exit !met }' "$tmp/live"
 }
 
-# value KEY [N]: prints the N-th (default: first) value of this key in $line.
-value() { printf '%s\n' "$line" | grep -o "\"$1\":[0-9.]*" | sed -n "${2-1}s/.*://p"; }
-
-guest_is_busy() { at_least "$(value events_per_second)" 100 && at_least "$(value kernel)" 0.001; }
+guest_is_busy='value("events_per_second", 1) + 0 >= 100 && value("kernel", 1) + 0 >= 0.001'
 
 # CPU 0 is without work, CPU 1 has its interrupts off.
-second_cpu_is_stuck() { at_least "$(value idle 1)" 0.8 && at_least "$(value stuck 2)" 0.9 && [ "$(value stuck 1)" = 0.000 ]; }
+second_cpu_is_stuck='value("idle", 1) + 0 >= 0.8 && value("stuck", 2) + 0 >= 0.9 && value("stuck", 1) == "0.000"'
 
 # await_line PATTERN: waits until `ktrace live` has written a line that matches.
 await_line() { await grep -q "$1" "$tmp/live"; }
@@ -74,6 +80,11 @@ switches_of_cpu_1() {
 	grep -q ' CPU1 .* sched.switch ' "$tmp/live"
 }
 
+shows_waits() {
+	watch 1 --interval 100ms
+	grep -q '| 0:.* waits for lock buffer pool (0x[0-9a-f]*) of CPU 1 .*| 1:.* of CPU 0' "$tmp/live"
+}
+
 for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever
 	await_kernel
@@ -81,7 +92,7 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: live finds a running guest" 0 "$status"
 	equal "$arch: live prints one line for each interval" 4 "$(wc -l <"$tmp/live")"
 	equal "$arch: live shows both CPUs as online" 2 "$(tail -n 1 "$tmp/live" | grep -o '"online":true' | wc -l)"
-	watched_until "$arch: live shows the rate of events and time in the kernel" guest_is_busy
+	watched_until "$arch: live shows the rate of events and time in the kernel" "$guest_is_busy"
 	check "$arch: live names the most frequent events" grep -q '"event":"lock.acquire"' "$tmp/live"
 	watch 2 --interval 200ms --tail 3 --event sched.switch
 	check "$arch: live prints lines with rate and CPUs" grep -q ' events/s, .* | 0: ' "$tmp/live"
@@ -100,15 +111,13 @@ for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=hang
 	await_kernel
 	watched_until "$arch: a CPU without work is reported as idle and not as stuck, one with interrupts off as stuck" \
-		second_cpu_is_stuck
+		"$second_cpu_is_stuck"
 	check "$arch: live names the thread on a stuck CPU" grep -q '"name":"hang"' "$tmp/live"
 	finish
 
 	start "$arch" run=abba-spin
 	await_kernel
-	watch 3 --interval 100ms
-	check "$arch: live shows which locks of each other two CPUs wait for" \
-		grep -q '| 0:.* waits for lock buffer pool (0x[0-9a-f]*) of CPU 1 .*| 1:.* of CPU 0' "$tmp/live"
+	check "$arch: live shows which locks of each other two CPUs wait for" eventually shows_waits
 	finish
 done
 
@@ -121,6 +130,7 @@ done
 memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$watcher/status"; }
 # shown COUNT: waits until live has printed COUNT lines.
 shown() { await count_is_at_least "$1" "$tmp/live" ''; }
+options=$one_thread
 start x86_64 run=stress seconds=40
 : >"$tmp/live"
 await_ram "$tmp"
@@ -162,7 +172,7 @@ for arch in x86_64 aarch64 riscv64; do
 		echo system_reset
 		await_line '"boot":2,"events_per_second":[1-9]'
 		echo quit
-	} | timeout -k 5 $kill_limit $(demo "$arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//; s/-m 128M//') \
+	} | timeout -k 5 $kill_limit $(demo "$arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//; s/-m 128M//') $one_thread \
 		$("$ktrace" qemu-args "$arch" --ram "$tmp/reset.ram" | sed 's/-no-reboot//') \
 		-append "debug=ktrace run=forever" -serial null -monitor stdio >/dev/null 2>"$tmp/err" &
 	guest=$!
@@ -209,6 +219,7 @@ screen() {
 
 tmux="tmux -S $tmp/tmux -f /dev/null"
 if command -v tmux >/dev/null; then
+	options=
 	start x86_64 run=hang
 	await_ram "$tmp" # other guests of this user must not be shown instead
 	for size in '80 24' '40 10'; do
@@ -226,7 +237,7 @@ if command -v tmux >/dev/null; then
 	# A guest whose file is elsewhere is found. The tables of the screen, its keys and the mouse.
 	mkdir "$tmp/else where"
 	: >"$tmp/console"
-	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/else where/a,b.ktrx" -- $(demo x86_64 2) -append "debug=ktrace run=forever" \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/else where/a,b.ktrx" -- $(demo x86_64 2) $one_thread -append "debug=ktrace run=forever" \
 		</dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 	await_kernel
