@@ -87,7 +87,8 @@ equal "the kernel file of the same build is accepted" 0 "$status"
 # Without a CPU number from the port, all CPUs record as CPU 0.
 cp -r examples/minimal "$tmp/one"
 echo '/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */' >"$tmp/one/ktrace_port.h"
-check "a port without CPU numbers builds" make -s -C "$tmp/one" KTRACE="$PWD" OUT="$tmp/one/build"
+one() { minimal_library "$tmp/one" "$tmp/one/library" && minimal_kernel "$tmp/one" "$tmp/one/library"; }
+check "a port without CPU numbers builds" one
 doctor --seconds 2 -- $virt "$tmp/one/build/kernel.elf"
 reported dark 'CPU numbers' 'QEMU has 4 CPUs'
 check "a missing CPU number is reported with the line that adds it" grep -qF '#define ktrace_arch_cpu()' "$tmp/report"

@@ -4,12 +4,12 @@
 # a port.
 
 # minimal_library PORT FOLDER: compiles the library's objects into FOLDER as the Makefile of the example does,
-# with the port in PORT. The objects are not linked into one object first: on RISC-V the linker shortens code
+# with the port in PORT, but with -O1 and without debug information, which takes less time. The objects are not linked into one object first: on RISC-V the linker shortens code
 # and needs the alignment of each section.
 minimal_library() {
 	minimal_words=$(make -s -C "$1" KTRACE="$PWD" --eval 'words: ; @echo $(CC) $(CFLAGS) -I$(CURDIR) $(filter-out kernel.c,$(SOURCES))' words)
 	# shellcheck disable=SC2086
-	mkdir "$2" && (cd "$2" && $minimal_words -c)
+	mkdir "$2" && (cd "$2" && $minimal_words -O1 -g0 -c)
 }
 
 # minimal_kernel FOLDER LIBRARY: builds FOLDER/build/kernel.elf with the objects in LIBRARY.

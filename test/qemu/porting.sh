@@ -2,7 +2,7 @@
 #
 # Each line of code that doc/porting.md describes adds what the page promises, in a kernel without anything
 # else: settings, the mailbox, clocks, callers, the console. The kernel is compiled at several levels of
-# optimization because they change stack frames.
+# optimization because they change stack frames. It has no drivers of transports, which it does not use.
 . test/tap.sh
 
 # sets_level: changes the setting debug.level, which the kernel's command line has set to 2. Leaves the output
@@ -17,9 +17,9 @@ for level in -O0 -O1 -O2 -Os; do
 	mkdir -p "$tmp/port$level"
 	cp examples/minimal/Makefile examples/minimal/kernel.ld examples/minimal/ktrace_port.h test/qemu/porting/kernel.c \
 		"$tmp/port$level"
-	check "$level: the kernel builds" make -s -C "$tmp/port$level" KTRACE="$PWD" \
+	check "$level: the kernel builds" make -s -C "$tmp/port$level" KTRACE="$PWD" KTRACE_TRANSPORTS= \
 		CC="riscv64-linux-gnu-gcc -Wall -Wextra -Werror -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1" \
-		CFLAGS="$level -g -ffreestanding -fno-pic -mcmodel=medany -march=rv64imac_zicsr_zifencei -mabi=lp64 -I. \
+		CFLAGS="$level -ffreestanding -fno-pic -mcmodel=medany -march=rv64imac_zicsr_zifencei -mabi=lp64 -I. \
 			-I$PWD/include -I$PWD/kernel/arch/riscv64"
 	elf=$tmp/port$level/build/kernel.elf
 	: >"$tmp/err"

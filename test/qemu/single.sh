@@ -44,7 +44,7 @@ check "ktrace.h compiles as C++" g++ -std=c++17 -ffreestanding $warnings $(flags
 # A kernel needs only two files, one line of a makefile and one include.
 cp examples/minimal/kernel.c examples/minimal/kernel.ld examples/minimal/ktrace_port.h $single/ktrace.c $single/ktrace.h "$tmp"
 sed -i 's|"ktrace/ktrace.h"|"ktrace.h"|' "$tmp/kernel.c"
-check "examples/minimal builds with the two files" riscv64-linux-gnu-gcc -O2 -g -ffreestanding -fno-pic -mcmodel=medany \
+check "examples/minimal builds with the two files" riscv64-linux-gnu-gcc -O1 -ffreestanding -fno-pic -mcmodel=medany \
 	-march=rv64imac_zicsr_zifencei -mabi=lp64 -nostdlib -static -no-pie -Wl,-n -Wl,--build-id=none -Wl,--no-warn-rwx-segments \
 	-T "$tmp/kernel.ld" -o "$tmp/kernel.elf" "$tmp/kernel.c" "$tmp/ktrace.c"
 build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 4 \
