@@ -16,9 +16,12 @@ sample() {
 	while kill -0 "$3" 2>/dev/null; do
 		sleep 0.1
 		build/bin/ktrace extract --machine "$2" "$1" -o "$tmp/live" 2>"$tmp/live.err" || continue
-		[ "$(build/bin/ktrace summary --json "$tmp/live" 2>/dev/null | grep -c '"stress')" -gt 0 ] || continue
+		checked=0
+		build/test/stress_check "$tmp/live" >"$tmp/sample" || checked=$?
+		grep -q '^checked=[1-9]' "$tmp/sample" || continue # the guest has not begun
 		samples=$((samples + 1))
-		build/test/stress_check "$tmp/live" >>"$tmp/live.out" || bad=$((bad + 1))
+		[ "$checked" -eq 0 ] || bad=$((bad + 1))
+		cat "$tmp/sample" >>"$tmp/live.out"
 	done
 }
 
