@@ -31,10 +31,16 @@ trace_is_kept() {
 
 # ---- A QEMU that is killed
 
-# killed: kills the QEMU of a run after that of seed 0; succeeds when there was one, and its result is there.
+# has_booted: succeeds if a run has a RAM file, and its guest has booted.
+has_booted() {
+	ram=$(ls "$folder"/*.ram 2>/dev/null) && grep -q 'demo: 2 CPUs,' "${ram%.ktrx.*}.log"
+}
+
+# killed: kills the QEMU of a run after that of seed 0, once its guest has booted. Succeeds when the result is there.
 killed() {
 	has_failure 0 || return 1
-	guest=$(qemu_of $pid | head -n 1)
+	guest=
+	! has_booted || guest=$(qemu_of $pid | head -n 1)
 	[ -z "$guest" ] || kill -9 "$guest" 2>/dev/null
 	grep -q 'QEMU.* signal 9' "$folder/results.jsonl"
 }
