@@ -12,7 +12,8 @@ override ARCH := $(patsubst riscv,riscv64,$(patsubst arm64,aarch64,$(patsubst x6
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 HOST_CC ?= gcc
-HOST_CFLAGS ?= -O2 -g
+# -g1: names of functions and numbers of lines. To see variables in a debugger: HOST_CFLAGS='-Og -g'.
+HOST_CFLAGS ?= -O2 -g1
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
 .PHONY: help demo demo-hwt check scenarios soak bench docs map build single figures messages install run-ktrace decode-ktrace clean
@@ -40,6 +41,9 @@ help:
 	@echo 'make docs                                 update the output of commands in README.md, spec/ and doc/'
 	@echo 'make map                                  update the table of sources and tests in test/README.md'
 	@echo 'make clean'
+
+# $(folder): the command that creates the folder of a recipe's target, or nothing if that folder exists.
+folder = $(if $(wildcard $(@D)),,mkdir -p $(@D))
 
 # QEMU's accelerator for guests that are started by hand: kvm, tcg, or auto, which is KVM if it is usable.
 # Tests and documents always use TCG.

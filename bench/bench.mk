@@ -148,7 +148,7 @@ bench-profile: build/bin/ktrace build/test/bare/shares_x86_64.elf
 # each way of recording. x86_64 only, because the port accesses thread-local words with single instructions
 # relative to the register fs.
 BENCH_RECORD_DIR := build/bench/record
-BENCH_RECORD_FLAGS := -std=c11 -O2 -g -fno-pie $(WARNINGS) -Ibench/record $(KTRACE_INCLUDES_x86_64)
+BENCH_RECORD_FLAGS := -std=c11 -O2 -g1 -fno-pie $(WARNINGS) -Ibench/record $(KTRACE_INCLUDES_x86_64)
 BENCH_RECORD_CORE := $(KTRACE_CORE_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/port.o
 BENCH_RECORD_OBJS := $(BENCH_RECORD_CORE) $(addprefix $(BENCH_RECORD_DIR)/,record.o moment.o peers.o steps.o hooks.o \
 	sites_record.o sites_checked.o sites_no_clock.o)

@@ -47,7 +47,7 @@ build/share/ktrace/default.rules: share/default.rules
 	@cp $< $@
 
 build/host/%.o: host/%.c | $(HOST_LIBRARIES)
-	@mkdir -p $(@D)
+	@$(folder)
 	@echo "  CC    $@"
 	@$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
 
@@ -71,7 +71,7 @@ HOST_ASAN_OBJS := $(patsubst build/%,build/asan/%,$(sort $(KTREAD_OBJS) $(KTRACE
 host-asan: build/asan/bin/ktrace $(TOOLS:%=build/asan/bin/%)
 
 build/asan/host/%.o: host/%.c build/gen/commands.list build/gen/formats.list
-	@mkdir -p $(@D)
+	@$(folder)
 	@$(HOST_CC) $(HOST_FLAGS) $(HOST_SANITIZE) -MMD -MP -c -o $@ $<
 
 build/asan/bin/ktrace: $(HOST_ASAN_OBJS) $(HOST_LIBRARIES)

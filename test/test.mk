@@ -35,8 +35,8 @@ unit-tests-absent:
 	@echo $(HOST_MACHINE) $(UNIT_TESTS_ABSENT)
 
 unit_comma := ,
-UNIT_CFLAGS := -std=c11 -g1 -Og $(WARNINGS) $(HOST_CPPFLAGS) -Itest
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+UNIT_CFLAGS := -std=c11 -g1 -Og -fno-omit-frame-pointer $(WARNINGS) $(HOST_CPPFLAGS) -Itest
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 # LLVM's linker, if it is installed, links in half of the time.
 UNIT_LDFLAGS := $(if $(shell command -v ld.lld),-fuse-ld=lld -Wl$(unit_comma)--threads=1)
 
@@ -59,10 +59,11 @@ unit_folder = $(or $(subst $(unit_nothing) ,,$(subst =,_,$(subst /,_,$(1)))),pla
 
 # $(call unit_kernel_flags,<flags>): the flags that affect sources of the kernel library. Tests that differ
 # only in other flags share its objects: the library includes neither headers of the host nor <sys/ktr.h>.
-# $(call unit_core_flags,<flags>): the same for sources that do not include ktrace/hwt.h either.
+# $(call unit_core_flags,<flags>): the same for sources that neither include ktrace/hwt.h nor read
+# KTRACE_FRAME_POINTERS.
 unit_kernel_flags = $(filter-out -Ihost -Itest/unit/kernel/ktr -Iinclude/compat -DKTR=% -DKTR_%,$(1))
-unit_core_flags = $(filter-out -DKTRACE_HWT_HOOKS=%,$(call unit_kernel_flags,$(1)))
-UNIT_CORE := kernel/base/% kernel/core/% kernel/console/%
+unit_core_flags = $(filter-out -DKTRACE_HWT_HOOKS=% -DKTRACE_FRAME_POINTERS=%,$(call unit_kernel_flags,$(1)))
+UNIT_CORE := $(filter-out kernel/core/backtrace.c,$(wildcard kernel/base/*.c kernel/core/*.c kernel/console/*.c))
 
 # $(call unit_objects,<variant>,<sources>,<flags>): the objects for these sources.
 unit_objects = $(patsubst %.c,$(UNIT_HOST_$(1))/%.o,$(filter host/%.c,$(2))) \
@@ -74,7 +75,7 @@ unit_built = $(patsubst %,build/test/$(1)/object/$(call unit_folder,$(3))/%.o,$(
 # $(call unit_compile,<variant>,<flags of the variant>,<flags>): the rule that compiles with these flags.
 define unit_compile
 build/test/$(1)/object/$(call unit_folder,$(3))/%.o: %
-	@mkdir -p $$(@D)
+	@$$(folder)
 	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $(3) -MMD -MP -MF $$@.d -c -o $$@ $$<
 endef
 
@@ -82,7 +83,7 @@ endef
 define unit_link
 build/test/$(1)/$(3): $$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))) $$(UNIT_LIBS_$(3)) \
 		$$(UNIT_HOST_$(1))/lib/libhost.a $$(HOST_LIBRARIES)
-	@mkdir -p $$(@D)
+	@$$(folder)
 	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $$(UNIT_CFLAGS_$(3)) $$(UNIT_LDFLAGS) -o $$@ $$(HOST_INPUTS) -lcmocka $$(UNIT_LDLIBS_$(3)) $$(HOST_LDLIBS)
 UNIT_OBJECTS += $$(filter %.o,$$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))))
 endef

@@ -18,6 +18,7 @@ USER_KDUMP := $(sort $(wildcard demo/user/kdump/*.c))
 # Sources of the programs' library, including two files of the kernel that use nothing else of the kernel.
 USER_LIB := $(sort $(wildcard demo/user/lib/*.c)) demo/kern/string.c demo/kern/format.c
 
+# Programs have no debug information: the linker would remove it.
 # Programs are linked to addresses above 2 GiB. Therefore code for x86_64 must be position-independent.
 USER_CFLAGS_x86_64 := -fpie
 USER_CFLAGS_aarch64 :=
@@ -31,7 +32,7 @@ USER_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64
 define user_rules
 USER_OUT_$(1) := $(DEMO_USER_OUT)/$(1)/user
 USER_ROOT_$(1) := $(DEMO_USER_OUT)/$(1)/root
-USER_COMPILE_$(1) = $$(DEMO_CC_$(1)) -O2 -g $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(USER_CFLAGS_$(1)) \
+USER_COMPILE_$(1) = $$(DEMO_CC_$(1)) -O2 $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(USER_CFLAGS_$(1)) \
 	-Idemo/abi -Iinclude -Iinclude/user -Idemo/user/include -Idemo/user/lib -Idemo/user/arch/$(1)
 USER_LIB_OBJS_$(1) := $$(patsubst %,$$(USER_OUT_$(1))/%.o,demo/user/arch/$(1)/start.S $$(USER_LIB))
 USER_OBJS_$(1) := $$(USER_LIB_OBJS_$(1)) \

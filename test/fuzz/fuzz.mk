@@ -14,7 +14,7 @@ build/test/cmd-mutate: test/fuzz/cmd_mutate.c
 build/test/asan/commands: test/fuzz/commands.c test/golden/json_tree.c test/golden/json_tree.h build/asan/lib/libhost.a \
 		build/gen/commands.list host/cmd/command.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -Ihost -Ibuild/gen -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
+	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) $(UNIT_LDFLAGS) -Ihost -Ibuild/gen -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
 # Initial inputs: hardware trace made with libipt's encoder, and traces of kernels that hang.
 build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
@@ -32,7 +32,7 @@ define fuzzer
 CHECK_NEEDS += build/test/asan/$(1)_replay
 build/test/asan/$(1)_replay: $$$$(call unit_objects,asan,test/fuzz/replay.c test/fuzz/$(1)_fuzz.c $(2),-Ihost) build/asan/lib/libhost.a \
 		$$(HOST_LIBRARIES)
-	$$(HOST_CC) $$(UNIT_CFLAGS) $$(SANITIZE) -o $$@ $$(HOST_INPUTS) $$(HOST_LDLIBS)
+	$$(HOST_CC) $$(UNIT_CFLAGS) $$(SANITIZE) $$(UNIT_LDFLAGS) -o $$@ $$(HOST_INPUTS) $$(HOST_LDLIBS)
 
 build/test/fuzz/$(1): test/fuzz/$(1)_fuzz.c $(2) $$(filter-out host/cmd/main.c,$$(KTRACE_SRCS) $$(KTREAD_SRCS)) \
 		$$(wildcard host/*/*.h include/*/*.h) build/gen/commands.list build/gen/formats.list build/gen/page_template.h build/gen/tables.h $$(HOST_LIBRARIES)

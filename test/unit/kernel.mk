@@ -158,7 +158,7 @@ $(eval $(call kernel_test,fold))
 $(eval $(call kernel_test,rare))
 $(eval $(call kernel_test,many))
 $(eval $(call kernel_test,callers))
-UNIT_CFLAGS_kernel_callers += -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -Ihost
+UNIT_CFLAGS_kernel_callers += -DKTRACE_FRAME_POINTERS=1 -Ihost
 $(eval $(call kernel_test,online))
 UNIT_SRCS_kernel_online += kernel/core/dump.c kernel/core/reader.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD
