@@ -7,15 +7,16 @@
  * A measurement finds a lower and an upper bound of the offset. Half of the difference between the two bounds
  * is the maximum error. A CPU gets one bound when it reads a timestamp of another CPU. A round trip between a
  * CPU and CPU 0 gives two close bounds. If a busy host never runs both CPUs at the same time, ktrace uses
- * timestamps that they exchanged earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and
- * in attempts at a round trip. ktrace assumes that clocks drift apart by at most 500 millionths.
+ * timestamps that the two CPUs stored for each other earlier: in timer ticks, in interrupts and context
+ * switches (ktrace/hooks.h), and in round trips, including failed ones. ktrace assumes that clocks drift
+ * apart by at most 500 millionths.
  *
  * Both CPUs poll a bounded number of times and then give up. If CPU 0 cannot answer (because it holds a
  * spinlock with interrupts disabled, for example), only the round trip fails.
  *
  * While debug.ktr.resynchronize is 1, ktrace_heartbeat() measures every 100 ms on each CPU. Requires:
- * config.clocks is not 0. CPU 0 calls ktrace_clock_serve() in time, either by ktrace_heartbeat() or in the
- * handler of an interrupt that config.interrupt sends.
+ * config.clocks is not 0. CPU 0 calls ktrace_clock_serve() while the other CPU polls: in ktrace_heartbeat(),
+ * or in the handler of the interrupt that config.interrupt sends.
  */
 #ifndef KTRACE_CLOCK_H
 #define KTRACE_CLOCK_H

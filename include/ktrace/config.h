@@ -63,7 +63,7 @@
 
 /*
  * 0: leaves out the settings debug.ktr.<group>_enable and debug.ktr.<group>.<event>_mask of DragonFly's KTR.
- * Events can still be switched by name, with ktrace_control() or from the host.
+ * Events can still be enabled and disabled by name, with ktrace_control() or from the host.
  */
 #ifndef KTRACE_MASKS
 #define KTRACE_MASKS 1

@@ -45,18 +45,19 @@ struct ktrace_console {
  *	sched.*,mm	show only these events; patterns as in ktrace_control()
  *
  * The pager stops after each page: space shows the next page, enter the next line, q ends. Other CPUs may
- * continue to record; the last line has the number of records that they overwrote before the listing reached
- * them.
+ * continue to record; the last line states how many records they overwrote before the listing reached these
+ * records.
  * Returns KTRACE_OK, or SYNTAX, NO_EVENT (no event matches), ARGUMENT (no such CPU).
- * Any context. Requires: one call at a time. If all other CPUs are stopped, an unfinished call on one of them
- * does not matter.
+ * Any context. Requires: one call at a time. Exception: while all other CPUs are stopped, an unfinished call
+ * on a stopped CPU does not count.
  */
 int ktrace_console_show(const struct ktrace_console *console, const char *how);
 
 /*
  * Shows settings as lines "name=value", with the same pager. `how`: optionally "/a", which shows everything
- * at once; then the beginning of the names to show, or nothing for all settings.
- * Returns KTRACE_OK, or SYNTAX, NO_SETTING (no name begins with that text).
+ * at once; then a prefix: only settings whose names begin with the prefix are shown. Without a prefix, all
+ * settings are shown.
+ * Returns KTRACE_OK, or an error: SYNTAX; or NO_SETTING if no setting's name begins with the prefix.
  * Any context. Requires: one call at a time.
  */
 int ktrace_console_settings(const struct ktrace_console *console, const char *how);
@@ -74,7 +75,7 @@ void ktrace_console_refusal(const struct ktrace_console *console, int error);
 /*
  * Sets the console for live output: while the setting debug.ktr.verbose is not 0, each record is also printed
  * when it is made. 1 prints the event's name and text, 2 also CPU, timestamp in ticks, file and line. NULL,
- * as at boot: prints nothing. `console` must stay valid.
+ * which is the value at boot: nothing is printed. `console` must stay valid.
  *
  * write() is then called in every context in which events fire, with the thread pinned to its CPU. An event
  * in an interrupt can call write() while an interrupted call of write() has not returned on the same CPU.

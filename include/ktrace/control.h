@@ -68,9 +68,9 @@ struct ktrace_config {
 	/*
 	 * The maximum number of threads whose state ktrace stores: the locks that they hold, and what they
 	 * wait for (ktrace/hooks.h). Each thread and each CPU needs 320 bytes. If there are more threads,
-	 * ktrace stores nothing for the others, and counts the calls of their hooks. Set this to a third more
-	 * than the number of threads, because a thread may find no entry if nearly all entries are in use. 0:
-	 * ktrace stores nothing, neither for threads nor for CPUs.
+	 * ktrace stores nothing for the excess threads, and counts the hooks that they call. Set this to a
+	 * third more than the number of threads, because a thread may find no free entry if nearly all
+	 * entries are in use. 0: ktrace stores nothing, neither for threads nor for CPUs.
 	 */
 	uint32_t holders;
 	/*
@@ -233,16 +233,16 @@ int ktrace_snapshot(void *memory, size_t size, size_t *bytes);
 /*
  * Sets events and settings by name. Items are separated by commas or blanks, and are applied from left to
  * right up to the first error:
- *   PATTERN=WORD+WORD…  changes the events that match the pattern. A word changes only what it names:
- *       on, off         record, or do not
+ *   PATTERN=WORD+WORD…  changes the events that match the pattern. Each WORD sets one property:
+ *       on, off         record the event, or do not record it
  *       count           count, and do not record
  *       both            count and record
  *       stop            record once, then stop all recording
  *       callers0, callers1, callers2, site, nosite
- *                       number of callers in the records; with the site, or without
+ *                       number of callers in each record; with or without the site
  *       fold, nofold    count repetitions instead of recording them, or record them
  *       rare, norare    use the ring for rare events, or the rings of the CPUs
- *   PATTERN, -PATTERN   the same as PATTERN=on, PATTERN=off
+ *   PATTERN, -PATTERN   the same as PATTERN=on and PATTERN=off
  *   SETTING=VALUE       see settings.h
  * In patterns, * and ? are wildcards; a pattern without a dot is a group. The library's own group "ktrace"
  * (the panic message) matches only patterns that begin with "ktrace".
@@ -256,39 +256,40 @@ int ktrace_control(const char *text);
  *   debug=sched,mm         turns these groups on and all others off; debug=ktrace,sched,mm and
  *                          debug=ktrace-sched,ktrace-mm mean the same
  *   ktrace=LIST            items as for ktrace_control(), applied after all debug= arguments
- *   SETTING=VALUE          likewise; a name that is not a setting is ignored unless it begins with debug.ktr.
+ *   SETTING=VALUE          as in LIST; an unknown NAME is ignored unless it begins with debug.ktr.
  * Several debug= arguments are combined: "debug=ktrace debug=mm" turns all events on, "debug=sched debug=mm"
  * two groups. debug= does not change the library's own group "ktrace", which has the panic message. Without
  * any of these arguments nothing changes.
- * A word with an error does not prevent the other words from being applied.
+ * An argument with an error does not prevent the other arguments from being applied.
  * Returns KTRACE_OK or the first error: an error of ktrace_control(), or NO_EVENT for a name in debug= that
- * is not a group. A kernel with its own categories in debug= ignores NO_EVENT for these.
- * ktrace_refused() returns the word with the first error, and ktrace_console_refusal() prints it with a
- * suggestion.
+ * is not a group. A kernel that also uses debug= for categories of its own ignores NO_EVENT for their names.
+ * ktrace_refused() returns the item with the first error, and ktrace_console_refusal() prints that item with
+ * a suggestion.
  */
 int ktrace_boot_argument(const char *command_line);
 
 /*
- * Does the same, and calls `refused` for each word with an error. During this call, ktrace_refused() returns
- * the word, and ktrace_console_refusal() prints it.
+ * Does the same as ktrace_boot_argument(), and calls `refused` for each item with an error. During that call,
+ * ktrace_refused() returns the item, and ktrace_console_refusal() prints it.
  * Requires: `refused` calls no function that changes events or settings.
  */
 typedef void ktrace_refused_visit(void *cookie, int error);
 int ktrace_boot_arguments(const char *command_line, ktrace_refused_visit *refused, void *cookie);
 
 /*
- * Returns the word at which the last failed call of one of these functions stopped: ktrace_control(),
- * ktrace_boot_argument(), ktrace_boot_arguments(), ktrace_setting_set(), and those of ktrace/console.h. Sets
- * *length to the length of the word, or to 0 if no call has failed.
+ * Returns the item (such as "sched.swich=on") that caused the last error of one of these functions:
+ * ktrace_control(), ktrace_boot_argument(), ktrace_boot_arguments(), ktrace_setting_set(), and those of
+ * ktrace/console.h. Sets *length to the length of the item, or to 0 if no call has failed.
  * The pointer points into the text that was passed to that call, and is valid as long as that text.
  */
 const char *ktrace_refused(size_t *length);
 
 /*
- * Finds names that resemble a misspelt word, and calls `visit` for at most 3 of them. These are the names of
- * events, groups and settings that differ from the word in the fewest letters: in at most 4, and in at most a
- * third of the word. A word without a dot is also compared with the names of events without their groups. A
- * minus at the beginning of the word, and everything from an equals sign on, are ignored.
+ * Finds names that resemble a misspelt word, and calls `visit` for at most 3 of them. Compares the word with
+ * the names of events, groups and settings, and takes those that differ from it in the fewest letters. Names
+ * that differ in more than 4 letters, or in more than a third of the word's letters, are not taken. A word
+ * without a dot is also compared with the names of events without their groups. A minus at the beginning of
+ * the word, and everything from an equals sign on, are ignored.
  * Returns the number of names; 0 also if the word itself is a valid name.
  */
 typedef void ktrace_near_visit(void *cookie, const char *name);
@@ -315,8 +316,8 @@ void ktrace_exit(int status);
  * Measures several times, on this CPU, how many clock ticks a thousand events cost, and returns the lowest
  * result. The measurements record about 100 events named ktrace.probe in this CPU's ring. Returns 0 if that
  * event is not recorded.
- * The result is stored in the setting debug.ktr.cost, from which a host computes what tracing cost. A kernel
- * therefore calls this once, at boot.
+ * The result is stored in the setting debug.ktr.cost, from which a host computes how much time recording
+ * took. A kernel therefore calls this once, at boot.
  */
 uint64_t ktrace_probe_cost(void);
 

@@ -13,8 +13,8 @@
  * Arguments are evaluated only while the event is on.
  *
  * The compiler rejects a format string that does not match the fields (except with -w, which turns all
- * warnings off). With any flags it rejects an argument that does not fit its field: a pointer for a number, a
- * number for a pointer, or a pointer to another type. Numbers are converted as in a function call.
+ * warnings off). Whatever the flags, it rejects an argument that does not fit its field: a pointer for a
+ * number, a number for a pointer, or a pointer to another type. Numbers are converted as in a function call.
  *
  * A kernel can have 4095 events with an id. Further events are not recorded; the trace contains how often
  * they fired.
@@ -106,18 +106,18 @@
 #define KTRACE_BUILT_IF_11	0
 
 /*
- * All declarations expand to this. The public macros paste and stringify group and name themselves, because
- * a macro that they call would get both macro-expanded: gcc predefines a macro `unix`, for example. The
- * expansion for an event `id` defines:
+ * All macros that declare an event expand to this macro. The public macros paste and stringify group and name
+ * themselves, because a macro that they call would get both macro-expanded: gcc predefines a macro `unix`,
+ * for example. The expansion for an event `id` defines:
  *
  *	id_f0 ... id_f15   constants: the rules of its fields, see types.h
- *	id_p0 ... id_p15   types, in C: what its pointer fields point to
+ *	id_p0 ... id_p15   in C: the types to which its pointer fields point
  *	id_built           0: excluded; otherwise 1 + the size of its fields, in which a string counts as
  *	                   KTRACE_STRING_SIZE
  *	id                 its event descriptor, in the section ktrace_events; undefined if excluded
  *	id_record()        the function that a site calls: checks the text, packs the fields, records
  *
- * Excluded events are checked like others.
+ * The fields and text of an excluded event are checked, too.
  */
 #define KTRACE_DECLARE(built, id, names, state, flags, v1_id, ...)                                       \
 	KTRACE_FIELDS(id, __VA_ARGS__)                                                                   \

@@ -89,8 +89,8 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 #else
 
 /*
- * Word `At` of the descriptor, for little-endian CPUs, as a 32-bit number, which the assembler of every CPU
- * accepts as an operand.
+ * The 32-bit number at index `At` of the descriptor, for little-endian CPUs. The assembler of every CPU
+ * accepts numbers of 32 bits as operands.
  */
 template <class Facts, unsigned long At> struct ktrace_text_word {
 	static constexpr unsigned char byte(unsigned long n)

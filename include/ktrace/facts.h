@@ -4,9 +4,9 @@
  *
  *	ktrace_switch(previous->id, next->id, previous->state);
  *
- * Most calls are named for their event: ktrace_switch() records sched.switch. hooks.h describes where, how
- * often and in which context to make a call, at the hook for the same state. Arguments are evaluated even if
- * nothing is recorded.
+ * Most calls are named for their event: ktrace_switch() records sched.switch. The comment of the
+ * corresponding hook in hooks.h describes where, how often and in which context to make the call. Arguments
+ * are evaluated even if nothing is recorded.
  *
  * The event and the state can be turned off separately:
  *	the event	ktrace=-sched.switch at run time; -DKTRACE_NO_sched=1 generates no code
@@ -350,7 +350,7 @@ KTRACE_INLINE void ktrace_nmi_exit(uint32_t irq)
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
 }
 
-/* Records irq.eoi, and records in the state that the interrupt was ended: see ktrace_irq_eoi(). */
+/* Records irq.eoi, and updates the state: the interrupt was ended at the controller. See ktrace_irq_eoi(). */
 KTRACE_INLINE void ktrace_eoi(uint32_t irq)
 {
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_eoi, 1, ktrace_fact_irq_eoi(event, irq), ktrace_irq_eoi(irq));
@@ -373,8 +373,8 @@ KTRACE_INLINE void ktrace_ipi_receive(uint32_t what)
 
 /*
  * Record mm.fault_enter and mm.fault_exit. Call them at the beginning and at the end of the page-fault
- * handler. `ip`: address of the instruction that faulted. `how`: text, how the fault was resolved. No state
- * is updated.
+ * handler. `ip`: address of the instruction that faulted. `how`: a string that describes how the fault was
+ * resolved. No state is updated.
  */
 KTRACE_INLINE void ktrace_fault_enter(uint64_t address, uint64_t ip KTRACE_EXTRA(FAULT))
 {

@@ -15,7 +15,7 @@
  * Hooks about locks, waits and threads need ktrace_config.holders, the number of table entries for threads.
  * If there are more threads, those without an entry are not tracked.
  *
- * A thread is identified by its number, of which the low 22 bits count, as in records.
+ * A thread is identified by the low 22 bits of its number, as in records.
  *
  * A hook stores the place in the kernel that called it. A hook whose name ends in _at gets the place as `pc`
  * instead: a function that takes locks on behalf of its caller passes KTRACE_RETURN_ADDRESS, so that the
@@ -62,8 +62,8 @@ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parame
  * If a waiter repeatedly tries to take the lock and yields in between, it may call ktrace_lock_wait() before
  * each attempt. All these calls count as one wait, which began with the first call.
  * If a wait ends without the lock, call ktrace_lock_give_up().
- * For a recursive lock, report only the first acquisition and the last release. Do not report a lock that is
- * passed on to another holder while it is held.
+ * For a recursive lock, report only the first acquisition and the last release. Do not report a lock if its
+ * holder can pass it to another thread or CPU without releasing it.
  * A holder has room for one wait: a wait in an interrupt replaces the wait of the interrupted code.
  */
 KTRACE_HOOK(ktrace_lock_wait, const volatile void *lock, const char *name, uint32_t by, uint32_t owner)
@@ -98,7 +98,7 @@ KTRACE_HOOK(ktrace_thread_switch, uint32_t previous, uint32_t next)
 /*
  * Removes the thread's entry. Call it when the thread ends: the thread itself calls it as its last hook
  * before its last switch, or other code calls it when the thread cannot run again. A thread that has ended
- * and was not removed looks like one that waits for a CPU.
+ * and was not removed looks like a thread that waits for a CPU.
  * May be called again when the thread's memory is freed. Requires: between the two calls no other hook is
  * called for the thread.
  */

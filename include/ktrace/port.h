@@ -70,7 +70,7 @@
  *         memory order (relaxed): ktrace uses the barrier and publish where order matters.
  *   void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t *address)
  *         Reads the stack frame at this frame pointer: the caller's frame pointer and the return address (0:
- *         none). Reads two words, KTRACE_ARCH_FRAME_OFFSET bytes from `frame`.
+ *         none). Reads two machine words, KTRACE_ARCH_FRAME_OFFSET bytes from `frame`.
  *   KTRACE_ARCH_MACHINE
  *         e_machine of the kernel's ELF file. The host rejects symbols from a file of another machine. 0: not
  *         compared.

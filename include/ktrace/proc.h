@@ -335,11 +335,13 @@ void ktrace_proc_flush(struct ktrace_proc_thread *thread);
  *   CLEARFILE  ends all tracing into the sink, of any process; facilities and pid are ignored. If sink is
  *              NULL, there is nothing to do
  *
- * pid: a process, or, if negative, all processes of a group. The caller may trace a process that its jail can
- * see, if the caller's effective uid is 0, or if all of this is true: its effective uid equals the process's
- * real and saved uid, its real gid equals the process's real and saved gid, the process has not changed its
- * ids, and the superuser did not start the process's trace. Only processes that the caller may trace are
- * changed.
+ * pid: a process, or, if negative, all processes of a group. Only processes that the caller may trace are
+ * changed. The caller's jail must be able to see the process. In addition, the caller's effective uid must be
+ * 0, or all of these conditions must be true:
+ * - the caller's effective uid equals the process's real uid and saved uid
+ * - the caller's real gid equals the process's real gid and saved gid
+ * - the process has not changed its ids
+ * - the superuser did not start the process's trace
  *
  * Returns KTRACE_OK, or:
  * ARGUMENT: unknown operation, no facility, or SET without a sink.

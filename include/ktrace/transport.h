@@ -146,7 +146,7 @@ struct ktrace_pci {
 	 * addresses
 	 */
 	uint64_t window;
-	uint64_t window_size; /* bytes */
+	uint64_t window_size; /* size of the range in bytes */
 };
 
 void ktrace_pci_ecam(struct ktrace_pci *pci, uintptr_t ecam, uint64_t window, uint64_t window_size);

@@ -87,9 +87,10 @@ KTRX_CASTS_END
 
 /*
  * Parameter for a field of type T. C++ itself rejects an argument of an incompatible type, but g++
- * -fpermissive converts between pointers and numbers. It does so only if no other function fits, and the
- * deleted constructor fits every argument. An object of a class or union may have a conversion to T. The
- * argument {} is zero; for it, the deleted constructor is a template, because others are preferred to one.
+ * -fpermissive converts between pointers and numbers if it finds no function that accepts the argument. So
+ * there is a deleted constructor that accepts every argument: using it is always an error. An object of a
+ * class or union is accepted if it has a conversion to T. The argument {} means zero: the deleted constructor
+ * is a template, and C++ prefers constructors that are not templates.
  */
 extern "C++" {
 template <typename T> struct ktrace_bare {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktread reads traces. It reads KTRX v2 dumps, v1 dumps, several dumps in one file, bare record streams,
- * RAM files of a guest that runs or has ended, ELF core dumps and portable streams. It returns events
- * merged by time over all rings. Files of a form that has a magic number may be compressed with zstd.
+ * ktread reads traces. It reads KTRX v2 dumps, v1 dumps, several dumps in one file, bare record streams, RAM
+ * files of a guest that runs or has ended, ELF core dumps and portable streams. It returns events merged by
+ * time over all rings. A file may be compressed with zstd, unless its format has no magic number.
  *
  *	struct ktread *trace;
  *	const struct ktread_event *event;
@@ -38,7 +38,7 @@ enum ktread_error {
 };
 
 enum ktread_form {
-	KTREAD_FORM_AUTO = 0, /* detect the form of the file from its contents */
+	KTREAD_FORM_AUTO = 0, /* detect the format of the file from its contents */
 	KTREAD_FORM_V1,
 	KTREAD_FORM_V2,	    /* a version 2 dump */
 	KTREAD_FORM_BARE,   /* 32-byte v1 records without a header; not detected, and needs `frequency` */
@@ -54,7 +54,10 @@ enum ktread_v1_layout {
 	KTREAD_V1_SPEC,
 };
 
-/* No counter is faster: the reader reports a greater frequency in a trace, and treats it as unknown. */
+/*
+ * Maximum frequency in Hz of any real counter. If a trace states a greater frequency, the reader reports this
+ * and treats the frequency as unknown.
+ */
 #define KTREAD_FREQUENCY_MOST UINT64_C(1000000000000)
 
 struct ktread_options {

@@ -65,10 +65,11 @@ struct ktrx_hwt_unit {
 	uint64_t table;
 	uint64_t start;	     /* position at which to continue, as stored by DISABLE; 0: the beginning */
 	uint64_t user_start; /* addresses in [user_start, user_end) are user code, all others kernel code */
-	uint64_t space;	     /* CR3, or TTBR0 and ASID: the address space in PIP packets and context ids */
-	uint64_t stamp;	     /* time of the rings' clock, read directly before the command */
-	uint64_t frequency;  /* ticks per second of the clock of the rings */
-	uint32_t thread;     /* number of the running thread */
+	/* address space of the code that runs, as in packets: CR3 on x86_64, TTBR0 with ASID on AArch64 */
+	uint64_t space;
+	uint64_t stamp;	    /* time of the rings' clock, read directly before the command */
+	uint64_t frequency; /* ticks per second of the clock of the rings */
+	uint32_t thread;    /* number of the running thread */
 	/* number of entries of range[]: only code in these ranges is traced; 0: all code */
 	uint32_t ranges;
 	struct {

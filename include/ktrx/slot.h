@@ -22,7 +22,7 @@
  * A writer that is delayed by a whole lap stores into a slot that by then belongs to a later lap. The slot
  * may then contain words of several writers. The check detects only that case. It is computed from the values
  * that a writer stores and from the full number of its lap. It fails to detect about one such slot in 4096,
- * and more of them if the payloads of the writers are similar. Normative text: spec/ktrx.md.
+ * or more if the payloads of the writers are similar. Normative text: spec/ktrx.md.
  */
 #ifndef KTRX_SLOT_H
 #define KTRX_SLOT_H
@@ -149,7 +149,8 @@ static inline uint32_t ktrx_generation(uint64_t index, uint32_t shift)
 }
 
 /*
- * Returns the lap in which a slot is written, modulo 2^32: the reserve word without the position in the ring.
+ * Returns the number of the lap in which a slot is written, modulo 2^32: the bits of the reserve word above
+ * those that are the slot's position in the ring.
  */
 static inline uint32_t ktrx_lap(uint32_t ring, uint64_t index, uint32_t shift)
 {

@@ -224,7 +224,8 @@ struct ktrx_clock {
 #define KTRX_FOLD_PAYLOAD 256u
 struct ktrx_fold {
 	/*
-	 * even while the entry is stable, odd while it is being changed; a different number after each change
+	 * an even number while the entry is stable, an odd number while it is being changed; each change
+	 * increases the number
 	 */
 	uint64_t sequence;
 	uint16_t event;	 /* event id; 0: the entry is empty */

@@ -14,7 +14,7 @@
 #define KTRX_STREAM_MAGIC   "\x89KTS\r\n\x1a\n"
 #define KTRX_STREAM_VERSION 1u
 
-/* Form of the original bytes. */
+/* Format of the original file. */
 #define KTRX_STREAM_DUMP 1u /* a dump; its header contains the version */
 #define KTRX_STREAM_BARE 2u /* records of version 1 without a header */
 

@@ -108,7 +108,7 @@ struct ktrx_root {
 	uint64_t wall_ns;    /* Unix time in ns at the counter value wall_stamp; 0 if unknown */
 	uint32_t outcome;    /* KTRX_OUTCOME_* */
 	int32_t status;	     /* exit status for KTRX_OUTCOME_EXITED */
-	uint32_t sequence;   /* odd while section[] changes */
+	uint32_t sequence;   /* an odd number while section[] is being changed, otherwise an even number */
 	uint32_t v1_omitted; /* number of records that a v1 dump of this trace could not hold */
 	/* number of times that an event without an id fired; only 4095 events can have an id */
 	uint64_t lost_events;
@@ -164,7 +164,7 @@ struct ktrx_event {
 	uint16_t magic;	 /* KTRX_EVENT_MAGIC */
 	uint16_t size;	 /* size in bytes of the descriptor with its strings, a multiple of 8 */
 	uint8_t state;	 /* current KTRX_STATE_* */
-	uint8_t wanted;	 /* requested KTRX_STATE_*; while recording is started, `state` equals it */
+	uint8_t wanted;	 /* requested KTRX_STATE_*; equal to `state`, except while recording is stopped */
 	uint16_t id;	 /* copy of the ordinal number; 0 until the kernel has assigned ids */
 	uint32_t header; /* private to the kernel: low half of word 0 of the event's first slots */
 	uint16_t v1_id;	 /* id of the event in a v1 dump; KTRX_V1_NONE if it has none */
