@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The earliest difference that no other one causes. Causes are: earlier steps of the same thread, and the
- * wakeup that ended a wait of the thread. A cause never comes after its effect, so the difference with the
- * lowest stamp in the first trace has no cause among the other differences. If a thread only lacks steps
- * because it sleeps, the wakeup that it did not get is the difference.
+ * Finds the earliest difference that no other difference causes. Possible causes of a difference are earlier
+ * steps of the same thread, and the wakeup that ended a wait of the thread. A cause never comes after its
+ * effect, so no other difference causes the difference with the lowest timestamp in the first trace. If a
+ * thread lacks steps only because it sleeps, the first difference is the wakeup that the thread did not get.
  */
 #include <stdlib.h>
 
 #include "diff/pairs.h"
 
-#define CHAIN_MOST  64u /* maximum number of wakeups that are followed back */
-#define LONGER	    10u /* how much longer than all other waits a wait must be to count as endless */
+#define CHAIN_MOST 64u /* maximum length of a chain of wakeups that is followed back */
+/* a wait counts as endless if it is at least this many times longer than all other waits */
+#define LONGER	    10u
 #define WAITS_LEAST 3u
 
 static int by_stamp(const void *a, const void *b)
@@ -24,7 +25,7 @@ static int by_stamp(const void *a, const void *b)
 
 /* ---- Threads that sleep to the end ---- */
 
-/* Returns the longest of the thread's waits that ended, and sets their number. */
+/* Returns the longest duration of the thread's waits that ended. Sets *ended to the number of these waits. */
 static uint64_t longest_wait(const struct diff_trace *trace, const struct diff_thread *thread,
 			     uint32_t *ended)
 {
@@ -34,7 +35,7 @@ static uint64_t longest_wait(const struct diff_trace *trace, const struct diff_t
 	for (uint32_t n = thread->first_wait; n != DIFF_NONE; n = trace->wait[n].next) {
 		const struct diff_wait *wait = &trace->wait[n];
 
-		/* If the clock has gone backwards, the duration is unknown. */
+		/* If the clock went backwards during the wait, its duration is unknown. */
 		if (wait->end == UINT64_MAX || wait->end < wait->stamp)
 			continue;
 		++*ended;
@@ -48,7 +49,10 @@ static uint64_t sleeps_for(const struct diff_trace *trace, const struct diff_thr
 	return thread->wait != DIFF_NONE ? trace->end - trace->wait[thread->wait].stamp : 0;
 }
 
-/* Returns whether a thread sleeps to the end of trace `which`, much longer than ever in both traces. */
+/*
+ * Returns whether a thread sleeps until the end of trace `which`, for much longer than in any other wait of
+ * both traces.
+ */
 static bool sleeps_on(const struct pairs *pairs, int which, uint32_t first, uint32_t second)
 {
 	const struct diff_trace *trace[2] = { pairs->trace[which], pairs->trace[!which] };
@@ -92,7 +96,10 @@ void pairs_sleepers(struct pairs *pairs)
 
 /* ---- The wakeup that is missing ---- */
 
-/* Returns the last wakeup that ended a wait of the thread, not after `stamp`; DIFF_NONE if there is none. */
+/*
+ * Returns the last wakeup that ended a wait of the thread between `from` and `stamp`; DIFF_NONE if there is
+ * none.
+ */
 static uint32_t last_wake_of(const struct diff_trace *trace, const struct diff_thread *thread, uint64_t from,
 			     uint64_t stamp)
 {
@@ -106,8 +113,8 @@ static uint32_t last_wake_of(const struct diff_trace *trace, const struct diff_t
 }
 
 /*
- * Returns the last wakeup of the object before the wait began, at a time when no thread slept on it;
- * DIFF_NONE if there is none.
+ * Returns the last wakeup that came too early: before the wait began, for the same object, while no thread
+ * slept on that object. DIFF_NONE if there is none.
  */
 static uint32_t vain_wake(const struct diff_trace *trace, const struct diff_wait *wait)
 {
@@ -120,14 +127,18 @@ static uint32_t vain_wake(const struct diff_trace *trace, const struct diff_wait
 	return found;
 }
 
-/* What is missing: thread `thread` of trace `asleep` sleeps at `wait`; `wake` woke it in the other trace. */
+/*
+ * A missing wakeup: in one trace, thread `thread` sleeps in the wait `wait`; in the other trace, the wakeup
+ * `wake` ended that sleep.
+ */
 struct missing {
 	uint32_t thread, wait, wake;
 };
 
 /*
- * Finds why a thread sleeps. If the thread that woke it in the other trace sleeps itself, looks for the
- * wakeup that this thread did not get, and so on.
+ * Finds why a thread sleeps in the trace `asleep`. Starts with the wakeup that woke the thread in the other
+ * trace. If the thread that made this wakeup sleeps as well, continues with the wakeup that this waker did
+ * not get, and so on.
  */
 static bool find_missing(const struct pairs *pairs, int asleep, uint32_t thread, uint64_t from,
 			 uint64_t until, struct missing *missing)
@@ -148,7 +159,9 @@ static bool find_missing(const struct pairs *pairs, int asleep, uint32_t thread,
 		found = true;
 		waker = other->wake[wake].thread;
 		waker = waker != DIFF_NONE ? other->thread[waker].peer : DIFF_NONE;
-		/* A waker that fell asleep later than its target cannot be the reason. */
+		/*
+		 * If the waker fell asleep after the thread that it should wake, its sleep is not the reason.
+		 */
 		if (waker == DIFF_NONE || trace->thread[waker].wait == DIFF_NONE ||
 		    trace->wait[trace->thread[waker].wait].stamp >= trace->wait[is->wait].stamp)
 			break;
@@ -194,7 +207,10 @@ static void set_wakeup(struct pairs *pairs, int asleep, const struct missing *mi
 	}
 }
 
-/* Returns the last step of the same thread before step `n` that has a counterpart; DIFF_NONE if none has. */
+/*
+ * Returns the last step before step `n` of the same thread that has a counterpart, and sets *other to that
+ * counterpart. Returns DIFF_NONE if there is none.
+ */
 static uint32_t counterpart_before(const struct pairs *pairs, int which, uint32_t n, uint32_t *other)
 {
 	const struct diff_trace *trace = pairs->trace[which];

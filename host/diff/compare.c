@@ -4,7 +4,7 @@
 
 #include "diff/pairs.h"
 
-/* Steps of a thread that only one trace has. */
+/* Adds a difference for the steps of a thread that exists in only one trace. */
 static void add_alone(struct pairs *pairs, int which, uint32_t n)
 {
 	const struct diff_trace *trace = pairs->trace[which];
@@ -20,7 +20,7 @@ static void add_alone(struct pairs *pairs, int which, uint32_t n)
 		if (pairs_is_noise(pairs, trace, step))
 			continue;
 		steps++;
-		/* If a part of a trace is missing, the other thread of the pair may be in that part. */
+		/* If a part of a trace is missing, the thread's counterpart may be in the missing part. */
 		if (pairs->trace[0]->gaps || pairs->trace[1]->gaps) {
 			pairs->result->undecided++;
 			continue;
@@ -40,8 +40,8 @@ static void add_alone(struct pairs *pairs, int which, uint32_t n)
 }
 
 /*
- * Returns whether two threads are a pair only because of the order of their ids, although threads with the
- * same name may be missing in the traces.
+ * Returns whether two threads are paired only by the order of their ids, although threads with the same name
+ * may be missing in the traces.
  */
 static bool is_guess(const struct pairs *pairs, const struct diff_thread *first,
 		     const struct diff_thread *second)
@@ -50,7 +50,7 @@ static bool is_guess(const struct pairs *pairs, const struct diff_thread *first,
 	       (pairs->trace[0]->gaps || pairs->trace[1]->gaps);
 }
 
-/* Compares two threads that are a pair. Returns 0 or KTREAD_E_MEMORY. */
+/* Compares the two threads of a pair. Returns 0 or KTREAD_E_MEMORY. */
 static int compare_threads(struct pairs *pairs, uint32_t first, uint32_t second)
 {
 	struct diff_thread *one = &pairs->trace[0]->thread[first], *other = &pairs->trace[1]->thread[second];
@@ -65,8 +65,8 @@ static int compare_threads(struct pairs *pairs, uint32_t first, uint32_t second)
 }
 
 /*
- * Counts pairs of steps that follow each other in the first trace, belong to different threads, and come in
- * the other order in the second one.
+ * Counts changes of order as noise: two consecutive steps of different threads in the first trace whose
+ * counterparts are in the opposite order in the second trace.
  */
 static void count_order(struct pairs *pairs)
 {
@@ -83,7 +83,7 @@ static void count_order(struct pairs *pairs)
 	}
 }
 
-/* Counts gaps after the last step of a trace: the comparison of steps does not notice them. */
+/* Counts gaps after the last step of a trace, because the comparison of steps does not find these gaps. */
 static void count_lost_ends(struct pairs *pairs)
 {
 	for (int which = 0; which < 2; which++) {
@@ -95,7 +95,10 @@ static void count_lost_ends(struct pairs *pairs)
 	}
 }
 
-/* What servers of the kernel do in another way is noise if it has no consequence for any other thread. */
+/*
+ * A difference in the steps of a kernel thread that works for other threads is noise, unless it affects
+ * another thread.
+ */
 static void drop_served_items(struct diff_result *result)
 {
 	for (uint32_t n = 0; n < result->items; n++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Compares two traces by what happened in them: the threads are paired by name, parent and order of creation,
- * and the steps of each pair by their meaning. Times, addresses, process ids and the order of threads that do
- * not depend on each other may differ. analyze/compare.h compares two traces of the same run exactly.
+ * Compares two traces by what happened in them. Pairs the threads of both traces by name, parent and order of
+ * creation, and the steps of each pair of threads by their meaning. Differences in times, addresses, process
+ * ids, and in the order of threads that do not depend on each other, are ignored. analyze/compare.h compares
+ * two traces of the same run exactly.
  */
 #ifndef DIFF_DIFF_H
 #define DIFF_DIFF_H
@@ -13,29 +14,29 @@
 #include "base/output.h"
 #include "ktread/ktread.h"
 
-/* Differences that mean nothing: they are counted, but not reported. */
+/* Noise: differences without significance, which are counted but not reported. */
 enum diff_noise {
 	DIFF_NOISE_INTERRUPT,
-	DIFF_NOISE_SCHEDULING, /* switches, waits, wakeups */
+	DIFF_NOISE_SCHEDULING, /* context switches, waits, wakeups */
 	DIFF_NOISE_LOCK,       /* a lock was busy */
 	DIFF_NOISE_FAULT,
 	DIFF_NOISE_COUNTER,
 	DIFF_NOISE_SIGNAL, /* arrival of a signal */
-	DIFF_NOISE_DATA,   /* contents and structures of calls */
+	DIFF_NOISE_DATA,   /* contents of buffers and structures of system calls */
 	DIFF_NOISE_TRACER,
-	DIFF_NOISE_LOOP,  /* a step repeated in the same call */
-	DIFF_NOISE_ORDER, /* steps of different threads that come in another order */
-	DIFF_NOISE_VALUE, /* process ids and file descriptors that differ, but have the same role */
+	DIFF_NOISE_LOOP,  /* a step that is repeated within the same call */
+	DIFF_NOISE_ORDER, /* steps of different threads in a different order */
+	DIFF_NOISE_VALUE, /* different process ids or file descriptors that are used in the same way */
 	DIFF_NOISE_ALONE, /* steps of a kind that only one of the traces records */
 	DIFF_NOISES
 };
 
 enum diff_what {
-	DIFF_WAKEUP, /* a wakeup is missing, and its target therefore does not continue */
+	DIFF_WAKEUP, /* a wakeup is missing, so the thread that it would have woken does not continue */
 	DIFF_MISSING,
 	DIFF_EXTRA,
 	DIFF_REORDERED,
-	DIFF_CHANGED, /* another result or other arguments */
+	DIFF_CHANGED, /* the result or the arguments differ */
 	DIFF_WHATS
 };
 
@@ -45,55 +46,57 @@ struct diff_trace;
 struct diff_event {
 	bool known;
 	uint32_t ring;
-	uint64_t slot; /* for the text of strace, the number of the line */
+	uint64_t slot; /* slot's index in the ring; for output of strace, the number of the line */
 };
 
 struct diff_item {
 	uint64_t at; /* timestamp in the first trace at which the difference begins */
 	struct diff_event event[2];
-	uint32_t thread[2]; /* of each trace; UINT32_MAX if it has none */
-	uint32_t step[2];   /* number of the step in each trace, or UINT32_MAX */
-	uint32_t kind;	    /* number of the kind, in the first trace that has the event */
-	uint32_t steps;	    /* number of steps that follow each other */
+	uint32_t thread[2]; /* index of the thread in each trace, or UINT32_MAX */
+	uint32_t step[2];   /* index of the step in each trace, or UINT32_MAX */
+	uint32_t kind;	    /* index of the kind, in the first of the two traces that has the event */
+	uint32_t steps;	    /* number of consecutive steps that differ in this way */
 	uint8_t what;	    /* enum diff_what */
-	bool arguments;	    /* DIFF_CHANGED: arguments differ, not the result */
-	bool served;	    /* a server of the kernel does such steps in both traces */
-	uint8_t asleep;	    /* DIFF_WAKEUP: the trace in which the thread sleeps to the end: 0 or 1 */
+	bool arguments;	    /* for DIFF_CHANGED: the arguments differ, but not the result */
+	/* a kernel thread that works for other threads records such steps in both traces */
+	bool served;
+	uint8_t asleep; /* for DIFF_WAKEUP: the trace in which the thread sleeps to the end, 0 or 1 */
 };
 
 #define DIFF_CONTEXT 5u /* number of events that are shown before the first difference */
 #define DIFF_SLOWER  8u
-#define DIFF_SAMPLES 30u /* number of samples that each trace must have of a kind of call */
+#define DIFF_SAMPLES 30u /* minimum number of samples of a kind of call in each trace */
 
-/* A kind of call that takes longer in the second trace. Geometric means, in nanoseconds. */
+/* A kind of call that takes longer in the second trace. Means are geometric means, in nanoseconds. */
 struct diff_slower {
-	uint32_t kind; /* in the first trace */
+	uint32_t kind; /* index of the kind in the first trace */
 	uint64_t samples[2];
-	double mean[2], ratio, low, high; /* the interval of `ratio` */
+	double mean[2], ratio, low, high; /* `low` and `high`: confidence interval of `ratio` */
 };
 
 struct diff_result {
-	struct diff_item *item; /* in order of `at` */
+	struct diff_item *item; /* sorted by `at` */
 	uint32_t items, room;
 	uint64_t count[DIFF_WHATS];
 	/*
-	 * The earliest difference that no other one causes; it need not be an item. `last`: in a trace that
-	 * lacks the event, the last event of the same thread before it. `sleep`: where a thread begins to
-	 * sleep because of it.
+	 * `first`: the earliest difference that no other difference causes; need not be in `item`. `last`: if
+	 * a trace lacks the event, the last event of the same thread before the event's place. `sleep`: the
+	 * event at which a thread begins to sleep because of `first`.
 	 */
 	struct diff_item first;
 	struct diff_event last[2], sleep;
-	uint32_t sleeper;  /* thread of `sleep` */
-	uint64_t compared; /* steps of the first trace that have an equal one */
+	uint32_t sleeper; /* index of the thread that begins to sleep at `sleep` */
+	/* number of steps of the first trace that have an equal step in the second trace */
+	uint64_t compared;
 	uint64_t undecided;
 	uint64_t noise[DIFF_NOISES];
-	uint32_t threads; /* pairs of threads */
+	uint32_t threads; /* number of pairs of threads */
 	struct diff_slower slower[DIFF_SLOWER];
 	uint32_t slowers;
 	uint32_t sampled;    /* number of kinds of call with enough samples */
-	uint32_t too_few;    /* number of kinds of call with too few of them */
-	bool slower_differs; /* slower calls are a difference */
-	bool untimed;	     /* durations cannot be compared */
+	uint32_t too_few;    /* number of kinds of call with too few samples */
+	bool slower_differs; /* true if slower calls count as a difference */
+	bool untimed;	     /* true if durations cannot be compared */
 	bool out_of_memory;
 };
 
@@ -107,9 +110,9 @@ int diff_read_strace(struct diff_trace **trace, const char *path);
 void diff_trace_free(struct diff_trace *trace);
 
 /*
- * Compares two traces, which it modifies. `slower`: a kind of call is reported if it takes this much longer,
- * in percent; if `slower_differs`, it is a difference. Returns 0 or KTREAD_E_MEMORY. The caller frees
- * result->item.
+ * Compares two traces, and modifies them. `slower`: a kind of call is reported if it takes at least this many
+ * percent longer. `slower_differs`: such a kind of call counts as a difference. Returns 0 or KTREAD_E_MEMORY.
+ * The caller frees result->item.
  */
 int diff_compare(struct diff_trace *const trace[2], uint64_t slower, bool slower_differs,
 		 struct diff_result *result);

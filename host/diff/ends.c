@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Why threads end. If another thread ends a thread, by a signal, or because it ends the process, causes a
- * fault or runs another program, then time decides which calls are its last ones. If a thread ends itself, or
- * because of its own fault, its last calls are the same in each run. So the trace must show which of both
- * happened.
+ * Finds out why threads end. A thread may be ended by another thread: by a signal, or because the other
+ * thread ends the process, causes a fault or runs another program. Then the last calls of the ended thread
+ * depend on timing. If a thread ends itself, or ends because of its own fault, its last calls are the same in
+ * each run. So the trace must show which of these two cases it is.
  */
 #include <string.h>
 
 #include "diff/trace.h"
 
-#define LATE_MOST    8u /* calls that a thread may begin after another one began to end it */
+/* maximum number of calls that a thread may begin after another thread began to end it */
+#define LATE_MOST    8u
 #define CLONE_THREAD UINT64_C(0x10000)
 
-/* Signals that a fault or a call of the thread itself causes, by the numbers of Linux and of the BSDs. */
+/*
+ * Returns whether a fault, or a call of the thread itself, causes this signal. Signals have the numbers of
+ * Linux or of the BSDs.
+ */
 static bool is_synchronous(uint32_t number)
 {
 	/* SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGXFSZ, SIGSYS */
@@ -24,7 +28,9 @@ static bool is_synchronous(uint32_t number)
 	return false;
 }
 
-/* Signals that no fault causes, and that have the same number on all systems. */
+/*
+ * Returns whether no fault causes this signal. Knows only signals that have the same number on all systems.
+ */
 static bool is_from_outside(uint32_t number)
 {
 	/* SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGALRM, SIGTERM */
@@ -61,7 +67,7 @@ void diff_end_child(struct diff_trace *trace, uint32_t parent, uint32_t child, c
 		trace->thread[child].process = trace->thread[parent].process;
 }
 
-/* Notes the signal that a call has sent to a thread, if this is the last signal of that thread. */
+/* If a call has sent a thread the last signal that this thread got, stores when the call sent the signal. */
 static void find_kill(struct diff_trace *trace, const struct diff_step *step)
 {
 	const uint8_t place = trace->kind[step->kind].kills;
@@ -110,7 +116,10 @@ static bool has_others_fault(const struct diff_thread *thread)
 	return is_synchronous(thread->signal) && thread->arrived == 0;
 }
 
-/* Returns whether a thread ended soon after the stamp: it began only a few calls between. */
+/*
+ * Returns whether a thread ended soon after a timestamp: it began at most LATE_MOST calls after that
+ * timestamp.
+ */
 static bool ends_soon_after(const struct diff_trace *trace, const struct diff_thread *thread, uint64_t stamp)
 {
 	uint32_t calls = 0;
@@ -127,7 +136,9 @@ static bool ends_soon_after(const struct diff_trace *trace, const struct diff_th
 	return calls <= LATE_MOST;
 }
 
-/* Returns whether the last call of a thread sends a signal, which may have been for the thread itself. */
+/*
+ * Returns whether the last call of a thread sends a signal. The thread may have sent this signal to itself.
+ */
 static bool sends_last(const struct diff_trace *trace, const struct diff_thread *thread)
 {
 	for (uint32_t n = thread->steps; n > 0; n--) {

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Compares the steps of two threads that are a pair. */
+/* Compares the steps of the two threads of a pair. */
 #include <stdlib.h>
 
 #include "base/grow.h"
 #include "diff/pairs.h"
 #include "diff/sequence.h"
 
-#define END_MOST  8u  /* steps by which the kernel records that a thread ends */
-#define KILL_MOST 16u /* steps that a thread may lack because it was ended earlier */
+#define END_MOST 8u /* maximum number of steps that record the end of a thread */
+/* maximum number of steps that a thread may lack because another thread ended it earlier */
+#define KILL_MOST 16u
 
-/* The steps of a thread that are compared, and those that have no counterpart. */
+/* One thread of a pair: all steps that are compared, and the steps that have no counterpart (singles). */
 struct side {
 	const struct diff_trace *trace;
 	const struct diff_thread *thread;
-	uint32_t *step; /* numbers of the steps */
+	uint32_t *step; /* indices of the steps */
 	uint64_t *key;
 	uint32_t count;
 	struct single {
-		uint64_t key, at; /* `at`: stamp in the first trace */
+		uint64_t key, at; /* `at`: timestamp in the first trace */
 		uint32_t step, place;
-		bool early; /* the other trace may have ended too early */
+		bool early; /* the other trace may have ended before this step */
 	} * single;
 	uint32_t singles;
 };
@@ -56,12 +57,12 @@ void pairs_item_step(struct diff_item *item, const struct pairs *pairs, int whic
 bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const struct diff_step *step)
 {
 	const struct diff_kind *kind = &trace->kind[step->kind];
-	/* Timing decides whether a program or a thread of the kernel does such work. */
+	/* It depends on timing whether a program or a kernel thread does such work. */
 	const bool shared = step->inside && kind->served;
 
 	/*
-	 * If one trace does not record a kind of system call, the result is undecided, because calls are the
-	 * steps that are compared.
+	 * System calls are what a comparison is about: if one trace does not record a kind of system call,
+	 * the result is undecided.
 	 */
 	pairs->result->undecided += kind->excluded && kind->call;
 	pairs->result->noise[DIFF_NOISE_ALONE] += kind->excluded;
@@ -102,12 +103,15 @@ static uint64_t stamp_of(const struct side *side, uint32_t n)
 	return side->trace->step[side->step[n]].stamp;
 }
 
-/* Steps of both threads, from `from` up to but not including `to`, of which none has a counterpart. */
+/*
+ * A block: adjacent steps of each thread that have no counterpart, from index `from` up to but not including
+ * `to`.
+ */
 struct block {
 	uint32_t from[2], to[2];
 };
 
-/* Returns whether steps of the block may have their counterparts in a missing part of a trace. */
+/* Returns whether the counterparts of steps in the block may be in a missing part of a trace. */
 static bool is_undecided(struct side *const side[2], const struct block *block)
 {
 	for (int which = 0; which < 2; which++) {
@@ -122,7 +126,7 @@ static bool is_undecided(struct side *const side[2], const struct block *block)
 	return false;
 }
 
-/* Returns how long the thread has slept at the end of its trace; 0 if it does not sleep. */
+/* Returns for how many ticks the thread has slept when its trace ends; 0 if it does not sleep. */
 static uint64_t sleeps_at_end(const struct side *side)
 {
 	const struct diff_thread *thread = side->thread;
@@ -131,8 +135,9 @@ static uint64_t sleeps_at_end(const struct side *side)
 }
 
 /*
- * Returns whether the thread of `side` only lacks steps because its trace ends too early: it has not ended,
- * and does not sleep longer than the thread of the other trace, which continues at the stamp `next`.
+ * Returns whether the only reason why the thread of `side` lacks steps is that its trace ends too early. This
+ * is so if the thread has not ended, and has not slept much longer than the thread of the other trace slept
+ * before its step `next`.
  */
 static bool ends_too_early(const struct side *side, const struct side *other, uint32_t next)
 {
@@ -145,9 +150,9 @@ static bool ends_too_early(const struct side *side, const struct side *other, ui
 }
 
 /*
- * Returns whether other threads may have ended both threads in the same way: then time decides what they do
- * last. Counts the steps that only one of them has: a few are noise if both traces show what ended the
- * threads; otherwise it is undecided whether they are a difference.
+ * Returns whether other threads may have ended both threads in the same way. What a thread does last then
+ * depends on timing. If so, counts the `steps` steps that only one of the threads has. They count as noise if
+ * they are few and both traces show what ended the threads; otherwise as undecided.
  */
 static bool take_killed(struct pairs *pairs, struct side *const side[2], uint32_t steps)
 {
@@ -166,7 +171,10 @@ static bool take_killed(struct pairs *pairs, struct side *const side[2], uint32_
 	return true;
 }
 
-/* Returns whether a thread makes no call from step `from` on, but may record its end. */
+/*
+ * Returns whether a thread makes no call from step `from` on. The few steps that are left may record the
+ * thread's end.
+ */
 static bool is_at_end(const struct side *side, uint32_t from)
 {
 	if (side->count - from > END_MOST)
@@ -192,7 +200,10 @@ static void add_singles(struct side *const side[2], const struct block *block, b
 						 .early = early };
 }
 
-/* Handles a block. Returns whether one of the threads has stopped there, while the other one continues. */
+/*
+ * Counts the steps of a block, or adds them to the singles. Returns whether one of the threads has stopped at
+ * the block, while the other thread continues.
+ */
 static bool take_block(struct pairs *pairs, struct side *const side[2], const struct block *block)
 {
 	const uint32_t length[2] = { block->to[0] - block->from[0], block->to[1] - block->from[1] };
@@ -213,7 +224,7 @@ static bool take_block(struct pairs *pairs, struct side *const side[2], const st
 		early |= ends_too_early(side[1], side[0], block->from[0]);
 	if (last && length[0] == 0)
 		early |= ends_too_early(side[0], side[1], block->from[1]);
-	/* Both threads have ended themselves: only the record of this is missing. */
+	/* Both threads have ended themselves. Only the steps that record the end are missing. */
 	if (early && side[0]->thread->leaves && side[1]->thread->leaves &&
 	    is_at_end(side[0], block->from[0]) && is_at_end(side[1], block->from[1])) {
 		pairs->result->noise[DIFF_NOISE_ORDER] += length[0] + length[1];
@@ -242,9 +253,9 @@ static int by_place(const void *a, const void *b)
 }
 
 /*
- * Returns whether the threads serve several others: a thread of the kernel that several threads wake, or a
- * program that waits for one of several files. It works in the order in which requests arrive, and several
- * requests may be served at once.
+ * Returns whether the threads are servers: kernel threads that several threads wake, or programs that wait
+ * for any of several files. The order of a server's steps is the order in which requests arrive, and a server
+ * may handle several requests at once.
  */
 static bool is_server(struct side *const side[2])
 {
@@ -262,7 +273,7 @@ static int by_number(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-/* Takes out the steps of a server that the other trace has as well, anywhere and any number of times. */
+/* Removes the steps of a server that the other trace has as well, at any place and any number of times. */
 static void drop_served(struct pairs *pairs, struct side *const side[2])
 {
 	for (int which = 0; which < 2; which++)
@@ -283,7 +294,7 @@ static void drop_served(struct pairs *pairs, struct side *const side[2])
 	}
 }
 
-/* Takes out the steps that the other trace may not have because it ends: they are undecided. */
+/* Removes the steps that the other trace may lack because it ends too early. They count as undecided. */
 static void drop_early(struct pairs *pairs, struct side *const side[2])
 {
 	for (int which = 0; which < 2; which++) {
@@ -311,7 +322,7 @@ static void add_reordered(struct pairs *pairs, const struct single *first, const
 	pairs->match[first->step] = second->step;
 }
 
-/* Takes out the steps that both traces have, at different places. */
+/* Removes the steps that both traces have, but at different places. */
 static void find_reordered(struct pairs *pairs, struct side *const side[2])
 {
 	uint32_t at[2] = { 0, 0 }, kept[2] = { 0, 0 };
@@ -338,7 +349,7 @@ static void find_reordered(struct pairs *pairs, struct side *const side[2])
 	}
 }
 
-/* Adds an item for each run of steps that follow each other. */
+/* Adds one item for each series of consecutive steps. */
 static void add_runs(struct pairs *pairs, struct side *const side[2], int which, bool served)
 {
 	const enum diff_what what = which == 0 ? DIFF_MISSING : DIFF_EXTRA;

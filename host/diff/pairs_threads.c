@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pairs threads. A thread is identified by its name, by the thread that made it, and by how many threads with
- * the same name that thread had made before. Threads that no thread made are identified by their names and by
- * the order of their ids.
+ * Pairs threads. A thread is identified by its name, by its parent, and by the number of threads with the
+ * same name that the parent had created before. Threads without a known parent are identified by their names
+ * and by the order of their ids.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "diff/pairs.h"
 
-/* maximum number of generations; threads of later ones are treated like threads without a parent */
+/* maximum number of generations; threads of later generations are treated like threads without a parent */
 #define DEPTH_MOST 64u
 
 struct identity {
@@ -43,7 +43,7 @@ static int by_key(const void *a, const void *b)
 	return first->thread < second->thread ? -1 : first->thread > second->thread;
 }
 
-/* Numbers the threads of one generation that have the same key, and makes the number a part of the key. */
+/* Numbers the threads of one generation that have the same key, and adds these numbers to the keys. */
 static void number_generation(struct diff_trace *trace, struct identity *of, struct identity *sorted,
 			      uint32_t depth)
 {
@@ -117,7 +117,10 @@ static int pair_by_key(struct diff_trace *const trace[2], struct identity *const
 	return status ? KTREAD_E_MEMORY : 0;
 }
 
-/* Pairs threads of the same number whose parents are a pair, if they have other names. */
+/*
+ * Pairs threads with different names whose parents are a pair, if both are the n-th thread that their parents
+ * created.
+ */
 static void pair_children(struct diff_trace *const trace[2])
 {
 	uint32_t from = 0;
@@ -130,8 +133,8 @@ static void pair_children(struct diff_trace *const trace[2])
 		if (thread->peer != DIFF_NONE || parent == DIFF_NONE)
 			continue;
 		/*
-		 * The children of a thread are usually next to each other, so start at the last one that was
-		 * found.
+		 * The children of a thread are usually adjacent, so the search starts at the child that was
+		 * found last.
 		 */
 		for (uint32_t tried = 0; tried < trace[1]->threads; tried++) {
 			const uint32_t at = (from + tried) % trace[1]->threads;
@@ -147,7 +150,10 @@ static void pair_children(struct diff_trace *const trace[2])
 	}
 }
 
-/* Pairs the only threads that are left, if no parent made them: a program that has another name. */
+/*
+ * If each trace has only one thread left without a pair and without a parent, pairs these two: the program
+ * may have been renamed.
+ */
 static void pair_rest(struct diff_trace *const trace[2])
 {
 	uint32_t left[2] = { DIFF_NONE, DIFF_NONE }, count[2] = { 0, 0 };

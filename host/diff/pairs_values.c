@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Compares the values of two steps that mean the same, and the kinds of step of two traces. */
+/*
+ * Compares the results and arguments of two equal steps, and compares which kinds of step the two traces
+ * have.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -13,8 +16,8 @@ static bool is_file(uint8_t first, uint8_t second)
 }
 
 /*
- * Returns whether two descriptors have the same role. If the role is unknown, assumes that it is the same,
- * and stores this.
+ * Returns whether a descriptor of the first trace and one of the second trace have the same role. If the role
+ * of the first descriptor is unknown, assumes that they have the same role, and stores this.
  */
 static bool is_same_file(struct pairs_files *files, uint64_t first, uint64_t second, bool opened)
 {
@@ -25,7 +28,7 @@ static bool is_same_file(struct pairs_files *files, uint64_t first, uint64_t sec
 	return files->is[first] == second + 1;
 }
 
-/* Returns whether the result of step `n` may lie in a part that is missing. */
+/* Returns whether the result of step `n` may be in a missing part of the trace. */
 static bool is_result_lost(const struct diff_trace *trace, uint32_t n)
 {
 	const struct diff_step *step = &trace->step[n];
@@ -35,7 +38,7 @@ static bool is_result_lost(const struct diff_trace *trace, uint32_t n)
 
 	if (step->result_form != DIFF_FORM_UNKNOWN || trace->gaps == 0)
 		return false;
-	/* The steps of a thread are in order of their numbers. Finds the one after `n`. */
+	/* The steps of a thread are in order of their indices. Finds the step after step `n`. */
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
 
@@ -55,7 +58,10 @@ static bool is_same_result(struct pairs *pairs, struct pairs_files *files, const
 
 	if (forms[0] == DIFF_FORM_UNKNOWN || forms[1] == DIFF_FORM_UNKNOWN)
 		return true;
-	/* A call without a result does not return, or a signal interrupts it: other steps show this. */
+	/*
+	 * A call without a result has not returned, or a signal has interrupted it. Other steps show which of
+	 * these happened.
+	 */
 	if (forms[0] == DIFF_FORM_NONE || forms[1] == DIFF_FORM_NONE)
 		return true;
 	if (forms[0] == DIFF_FORM_ERROR || forms[1] == DIFF_FORM_ERROR)
@@ -70,7 +76,10 @@ static bool is_same_result(struct pairs *pairs, struct pairs_files *files, const
 	       first->result == second->result;
 }
 
-/* Several threads of a process share descriptors, so the role of a descriptor is then unknown. */
+/*
+ * Returns whether the thread has neither a parent nor children in the trace. Only then is the role of a
+ * descriptor known for certain: threads of one process share their descriptors.
+ */
 static bool is_alone(const struct diff_trace *trace, const struct diff_step *step)
 {
 	const struct diff_thread *thread = &trace->thread[step->thread];
@@ -101,8 +110,8 @@ static bool are_same_values(struct pairs *pairs, struct pairs_files *files, cons
 }
 
 /*
- * Returns whether a difference between two steps of a server may come from the order in which requests
- * arrive. An error other than "try again" does not.
+ * Returns whether two steps of a server may differ because requests arrived in a different order. If one of
+ * the steps failed with an error other than EAGAIN, the order of requests is not the reason.
  */
 static bool is_served(const struct diff_step *first, const struct diff_step *second)
 {
@@ -184,7 +193,7 @@ static bool has_calls(const struct diff_trace *trace)
 	return false;
 }
 
-/* Returns whether `trace` would have recorded steps of a kind that it does not have. */
+/* Returns whether `trace` would contain steps of this kind if the program had made any. */
 static bool records(const struct diff_trace *trace, const struct diff_trace *other,
 		    const struct diff_kind *kind)
 {

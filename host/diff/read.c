@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads a trace once, and sorts its events into steps, waits, wakeups, gaps and noise. */
+/* Reads a trace once, and divides its events into steps, waits, wakeups, gaps and noise. */
 #include "diff/read.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void note_gap(struct reader *reader, const struct ktread_event *event)
 	*last = event->stamp;
 }
 
-/* Gaps after the last event of each ring, which no event shows. */
+/* Adds gaps after the last event of each ring. No event shows these gaps. */
 static void note_ends(struct reader *reader)
 {
 	const struct ktread_info *info = ktread_info(reader->from);
@@ -52,8 +52,9 @@ static uint64_t with_strings(uint64_t key, const struct ktread_event *event, con
 }
 
 /*
- * Returns whether a thread repeats what it did in the same call before. How often it does depends on the
- * scheduler: how much data there is when a call looks, and how often it is woken although there is no data.
+ * Returns whether a thread repeats a step that it has already made during the current call. The number of
+ * repetitions depends on the scheduler: on how much data is available when the kernel checks, and on how
+ * often it wakes the thread although no data is available.
  */
 static bool is_repeated(struct diff_thread *thread, uint64_t key)
 {
@@ -66,7 +67,10 @@ static bool is_repeated(struct diff_thread *thread, uint64_t key)
 	return false;
 }
 
-/* Returns whether a result is the number of bytes of the open call, whose own result is compared. */
+/*
+ * Returns whether the result of an event is a number of bytes that the current call transfers. That number is
+ * compared as the result of the call.
+ */
 static bool is_amount(const struct diff_trace *trace, const struct diff_thread *thread, uint64_t result)
 {
 	return thread->call != DIFF_NONE && trace->kind[trace->step[thread->call].kind].transfer &&
@@ -104,7 +108,7 @@ static void take_step(struct reader *reader, const struct ktread_event *event, c
 	}
 }
 
-/* A process of a process trace begins, or runs another program. */
+/* Handles the event of a process trace that a process begins or runs another program. */
 static void take_begin(struct reader *reader, const struct ktread_event *event)
 {
 	struct ktread_value how, parent;
@@ -134,7 +138,7 @@ static void take_create(struct reader *reader, const struct ktread_event *event,
 		diff_trace_name(&reader->trace->thread[child], name.string, name.length);
 }
 
-/* Handles the arrival of a signal. Nothing is paired across a gap. */
+/* Handles the arrival of a signal. A call before a gap is not paired with a signal after it. */
 static void take_signal(struct reader *reader, uint32_t thread)
 {
 	const uint32_t broken = reader->trace->thread[thread].broken;
@@ -144,7 +148,7 @@ static void take_signal(struct reader *reader, uint32_t thread)
 	diff_trace_signal(reader->trace, thread);
 }
 
-/* Notes the number of a signal that is sent to a thread, or arrives at it. */
+/* Stores the number of a signal that is sent to a thread or arrives at a thread. */
 static void note_signal(struct reader *reader, const struct ktread_event *event,
 			const struct wellknown *known, uint32_t thread)
 {
@@ -164,7 +168,7 @@ static void note_signal(struct reader *reader, const struct ktread_event *event,
 				sends && thread != DIFF_NONE && thread != target);
 }
 
-/* Notes the signal that ended a process of a process trace. */
+/* Stores the signal that ended a process of a process trace. */
 static void take_end(struct reader *reader, const struct ktread_event *event, uint32_t thread)
 {
 	struct ktread_value how, number;
@@ -247,7 +251,7 @@ static void name_threads(struct reader *reader)
 		struct diff_thread *thread = &trace->thread[n];
 		const char *name = ktread_thread_name(reader->from, thread->id);
 
-		/* If the id was used again, the name is that of the later thread. */
+		/* If the id was reused, the name belongs to the newest thread with this id. */
 		if (name && diff_trace_thread(trace, thread->id, thread->cpu) == n)
 			diff_trace_name(thread, name, strlen(name));
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls of a trace as steps. */
+/* Turns the system calls of a trace into steps. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "diff/read.h"
 
 #define ERRORS_MOST 4095
-#define SMALL	    4096u /* if types are unknown, a value below this counts as a number */
+#define SMALL	    4096u /* if the type is unknown, a value below this counts as a number */
 
 static const struct read_call *call_of(struct reader *reader, uint32_t number)
 {
@@ -46,7 +46,10 @@ static bool number_at(const struct ktread_event *event, const struct read_type *
 	return true;
 }
 
-/* Returns whether an argument is wider than its type: it is the address of a structure. */
+/*
+ * Returns whether the value of an argument that should have 32 bits needs more bits. Such a value is the
+ * address of a structure.
+ */
 static bool is_address(uint64_t number)
 {
 	return number >> 32 != 0 && number >> 32 != UINT32_MAX;
@@ -91,7 +94,7 @@ void read_call_enter(struct reader *reader, const struct ktread_event *event, co
 	take_values(reader, event, type, &call->types);
 }
 
-/* Returns the step of the call that the thread is in, or NULL. Nothing is paired across a gap. */
+/* Returns the step of the thread's current call; NULL if there is none, or if the call began before a gap. */
 static struct diff_step *open_call(struct reader *reader, uint32_t thread)
 {
 	const uint32_t call = reader->trace->thread[thread].call;
@@ -157,7 +160,10 @@ void read_call_path(struct reader *reader, const struct ktread_event *event, uin
 		return;
 	kind = &reader->trace->kind[step->kind];
 	hash = diff_path_key(kind->hash, value.string, value.length);
-	/* Only the first path counts: the other traces have no more of some calls. */
+	/*
+	 * Only the first path is compared, because other kinds of trace have only the first path of some
+	 * calls.
+	 */
 	if (step->key == kind->hash)
 		step->key = hash;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which threads sleep, and which threads wake them. */
+/* Finds which threads sleep, and which threads wake them. */
 #include "base/grow.h"
 #include "diff/read.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What each type of event is used for. */
+/* Determines the purpose of each event type in a comparison. */
 #include <string.h>
 
 #include "analyze/event_name.h"

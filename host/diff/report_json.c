@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The comparison as JSON. */
+/* Writes the report of a comparison as JSON. */
 #include <inttypes.h>
 #include <string.h>
 

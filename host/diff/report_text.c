@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The comparison as text. */
+/* Writes the report of a comparison as text. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void put_event(struct base_output *out, const char *mark, const char *tex
 	base_output_text(out, "\n");
 }
 
-/* Prints one trace's side of the first difference, and the events before it on the same thread. */
+/* Prints the first difference as it is in one trace, and the events of the same thread before it. */
 static void put_side(struct base_output *out, const struct diff_report *report, const struct texts *texts,
 		     int which)
 {

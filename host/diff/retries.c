@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Calls that a program makes again after a pause because they have failed, such as an open() that fails while
- * another program has the lock file. The number of failed tries depends on time. Other calls between the
- * tries are compared like all others.
+ * Finds calls that failed and that the program repeats after a sleep, such as an open() that fails while
+ * another program has the lock file. The number of failed attempts depends on timing, so they are not
+ * compared. Other calls between the attempts are compared as usual.
  */
 #include <string.h>
 
 #include "diff/trace.h"
 
-#define TRY_MOST 16u /* steps of a try and the pause after it */
+#define TRY_MOST 16u /* maximum number of steps in an attempt and the sleep that follows it */
 
 static bool is_wait(const char *name)
 {
 	return strcmp(name, "wait4") == 0 || strcmp(name, "waitpid") == 0;
 }
 
-/* Returns whether a call has failed. If wait4() does not block, its result is 0 until the process ends. */
+/*
+ * Returns whether a call failed. A wait4() that returned 0 counts as failed: with WNOHANG, 0 means that the
+ * child still runs.
+ */
 static bool has_failed(const struct diff_trace *trace, const struct diff_step *step)
 {
 	const struct diff_kind *kind = &trace->kind[step->kind];
@@ -28,7 +31,7 @@ static bool has_failed(const struct diff_trace *trace, const struct diff_step *s
 	       step->result == 0 && is_wait(kind->name);
 }
 
-/* Returns whether a step is a call by which the program only lets time pass. */
+/* Returns whether a step is a call that only waited until some time had passed. */
 static bool is_pause(const struct diff_trace *trace, const struct diff_step *step)
 {
 	const struct diff_kind *kind = &trace->kind[step->kind];
@@ -39,8 +42,8 @@ static bool is_pause(const struct diff_trace *trace, const struct diff_step *ste
 }
 
 /*
- * Returns whether two steps are the same call with the same arguments. A text of strace has what is at an
- * address; in other traces the address must be the same.
+ * Returns whether two steps are the same call with the same arguments. In output of strace, the data to which
+ * pointers point must be the same; in other traces, the pointers.
  */
 static bool is_same_call(const struct diff_trace *trace, const struct diff_step *first,
 			 const struct diff_step *second)
@@ -54,7 +57,10 @@ static bool is_same_call(const struct diff_trace *trace, const struct diff_step 
 	return true;
 }
 
-/* Returns the place after the events that are recorded within the call at place `from`. */
+/*
+ * Returns the index of the first step after the call at index `from` and the events that were recorded during
+ * that call.
+ */
 static uint32_t end_of_call(const struct diff_trace *trace, const struct diff_thread *thread, uint32_t from)
 {
 	uint32_t n = from + 1;
@@ -64,7 +70,10 @@ static uint32_t end_of_call(const struct diff_trace *trace, const struct diff_th
 	return n;
 }
 
-/* Returns whether the call at place `again` records all events that the one at place `from` records. */
+/*
+ * Returns whether all events that were recorded during the call at index `from` were also recorded during the
+ * call at index `again`.
+ */
 static bool records_the_same(const struct diff_trace *trace, const struct diff_thread *thread, uint32_t from,
 			     uint32_t again)
 {
@@ -91,8 +100,8 @@ static void drop_call(const struct diff_trace *trace, const struct diff_thread *
 }
 
 /*
- * Drops the call at place `from` and the pauses directly before the next try, if the call has failed and is
- * made again after a pause.
+ * If the call at index `from` failed and is repeated after a sleep, drops that call and the sleeps directly
+ * before the next attempt.
  */
 static void drop_try(const struct diff_trace *trace, const struct diff_thread *thread, uint32_t from)
 {

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Part of both sequences: from index a0 and b0, before a1 and b1. */
+/* A part of each sequence: elements a0 to a1 - 1 of `a`, and b0 to b1 - 1 of `b`. */
 struct part {
 	int64_t a0, a1, b0, b1;
 };
@@ -13,8 +13,8 @@ struct align {
 	const uint64_t *a, *b;
 	uint32_t *pair;
 	/*
-	 * For each diagonal, which is an index of `a` minus an index of `b`: how far the paths from the
-	 * beginning and from the end of a part have come, as an index of `a`.
+	 * Indexed by diagonal, which is an index of `a` minus an index of `b`: the index of `a` that the path
+	 * from the beginning, or the path from the end, of a part has reached on that diagonal.
 	 */
 	int64_t *forward, *backward;
 };
@@ -47,12 +47,15 @@ static void extend_backward(struct align *align, const struct part *part, int64_
 	align->backward[diagonal] = a;
 }
 
-/* The diagonals that the paths from one end have reached: from `low` to `high`. */
+/* The range of diagonals that the paths from one end of a part have reached: `low` to `high`. */
 struct reach {
 	int64_t low, high;
 };
 
-/* Widens the reach by one diagonal on each side, or narrows it where it leaves the part. */
+/*
+ * Widens the range by one diagonal on each side. On a side where the range would leave the part, narrows it
+ * by one instead.
+ */
 static void widen(struct reach *reach, int64_t *furthest, int64_t least, int64_t most, int64_t empty)
 {
 	if (reach->low > least)
@@ -65,7 +68,10 @@ static void widen(struct reach *reach, int64_t *furthest, int64_t least, int64_t
 		reach->high--;
 }
 
-/* Returns the point, of those that the paths from one end have reached, that is farthest from that end. */
+/*
+ * Returns the point that is farthest from one end of the part, among the points that paths from that end have
+ * reached.
+ */
 static struct point farthest(const struct part *part, const int64_t *furthest, struct reach reach,
 			     bool forward, int64_t *sum)
 {
@@ -101,7 +107,10 @@ static struct point give_up(const struct align *align, const struct part *part, 
 	return forward - (part->a0 + part->b0) >= part->a1 + part->b1 - backward ? ahead : back;
 }
 
-/* Finds a point of a shortest path, near its middle. Requires: both parts have elements, and differ. */
+/*
+ * Finds a point near the middle of a shortest path. Requires: the parts of both sequences are not empty, and
+ * differ.
+ */
 static struct point find_middle(struct align *align, const struct part *part)
 {
 	const int64_t least = part->a0 - part->b1, most = part->a1 - part->b0;
@@ -130,7 +139,7 @@ static struct point find_middle(struct align *align, const struct part *part)
 	}
 }
 
-/* Pairs the equal elements at the beginning and at the end of a part, and takes them off. */
+/* Pairs the equal elements at the beginning and at the end of a part, and removes them from the part. */
 static void trim(struct align *align, struct part *part)
 {
 	while (part->a0 < part->a1 && part->b0 < part->b1 && align->a[part->a0] == align->b[part->b0])

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which kinds of call take longer. Compares the means of the logarithms of the durations by Welch's t-test:
- * its interval is that of the ratio of the geometric means. Several kinds are compared, so each interval has
- * a confidence of 1 - 0.05 / kinds (Bonferroni); all of them together have 95 %.
+ * Finds the kinds of call that take longer. Compares the means of the logarithms of the durations by Welch's
+ * t-test. The test's confidence interval is that of the ratio of the geometric means. Several kinds are
+ * compared, so each interval has a confidence of 1 - 0.05 / kinds (Bonferroni); all of them together have 95
+ * %.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +14,8 @@
 #define DOUBT 0.05
 
 /*
- * Returns the quantile of the normal distribution: Abramowitz and Stegun, 26.2.23. Its error is below
- * 0.00045.
- * Requires: 0 < above <= 0.5, the probability of a larger value.
+ * Returns the quantile of the normal distribution, by formula 26.2.23 of Abramowitz and Stegun. The error is
+ * below 0.00045. `above`: probability of a larger value. Requires: 0 < above <= 0.5.
  */
 static double normal_quantile(double above)
 {
@@ -25,7 +25,10 @@ static double normal_quantile(double above)
 			   (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
 
-/* Returns the quantile of Student's distribution by its expansion (26.7.5). Requires: 20 degrees or more. */
+/*
+ * Returns the quantile of Student's t-distribution, by the expansion 26.7.5 of Abramowitz and Stegun.
+ * Requires: at least 20 degrees of freedom.
+ */
 static double student_quantile(double above, double degrees)
 {
 	const double z = normal_quantile(above), z3 = z * z * z, z5 = z3 * z * z;
@@ -33,7 +36,7 @@ static double student_quantile(double above, double degrees)
 	return z + (z3 + z) / (4 * degrees) + (5 * z5 + 16 * z3 + 3 * z) / (96 * degrees * degrees);
 }
 
-/* Computes the interval of the ratio. `above`: probability of a value above the interval. */
+/* Computes the confidence interval of the ratio. `above`: probability of a value above the interval. */
 static void compare_samples(const struct pairs_sample *first, const struct pairs_sample *second, double above,
 			    struct diff_slower *slower)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the text that `strace -f -ttt` writes. A line that is damaged counts as lost: what it may have held
- * is not compared.
+ * Reads the output of `strace -f -ttt`. A damaged line counts as lost: the steps that it may have contained
+ * are not compared.
  *
  *	6788  1795900335.949717 openat(AT_FDCWD, "/etc/ld.so.cache", O_RDONLY|O_CLOEXEC) = 3
  *	6789  1795900335.949720 read(3,  <unfinished ...>
@@ -29,7 +29,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads digits of a number below 10^18. Returns the text after it, or NULL. */
+/* Parses a decimal number below 10^18. Returns the text after the number; NULL if there is no number. */
 static const char *read_digits(const char *at, uint64_t *number)
 {
 	const char *begin = at;
@@ -51,11 +51,13 @@ uint32_t strace_line_process(const char *line)
 	at = read_digits(line, &number);
 	if (!at || number >= DIFF_NONE)
 		return DIFF_NONE;
-	/* Without a process, the line begins with its time. */
+	/* A line without the number of a process begins with its time. */
 	return *at == ' ' || *at == ']' ? (uint32_t)number : 0;
 }
 
-/* Reads "[pid 17] 1795900335.949717 ". Returns the text after it, or NULL. */
+/*
+ * Parses the beginning of a line, such as "[pid 17] 1795900335.949717 ". Returns the text after it, or NULL.
+ */
 static const char *read_head(const char *line, uint32_t *process, uint64_t *stamp)
 {
 	uint64_t seconds, part;
@@ -91,7 +93,7 @@ bool diff_is_strace(const char *path)
 {
 	char head[HEAD_MOST + 1], *line = head, *end;
 	struct stat status;
-	/* Data that was read from a pipe cannot be read again. */
+	/* Only regular files: data that was read from a pipe could not be read again. */
 	FILE *file = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
 	size_t size = file ? fread(head, 1, HEAD_MOST, file) : 0;
 	uint32_t process, tried = 0;
@@ -108,7 +110,7 @@ bool diff_is_strace(const char *path)
 
 /* ---- Lines ---- */
 
-/* Returns the thread of a process that runs; it has one call open at most. */
+/* Returns the element for the unfinished call of a thread. A thread has at most one unfinished call. */
 static struct strace_open *open_of(struct strace *strace, uint32_t thread)
 {
 	return &strace->open[thread % STRACE_OPEN];
@@ -117,7 +119,7 @@ static struct strace_open *open_of(struct strace *strace, uint32_t thread)
 static void lose_line(struct strace *strace)
 {
 	strace->trace->lost++;
-	/* The gap reaches from the last good line to the next one. */
+	/* The gap reaches from the last good line to the next good line. */
 	strace->losing = true;
 }
 
@@ -161,7 +163,7 @@ static void take_signal(struct strace *strace, const char *text, uint32_t thread
 	const struct diff_thread *first = &trace->thread[trace->thread[thread].process];
 	const char *sender = strstr(text, "si_code=SI_USER, si_pid=");
 	uint64_t process;
-	/* The sender is a process, whose number is the id of its first thread. */
+	/* The sender is a process. The number of a process is the id of its first thread. */
 	const bool other = sender && read_digits(sender + 24, &process) && process != first->id &&
 			   process != trace->thread[thread].id;
 
@@ -170,7 +172,10 @@ static void take_signal(struct strace *strace, const char *text, uint32_t thread
 	diff_end_signal(&trace->thread[thread], (uint32_t)strace_signal(text + 4), stamp, other);
 }
 
-/* Notes a call that a signal may have interrupted: strace prints its line before that of the signal. */
+/*
+ * If a signal may have interrupted the call, records this. strace prints the line of the signal after the
+ * line of the call.
+ */
 static void note_broken(struct strace *strace, uint32_t number, const char *text, size_t length)
 {
 	const struct diff_step *step = &strace->trace->step[number];
@@ -181,7 +186,7 @@ static void note_broken(struct strace *strace, uint32_t number, const char *text
 		diff_trace_broken(strace->trace, number);
 }
 
-/* Keeps the beginning of a call until the rest comes. */
+/* Stores the beginning of a call until the line with the rest of the call is read. */
 static void take_unfinished(struct strace *strace, const char *text, size_t length, uint32_t thread,
 			    uint64_t stamp)
 {
@@ -197,7 +202,7 @@ static void take_unfinished(struct strace *strace, const char *text, size_t leng
 	memcpy(open->text, text, open->length);
 }
 
-/* "<... read resumed>" and the rest: joins it with the beginning of the call. */
+/* Handles "<... read resumed>" and the text after it: joins this text with the beginning of the call. */
 static void take_resumed(struct strace *strace, const char *text, size_t length, uint32_t thread,
 			 uint64_t stamp)
 {
@@ -235,7 +240,7 @@ static void take_text(struct strace *strace, const char *text, size_t length, ui
 	} else if (strace_call_begin(strace, text, length, thread, stamp) < 0) {
 		lose_line(strace);
 	} else if (strace_call_end(strace, text, length, strace->trace->steps - 1, 0) < 0) {
-		/* The line is cut: the start of the call is known, its end is not. */
+		/* The line is truncated: the call's start is known, but its end is not. */
 		lose_line(strace);
 	} else {
 		note_broken(strace, strace->trace->steps - 1, text, length);
@@ -252,14 +257,14 @@ static void take_line(struct strace *strace, const char *line, size_t length)
 	strace->line++;
 	text = memchr(line, '\0', length) ? NULL : read_head(line, &process, &stamp);
 	if (!text) {
-		/* strace itself reports "strace: Process 17 attached". */
+		/* a message of strace itself, such as "strace: Process 17 attached" */
 		if (strncmp(line, "strace: ", 8) == 0)
 			trace->noise[DIFF_NOISE_TRACER]++;
 		else if (length)
 			lose_line(strace);
 		return;
 	}
-	/* Clocks may go backwards, but steps come in the order of the lines. */
+	/* Timestamps of steps must not decrease, even if the clock went backwards between two lines. */
 	if (stamp < trace->end)
 		stamp = trace->end;
 	if (strace->losing)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The parts of the reader of strace's text. */
+/* Declarations that the source files of the reader of strace's output share. */
 #ifndef DIFF_STRACE_H
 #define DIFF_STRACE_H
 
@@ -7,10 +7,11 @@
 
 #include "diff/trace.h"
 
-#define STRACE_OPEN 256u       /* calls that may be unfinished at one time */
-#define STRACE_TEXT 4096u      /* bytes of a call that are kept until it is resumed */
-#define STRACE_LINE (1u << 20) /* bytes of a line; a longer line counts as damaged */
-#define STRACE_NAME 64u	       /* bytes of the name of a call */
+#define STRACE_OPEN 256u /* maximum number of unfinished calls at one time */
+/* maximum number of bytes of an unfinished call that are stored until the call is resumed */
+#define STRACE_TEXT 4096u
+#define STRACE_LINE (1u << 20) /* maximum length of a line in bytes; a longer line counts as damaged */
+#define STRACE_NAME 64u	       /* size in bytes of a call's name */
 
 struct strace_open {
 	uint32_t thread, step;
@@ -20,10 +21,10 @@ struct strace_open {
 
 struct strace {
 	struct diff_trace *trace;
-	uint64_t line; /* number of the line, from 1 */
-	bool losing;   /* the lines since the last good one are damaged */
+	uint64_t line; /* number of the current line; the first line is 1 */
+	bool losing;   /* true if all lines since the last good line were damaged */
 	struct strace_open open[STRACE_OPEN];
-	/* types of Linux's calls, by name */
+	/* types of Linux's system calls, found by name */
 	struct strace_type {
 		char name[STRACE_NAME];
 		struct diff_types types;
@@ -32,31 +33,31 @@ struct strace {
 	struct base_index type_index;
 };
 
-/* A line without its end, followed by '\0'. */
+/* A line without its line feed, NUL-terminated. */
 struct strace_line {
 	char text[STRACE_LINE + 1];
 	size_t length;
-	bool cut;   /* the line is longer: this is its beginning */
-	bool whole; /* the line has an end */
+	bool cut;   /* true if the line is longer than `text`, which has its beginning */
+	bool whole; /* true if the line ends with a line feed */
 };
 
-/* Reads a line. Returns false at the end of the file, and if the file cannot be read: see ferror(). */
+/* Reads a line. Returns false at the end of the file, or if the file cannot be read, which ferror() shows. */
 bool strace_line_read(struct strace_line *line, FILE *file);
 /* Reads the types of Linux's system calls. Returns 0 or KTREAD_E_MEMORY. */
 int strace_types_read(struct strace *strace);
 void strace_types_free(struct strace *strace);
 /*
- * Adds a step for a call, whose text begins with "NAME(". Returns -1 if the text is damaged, or if there is
- * no room.
+ * Adds a step for a call. `text` begins with "NAME(". Returns -1 if the text is damaged, or if there is no
+ * room.
  */
 int strace_call_begin(struct strace *strace, const char *text, size_t length, uint32_t thread,
 		      uint64_t stamp);
 /*
- * Reads the arguments and the result of a call, and adds them to its step. `stamp`: time of its end; 0:
- * unknown. Returns -1 if the text is damaged.
+ * Reads the arguments and the result of a call, and adds them to the call's step. `stamp`: timestamp at which
+ * the call ended; 0: unknown. Returns -1 if the text is damaged.
  */
 int strace_call_end(struct strace *strace, const char *text, size_t length, uint32_t step, uint64_t stamp);
-/* Returns the number of the signal whose name the text begins with; 0 if unknown. */
+/* Returns the number of the signal with whose name the text begins; 0 if there is no such signal. */
 uint64_t strace_signal(const char *text);
 
 #endif

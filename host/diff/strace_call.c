@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* One system call in the text of strace: its name, its arguments and its result. */
+/* Parses one system call in the output of strace: its name, its arguments and its result. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "diff/strace.h"
 
 #define NEST_MOST   64u
-#define SIGNAL_NAME 16u		      /* bytes of the name of a signal */
-#define LARGE	    UINT64_C(0x10000) /* a hexadecimal number from here on is an address */
+#define SIGNAL_NAME 16u		      /* maximum size in bytes of a signal's name */
+#define LARGE	    UINT64_C(0x10000) /* a hexadecimal number of at least this value is an address */
 
 /* ---- Types of Linux's calls ---- */
 
@@ -84,7 +84,10 @@ uint64_t strace_signal(const char *text)
 
 /* ---- Text ---- */
 
-/* Returns the length of the name before the bracket; 0 if the text does not begin with a call. */
+/*
+ * Returns the length of the call's name, which ends at the opening bracket; 0 if the text does not begin with
+ * a call.
+ */
 static size_t name_length(const char *text, size_t length)
 {
 	size_t n = 0;
@@ -97,7 +100,7 @@ static size_t name_length(const char *text, size_t length)
 
 /*
  * Finds the end of an argument: a comma, or the bracket that ends the call. Skips strings, brackets and
- * comments. Returns NULL if the text ends before.
+ * comments. Returns NULL if the text ends within the argument.
  */
 static const char *argument_end(const char *at, const char *end)
 {
@@ -127,7 +130,7 @@ static const char *argument_end(const char *at, const char *end)
 	return NULL;
 }
 
-/* Reads a number as strace writes it. Returns false for names, texts and addresses. */
+/* Reads a number in strace's notation. Returns false if the text is a name, a string or an address. */
 static bool read_number(const char *at, const char *end, uint64_t *number)
 {
 	const bool negative = at < end && *at == '-';
@@ -147,7 +150,7 @@ static bool read_number(const char *at, const char *end, uint64_t *number)
 				       : *at >= '0' && *at <= '9' ? (unsigned)(*at - '0')
 								  : 16;
 
-		/* "3</tmp/file>" of strace -y */
+		/* strace -y writes "3</tmp/file>" */
 		if (*at == '<')
 			break;
 		if (digit >= base || *number > (UINT64_MAX - digit) / base)
@@ -159,7 +162,10 @@ static bool read_number(const char *at, const char *end, uint64_t *number)
 	return base != 16 || *number < LARGE;
 }
 
-/* Decodes a string of strace into `bytes`. Returns its length; -1 if it is not a whole string. */
+/*
+ * Decodes a quoted string in strace's notation into `bytes`. Returns its length; -1 if it is not a complete
+ * string.
+ */
 static int read_string(const char *at, const char *end, char *bytes, size_t room)
 {
 	size_t length = 0;
@@ -205,17 +211,20 @@ int strace_call_begin(struct strace *strace, const char *text, size_t length, ui
 	return 0;
 }
 
-/* Sets the name of the thread to the last part of the path of the program that it runs. */
+/* Names the thread after the program that it runs: the last component of the program's path. */
 static void name_thread(struct diff_thread *thread, const char *path, size_t length)
 {
 	const char *slash = memrchr(path, '/', length);
 	const size_t skipped = slash ? (size_t)(slash + 1 - path) : 0;
 
-	/* Linux keeps 15 bytes of a name. */
+	/* Linux stores at most 15 bytes of a name. */
 	diff_trace_name(thread, path + skipped, length - skipped < 15 ? length - skipped : 15);
 }
 
-/* Returns the value of an argument that is not a number; 0 if there is none when the call begins. */
+/*
+ * Returns the value of an argument that is not a number: the number of a signal, or the hash of the text.
+ * Returns 0 for NULL, and if the kernel fills in the data during the call.
+ */
 static uint64_t text_value(const struct diff_types *types, uint32_t n, const char *at, const char *end)
 {
 	const size_t length = (size_t)(end - at);
@@ -298,7 +307,7 @@ static int take_result(struct diff_step *step, const struct diff_types *types, c
 	return 0;
 }
 
-/* Adds the thread that a call has made. */
+/* Adds the thread that a call has created. */
 static void take_child(struct diff_trace *trace, const struct diff_step *step, const char *text,
 		       size_t length)
 {

@@ -13,7 +13,7 @@
 #include "export/timeline.h"
 #include "ktrx/slot.h"
 
-#define LINE_MOST 400u /* bytes of a line of strace that are shown */
+#define LINE_MOST 400u /* maximum number of bytes of a line of strace that are shown */
 
 bool texts_want(struct texts *texts, const struct diff_event *event)
 {
@@ -69,10 +69,13 @@ void texts_free(struct texts *texts)
 	free(texts->text);
 }
 
-/* The state of a search for texts: of the requested events, and of the events before the first difference. */
+/*
+ * The state of a search for texts of events: the requested events, and the events before the first
+ * difference.
+ */
 struct place {
 	struct texts *texts;
-	bool reached; /* the first difference was reached */
+	bool reached; /* true if the first difference was reached */
 };
 
 static bool is_context(struct place *place, uint32_t thread, uint32_t ring, uint64_t slot)
@@ -136,7 +139,7 @@ static int read_trace(struct place *place, const struct diff_trace *trace)
 
 	if (status < 0)
 		return status;
-	/* Only the buffer is used: nothing is written to a file. */
+	/* Only the buffer of `out` is used: nothing is written to a file. */
 	if (base_output_open(&out, -1) < 0)
 		return KTREAD_E_MEMORY;
 	timeline_begin(&timeline);

@@ -6,7 +6,7 @@
 
 #include "base/grow.h"
 
-#define SENDER 4u /* index of the argument of recvfrom() that is the address of the sender */
+#define SENDER 4u /* index of the argument of recvfrom() that points to the sender's address */
 
 struct diff_trace *diff_trace_new(const char *path)
 {
@@ -36,7 +36,10 @@ void diff_trace_free(struct diff_trace *trace)
 	free(trace);
 }
 
-/* Makes room for one more element of *array. Returns false if there is none. */
+/*
+ * Makes room for one more element of *array. Returns false if the array has `most` elements, or if out of
+ * memory.
+ */
 static bool grow(void *array, uint32_t *room, uint32_t count, uint32_t most, size_t size)
 {
 	void **at = array;
@@ -117,7 +120,7 @@ uint32_t diff_trace_thread(struct diff_trace *trace, uint32_t id, uint32_t cpu)
 {
 	uint32_t thread;
 
-	/* Thread 0 runs on several CPUs at once, so it has no order of its own. */
+	/* Thread 0 may run on several CPUs at once, so it counts as a separate thread on each CPU. */
 	cpu = id == 0 ? cpu : DIFF_NONE;
 	thread = find(trace, id, cpu);
 	return thread != DIFF_NONE ? thread : add(trace, id, cpu);
@@ -132,7 +135,7 @@ uint32_t diff_trace_child(struct diff_trace *trace, uint32_t parent, uint32_t id
 {
 	uint32_t child = find(trace, id, DIFF_NONE);
 
-	/* The child may have run before its parent's call returned. */
+	/* The child may already be known, because it ran before its parent's call returned. */
 	if (child != DIFF_NONE && !trace->thread[child].ended) {
 		if (trace->thread[child].parent != DIFF_NONE || child == parent)
 			return child;
@@ -224,7 +227,7 @@ void diff_trace_broken(struct diff_trace *trace, uint32_t step)
 
 void diff_trace_gap(struct diff_trace *trace, uint64_t from, uint64_t to)
 {
-	/* With a coarse clock, the events around a gap may have the same stamp. */
+	/* With a coarse clock, the events before and after a gap may have the same timestamp. */
 	if (from == to) {
 		from -= from > 0;
 		to += to < UINT64_MAX;
@@ -237,7 +240,7 @@ void diff_trace_gap(struct diff_trace *trace, uint64_t from, uint64_t to)
 		trace->full = true;
 		return;
 	}
-	/* The last gap takes up all that have no room of their own. */
+	/* There is no room for another gap: extend the last gap to include the new one. */
 	if (from < trace->gap[trace->gaps - 1].from)
 		trace->gap[trace->gaps - 1].from = from;
 	if (to > trace->gap[trace->gaps - 1].to)
@@ -248,7 +251,7 @@ bool diff_trace_gap_between(const struct diff_trace *trace, uint64_t from, uint6
 {
 	uint32_t low = 0, high = trace->gaps;
 
-	/* Gaps are sorted and do not overlap after diff_trace_end(). */
+	/* After diff_trace_end(), gaps are sorted and do not overlap. */
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
 
@@ -285,7 +288,7 @@ static void join_gaps(struct diff_trace *trace)
 	trace->gaps = kept + 1;
 }
 
-/* Returns whether a call asks who the sender is, so that there may be several. */
+/* Returns whether a call requests the sender's address. Then the thread may receive from several senders. */
 static bool is_from_anyone(const struct diff_trace *trace, const struct diff_step *step)
 {
 	return step->values > SENDER && step->form[SENDER] == DIFF_FORM_OPAQUE &&
@@ -293,7 +296,10 @@ static bool is_from_anyone(const struct diff_trace *trace, const struct diff_ste
 	       strcmp(trace->kind[step->kind].name, "recvfrom") == 0;
 }
 
-/* Finds the threads that wait for one of several files or senders, and the steps of server threads. */
+/*
+ * Marks the threads that wait for any of several files or senders, and the kinds of step that server threads
+ * record.
+ */
 static void find_servers(struct diff_trace *trace)
 {
 	for (uint32_t n = 0; n < trace->steps; n++) {

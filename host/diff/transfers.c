@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Calls that transfer one piece of data in several parts. Each call asks for what the previous call has not
- * transferred. The number of parts depends on time.
+ * Finds calls that transfer one block of data in several parts. Each call requests the bytes that the
+ * previous call has not transferred. The number of parts depends on timing.
  */
 #include "diff/trace.h"
 
@@ -9,8 +9,8 @@
 
 /* The parts of a transfer that have been found so far. */
 struct transfer {
-	bool begun;		 /* the last call is a part of a transfer */
-	struct diff_step *first; /* the first part; NULL if the next call cannot be another one */
+	bool begun;		 /* true if the last call is a part of a transfer */
+	struct diff_step *first; /* the first part; NULL if the next call cannot be another part */
 	uint64_t stamp;		 /* timestamp of the last part */
 	uint64_t left;		 /* number of bytes that no part has transferred yet */
 	uint64_t inside[DIFF_RECENT];
@@ -22,7 +22,7 @@ static uint64_t value_of(const struct diff_trace *trace, const struct diff_step 
 	return n < step->values ? trace->value[step->value + n] : UINT64_MAX;
 }
 
-/* Returns whether a call has transferred a part of what it asked for. */
+/* Returns whether a call has transferred only a part of the bytes that it requested. */
 static bool is_part(const struct diff_trace *trace, const struct diff_step *step)
 {
 	return trace->kind[step->kind].transfer && step->result_form == DIFF_FORM_NUMBER &&
@@ -31,7 +31,7 @@ static bool is_part(const struct diff_trace *trace, const struct diff_step *step
 }
 
 /*
- * Returns whether a call asks for the rest of the transfer. A call that does not return may be its last
+ * Returns whether a call requests the rest of the transfer. A call that has not returned may be the last
  * part.
  */
 static bool continues(const struct diff_trace *trace, const struct transfer *transfer,
@@ -46,7 +46,7 @@ static bool continues(const struct diff_trace *trace, const struct transfer *tra
 	       !diff_trace_gap_between(trace, transfer->stamp, step->stamp);
 }
 
-/* Adds a part to a transfer. The duration of the whole is unknown. */
+/* Adds a part to a transfer. Sets the duration of the transfer to unknown. */
 static void add_part(const struct diff_trace *trace, struct transfer *transfer, const struct diff_step *step)
 {
 	struct diff_step *first = transfer->first;
@@ -61,7 +61,7 @@ static void add_part(const struct diff_trace *trace, struct transfer *transfer, 
 		transfer->first = NULL;
 }
 
-/* Returns whether an event within the transfer repeats one of an earlier part. */
+/* Returns whether an event within the transfer is equal to an event of an earlier part. */
 static bool is_repeated(struct transfer *transfer, const struct diff_step *step)
 {
 	for (uint32_t n = 0; n < transfer->insides && n < DIFF_RECENT; n++)

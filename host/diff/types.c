@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the values of a system call mean. */
+/* Determines what the arguments and the result of a system call mean. */
 #include <string.h>
 
 #include "diff/trace.h"
@@ -18,7 +18,9 @@ static const struct {
 	{ "pid", DIFF_FORM_PROCESS, true },
 };
 
-/* Words of types that are addresses or texts, and of structures, which are given by their addresses. */
+/*
+ * Names of types whose values are not compared: addresses of strings, buffers and structures, and file modes.
+ */
 static const char *const opaque[] = { "void",	   "ptr",      "path",	"str",	    "data",    "buffer",
 				      "mode",	   "sockaddr", "stat",	"timespec", "timeval", "sigset",
 				      "sigaction", "pollfd",   "iovec", "rusage" };
@@ -43,12 +45,12 @@ static void take_word(const char *word, size_t length, uint8_t *form, bool *narr
 			*narrow = words[n].narrow;
 			return;
 		}
-	/* All other types are enumerations and flags. */
+	/* all other types are enumerations or flags */
 	*form = DIFF_FORM_NUMBER;
 	*narrow = true;
 }
 
-/* Returns whether a type is the address of a socket's address, which the program supplies. */
+/* Returns whether values of a type are pointers to the address of a socket, which the program supplies. */
 static bool is_socket(const char *word, size_t length)
 {
 	const size_t mark = length > 0 && word[0] == '<';
@@ -141,7 +143,7 @@ bool diff_makes_thread(const char *name)
 	return is_one_of(name, makers);
 }
 
-/* Returns whether the result is the id of a process, also if no table has the types. */
+/* Returns whether the result is the id of a process. Does not need a table of types. */
 static bool gives_process(const char *name)
 {
 	static const char *const givers[] = { "getpid",	 "gettid",	    "getppid", "wait4",	 "waitpid",
@@ -189,7 +191,7 @@ void diff_types_read(struct diff_types *types, const char *name, const char *tex
 
 uint8_t diff_types_result(const struct diff_types *types, uint64_t result)
 {
-	/* If a number does not fit into 31 bits, it may be an address, unless its type is a wide one. */
+	/* A number that does not fit into 31 bits may be an address, unless its type has 64 bits. */
 	if (types->result == DIFF_FORM_NUMBER && !types->wide && result > INT32_MAX)
 		return DIFF_FORM_OPAQUE;
 	return types->result;
