@@ -15,28 +15,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* maximum size of a line of /proc/self/maps: numbers, and a path */
+/* maximum size of a line of /proc/self/maps, which has numbers and a path */
 #define LINE_BYTES (PATH_MAX + 256)
 
 static char changed[PATH_MAX];
-static bool shorter; /* `changed` became shorter; otherwise it is unknown why it could not be read */
+/* true if the file `changed` became shorter; false if it is unknown why it could not be read */
+static bool shorter;
 
-/* held by the thread that handles a signal */
+/* set while a thread handles a signal */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
-/* last address in a mapping without a file at which this thread got the signal */
+/* address, in a mapping without a file, at which this thread last got the signal */
 static _Thread_local uintptr_t retried;
 
-/* A mapping. */
+/* A mapping of this process's memory, as /proc/self/maps describes it. */
 struct mapping {
 	uintptr_t begin, end;
-	int access; /* PROT_… */
+	int access; /* PROT_* flags */
 	bool shared;
-	uint64_t offset, inode; /* of its file */
-	const char *path;	/* NULL: it has no file */
+	uint64_t offset, inode; /* of the mapped file */
+	const char *path;	/* path of the mapped file; NULL: no file is mapped */
 };
 
-/* Reads a hexadecimal number and the character after it. */
+/* Parses a hexadecimal number, and skips the character after it. */
 static uintptr_t take_number(const char **at)
 {
 	uintptr_t value = 0;
@@ -54,7 +55,7 @@ static uintptr_t take_number(const char **at)
 	return value;
 }
 
-/* Reads a line of /proc/self/maps: "BEGIN-END rwxp OFFSET DEVICE:DEVICE INODE PATH". */
+/* Parses a line of /proc/self/maps: "BEGIN-END rwxp OFFSET DEVICE:DEVICE INODE PATH". */
 static void take_line(struct mapping *mapping, const char *line)
 {
 	*mapping = (struct mapping){ .path = strchr(line, '/') };
@@ -73,8 +74,8 @@ static void take_line(struct mapping *mapping, const char *line)
 }
 
 /*
- * Finds the mapping that contains an address. `line` has LINE_BYTES bytes; it keeps the path. Calls only
- * functions that a signal handler may call.
+ * Finds the mapping that contains an address. `line`: buffer of LINE_BYTES bytes for the line; mapping->path
+ * points into it. Calls only functions that a signal handler may call.
  */
 static bool find(struct mapping *mapping, uintptr_t address, char *line)
 {
@@ -98,7 +99,10 @@ static bool find(struct mapping *mapping, uintptr_t address, char *line)
 	return found;
 }
 
-/* True if the file still has its path, and it ends before an address of the mapping. */
+/*
+ * Returns true if the path still leads to the mapped file, and the file ends before the part that is mapped
+ * at the address.
+ */
 static bool ends_before(const struct mapping *mapping, uintptr_t address)
 {
 	struct stat file;
@@ -107,7 +111,10 @@ static bool ends_before(const struct mapping *mapping, uintptr_t address)
 	       mapping->offset + (address - mapping->begin) >= (uint64_t)file.st_size;
 }
 
-/* Replaces the mapping from a page on by zeros. One signal is enough for a mapping of any size. */
+/*
+ * Replaces the pages of the mapping from `page` to its end by zeros, so that no later page causes another
+ * signal.
+ */
 static bool replace(const struct mapping *mapping, uintptr_t page)
 {
 	const bool ends = ends_before(mapping, page);
@@ -124,8 +131,8 @@ static bool replace(const struct mapping *mapping, uintptr_t page)
 }
 
 /*
- * Makes a page readable. Returns false if the signal must end the process. What is written to a shared
- * mapping must reach its file: zeros cannot replace it.
+ * Makes a page readable. Returns false if the signal must end the process. A writable shared mapping is never
+ * replaced by zeros, because what is written to such a mapping must reach its file.
  */
 static bool mend(uintptr_t page)
 {
@@ -136,7 +143,10 @@ static bool mend(uintptr_t page)
 		return false;
 	if (mapping.path)
 		return !(mapping.shared && mapping.access & PROT_WRITE) && replace(&mapping, page);
-	/* Another thread has replaced it. If the signal comes again, it has another cause. */
+	/*
+	 * Another thread has already replaced the page. If the signal comes again for this page, it has
+	 * another cause.
+	 */
 	if (!(mapping.access & PROT_READ) || retried == page)
 		return false;
 	retried = page;

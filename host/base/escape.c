@@ -41,14 +41,14 @@ bool base_utf8_is_harmless(uint32_t code)
 		{ 0xad, 0xad },	    /* soft hyphen */
 		{ 0x61c, 0x61c },   /* Arabic letter mark */
 		{ 0x180e, 0x180e }, /* Mongolian vowel separator */
-		{ 0x200b, 0x200f }, /* characters of zero width, and marks of direction */
-		/* line and paragraph separators, and characters that set the direction */
+		{ 0x200b, 0x200f }, /* zero-width characters, and marks that set the direction of text */
+		/* line and paragraph separators, and characters that set the direction of text */
 		{ 0x2028, 0x202e },
 		{ 0x2060, 0x206f },   /* invisible operators, isolates */
 		{ 0xd800, 0xdfff },   /* surrogates */
 		{ 0xfdd0, 0xfdef },   /* codes that are not characters */
 		{ 0xfeff, 0xfeff },   /* byte order mark */
-		{ 0xfff0, 0xfffb },   /* unassigned, annotations */
+		{ 0xfff0, 0xfffb },   /* unassigned codes, and annotation characters */
 		{ 0xe0000, 0xe0fff }, /* tags */
 	};
 
@@ -64,7 +64,7 @@ size_t base_utf8_cut(const char *bytes, size_t length, size_t most)
 
 	if (length <= most)
 		return length;
-	/* A character that crosses the limit begins at most three bytes before the limit. */
+	/* a character that extends beyond the limit begins at most three bytes before the limit */
 	for (size_t back = 1; back < LONGEST && back <= most; back++)
 		if (base_utf8_decode(bytes + most - back, length - most + back, &code) > back)
 			return most - back;
@@ -100,7 +100,10 @@ char *base_escape_text(char *at, const char *bytes, size_t length, size_t limit)
 	return at;
 }
 
-/* Returns the length of the harmless character at the beginning of `bytes`; 0 if there is none. */
+/*
+ * Returns the length in bytes of the harmless character with which `bytes` begins; 0 if they do not begin
+ * with one.
+ */
 static size_t harmless(const char *bytes, size_t length)
 {
 	uint32_t code;
@@ -138,7 +141,9 @@ static char *put_unit(char *at, uint32_t unit)
 	return at;
 }
 
-/* Writes a character as \uNNNN. A character past U+FFFF takes two units, a high and a low surrogate. */
+/*
+ * Writes a character as \uNNNN. Writes a character above U+FFFF as two of these: a high and a low surrogate.
+ */
 static char *put_units(char *at, uint32_t code)
 {
 	if (code < 0x10000)

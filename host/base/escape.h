@@ -9,7 +9,7 @@
 
 /*
  * Escapes a string for a terminal, a line of text or a drawing: bytes outside printable ASCII become \xNN, as
- * in ktread_format(). `at` has room for `limit` bytes; the rest is left out. No NUL is added. Returns the
+ * in ktread_format(). Writes at most `limit` bytes to `at`, and leaves the rest out. Adds no NUL. Returns the
  * end.
  */
 char *base_escape_text(char *at, const char *bytes, size_t length, size_t limit);
@@ -24,20 +24,20 @@ char *base_escape_utf8(char *at, const char *bytes, size_t length, size_t limit)
 
 /*
  * Escapes a string for the inside of a JSON string: quotes and backslashes are escaped, harmless characters
- * are kept, all other characters are written as \uNNNN, and a byte that belongs to no character as \u00NN. So
- * the result is valid JSON, and harmless on a terminal. Returns the end. Requires: room for 6 bytes for each
- * byte.
+ * are kept, all other characters are written as \uNNNN, and a byte that is not part of a valid character is
+ * written as \u00NN. So the result is valid JSON, and harmless on a terminal. Returns the end. Requires: room
+ * at `at` for 6 bytes for each byte of the string.
  */
 char *base_escape_json(char *at, const char *bytes, size_t length);
 
 #define BASE_ESCAPE_JSON_GROWTH 6
 
-/* ---- UTF-8, and which characters may be handed to a terminal or a viewer as they are ---- */
+/* ---- UTF-8, and which characters may be written to a terminal or a viewer unchanged ---- */
 
 /*
- * Decodes the first character of `bytes` into *code. Returns the character's length in bytes, 1 to 4.
- * Returns 0 if `bytes` does not begin with a character: it is empty, or begins with a sequence that is cut
- * or longer than needed, with a surrogate, or with a code past U+10FFFF.
+ * Decodes the first character of `bytes` into *code. Returns the character's length in bytes, 1 to 4. Returns
+ * 0 if `bytes` does not begin with a valid character: if it is empty, or begins with a truncated or overlong
+ * sequence, a surrogate, or a code above U+10FFFF.
  */
 size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code);
 
@@ -49,7 +49,10 @@ size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code);
  */
 bool base_utf8_is_harmless(uint32_t code);
 
-/* Returns the largest number of bytes, at most `most` and at most `length`, that cuts no character. */
+/*
+ * Returns the largest number of bytes, up to `most` and `length`, after which the text can be cut without
+ * splitting a character.
+ */
 size_t base_utf8_cut(const char *bytes, size_t length, size_t most);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 2u /* number of elements at first: few, because each of 100,000 threads may have an array */
+#define LEAST 2u /* initial number of elements; small, because each of 100,000 threads may have an array */
 
 void *base_grow(void *array, uint32_t *room, size_t wanted, size_t size)
 {

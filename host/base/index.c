@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FEWEST_BITS 4u /* size of the smallest index: it has 2^FEWEST_BITS slots */
+#define FEWEST_BITS 4u /* log2 of the number of slots of the smallest index */
 
 uint64_t base_hash_secret[2] = { UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb) };
 
@@ -39,8 +39,8 @@ uint64_t base_hash_text(uint64_t hash, const char *text)
 }
 
 /*
- * Stores `content` in the first empty slot in the order in which a lookup searches. Requires: a slot is
- * empty.
+ * Stores `content` in the first empty slot that a lookup of its hash would reach. Requires: at least one slot
+ * is empty.
  */
 static void put(struct base_index *index, struct base_index_slot content)
 {
@@ -80,8 +80,8 @@ int base_index_add(struct base_index *index, uint64_t hash, uint32_t row)
 }
 
 /*
- * After the removal, moves all slots up to the next empty one: a lookup stops at an empty slot, and would
- * not find them past the slot that was removed.
+ * Removes and inserts again all rows up to the next empty slot. A lookup stops at the first empty slot, so it
+ * would not find rows beyond the slot that is now empty.
  */
 void base_index_remove(struct base_index *index, uint64_t hash, uint32_t row)
 {

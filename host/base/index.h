@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A hash table of row numbers. The rows and their keys stay in an array of the caller; the index finds the
- * rows that may have a given key, and the caller compares the keys:
+ * A hash table of row numbers. The caller has the rows and their keys in an array. The index finds the
+ * numbers of rows that may have a given key, and the caller compares the keys:
  *
  *	uint64_t hash = base_hash(0, number);
  *
@@ -22,17 +22,18 @@
 /* ---- Hashes ---- */
 
 /*
- * Random numbers, the same during one run of the program. The author of a hostile trace does not know them,
- * and so cannot choose keys with the same hash. With such keys, each lookup would be as slow as a search of
- * all rows. If the system has no random numbers, these are constants, and lookups of chosen keys are slow.
+ * Random numbers that stay the same during one run of the program. The author of a hostile trace does not
+ * know these numbers, and so cannot choose keys with equal hashes, which would make each lookup as slow as a
+ * search of all rows. If the system provides no random numbers, these numbers are constants; lookups in a
+ * hostile trace may then be slow.
  */
 extern uint64_t base_hash_secret[2];
 
 /*
- * Returns the hash of a key. A key of several words: base_hash(base_hash(0, first), second). Different keys
- * of one word always have different hashes. The last multiplication, by a random odd number, limits
- * collisions: for any two keys of one word, the probability that their hashes have the same first n bits is
- * at most 2 / 2^n. The earlier steps spread keys that have equal distances from each other, such as
+ * Returns the hash of a key. For a key of several 64-bit words: base_hash(base_hash(0, first), second).
+ * Different keys of one word always have different hashes. The last multiplication, by a random odd number,
+ * limits collisions: for any two keys of one word, the probability that their hashes have the same first n
+ * bits is at most 2 / 2^n. The earlier steps spread keys that have equal distances from each other, such as
  * addresses in an array.
  */
 static inline uint64_t base_hash(uint64_t hash, uint64_t word)
@@ -53,7 +54,7 @@ static inline uint64_t base_hash_id(uint32_t id)
 	return (uint64_t)((id ^ id >> 16) * (uint32_t)base_hash_secret[1]) << 32;
 }
 
-/* Continues a hash with bytes of the key. The number of bytes is part of the key. */
+/* Continues a hash with bytes of the key, and with their number. */
 uint64_t base_hash_bytes(uint64_t hash, const void *bytes, size_t length);
 /* Continues a hash with the bytes of a string. NULL and "" have different hashes. */
 uint64_t base_hash_text(uint64_t hash, const char *text);
@@ -65,7 +66,10 @@ struct base_index_slot {
 	uint32_t row; /* number of the row, plus 1; 0: the slot is empty */
 };
 
-/* An index. It is empty if all its bytes are zero. The caller owns it and frees it with base_index_free(). */
+/*
+ * An index. A zero-initialised index is empty and ready for use. The caller owns it and frees it with
+ * base_index_free().
+ */
 struct base_index {
 	struct base_index_slot *slot;
 	uint32_t count; /* number of rows in the index */
@@ -74,7 +78,8 @@ struct base_index {
 
 /*
  * Sets *row to the next row whose hash has the same upper half as `hash`. `*probe` must be 0 before the first
- * call. Returns false if there are no more. Rows may neither be added nor removed between steps.
+ * call. Returns false if there are no more. Between calls with the same `*probe`, rows must not be added or
+ * removed.
  */
 static inline bool base_index_next(const struct base_index *index, uint64_t hash, uint32_t *probe,
 				   uint32_t *row)
@@ -95,12 +100,12 @@ static inline bool base_index_next(const struct base_index *index, uint64_t hash
 }
 
 /*
- * Adds `row`, a number of at most UINT32_MAX - 1. Requires: the row is not in the index. Returns 0, or -1
- * if memory is short or the index holds 2^31 rows; the index is then unchanged. A call directly after
+ * Adds `row`, a number of at most UINT32_MAX - 1. Requires: the row is not in the index. Returns 0, or -1 if
+ * out of memory or if the index contains 2^31 rows; the index is then unchanged. A call directly after
  * base_index_remove() does not fail.
  */
 int base_index_add(struct base_index *index, uint64_t hash, uint32_t row);
-/* Removes a row. Requires: it was added with this hash, and is in the index. */
+/* Removes a row. Requires: the row was added with this hash, and is in the index. */
 void base_index_remove(struct base_index *index, uint64_t hash, uint32_t row);
 /* Frees the memory of the index, and makes it empty. */
 void base_index_free(struct base_index *index);

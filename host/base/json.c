@@ -19,7 +19,7 @@ char *base_json_name(char *at, const char *name)
 {
 	char *start = at;
 
-	/* a faster way for short names without special characters, as nearly all names are */
+	/* fast path for short names without special characters: nearly all names */
 	*at++ = '"';
 	while (*name >= ' ' && *name <= '~' && *name != '"' && *name != '\\' &&
 	       at - start <= (ptrdiff_t)BASE_JSON_NAME)
@@ -30,7 +30,7 @@ char *base_json_name(char *at, const char *name)
 	}
 	name -= at - start - 1;
 	at = start;
-	/* Four bytes after the limit are enough to see whether a character crosses it. */
+	/* Four bytes after the limit are enough to find out whether a character extends beyond the limit. */
 	return base_json_string(at, name,
 				base_utf8_cut(name, strnlen(name, BASE_JSON_NAME + 4), BASE_JSON_NAME));
 }

@@ -12,11 +12,14 @@
 #define BASE_JSON_NAME 64u /* maximum number of bytes of a name that are written; the rest is cut off */
 
 /*
- * Writes a string with its quotes at `at`. Returns the end of the text. Requires: room for 2 bytes, and for
- * 6 bytes for each byte of the string.
+ * Writes a string with quotes to `at`. Returns the end of the text. Requires: room for 2 bytes, plus 6 bytes
+ * for each byte of the string.
  */
 char *base_json_string(char *at, const char *bytes, size_t length);
-/* Writes a name that ends in NUL as a string with quotes, cut to BASE_JSON_NAME bytes. Returns its end. */
+/*
+ * Writes a NUL-terminated name as a string with quotes, cut to BASE_JSON_NAME bytes. Returns the end of the
+ * text.
+ */
 char *base_json_name(char *at, const char *name);
 
 /*
@@ -24,7 +27,7 @@ char *base_json_name(char *at, const char *name);
  * first, except after an opening bracket, and at the beginning of a line or of the output.
  */
 void base_json_key(struct base_output *out, const char *key);
-/* Begins an object or an array. `bracket`: '{' or '['. The caller writes the closing one. */
+/* Begins an object or an array. `bracket`: '{' or '['. The caller writes the closing bracket. */
 void base_json_begin(struct base_output *out, const char *key, char bracket);
 /* Writes a string, cut to BASE_JSON_TEXT bytes; null for "". */
 #define BASE_JSON_TEXT 2048u
@@ -33,7 +36,7 @@ void base_json_put(struct base_output *out, const char *key, const char *text);
 void base_json_put_text(struct base_output *out, const char *key, const char *text);
 /* Writes a string of `length` bytes, which may be 0. */
 void base_json_put_bytes(struct base_output *out, const char *key, const char *bytes, size_t length);
-/* Writes any other value, formatted as by printf(). */
+/* Writes any other value, formatted as printf() does. */
 __attribute__((format(printf, 3, 4))) void base_json_put_format(struct base_output *out, const char *key,
 								const char *format, ...);
 void base_json_put_number(struct base_output *out, const char *key, uint64_t number);

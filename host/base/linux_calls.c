@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns libseccomp's number of a machine, AUDIT_ARCH_*, or 0 if ktrace does not support the machine. */
+/*
+ * Returns the AUDIT_ARCH_* number that libseccomp uses for a machine; 0 if ktrace does not support the
+ * machine.
+ */
 static uint32_t architecture(uint16_t elf_machine)
 {
 	switch (elf_machine) {

@@ -4,7 +4,10 @@
 
 #include <stdint.h>
 
-/* Bit that is set in the number of a system call of x32, the ABI of x86_64 with addresses of 32 bits. */
+/*
+ * Bit that is set in the numbers of system calls of x32, which is the ABI for x86_64 programs with 32-bit
+ * addresses.
+ */
 #define BASE_LINUX_X32 UINT32_C(0x40000000)
 
 /*

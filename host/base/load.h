@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Numbers in memory, in the byte order of this machine. */
+/* Loads numbers from memory, in the byte order of this machine. */
 #ifndef BASE_LOAD_H
 #define BASE_LOAD_H
 
@@ -13,7 +13,7 @@ static inline uint64_t base_load(const unsigned char *from, uint32_t width)
 	uint32_t half;
 	uint16_t quarter;
 
-	/* The compiler makes each copy of a known size a single instruction. */
+	/* The sizes are constants, so that the compiler turns each copy into a single instruction. */
 	switch (width) {
 	case 1:
 		return *from;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Output has the first name of an architecture. Options may have any of its names. */
+/* Output uses the first name of an architecture. Options accept all of its names. */
 static const struct {
 	const char *name;
 	uint16_t elf_machine;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns 0 if the descriptor is that of a regular file, otherwise an errno. */
+/* Returns 0 if the descriptor refers to a regular file, otherwise an errno. */
 static int check_kind(int descriptor)
 {
 	struct stat status;
@@ -25,7 +25,7 @@ static int check_kind(int descriptor)
 }
 
 /*
- * Returns 0 if the file may be opened, otherwise EACCES. `link` is its name in /proc, which the kernel
+ * Returns 0 if the file may be opened, otherwise EACCES. `link`: the file's link in /proc, which the kernel
  * resolves to a path without symbolic links.
  */
 static int check_folder(const char *link)
@@ -53,8 +53,8 @@ static int fail(int descriptor, int error)
 }
 
 /*
- * O_PATH finds the file without opening it, so that no device reacts. The same file is then opened through
- * /proc.
+ * O_PATH finds the file without opening it, so nothing happens if it is a device. After the check, the same
+ * file is opened through /proc.
  */
 int base_open_regular(const char *path, int flags)
 {

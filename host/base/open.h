@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Opens files whose names come from somewhere else: from a trace, a guest, a QMP peer, /proc, debug
- * information. Such a name may lead to a FIFO, on which open() waits for a writer, or to a device, which acts
- * when it is opened.
+ * Opens files whose names do not come from the user, but from a trace, a guest, a QMP peer, /proc, or debug
+ * information. Such a name may lead to a FIFO, for which open() waits for a writer, or to a device, which may
+ * do something when it is opened.
  *
- * A file that the user names on the command line may be a pipe or a terminal: open it with open().
+ * Do not use these functions for a file that the user names on the command line, because that file may be a
+ * pipe or a terminal. Open it with open().
  *
  * If the environment variable KTRACE_FOLDER is set, these functions open only files below that folder.
  */
@@ -32,7 +33,7 @@ bool base_is_readable(const char *path);
  * Returns 1 if no process can write to the open file any more, 0 if some process can, -1 if this is unknown.
  * The kernel grants a read lease only if no process has the file open for writing or mapped for writing. If
  * another process opens the file while this process has the lease, the other process waits until this
- * function gives the lease back. The kernel would send SIGURG to us then, which is ignored by default.
+ * function gives the lease back. The kernel then sends this process SIGURG, which is ignored by default.
  */
 int base_file_ended(int descriptor);
 

@@ -38,7 +38,10 @@ void base_output_schema(struct base_output *out, const char *name)
 	out->schema = name;
 }
 
-/* Writes the beginning of the first object and the name of the schema. Returns the rest of the object. */
+/*
+ * If the buffer begins with an object, writes the opening bracket and the name of the schema. Returns the
+ * position of the first byte in the buffer that is not written yet.
+ */
 static const char *write_schema(struct base_output *out)
 {
 	char text[160];
@@ -59,7 +62,7 @@ void base_output_paint(struct base_output *out)
 	out->painted = true;
 }
 
-/* Painted text that was not written yet. */
+/* Buffer for text with colours that was not written yet. */
 struct painted {
 	struct base_output *out;
 	size_t length;
@@ -91,8 +94,8 @@ static void write_painted(struct base_output *out, const char *from, const char 
 }
 
 /*
- * Returns the end of the last whole line. Returns the end of the text if the rest is so long that the buffer
- * would remain full.
+ * Returns the end of the last complete line in the buffer. If the incomplete line after it is so long that
+ * too little room would become free, returns the end of the text instead.
  */
 static char *end_of_lines(struct base_output *out)
 {

@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #define BASE_OUTPUT_BUFFER ((size_t)256 << 10)
-/* maximum number of bytes that may be written after a base_output_line() */
+/* maximum number of bytes that may be written after a call of base_output_line() */
 #define BASE_OUTPUT_LINE ((size_t)16 << 10)
 
 struct base_output {
@@ -26,19 +26,19 @@ struct base_output {
 	char *buffer;
 	int fd;
 	int error;	    /* errno of the first failed write */
-	const char *schema; /* set by base_output_schema(), until it has been written */
-	bool painted;	    /* set by base_output_paint() */
+	const char *schema; /* name of the schema from base_output_schema(); NULL once it was written */
+	bool painted;	    /* true after base_output_paint() */
 	/* called before the first write; may change what `fd` refers to; NULL: none */
 	void (*begin)(struct base_output *out);
 };
 
 /*
- * The members that name a schema, as a format. "strings" reminds readers that names and texts come from the
- * traced machine: they are data, not instructions.
+ * Format string of the JSON members that name a schema. "strings" reminds readers that names and texts come
+ * from the traced machine: they are data, not instructions.
  */
 #define BASE_OUTPUT_SCHEMA "\"schema\":\"%s\",\"strings\":\"untrusted\""
 
-/* Returns 0, or -1 if memory is short. `fd` remains the caller's. */
+/* Returns 0, or -1 if out of memory. The caller still owns `fd`, and closes it. */
 int base_output_open(struct base_output *out, int fd);
 /*
  * Names the schema of the JSON that will be written, such as "ktrace-why/1": adds "schema" and "strings" as
@@ -49,11 +49,10 @@ void base_output_schema(struct base_output *out, const char *name);
 /* Adds colours to all lines (base/paint.h). */
 void base_output_paint(struct base_output *out);
 /*
- * Writes what is in the buffer. If the output has colours, a line that has no line feed yet stays in the
- * buffer.
+ * Writes the contents of the buffer. If the output has colours, an incomplete last line stays in the buffer.
  */
 void base_output_flush(struct base_output *out);
-/* Flushes and frees. Returns out->error. */
+/* Writes the contents of the buffer, and frees the buffer. Returns out->error. */
 int base_output_close(struct base_output *out);
 /* Append bytes, a string, or formatted text. Formatted text is cut to BASE_OUTPUT_LINE - 1 bytes. */
 void base_output_bytes(struct base_output *out, const char *bytes, size_t length);
@@ -71,7 +70,7 @@ static inline char *base_output_line(struct base_output *out)
 	return out->at;
 }
 
-/* Ends what base_output_line() began. `at` is the end of the text that the caller wrote. */
+/* Call this after base_output_line(). `at`: end of the text that the caller has written. */
 static inline void base_output_done(struct base_output *out, char *at)
 {
 	out->at = at;

@@ -13,15 +13,15 @@
 #define CYAN	 "36"
 #define BOLD	 "1"
 
-/* a duration from this number of nanoseconds on is yellow, or red */
+/* a duration of at least this number of nanoseconds is yellow (or red) */
 #define YELLOW_NS 1e6
 #define RED_NS	  100e6
 
 #define VERDICT_MOST 40 /* maximum length of the kind of a finding, such as "lost interrupt" */
 
-/* A part of a line that has one colour. */
+/* A part of a line, printed in one colour. */
 struct part {
-	size_t length; /* 0: no part begins here */
+	size_t length; /* length in bytes; 0: no coloured part begins at this place */
 	const char *colour;
 };
 
@@ -49,7 +49,7 @@ static bool is_word(char byte)
 	return is_letter(byte) || is_digit(byte) || byte == '_' || (unsigned char)byte >= 128;
 }
 
-/* Returns whether the text begins with this word, or these words. */
+/* Returns whether the text begins with `word`. */
 static bool begins(const char *at, const char *end, const char *words)
 {
 	const size_t length = strlen(words);
@@ -71,7 +71,10 @@ static const char *skip_digits(const char *at, const char *end)
 
 /* ---- Whole lines, and the beginnings of lines ---- */
 
-/* The marks of `ktrace doctor`, and the results of `ktrace check` and `ktrace diff`. */
+/*
+ * Beginnings of lines that get a colour: the marks of `ktrace doctor`, and the results of `ktrace check` and
+ * `ktrace diff`.
+ */
 static const struct {
 	const char *word, *colour;
 } firsts[] = {
@@ -81,7 +84,7 @@ static const struct {
 #define MARKS	    4 /* number of marks in `firsts` */
 #define MARK_LENGTH 5
 
-/* Returns the part "deadlock (certain)", with which a finding begins. */
+/* If the line begins with a finding, returns its first part, such as "deadlock (certain)". */
 static struct part verdict(const char *from, const char *end)
 {
 	static const struct {
@@ -104,7 +107,7 @@ static struct part verdict(const char *from, const char *end)
 	return (struct part){ 0 };
 }
 
-/* Returns whether the line is the heading of a table: capital letters in columns. */
+/* Returns whether the line is the heading of a table: words in capital letters, with spaces between them. */
 static bool is_heading(const char *from, const char *end)
 {
 	bool columns = false;
@@ -138,7 +141,10 @@ static struct part first_of_line(const char *from, const char *end)
 
 /* ---- Words ---- */
 
-/* Returns the part "CPU3" or "CPU 3". Each CPU has the same colour everywhere. */
+/*
+ * If the text begins with a CPU's name ("CPU3" or "CPU 3"), returns that part. A CPU always has the same
+ * colour.
+ */
 static struct part cpu(const char *at, const char *end)
 {
 	static const char *const colours[] = { "36", "35", "34", "32", "96", "95", "94", "92" };
@@ -158,8 +164,8 @@ static struct part cpu(const char *at, const char *end)
 }
 
 /*
- * Returns the part "12.3 ms" if this is a long duration. The times in "2.3 s ago", "-2.3 s" and
- * "4725 in 2.3 s" are not durations.
+ * If the text begins with a long duration ("12.3 ms"), returns that part. The times in "2.3 s ago", "-2.3 s"
+ * and "4725 in 2.3 s" do not count as durations.
  */
 static struct part duration(const char *line, const char *at, const char *end)
 {
@@ -189,7 +195,7 @@ static struct part duration(const char *line, const char *at, const char *end)
 	return (struct part){ 0 };
 }
 
-/* Returns the part "-2 ENOENT" or "-1 errno 2", the result of a call that failed. */
+/* If the text begins with the result of a failed call ("-2 ENOENT" or "-1 errno 2"), returns that part. */
 static struct part failure(const char *at, const char *end)
 {
 	const char *from = at, *after = skip_digits(at + 1, end);
@@ -220,7 +226,7 @@ static struct part word(const char *line, const char *at, const char *end)
 		return cpu(at, end);
 	if (is_digit(*at))
 		return duration(line, at, end);
-	/* the result of a rule: "switch-in-interrupt: holds" */
+	/* the result of a rule, as in "switch-in-interrupt: holds" */
 	if (*at == 'h' && (at - line < 2 || at[-2] != ':'))
 		return (struct part){ 0 };
 	for (unsigned n = 0; n < sizeof(words) / sizeof(words[0]); n++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes numbers as text, in place. Each function writes digits at `at` and returns their end. It may
- * overwrite up to BASE_PUT_SCRATCH bytes from `at` on, however long the result is.
+ * Writes numbers as text. Each function writes digits to `at` and returns their end. It may overwrite up to
+ * BASE_PUT_SCRATCH bytes from `at` on, even if the result is shorter.
  *
- * Decimal digits come from a table, three at a time, and are stored as one word.
+ * Decimal digits come from a table, three at a time, and are stored by one instruction.
  */
 #ifndef BASE_PUT_H
 #define BASE_PUT_H

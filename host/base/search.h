@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 /*
- * Returns how many elements have a number below `key`. `array` has `count` elements of `size` bytes; it may
- * be NULL if `count` is 0. Each element has its number, a uint64_t, at `offset`. The numbers are in ascending
- * order.
+ * Returns the number of elements whose number is below `key`. `array`: `count` elements of `size` bytes; NULL
+ * is allowed if `count` is 0. The number of an element is the uint64_t at `offset` in the element. Requires:
+ * the numbers are in ascending order.
  */
 static inline size_t base_count_below(const void *array, size_t count, size_t size, size_t offset,
 				      uint64_t key)
@@ -35,7 +35,8 @@ static inline size_t base_count_below(const void *array, size_t count, size_t si
 }
 
 /*
- * Returns how many elements have a number of at most `key`. The parameters are those of base_count_below().
+ * Returns the number of elements whose number is at most `key`. The parameters are the same as for
+ * base_count_below().
  */
 static inline size_t base_count_up_to(const void *array, size_t count, size_t size, size_t offset,
 				      uint64_t key)

@@ -7,8 +7,9 @@
 const char *base_temporary_folder(void);
 
 /*
- * Creates a file without a name in this folder, for reading and writing. The kernel deletes the file after
- * its last descriptor has been closed. Returns a descriptor that the caller closes, or -1 with errno.
+ * Creates a file without a name, in the folder for temporary files, for reading and writing. The kernel
+ * deletes the file after its last descriptor has been closed. Returns a descriptor that the caller closes, or
+ * -1 with errno.
  */
 int base_temporary_open(void);
 

@@ -32,9 +32,9 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 }
 
 /*
- * Divides two numbers of which at least one does not fit a double exactly. The quotient has 64 binary digits
- * more than the double will hold, so that it is rounded only once. Its last digit is set if there is a
- * remainder, so that rounding does not regard it as a tie.
+ * Divides two numbers, at least one of which a double cannot represent exactly. The quotient is computed with
+ * at least 64 binary digits, more than a double has, so that it is rounded only once. The last digit is set
+ * to 1 if there is a remainder, so that the rounding does not take the quotient for a tie.
  */
 static double quotient(uint64_t ticks, uint64_t frequency)
 {
@@ -50,8 +50,8 @@ static double quotient(uint64_t ticks, uint64_t frequency)
 	}
 	top = (uint64_t)result | (dividend % frequency != 0);
 	/*
-	 * Keep 55 bits: the 53 bits of the result, one bit that decides the rounding, and one that is set if
-	 * any lower bit was set.
+	 * Keep 55 bits: the 53 bits of the result, one bit that decides the rounding, and one bit that is set
+	 * if any lower bit was set.
 	 */
 	top = top >> 9 | ((top & 511) != 0);
 	return __builtin_scalbn((double)(int64_t)top, exponent + 9);
@@ -66,7 +66,7 @@ double base_ticks_seconds(uint64_t ticks, uint64_t frequency)
 	return (double)(int64_t)ticks / (double)(int64_t)frequency;
 }
 
-/* Splits the double and rounds half to even, exactly. */
+/* Computes exactly with the bits of the double, and rounds half to even. */
 struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency)
 {
 	union {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Converts counter ticks to times. A frequency is converted once into factors, so that the common case is a
- * multiplication instead of a division. If that cannot be exact, the slower exact functions are used.
+ * multiplication instead of a division. If a multiplication would not be exact, the slower exact functions
+ * are used.
  */
 #ifndef BASE_TICKS_H
 #define BASE_TICKS_H
@@ -10,10 +11,10 @@
 
 struct base_ticks_scale {
 	uint64_t frequency; /* ticks per second; 0: unknown */
-	/* number of microseconds in a tick, times 2^64; 0 if the product does not fit */
+	/* number of microseconds per tick, times 2^64; 0 if it does not fit into 64 bits */
 	uint64_t per_microsecond;
-	uint64_t per_nanosecond;   /* number of nanoseconds in a tick, times 2^nanosecond_shift */
-	uint64_t nanosecond_limit; /* smallest number of ticks that per_nanosecond cannot convert exactly */
+	uint64_t per_nanosecond;   /* number of nanoseconds per tick, times 2^nanosecond_shift */
+	uint64_t nanosecond_limit; /* only numbers of ticks below this are converted with per_nanosecond */
 	unsigned nanosecond_shift;
 };
 
@@ -34,10 +35,10 @@ double base_ticks_seconds(uint64_t ticks, uint64_t frequency);
 struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency);
 
 /*
- * Returns the time of base_ticks_time() in whole microseconds; UINT64_MAX if only base_ticks_time() is
- * exact enough. The product's fraction is too small by less than `ticks`. The error of a double is at most
- * half its last bit, which is less than the whole microseconds times 2^-52. Rounding gives the same result
- * unless the fraction is nearer to one half than the sum of both errors.
+ * Returns the result of base_ticks_time() in microseconds; UINT64_MAX if this fast computation is not exact
+ * enough. Why it is exact: the product's fraction is too small by less than `ticks`; the error of a double is
+ * at most half its last bit, which is less than the whole microseconds times 2^-52. So rounding gives the
+ * same result, unless the fraction differs from one half by less than the sum of both errors.
  */
 static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
@@ -56,7 +57,7 @@ static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *sc
 int64_t base_ticks_interpolate(uint64_t ticks, uint64_t from, int64_t from_value, uint64_t to,
 			       int64_t to_value);
 
-/* Returns whole nanoseconds, rounded down; UINT64_MAX if they do not fit. */
+/* Returns the time in nanoseconds, rounded down; UINT64_MAX if it does not fit into 64 bits. */
 uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
 
 /*
@@ -70,7 +71,7 @@ static inline uint64_t base_ticks_nanoseconds(const struct base_ticks_scale *sca
 
 	if (__builtin_expect(ticks >= scale->nanosecond_limit, 0))
 		return base_ticks_nanoseconds_exact(ticks, scale->frequency);
-	/* The factor was cut to 64 bits, so the product may be one nanosecond too small. */
+	/* The factor was truncated to 64 bits, so the product may be one nanosecond too small. */
 	return nanoseconds + (ticks * 1000000000u - nanoseconds * scale->frequency >= scale->frequency);
 }
 
