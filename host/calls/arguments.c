@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SMALL 4096u /* smallest value that counts as an address */
+#define SMALL 4096u /* smallest value that is shown as an address */
 
 static bool has(uint64_t value, uint64_t flag)
 {
@@ -11,8 +11,8 @@ static bool has(uint64_t value, uint64_t flag)
 }
 
 /*
- * Returns true if the argument is the mode of open(), and the call does not use the mode because its flags do
- * not create a file. The flags are the argument before the mode.
+ * Returns true if the argument is the mode of open() and the call does not use the mode. It does not use the
+ * mode if its flags, which are the previous argument, do not create a file.
  */
 static bool is_unused(const struct calls_arguments *arguments, const struct calls_type *type)
 {
@@ -24,8 +24,9 @@ static bool is_unused(const struct calls_arguments *arguments, const struct call
 }
 
 /*
- * Returns the type to use for a type whose name ends in "^": if an earlier argument has the value SOL_SOCKET,
- * "so_SOL_SOCKET" replaces "so^". If there is no such type, the value is shown as a number or an address.
+ * Returns the type that replaces a type whose name ends in "^". Example: if an earlier argument has the value
+ * SOL_SOCKET, "so_SOL_SOCKET" replaces "so^". If there is no such type, the value is shown as a number or an
+ * address.
  */
 static const struct calls_type *resolve(const struct calls_table *table, const struct calls_type *type,
 					const char *key, uint64_t value)
@@ -36,7 +37,7 @@ static const struct calls_type *resolve(const struct calls_table *table, const s
 	if (!type || !type->keyed)
 		return type;
 	at = stpcpy(name, type->name);
-	at[-1] = '_'; /* text that replaces "^" */
+	at[-1] = '_'; /* the string that replaces "^" */
 	stpcpy(at, key ? key : "");
 	type = calls_table_type(table, name);
 	return type || value >= SMALL ? type : &number;
@@ -62,7 +63,7 @@ void calls_arguments_begin(struct calls_arguments *arguments, struct calls_table
 	};
 }
 
-/* Returns the value of the next argument. In a 32-bit program, a file offset takes two words. */
+/* Returns the value of the next argument. In a 32-bit program, a file offset takes two machine words. */
 static uint64_t take_word(struct calls_arguments *arguments, const struct calls_type *type)
 {
 	uint64_t value = arguments->word[arguments->next_word++];
@@ -75,8 +76,8 @@ static uint64_t take_word(struct calls_arguments *arguments, const struct calls_
 }
 
 /*
- * Returns true if an argument of this type is one word, does not depend on earlier arguments, and does not
- * affect later ones.
+ * Returns true if an argument of this type is one machine word, does not depend on earlier arguments, and
+ * does not affect later arguments.
  */
 static bool is_independent(const struct calls_type *type)
 {

@@ -10,7 +10,7 @@
 #include "base/machine.h"
 #include "ktread/ktread.h"
 
-/* The words for types. spec/ktrx-proc.md (normative) has the same list. */
+/* Keywords for types. spec/ktrx-proc.md (normative) has the same list. */
 static const struct {
 	const char *word;
 	enum calls_base base;
@@ -38,7 +38,7 @@ static const struct {
 };
 
 /*
- * A value from a line "flags" or "enum", kept until all values of its type can be stored next to each
+ * A value from a line "flags" or "enum", stored until all values of its type can be stored next to each
  * other.
  */
 struct line {
@@ -54,7 +54,7 @@ struct parser {
 	size_t lines;
 	uint32_t room;
 	const char *machine; /* name of the machine in lines "on MACHINE"; "" if it has none */
-	bool memory;	     /* memory was short */
+	bool memory;	     /* true if memory ran out */
 };
 
 /* ---- words ---- */
@@ -107,9 +107,7 @@ static bool to_number(const char *word, uint64_t *value)
 
 /* ---- types ---- */
 
-/*
- * Returns the index of a type; adds the type if it is new. Returns 0, which is "hex", if it cannot be added.
- */
+/* Finds or adds a type. Returns its index; 0, which is the type "hex", if the type cannot be added. */
 static unsigned find_type(struct parser *parser, const char *name)
 {
 	struct calls_table *table = parser->table;
@@ -185,7 +183,7 @@ static unsigned find_argument(const struct calls_call *call, const char *name)
 }
 
 /*
- * Returns true if an earlier argument has the same name as the last one. Names must be unique, because
+ * Returns true if the last argument has the same name as an earlier argument. Names must be unique, because
  * arguments are members of a JSON object.
  */
 static bool is_named_before(const struct calls_call *call)
@@ -237,8 +235,9 @@ static const char *take_argument(struct parser *parser, struct calls_argument *a
 }
 
 /*
- * Sets how many values are at the address in an argument: "2" is that number, "=" means the call's result,
- * "len" the value of the argument `len`, and "*len" the number to which the argument `len` points.
+ * Parses COUNT, the number of values at the address in an argument: "2" is the number itself; "=" means the
+ * result of the call; "len" means the value of the argument `len`; "*len" means the number to which the
+ * argument `len` points.
  */
 static void set_count(const struct calls_call *call, struct calls_argument *argument, const char *word)
 {
@@ -275,7 +274,7 @@ static void take_arguments(struct parser *parser, struct calls_call *call, char 
 			set_count(call, &call->argument[n], count[n]);
 }
 
-/* Parses "NUMBER NAME RESULT, TYPE NAME, …". The number "*" means that the number is found by the name. */
+/* Parses "NUMBER NAME RESULT, TYPE NAME, …". For NUMBER "*", it is looked up by NAME. */
 static void take_call(struct parser *parser, const char *number, char *at)
 {
 	struct calls_table *table = parser->table;
@@ -524,8 +523,8 @@ static int by_type(const void *first, const void *second)
 }
 
 /*
- * If the flag is one of those with which open() creates a file, stores it in the type. The flag is
- * recognised by its name, because each kernel has other numbers.
+ * If the flag makes open() create a file, stores it in the type. The flag is recognised by its name, because
+ * its value differs from kernel to kernel.
  */
 static void set_creating(struct calls_type *type, const struct calls_value *flag)
 {
@@ -536,8 +535,8 @@ static void set_creating(struct calls_type *type, const struct calls_value *flag
 }
 
 /*
- * Attaches the values to their types. If the table gives a type no base, its values are shown as names, or as
- * numbers if they have no name.
+ * Attaches the values to their types. If the table does not define the base of a type, values of the type are
+ * shown as names, or as numbers if they have no name.
  */
 static int attach_values(struct parser *parser)
 {
@@ -565,8 +564,8 @@ static int attach_values(struct parser *parser)
 }
 
 /*
- * Returns the name of the machine in lines "on MACHINE"; "" if it has none. ktrace does not run on i386, but
- * its programs run on x86_64.
+ * Returns the name with which lines "on MACHINE" select the machine; "" if it has none. ktrace does not run
+ * on i386, but its programs run on x86_64.
  */
 static const char *machine_name(uint16_t machine)
 {

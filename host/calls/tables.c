@@ -10,7 +10,7 @@
 #include "build/gen/tables.h"
 #include "ktread/ktread.h"
 
-/* build/gen/tables.h has one array of text for each file of share/tables; host/host.mk makes it. */
+/* build/gen/tables.h, which host/host.mk generates, has one string for each file of share/tables. */
 static const struct {
 	const char *name, *text;
 } built_in[] = {
@@ -74,7 +74,7 @@ int calls_table_create(struct calls_table **table, const char *text, uint16_t el
 }
 
 /*
- * Finds a call by name among the calls that the table has without a number. If several lines have the name,
+ * Finds a call by name among the calls that have no number in the table. If several lines have the name,
  * returns the call of the last of these lines.
  */
 static struct calls_call *find_named(struct calls_table *table, const char *name)
@@ -102,8 +102,8 @@ static struct calls_call *add_name(struct calls_table *table, const char *name)
 }
 
 /*
- * Returns a call of x32; NULL if there is none. Calls that x32 shares with the machine's own programs have
- * the same arguments.
+ * Returns a call of x32; NULL if there is none. If a call of x32 has the same number as a call of 64-bit
+ * programs, it has the same arguments.
  */
 static const struct calls_call *find_x32(struct calls_table *table, uint32_t number)
 {
@@ -252,8 +252,8 @@ uint32_t calls_table_type_size(const struct calls_table *table, const struct cal
 }
 
 /*
- * Returns true if `wanted`, a number in a table, means this value. A table may give a number of 32 bits
- * with or without sign.
+ * Returns true if `wanted`, a number in a table, matches the value. A table may contain a 32-bit number as
+ * signed or as unsigned.
  */
 static bool is_same(uint64_t wanted, uint64_t value)
 {
@@ -295,8 +295,8 @@ const struct calls_variant *calls_call_variant(const struct calls_call *call, co
 #define LOCAL_ERRORS 256
 
 /*
- * Returns this machine's text for an error of the traced kernel. Each kernel has its own numbers, so the name
- * is used.
+ * Returns this machine's error message for an error of the traced kernel. Looks the error up by name, because
+ * each kernel has its own error numbers.
  */
 static const char *local_text(const char *name)
 {

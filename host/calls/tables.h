@@ -11,12 +11,12 @@
 const char *calls_tables_text(const char *name);
 
 /*
- * A table holds a kernel's names of system calls, errors and signals, the types of arguments, and how values
- * of these types are shown. Its text has one line for each of these (spec/ktrx-proc.md, "Tables"). It comes
- * with a trace or from share/tables.
+ * A table describes a kernel's system calls: the names of calls, errors and signals, the types of arguments,
+ * and how values of these types are shown. The text of a table has one line for each item (spec/ktrx-proc.md,
+ * "Tables"). The text comes with a trace, or from share/tables.
  *
- * The text may be hostile. Names are cut and made printable while it is parsed, so that they can be printed
- * as they are. Lines that make no sense are skipped.
+ * The text may be hostile. The parser cuts names and makes them printable, so that they can be printed
+ * without escaping. It skips invalid lines.
  */
 
 #define CALLS_NAME	 47u /* maximum length of any name in a table, in bytes */
@@ -26,7 +26,10 @@ const char *calls_tables_text(const char *name);
 #define CALLS_ERRORS_MAX 4096u
 #define CALLS_SIGNALS	 256u
 
-/* Numbers of the calls of x32, without the bit BASE_LINUX_X32, which is set in each of them. */
+/*
+ * Numbers of the calls of x32. All numbers here are without the bit BASE_LINUX_X32, which is set in the
+ * number of each such call.
+ */
 #define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* prefix of the names of x32's calls */
 /* calls of x32 with lower numbers have the same arguments as the machine's own call of that number */
 #define CALLS_X32_SHARED 512u
@@ -65,7 +68,7 @@ enum calls_base {
 	CALLS_TEXT,    /* bytes, shown as text */
 	CALLS_STRINGS, /* addresses of strings, up to a null pointer */
 	CALLS_SIGSET,
-	/* bits: one for each of the first `count` descriptors (fdset), or `count` bytes of bits (cpuset) */
+	/* a bit map: one bit for each of the first `count` descriptors (fdset), or `count` bytes (cpuset) */
 	CALLS_FDSET,
 	CALLS_SOCKOPT, /* value of a socket option: shown as a number if it has 4 bytes */
 	CALLS_WSTATUS, /* wait status of a process that has ended or stopped */
@@ -86,7 +89,8 @@ struct calls_type {
 	enum calls_base base;
 	/* true if the value of an earlier argument selects the type: "so^" becomes "so_SOL_SOCKET" */
 	bool keyed;
-	uint64_t mask;			  /* bits of a value that have a name in `symbol`; 0: all bits */
+	/* mask of the bits whose values have names in `symbol`; 0: all bits */
+	uint64_t mask;
 	const struct calls_value *flag;	  /* names of bits */
 	const struct calls_value *symbol; /* names of values */
 	unsigned flags, symbols;
@@ -94,11 +98,14 @@ struct calls_type {
 	const struct calls_argument *pointer;
 	/* the largest struct of this name; NULL if the type is not a struct */
 	const struct calls_layout *layout;
-	/* O_CREAT and O_TMPFILE, with which open() uses its mode; 0 if the type has no such flag */
+	/*
+	 * values of the flags O_CREAT and O_TMPFILE, which make open() use its mode; 0 if the type has no
+	 * such flag
+	 */
 	uint64_t creates[2];
 };
 
-/* How many values are at an address. */
+/* The number of values at an address. */
 enum calls_count {
 	CALLS_COUNT_ONE,
 	CALLS_COUNT_NUMBER,   /* `count` values */
@@ -129,7 +136,7 @@ struct calls_argument {
 struct calls_variant {
 	struct calls_variant *next;
 	unsigned argument;
-	const char *symbol; /* the value's name */
+	const char *symbol; /* name of the value that selects the variant */
 	unsigned arguments;
 	uint32_t unused; /* bit n: the variant does not use argument n */
 	/*
@@ -144,7 +151,7 @@ struct calls_call {
 	const char *name;
 	/* true if the table describes arguments and result; false if it has only the name */
 	bool typed;
-	const struct calls_type *result; /* only if typed */
+	const struct calls_type *result; /* valid if `typed` is true */
 	unsigned arguments;
 	struct calls_argument argument[CALLS_ARGUMENTS];
 	struct calls_variant *variant;
@@ -184,15 +191,15 @@ void calls_table_destroy(struct calls_table *table);
 const struct calls_call *calls_table_call(struct calls_table *table, uint32_t number);
 const char *calls_table_error(const struct calls_table *table, int32_t number);
 /*
- * Returns a text such as "No such file or directory"; the error's name if this machine does not know the
- * error.
+ * Returns an error message such as "No such file or directory"; the error's name if this machine does not
+ * know the error.
  */
 const char *calls_table_error_text(struct calls_table *table, int32_t number);
 const char *calls_table_signal(const struct calls_table *table, uint32_t number);
 const struct calls_type *calls_table_type(const struct calls_table *table, const char *name);
 /*
- * Returns a struct of this name: if possible of this size, otherwise the largest smaller struct. If all are
- * larger, returns any of them. Structs from lines "on MACHINE" come first.
+ * Returns a struct of this name: the one of this size if there is one, otherwise the largest struct that is
+ * smaller. If all are larger, returns any of them. Structs from lines "on MACHINE" are preferred.
  */
 const struct calls_layout *calls_table_layout(const struct calls_table *table, const char *name,
 					      uint32_t size);
@@ -203,7 +210,7 @@ const struct calls_layout *calls_table_layout(const struct calls_table *table, c
 void calls_table_find_structures(struct calls_table *table);
 /* Returns the size that was given to calls_table_create(). */
 unsigned calls_table_address_size(const struct calls_table *table);
-/* Returns how many bytes a value of a type has in memory; 0 if that varies. */
+/* Returns the size in bytes of a value of a type in memory; 0 if the size varies. */
 uint32_t calls_table_type_size(const struct calls_table *table, const struct calls_type *type);
 
 /* Returns the variant of a call that its arguments select, or NULL. */
@@ -215,12 +222,12 @@ const char *calls_type_symbol(const struct calls_type *type, uint64_t value);
 
 /* Steps through the arguments of a system call, as the table describes them. */
 
-/* One argument. `type` is NULL and `name` "" if nothing is known of it. */
+/* One argument. If nothing is known about the argument, `type` is NULL and `name` is "". */
 struct calls_one {
 	const struct calls_type *type;
 	const char *name;
 	uint64_t value;
-	unsigned number; /* index of the argument's first word */
+	unsigned number; /* index of the argument's first machine word */
 	/* description of the data at the address; NULL if it is unknown or the value is not an address */
 	const struct calls_argument *pointer;
 };
@@ -230,9 +237,9 @@ struct calls_arguments {
 	const struct calls_variant *variant;
 	const uint64_t *word;
 	unsigned words, next_word, next;
-	unsigned most; /* number of arguments that the call has with these values */
-	bool narrow;   /* true if words have 32 bits: a file offset then takes two words */
-	/* true if the table describes the arguments; false if the words are shown as recorded */
+	unsigned most; /* number of arguments of the call; it may depend on the values of the arguments */
+	bool narrow;   /* true if machine words have 32 bits: a file offset then takes two machine words */
+	/* true if the table describes the arguments; false if the machine words are shown as recorded */
 	bool typed;
 	struct calls_table *table;
 	/* type and value of the argument that calls_arguments_next() returned last */
@@ -246,15 +253,16 @@ struct calls_arguments {
 };
 
 /*
- * Starts again at the first argument. If `all` is true, calls_arguments_next() returns every recorded word,
- * without a type. If `all` is false, it returns the arguments that the table describes and the call uses.
+ * Starts again at the first argument. If `all` is true, calls_arguments_next() returns every recorded machine
+ * word, without a type. If `all` is false, it returns the arguments that the table describes and the call
+ * uses.
  */
 void calls_arguments_begin(struct calls_arguments *arguments, struct calls_table *table, uint32_t number,
 			   const uint64_t *word, unsigned words, bool all);
 /* Sets *one to the next argument. Returns false if there are no more. */
 bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *one);
 
-/* How a table is stored: table_parse.c fills it, tables.c searches it. Names point into `text`. */
+/* Internal structure of a table: table_parse.c fills it, tables.c searches it. Names point into `text`. */
 
 #define CALLS_TEXT_MAX	  ((size_t)1 << 20) /* maximum length of a text in bytes; a longer text is cut */
 #define CALLS_TYPES_MAX	  512u
@@ -281,7 +289,8 @@ struct calls_table {
 	struct calls_table_call *x32[CALLS_X32_MAX];
 
 	const char *error[CALLS_ERRORS_MAX];
-	const char *error_text[CALLS_ERRORS_MAX]; /* texts that calls_table_error_text() has looked up */
+	/* error messages that calls_table_error_text() has looked up */
+	const char *error_text[CALLS_ERRORS_MAX];
 	const char *signal[CALLS_SIGNALS];
 	struct calls_type *type[CALLS_TYPES_MAX];
 	unsigned types;

@@ -13,7 +13,10 @@
 #include "ktrx/v2.h"
 
 #define NS_PER_S 1000000000u
-/* maximum difference, in nanoseconds, between a time and the same time as a timeline shows it */
+/*
+ * maximum difference, in nanoseconds, between an event's time and the rounded time that a timeline shows for
+ * it
+ */
 #define ROUNDED 500
 
 struct binding {
@@ -24,7 +27,7 @@ struct binding {
 
 /* ---- Events ---- */
 
-/* Returns whether a comparison of the event or its category by == or ~ is true for a type. */
+/* Returns whether a comparison of an event's name or category by == or ~ is true for an event type. */
 static bool is_like(const struct filter_node *node, const struct ktread_type *type)
 {
 	const bool glob = node->relation == FILTER_LIKE || node->relation == FILTER_UNLIKE;
@@ -160,8 +163,8 @@ static uint32_t width_of(uint8_t type)
 }
 
 /*
- * Returns the place of the field with a name. Its member `how` is FILTER_ABSENT if the type has no such
- * field.
+ * Finds the field with this name in an event type. Returns how to read it; the member `how` is FILTER_ABSENT
+ * if the type has no such field.
  */
 static struct filter_place place_of(const struct ktread_type *type, const char *name)
 {
@@ -190,8 +193,8 @@ static struct filter_place place_of(const struct ktread_type *type, const char *
 }
 
 /*
- * Finds the unit of time of a field: the unit that its declaration states or, without one, the end of its
- * name, such as ran_ns. Returns the number of nanoseconds of the unit; 0 for ticks, -1 if the field has none.
+ * Finds the time unit of a field: from its declaration or, if that states no unit, from the end of its name
+ * (as in ran_ns). Returns the unit in nanoseconds; 0 for ticks, -1 if the field has no time unit.
  */
 static int64_t unit_of(const struct ktread_field *field)
 {
@@ -208,12 +211,15 @@ static int64_t unit_of(const struct ktread_field *field)
 	return -1;
 }
 
-/* What was found about a field in all event types. */
+/* What was found about the fields with a certain name in all event types. */
 struct found {
 	bool event, field, number, text, time;
 };
 
-/* Prepares the place for the comparison. If its type does not fit the value, makes it absent. */
+/*
+ * Prepares `place` for the comparison. If the type of the field does not fit the value, sets `how` to
+ * FILTER_ABSENT.
+ */
 static void fit(const struct binding *binding, const struct filter_node *node, const struct ktread_type *type,
 		struct filter_place *place, struct found *found)
 {

@@ -20,7 +20,7 @@ bool filter_glob(const char *pattern, const char *bytes, size_t length)
 		} else if (*pattern && (!escaped && *pattern == '?' ? true : pattern[escaped] == bytes[at])) {
 			pattern += 1 + escaped;
 			at++;
-		} else if (star) { /* the last star matches one more byte */
+		} else if (star) { /* let the last star match one more byte */
 			pattern = star + 1;
 			at = ++resume;
 		} else {
@@ -184,7 +184,7 @@ bool filter_uses_time(const struct filter *filter)
 /* The result of an expression if only one fact about an event is known: true, false, or unknown. */
 enum answer { NEVER, MAYBE, ALWAYS };
 
-/* The fact: the event's id if `by_id` is true, otherwise its CPU. */
+/* The known fact: the event's id if `by_id` is true, otherwise the event's CPU. */
 struct fact {
 	bool by_id;
 	uint32_t number;
@@ -247,7 +247,10 @@ static struct span intersect(struct span a, struct span b)
 	return (struct span){ a.since > b.since ? a.since : b.since, a.until < b.until ? a.until : b.until };
 }
 
-/* Returns the timestamps outside a span, if they are one span themselves; otherwise all timestamps. */
+/*
+ * Returns the span of all timestamps outside the given span. If these are two spans, returns the span of all
+ * timestamps.
+ */
 static struct span outside(const struct filter_node *node)
 {
 	if (node->since > node->until)
@@ -260,8 +263,8 @@ static struct span outside(const struct filter_node *node)
 }
 
 /*
- * Returns a span that has all timestamps for which an expression, or with `negated` its opposite, may be
- * true.
+ * Returns a span that contains all timestamps for which an expression may be true; if `negated` is set, for
+ * which it may be false.
  */
 static struct span hull(const struct filter *filter, uint16_t index, bool negated)
 {

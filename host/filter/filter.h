@@ -40,8 +40,8 @@ struct filter_error {
  */
 int filter_parse(struct filter **filter, const char *text, struct filter_error *error);
 /*
- * Looks up the names of the expression in a trace, which must outlive its use. A filter can be bound again,
- * to another trace. Returns like filter_parse().
+ * Looks up the names of the expression in a trace, which must outlive all uses of the filter. A filter can be
+ * bound again, to another trace. Returns like filter_parse().
  */
 int filter_bind(struct filter *filter, struct ktread *trace, struct filter_error *error);
 void filter_free(struct filter *filter);
@@ -52,7 +52,9 @@ bool filter_accepts(const struct filter *filter, const struct ktread_event *even
 /* Returns whether the expression compares the time. */
 bool filter_uses_time(const struct filter *filter);
 
-/* Events outside a window are never accepted, so that a reader may skip them. */
+/*
+ * The window of a filter. The filter accepts no event outside its window, so a reader may skip such events.
+ */
 struct filter_window {
 	uint8_t events[(KTRX_EVENT_MAX + 1) / 8]; /* bit map of event ids */
 	uint8_t cpus[FILTER_CPUS / 8];		  /* bit map of CPUs; valid if `some_cpus` is true */

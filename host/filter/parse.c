@@ -18,7 +18,7 @@ enum word_kind {
 	WORD_END,
 	WORD_NAME,
 	WORD_NUMBER, /* a number, with or without a unit */
-	WORD_TEXT,   /* a text in quotes; the word does not contain the quotes */
+	WORD_TEXT,   /* a string in quotes; the word does not contain the quotes */
 	WORD_MARK,
 };
 
@@ -136,7 +136,7 @@ static bool is(const struct word *word, enum word_kind kind, const char *text)
 	       memcmp(word->at, text, word->length) == 0;
 }
 
-/* Reports that the next word is not what is expected. */
+/* Reports that the next word is not the expected one. */
 static int unexpected(struct parser *parser, const char *wanted)
 {
 	const struct word *word = &parser->word;
@@ -158,7 +158,7 @@ static int expect(struct parser *parser, const char *mark)
 	return unexpected(parser, wanted);
 }
 
-/* Copies bytes, and ends them by NUL. The copies of all words of an expression fit into filter->words. */
+/* Copies bytes, and appends a NUL. The copies of all words of an expression fit into filter->words. */
 static const char *keep(struct filter *filter, const char *bytes, size_t length)
 {
 	char *copy = filter->words + filter->words_used;
@@ -204,7 +204,7 @@ static const char *read_digits(const char *at, const char *end, unsigned base, u
 	return at;
 }
 
-/* Sets *scale to the number of nanoseconds of a unit; 10^9 for no unit. Returns false for other words. */
+/* Sets *scale to a unit in nanoseconds; without a unit, to 10^9. Returns false if the word is not a unit. */
 static bool unit_of(const char *at, size_t length, uint64_t *scale)
 {
 	static const struct {
@@ -431,7 +431,7 @@ int filter_parse(struct filter **filter, const char *text, struct filter_error *
 	parser.filter = calloc(1, sizeof(*parser.filter));
 	if (!parser.filter)
 		return KTREAD_E_MEMORY;
-	/* each byte of the expression is kept at most once; each word has at most two NULs */
+	/* each byte of the expression is stored at most once; each word needs at most two NULs */
 	parser.filter->words = malloc(3 * length + 3);
 	status = parser.filter->words ? next(&parser) : KTREAD_E_MEMORY;
 	if (!status)

@@ -36,7 +36,8 @@ enum filter_source {
 
 enum filter_literal {
 	FILTER_NUMBER,
-	FILTER_DECIMAL,	 /* decimal, such as 1.5: allowed only for the time, which is then in seconds */
+	/* decimal number such as 1.5; allowed only in comparisons of the time, and means seconds */
+	FILTER_DECIMAL,
 	FILTER_DURATION, /* duration, such as 1.5ms */
 	FILTER_TEXT,
 };
@@ -44,13 +45,13 @@ enum filter_literal {
 struct filter_value {
 	enum filter_literal kind;
 	uint32_t column;
-	/* the number; for a decimal (in seconds) and for a duration, in nanoseconds */
+	/* the number; a decimal number (in seconds) and a duration are converted to nanoseconds */
 	__int128 number;
 	const char *text; /* NUL-terminated; owned by the filter */
 };
 
 enum filter_how {
-	FILTER_ABSENT = 0, /* the event has no such field, or its type does not fit */
+	FILTER_ABSENT = 0, /* the event has no such field, or the field's type does not fit the value */
 	FILTER_AT_OFFSET,  /* a number at a fixed offset of the payload */
 	FILTER_AFTER_TEXT, /* a number after a string, so that its offset differs from event to event */
 	FILTER_STRING,
@@ -69,7 +70,7 @@ struct filter_place {
 
 struct filter_node {
 	enum filter_kind kind;
-	uint16_t left, right; /* numbers of nodes; FILTER_NOT has only `left` */
+	uint16_t left, right; /* indices of the operands' nodes; FILTER_NOT has only `left` */
 	uint32_t column;
 	/* FILTER_COMPARE and FILTER_HAS: */
 	enum filter_source source;

@@ -131,7 +131,7 @@ void finding_put_wrapped(struct base_output *out, unsigned width, unsigned inden
 			take = room;
 			while (take > room / 2 && text[take] != ' ')
 				take--;
-			if (text[take] != ' ') /* the word is too long for a line */
+			if (text[take] != ' ') /* this word is longer than a line */
 				take = room;
 		}
 		base_output_format(out, "%*s%.*s\n", (int)(indent + further), "", (int)take, text);

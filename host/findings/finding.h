@@ -31,11 +31,11 @@ const char *finding_certainty_word(enum finding_certainty certain);
  * object. The event's ring and slot are looked up later, because detectors do not store them for all events.
  */
 struct finding_event {
-	bool asked;	 /* a detector has named an event; the next members are valid */
+	bool asked;	 /* true if a detector has named an event; the next members are then valid */
 	uint64_t stamp;	 /* timestamp of the event, or of a state that changed at the event */
 	uint32_t actor;	 /* an id as in struct ktrx_holder: thread + 1, or KTRX_HOLDER_CPU | CPU */
-	uint64_t object; /* lock or queue that the event names; 0: any */
-	bool known;	 /* the event was found; the next members are valid */
+	uint64_t object; /* address of the lock or queue in the event; 0: an event of any lock or queue */
+	bool known;	 /* true if the event was found; the next members are then valid */
 	uint32_t ring;
 	uint64_t slot;
 };
@@ -54,7 +54,7 @@ struct finding {
 	char where[FINDING_LINE];
 	char evidence[FINDING_LINES][FINDING_LINE];
 	uint32_t lines; /* number of lines in `evidence` */
-	bool cut;	/* a line was not added, because there was no room for it */
+	bool cut;	/* true if a line was not added, because there was no room for it */
 	struct finding_event event[FINDING_LINES]; /* the event of each line of `evidence` */
 	struct finding_event shows;		   /* the event that shows the finding best */
 	/* what to do, or what would make the finding more certain; "" if there is no advice */
@@ -124,8 +124,8 @@ void finding_put_wrapped(struct base_output *out, unsigned width, unsigned inden
 void finding_put_ids_json(struct base_output *out, const struct finding *finding);
 
 /*
- * Names of JSON members that a command used before all commands wrote findings in the same form. They are
- * kept for compatibility. A member is NULL if the command had no such name.
+ * Earlier names of JSON members: a command used them before all commands wrote findings in the same format.
+ * They are still written, for compatibility. A member is NULL if the command had no such name.
  */
 struct finding_keys {
 	const char *kind, *certain, *what, *evidence, *advice;
