@@ -18,14 +18,14 @@
 #define GRAIN_US  40u /* precision of the estimated offsets of clocks */
 /* maximum time by which an effect may precede its cause after the estimates were applied */
 #define SLACK_US      2000u
-#define NEAR_SLACK_US 160u /* used in place of SLACK_US if CAUSES_NEAREST makes the pairs */
-#define ROOM_US	      5u   /* wanted time between a cause and its effect */
+#define NEAR_SLACK_US 160u /* as SLACK_US, but for pairs made with CAUSES_NEAREST */
+#define ROOM_US	      5u   /* minimum time to leave between a cause and its effect, if the bounds allow it */
 #define LOOKS_MOST    64u  /* maximum number of estimates in one reading of the trace */
 /* number of passes, at the beginning, that fit a straight line through the nodes of each clock */
 #define STRAIGHT_PASSES 2u
 #define PASSES		8u
 #define UNKNOWN		INT64_MAX
-/* a clock's stated error that is at least this large sets no limit, so that sums cannot overflow */
+/* if a clock's stated error is at least this large, it sets no limit, so that sums cannot overflow */
 #define LIMIT_MOST (UINT64_C(1) << 60)
 /* frequency that is assumed if the trace's frequency is unknown */
 #define USUAL_HZ 1000000000u
@@ -54,7 +54,7 @@ struct align {
 	uint64_t looks_apart;
 	uint64_t given_up;   /* number of contradictory bounds that the current reading has ignored */
 	enum causes_way way; /* CAUSES_IN_TURN at first */
-	/* true if, in some estimate, CAUSES_NEAREST found much nearer causes than CAUSES_IN_TURN */
+	/* true if CAUSES_NEAREST found much nearer causes than CAUSES_IN_TURN while offsets were estimated */
 	bool nearer;
 	struct causes_count count; /* counts of pairs in the last reading */
 	/*
@@ -81,7 +81,7 @@ static uint64_t microseconds(const struct align *align, uint64_t amount)
 
 /* ---- First estimates ----------------------------------------------------------------------------- */
 
-/* Ends one estimate. If LOOKS_MOST estimates are stored already, first drops every second one of them. */
+/* Ends one estimate. If LOOKS_MOST estimates are stored already, first drops every second stored estimate. */
 static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp)
 {
 	if (align->looks == LOOKS_MOST) {
@@ -194,8 +194,8 @@ static uint32_t nearest_node(const struct align *align, uint64_t stamp)
 /*
  * Returns the maximum number of ticks by which a node may move a clock in either direction: the clock's
  * stated error, or BOUNDS_NONE if the clock has none. Offsets are linear between nodes, so the limit is the
- * smallest error of the clock at any time between the previous node and the next one. The error grows with
- * the distance from the middle of the measurements.
+ * smallest error of the clock at any time between the previous node and the next node. The error is smallest
+ * in the middle of the time in which clocks were measured, and grows from there in both directions.
  */
 static int64_t limit_at(const struct align *align, uint32_t node, uint32_t cpu)
 {
@@ -284,7 +284,7 @@ static size_t offsets_size(const struct align *align)
 	return (size_t)align->nodes * align->cpus * sizeof(*align->offset);
 }
 
-/* Restores these earlier offsets, and applies them. */
+/* Restores earlier offsets, and applies them. */
 static int take_back(struct align *align, const int64_t *offset)
 {
 	memcpy(align->offset, offset, offsets_size(align));
@@ -321,8 +321,8 @@ static int solve_node(struct align *align, uint32_t node)
 }
 
 /*
- * Adds the bounds of the current window to the nodes at both ends of that window. The first of these nodes
- * has all its bounds then, and is solved.
+ * Adds the bounds of the current window to the nodes at both ends of that window. Then the node at the
+ * window's beginning has all its bounds, and is solved.
  */
 static int close_window(struct align *align)
 {
@@ -397,9 +397,8 @@ static void straighten(struct align *align, uint32_t cpu)
 }
 
 /*
- * Returns true if effects are not much farther from their causes now than they were when `before` was
- * counted. Checks this only with CAUSES_NEAREST, because only with it are effects far from their causes a
- * sign of wrong clocks.
+ * Returns true if effects are not much farther from their causes now than when `before` was counted. With
+ * CAUSES_IN_TURN, always returns true, because distances are a sign of wrong clocks only with CAUSES_NEAREST.
  */
 static bool is_as_near(const struct align *align, const struct causes_count *before)
 {
@@ -441,9 +440,9 @@ static int refine(struct align *align, struct causes_count *best_count)
 }
 
 /*
- * Refines with CAUSES_IN_TURN. If CAUSES_NEAREST finds much nearer causes, some causes may have no hook,
- * and later pairs are then wrong. In this case refines with CAUSES_NEAREST as well, and keeps the second
- * result if its causes are still much nearer.
+ * Refines with CAUSES_IN_TURN. If CAUSES_NEAREST finds much nearer causes, the kernel may not record some
+ * causes, which makes later pairs of CAUSES_IN_TURN wrong. In this case refines with CAUSES_NEAREST as well,
+ * and keeps the second result if its causes are still much nearer.
  */
 static int refine_both(struct align *align)
 {
@@ -473,9 +472,9 @@ static int refine_both(struct align *align)
 
 /*
  * Moves the clocks by the estimated offsets. An estimate may be wrong, because two events may repeatedly have
- * the same distance for another reason. So undoes the move unless it reduces the sum of the ticks by which
- * effects come early. Does not compare the number of early effects: estimates are not precise, so even after
- * a good move, many effects may come a little too early.
+ * the same distance for another reason. So undoes the move, unless it reduces the sum of the ticks by which
+ * effects come before their causes. Does not compare the number of early effects: estimates are not precise,
+ * so even after a good move, many effects may come slightly before their causes.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {
@@ -529,8 +528,8 @@ static int look(struct align *align, const struct stage *stage)
 }
 
 /*
- * Counts early effects in the same way as before the alignment. If the alignment has not made them fewer,
- * undoes it.
+ * Counts the effects that come before their causes, in the same way as before the alignment. If their number
+ * has not decreased, undoes the alignment.
  */
 static int keep_the_better(struct align *align)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The parts of align.c: bounds between clocks, pairs of cause and effect, first estimates, and drift. */
+/*
+ * Declarations of the modules that align.c uses: bounds between clocks, pairs of cause and effect, first
+ * estimates, and drift.
+ */
 #ifndef ANALYZE_ALIGN_H
 #define ANALYZE_ALIGN_H
 
@@ -10,10 +13,10 @@
 #include "ktread/ktread.h"
 
 /*
- * Bounds between the clocks of CPUs, from causes and effects. For each ordered pair of CPUs, the smallest
- * times from a cause on the first CPU to its effect on the second CPU are kept. bounds_solve() computes how
- * far to move each clock forward so that every effect comes after its cause, with as much time between them
- * as all bounds allow.
+ * Bounds between the clocks of CPUs, from causes and effects. For each ordered pair of CPUs, struct bounds
+ * stores the smallest times from a cause on the first CPU to its effect on the second CPU. bounds_solve()
+ * computes how far to move each clock forward so that every effect comes after its cause, with as much time
+ * between them as all bounds allow.
  */
 
 #define BOUNDS_KEPT 4u
@@ -41,8 +44,8 @@ void bounds_free(struct bounds *bounds);
 void bounds_clear(struct bounds *bounds);
 void bounds_add(struct bounds *bounds, uint32_t from, uint32_t to, int64_t ticks);
 /*
- * Limits a CPU's solution: -behind <= forward[cpu] - forward[0] <= ahead. Requires both to be 0 or more.
- * bounds_solve() never gives up a limit. bounds_clear() removes all limits.
+ * Limits a CPU's solution: -behind <= forward[cpu] - forward[0] <= ahead. Requires: `behind` and `ahead` are
+ * 0 or more. bounds_solve() observes all limits. bounds_clear() removes all limits.
  */
 void bounds_limit(struct bounds *bounds, uint32_t cpu, int64_t behind, int64_t ahead);
 /* Adds the bounds of `other` that come from pairs, but not its limits. */
@@ -51,22 +54,24 @@ void bounds_merge(struct bounds *bounds, const struct bounds *other);
 /*
  * Computes forward[cpu] in ticks: 0 for CPU 0, BOUNDS_NONE for a CPU that no pair connects to another. Bounds
  * contradict each other if the bounds on a cycle of CPUs have a sum below 0 ticks, or violate a limit. Such
- * bounds are given up one by one until the rest can be met. Returns the number of bounds given up. `room`:
- * maximum number of ticks to leave between a cause and its effect.
+ * bounds are ignored, one after another, until the other bounds do not contradict each other. Returns the
+ * number of ignored bounds. `room`: maximum number of ticks to leave between a cause and its effect.
  */
 uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward);
 
 /*
- * Causes on one CPU and their effects on another: a wakeup and the switch to that thread, a switch away from
- * a thread and the next switch to it, an interrupt sent to a CPU and its arrival, a packet sent and received.
+ * Pairs causes on one CPU with their effects on another CPU: a wakeup and the switch to the woken thread, a
+ * switch away from a thread and the next switch to it, the sending of an interrupt and its arrival, the
+ * sending of a packet and its receipt.
  *
- * Clocks may differ: an effect is paired also with a cause whose timestamp is up to `slack` ticks later. If
- * two causes are possible for an effect, no pair is made.
+ * Clocks may differ: an effect may also be paired with a cause whose timestamp is up to `slack` ticks later.
+ * If two causes are possible for an effect, no pair is made.
  */
 
 struct causes_pair {
-	uint32_t from, to;	/* two different CPUs */
-	uint64_t cause, effect; /* timestamps of cause and effect; if effect < cause, the clocks are wrong */
+	uint32_t from, to; /* numbers of two different CPUs */
+	/* timestamps of the cause and of the effect; if effect < cause, the clocks are wrong */
+	uint64_t cause, effect;
 };
 #define CAUSES_PAIRS 12u /* maximum number of pairs that one event can complete */
 
@@ -74,11 +79,11 @@ struct causes;
 
 /*
  * Ways of pairing an effect for which no earlier cause was found.
- * In turn: the effect is paired with the next cause, the next effect with the cause after that, and so on.
- * This finds clocks that differ by more than the time between effects. But if the kernel does not record
- * one of the causes, each later effect is paired with a cause that is too late.
- * Nearest: a cause between two effects is paired with one of them if that one is much nearer than the
- * other; otherwise the cause makes no pair.
+ * CAUSES_IN_TURN: the effect is paired with the next cause, the next effect with the cause after that, and so
+ * on. This finds clocks that differ by more than the time between two effects. But if the kernel does not
+ * record one of the causes, each later effect is paired with a cause that is too late.
+ * CAUSES_NEAREST: a cause between two effects is paired with the effect that is much nearer. If neither
+ * effect is much nearer, the cause makes no pair.
  */
 enum causes_way { CAUSES_IN_TURN, CAUSES_NEAREST, CAUSES_WAYS };
 
@@ -87,7 +92,7 @@ struct causes *causes_create(enum causes_way way, uint64_t slack);
 void causes_destroy(struct causes *causes);
 
 /*
- * Takes the next event. Requires: events come in order of timestamps. Returns the number of pairs that the
+ * Handles the next event. Requires: events come in order of timestamps. Returns the number of pairs that the
  * event completes.
  */
 uint32_t causes_event(struct causes *causes, const struct ktread_event *event, const struct wellknown *known,
@@ -105,13 +110,13 @@ struct causes_count {
 void causes_count(struct causes_count *count, const struct ktread *trace, const struct causes_pair *pair,
 		  uint32_t pairs);
 /*
- * Returns true if `count` has a smaller number of effects in `beyond` than `other` has; if these numbers are
- * equal, returns true if it has a smaller number in `early`.
+ * Compares the numbers of effects in the member `beyond`; if these are equal, the numbers in the member
+ * `early`. Returns true if the number in `count` is smaller than the number in `other`.
  */
 bool causes_fewer(const struct causes_count *count, const struct causes_count *other);
 /*
- * Returns true if the mean distance (geometric mean) of effects from their causes is at most half of that in
- * `other`.
+ * Returns true if the geometric mean of the distances between effects and their causes in `count` is at most
+ * half of the mean in `other`.
  */
 bool causes_nearer(const struct causes_count *count, const struct causes_count *other);
 
@@ -132,17 +137,17 @@ struct coarse;
 struct coarse *coarse_create(uint32_t cpus, uint64_t reach, uint64_t grain);
 void coarse_destroy(struct coarse *coarse);
 
-/* Takes an event. Returns 1 if more events are needed for a result, 0 if enough events were taken. */
+/* Handles an event. Returns 1 if more events are needed for a result, 0 if there have been enough events. */
 int coarse_event(struct coarse *coarse, const struct ktread_event *event, const struct wellknown *known);
 /*
  * Computes forward[cpu]: ticks by which to move each clock forward; 0 for CPU 0; INT64_MAX if there is too
- * little evidence. Forgets all events.
+ * little evidence. Then forgets all events.
  */
 void coarse_solve(struct coarse *coarse, int64_t *forward);
 
 /*
- * A straight line through points of which a few may be far off: its slope is the median of the slopes
- * between any two points (Theil-Sen estimator).
+ * A straight line fitted to points, of which a few may be far from the line: the slope is the median of the
+ * slopes between any two points (Theil-Sen estimator).
  */
 
 #define DRIFT_POINTS 64u

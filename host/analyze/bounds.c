@@ -2,7 +2,7 @@
 /*
  * A system of difference constraints: forward[from] - forward[to] <= least[from][to] - room, and limits,
  * which are constraints between a CPU and CPU 0 without room. It has a solution if and only if no cycle of
- * its edges has a sum below 0. Shortest paths from a virtual node that precedes all CPUs are then a
+ * its edges has a sum below 0. The shortest paths from a virtual node that has an edge to each CPU are then a
  * solution (Bellman-Ford). Bisection finds the largest room that the cycles allow.
  */
 #include "analyze/align.h"
@@ -146,8 +146,8 @@ static int64_t solve(const struct bounds *bounds, int64_t room, int64_t *forward
 }
 
 /*
- * Gives up the smallest bound of the cycle that `through` leads into from `cpu`. This bound comes from a
- * pair: limits are 0 or more, and the sum over the cycle is below 0.
+ * Removes the smallest bound of the cycle into which `through` leads from `cpu`. This bound comes from a
+ * pair, because limits are 0 or more, and the sum over the cycle is below 0.
  */
 static void give_up(struct bounds *bounds, uint32_t cpu)
 {

@@ -17,8 +17,8 @@
 #define BITS	8u /* number of bits in the mask that states why an interrupt was sent */
 #define QUEUE	16u
 /*
- * a wakeup counts as left over if it is more than slack / DOUBT older than the thread's sleep; so does an
- * interrupt that is more than this older than the last arrival
+ * a wakeup counts as left over if it came more than slack / DOUBT ticks before the thread went to sleep; an
+ * interrupt counts as left over if it was sent more than slack / DOUBT ticks before the last arrival
  */
 #define DOUBT 8u
 /* one of two candidates is chosen if it is at least this many times nearer than the other */
@@ -37,7 +37,7 @@ struct queue {
 /*
  * An effect for which no cause was found, and a cause that came after it. If clocks differ, the cause may
  * belong to that effect. If the kernel does not record that effect's own cause, the cause belongs to the next
- * effect. The cause is paired with that one of the two effects which is much nearer.
+ * effect. The cause is paired with the effect that is much nearer, if there is one.
  */
 struct open {
 	struct place cause, effect; /* cause.stamp is 0 if there is no cause */
@@ -48,7 +48,7 @@ struct thread {
 	uint8_t known; /* 1: the fields below are valid */
 	uint8_t running;
 	uint8_t waits; /* 1 if the thread slept after the last switch away from it */
-	/* the last switch away from the thread; while the thread runs, the last switch to it */
+	/* if the thread does not run: the last switch away from it; if it runs: the last switch to it */
 	struct place left;
 	/* switch to the thread while it still ran on another CPU; its timestamp is 0 if there was none */
 	struct place early;
@@ -62,7 +62,7 @@ struct thread {
 	 * the thread; 0 if the thread has not gone to sleep since it last ran
 	 */
 	uint64_t blocked;
-	struct queue wakes;   /* wakeups of the thread after which no switch to it has come so far */
+	struct queue wakes;   /* wakeups of the thread that no switch to the thread has followed yet */
 	struct queue arrived; /* switches to the thread that came without a wakeup */
 	struct open open;
 };
@@ -88,7 +88,7 @@ struct packet {
 struct causes {
 	enum causes_way way;
 	uint64_t slack;
-	struct causes_pair *pair; /* array that receives the pairs that the current event completes */
+	struct causes_pair *pair; /* array for the pairs that the current event completes */
 	uint32_t pairs;
 	struct thread thread[THREADS];
 	struct packet packet[PACKETS];
@@ -134,8 +134,8 @@ static void put(struct queue *queue, struct place place)
 }
 
 /*
- * Keeps an effect without an earlier cause. With CAUSES_NEAREST keeps only the last one, which is nearest to
- * a later cause.
+ * Stores an effect without an earlier cause. With CAUSES_NEAREST, stores only the last such effect, which is
+ * nearest to a later cause.
  */
 static void put_arrival(const struct causes *causes, struct queue *queue, struct place place)
 {
@@ -419,9 +419,9 @@ uint32_t causes_event(struct causes *causes, const struct ktread_event *event, c
 /* ---- Counts -------------------------------------------------------------------------------------- */
 
 /*
- * Returns by how many ticks the effect of a pair may come early because of the stated errors of both clocks.
- * A clock without a stated error counts as exact here, because alignment may move it until no effect is
- * early.
+ * Returns the number of ticks by which the effect of a pair may come before its cause because of the stated
+ * errors of both clocks. A clock without a stated error counts as exact here, because alignment may move it
+ * until no effect comes before its cause.
  */
 static uint64_t allowed_error(const struct ktread *trace, const struct causes_pair *pair)
 {

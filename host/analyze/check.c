@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads a trace, passes each event to the rules, and judges what only the end of the trace decides. */
+/*
+ * Reads a trace, applies the rules to each event, and reaches the verdicts that are possible only at the end
+ * of the trace.
+ */
 #include "analyze/rules.h"
 
 #include <stdlib.h>
@@ -11,7 +14,7 @@
 #include "base/grow.h"
 #include "ktrx/v2.h"
 
-/* ---- Which verdicts depend on the order of events ---- */
+/* ---- Verdicts that depend on the order of events ---- */
 
 void check_order_init(struct check_order *order, const struct ktread *trace, uint64_t doubt)
 {
@@ -48,9 +51,9 @@ static void doubt_waiting(struct check_order *order, uint32_t table, const uint6
 }
 
 /*
- * Returns true if an event with the same key came on another CPU at most `doubt` ticks before `event`. Fields
- * of an entry: `stamp` and `cpu` are those of the key's last event; `time` is the stamp of the last event on
- * a different CPU (0: none); `known` is set if the order is uncertain.
+ * Returns true if an event with the same key came on another CPU at most `doubt` ticks before `event`.
+ * Members of an entry: `stamp` and `cpu` describe the last event with the key; `time` is the timestamp of the
+ * last event before it on a different CPU (0: none); `known` is set if the order is uncertain.
  */
 static bool is_close(const struct check_order *order, const struct keyed_entry *entry,
 		     const struct ktread_event *event)
@@ -184,7 +187,7 @@ static int take(struct check *check, const struct ktread_event *event)
 	check->time += 2;
 	check->number++;
 	gaps_event(check->gaps, event);
-	/* depths come last, because the other rules are judged by the depths from before the event */
+	/* depths are updated last, because rules are judged by the depths before the event */
 	error = apply_all(check, check->rules_of[id], event);
 	if (!error)
 		error = apply_all(check, check->depths_of[id], event);
@@ -208,7 +211,10 @@ static void note_change(void *context, const struct threads_change *change)
 	}
 	check->changed = changed;
 	check->changed[index] = check->stamp;
-	/* a thread that is woken after it announced its sleep stays runnable, whatever the switch states */
+	/*
+	 * if a thread is woken after it announced that it will sleep, it stays runnable, whatever state the
+	 * switch records
+	 */
 	see_thread_order(check, change->thread->id, !change->announced);
 }
 
@@ -244,8 +250,8 @@ static void see_end(struct check *check, uint32_t index)
 }
 
 /*
- * Reports what the CPU descriptors record as broken. A descriptor has only the first mistake of its CPU.
- * While hooks keep no state (debug.ktr.state is 0), later mistakes are unknown.
+ * Reports the mistakes that CPU descriptors record. A descriptor contains only the first mistake of its CPU.
+ * While hooks do not maintain the state tables (debug.ktr.state is 0), later mistakes are unknown.
  */
 static void see_broken(struct check *check, uint32_t index, const struct ktread *trace)
 {
@@ -271,7 +277,7 @@ static void see_broken(struct check *check, uint32_t index, const struct ktread 
 
 /*
  * Judges one rule at the end of the trace. If the rule uses a depth, adds the number of events that the depth
- * left out to that of the rule, because a depth is not a rule and has no report.
+ * left out to the rule's own number, because there is no report about the depth itself.
  */
 static void finish(struct check *check, uint32_t index, const struct ktread *trace)
 {

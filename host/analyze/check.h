@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by check.c and check_forms.c: the state of a check, and the verdicts. check.c reads the trace and
- * judges what only the end of the trace decides. check_forms.c judges each event by the form of a rule.
+ * Shared by check.c and check_forms.c: the state of a check, and the verdicts. check.c reads the trace, and
+ * reaches the verdicts that are possible only at the end of the trace. check_forms.c judges each event, with
+ * one function for each form of rule.
  */
 #ifndef ANALYZE_CHECK_H
 #define ANALYZE_CHECK_H
@@ -15,10 +16,10 @@
 
 /*
  * Finds verdicts that depend on an uncertain order of events. A verdict on a key depends on the order of the
- * events with that key. Two events with that key on different CPUs, at most `doubt` apart, may have happened
- * in the opposite order. The verdict is then uncertain.
+ * events with that key. Two events with that key on different CPUs may have happened in the opposite order if
+ * their timestamps differ by at most `doubt` ticks. The verdict is then uncertain.
  *
- * A later event in the trace may also be at most `doubt` away. So a violation is not reported
+ * A later event of the trace may also be within `doubt` ticks. So a violation is not reported
  * until no such event can come.
  */
 
@@ -48,8 +49,9 @@ void check_order_init(struct check_order *order, const struct ktread *trace, uin
 void check_order_free(struct check_order *order);
 
 /*
- * Takes an event that has this key. `settles`: earlier events with this key no longer matter. Sets `*unsure`
- * if the order of the earlier events and this one is uncertain. Returns 0 or KTREAD_E_MEMORY.
+ * Handles an event that has this key. `settles`: earlier events with this key no longer matter after this
+ * event. Sets `*unsure` if the order of this event and earlier events with the key is uncertain. Returns 0 or
+ * KTREAD_E_MEMORY.
  */
 int check_order_see(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		    const struct ktread_event *event, bool settles, bool *unsure);
@@ -80,7 +82,10 @@ struct check {
 	struct keyed table[RULES_MAX]; /* indexed by rule */
 	/* indexed by rule: bit map of the events that decide the rule */
 	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8];
-	/* by event id: bit maps of the rules to apply to the event, and of the depths to count after them */
+	/*
+	 * indexed by event id: bit maps of the rules to apply to the event, and of the depths to update
+	 * afterwards
+	 */
 	uint64_t rules_of[KTRX_EVENT_MAX + 1][RULES_MAX / 64], depths_of[KTRX_EVENT_MAX + 1][RULES_MAX / 64];
 	/* bit map of the events that change states of threads */
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];
@@ -90,20 +95,20 @@ struct check {
 	bool changed_failed, order_failed;
 	struct check_order order;
 	const struct ktread_event *event; /* the event that is being processed */
-	/* number of the table for the verdict that is being reached; order_key is the key of the verdict */
+	/* the current verdict: order_table is the index of its table in order.table, order_key is its key */
 	uint32_t order_table;
 	uint64_t order_key[KEYED_WORDS];
 	bool unsure; /* true if the order of the events of order_key is uncertain */
 	/*
-	 * facts about the current event: `stamp`: its timestamp; `time`: its time, counted as in threads.h;
-	 * `number`: its number in the order of reading (numbers count from 1)
+	 * The current event: `stamp` is its timestamp, `time` its time as counted in threads.h, `number` its
+	 * number in the order of reading (numbers count from 1).
 	 */
 	uint64_t stamp, time, number;
 };
 
 /*
- * Judges an event by one rule, and stores what later events of that rule need. Returns 0 or KTREAD_E_MEMORY.
- * If out of memory for the order of events, sets order_failed.
+ * Judges an event by one rule, and stores what is needed to judge later events by that rule. Returns 0 or
+ * KTREAD_E_MEMORY. If out of memory for the order of events, sets order_failed.
  */
 int check_apply(struct check *check, uint32_t index, const struct ktread_event *event);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The forms of rules: judges an event as subject, cause or release of a rule. One function for each form
- * decides whether the rule was kept or violated, or cannot be decided.
+ * Judges an event as subject, cause or release of a rule. Each form of rule (enum rule_form) has a function
+ * that finds out whether the rule was kept, was violated, or cannot be decided.
  */
 #include "analyze/check.h"
 
@@ -59,7 +59,10 @@ static void report_ordered(struct check *check, const struct check_violation *vi
 	check_report(check, violation);
 }
 
-/* Records an event with this key, and makes the key the current one. Returns 0 or KTREAD_E_MEMORY. */
+/*
+ * Records that an event with this key has come, and makes the key the current key. Returns 0 or
+ * KTREAD_E_MEMORY.
+ */
 static int see_order(struct check *check, uint32_t table, const uint64_t key[KEYED_WORDS],
 		     const struct ktread_event *event, bool settles)
 {
@@ -117,8 +120,8 @@ static bool keyed_by_thread(const struct rule *rule, uint32_t which)
 }
 
 /*
- * Returns the CPU if only its lost slots can hide an event since the timestamp of the entry. Returns
- * GAPS_ANYWHERE if lost slots of any CPU can hide one.
+ * Finds out which lost slots may have contained an event of the rule since the timestamp of the entry.
+ * Returns the event's CPU if only slots of that CPU may have; GAPS_ANYWHERE if slots of any CPU may have.
  */
 static uint32_t where_gaps_matter(const struct check *check, const struct rule *rule, uint32_t which,
 				  const struct keyed_entry *entry, const struct ktread_event *event)
@@ -183,8 +186,8 @@ static int put(struct check *check, uint32_t index, const uint64_t key[KEYED_WOR
 }
 
 /*
- * Judges "never EVENT while DEPTH > N". The count, which restarts at 0 after a gap, is the lowest possible
- * depth.
+ * Judges "never EVENT while DEPTH > N". The counted depth restarts at 0 after a gap, so the true depth may be
+ * larger.
  */
 static void see_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
@@ -291,8 +294,8 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 }
 
 /*
- * Judges a subject that follows its cause without a release in between. With RULE_AFTER, the subject must not
- * come at all; with RULE_WITHIN, it must come in time. Removes the cause.
+ * Judges a subject event that follows its cause without a release in between, and removes the cause. For
+ * RULE_AFTER, such a subject violates the rule; for RULE_WITHIN, only a subject that comes too late.
  */
 static void see_caused(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
@@ -376,7 +379,7 @@ static int see_subject(struct check *check, uint32_t index, uint32_t which, cons
 		return 0;
 	case RULE_MOST:
 		return see_most(check, index, which, event);
-	case RULE_BROKEN: /* this form has no events */
+	case RULE_BROKEN: /* rules of this form have no events */
 	case RULE_DEPTH:
 		break;
 	}
@@ -393,8 +396,8 @@ static int see_cause(struct check *check, uint32_t index, uint32_t which, const 
 		return 0;
 	error = put(check, index, key, &entry);
 	/*
-	 * Keeps the first of several wakeups, because the wait began with it. If the order is forbidden,
-	 * keeps the last of several causes, because it is nearest to the subject.
+	 * If there are several causes: for RULE_WITHIN, keeps the first cause, because the time limit runs
+	 * from there; for RULE_AFTER, keeps the last cause, because it is nearest to the subject.
 	 */
 	if (!error && entry && (!entry->known || check->rules->rule[index].form == RULE_AFTER)) {
 		stamp_entry(check, entry, event);
@@ -416,8 +419,8 @@ static void see_release(struct check *check, uint32_t index, uint32_t which, con
 }
 
 /*
- * Counts a depth. After a gap, restarts the count at 0, and marks it as unknown until a subject event sets
- * the depth to 0.
+ * Updates a depth. After a gap, restarts the count at 0, and marks the depth as unknown until a subject event
+ * sets it to 0.
  */
 static int count_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
@@ -454,8 +457,9 @@ static int count_depth(struct check *check, uint32_t index, uint32_t which, cons
 }
 
 /*
- * Records the order of events, for forms that depend on it. If the CPU is part of the key, all events of a
- * key come from one CPU and are in order.
+ * Records the event for the check whether the order of events is certain, if verdicts of this form of rule
+ * depend on the order. Not needed if the CPU is part of the key: all events with the key then come from one
+ * CPU, so their order is certain.
  */
 static int see_order_of_rule(struct check *check, uint32_t index, uint32_t which,
 			     const struct ktread_event *event)
@@ -474,7 +478,7 @@ static int see_order_of_rule(struct check *check, uint32_t index, uint32_t which
 	return see_order(check, index, key, event, !depth || rule->event[which].role == RULE_SUBJECT);
 }
 
-/* Applies releases first, then subjects, then causes: one event may be all three. */
+/* One event may be a release, a subject and a cause of the same rule. They are applied in this order. */
 int check_apply(struct check *check, uint32_t index, const struct ktread_event *event)
 {
 	static const enum rule_role order[] = { RULE_RELEASE, RULE_SUBJECT, RULE_CAUSE };

@@ -20,9 +20,10 @@
  * one above and one below
  */
 #define EVEN_PROMINENCE 1.2f
-#define IN_TURN		16.0f /* for two CPUs that take turns: number of their pairs that give one vote */
-#define VOTES		1.0f  /* minimum number of votes for a result */
-#define UNKNOWN		HUGE_VAL
+/* for two CPUs whose events alternate: number of pairs of events for one vote */
+#define IN_TURN 16.0f
+#define VOTES	1.0f /* minimum number of votes for a result */
+#define UNKNOWN HUGE_VAL
 
 /* A cause or an effect. */
 struct mark {
@@ -35,8 +36,8 @@ struct marks {
 	struct mark mark[MARKS];
 	uint32_t count;
 	/*
-	 * indexed by the hash of the key: number of marks that have come, stored or not. Only the first
-	 * CANDIDATES marks of a hash are stored, so that frequent keys leave room for others.
+	 * indexed by the hash of the key: number of marks so far, including those that were not stored. Only
+	 * the first CANDIDATES marks of a hash are stored, so that frequent keys leave room for others.
 	 */
 	uint32_t seen[KEYS];
 	/*
@@ -48,7 +49,8 @@ struct marks {
 
 /* The distance that most effects vote for. */
 struct peak {
-	float votes;	 /* number of votes above the mean; 0 if no distance clearly has the most votes */
+	/* number of votes for it, minus the mean; 0 if no distance clearly has the most votes */
+	float votes;
 	double distance; /* number of bins by which the CPU's clock is ahead of CPU 0's */
 };
 
@@ -262,8 +264,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Votes for two CPUs that take turns: the effect of the n-th cause is the n-th effect. The vote goes to the
- * median distance, if three quarters of the pairs agree with it and clocks may be that far apart.
+ * Votes for two CPUs whose events alternate: the effect of the n-th cause is the n-th effect. The vote goes
+ * to the median distance, if three quarters of the pairs agree with it and clocks may be that far apart.
  */
 static void vote_in_turn(struct coarse *coarse, const struct mark *cause, const struct mark *effect,
 			 uint32_t count)

@@ -43,9 +43,9 @@ static bool has_overwritten(struct ktread *const trace[2], uint32_t ring)
 }
 
 /*
- * Reduces the compared part of one trace to what the other trace has as well. If neither trace has
- * overwritten slots of a ring, both parts begin with the ring. In identical runs, the first event of the ring
- * then has the same slot.
+ * Reduces the compared part of one trace to the slots that the other trace contains as well. If no slot of a
+ * ring was overwritten in either trace, both parts begin at the beginning of the ring. In identical runs, the
+ * first event of the ring is then in the same slot.
  */
 static void intersect(struct ktread *const trace[2], struct part *parts, const struct part *other,
 		      uint32_t rings, bool same_end)

@@ -9,7 +9,7 @@
 #include "ktread/ktread.h"
 
 struct compare {
-	uint64_t same; /* number of events before the first difference, which are equal in both traces */
+	uint64_t same; /* number of equal events before the first difference */
 	bool differs;
 	/*
 	 * if `differs` is set: the first event of each trace that differs, owned by its trace; NULL: the

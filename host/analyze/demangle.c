@@ -10,7 +10,7 @@
 
 #include "base/index.h"
 
-/* A name in both forms: mangled, as in the file, and readable. */
+/* A name: mangled, as in the file, and demangled. */
 struct pair {
 	const char *mangled, *readable;
 };
@@ -26,8 +26,8 @@ struct text {
 };
 
 /*
- * Leaves libiberty by longjmp() if a short name expands without end. Before that, libiberty has not allocated
- * memory.
+ * If a short name expands without end, leaves libiberty by longjmp(). At that point, libiberty has not
+ * allocated memory.
  */
 static void append(const char *bytes, size_t length, void *context)
 {
@@ -47,8 +47,8 @@ static void clear(struct text *text)
 }
 
 /*
- * Expands a C++ name without its parameters. First expands the name with its parameters, because only then
- * libiberty parses it to its end. The options keep libiberty's own limit of recursion.
+ * Demangles a C++ name, without parameters. First demangles it with parameters, because only then does
+ * libiberty parse the whole name. The options keep libiberty's own limit of recursion.
  */
 static bool expand_cplusplus(const char *name, struct text *text)
 {
@@ -59,8 +59,8 @@ static bool expand_cplusplus(const char *name, struct text *text)
 }
 
 /*
- * Expands a name. Changes `name`. A compiler appends suffixes such as ".cold" to the C++ names of parts and
- * copies of functions; such a suffix is appended to the result unchanged.
+ * Demangles a name, and modifies `name`. Compilers append suffixes such as ".cold" to the C++ names of parts
+ * and copies of functions; such a suffix is appended to the result unchanged.
  */
 static bool expand(char *name, struct text *text)
 {
@@ -70,7 +70,7 @@ static bool expand(char *name, struct text *text)
 	clear(text);
 	if (setjmp(text->full) != 0)
 		return false;
-	/* Rust's older names are valid C++ names as well, followed by a hash. */
+	/* A name in Rust's older scheme is also a valid C++ name; it ends with a hash. */
 	if (rust_demangle_callback(name, 0, append, text) && text->length)
 		return true;
 	clear(text);
@@ -85,8 +85,8 @@ static bool expand(char *name, struct text *text)
 }
 
 /*
- * Returns the length of the operator's name if `at` is in "operator<<" or "operator->", whose characters are
- * not brackets; otherwise 0.
+ * If `at` is within a name such as "operator<<" or "operator->", returns the length of the operator, whose
+ * characters do not count as brackets. Otherwise returns 0.
  */
 static size_t operator_at(const char *at, size_t before)
 {

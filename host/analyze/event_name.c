@@ -34,7 +34,7 @@ char *analyze_event_name_lower(char *at, const struct ktread_type *type)
 
 /* ---- Similar names ---- */
 
-/* Copies as much text as fits. Replaces unprintable bytes by '?'. */
+/* Copies as many bytes as fit. Replaces unprintable bytes by '?'. */
 static void copy_name(char *to, const char *from, size_t length)
 {
 	size_t at = 0;
@@ -51,7 +51,10 @@ static uint32_t least(uint32_t a, uint32_t b, uint32_t c)
 	return two < c ? two : c;
 }
 
-/* Returns the number of letters to insert, delete or replace to change one name into the second name. */
+/*
+ * Returns the edit distance of two names: the number of letters to insert, delete or replace to turn one name
+ * into the other.
+ */
 static uint32_t distance(const char *left, const char *right)
 {
 	uint32_t row[SUGGESTIONS_NAME];

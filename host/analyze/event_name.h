@@ -51,11 +51,11 @@ void suggestions_offer(struct suggestions *similar, const char *name);
 /* Compares `name` with the wanted name. If they are similar, suggests `shown`. */
 void suggestions_offer_as(struct suggestions *similar, const char *name, const char *shown);
 /*
- * Offers each event of a trace, in every form that a pattern may have: group.name, group.*, the group
- * alone, or the name alone.
+ * Offers all patterns that match events of a trace: for each event group.name, group.*, the group alone, and
+ * the name alone.
  */
 void suggestions_offer_events(struct suggestions *similar, const struct ktread *trace);
-/* Writes the suggestions, or "". Unprintable bytes are shown as question marks. */
+/* Writes the suggestions, or "" if there are none. Unprintable bytes are shown as question marks. */
 void suggestions_text(const struct suggestions *similar, char *text, size_t size);
 /* Maximum number of bytes that suggestions_text() needs. */
 #define SUGGESTIONS_TEXT (SUGGESTIONS_MOST * (SUGGESTIONS_NAME + 2) + 16)

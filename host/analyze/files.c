@@ -20,9 +20,11 @@ struct files {
 	struct entry entry[FILES_KEPT];
 	/* number of times that slots were lost so far; entries of earlier eras are invalid */
 	uint64_t era;
-	/* number of rings that have lost their beginning, and from which no event has been read yet */
+	/* number of rings whose beginning is lost and from which no event has been read yet */
 	uint32_t waiting;
-	/* indexed by ring: true if the ring has its beginning, or an event of it has been read */
+	/*
+	 * indexed by ring: true if the ring's beginning is not lost, or if an event of the ring has been read
+	 */
 	bool *begun;
 };
 

@@ -3,11 +3,12 @@
  * Finds the path of an open file or inode that an event names by number: the path in the last vfs.open or
  * vfs.lookup with that number. Show it as an inference: the file may have been renamed since.
  *
- * Nothing is inferred across lost slots of any ring: the slots may have held a close, and an open of another
- * file. If rings have lost their beginnings, nothing is inferred before each of them has had an event. A gap
- * is known only when the first event after it has been read. Until then, paths may be inferred from events of
- * other rings; these paths stay valid. Events that a filter leaves out have the same effect as lost slots, so
- * no path is inferred with a filter by CPU, thread or type. A filter by time has no such effect.
+ * Nothing is inferred across lost slots of any ring: the lost slots may have recorded that the file was
+ * closed and another file was opened. If the beginnings of rings are lost, nothing is inferred until an event
+ * of each of these rings has been read. A gap becomes known only when the first event after it is read. Until
+ * then, paths may be inferred from events of other rings; these paths stay valid. Events that a filter leaves
+ * out have the same effect as lost slots. So no path is inferred if a filter selects by CPU, thread or type;
+ * a filter that selects by time does not matter.
  */
 #ifndef ANALYZE_FILES_H
 #define ANALYZE_FILES_H
@@ -35,7 +36,8 @@ struct files_path {
 };
 
 /*
- * *files is NULL if no path can be inferred; the other functions accept NULL. Returns 0 or KTREAD_E_MEMORY.
+ * Sets *files to NULL if no path can be inferred; the other functions accept NULL. Returns 0 or
+ * KTREAD_E_MEMORY.
  */
 int files_create(struct files **files, const struct ktread *trace);
 void files_destroy(struct files *files);

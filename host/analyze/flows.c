@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A second send with the same key replaces the first, and so does a send whose key has the same hash. */
+/* A send replaces an earlier send that has the same key, or a key with the same hash. */
 static struct flows_open *find(struct flows *flows, uint64_t key)
 {
 	return &flows->open[key * UINT64_C(0x9e3779b97f4a7c15) >> 54];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Connections from one event to a later one elsewhere: a packet from net.tx to net.rx, a signal from
- * signal.send to signal.deliver. Nothing is joined across lost slots.
+ * Finds flows: connections from one event to a later event on another CPU or thread. A packet flows from
+ * net.tx to net.rx, a signal from signal.send to signal.deliver. Events are not connected across lost slots.
  */
 #ifndef ANALYZE_FLOWS_H
 #define ANALYZE_FLOWS_H
@@ -12,7 +12,7 @@
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
-/* maximum number of flows at one time that have begun but not ended; fewer if their hashes collide */
+/* maximum number of flows that have begun and not ended at one time; fewer if hashes collide */
 #define FLOWS_OPEN 1024u
 
 /* A zero-initialised structure is ready for use. */

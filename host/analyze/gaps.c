@@ -12,7 +12,7 @@ struct gaps_gap {
 	uint64_t from; /* 0: the beginning of the ring is missing */
 	uint64_t to;   /* UINT64_MAX: the end of the ring is missing */
 	uint32_t ring, cpu;
-	uint64_t latest; /* greatest `to` of this gap and of all gaps before it in the order of `from` */
+	uint64_t latest; /* maximum of `to` over this gap and all gaps before it in the array */
 };
 
 struct gaps {
@@ -20,11 +20,14 @@ struct gaps {
 	uint32_t count, room, limit;
 	bool partial; /* true if only the events of a filter are read */
 	/*
-	 * index of the first gap that begins at or after the largest stamp `to` that gaps_between() has been
-	 * given
+	 * index of the first gap that begins at or after the largest `to` of all calls of gaps_between() so
+	 * far
 	 */
 	uint32_t next;
-	/* by CPU: latest end of the gaps before index `next`; the last entry is for gaps that have no CPU */
+	/*
+	 * indexed by CPU: latest end of the gaps before index `next`; the last entry is for gaps that have no
+	 * CPU
+	 */
 	uint64_t until[GAPS_CPUS_MAX + 1];
 	uint64_t until_any;
 	struct scheduling *scheduling;
@@ -32,7 +35,7 @@ struct gaps {
 
 /* State of a ring while gaps are searched for. */
 struct progress {
-	uint64_t seen; /* stamp of the ring's last event */
+	uint64_t seen; /* timestamp of the ring's last event */
 	uint64_t first;
 	uint32_t last; /* index of the ring's last gap, plus 1; 0 if the ring has no gap */
 	bool begun;
@@ -55,7 +58,9 @@ static int add(struct gaps *gaps, struct progress *ring, struct gaps_gap gap)
 	return 0;
 }
 
-/* Returns whether slots before the first event of a ring are missing. `event` is the first that was read. */
+/*
+ * Returns whether slots before the first event of a ring are missing. `event`: the first event of the ring.
+ */
 static bool lacks_head(const struct gaps *gaps, const struct ktread *trace, const struct ktread_event *event)
 {
 	const struct ktread_ring *of = ktread_ring(trace, event->ring);
@@ -81,8 +86,8 @@ static int take(struct gaps *gaps, struct progress *ring, const struct ktread *t
 }
 
 /*
- * Adds the gaps of a full boot ring, which refused records. The gap of each CPU ends when the CPU gets a
- * ring of its own. If the CPU's own ring has lost its beginning, that gap is known already.
+ * Adds gaps for a boot ring that was full and rejected records: one gap for each CPU, which ends when the CPU
+ * gets a ring of its own. If the beginning of the CPU's own ring is lost, that gap is known already.
  */
 static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
 {
@@ -137,8 +142,8 @@ static int find_all(struct gaps *gaps, struct progress *rings, struct ktread *tr
 }
 
 /*
- * Returns whether a trace can have gaps, and events that are switched on or off. Version 1 has only records,
- * so nothing shows what is missing.
+ * Returns whether a trace can show gaps, and events that were switched on or off. Version 1 contains only
+ * records, so it does not show what is missing.
  */
 static bool can_have_gaps(const struct ktread *trace)
 {

@@ -10,8 +10,8 @@
 #include "ktrx/v2.h"
 
 /*
- * Octave 0 has a bucket for each value below HISTOGRAM_STEPS. Octave n > 0 begins at HISTOGRAM_STEPS << (n -
- * 1); its buckets are 1 << (n - 1) wide.
+ * Octave 0 has one bucket for each value below HISTOGRAM_STEPS. Octave n > 0 begins at the value
+ * HISTOGRAM_STEPS << (n - 1), and each of its buckets contains 1 << (n - 1) values.
  */
 static unsigned octave_of(uint64_t value)
 {

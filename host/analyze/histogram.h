@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The distribution of numbers, in memory that does not grow with their count. Count, sum, least and
- * greatest are always exact. Ranks are exact up to HISTOGRAM_EXACT values, which are stored individually.
- * With more values, they are counted in buckets, HISTOGRAM_STEPS for each power of two, and the value of a
- * rank is the largest value of its bucket: at most 1/HISTOGRAM_STEPS too great, never too small.
+ * The distribution of values. Memory is bounded, however many values there are. Count, sum, smallest and
+ * largest value are always exact. Up to HISTOGRAM_EXACT values are stored individually, so ranks are exact.
+ * If there are more values, they are counted in buckets, HISTOGRAM_STEPS for each power of two. The result
+ * for a rank is then the largest value of the rank's bucket: too large by at most 1/HISTOGRAM_STEPS, never
+ * too small.
  */
 #ifndef ANALYZE_HISTOGRAM_H
 #define ANALYZE_HISTOGRAM_H
@@ -46,12 +47,12 @@ static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned wh
 	return rank ? rank : 1;
 }
 
-/* Returns the value that has the rank `rank`. Requires: 1 (the least) <= rank <= count. */
+/* Returns the value with this rank. Rank 1 is the smallest value. Requires: 1 <= rank <= count. */
 uint64_t histogram_nth(struct histogram *histogram, uint64_t rank);
 
 /*
- * Returns the number of values below `limit`. If `limit` is inside of a bucket, the number includes all
- * values of that bucket.
+ * Returns the number of values below `limit`. If `limit` is within a bucket, all values of that bucket are
+ * counted.
  */
 uint64_t histogram_below(struct histogram *histogram, uint64_t limit);
 

@@ -22,7 +22,7 @@ bool keyed_field(const struct ktread_event *event, const char *field, uint64_t *
 	return true;
 }
 
-/* Leaves out words that are 0, because most keys have only one other word. */
+/* Leaves out words that are 0, because most keys have only one word that is not 0. */
 static uint64_t hash_of(const uint64_t *key)
 {
 	uint64_t hash = 0;

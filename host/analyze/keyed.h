@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A table of things that have begun and not ended, found by a key of a few words. The table grows only up to
- * a limit, so its memory is bounded, even if a trace begins more and more things and never ends them.
+ * A hash table for things that have begun and not ended, such as calls. A key consists of a few 64-bit words.
+ * The number of entries is limited, so memory is bounded even if a trace has any number of things that never
+ * end.
  */
 #ifndef ANALYZE_KEYED_H
 #define ANALYZE_KEYED_H
@@ -28,9 +29,10 @@ struct keyed_entry {
 
 /* A zero-initialised structure is ready for use. */
 struct keyed {
-	struct keyed_entry *entry; /* keyed_remove() moves the last entry into the free place */
+	/* array of entries; keyed_remove() moves the last entry to the place that becomes free */
+	struct keyed_entry *entry;
 	uint32_t count, room;
-	struct base_index index; /* table that finds an entry by its key */
+	struct base_index index; /* index that finds an entry by its key */
 };
 
 /* Empties the table and frees its memory. */

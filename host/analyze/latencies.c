@@ -112,8 +112,8 @@ static void on_begin(void *context, struct spans_owner owner, unsigned lane, con
 }
 
 /*
- * Returns the CPU if only its lost slots can hide the end of the span and the beginning of the next span.
- * Returns GAPS_ANYWHERE if lost slots of any CPU can hide them.
+ * Finds out which lost slots may have contained the end of the span and the beginning of the next span.
+ * Returns the CPU if only its slots may have; GAPS_ANYWHERE if slots of any CPU may have.
  */
 static uint32_t place_of(struct spans_owner owner, const struct spans_span *span,
 			 const struct ktread_event *event)
@@ -133,7 +133,10 @@ static void measure(struct reading *r, struct latencies_row *row, uint64_t begin
 	keep_error(r, pairs_measure(&row->ticks, &row->worst, begin, end, cost, meanwhile));
 }
 
-/* Returns whether a span ended, and no missing slots or events can hide its true end. */
+/*
+ * Returns whether a span ended, and its end is certain: no missing slots or events may have contained an
+ * earlier end.
+ */
 static bool is_measured(struct reading *r, struct spans_owner owner, const struct spans_span *span,
 			const struct ktread_event *event, int kind)
 {
@@ -205,14 +208,16 @@ static struct waiting *waiting_of(struct reading *r, uint32_t index)
 	return &larger[index];
 }
 
-/* Returns whether no missing slots or events can hide the true end of a wait that ends now. */
+/*
+ * Returns whether the end of a wait is certain: no missing slots or events may have contained an earlier end.
+ */
 static bool is_wait_measured(struct reading *r, uint64_t begin)
 {
 	return !gaps_between(r->gaps, GAPS_ANYWHERE, begin, r->event->stamp) &&
 	       !gaps_switched(r->gaps, r->needed[LATENCIES_RUN_QUEUE], begin, r->event->stamp);
 }
 
-/* `end`: CPU and time at which the thread runs; NULL if it was not seen to run */
+/* `end`: CPU and timestamp at which the thread began to run; NULL if the trace does not show that it ran */
 static void pass_wakeup(struct reading *r, const struct waiting *waiting, const struct ktread_event *end)
 {
 	struct latencies_duration duration = {
@@ -234,15 +239,18 @@ static void pass_wakeup(struct reading *r, const struct waiting *waiting, const 
 }
 
 /*
- * Measures from the wakeup to the next time that the thread runs. A thread that was runnable after its last
- * switch was not woken.
+ * Measures the time from a wakeup until the thread runs. If the thread was still runnable after the last
+ * switch away from it, it was not woken.
  */
 static void on_change(void *context, const struct threads_change *change)
 {
 	struct reading *r = context;
 	struct waiting *waiting = waiting_of(r, change->thread->index);
 	bool runs = change->thread->state == THREADS_RUNNING && change->from == THREADS_RUNNABLE;
-	/* the thread in `known` is overwritten below, because the event may belong to the previous thread */
+	/*
+	 * the following code replaces the thread in `known`, because the event may belong to the previous
+	 * thread
+	 */
 	struct ktread_event end = *r->event;
 	struct latencies_row *row;
 

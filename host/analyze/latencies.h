@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Durations: between events that begin and end something by any key, and between the well-known events. */
+/*
+ * Measures durations: between any events that begin and end something and have a common key, and between the
+ * well-known events.
+ */
 #ifndef ANALYZE_LATENCIES_H
 #define ANALYZE_LATENCIES_H
 
@@ -18,21 +21,21 @@
  * Pairs events that begin something with events that end it, by any key that both events have, and collects
  * the durations.
  *
- * An end belongs to the last beginning with the same key. If the same key begins again before the end, the
- * earlier beginning is unmatched. An event may be both an end and a beginning: it first ends and then
- * begins, which gives the time from each event to the next.
+ * An end is paired with the last beginning that has the same key. If another beginning with that key comes
+ * before the end, the earlier beginning stays unmatched. An event may be both an end and a beginning. It then
+ * counts as an end first; the durations are then the times from each event to the next.
  *
- * A pair is dropped if one of the rule's events was switched off at some time in between. It is also
- * dropped if missing slots could have held its true end: slots of the CPU, if the key is a CPU or the
- * thread ran there throughout; otherwise slots of any CPU.
+ * A pair is dropped if one of the rule's events was switched off at some time in between. It is also dropped
+ * if missing slots may have contained an earlier end: slots of the CPU, if the key is a CPU, or if the thread
+ * ran on that CPU all the time; otherwise slots of any CPU.
  */
 
 #define PAIRS_KEYS KEYED_WORDS
 
 enum pairs_by {
 	/*
-	 * the thread that records the event; if the event is recorded in an interrupt or without a thread,
-	 * the CPU
+	 * the key is the thread that records the event; or the CPU, if the event is recorded in an interrupt
+	 * or without a thread
 	 */
 	PAIRS_BY_OWNER,
 	PAIRS_BY_THREAD,
@@ -78,8 +81,8 @@ struct pairs;
 
 /*
  * Reads the trace to its end, once for its gaps and once for the pairs. Returns 0, KTREAD_E_MEMORY, or the
- * error of ktread_next(). What was collected until an error stays valid if `*pairs` is not NULL. The caller
- * frees `*pairs` in any case.
+ * error of ktread_next(). After an error, `*pairs` contains what was collected before the error, or is NULL.
+ * The caller frees `*pairs` in any case.
  */
 int pairs_read(struct pairs **pairs, struct ktread *trace, const struct pairs_rule *rule);
 void pairs_free(struct pairs *pairs);
@@ -124,8 +127,8 @@ struct latencies_row {
 	struct histogram ticks;
 	struct pairs_worst worst;
 	/*
-	 * number of durations not measured: the end was not seen, slots are missing, or an event was
-	 * switched off
+	 * number of durations that were not measured, because the end was not seen, slots are missing, or an
+	 * event was switched off
 	 */
 	uint64_t dropped;
 };
@@ -162,7 +165,7 @@ int latencies_read_each(struct latencies **latencies, struct ktread *trace, uint
 			latencies_each *each, void *context);
 void latencies_free(struct latencies *latencies);
 
-/* ---- The same durations one by one, including those that were not measured ---- */
+/* ---- Durations between the well-known events one by one, including those that were not measured ---- */
 
 enum latencies_end {
 	LATENCIES_MEASURED,

@@ -16,9 +16,9 @@
 const char *note_find(const char *note, const char *key, size_t *length);
 
 /*
- * Copies the word after `option` in a command line: the file k.elf in "… -kernel k.elf …". Blanks separate
- * words; a word that contains blanks counts as several. Returns 0, or -1 if there is no such word or `word`
- * is too small for it.
+ * Copies the argument after `option` in a command line: k.elf in "… -kernel k.elf …". Blanks separate
+ * arguments; an argument that contains blanks counts as several. Returns 0, or -1 if there is no such
+ * argument or `word` is too small for it.
  */
 int note_word_after(const char *command, size_t length, const char *option, char *word, size_t size);
 
@@ -33,14 +33,15 @@ bool note_kernel(const char *note, char *path, size_t size);
  * Returns for how many seconds the machine had recorded nothing when it was captured ("silent: 1.0 s or
  * more"), or a negative number if the note does not state this. Sets `*more` if the time may have been
  * longer, because the machine was not watched before. The newest timestamp of a trace plus this time is the
- * present: all times such as "ago", "late" and "since" are counted back from there.
+ * time of the capture. All durations such as "3 s ago" are counted back from the time of the capture.
  */
 double note_silence(const char *note, bool *more);
 
 /* ---- Privilege level of a CPU, from its registers ---- */
 
 enum privilege {
-	PRIVILEGE_UNKNOWN, /* no register shows whether the kernel or a program ran, as on RISC-V */
+	/* the registers do not show whether the kernel or a program ran, for example on RISC-V */
+	PRIVILEGE_UNKNOWN,
 	PRIVILEGE_KERNEL,
 	PRIVILEGE_USER,
 };

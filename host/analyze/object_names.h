@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Names of locks, queues and interrupts, for events that have only their numbers: the name in the last event
- * with that number. A kernel may record the name of a lock only on contention, where the cost matters less.
- * Show a name together with the number: the memory of a lock may have become that of another lock since.
+ * Finds names of locks, queues and interrupts for events that have only a number or an address: the name in
+ * the last event that had a name for it. A kernel may record the name of a lock only on contention, where the
+ * cost matters less. Show a name together with the number: the memory of a lock may have become that of
+ * another lock since.
  */
 #ifndef ANALYZE_OBJECT_NAMES_H
 #define ANALYZE_OBJECT_NAMES_H
@@ -17,7 +18,7 @@
 /* maximum length of a name in bytes; a longer name is cut */
 #define OBJECT_NAMES_MOST 39u
 
-/* Zero-initialised, it is ready for use. */
+/* A zero-initialised structure is ready for use. */
 struct object_names {
 	struct {
 		uint64_t key;
@@ -26,15 +27,15 @@ struct object_names {
 	} entry[OBJECT_NAMES_KEPT];
 };
 
-/* Untrusted bytes without a NUL, valid until the next event; NULL if the name is unknown. */
+/* A name: untrusted bytes without a NUL, valid until the next event; NULL if the name is unknown. */
 struct object_name {
 	const char *bytes;
 	uint32_t length;
 };
 
 /*
- * Takes an event. If it names a lock or an interrupt, stores the name. If it has only the number of a lock, a
- * queue or an interrupt, or an empty name, returns the stored name.
+ * Handles an event. If the event has the name of a lock or an interrupt, stores the name. If it has only the
+ * number of a lock, a queue or an interrupt, or an empty name, returns the stored name.
  */
 struct object_name object_names_event(struct object_names *names, const struct ktread_event *event,
 				      const struct wellknown *known);

@@ -94,8 +94,8 @@ struct order order_between_cpus(const struct ktread *trace)
 		order.doubt = error_at_ends(trace) * (others > 1 ? 2 : 1);
 	if (info->clock == KTREAD_CLOCK_ALIGNED) {
 		/*
-		 * Alignment moved each clock by at most the clock's error, so the doubt is at most twice as
-		 * large.
+		 * Alignment moved each clock by at most the clock's error, so the uncertainty is at most
+		 * doubled.
 		 */
 		order.doubt *= 2;
 		order.state = ORDER_ALIGNED;

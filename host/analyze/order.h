@@ -10,7 +10,7 @@
 
 #include "ktread/ktread.h"
 
-/* ---- How certain the order is. All views use these functions ---- */
+/* ---- How certain the order is (used by all views) ---- */
 
 enum order_state {
 	ORDER_CERTAIN,	/* the order is certain: there is one CPU, or all CPUs have the same clock */
@@ -61,7 +61,7 @@ int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
  * The trace is read several times: first to estimate how far apart the clocks are, then to move every effect
  * after its cause, in windows of time so that drift is followed. Memory does not grow with the trace. The
  * clocks are not changed if all effects come after their causes already, or if a change does not improve the
- * order. Alignment moves a clock that the guest measured by at most the clock's stated error
+ * order. If the guest measured a clock, alignment moves it by at most the clock's stated error
  * (order_error_at()).
  */
 

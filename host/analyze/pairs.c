@@ -19,8 +19,8 @@ struct pairs {
 	struct wellknown_table known;
 	uint64_t time; /* time of the current event, as in threads.h */
 	/*
-	 * elements for beginnings that have no end so far; `count` of an element is the number of events that
-	 * its CPU recorded before the beginning
+	 * beginnings that have no end so far; the member `count` is the number of events that the CPU
+	 * recorded before the beginning
 	 */
 	struct keyed open;
 	uint64_t events[CPUS]; /* indexed by CPU: number of events so far */
@@ -57,7 +57,10 @@ static bool read_key(const struct pairs *p, const struct ktread_event *event, bo
 	return true;
 }
 
-/* Returns the CPU if only its lost slots can hide an event between `begin` and `end`, or GAPS_ANYWHERE. */
+/*
+ * Finds out which lost slots may have contained an event between `begin` and `end`. Returns the CPU if only
+ * its slots may have, otherwise GAPS_ANYWHERE.
+ */
 static uint32_t where_gaps_matter(const struct pairs *p, const struct keyed_entry *begin,
 				  const struct ktread_event *end)
 {

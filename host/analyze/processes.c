@@ -15,7 +15,7 @@ struct table {
 	void *entry; /* array of elements; the first member of each element is its id */
 	size_t entry_size;
 	uint32_t entries, room;
-	struct base_index index; /* table that finds an element by its id */
+	struct base_index index; /* index that finds an element by its id */
 };
 
 struct processes {
@@ -52,7 +52,10 @@ static void *obtain(struct table *table, uint32_t id)
 	return id_at(table, table->entries++);
 }
 
-/* Adds a process and its thread. A thread that is known to belong to another process stays there. */
+/*
+ * Adds a process and its thread. If the thread is known to belong to another process, it stays in that
+ * process.
+ */
 static int add_member(struct processes *processes, uint32_t thread, uint32_t process)
 {
 	struct membership *member;

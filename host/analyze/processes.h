@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Finds the process of each thread, and each process's parent and program, from process.fork, process.exec,
- * process.exit and sched.create. An event also applies to the time before it, so the whole trace is read once
- * for this. If an id is reused, its first parent and program are kept.
+ * process.exit and sched.create. What an event shows also applies to the time before the event, so the whole
+ * trace is read before the first result. If an id is reused, its first parent and program are kept.
  */
 #ifndef ANALYZE_PROCESSES_H
 #define ANALYZE_PROCESSES_H
@@ -18,7 +18,7 @@
 struct processes_process {
 	uint32_t id;
 	uint32_t parent; /* id of the parent process; 0: unknown */
-	/* true if `command` comes from the process's own exec, not from its parent's */
+	/* true if `command` comes from an exec of the process itself, not of its parent */
 	bool exec;
 	char command[PROCESSES_COMMAND]; /* the program that the process runs; "" if it is unknown */
 };

@@ -113,8 +113,8 @@ int masks_have(const struct masks *masks, uint32_t n, uint32_t bit)
 }
 
 /*
- * Writes the mask of events of a group, as "0x…". If `name` is not NULL, the mask has the events of that
- * name; if it is NULL, the events that are wanted.
+ * Writes the mask of events of a group, as "0x…". If `name` is not NULL, the bits of the events with that
+ * name are set; if it is NULL, the bits of the events that are requested to be on.
  */
 static char *put_mask(const struct masks *masks, uint32_t first, const char *name, char *at)
 {
@@ -237,7 +237,7 @@ static int add_event(struct requests *requests, uint16_t id, const struct change
 
 /*
  * Returns whether a pattern matches an event. As in the kernel, events of the library's own group match only
- * by its name.
+ * if the pattern begins with the name of that group.
  */
 static int chooses(const char *pattern, const struct ktread_type *type)
 {

@@ -35,9 +35,9 @@ int masks_have(const struct masks *masks, uint32_t n, uint32_t bit);
 uint32_t masks_group(const struct masks *masks, const char *group, size_t length);
 
 /*
- * Write a mask as "0x…". The first function writes the mask of all wanted events of the group that begins
- * with event `first`; the second writes the mask of all events of this group that have the same name as event
- * `n`. Both write at most MASKS_TEXT bytes, and return the end of the text.
+ * Write a mask as "0x…". masks_put_enable() sets the bits of the events that are requested to be on in the
+ * group that begins with event `first`; masks_put_bits() sets the bits of all events of this group that have
+ * the same name as event `n`. Both write at most MASKS_TEXT bytes, and return the end of the text.
  */
 #define MASKS_TEXT (KTRX_EVENT_MAX / 4 + 4)
 char *masks_put_enable(const struct masks *masks, uint32_t first, char *at);

@@ -71,11 +71,14 @@ struct rule {
 	char name[RULES_WORD];
 	uint32_t line;
 	enum rule_form form;
-	/* true if the trace may lack the rule's events or fields; the rule is then not checked */
+	/*
+	 * true for an optional rule: if the trace lacks its events or fields, the rule is not checked, and
+	 * this is not an error
+	 */
 	bool optional;
 	struct rule_event event[RULES_EVENTS];
 	uint32_t events;
-	/* names after `by`: for each word of the key, the name of a field of each event */
+	/* the names after `by`: for each word of the key, the name of the field in each event */
 	char key[KEYED_WORDS][RULES_EVENTS][RULES_WORD];
 	uint32_t keys;
 	/* for RULE_MOST: maximum number of subjects; for RULE_NEVER: the number N in `while DEPTH > N` */
@@ -121,19 +124,22 @@ int rules_parse(struct rules **rules, const char *text, size_t length, struct ru
 
 /*
  * Finds each rule's events and fields in a trace. Returns 0, or KTREAD_E_FORMAT with *error filled in if a
- * rule that is not optional lacks one of them, or compares a number with a string. A rule whose event is
- * switched off and has no record is not checked. To find such records, the trace is read to its end and
- * rewound.
+ * rule compares a number with a string, or if the trace lacks an event or a field of a rule that is not
+ * optional. If an event of a rule is switched off and has no record in the trace, the rule is not checked. To
+ * find such records, the trace is read to its end and rewound.
  */
 int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *error);
 
-/* Returns whether the setting debug.ktr.state is 0 in the trace: hooks then keep no state. */
+/*
+ * Returns whether the setting debug.ktr.state is 0 in the trace, so that hooks do not maintain the state
+ * tables.
+ */
 bool rules_state_is_off(const struct ktread *trace);
 
 /*
- * Stores the values of the key: of the event's fields that are named after `by`. If the event has no field
- * `thread` or `cpu`, these names mean the thread or the CPU that recorded the event. Returns false if the
- * event lacks a value.
+ * Stores the words of the key: the values of the event's fields whose names are listed after `by`. If the
+ * event has no field `thread` or `cpu`, these names mean the thread or the CPU that recorded the event.
+ * Returns false if the event lacks one of the values.
  */
 bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_event *fired, uint64_t *key);
 /* Returns whether the event matches: its id, its context, its conditions. */
@@ -145,9 +151,9 @@ bool rules_hold(const struct rule_condition *condition, uint32_t count, const st
 /* ---- Checks ---- */
 
 /*
- * Checks a trace against rules. Calls back for each violation when it is found. An event that is missing in
- * the trace never causes a violation and never means that a rule was kept: if lost slots could have held a
- * deciding event, or if the event may have been switched off, the rule counts as undecided.
+ * Checks a trace against rules. Calls back for each violation when it is found. If an event that decides a
+ * rule may be missing in the trace, the rule counts as undecided, not as violated or kept. An event may be
+ * missing because slots were lost, or because the event was switched off.
  *
  * Memory is bounded: a table of KEYED_MAX entries for each rule, and the limits of threads.h and
  * scheduling.h.
@@ -155,7 +161,10 @@ bool rules_hold(const struct rule_condition *condition, uint32_t count, const st
 
 struct check_violation {
 	uint32_t rule;
-	/* timestamp of the violating event; if an event never came, the timestamp at which it was due */
+	/*
+	 * timestamp of the violating event; if the violation is that an event never came, the timestamp at
+	 * which the event was due
+	 */
 	uint64_t stamp;
 	/* number of the violating event in the order of reading (numbers count from 1); 0: no event */
 	uint64_t number;
@@ -180,16 +189,25 @@ struct check_result {
 	 * off
 	 */
 	uint64_t undecided;
-	/* part of `undecided`: number of times that an event which decides the rule was switched off */
+	/* number of times in `undecided` for which the reason was that an event was switched off */
 	uint64_t switched_off;
 	uint32_t off; /* id of the first event that was switched off */
 	/* number of times that a thread's state was unknown because sched.switch does not record it */
 	uint64_t unknown;
-	/* number of times that events on different CPUs were too close in time to know their order */
+	/*
+	 * number of times that the order of events on different CPUs was unknown, because they were too close
+	 * in time
+	 */
 	uint64_t unordered;
-	/* part of `violated` that depends on the order of events of CPUs whose clocks are unknown */
+	/*
+	 * number of violations in `violated` that depend on the order of events of CPUs whose clocks are
+	 * unknown
+	 */
 	uint64_t uncertain;
-	/* number of events, of the rule and its depth, that lack the key or found the table full */
+	/*
+	 * number of events of the rule and of its depth that were left out, because they lack the key or
+	 * because the table was full
+	 */
 	uint64_t left_out;
 	struct check_violation first; /* the earliest violation; valid if `violated` is not 0 */
 };
@@ -197,11 +215,11 @@ struct check_result {
 typedef void check_found(void *context, const struct check_violation *violation);
 
 /*
- * Reads the trace twice, to its end. `result` has an entry for each rule. `doubt`: maximum number of ticks
- * by which clocks that the guest did not measure are assumed to differ; 0 if unknown. A violation that
- * depends on events of different CPUs at most `doubt` apart is counted as unordered; if `doubt` is 0, as
- * violated and as uncertain. Returns 0, KTREAD_E_MEMORY, or the error of ktread_next(); what was found
- * until then stays valid.
+ * Reads the trace twice, to its end. `result` has an entry for each rule. `doubt`: maximum number of ticks by
+ * which clocks that the guest did not measure are assumed to differ; 0 if unknown. A violation may depend on
+ * events of different CPUs whose timestamps differ by at most `doubt`. It is then counted in `unordered`; if
+ * `doubt` is 0, in `violated` and `uncertain`. Returns 0, KTREAD_E_MEMORY, or the error of ktread_next();
+ * what was found until then stays valid.
  */
 int check_read(const struct rules *rules, struct ktread *trace, uint64_t doubt, struct check_result *result,
 	       check_found *found, void *context);

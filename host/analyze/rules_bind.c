@@ -123,8 +123,8 @@ static int need_fields(struct rule *rule, uint32_t index, const struct ktread_ty
 }
 
 /*
- * Bit map of events that have a record in the trace. Such an event counts as switched on, even if it was
- * off at the end.
+ * Bit map of the events that have a record in the trace. Such an event counts as switched on, even if it was
+ * off when the trace was captured.
  */
 struct seen {
 	uint8_t map[(KTRX_EVENT_MAX + 1) / 8];
@@ -197,7 +197,10 @@ static int bind_event(struct rule *rule, uint32_t index, struct ktread *trace, s
 	return 0;
 }
 
-/* Returns debug.ktr.state, or -1 if the trace lacks it, as from a kernel that was built without the state. */
+/*
+ * Returns the setting debug.ktr.state; -1 if the trace lacks the setting, for example because the kernel was
+ * built without state tables.
+ */
 static int state_setting(const struct ktread *trace)
 {
 	struct ktread_setting setting;
@@ -301,7 +304,10 @@ bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_even
 
 		if (name[0] != '@' && keyed_field(fired, name, &key[k]))
 			continue;
-		/* Thread 0 means no particular thread. A kernel without thread ids records only thread 0. */
+		/*
+		 * Thread 0 does not identify a thread: a kernel without thread ids records all events with
+		 * thread 0.
+		 */
 		if (strcmp(name, "@thread") == 0 && fired->thread == 0)
 			return false;
 		if (strcmp(name, "thread") == 0 || strcmp(name, "@thread") == 0)
@@ -328,7 +334,7 @@ static bool is_signed(uint8_t type)
 	       type == KTRX_TYPE_I64;
 }
 
-/* Returns -1, 0 or 1. Takes signs into account. */
+/* Compares two numbers, each with its sign. Returns -1, 0 or 1. */
 static int compare(uint64_t left, bool left_negative, uint64_t right, bool right_negative)
 {
 	if (left_negative != right_negative)

@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, con
 
 /*
  * Reports an unexpected word. `words`: the words that may come here, separated by blanks. If the unexpected
- * word is similar to one of them, suggests that one.
+ * word is similar to one of these words, suggests that word.
  */
 static int fail_expected(struct parser *parser, const char *wanted, const char *words)
 {
@@ -236,7 +236,7 @@ static int take_events(struct parser *parser, struct rule *rule, enum rule_role 
 	return status;
 }
 
-/* Parses NAME { "/" NAME }: one name for all events, or one for each. */
+/* Parses NAME { "/" NAME }: one name for all events, or one name for each event. */
 static int take_key(struct parser *parser, struct rule *rule)
 {
 	char(*name)[RULES_WORD] = rule->key[rule->keys];

@@ -10,14 +10,14 @@
 #include "ktrx/v2.h"
 
 /*
- * States are doubtful if more than 1/LAST_PART of all switches leave a thread stopped, dead, or in a state
- * that ktrace does not know.
+ * The states of sched.switch are doubtful if more than 1/LAST_PART of all switches leave a thread stopped,
+ * dead, or in a state that ktrace does not define.
  */
 #define LAST_PART 8u
 
 /* ---- When events were switched off ---- */
 
-/* A time during which an event was off: after the stamp `from`, and before the stamp `to`. */
+/* A period in which an event was off: after the timestamp `from`, and before the timestamp `to`. */
 struct time {
 	uint64_t from, to;
 	uint32_t id;
@@ -25,13 +25,15 @@ struct time {
 
 struct switched {
 	const struct ktread *trace;
-	struct time *time; /* times during which events were off; switched_end() sorts them by event id */
+	struct time *time; /* periods in which events were off; switched_end() sorts them by event id */
 	uint32_t count, room;
-	uint64_t last[KTRX_EVENT_MAX + 1]; /* by event: stamp of the newest record; 0 if it has no record */
-	/* by event: stamp since which the event is off; 0 if it is not known to be off */
+	/* indexed by event id: timestamp of the event's newest record; 0 if it has no record */
+	uint64_t last[KTRX_EVENT_MAX + 1];
+	/* indexed by event id: timestamp since which the event is off; 0 if it is not known to be off */
 	uint64_t off[KTRX_EVENT_MAX + 1];
-	uint32_t begin[KTRX_EVENT_MAX + 2]; /* by event: index in `time` of the first element of this event */
-	uint8_t some[SWITCHED_MAP];	    /* bit map of the events that have an element in `time` */
+	/* indexed by event id: index in `time` of the event's first element */
+	uint32_t begin[KTRX_EVENT_MAX + 2];
+	uint8_t some[SWITCHED_MAP]; /* bit map of the events that have an element in `time` */
 	uint8_t always[SWITCHED_MAP];
 };
 
@@ -125,8 +127,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * Adds the last time off of each event that was off when the trace was taken. A stop of all recording does
- * not count as a time off: the trace ends there.
+ * For each event that was off when the trace was captured, adds the last period in which it was off. A stop
+ * of all recording does not count, because the trace ends there.
  */
 static int take_rest(struct switched *s)
 {
@@ -176,8 +178,8 @@ bool switched_event_off(const struct switched *s, uint32_t id, uint64_t from, ui
 }
 
 /*
- * An event that was switched off or on has an element in `time`. An event without an element was in its final
- * state all the time.
+ * An event without an element in `time` was never switched on or off, so it was in its final state all the
+ * time.
  */
 bool switched_was_on(const struct switched *s, uint32_t id)
 {
@@ -191,7 +193,10 @@ bool switched_was_on(const struct switched *s, uint32_t id)
 
 uint32_t switched_between(const struct switched *s, const uint8_t *events, uint64_t from, uint64_t to)
 {
-	/* most traces have no event that was switched on or off, and this is called for each span */
+	/*
+	 * fast path: most traces have no event that was switched on or off, and this function is called for
+	 * each span
+	 */
 	if (s->count == 0)
 		return 0;
 	for (uint32_t byte = 0; byte < SWITCHED_MAP; byte++) {
@@ -217,17 +222,20 @@ struct scheduling {
 	struct known_event *event; /* events with a known meaning */
 	struct wellknown *as;	   /* meaning of each entry of `event`, with the positions of its fields */
 	uint32_t events;
-	uint16_t place[KTRX_EVENT_MAX + 1]; /* by event id: index in `event` + 1; 0: no known meaning */
-	bool changes;			    /* true if some event was switched on or off */
+	/* indexed by event id: index in `event` + 1; 0: the event has no known meaning */
+	uint16_t place[KTRX_EVENT_MAX + 1];
+	bool changes; /* true if some event was switched on or off */
 	bool has_state, states;
 	bool wrong; /* true if the states of sched.switch are wrong */
 	/*
-	 * numbers of switches away from threads other than thread 0; `runnable` counts those with state 0,
-	 * and `last` those with a state after which a thread seldom runs again
+	 * numbers of switches away from threads other than thread 0: `runnable` with state 0, `last` with a
+	 * state after which a thread seldom runs again
 	 */
 	uint64_t switches, runnable, last;
-	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind: true if recording was on at some time */
-	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind: true if recording was on all the time */
+	/* indexed by kind of event: true if recording was on at some time */
+	bool recorded[WELLKNOWN_COUNTER + 1];
+	/* indexed by kind of event: true if recording was on all the time */
+	bool throughout[WELLKNOWN_COUNTER + 1];
 };
 
 static void add_event(struct scheduling *s, uint32_t id, const struct wellknown *as)

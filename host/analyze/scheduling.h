@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Facts that one pass collects before the trace is judged: when events were switched off, which events
- * describe threads, and where slots are missing.
+ * Facts that are collected in one reading of a trace, before other readings draw conclusions: when events
+ * were switched off, which events describe threads, and where slots are missing.
  */
 #ifndef ANALYZE_SCHEDULING_H
 #define ANALYZE_SCHEDULING_H
@@ -17,9 +17,9 @@
 
 /*
  * Finds when events were not recorded because they were switched off: from the library's own records
- * (`ktrace.switched`), and from the event table, which has the states at the end. If the trace does not show
- * when recording of an event stopped, assumes that it stopped right after the last record. So nothing is
- * concluded from a missing record.
+ * (`ktrace.switched`), and from the event table, which has the final states. If the trace does not show when
+ * recording of an event stopped, assumes that it stopped directly after the event's last record. So no
+ * conclusion is drawn from a missing record.
  */
 
 #define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* size of a bit map of events, in bytes */
@@ -58,21 +58,21 @@ struct switched_change {
 	uint32_t first, last; /* ids */
 	bool records;	      /* true if recording of these events starts, false if it stops */
 };
-/* Does the work of switched_change_of() for an event whose group may be "ktrace". */
+/* Slow path of switched_change_of(), for an event whose group may be "ktrace". */
 bool switched_change_read(const struct ktread_event *event, struct switched_change *change);
 
-/* Returns false if this is another event. */
+/* Returns false if the event is not ktrace.switched. */
 static inline bool switched_change_of(const struct ktread_event *event, struct switched_change *change)
 {
-	/* called for each event of a trace, so most calls must end here */
+	/* this function is called for each event of a trace, so most calls must return here */
 	return event->type->group[0] == 'k' && switched_change_read(event, change);
 }
 
 /* ---- What the trace records about threads ---- */
 
 /*
- * Finds in one pass which events about threads were recorded and when, and whether the `state` of
- * sched.switch means anything. All commands use this one result.
+ * Finds in one reading which events about threads were recorded and when, and whether the field `state` of
+ * sched.switch is filled in. All commands use this result.
  *
  * State 0 means runnable. But if all states are 0, the kernel most likely does not fill in the field.
  */
@@ -108,14 +108,14 @@ int scheduling_judge(struct scheduling *scheduling, struct ktread *trace);
 bool scheduling_states_are_wrong(const struct scheduling *scheduling);
 
 /*
- * Returns whether the state of sched.switch means something: some switch had a state other than 0, and the
+ * Returns whether the states of sched.switch can be used: some switch had a state other than 0, and the
  * states are not known to be wrong.
  */
 bool scheduling_states(const struct scheduling *scheduling);
 
 /*
- * Returns whether sched.switch has a state that is always 0. The state of a thread that was switched away
- * from is then unknown. Sets `announced` if sched.block shows instead which threads sleep.
+ * Returns whether sched.switch has a field `state` that is always 0. The state of a thread after a switch
+ * away from it is then unknown. Sets `announced` if sched.block events show which threads sleep.
  */
 bool scheduling_states_are_empty(const struct scheduling *scheduling, bool *announced);
 
@@ -126,8 +126,8 @@ bool scheduling_states_are_empty(const struct scheduling *scheduling, bool *anno
 bool scheduling_recorded(const struct scheduling *scheduling, enum wellknown_kind kind);
 
 /*
- * Returns whether recording of this kind of event was on all the time between two timestamps, so that the
- * absence of such an event means something.
+ * Returns whether recording of this kind of event was on all the time between two timestamps, so that, if
+ * there is no such event, it did not happen.
  */
 bool scheduling_covers(const struct scheduling *scheduling, enum wellknown_kind kind, uint64_t from,
 		       uint64_t to);
@@ -152,24 +152,24 @@ void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, 
 /* ---- Gaps ---- */
 
 /*
- * A gap is a time for which slots of a ring are missing in a trace. A reader notices a gap only at the
- * first event after the gap. By then it has read events of other rings that are later than the gap's
- * beginning. So the trace is read once to find the gaps. A second reading, which pairs events, then knows
- * all gaps in advance.
+ * A gap is a time for which slots of a ring are missing in a trace. A reader notices a gap only at the first
+ * event after the gap. By then it has read events of other rings that are later than the gap's beginning. So
+ * the trace is first read to find the gaps. A second reading, which pairs events, then knows all gaps in
+ * advance.
  *
  * The first reading is made without the filter, so that events which the filter leaves out are not taken for
  * a gap.
  *
- * A gap reaches from the last event before it in its ring to the first event after it. After the last event
- * of a ring there may be a record that its CPU had not finished; that is not a gap. There are three special
- * cases:
+ * A gap reaches from the last event of its ring before the missing slots to the first event after them. If
+ * the last record of a ring was not finished when the trace was captured, that is not a gap. There are three
+ * special cases:
  * - If the file lacks the rest of a ring, the gap at the end of that ring has no end.
  * - The same holds for a ring that was full and refused later records. The boot ring is an exception, because
  *   CPUs leave it when they have rings of their own.
  * - A ring that was cleared lacks its beginning.
  */
 
-/* maximum number of gaps; beyond this number, a ring's next gap is merged with its last one */
+/* maximum number of gaps; if there are more, a ring's next gap is merged with its previous gap */
 #define GAPS_MAX      4096u
 #define GAPS_CPUS_MAX 4096u
 #define GAPS_ANYWHERE UINT32_MAX
@@ -222,9 +222,9 @@ uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t 
 
 /*
  * Returns whether a thread certainly stayed in a state from one stamp to another. While slots are missing or
- * events were off, the thread may have been in other states. A running thread can only be switched away on
- * its CPU, so slots of other CPUs do not matter for it. `events`: bit map of scheduling_mark(). Requires:
- * `to` never decreases from call to call, including calls of gaps_between().
+ * events were off, the thread may have been in other states. Only the CPU of a running thread can switch away
+ * from the thread, so for a running thread, missing slots of other CPUs do not matter. `events`: bit map of
+ * scheduling_mark(). Requires: `to` never decreases from call to call, including calls of gaps_between().
  */
 bool gaps_state_lasts(struct gaps *gaps, const uint8_t *events, bool running, uint32_t cpu, uint64_t from,
 		      uint64_t to);

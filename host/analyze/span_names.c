@@ -33,7 +33,9 @@ static size_t name_interrupt(const struct spans_span *span, char *text)
 	return span->has_key ? span_name_interrupt(span->key, text) : put(text, 0, "irq", strlen("irq"));
 }
 
-/* `recorded`: the name in the event that begins the span; NULL if it has none. */
+/*
+ * Writes a span's name. `recorded`: the name in the event that begins the span; NULL if the event has none.
+ */
 static size_t name_lock(struct span_names *names, const struct spans_span *span,
 			const struct ktread_value *recorded, char *text)
 {

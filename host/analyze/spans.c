@@ -10,9 +10,9 @@
 #include "ktrx/v2.h"
 
 /*
- * Tracks, for the events that begin and end spans, whether their recording is on, while the trace is read
- * once. Uses the library's own records of events that were switched on or off (`ktrace.switched`,
- * spec/ktrx.md section 7). A family is the set of all events that belong to one kind of span.
+ * While the trace is read, tracks whether the events that begin and end spans are recorded. Uses the
+ * library's own records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7). A
+ * family is the set of all events that belong to one kind of span.
  */
 
 enum recorded_family {
@@ -20,7 +20,7 @@ enum recorded_family {
 	RECORDED_INTERRUPTS,
 	RECORDED_FAULTS,
 	RECORDED_LOCKS,
-	/* number of families; also the value of recorded.family for an event that belongs to no family */
+	/* number of families; in recorded.family: the event belongs to no family */
 	RECORDED_FAMILIES,
 };
 
@@ -56,8 +56,8 @@ static enum recorded_family family_of(enum wellknown_kind kind)
 }
 
 /*
- * Returns 0 or KTREAD_E_MEMORY. The caller frees `*recorded`. It is NULL if the trace does not declare
- * ktrace.switched: all events then count as recorded.
+ * Returns 0 or KTREAD_E_MEMORY. The caller frees `*recorded`, which is NULL if the trace does not declare
+ * ktrace.switched. All events then count as recorded.
  */
 static int recorded_create(struct recorded **recorded, const struct ktread *trace)
 {
@@ -115,8 +115,9 @@ static unsigned recorded_event(struct recorded *r, const struct ktread_event *ev
 	if (!recorded_is_due(r, event))
 		return 0;
 	/*
-	 * If an event that counts as off has a record after a gap, it was switched on in the gap. Without a
-	 * gap, the CPU began to write this record before the event was switched off, and finished it later.
+	 * An event that counts as off may still have a record. If there was a gap before the record, the
+	 * event was switched on in the gap. Otherwise the CPU began to write the record before the event was
+	 * switched off, and finished it later.
 	 */
 	if (r->of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
 		set_off(r, event->id, false);
@@ -147,9 +148,9 @@ static inline bool recorded_now(const struct recorded *r, enum wellknown_kind ki
 }
 
 /*
- * Lost slots of a CPU (a gap) affect every thread that may have run on this CPU unseen: all threads except
- * those that ran on another CPU throughout. spans_gap() only increments a counter. The spans of an owner are
- * ended when its next event comes, or at the end of the trace.
+ * Lost slots of a CPU (a gap) affect every thread that may have run on this CPU during the gap: all threads
+ * except those that ran on another CPU all the time. spans_gap() only increments a counter. The spans of an
+ * owner are ended when its next event comes, or at the end of the trace.
  */
 
 struct owner {
@@ -249,7 +250,7 @@ static void end(struct spans *s, struct spans_owner who, unsigned lane, const st
 	s->sink.end(s->sink.context, who, lane, span, event, time);
 }
 
-/* Ends nested spans down to `depth`, because their own ends are missing. */
+/* Ends the innermost spans until `depth` spans are left, because the events that end them are missing. */
 static void unwind(struct spans *s, struct spans_owner who, uint32_t depth, uint64_t time)
 {
 	struct owner *owner = lookup(s, who);
@@ -330,8 +331,8 @@ static __attribute__((noinline)) int nest_begin(struct spans *s, struct spans_ow
 	struct spans_span *span;
 
 	/*
-	 * Calls do not nest. So the span of an earlier call is only open because the call has not returned,
-	 * or its return was not recorded.
+	 * Calls do not nest. If the span of an earlier call is still open, the call's return was not
+	 * recorded, or the call never returns.
 	 */
 	if (__builtin_expect(owner->depth > 0, 0) && known->kind == WELLKNOWN_SYSCALL_ENTER)
 		for (uint32_t i = 0; i < owner->depth; i++)
@@ -392,9 +393,9 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 	i = find_lock(owner, &span);
 	if (i < SPANS_LOCKS) {
 		/*
-		 * An acquire is the end of the span of waiting for the lock, and a release is the end of
-		 * the span of holding it. For all other events with this lock, the record of the span's end
-		 * is missing.
+		 * An acquire is the end of the span of waiting for the lock, and a release is the end of the
+		 * span of holding it. For all other events with this lock, the event that ends the lock's
+		 * previous span is missing.
 		 */
 		bool proper = span.kind == WELLKNOWN_LOCK_RELEASE ||
 			      (span.kind == WELLKNOWN_LOCK_ACQUIRE &&
@@ -417,9 +418,10 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 }
 
 /*
- * Handles an event that records that other events were switched on or off: ends all spans whose beginning
- * and end must not be paired across it. If the events are switched on while their spans are open, it is
- * unknown when they were switched off. The spans then end at the last event of their owner.
+ * Handles an event that records that other events were switched on or off: ends all spans of these events,
+ * because a beginning before it and an end after it must not be paired. If the events are switched on while
+ * their spans are open, it is unknown when they were switched off. The spans then end at the last event of
+ * their owner.
  */
 static void end_at_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
 {
@@ -436,7 +438,7 @@ static void end_at_switch(struct spans *s, const struct ktread_event *event, uin
 			     on ? s->cpus.owner[i].seen : time);
 }
 
-/* Ends the spans that every switch ends. They do not count as unpaired. */
+/* Ends the spans that end at any context switch. They do not count as unpaired. */
 static __attribute__((noinline)) int on_switch(struct spans *s, const struct ktread_event *event,
 					       const struct wellknown *known, uint64_t time)
 {
@@ -472,8 +474,8 @@ static __attribute__((noinline)) int interrupt_event(struct spans *s, const stru
 }
 
 /*
- * Requires: the owner `who` and the event's CPU have entries; spans that had to end before the event were
- * ended.
+ * Begins or ends the span of an event. Requires: the owner `who` and the event's CPU have entries, and spans
+ * that had to end before the event were ended.
  */
 static inline __attribute__((always_inline)) int take(struct spans *s, struct spans_owner who,
 						      const struct ktread_event *event,
@@ -510,7 +512,7 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 	}
 }
 
-/* Prepares what take() requires, and calls take(). */
+/* Establishes what take() requires, and calls it. */
 static __attribute__((noinline)) int take_slowly(struct spans *s, struct spans_owner who,
 						 const struct ktread_event *event,
 						 const struct wellknown *known, uint64_t time)

@@ -12,9 +12,9 @@
 #include "ktrx/slot.h"
 
 /*
- * Pairs the beginnings of spans with their ends. System calls, faults and locks are paired by thread, so
- * their spans continue when the thread moves to another CPU. Interrupts and everything within them are paired
- * by CPU. Processes each event in order, and reports which spans begin and end.
+ * Pairs the beginnings of spans with their ends. Spans of system calls, faults and locks are paired by
+ * thread, so they continue when the thread moves to another CPU. Interrupts, and all spans within them, are
+ * paired by CPU. Handles each event in order, and reports which spans begin and end.
  *
  * A span has an owner and a lane. Spans on lane 0 are nested: the span that began last ends first. Locks are
  * released in any order, so each lock that is waited for or held has a lane of its own, from 1.
@@ -41,7 +41,7 @@ struct spans_owner {
 
 /* A span, described by the event that begins it. */
 struct spans_span {
-	/* number or object of the event; both events of a span have the same one */
+	/* number or object of the event; it is the same in both events of a span */
 	uint64_t key;
 	uint64_t stamp; /* timestamp of the span's beginning */
 	/* number of the CPU's events before the span, as counted by spans_events() */
@@ -54,7 +54,7 @@ struct spans_span {
 
 struct spans_sink {
 	void *context;
-	/* NULL: nothing is called. */
+	/* Callbacks for the beginning and the end of a span. A callback may be NULL. */
 	void (*begin)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		      const struct ktread_event *event);
 	/* `event` is NULL if the record of the end is missing; the span then ends at `time`. */
@@ -92,10 +92,7 @@ static inline struct spans_owner spans_owner_by(const struct threads *threads,
 					     event->cpu < THREADS_CPUS_MAX ? event->cpu : THREADS_CPUS_MAX };
 }
 
-/*
- * Does the same as spans_owner_by(), for a caller that has the result of threads_event_of() for the event in
- * `current`.
- */
+/* Does the same as spans_owner_by(). `current`: result of threads_event_of() for the event. */
 static inline struct spans_owner spans_owner_at(const struct threads *threads,
 						const struct ktread_event *event,
 						const struct threads_thread *current)
@@ -115,10 +112,7 @@ struct spans_owner spans_owner_of(const struct spans *spans, const struct ktread
 int spans_event(struct spans *spans, const struct ktread_event *event, const struct wellknown *known,
 		uint64_t time);
 
-/*
- * Does the same as spans_event(), for a caller that has the result of spans_owner_by() for the event in
- * `who`.
- */
+/* Does the same as spans_event(). `who`: result of spans_owner_by() for the event. */
 int spans_event_of(struct spans *spans, struct spans_owner who, const struct ktread_event *event,
 		   const struct wellknown *known, uint64_t time);
 

@@ -4,7 +4,7 @@
 #include <elf.h>
 
 #define PAGE	 4096u
-#define FARTHEST 512u /* largest distance in bytes of the registers that a function has stored */
+#define FARTHEST 512u /* maximum distance in bytes between the registers that a function has stored */
 /* size in bytes of a frame of the chain: the caller's frame pointer, then the return address */
 #define FRAME	   16u
 #define FRAME_MOST (INT64_C(1) << 20) /* maximum size of a function's part of the stack, in bytes */
@@ -21,7 +21,10 @@ static bool is_known(uint16_t machine)
 	return machine == EM_X86_64 || machine == EM_AARCH64 || machine == EM_RISCV;
 }
 
-/* Returns how many bytes the frame pointer is above the stored frame pointer. */
+/*
+ * Returns by how many bytes the address in the frame pointer is above the place where the caller's frame
+ * pointer is stored.
+ */
 static uint64_t below(const struct stack_walk *walk)
 {
 	return walk->machine == EM_RISCV ? 16 : 0;
@@ -50,8 +53,8 @@ static uint64_t cfa_of(const struct stack_walk *walk)
 }
 
 /*
- * Sets the bytes that the function at the last address has stored, and that a walk needs. They may be none:
- * then *size is 0.
+ * Sets *address and *size to the range of stored registers that a walk needs of the function at the last
+ * address. If the function has stored none, *size is 0.
  */
 static void stored(const struct stack_walk *walk, uint64_t *address, uint64_t *size)
 {
@@ -94,7 +97,10 @@ static bool is_usable(const struct stack_walk *walk)
 /* Looks up the call frame information for the last address. */
 static bool find_table(struct stack_walk *walk)
 {
-	/* a return address may already be in the next function, but the call before it is not */
+	/*
+	 * a return address may already be in the next function; the call instruction before it is in the
+	 * right function
+	 */
 	const uint64_t address = walk->place[walk->places - 1] - (walk->places > 1 && !walk->is_next);
 	const struct symbols_frame *found = walk->find ? walk->find(walk->context, address) : NULL;
 
@@ -108,7 +114,10 @@ static bool find_table(struct stack_walk *walk)
 /* Ends the walk if there is no usable frame at walk->frame. */
 static void check_frame(struct stack_walk *walk)
 {
-	/* A program has entered a kernel in the upper half, and its frame pointer is in the lower half. */
+	/*
+	 * The program that entered the kernel has its frame pointer in the lower half; the kernel is in the
+	 * upper half.
+	 */
 	if (walk->frame == 0 || (walk->high && walk->frame < UPPER_HALF))
 		finish(walk, STACK_END_WHOLE);
 	else if (walk->frame % 8 || walk->frame <= below(walk) || walk->frame > UINT64_MAX - PAGE)
@@ -138,7 +147,7 @@ static void prepare(struct stack_walk *walk)
 	}
 }
 
-/* Adds a return address. Returns false if it is none, and ends the walk. */
+/* Adds a return address. If the value is not a return address, ends the walk and returns false. */
 static bool add_place(struct stack_walk *walk, uint64_t back)
 {
 	if (back == 0 || (walk->high && back < UPPER_HALF)) {
@@ -150,9 +159,9 @@ static bool add_place(struct stack_walk *walk, uint64_t back)
 }
 
 /*
- * Returns whether the caller's stack pointer is possible. Stacks grow downwards, so it is higher than that of
- * the function; it is equal if a leaf function stores nothing. Code that calls a handler may change to
- * another stack before. Then its frame pointer still points to the former stack.
+ * Returns whether the caller's stack pointer is possible. Stacks grow downwards, so the caller's stack
+ * pointer is higher than that of the function, or equal if a leaf function stores nothing. Code may change to
+ * another stack before it calls a handler. Its frame pointer then still points to the previous stack.
  */
 static bool is_higher(struct stack_walk *walk, uint64_t cfa)
 {
@@ -165,8 +174,8 @@ static bool is_higher(struct stack_walk *walk, uint64_t cfa)
 }
 
 /*
- * Adds the caller that call frame information describes. `bytes`: what is stored at `address`. A function
- * that has stored nothing needs no bytes.
+ * Adds the caller that call frame information describes. `bytes`: contents of memory at `address`; not needed
+ * if the function has stored nothing.
  */
 static void take_table(struct stack_walk *walk, uint64_t address, const unsigned char *bytes)
 {

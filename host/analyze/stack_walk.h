@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The return addresses on the stack of a CPU. They are found by the kernel's call frame information. Where
- * there is none, they are found along the chain of frame pointers (rbp on x86_64, x29 on AArch64, s0 on
- * RISC-V). These functions read no memory: a walk names the bytes that it needs, and continues with the bytes
- * that the caller supplies. The bytes of a guest are not trusted: a chain may loop, lead anywhere, or not
- * exist.
+ * Finds the return addresses on the stack of a CPU, by the kernel's call frame information or, for code
+ * without such information, along the chain of frame pointers (rbp on x86_64, x29 on AArch64, s0 on RISC-V).
+ * These functions do not read memory: a walk requests the bytes that it needs, and continues when the caller
+ * has supplied them. The bytes of a guest are not trusted: a chain may loop, lead anywhere, or not exist.
  */
 #ifndef ANALYZE_STACK_WALK_H
 #define ANALYZE_STACK_WALK_H
@@ -22,10 +21,10 @@ struct stack_registers {
 	bool user;	/* the CPU runs a program, not the kernel */
 };
 
-#define STACK_PLACES 64u   /* largest number of addresses of one stack */
+#define STACK_PLACES 64u   /* maximum number of addresses that are found on a stack */
 #define STACK_WINDOW 1024u /* maximum number of bytes that a walk requests at a time */
 
-/* How a walk has ended. */
+/* The reason why a walk has ended. */
 enum stack_end {
 	STACK_END_WHOLE,      /* the walk has reached the outermost function of the kernel */
 	STACK_END_UNREADABLE, /* memory of the stack could not be read */
@@ -55,7 +54,7 @@ struct stack_walk {
 	/* internal state of stack_walk.c */
 	stack_find_frame *find;
 	void *context;
-	bool by_table; /* `table` has the frame of the last address; otherwise `frame` has it */
+	bool by_table; /* true: `table` describes the frame of the last address; false: `frame` does */
 	struct symbols_frame table;
 	uint64_t frame, link, stack; /* registers of the function at the last address; 0: unknown */
 	uint32_t switches;
@@ -72,7 +71,7 @@ void stack_walk_begin(struct stack_walk *walk, uint16_t machine, const struct st
  * crosses a page border. Returns false if the walk is done.
  */
 bool stack_walk_wants(const struct stack_walk *walk, uint64_t *address, size_t *size);
-/* Supplies `size` bytes at `address`; a size of 0 means that they cannot be read. */
+/* Supplies the `size` bytes of memory at `address`. A size of 0 means that the memory cannot be read. */
 void stack_walk_put(struct stack_walk *walk, uint64_t address, const unsigned char *bytes, size_t size);
 
 #endif

@@ -19,31 +19,39 @@
 struct track {
 	uint32_t id;
 	bool used, idle;
-	bool announced; /* there was an event sched.block, and no wakeup since then */
-	bool woken;	/* there was an event sched.wake or sched.create */
+	bool announced; /* there was an event sched.block for the thread, and no wakeup since then */
+	bool woken;	/* there was an event sched.wake or sched.create for the thread */
 	bool left;	/* the CPU has switched away from the thread */
-	bool unwoken;	/* the thread runs, and was not woken before that */
-	uint8_t state;	/* state in which the CPU left the thread; valid if `left` or `unwoken` is set */
-	/* true if the thread had announced to sleep when the CPU left it */
+	bool unwoken;	/* the thread runs, and was not woken before it began to run */
+	uint8_t state;	/* state in the switch away from the thread; valid if `left` or `unwoken` is set */
+	/* true if the thread had announced that it will sleep before the CPU switched away from it */
 	bool asleep;
 };
 
 struct switch_states {
 	const struct ktread *trace;
-	struct track track[SLOTS]; /* by thread id modulo SLOTS; a new thread replaces an old one */
+	/* indexed by thread id modulo SLOTS; a new thread replaces an older thread */
+	struct track track[SLOTS];
 	uint64_t creates, wakes;
-	uint64_t switches; /* switches away from threads that are not idle threads */
+	uint64_t switches; /* number of switches away from threads that are not idle threads */
 	/* indexed by state: number of these switches; the last element is for all other states */
 	uint64_t of[STATES + 1];
-	/* indexed by state: how often the CPU left a thread in this state and the thread ran again */
+	/*
+	 * indexed by state: number of times that a thread ran again after a switch away from it with this
+	 * state
+	 */
 	uint64_t again[STATES];
-	/* the part of `again` in which the thread was not woken before it ran again */
+	/* number of times in `again` without a wakeup before the thread ran again */
 	uint64_t unwoken[STATES];
-	/* the part of `unwoken` that were preemptions: the thread had not announced to sleep */
+	/*
+	 * number of times in `unwoken` that were preemptions: the thread had not announced that it will sleep
+	 */
 	uint64_t preempted[STATES];
-	/* the part of `again` in which the thread had announced to sleep before the CPU left it */
+	/*
+	 * number of times in `again` in which the thread had announced before the switch that it will sleep
+	 */
 	uint64_t slept[STATES];
-	uint64_t revived; /* number of wakeups of threads that were left as dead */
+	uint64_t revived; /* number of wakeups of threads whose last state was dead */
 	/* indexed by state: the first switch with this state; `count` is not used */
 	struct switch_states_found first[STATES + 1];
 };
@@ -172,7 +180,7 @@ void switch_states_event(struct switch_states *s, const struct ktread_event *eve
 	}
 }
 
-/* Returns whether threads that were left in this state nearly always ran again without a wakeup. */
+/* Returns whether threads nearly always ran again without a wakeup after a switch with this state. */
 static bool run_without_wakeup(const struct switch_states *s, uint32_t state)
 {
 	return s->wakes >= FEW && s->unwoken[state] >= SOME / 2 &&
@@ -180,9 +188,10 @@ static bool run_without_wakeup(const struct switch_states *s, uint32_t state)
 }
 
 /*
- * Returns whether threads that were left as dead ran again. This needs proof, because a new thread may have
- * the id of a dead thread. It is proof if the kernel records the creation of threads, if some threads were
- * woken and others ran without a wakeup, or if the threads had announced to sleep before they were left.
+ * Returns whether threads ran again after a switch with the state dead. A new thread may have the id of a
+ * dead thread, so this needs proof. Each of these facts is a proof: the kernel records the creation of
+ * threads; some threads were woken and others ran without a wakeup; or the threads had announced before the
+ * switch that they will sleep.
  */
 static bool dead_threads_run(const struct switch_states *s)
 {
@@ -197,9 +206,9 @@ static bool dead_threads_run(const struct switch_states *s)
 }
 
 /*
- * Returns whether threads that were left as stopped ran again without a wakeup, although the kernel records
- * wakeups. If the kernel records none, the result is true if many threads are left as stopped and none as
- * runnable.
+ * Returns whether threads ran again without a wakeup after a switch with the state stopped, although the
+ * kernel records wakeups. If the kernel records no wakeups, returns whether many switches have the state
+ * stopped, and none has the state runnable.
  */
 static bool stopped_threads_run(const struct switch_states *s)
 {
@@ -211,7 +220,9 @@ static bool stopped_threads_run(const struct switch_states *s)
 		s->of[stopped] >= s->switches / PART);
 }
 
-/* Returns whether all states are `state`, although some threads slept and others were preempted. */
+/*
+ * Returns whether all switches have the state `state`, although some threads slept and others were preempted.
+ */
 static bool is_same(const struct switch_states *s, uint32_t state)
 {
 	return s->switches >= SOME && s->of[state] == s->switches && s->slept[state] >= FEW &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds out whether the states of sched.switch cannot be right: a kernel may pass a constant, or its own
- * numbers instead of those of ktrace (doc/events.md). Each fault needs positive evidence, such as threads
- * that run again after the CPU left them as dead.
+ * Finds out whether the states in sched.switch are certainly wrong: a kernel may pass a constant, or its own
+ * numbers instead of those of ktrace (doc/events.md). A fault is reported only with positive evidence, such
+ * as a thread that runs again although its last state was dead.
  */
 #ifndef ANALYZE_SWITCH_STATES_H
 #define ANALYZE_SWITCH_STATES_H
@@ -15,8 +15,8 @@
 
 enum switch_states_fault {
 	SWITCH_STATES_RANGE,   /* the state is greater than 4 */
-	SWITCH_STATES_DEAD,    /* threads that were left as dead ran again */
-	SWITCH_STATES_STOPPED, /* threads that were left as stopped ran again without a wakeup */
+	SWITCH_STATES_DEAD,    /* threads ran again after a switch with the state dead */
+	SWITCH_STATES_STOPPED, /* threads ran again without a wakeup after a switch with the state stopped */
 	SWITCH_STATES_SAME,    /* the state is always 1 or always 2, although some threads were preempted */
 	SWITCH_STATES_FAULTS,
 };

@@ -37,7 +37,7 @@ const char *symbols_message(void)
 
 struct known {
 	uint64_t address;
-	int any;    /* 1 if the cached look-up searched for data, too */
+	int any;    /* 1 if the cached look-up included data */
 	int status; /* result of the look-up: 0 or -1; 1 if the entry is empty */
 	struct symbol symbol;
 };
@@ -99,9 +99,9 @@ static int find_root(const struct symbols *symbols, uint64_t *address)
 #define STEP (UINT64_C(2) << 20)
 
 /*
- * Returns whether the distance of the root from its linked address is impossible for a moved kernel. A kernel
- * that is linked to fixed addresses runs at these addresses, or is moved by a multiple of STEP, or by at
- * least its own length.
+ * Returns whether the distance of the root from its linked address shows that the file is not that of the
+ * traced kernel. A kernel that is linked to fixed addresses runs at these addresses, or is moved by a
+ * multiple of STEP, or by at least its own length.
  */
 static int is_root_elsewhere(const struct symbols *symbols, const GElf_Ehdr *header, uint64_t self)
 {
@@ -268,7 +268,7 @@ static const char *short_path(Dwarf_Die *unit, const char *path)
 											   : path;
 }
 
-/* Finds where an inlined function was called. Returns 0, or -1 if that is unknown. */
+/* Finds the source line that calls an inlined function. Returns 0, or -1 if it is unknown. */
 static int find_inlining(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol *symbol)
 {
 	Dwarf_Attribute attribute;
@@ -304,11 +304,11 @@ static int is_header(const char *path)
 }
 
 /*
- * Searches the inlined functions that contain the address, from the outermost to the innermost. Returns 0 if
- * a function of ktrace is among them; *symbol is then the line that calls the outermost of these, which
- * is the line that records an event. Otherwise returns -1, and *symbol is the innermost call outside headers,
- * or is not changed if there is no such call. (dwarf_getscopes() does not find these functions after
- * link-time optimisation.)
+ * Searches the inlined functions that contain the address, from the outermost to the innermost. If functions
+ * of ktrace are among them, returns 0 and sets *symbol to the line that calls the outermost function of
+ * ktrace, which is the line that records an event. Otherwise returns -1 and sets *symbol to the innermost
+ * call outside headers; if there is no such call, *symbol is unchanged. (dwarf_getscopes() does not find
+ * these functions after link-time optimisation.)
  */
 static int find_calls(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint32_t depth,
 		      struct symbol *symbol)
@@ -375,7 +375,7 @@ static int is_place(const char *name, const GElf_Sym *symbol)
 	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
 }
 
-/* Returns whether a symbol at the address `at` can give `address` its name. */
+/* Returns whether a symbol at the address `at` can be the name of `address`. */
 static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int is_code)
 {
 	return at <= address && (symbol->st_size == 0 || address - at < symbol->st_size) &&
@@ -383,8 +383,8 @@ static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int i
 }
 
 /*
- * Searches all symbols for the nearest one at or below the address, in section `section` (0: any), that can
- * be the name of the address.
+ * Searches all symbols in the section `section` (0: any) for the nearest symbol, at or below the address,
+ * that can be the name of the address.
  */
 static const char *find_below(const struct symbols *symbols, uint64_t address, int is_code, uint32_t section,
 			      GElf_Off *offset)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds functions and source lines for addresses of the traced kernel in its ELF file. The kernel may run
- * at other addresses than it was linked for. The trace has the address of its root in the running kernel,
- * and the file has the linked address of the root. The difference applies to the whole file. An address
- * that the file has but the running kernel does not have is unknown: a program may be at the linked
- * address.
+ * Finds functions and source lines for addresses of the traced kernel in its ELF file. The kernel may run at
+ * other addresses than it was linked for. The trace has the address of its root in the running kernel, and
+ * the file has the linked address of the root. The difference applies to the whole file. An address that is
+ * in the file but not in the running kernel counts as unknown, because a program may be at that address.
  *
  *	status = symbols_open(&symbols, "kernel.elf", ktread_info(trace));
  *	if (status != SYMBOLS_OK)	also if the file was opened, but its names may be wrong
@@ -55,11 +54,10 @@ void symbols_close(struct symbols *symbols);
 const char *symbols_message(void);
 
 /*
- * Finds the code at an address of the running kernel. Inlined code belongs to the function that contains
- * it, with its own source line. Exceptions: code that is inlined from a header, such as a lock function, has
- * the source line that calls it, if that is not in a header as well; code of ktrace that is inlined has the
- * source line that calls ktrace. Returns 0, or -1 if no code is known there. Data is not code, even if it has
- * a name.
+ * Finds the code at an address of the running kernel. Inlined code belongs to the function that contains it,
+ * with its own source line. Exceptions: for code that is inlined from a header, such as a lock function, the
+ * source line is the call, unless the call is also in a header; for inlined code of ktrace, the source line
+ * is the call of ktrace. Returns 0, or -1 if no code is known there. Data is not code, even if it has a name.
  */
 int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
@@ -73,18 +71,17 @@ int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *s
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /*
- * Calls `each` for all named code, in no particular order: functions, and assembly symbols without a type.
- * Addresses are those of the running kernel. Names are as in the file. Sizes are 0 if the file does not
- * have them.
+ * Calls `each` for every function, and every assembly symbol without a type, in no particular order.
+ * Addresses are those of the running kernel. Names are as in the file. A size is 0 if the file does not state
+ * it.
  */
 void symbols_each(struct symbols *symbols,
 		  void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
 		  void *context);
 
 /*
- * Finds the code or data that has this name in the file. *address: where it is in the running kernel; *size:
- * 0 if the file does not have it. Returns how many addresses have the name; *address and *size are set if it
- * is 1.
+ * Finds the code or data that has this name in the file. Returns the number of addresses with the name. If
+ * the number is 1, sets *address to the address in the running kernel, and *size to the size (0: unknown).
  */
 unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *address, uint64_t *size);
 
@@ -106,7 +103,10 @@ int symbols_doubtful(const struct symbols *symbols);
 struct symbols_frame {
 	bool by_frame; /* the CFA is the frame pointer plus `cfa`; otherwise the stack pointer plus `cfa` */
 	bool is_outermost; /* the function has no caller */
-	/* the instruction at the return address was interrupted by an interrupt or exception: no call */
+	/*
+	 * the return address is that of an instruction at which an interrupt or exception came, so it does
+	 * not follow a call
+	 */
 	bool is_interrupt;
 	bool back_stored;  /* the return address is at CFA + `back`; otherwise it is in the link register */
 	bool frame_stored; /* the frame pointer is at CFA + `frame`; otherwise it has not changed */
@@ -123,8 +123,8 @@ const struct symbols_frame *symbols_frame(void *context, uint64_t address);
 /* ---- Readable names ---- */
 
 /*
- * Makes names of C++ and Rust functions readable, with libiberty. Use the file's own name to look up a name
- * or to compare it with a user's input, and demangled() to show it.
+ * Makes names of C++ and Rust functions readable, with libiberty. To look up a name, or to compare it with a
+ * user's input, use the name in the file; to show it, use demangled().
  *
  * Names come from untrusted files. Their length, the depth of their nesting and the length of the result are
  * limited; names beyond a limit stay unchanged. The result may contain any bytes of the file. Escape it
@@ -133,7 +133,10 @@ const struct symbols_frame *symbols_frame(void *context, uint64_t address);
 
 #define DEMANGLE_LENGTH 1024u /* maximum length of a name that is demangled, in bytes */
 #define DEMANGLE_RESULT 4096u /* maximum length of a result, in bytes */
-/* length in bytes; a longer result is shown without template arguments: "pay<...>" */
+/*
+ * maximum length of a result with template arguments, in bytes; a longer result is shown without them:
+ * "pay<...>"
+ */
 #define DEMANGLE_SHOWN 64u
 #define DEMANGLE_NAMES 32768u /* maximum number of demangled names; further names stay unchanged */
 

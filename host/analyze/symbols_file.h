@@ -70,18 +70,17 @@ int symbols_file_open(struct symbols_file *file, const char *path);
 void symbols_file_close(struct symbols_file *file);
 
 /*
- * Returns the unit of the debug information after `unit`, the first one for NULL, or NULL after the last
- * one. Stores in *bias what must be added to the unit's addresses.
- * Works as dwfl_module_nextcu(), but returns NULL if libdw would open something other than a regular file.
- * The reason: debug information may name another file that contains its strings, and libdw opens that file
- * without a check.
+ * Returns the unit of the debug information after `unit`, the first one for NULL, or NULL after the last one.
+ * Sets *bias to the number to add to the unit's addresses. Works like dwfl_module_nextcu(), but returns NULL
+ * if libdw would open a file that is not regular: debug information may name another file for its strings,
+ * and libdw opens that file without a check.
  */
 Dwarf_Die *symbols_file_next_unit(const struct symbols_file *file, Dwarf_Die *unit, Dwarf_Addr *bias);
 
 /*
  * Reads the file's call frame information (.debug_frame, .eh_frame) for an address as linked. `machine`: ELF
- * e_machine. Returns 0; or -1 if the file has none for this address, or if it cannot be expressed by struct
- * symbols_frame.
+ * e_machine. Returns 0; or -1 if the file has no such information for this address, or if struct
+ * symbols_frame cannot represent it.
  */
 int symbols_file_frame(const struct symbols_file *file, uint16_t machine, uint64_t address,
 		       struct symbols_frame *frame);

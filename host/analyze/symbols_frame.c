@@ -26,7 +26,7 @@ static const struct registers *registers_of(uint16_t machine)
 	return NULL;
 }
 
-/* Stores "register + offset" if the operation is that. */
+/* If the operation means "register + offset", stores both. */
 static bool is_register(const Dwarf_Op *op, unsigned *number, int64_t *offset)
 {
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {

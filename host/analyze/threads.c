@@ -33,14 +33,14 @@ struct threads {
 	uint32_t count, capacity;
 	struct base_index index; /* table that finds threads by id */
 	uint64_t left_out;
-	/* true once a switch was seen; from then on, only switches change which thread runs */
+	/* true after the first switch; from then on, only switches change which thread runs */
 	bool switches;
 	/*
 	 * true if threads announce that they block: a switch without an announcement then leaves a runnable
 	 * thread
 	 */
 	bool blocks;
-	bool stateless; /* true if the state in sched.switch means nothing */
+	bool stateless; /* true if the states in sched.switch are not filled in */
 	/* true if `stateless` has to become false at the first state other than 0 */
 	bool learns;
 	const struct scheduling *scheduling; /* NULL: it is unknown which events were recorded */
@@ -178,8 +178,8 @@ static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t
 }
 
 /*
- * Handles a thread that appears on a CPU although the model has it running on another CPU. The switch away
- * from the thread was not seen.
+ * Handles a thread that appears on a CPU although, according to the model, it runs on another CPU. The switch
+ * away from the thread on that CPU was not seen.
  */
 static void lose_elsewhere(struct threads *t, uint32_t index, uint64_t time)
 {
@@ -220,8 +220,8 @@ static enum threads_state state_of_field(uint64_t state)
 }
 
 /*
- * Returns whether announcements of sleep were recorded ever since the thread began to run, so that the thread
- * did not go to sleep if an announcement is missing.
+ * Returns whether announcements of sleep have been recorded ever since the thread began to run. If so, a
+ * thread without an announcement did not go to sleep.
  */
 static bool would_announce(const struct threads *t, const struct threads_thread *thread, uint64_t stamp)
 {
@@ -238,7 +238,7 @@ static enum threads_state state_after(const struct threads *t, const struct ktre
 
 	if (t->thread[prev].id == 0 || t->thread[prev].announced == THREADS_RUNNABLE)
 		return THREADS_RUNNABLE;
-	/* Kernels have no common number for the state of a thread that has ended. */
+	/* Each kernel has its own number for the state of a thread that has ended. */
 	if (t->thread[prev].announced == THREADS_DEAD)
 		return THREADS_DEAD;
 	if (!t->stateless && has_state)
@@ -456,8 +456,8 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 		return 0;
 	t->stamp = event->stamp;
 	/*
-	 * Adds the thread, but does not record where it ran. If there is no room for the thread, touch()
-	 * counts it.
+	 * Adds the thread, but does not record on which CPU it ran. If there is no room for the thread,
+	 * touch() counts it.
 	 */
 	if (event->cpu >= THREADS_CPUS_MAX) {
 		error = touch(t, event->thread, &index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Determines what every thread and CPU is doing, from the events of a trace in their order. Exporters and
- * analyses pass each event and get a call for each change. Exporters and analyses do not interpret
+ * analyses pass each event to this model, which calls them back for each change. They do not interpret
  * scheduling events themselves.
  *
  * Invariants:
@@ -61,7 +61,7 @@ struct threads_change {
 	uint64_t time;
 	const struct threads_thread *thread; /* the thread as it is after the change; valid during the call */
 	enum threads_state from;	     /* state before the change */
-	/* CPU on which the thread ran or will run; for a wakeup: CPU of the waker */
+	/* CPU on which the thread ran or will run; if a wakeup caused the change: CPU of the waker */
 	uint32_t cpu;
 	/* true if the next report, which has the same time, states that another thread runs on that CPU */
 	bool followed;
@@ -91,22 +91,22 @@ void threads_destroy(struct threads *threads);
 
 /*
  * Gives the model facts about the whole trace: what it records about threads. Call this before the first
- * event. A `state` of sched.switch that is always 0 means nothing. If a kernel announces that threads block
- * (WELLKNOWN_BLOCK), a switch without an announcement leaves a runnable thread, unless the announcement was
- * switched off at that time. Requires: `scheduling` outlives the model.
+ * event. If the field `state` of sched.switch is always 0, it is ignored. If a kernel announces that threads
+ * block (WELLKNOWN_BLOCK), a switch without an announcement leaves a runnable thread, unless the announcement
+ * was switched off at that time. Requires: `scheduling` outlives the model.
  */
 struct scheduling;
 void threads_learn(struct threads *threads, const struct scheduling *scheduling);
 
 /*
- * Does the same as threads_learn(), for a trace of which the rest is not known yet: states have a meaning
- * from the first state on that is not 0.
+ * Does the same as threads_learn(), for a trace whose later events are not known yet: states are ignored
+ * until the first state that is not 0.
  */
 void threads_learn_on(struct threads *threads);
 
 /*
- * Lets the model know which events describe threads, for threads_switched(). Callers need it unless they
- * examine each state with gaps_state_lasts(). Returns 0 or KTREAD_E_MEMORY.
+ * Gives the model the list of events that describe threads, for threads_switched(). Needed unless the caller
+ * checks each state with gaps_state_lasts(). Returns 0 or KTREAD_E_MEMORY.
  */
 int threads_track_switches(struct threads *threads, const struct ktread *trace,
 			   struct wellknown_table *table);
@@ -121,12 +121,15 @@ int threads_take(struct threads *threads, const struct ktread_event *event, cons
 		 uint64_t time);
 
 /*
- * Finds events next to slots that are missing but do not count as lost: those that a CPU's ring has
- * overwritten. Rare events, in a ring of their own, may be from that time. They do not show how long their
- * threads run.
+ * Finds events for whose time the slots of a CPU's ring were overwritten. Such slots are missing, but do not
+ * count as lost. Rare events, which have a ring of their own, may be from that time; they do not show how
+ * long their threads run.
  */
 struct threads_heads {
-	/* by CPU: true until the first event of a ring whose beginning was overwritten */
+	/*
+	 * indexed by CPU: true until the first event of the CPU's ring, if the ring's beginning was
+	 * overwritten
+	 */
 	bool missing[THREADS_CPUS_MAX];
 };
 enum threads_head {
@@ -212,8 +215,9 @@ static inline int threads_event(struct threads *threads, const struct ktread_eve
 }
 
 /*
- * Returns whether a thread with this name is an idle thread. Such a name is `idle`, alone or before a
- * non-letter, in upper or lower case. `cpu`, `core` or `hart` with a number, or `t`, may precede it.
+ * Returns whether a thread with this name is an idle thread. Such a name is `idle` in upper or lower case,
+ * possibly followed by characters of which the first is not a letter. `cpu`, `core` or `hart` with a number,
+ * or `t`, may precede `idle`.
  */
 bool threads_name_is_idle(const char *name, size_t length);
 

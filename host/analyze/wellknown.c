@@ -15,13 +15,17 @@ struct meaning {
 	const char *group;
 	const char *name; /* name of the event; NULL means every event of the group */
 	enum wellknown_kind kind;
-	unsigned needs; /* bit map of the roles without which the event has no meaning */
+	/*
+	 * bit map of the required roles: without a field for each of them, the event counts as
+	 * WELLKNOWN_OTHER
+	 */
+	unsigned needs;
 	struct {
 		enum wellknown_role role;
 		const char *name;
 		/*
-		 * indexed by role: names of the field; if a role has several names, the first name that the
-		 * event has counts
+		 * indexed by role: names of the field; if there are several, the first name that the event
+		 * has is used
 		 */
 	} field[MAX_FIELDS];
 };

@@ -78,7 +78,7 @@ enum wellknown_role {
 	WELLKNOWN_ROLES,
 };
 
-/* Values of a `state` field, as doc/events.md has them. */
+/* Values of a `state` field, as doc/events.md defines them. */
 #define WELLKNOWN_STATE_RUNNABLE 0u
 #define WELLKNOWN_STATE_SLEEP	 1u /* the thread sleeps until a wakeup or a signal */
 #define WELLKNOWN_STATE_WAIT	 2u /* the thread sleeps until a wakeup; signals do not end the sleep */
@@ -91,8 +91,8 @@ struct wellknown {
 	/* indexed by role: index of the field; -1 if the event has no such field */
 	int8_t field[WELLKNOWN_ROLES];
 	/*
-	 * indexed by role: offset at which the field ends in the payload; 0 unless this field and all fields
-	 * before it are unsigned numbers of 4 or 8 bytes
+	 * for fast access, indexed by role: offset in the payload at which the field ends. 0 if this field,
+	 * or a field before it, is not an unsigned number of 4 or 8 bytes
 	 */
 	uint8_t end[WELLKNOWN_ROLES];
 	uint8_t width[WELLKNOWN_ROLES];

@@ -12,7 +12,7 @@
 
 struct worst {
 	enum latencies_kind kind;
-	struct latencies_span span[WORST_MOST]; /* the longest first */
+	struct latencies_span span[WORST_MOST]; /* sorted: the longest duration first */
 	uint32_t spans, most;
 	struct gaps *gaps;
 	struct history history;
@@ -114,7 +114,7 @@ struct explaining {
 	uint32_t reserved; /* number of shares that have room reserved for a child WORST_TOO_DEEP */
 };
 
-/* A part of the time of a thread, and the share to which it belongs. */
+/* A period in the history of a thread, and the share to which it belongs. */
 struct part {
 	uint32_t thread;
 	uint32_t parent;
@@ -173,14 +173,15 @@ static uint32_t add(struct explaining *e, const struct part *part, struct worst_
 
 static void explain(struct explaining *e, const struct part *part);
 
-/* Explains what another thread did in a part of the time, below the share `node`. */
+/* Explains what another thread did in a part of the time. Adds the result as children of the share `node`. */
 static void follow(struct explaining *e, const struct part *part, uint32_t node, uint32_t thread)
 {
 	const struct part inner = { thread, node, part->from, part->to };
 
 	if (node == WORST_NODES)
 		return;
-	if (thread == 0) { /* the idle threads of all CPUs have this id, so its states show nothing */
+	/* the idle threads of all CPUs have this id, so the states of this thread show nothing */
+	if (thread == 0) {
 		add(e, &inner, (struct worst_node){ .reason = WORST_NO_STATE });
 		return;
 	}
@@ -239,7 +240,10 @@ static bool find_runner(const struct explaining *e, const struct part *part, uin
 	return most != 0;
 }
 
-/* Explains why a thread that could run did not: names the thread on the CPU where this thread runs next. */
+/*
+ * Explains why a thread that could run did not run: names the thread that ran on the CPU on which the waiting
+ * thread runs next.
+ */
 static void explain_runnable(struct explaining *e, const struct part *part, const struct history_state *state)
 {
 	struct worst_node node = { .reason = WORST_RUNNABLE };
@@ -300,8 +304,8 @@ static bool is_free(const struct explaining *e, const struct part *part, uint64_
 }
 
 /*
- * Explains a part of the time for which a thread waits for a lock that no known thread holds. If the lock is
- * free, or another thread wakes this one, its state `n` is the explanation.
+ * Explains a part of the time for which a thread waits for a lock that no known thread holds. If the lock was
+ * free, or another thread woke the waiting thread, the explanation is that of its state `n`.
  */
 static void explain_free(struct explaining *e, const struct part *part, struct worst_node node, uint32_t n)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Why the longest durations took so long. worst_read() finds the longest durations of one kind
+ * Explains why the longest durations took so long. worst_read() finds the longest durations of one kind
  * (analyze/latencies.h), and what all threads did in that time: the history. worst_explain() follows the
  * chain of causes back through the history, and divides a duration into shares.
  *
- * A share is a node of a tree. The nodes that have the same parent divide its time: their ticks add up to
- * the ticks of the parent, and those without a parent add up to the whole duration. What is unknown is a
- * share of its own. After lost slots, nothing is known until the next event that proves a state.
+ * A share is a node of a tree. The nodes that have the same parent divide the time of the parent: their ticks
+ * add up to its ticks. The ticks of the nodes without a parent add up to the whole duration. Time that cannot
+ * be explained is a separate share. After lost slots, nothing is known until the next event that proves a
+ * state.
  */
 #ifndef ANALYZE_WORST_H
 #define ANALYZE_WORST_H
@@ -25,13 +26,16 @@
 enum worst_reason {
 	WORST_RUNNING,
 	WORST_INTERRUPT, /* an interrupt handler ran instead; object: number of the interrupt */
-	/* the thread could run, but did not; `thread`: the one that ran most on that CPU, if it is known */
+	/*
+	 * the thread could run, but did not; `thread`: the thread that ran most of the time on that CPU, if
+	 * known
+	 */
 	WORST_RUNNABLE,
 	WORST_LOCK,	       /* waits for the lock `object`, which `thread` holds */
 	WORST_SLEEP,	       /* sleeps until `thread` wakes it */
 	WORST_SLEEP_INTERRUPT, /* sleeps until an interrupt handler wakes it */
 	WORST_STOPPED,
-	/* From here on, the cause is unknown. */
+	/* Reasons that mean that the cause is unknown: */
 	WORST_LOST,	 /* slots were lost */
 	WORST_NO_STATE,	 /* nothing recorded shows what the thread did, or the events were switched off */
 	WORST_NO_HOLDER, /* waits for the lock `object`, whose holder is unknown */

@@ -18,7 +18,10 @@ struct history_state {
 	uint64_t owner; /* thread id */
 	uint64_t from, to;
 	uint32_t cpu; /* CPU on which the thread runs or last ran */
-	/* THREADS_RUNNABLE: CPU on which the thread runs next; KTRX_NO_CPU: not known for certain */
+	/*
+	 * if the state is THREADS_RUNNABLE: CPU on which the thread runs next; KTRX_NO_CPU if this is not
+	 * certain
+	 */
 	uint32_t next_cpu;
 	uint8_t state;
 	bool woken;	/* true if a wakeup ended the state */
@@ -28,9 +31,9 @@ struct history_state {
 
 /* A time for which a thread waits for a lock or holds it, or for which an interrupt handler runs. */
 struct history_span {
-	uint64_t owner; /* waits: thread id; holds: the lock; interrupts: CPU */
+	uint64_t owner; /* in `waits`: thread id; in `holds`: lock; in `interrupts`: CPU */
 	uint64_t from, to;
-	uint64_t key; /* waits: the lock; holds: thread id; interrupts: number */
+	uint64_t key; /* in `waits`: lock; in `holds`: thread id; in `interrupts`: number of the interrupt */
 	char name[WORST_NAME];
 	bool ended; /* true if the event that ends the span is recorded */
 };
@@ -51,14 +54,14 @@ struct history {
 	struct history_state *state; /* sorted by owner, then by `from` */
 	uint32_t states, room;
 	struct history_spans waits, holds, interrupts;
-	struct history_spans runs; /* made from `state`: owner: CPU, key: thread */
+	struct history_spans runs; /* computed from `state`; the owner is a CPU, the key is a thread id */
 	bool cut;		   /* true if there was no room for all entries */
 };
 
 /*
- * Reads the history of history->window, without the trace's filter, and rewinds the trace. `gaps`: those of
- * the trace. A time for which a thread has no entry is unknown. Returns 0, KTREAD_E_MEMORY, or an error of
- * ktread_next().
+ * Reads the history of history->window, without the trace's filter, and rewinds the trace. `gaps`: the gaps
+ * of the trace. If a thread has no entry for a time, its state at that time is unknown. Returns 0,
+ * KTREAD_E_MEMORY, or an error of ktread_next().
  */
 int history_read(struct history *history, struct ktread *trace, const struct gaps *gaps);
 void history_free(struct history *history);
