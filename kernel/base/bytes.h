@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Bytes and texts in memory: copying, and parsing of command lines, patterns and settings.
+ * Bytes and strings in memory: copying, and parsing of command lines, patterns and settings.
  *
  * Stores and reads of texts are volatile. Otherwise compilers would replace the loops by calls of memcpy,
  * memset and strlen, which need not exist in a kernel. Any context.
@@ -44,7 +44,7 @@ KTRACE_UNUSED_INLINE void ktrace_zero(void *to, size_t size)
 		*(volatile uint8_t *)(out + at) = 0;
 }
 
-/* Returns the length of a text. Returns `most` if there is no NUL within `most` bytes, and 0 for NULL. */
+/* Returns the length of a string. Returns `most` if there is no NUL within `most` bytes, and 0 for NULL. */
 KTRACE_UNUSED_INLINE uint32_t ktrace_length(const volatile char *text, uint32_t most)
 {
 	uint32_t length = 0;
@@ -54,7 +54,7 @@ KTRACE_UNUSED_INLINE uint32_t ktrace_length(const volatile char *text, uint32_t 
 	return length;
 }
 
-/* Copies a text and cuts it so that it fits into `room` bytes with its NUL. Clears the rest. */
+/* Copies a string, and cuts it so that it fits into `room` bytes with its NUL. Clears the remaining bytes. */
 KTRACE_UNUSED_INLINE void ktrace_copy_text(char *to, const char *from, uint32_t room)
 {
 	uint32_t length = ktrace_length(from, room - 1);
@@ -62,7 +62,7 @@ KTRACE_UNUSED_INLINE void ktrace_copy_text(char *to, const char *from, uint32_t 
 	ktrace_zero(ktrace_copy(to, from, length), room - length);
 }
 
-/* ---- spans (borrowed pieces of text), and digits: bytes.c ------------------------------------- */
+/* ---- spans (borrowed parts of strings), and digits: bytes.c ------------------------------------- */
 
 struct ktrace_span {
 	const char *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by process traces and hardware traces: pending records, the fixed structures at the start of each
- * record and file (ktrx/proc.h), and the check whether a process may trace another.
+ * Shared by process traces and hardware traces: pending records, the structures at the start of each record
+ * and of each file (ktrx/proc.h), and the check whether a process may trace another process.
  */
 #ifndef KTRACE_BASE_PROC_TRACE_H
 #define KTRACE_BASE_PROC_TRACE_H

@@ -18,12 +18,12 @@ struct conversion {
 	bool left, plus, blank, alternate, zero, has_precision;
 	char letter;
 	uint32_t width, precision;
-	uint32_t halves; /* how often the letter h occurs before the conversion's letter */
+	uint32_t halves; /* number of letters h before the conversion's letter */
 };
 
 struct value {
 	uint8_t type;
-	uint32_t length; /* size in bytes: of the field, or, for a string, of its text */
+	uint32_t length; /* size of the field in bytes; for a string, the length of the string */
 	uint64_t number;
 	const char *string;
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Text for the console: lines, records and settings as text, and all rings merged in order of time. */
+/*
+ * Functions for text on the console: formatting of lines, records and settings, the pager, and the records of
+ * all rings merged in order of time.
+ */
 #ifndef KTRACE_CONSOLE_LINE_H
 #define KTRACE_CONSOLE_LINE_H
 
@@ -86,7 +89,7 @@ void ktrace_format_payload(struct ktrace_line *line, const struct ktrx_event *ro
 #define KTRACE_MERGE_ALL KTRX_NO_CPU
 
 struct ktrace_merge_cursor {
-	/* the position of the walk is just after the record with the index `index` */
+	/* a walk of the ring's records, positioned just after the record with the index `index` */
 	struct ktrace_walk walk;
 	/* index and timestamp of the next record; the timestamp is in CPU 0's time */
 	uint64_t index, stamp;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Changes events and settings by text: ktrace_control() and the kernel command line. Also reports the word
- * that was refused, and suggestions for it.
+ * Changes events and settings as a string requests: ktrace_control() and the kernel command line. Also
+ * reports which word of the string was refused, and suggestions for that word.
  */
 #include "core.h"
 
 #define KTRACE_SETTINGS_PREFIX "debug.ktr."
 
-/* Adds the request of a word, such as "on", to a change. Returns 0 if the word is unknown. */
+/* Adds what a word such as "on" requests to a change. Returns 0 if the word is unknown. */
 static int word_add(struct ktrace_span word, struct ktrace_change *change)
 {
 	static const struct {
@@ -54,8 +54,8 @@ static int change_events(struct ktrace_span pattern, const char *word)
 }
 
 /*
- * Returns nonzero if the name is not a setting and does not look like one: it may be meant for another part
- * of the kernel.
+ * Returns nonzero if the name is not a setting and does not begin like the name of a setting. Such an
+ * argument may be meant for another part of the kernel.
  */
 static int is_foreign(struct ktrace_span name, int error)
 {
@@ -142,8 +142,8 @@ static int group_on(struct debug *debug, struct ktrace_span group)
 }
 
 /*
- * Applies one debug= argument, a list of groups. The list means all groups if it contains "ktrace-all", or if
- * it contains "ktrace" but no group.
+ * Applies one debug= argument, whose value is a list of groups. All groups are meant if "ktrace-all" is in
+ * the list, or if "ktrace" is in the list and the list has no name of a group.
  */
 static void debug_list(struct debug *debug, struct ktrace_span list)
 {
@@ -224,8 +224,9 @@ int ktrace_boot_arguments(const char *command_line, ktrace_refused_visit *refuse
 /* ---- refused words ---------------------------------------------------------------------------- */
 
 /*
- * Words that were refused, and suggestions for them. Names are not stored. Each pass over all names looks for
- * names at one edit distance from the word, beginning with 0, until a pass finds some.
+ * Words that were refused, and suggestions for them. Names are not stored. The first pass over all names
+ * looks for names at edit distance 0 from the word, the next pass for names at distance 1, and so on, until a
+ * pass finds names.
  */
 
 #define KTRACE_NAMES	3u

@@ -6,11 +6,11 @@
  * the answer to another measurement.
  *
  * A round trip needs both CPUs to run at the same time, which a busy host rarely provides for a guest. So
- * both CPUs also store timestamps for each other, in exchanges and ticks; each timestamp gives a one-sided
- * bound of the offset.
+ * both CPUs also store timestamps for each other, in each round trip and in each timer tick. Each of these
+ * timestamps gives a lower or an upper bound of the offset.
  *
- * Nothing here waits without a limit. The CPU that asks always releases the cell at the end. If that CPU is
- * stopped for ever before it has released the cell, no CPU can make a round trip any more.
+ * All waits have a limit. The CPU that asks always releases the cell at the end. But if that CPU is stopped
+ * for ever before it has released the cell, no CPU can make a round trip any more.
  */
 #include "core.h"
 
@@ -20,7 +20,10 @@
 #define KTRACE_ROUND_BITS   8
 #define KTRACE_ROUND_END    0xffu /* value of `ping` after the last round trip: CPU 0 may stop polling */
 
-/* Maximum number of polls (a few nanoseconds each) for the first answer, and for each later answer. */
+/*
+ * Maximum numbers of polls: while waiting for the first answer, and for each later answer. A poll takes a few
+ * nanoseconds.
+ */
 #define KTRACE_PATIENCE_FIRST 160000u
 #define KTRACE_PATIENCE_NEXT  16000u
 /* number of polls after which a new timestamp is stored for the other CPU */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Interfaces between the source files of the core.
- * Further headers of the core: state.h (data that all these files share), hook.h (functions for hooks),
- * reader.h (readers inside the kernel).
+ * The other headers of the core are state.h (data that all source files of the core share), hook.h (functions
+ * for hooks) and reader.h (readers inside the kernel).
  */
 #ifndef KTRACE_CORE_CORE_H
 #define KTRACE_CORE_CORE_H
@@ -93,13 +93,16 @@ KTRACE_HIDDEN void ktrace_fold_clear(void);
 
 /* ---- attach.c: places that record an event, see struct ktrx_place ----------------------------- */
 
-/* Return the place descriptors of this image, one by one; NULL at the end. */
+/*
+ * ktrace_place_first() returns the first place descriptor of this image, ktrace_place_next() the descriptor
+ * after `place`. Both return NULL if there is none.
+ */
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_first(void);
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_next(struct ktrx_place *place);
 
 /*
- * Joins each place to its event, if the address of an event descriptor in the place is valid. Places get the
- * ids after those of the events; if no id is free, a place gets none.
+ * Joins each place to its event, if the place contains a valid address of an event descriptor. The ids of
+ * places follow the ids of the events; if no id is free, a place gets no id.
  * Call it again after the kernel has relocated itself. Any context.
  */
 KTRACE_HIDDEN void ktrace_places_join(void);
@@ -139,8 +142,8 @@ static inline struct ktrx_event *ktrace_place_event(struct ktrx_place *place)
 /* ---- names of events and settings ------------------------------------------------------------- */
 
 /*
- * Names of events, as event descriptors store them, and full names of events and settings, which are put
- * together piece by piece. A name that is too long for its buffer is not used.
+ * Names of events, as event descriptors store them, and full names of events and settings, which are composed
+ * of several strings. A name that is too long for its buffer is not used.
  */
 
 /* Returns string number `n` of the event descriptor, counted from 0. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Selects events by name ("group.name" with * and ?), changes their requested states and flags, applies these
- * and records the change in the trace.
+ * Selects events by name ("group.name" with * and ?), and changes their requested states and flags. Applies
+ * these changes, and records them in the trace.
  */
 #include "core.h"
 #include "hook.h"

@@ -45,8 +45,8 @@ static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_
 
 	if (count == KTRACE_COUNT_MOST) {
 		/*
-		 * the count cannot include this lock, so not all locks that the holder holds are known any
-		 * more
+		 * there are too many locks to count: from now on, it is not known which locks the holder
+		 * holds
 		 */
 		row->whole = 0;
 		return;

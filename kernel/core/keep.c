@@ -10,15 +10,18 @@
  * The copies follow one another, each aligned: root, ring table, boot ring, event table, settings, build id,
  * system calls.
  *
- * Several CPUs may update the same word at the same time. Each CPU writes the value that it has just read. So
- * a word of the copy may be slightly out of date.
+ * Several CPUs may update the same 64-bit word of a copy at the same time. Each CPU writes the value that it
+ * has just read. So a word may be slightly out of date.
  */
 #include "core.h"
 #include "reader.h"
 
 #define KTRACE_SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
-/* Sections in the image that are copied. The other sections in the image are of no use without the kernel. */
+/*
+ * Sections that are in the image and are copied. The other sections in the image are useless without the
+ * kernel.
+ */
 static const uint32_t copied[] = { KTRX_SECTION_EVENTS, KTRX_SECTION_SETTINGS, KTRX_SECTION_BUILD_ID,
 				   KTRX_SECTION_SYSCALLS };
 #define KTRACE_COPIED (sizeof(copied) / sizeof(copied[0]))
@@ -161,7 +164,7 @@ static uintptr_t rings_make(struct ktrx_root *kept, uint32_t rings)
 		ring_copy(&ring[n], &ktrace_ring[n]);
 	ktrace_zero((void *)slots, sizeof(ktrace_boot_slot));
 	ring[0].address = slots;
-	ring[0].word = ring[0].first; /* at this time the copy contains no slot */
+	ring[0].word = ring[0].first; /* the copy does not contain any slots yet */
 	kept->section[KTRX_SECTION_RINGS - 1].address = (uintptr_t)ring;
 	return slots + rounded(sizeof(ktrace_boot_slot));
 }

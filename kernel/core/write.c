@@ -101,7 +101,7 @@ static uint32_t pending_id(const struct ktrace_pending *pending)
 	return pending->place ? pending->place : pending->event;
 }
 
-/* Stores a continuation slot. Returns its check. */
+/* Stores a continuation slot. Returns the slot's contribution to the record's check. */
 static inline uint64_t more_store(const struct ktrace_writer *writer, uint32_t n, const uint32_t *payload)
 {
 	uint32_t at = KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD;

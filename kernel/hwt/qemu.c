@@ -285,8 +285,8 @@ static int qemu_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 }
 
 /*
- * Sets the unit's clock again. All packets from now on have the current or a later time, even if the clock
- * was late before.
+ * Sends the current time to the unit again. So no later packet has an earlier time, even if the unit's clock
+ * was slow before.
  */
 static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {

@@ -35,8 +35,8 @@ int ktrace_hwt_init(const struct ktrace_hwt_kernel *kernel)
 }
 
 /*
- * Returns the link that points to the backend. If the backend is not in the list, returns the link at the end
- * of the list.
+ * Returns the address of the list pointer that points to the backend. If the backend is not in the list,
+ * returns the address of the NULL pointer at the end of the list.
  * Requires: the spinlock is held.
  */
 static struct ktrace_hwt_backend **link_of(const struct ktrace_hwt_backend *backend)

@@ -142,9 +142,9 @@ int ktrace_coresight_links_shut(struct ktrace_coresight *all, const struct ktrac
 
 /*
  * The functions that all types of trace memory controllers have in common. A controller is programmed while
- * it is disabled and ready. CTL.TraceCaptEn starts capturing. A flush that stops the controller (one write
- * arms it, a second one starts it) makes the controller ready without loss. Then its content is read.
- * Clearing TraceCaptEn disables the controller.
+ * it is disabled and ready. CTL.TraceCaptEn starts capturing. To stop the controller without loss, one
+ * register write selects that it stops at the end of the next flush, and a second write starts that flush.
+ * When the controller is ready, its content is read. Clearing TraceCaptEn disables the controller.
  */
 
 int ktrace_coresight_poll(const struct ktrace_coresight *all,

@@ -17,11 +17,11 @@
  * While TraceEn is 1, no other register of PT is written, and the place in the registers is not used, because
  * it may be outdated.
  *
- * The hardware reports only its place in the buffer. How often it has wrapped follows from interrupts: each
- * one shows that the end of a region with INT was passed. If the places do not show that, one whole buffer is
- * added. If interrupts are off while the hardware fills the buffer twice, too little is added. A CPU whose
- * table has a single region interrupts shortly before the region is full: the rest is padded, and the
- * hardware continues at the beginning.
+ * The hardware reports only its place in the buffer. The number of wraps is derived from interrupts: each
+ * interrupt shows that the hardware has passed the end of a region with INT. If no such end is between the
+ * previous place and the new place, one whole buffer is added. If interrupts are off while the hardware fills
+ * the buffer twice, too little is added. A CPU whose table has a single region interrupts shortly before the
+ * region is full: the rest is padded, and the hardware continues at the beginning.
  */
 #include "pt.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Computes the registers of Intel PT from a configuration, and the table of regions from a buffer. Every
- * member of a configuration is either applied or refused. Members for another backend are refused, and so are
- * members for packets that are off. A period is rounded down to a period that CPUID lists; if it is shorter
- * than all of these, it is rounded up.
+ * member of a configuration is either applied or refused. Members that only other backends support are
+ * refused. So are periods of packets that the configuration does not enable. A period is rounded down to a
+ * period that CPUID lists; if it is shorter than all of these, it is rounded up.
  */
 #include "pt.h"
 

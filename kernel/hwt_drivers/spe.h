@@ -7,9 +7,10 @@
 #include "ktrace/hwt_spe.h"
 
 /* selects what is sampled; at EL2 with E2H, this encoding accesses PMSCR_EL2 */
-#define KTRACE_SPE_PMSCR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 0)
-#define KTRACE_SPE_PMSICR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 2) /* current value of the interval's counter */
-#define KTRACE_SPE_PMSIRR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 3) /* reload value of the interval's counter */
+#define KTRACE_SPE_PMSCR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 0)
+#define KTRACE_SPE_PMSICR KTRACE_HWT_SYSREG(3, 0, 9, 9, 2) /* current value of the interval's counter */
+/* value from which the interval's counter is reloaded */
+#define KTRACE_SPE_PMSIRR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 3)
 #define KTRACE_SPE_PMSFCR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 4) /* enables filters */
 #define KTRACE_SPE_PMSEVFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 5) /* selects the events to filter by */
 #define KTRACE_SPE_PMSLATFR KTRACE_HWT_SYSREG(3, 0, 9, 9, 6) /* minimum latency to filter by */

@@ -15,12 +15,12 @@
 #define KTRACE_SYS_WRITE       0x05u
 #define KTRACE_SYS_GET_CMDLINE 0x15u
 
-#define KTRACE_OPEN_WRITE_BINARY 5u /* mode of SYS_OPEN like "wb" of fopen() */
+#define KTRACE_OPEN_WRITE_BINARY 5u /* mode for SYS_OPEN that corresponds to "wb" of fopen() */
 #define KTRACE_CONSOLE		 (-1)
 
 /*
- * Finds the first word that begins with "ktrace-file=". Returns the rest of the word, NUL-terminated; NULL if
- * there is none.
+ * Finds the first argument that begins with "ktrace-file=". Returns the rest of the argument, NUL-terminated;
+ * NULL if there is no such argument.
  */
 static const char *find_path(char *line)
 {

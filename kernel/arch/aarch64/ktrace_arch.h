@@ -22,8 +22,8 @@
 
 /*
  * No isb before the read: it would cost more than the rest of a record. Without it the counter may be read a
- * few instructions early. Timestamps within a ring are not quite monotonic anyway, and readers allow for
- * that.
+ * few instructions early. Readers accept this, because the timestamps in a ring are not strictly monotonic in
+ * any case.
  */
 #ifndef ktrace_arch_clock
 #define ktrace_arch_clock ktrace_arch_clock

@@ -51,7 +51,7 @@ static inline struct ktrace_arch_cpuid ktrace_arch_cpuid_read(uint32_t leaf)
 /*
  * Computes the counter's frequency from a CPUID leaf that contains the frequency of a crystal and the ratio
  * of the counter's frequency to that of the crystal. On many CPUs that leaf is empty. On some machines,
- * leaves beyond the largest one return garbage.
+ * leaves above the highest supported leaf return garbage.
  */
 #ifndef ktrace_arch_frequency
 #define ktrace_arch_frequency ktrace_arch_frequency
