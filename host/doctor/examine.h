@@ -20,9 +20,9 @@
 /* ---- Views of the other commands ---- */
 
 /*
- * The table of views. For each view, it contains the line of C that a kernel must execute to make the view
- * available ("lit"). A view that is not available is "dark"; `ktrace doctor` lists the dark views.
- * views_write() prints the table for doc/porting.md.
+ * The table of views. For each view, it contains the line of C that a kernel needs for the view. A view is
+ * "lit" if the kernel has provided what the view needs, otherwise "dark"; `ktrace doctor` lists the dark
+ * views. views_write() prints the table for doc/porting.md.
  */
 
 /* Facts, each of which makes a view available. A view that needs only an event has no bit here. */
@@ -69,7 +69,7 @@ struct facts_cpu {
 
 struct facts_ring {
 	uint64_t first, last; /* timestamps of the first and last event of the ring; 0 if it has no event */
-	/* largest number of ticks by which the clock went back between two consecutive events */
+	/* maximum number of ticks by which the clock went back between two consecutive events */
 	uint64_t back;
 	bool decided; /* `first` is set */
 };
@@ -89,7 +89,7 @@ struct facts {
 	uint32_t threads, named;
 	uint32_t lit;	  /* bit map of the facts (enum view_fact) that are true */
 	uint32_t hooks;	  /* bit map of the hooks (KTRX_HOOK_*) that at least one CPU has called */
-	bool has_table;	  /* true if the kernel gave memory for a table of held locks and waits */
+	bool has_table;	  /* true if the kernel provided memory for a table of held locks and waits */
 	uint64_t refused; /* number of calls of hooks that found this table full */
 	/* `rows`: number of rows of this table for threads; `used`: number of those rows that are in use */
 	uint32_t rows, used;
@@ -113,8 +113,8 @@ static inline bool facts_fired(const struct facts *facts, uint32_t id)
 /* ---- Mistakes ---- */
 
 /*
- * Mistakes in calls of hooks, as far as a trace shows them: a hook in the wrong place, a hook with a wrong
- * value, or a missing hook. The events of each CPU are examined separately, so differences between clocks
+ * Finds the mistakes in a kernel's hooks that a trace shows: a hook in the wrong place, a hook with a wrong
+ * argument, or a missing hook. The events of each CPU are examined separately, so differences between clocks
  * cause no findings. After lost slots, and after events were switched on or off, all remembered state is
  * forgotten.
  */
@@ -195,8 +195,8 @@ int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const 
 
 /*
  * The examinations, one for each part of the integration of ktrace into a kernel. Each adds its findings to
- * `report`. FINDING_DARK means that something is missing, which does no harm. FINDING_NOTE means that this
- * run does not show whether something is wrong.
+ * `report`. FINDING_DARK means that an optional part is missing. FINDING_NOTE means that this run does not
+ * show whether something is wrong.
  */
 
 struct subject {

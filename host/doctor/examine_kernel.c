@@ -356,7 +356,7 @@ static bool is_other_build(const struct subject *subject)
 }
 
 /*
- * Formats the range of memory that start code clears, if the section is in that range: "from __bss_start
+ * If the section is in the range of memory that start code clears, formats that range: "from __bss_start
  * (0x…) to …". Otherwise formats "".
  */
 static const char *cleared_by(const struct capture_kernel *kernel,

@@ -158,7 +158,7 @@ static const struct advice advice[MISTAKES] = {
 			    "ktrace_contend(lock, name, by, KTRACE_NOBODY);", false },
 };
 
-/* Returns the words for the occurrences of a mistake: "switches", "events" and so on. */
+/* Returns the noun for the occurrences of a mistake, such as "switches" or "events". */
 static const char *counted(enum mistake mistake, uint64_t count)
 {
 	switch (mistake) {
@@ -227,7 +227,8 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_TWO_CPUS:
 	case MISTAKE_STATE_RANGE:
 		return count > 0;
-	case MISTAKE_STATE_DEAD: /* only if prev and next are right is it known which thread runs again */
+	/* which thread runs again is known only if the fields prev and next are right */
+	case MISTAKE_STATE_DEAD:
 	case MISTAKE_STATE_STOPPED:
 	case MISTAKE_STATE_SAME:
 		return count > 0 && !mistakes_made(m, MISTAKE_SWAPPED) &&

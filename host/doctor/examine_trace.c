@@ -233,7 +233,7 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 	}
 	seconds = base_ticks_seconds(reach, info->frequency);
 	all = base_ticks_seconds(facts->last - facts->first, info->frequency);
-	if (all > 0) /* `all` is 0 if all events are within one tick of a coarse clock */
+	if (all > 0) /* `all` is 0 if all events have the same timestamp, because the clock is coarse */
 		snprintf(rate, sizeof(rate), ", %.0f events a second", (double)facts->events / all);
 	findings_add(report, seconds < REACH_SECONDS ? FINDING_DARK : FINDING_OK, "reach",
 		     "the rings reach back %.3f s at this rate%s%s", seconds, rate,

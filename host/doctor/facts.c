@@ -44,7 +44,7 @@ static void note_cpu(struct facts *facts, const struct ktread_event *event)
 	}
 }
 
-/* Notes whether the event announces a sleep, and for which kind of wait. */
+/* Records in the facts whether the event announces a sleep, and for which kind of wait. */
 static void note_sleep(struct facts *facts, const struct ktread_event *event)
 {
 	const struct ktread_type *type = ktread_type(facts->trace, event->id);

@@ -83,8 +83,8 @@ static struct keyed_entry *find(const struct keyed *table, uint64_t value)
 }
 
 /*
- * Finds or adds an entry. Returns NULL if the limit of the table is reached. Also returns NULL if memory is
- * short, and then sets r->error.
+ * Finds or adds an entry. Returns NULL if the limit of the table is reached. Also returns NULL if out of
+ * memory, and then sets r->error.
  */
 static struct keyed_entry *put(struct reading *r, struct keyed *table, uint64_t value)
 {

@@ -24,7 +24,7 @@ enum type { CALL, RETURN, BRANCH, LOST, TYPES };
 struct waiting {
 	enum type type;
 	uint64_t stamp, stack;
-	uint64_t from, to; /* the event happened between these timestamps, if it is marked `about` */
+	uint64_t from, to; /* if the event is marked `about`: it happened between these timestamps */
 	uint64_t run;	   /* number of instructions since the last timestamp */
 	uint32_t thread, depth;
 	uint8_t how;
@@ -52,13 +52,13 @@ struct ring {
 	/* true if the unit has written a timestamp, which is the beginning of the growing piece */
 	int has_stamp;
 	/*
-	 * timestamp of the last event of the kernel's trace whose recording function was found in the steps;
-	 * the steps after that function are not earlier than this timestamp
+	 * timestamp of the last event of the kernel's trace for which the call that recorded it was found in
+	 * the steps; later steps are not earlier than this timestamp
 	 */
 	uint64_t matched;
 	/*
-	 * if the steps contain a call that recorded an event, but that event was not found: the latest
-	 * timestamp that the event may have; otherwise 0
+	 * if the steps contain a call that recorded an event, but the event was not found in the kernel's
+	 * trace: the latest timestamp that the event may have; otherwise 0
 	 */
 	uint64_t doubt_to;
 	struct waiting *queue;

@@ -164,8 +164,8 @@ static int cut_all(struct flow_calls *calls)
 }
 
 /*
- * Begins the stack anew if no frame matches: it is known which function runs, but not which functions have
- * called it.
+ * Empties the stack if no frame matches, and pushes a frame for the function that runs. The functions that
+ * called it are unknown.
  */
 static int restart(struct flow_calls *calls, uint64_t address)
 {
@@ -298,7 +298,10 @@ static int entered(struct flow_calls *calls, uint64_t address)
 	return push(calls, &spot, FLOW_CALL, calls->has_next ? calls->next : 0);
 }
 
-/* Resumes after something untraced: filtered-out code, a system call, a signal, another thread. */
+/*
+ * Handles the first address after untraced code: filtered-out code, a system call, a signal handler, or
+ * another thread.
+ */
 static int resumed(struct flow_calls *calls, uint64_t address)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -347,8 +350,8 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 		return push_at(calls, address, FLOW_INTERRUPT, calls->after);
 	case WAY_LEAVE:
 		/*
-		 * An exception return to the next instruction only serializes the CPU: execution stays in the
-		 * same function.
+		 * the kernel uses an exception return to the next instruction only to serialize the CPU, so
+		 * execution stays in the same function
 		 */
 		if (address == calls->after)
 			break;

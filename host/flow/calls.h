@@ -5,8 +5,8 @@
  * A call pushes a frame. A return pops the frame whose return address matches. If no return address matches,
  * it pops the frames above the function in which execution continues. An interrupt or a system call also
  * pushes a frame. A jump to the beginning of another function replaces the frame (a tail call). longjmp()
- * pops all frames above its target. If nothing matches, the stack begins anew, with a frame whose beginning
- * was not seen.
+ * pops all frames above its target. If nothing matches, the stack is emptied and gets one frame, for the
+ * function that runs; the beginning of this frame was not seen.
  *
  * There is a stack for each thread, identified by its number or, if the unit does not report it, by its
  * address space. No duration is reported across a gap or an overflow, or for a frame whose beginning was not
@@ -90,7 +90,7 @@ struct flow_sink {
 
 /* Counts of places where the reconstructed calls may be wrong. */
 struct flow_doubts {
-	uint64_t resyncs; /* number of times that a stack was begun anew because no frame matched */
+	uint64_t resyncs; /* number of times that a stack was emptied because no frame matched */
 	uint64_t deeper;  /* number of calls deeper than FLOW_DEPTH_MOST */
 	/* number of stacks that were forgotten because there were more than FLOW_STACKS_MOST */
 	uint64_t stacks;
@@ -99,8 +99,8 @@ struct flow_doubts {
 struct flow_calls;
 
 /*
- * Creates the state for one stream. `alone`: the threads of this stream run in no other stream. So while a
- * thread does not run in this stream, it does not run at all. Returns 0 or KTREAD_E_MEMORY.
+ * Creates the state for one stream. `alone`: true if the threads of this stream never run in another stream,
+ * so that a thread that does not run in this stream does not run at all. Returns 0 or KTREAD_E_MEMORY.
  */
 int flow_calls_new(struct flow_calls **calls, struct flow_functions *functions, const struct flow_sink *sink,
 		   void *to, int alone);

@@ -42,7 +42,7 @@ struct flow_coverage {
 	struct recent recent[RECENT]; /* indexed by a hash of the path's pointer */
 	struct block *block;
 	uint32_t blocks, room;
-	struct base_index index; /* table that finds blocks by place */
+	struct base_index index; /* index that finds blocks by place */
 	uint64_t unplaced;	 /* number of runs whose code is in no known file */
 };
 
@@ -140,7 +140,7 @@ struct counted {
 	const char *source;
 	unsigned line;
 	uint64_t count;
-	const char *name; /* name of the function; NULL: the element counts a line */
+	const char *name; /* name of the function; NULL: the element is for a source line */
 };
 
 /* Lines or functions, sorted by source file. */
@@ -197,7 +197,7 @@ static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t imag
 static void cover(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
-	/* number of elements of `edge` with an address at or before the beginning of the source line */
+	/* number of edges whose address is not after the first address of the source line */
 	size_t after = 0;
 	int64_t covered = 0;
 
@@ -223,7 +223,7 @@ static void cover(const struct flow_lines *lines, const struct edge *edge, size_
 static void enter(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
-	/* number of elements of `edge` with an address at or before the function's first instruction */
+	/* number of edges whose address is not after the function's first instruction */
 	size_t after = 0;
 	int64_t covered = 0;
 

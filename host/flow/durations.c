@@ -13,8 +13,9 @@
 #include "ktrx/v2.h"
 
 /*
- * Beginnings of the names of functions that record an event; the group and name of the event follow. The
- * first is for functions that macros of ktrace define, the second for functions of facts.h.
+ * Prefixes of the names of functions that record an event. After the prefix, the name has the group and the
+ * name of the event. The first prefix is for functions that macros of ktrace define, the second for functions
+ * of facts.h.
  */
 #define MACRO_RECORDS "ktrace_event_"
 #define FACT_RECORDS  "ktrace_fact_"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * An open recording of hardware trace: its file, its images, which steps are selected, and what is missing.
- * Views get its steps, stream after stream:
+ * An open recording of hardware trace: its file, its images, the selection of steps, and counts of what is
+ * missing. Views get the selected steps, one stream after another:
  *
  *	flow_open(&flow, path, root)
  *	flow->select = ...
@@ -22,9 +22,9 @@
 /* ---- Names and source lines of code ---- */
 
 /*
- * Functions of code, each with an id. Code at the same place in the same file is one function, no matter
- * where and how often it is mapped. All code of a file without symbols is one function without a name. All
- * unknown code together is one function, too.
+ * Functions of code, each with an id. Code at the same place in the same file belongs to the same function,
+ * no matter where and how often it is mapped. All code of a file without symbols counts as one function
+ * without a name, and so does all unknown code together.
  */
 
 struct flow_function {
@@ -188,9 +188,12 @@ int flow_address(const struct hwt_step *step, uint64_t *address);
 
 struct flow_reader;
 int flow_reader_open(struct flow_reader **reader, struct flow *flow, size_t stream);
-/* Returns 1 and the next selected step; 0 at the end; or an error. Adds what is missing to flow->loss. */
+/* Returns 1 and the next selected step; 0 at the end; or an error. Adds losses to flow->loss. */
 int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step);
-/* Seeks as hwt_decoder_seek() does. What is missing is counted once, even if it is read several times. */
+/*
+ * Seeks as hwt_decoder_seek() does. A loss is counted only once, even if the same bytes are read several
+ * times.
+ */
 int flow_reader_seek(struct flow_reader *reader, uint64_t offset);
 void flow_reader_close(struct flow_reader *reader);
 

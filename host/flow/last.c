@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The last branches. Streams can only be decoded forwards, so going back is done in windows: first the last
- * part of the stream is read. If it contains too few branches, a part four times as long is read, and so on
- * up to the whole stream.
+ * The last branches. Streams can only be decoded forwards. So a window at the end of the stream is read
+ * first. If it contains too few branches, a window that is four times as long is read, and so on, up to the
+ * whole stream.
  */
 #include "flow/views.h"
 
@@ -28,7 +28,7 @@ struct ring {
 	uint64_t branches, most;
 };
 
-/* The end of the steps that are shown. */
+/* The place at which the steps to show end. */
 struct end {
 	int has_offset;
 	/* offset in the stream, and address, of the run after the last step to show */

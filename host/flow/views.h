@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Views: each shows the steps of a recording (struct flow) in a form of its own. */
+/* Views of a recording (struct flow): each view shows the steps in a different form. */
 #ifndef FLOW_VIEWS_H
 #define FLOW_VIEWS_H
 
@@ -39,7 +39,7 @@ int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum 
 struct flow_kernel_event {
 	uint64_t stamp;
 	uint32_t thread;  /* id of the thread that runs after the event; KTREAD_NO_THREAD: unknown */
-	uint32_t changes; /* how often the thread has changed so far on this CPU */
+	uint32_t changes; /* number of context switches on this CPU so far */
 	uint16_t type;	  /* id of the event's type */
 };
 
@@ -169,11 +169,11 @@ const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded);
 /* ---- Times between timestamps ---- */
 
 /*
- * Estimates when steps happened. A unit writes timestamps only now and then. The steps between two timestamps
- * form a piece, and are spread over its time by the number of instructions. Two facts make this more exact.
- * First, steps are in order. Second, if a step calls a function of ktrace that records an event, the step has
- * that event's timestamp. This timestamp may be outside of the piece that contains the call, because it may
- * have been taken long before, and because the unit's clock is not exact.
+ * Estimates when steps happened. A unit writes timestamps only from time to time. The steps between two
+ * timestamps form a piece, and are spread over its time by the number of instructions. Two facts make this
+ * more exact. First, steps are in order. Second, if a step calls a function of ktrace that records an event,
+ * the step has that event's timestamp. This timestamp may be outside of the piece that contains the call,
+ * because it may have been taken long before, and because the unit's clock is not exact.
  *
  * For other steps, it is unknown whether events of the same CPU in the same piece came before or after the
  * step: such a step is marked `about`.
