@@ -16,7 +16,7 @@
 #define WINDOWS	  512u
 #define WINDOW_US 50000u
 #define GRAIN_US  40u /* precision of the estimated offsets of clocks */
-/* maximum time by which an effect may precede its cause after the estimates were applied */
+/* after the estimates were applied: maximum time from an effect to its cause, if the effect comes first */
 #define SLACK_US      2000u
 #define NEAR_SLACK_US 160u /* as SLACK_US, but for pairs made with CAUSES_NEAREST */
 #define ROOM_US	      5u   /* minimum time to leave between a cause and its effect, if the bounds allow it */

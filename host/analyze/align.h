@@ -103,7 +103,7 @@ struct causes_count {
 	uint64_t pairs;
 	uint64_t early; /* number of effects that come before their cause */
 	uint64_t beyond;
-	uint64_t ticks; /* sum of the ticks by which early effects come before their causes */
+	uint64_t ticks; /* sum, over the effects in `early`, of the ticks from the effect to its cause */
 	uint64_t bits;	/* sum, over all pairs, of log2 of the ticks between cause and effect */
 };
 

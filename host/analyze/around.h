@@ -19,8 +19,8 @@ struct around {
 };
 
 /*
- * Finds the events around two stamps of the trace's clock, in seconds. Reads the trace from its current
- * position. Requires: the clock has a frequency.
+ * Finds the last event before and the first event after a window, which begins and ends at two times of the
+ * trace's clock, in seconds. Reads the trace from its current position. Requires: the clock has a frequency.
  */
 void around_find(struct around *around, struct ktread *trace, double from, double to);
 

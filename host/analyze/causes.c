@@ -21,7 +21,10 @@
  * interrupt counts as left over if it was sent more than slack / DOUBT ticks before the last arrival
  */
 #define DOUBT 8u
-/* one of two candidates is chosen if it is at least this many times nearer than the other */
+/*
+ * one of two possible effects of a cause is chosen if it is at least this many times nearer than the other
+ * effect
+ */
 #define NEARER 4u
 
 struct place {

@@ -206,8 +206,8 @@ static void vote_for(struct coarse *coarse, const struct mark *cause, const stru
 }
 
 /*
- * Votes for the distances from an effect to its possible causes. The effect does not vote if some of these
- * were left out.
+ * Votes for the distances from an effect to its possible causes. The effect does not vote if one of its
+ * possible causes was left out.
  */
 static void vote(struct coarse *coarse, const struct mark *effect)
 {

@@ -24,7 +24,7 @@ struct order {
 	enum order_state state;
 	/*
 	 * events of different CPUs that are at least this many ticks apart are in the right order; 0:
-	 * unknown, for example because clocks were aligned but not all of them were measured
+	 * unknown, for example because clocks were aligned but some clocks were not measured
 	 */
 	uint64_t doubt;
 	/* number of CPUs with a clock that was not measured; 0 if no clock was measured at all */

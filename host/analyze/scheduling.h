@@ -201,7 +201,7 @@ void gaps_event(struct gaps *gaps, const struct ktread_event *event);
  */
 bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 
-/* Prepares for another reading: gaps_between() may then be called with earlier stamps again. */
+/* Prepares for another reading: gaps_between() may then be called with earlier timestamps again. */
 void gaps_restart(struct gaps *gaps);
 
 /*
@@ -211,7 +211,7 @@ void gaps_restart(struct gaps *gaps);
  */
 uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 
-/* Returns what gaps_read() has found about threads. Valid until gaps_free(). */
+/* Returns the facts about threads that gaps_read() has found. Valid until gaps_free(). */
 const struct scheduling *gaps_scheduling(const struct gaps *gaps);
 
 /*
@@ -221,7 +221,7 @@ const struct scheduling *gaps_scheduling(const struct gaps *gaps);
 uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to);
 
 /*
- * Returns whether a thread certainly stayed in a state from one stamp to another. While slots are missing or
+ * Returns whether a thread certainly stayed in a state between two timestamps. While slots are missing or
  * events were off, the thread may have been in other states. Only the CPU of a running thread can switch away
  * from the thread, so for a running thread, missing slots of other CPUs do not matter. `events`: bit map of
  * scheduling_mark(). Requires: `to` never decreases from call to call, including calls of gaps_between().

@@ -71,9 +71,9 @@ int spans_create(struct spans **spans, const struct threads *threads, const stru
 void spans_destroy(struct spans *spans);
 
 /*
- * Makes spans end where one of the events that begin and end them is switched on or off. No span begins
- * while one of these events is off (spec/ktrx.md section 7). Call it once, before the first event. Returns
- * 0 or KTREAD_E_MEMORY.
+ * Makes a span end when an event that begins or ends such spans is switched on or off. While such an event is
+ * off, no span begins (spec/ktrx.md section 7). Call it once, before the first event. Returns 0 or
+ * KTREAD_E_MEMORY.
  */
 int spans_track_switches(struct spans *spans, const struct ktread *trace);
 

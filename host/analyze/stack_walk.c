@@ -53,8 +53,8 @@ static uint64_t cfa_of(const struct stack_walk *walk)
 }
 
 /*
- * Sets *address and *size to the range of stored registers that a walk needs of the function at the last
- * address. If the function has stored none, *size is 0.
+ * Sets *address and *size to the part of the stack in which the function at the last address has stored the
+ * registers that the walk needs. If the function has stored none, *size is 0.
  */
 static void stored(const struct stack_walk *walk, uint64_t *address, uint64_t *size)
 {

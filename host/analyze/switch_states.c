@@ -12,7 +12,7 @@
 #define FEW    3u   /* if a state occurs less often than this, it may be by chance */
 #define SOME   16u  /* if a state occurs at least this often, it is not by chance */
 #define SLOTS  512u /* number of threads that are tracked at the same time */
-/* Threads run without a wakeup if at most one in PART of them was woken before it ran again. */
+/* Threads count as running without a wakeup if at most 1/PART of them were woken before they ran again. */
 #define PART 8u
 
 /* What is known about a thread since it last began to run. */
@@ -34,7 +34,10 @@ struct switch_states {
 	struct track track[SLOTS];
 	uint64_t creates, wakes;
 	uint64_t switches; /* number of switches away from threads that are not idle threads */
-	/* indexed by state: number of these switches; the last element is for all other states */
+	/*
+	 * indexed by state: number of switches in `switches` with this state; the last element is for all
+	 * other states
+	 */
 	uint64_t of[STATES + 1];
 	/*
 	 * indexed by state: number of times that a thread ran again after a switch away from it with this

@@ -85,7 +85,10 @@ void symbols_each(struct symbols *symbols,
  */
 unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *address, uint64_t *size);
 
-/* Return whether the address is in the kernel's image, or in an executable part of it. */
+/*
+ * symbols_has() returns whether the address is in the kernel's image, symbols_has_code() whether it is in
+ * an executable part of the image.
+ */
 int symbols_has(const struct symbols *symbols, uint64_t address);
 int symbols_has_code(const struct symbols *symbols, uint64_t address);
 

@@ -513,7 +513,7 @@ void threads_gap(struct threads *t, uint32_t cpu, uint64_t from)
 		lose_track(t, t->on[cpu], cpu, from + 1, false);
 }
 
-/* Makes the states of all threads unknown, except of those that run if `run_on` is set. */
+/* Makes the states of all threads unknown. If `run_on` is set, running threads keep their state. */
 static void forget_states(struct threads *t, uint64_t time, bool run_on)
 {
 	for (uint32_t cpu = 0; cpu < t->cpus && !run_on; cpu++)

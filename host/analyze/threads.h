@@ -190,7 +190,7 @@ static inline int threads_event_of(struct threads *threads, const struct ktread_
 				   const struct wellknown *known, uint64_t time,
 				   const struct threads_thread **current)
 {
-	/* Bit map of the kinds of events that change the state of their own thread or of another one. */
+	/* Bit map of the kinds of events that change the state of their own thread or of another thread. */
 	const uint64_t changing = UINT64_C(1) << WELLKNOWN_SWITCH | UINT64_C(1) << WELLKNOWN_BLOCK |
 				  UINT64_C(1) << WELLKNOWN_EXIT | UINT64_C(1) << WELLKNOWN_WAKE |
 				  UINT64_C(1) << WELLKNOWN_WAKE_QUEUE | UINT64_C(1) << WELLKNOWN_CREATE;

@@ -209,7 +209,7 @@ bool wellknown_number_any(const struct wellknown *known, const struct ktread_eve
 bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, struct ktread_value *value)
 {
-	static const char null[] = "(null)"; /* text that kernels record for a NULL string */
+	static const char null[] = "(null)"; /* string that kernels record instead of NULL */
 
 	if (known->field[role] < 0 || ktread_value(event, (uint32_t)known->field[role], value) != 0 ||
 	    value->type != KTRX_TYPE_STRING)

@@ -44,7 +44,7 @@ static int by_from(const void *a, const void *b)
 	return left->from < right->from ? -1 : left->from > right->from;
 }
 
-/* Makes windows of the durations, and joins those that overlap. */
+/* Makes a window of time for each duration, and joins windows that overlap. */
 static void make_windows(struct worst *worst)
 {
 	struct history *history = &worst->history;
@@ -305,7 +305,7 @@ static bool is_free(const struct explaining *e, const struct part *part, uint64_
 
 /*
  * Explains a part of the time for which a thread waits for a lock that no known thread holds. If the lock was
- * free, or another thread woke the waiting thread, the explanation is that of its state `n`.
+ * free, or another thread woke the waiting thread, explains the state `n` of the waiting thread instead.
  */
 static void explain_free(struct explaining *e, const struct part *part, struct worst_node node, uint32_t n)
 {

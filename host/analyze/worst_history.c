@@ -268,8 +268,7 @@ static int by_owner(const void *a, const void *b)
 }
 
 /*
- * Sorts spans, and cuts those that overlap: an interrupt handler may be interrupted, and locks may be
- * shared.
+ * Sorts spans, and cuts spans that overlap: an interrupt handler may be interrupted, and locks may be shared.
  */
 static void sort(struct history_spans *spans)
 {

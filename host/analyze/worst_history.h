@@ -48,7 +48,9 @@ struct history_window {
 };
 
 struct history {
-	/* the times of which the history is needed, in order and without overlaps; set by the caller */
+	/*
+	 * the windows of time for which the history is needed, sorted and without overlaps; set by the caller
+	 */
 	struct history_window window[WORST_MOST];
 	uint32_t windows;
 	struct history_state *state; /* sorted by owner, then by `from` */

@@ -59,8 +59,8 @@ static bool is_same_result(struct pairs *pairs, struct pairs_files *files, const
 	if (forms[0] == DIFF_FORM_UNKNOWN || forms[1] == DIFF_FORM_UNKNOWN)
 		return true;
 	/*
-	 * A call without a result has not returned, or a signal has interrupted it. Other steps show which of
-	 * these happened.
+	 * A call without a result has not returned, or a signal has interrupted it. Other steps show whether
+	 * a signal came.
 	 */
 	if (forms[0] == DIFF_FORM_NONE || forms[1] == DIFF_FORM_NONE)
 		return true;

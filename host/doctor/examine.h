@@ -25,7 +25,7 @@
  * views. views_write() prints the table for doc/porting.md.
  */
 
-/* Facts, each of which makes a view available. A view that needs only an event has no bit here. */
+/* Facts about a trace. Each fact makes a view available. A view that needs only an event needs no fact. */
 enum view_fact {
 	VIEW_RINGS = 1u << 0,	 /* a CPU has its own ring */
 	VIEW_NAMES = 1u << 1,	 /* a thread has a name */
@@ -139,9 +139,9 @@ enum mistake {
 	MISTAKE_WAKE_RUNNING,	 /* sched.wake for a thread that runs */
 	MISTAKE_IRQ_EXIT,	 /* an interrupt is entered again before its irq.exit */
 	MISTAKE_IRQ_ENTER,	 /* irq.exit of an interrupt that was not entered */
-	MISTAKE_SYSCALL_EXIT,	 /* system calls are entered, but hardly any of them returns */
+	MISTAKE_SYSCALL_EXIT,	 /* system calls are entered, but hardly any call returns */
 	MISTAKE_RELEASE,	 /* a thread releases a lock that it does not hold */
-	MISTAKE_CONTEND,	 /* a thread waits for a lock while it waits for another one */
+	MISTAKE_CONTEND,	 /* a thread waits for a lock while it waits for another lock */
 	/* threads alternate on a CPU without a switch: two CPUs use the same number, or a hook is missing */
 	MISTAKE_CPU_SHARED,
 	/*

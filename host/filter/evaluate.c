@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Evaluates an expression, and computes the window outside of which it is never true. */
+/* Evaluates an expression, and computes its window: outside its window, an expression is never true. */
 #include <string.h>
 
 #include "base/load.h"

@@ -410,9 +410,9 @@ static void put_branch(const struct beside *beside, struct ktread_beside_event *
 }
 
 /*
- * Sets the event's CPU and thread. If the unit does not report one of them, takes it from the kernel's trace,
- * if that trace has it. While an event's time is an estimate, its thread is known only if no other thread ran
- * on the CPU at any time at which the event may have happened.
+ * Sets the event's CPU and thread. If the unit does not report the CPU or the thread, takes it from the
+ * kernel's trace, if it is known there. While an event's time is an estimate, its thread is known only if no
+ * other thread ran on the CPU at any time at which the event may have happened.
  */
 static void set_source(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
 		       struct ktread_beside_event *event)

@@ -15,8 +15,8 @@
 enum way {
 	WAY_STRAIGHT,
 	/*
-	 * unknown: no branch if the next address is that of the next instruction, otherwise a branch of any
-	 * kind
+	 * unknown: if the next address is the address of the next instruction, there was no branch, otherwise
+	 * a branch of any kind
 	 */
 	WAY_UNKNOWN,
 	WAY_CALL,
@@ -55,7 +55,10 @@ struct flow_calls {
 	enum way before;
 	uint8_t has_next;
 	uint64_t next;
-	/* Addresses of exception returns that left the kernel; a kernel has only a few of them. */
+	/*
+	 * Addresses of the exception return instructions that left the kernel; a kernel has only a few such
+	 * instructions.
+	 */
 	uint64_t leaves[LEAVES_KEPT];
 	uint32_t leaves_seen;
 };

@@ -248,8 +248,8 @@ static void write_source(struct base_output *out, const char *source)
 
 /*
  * Combines all copies of the next function or source line of a source file. The count of a function is the
- * sum of the counts of its copies, the count of a line is the largest of them. Returns 0 if the file has no
- * more functions and lines.
+ * sum of the counts of its copies, the count of a line is the largest count of its copies. Returns 0 if the
+ * file has no more functions and lines.
  */
 static int next_of(struct counts *counts, const char *source, struct counted *together)
 {

@@ -249,7 +249,7 @@ struct ktrace_hwt_backend {
 	uint32_t ready;	 /* nonzero: init has succeeded */
 	const char *why; /* text that describes what is missing, if init failed */
 	const struct ktrace_hwt_backend_operations *operations;
-	const void *access; /* functions by which the backend accesses its registers */
+	const void *access; /* functions with which the backend accesses its registers */
 	/* nonzero: cpu_init has succeeded on that CPU; private to the library */
 	uint8_t cpu_ready[KTRACE_HWT_CPUS_MAX];
 	/* private to the backend, for all units: features of the hardware */

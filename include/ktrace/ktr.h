@@ -194,9 +194,9 @@
 			   "ktrace: an argument does not fit its parameter");
 
 /*
- * The place descriptor of a site, by which readers find its file and line: a static variable of the enclosing
- * block. If the event is not compiled in, its address in the place descriptor is 0. Without optimisation,
- * such descriptors remain in the kernel nevertheless.
+ * The place descriptor of a site, from which readers get the file and line of the site: a static variable of
+ * the enclosing block. If the event is not compiled in, its address in the place descriptor is 0. Without
+ * optimisation, such descriptors remain in the kernel nevertheless.
  */
 #if defined(KTR) && !(defined(KTRACE_DISABLE) && KTRACE_DISABLE)
 #define KTR_PLACE_ROW(id)                                                                                \

@@ -442,8 +442,8 @@ const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring)
 const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id);
 const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name);
 /*
- * Returns the n-th setting in *setting; `n` is also the number by which a request of a host names the
- * setting. Returns 1, or 0 if there is none.
+ * Returns the n-th setting in *setting; `n` is also the number of the setting in requests of a host. Returns
+ * 1, or 0 if there is none.
  */
 int ktread_setting(const struct ktread *trace, uint32_t n, struct ktread_setting *setting);
 /* returns NULL if the name of the thread is unknown */

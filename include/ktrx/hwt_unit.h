@@ -121,7 +121,7 @@ struct ktrx_hwt_unit {
 #define KTRX_HWT_UNIT_MTC_FREQUENCY 8u
 
 /*
- * ETMv4: the context id in packets is the address space without the bits below this one: bits 43:12 of
+ * ETMv4: the context id in packets is the address space shifted right by this number of bits: bits 43:12 of
  * TTBR0_EL1. The VMID in packets is the number of the thread. The processor's mode in packets is always EL1,
  * non-secure, 64 bits.
  */

@@ -42,7 +42,7 @@ struct ktrx_proc_head {
 #define KTRX_PROC_GENIO	  4u
 #define KTRX_PROC_PSIG	  5u
 #define KTRX_PROC_CSW	  6u
-#define KTRX_PROC_USER	  7u /* data of the program, at most KTRX_PROC_USER_MAX bytes */
+#define KTRX_PROC_USER	  7u /* data that the program passed to utrace(2), at most KTRX_PROC_USER_MAX bytes */
 /* the structure's name, NUL, the structure's bytes; a line "struct" of TABLE describes their layout */
 #define KTRX_PROC_STRUCT       8u
 #define KTRX_PROC_SYSCTL       9u /* the setting's name, without NUL */
@@ -79,7 +79,7 @@ struct ktrx_proc_head {
 #define KTRX_PROC_ARGUMENT(flags) ((flags) >> KTRX_PROC_ARGUMENT_SHIFT & 15u)
 
 #define KTRX_PROC_NO_CPU 0xffffu
-#define KTRX_PROC_MARK	 0x9e4bu /* constant by which a reader finds records after damage */
+#define KTRX_PROC_MARK	 0x9e4bu /* constant that lets a reader find the next record after damage */
 
 struct ktrx_proc_record {
 	uint32_t size; /* size of the payload in bytes; zero bytes follow it, up to a multiple of 8 */

@@ -51,8 +51,8 @@
 #define KTRX_KIND_VOID 5u
 
 /*
- * Formats of slots (slot_format in struct ktrx_root). They differ in the bits by which a reader finds slots
- * that contain stores of several writers.
+ * Formats of slots (slot_format in struct ktrx_root). They differ in the check bits, with which a reader
+ * detects slots that contain stores of several writers.
  */
 /*
  * in first slots, bits 15:11 are 0, and bits 95:89 repeat the generation. ktrace wrote this format up to

@@ -70,7 +70,7 @@ KTRACE_INLINE void clock_show(struct ktrace_clock_line *line)
 	ktrace_arch_publish(&line->stamp, clock_between());
 }
 
-/* Returns the number of ticks by which two clocks can drift apart between the times `from` and `to`. */
+/* Returns how many ticks two clocks can drift apart between the times `from` and `to`. */
 static int64_t clock_drift(uint64_t from, uint64_t to)
 {
 	return to > from ? (int64_t)((to - from) / KTRACE_DRIFT + 1) : 0;

@@ -186,8 +186,8 @@ void ktrace_hooks_update(void)
 }
 
 /*
- * Stores the rule before the details. A nested interrupt in between may break another rule, which then does
- * not replace this one.
+ * Stores the rule before the details: if a nested interrupt breaks another rule in between, that rule does
+ * not replace this rule.
  */
 void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t thread, uint32_t rule, uint64_t object,
 			uint64_t pc)

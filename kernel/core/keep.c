@@ -182,7 +182,7 @@ static void sections_copy(struct ktrx_root *kept, uintptr_t at)
 	}
 }
 
-/* Copies the root, except the first words, by which a reader finds a root. */
+/* Copies the root, except the first words: a reader recognises a root by these words. */
 static void root_copy(struct ktrx_root *kept)
 {
 	const size_t head = __builtin_offsetof(struct ktrx_root, frequency);

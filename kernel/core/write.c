@@ -12,9 +12,10 @@
 struct ktrace_writer {
 	struct ktrx_ring *ring;
 	struct ktrace_slot *base;
-	uint64_t word;	 /* result of the reservation: selects ring and first slot */
-	uint32_t slots;	 /* number of reserved slots */
-	uint32_t second; /* the member `second` of struct ktrace_pending */
+	uint64_t word;	/* result of the reservation: selects ring and first slot */
+	uint32_t slots; /* number of reserved slots */
+	/* thread, context and extension bit, as in the member `second` of struct ktrace_pending */
+	uint32_t second;
 	uint64_t stamp;
 };
 

@@ -52,7 +52,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Removes from the common features those that this trace unit does not have. */
+/* Removes the features that this trace unit does not have from the common features. */
 static void intersect(struct ktrace_coresight_found *found, const struct ktrace_coresight_component *etm)
 {
 	const uint32_t *idr = etm->own.idr;

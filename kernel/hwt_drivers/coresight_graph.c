@@ -114,8 +114,8 @@ static const char *check_circles(const struct ktrace_coresight *all)
 /* ---- Finding paths ----------------------------------------------------------------------------- */
 
 /*
- * Finds, for each component, the connection by which it is first reached from `start`. NOWHERE: the component
- * is not reached.
+ * Finds, for each component, the connection that leads to it on the shortest path from `start`; NOWHERE if no
+ * path leads to the component.
  */
 static void reach(const struct ktrace_coresight *all, uint32_t start, uint16_t by[KTRACE_CORESIGHT_MAX],
 		  uint8_t distance[KTRACE_CORESIGHT_MAX])

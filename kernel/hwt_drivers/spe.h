@@ -60,7 +60,7 @@
 /* bits 2:1 stay 0: the hardware stops when the buffer is full */
 #define KTRACE_SPE_PMBLIMITR_ENABLE (UINT64_C(1) << 0)
 
-/* a sample was due while the hardware took another one */
+/* a sample was due while the hardware took another sample */
 #define KTRACE_SPE_PMBSR_COLLISION  (UINT64_C(1) << 16)
 #define KTRACE_SPE_PMBSR_SERVICE    (UINT64_C(1) << 17) /* sampling has stopped and raised an interrupt */
 #define KTRACE_SPE_PMBSR_LOSS	    (UINT64_C(1) << 19) /* the last record is incomplete */

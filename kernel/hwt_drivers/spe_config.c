@@ -27,7 +27,7 @@ static uint32_t most_latency(const struct ktrace_hwt_spe *spe)
 }
 
 /*
- * Returns the events by which this version of SPE can filter: the events of the architecture and the
+ * Returns the events that this version of SPE can use for filters: the events of the architecture, and the
  * implementation-defined events.
  */
 static uint64_t known_events(const struct ktrace_hwt_spe *spe)
