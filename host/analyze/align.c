@@ -53,7 +53,7 @@ struct align {
 	uint32_t looks;
 	uint64_t looks_apart;
 	uint64_t given_up;   /* number of contradictory bounds that the current reading has ignored */
-	enum causes_way way; /* CAUSES_IN_TURN at first */
+	enum causes_way way; /* current way of pairing; starts with CAUSES_IN_TURN */
 	/* true if CAUSES_NEAREST found much nearer causes than CAUSES_IN_TURN while offsets were estimated */
 	bool nearer;
 	struct causes_count count; /* counts of pairs in the last reading */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Time between two timestamps. */
+/* Computes the time between two timestamps. */
 #ifndef ANALYZE_ELAPSED_H
 #define ANALYZE_ELAPSED_H
 

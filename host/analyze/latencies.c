@@ -29,7 +29,7 @@ struct reading {
 	struct wellknown_table known;
 	const struct ktread_event *event; /* the current event */
 	uint64_t cost;
-	latencies_each *each; /* NULL: no callback */
+	latencies_each *each; /* callback for each duration; NULL: none */
 	void *context;
 	struct waiting *waiting; /* indexed by thread */
 	uint32_t waiting_count;

@@ -22,7 +22,7 @@
 struct object_names {
 	struct {
 		uint64_t key;
-		uint8_t length; /* 0: the entry is empty */
+		uint8_t length; /* length of the name; 0: the entry is empty */
 		char name[OBJECT_NAMES_MOST];
 	} entry[OBJECT_NAMES_KEPT];
 };

@@ -46,7 +46,7 @@ enum rule_role { RULE_SUBJECT, RULE_CAUSE, RULE_RELEASE, RULE_NEEDED };
 
 enum rule_relation { RULE_EQUAL, RULE_UNEQUAL, RULE_LESS, RULE_UP_TO, RULE_MORE, RULE_FROM, RULE_HAS_BITS };
 
-/* FIELD RELATION VALUE */
+/* A condition of an event: FIELD RELATION VALUE. */
 struct rule_condition {
 	char field[RULES_WORD];
 	char other[RULES_WORD]; /* name of a field, or a string; if "", the field is compared with `number` */
@@ -107,12 +107,12 @@ struct rule {
 };
 
 struct rules {
-	uint32_t count;	    /* at most RULES_MAX */
+	uint32_t count;	    /* number of rules, at most RULES_MAX */
 	struct rule rule[]; /* rules in the order of the file; a depth precedes the rules that use it */
 };
 
 struct rules_error {
-	uint32_t line, column; /* line and column, from 1 */
+	uint32_t line, column; /* line and column of the error, counted from 1 */
 	char text[320];
 };
 
@@ -232,8 +232,8 @@ bool check_lacks_end(const struct ktread *trace);
 /* Splits a rule file into words. Skips blanks and comments. Each word has its position. */
 
 enum rule_word_kind {
-	RULE_WORD_END,	/* end of the text */
-	RULE_WORD_NAME, /* a name, pattern or number */
+	RULE_WORD_END,	/* there are no more words */
+	RULE_WORD_NAME, /* the word is a name, pattern or number */
 	RULE_WORD_STRING,
 	RULE_WORD_MARK, /* one of ( ) , : / or an operator */
 	RULE_WORD_BAD,	/* an error; `text` is its message */

@@ -219,7 +219,7 @@ struct known_event {
 
 struct scheduling {
 	struct switched *switched;
-	struct known_event *event; /* events with a known meaning */
+	struct known_event *event; /* array of the events with a known meaning */
 	struct wellknown *as;	   /* meaning of each entry of `event`, with the positions of its fields */
 	uint32_t events;
 	/* indexed by event id: index in `event` + 1; 0: the event has no known meaning */

@@ -28,7 +28,7 @@
  * ignored
  */
 #define SPANS_NEST  6u
-#define SPANS_LOCKS 6u /* lanes 1 to SPANS_LOCKS */
+#define SPANS_LOCKS 6u /* number of lanes for locks: lanes 1 to SPANS_LOCKS */
 
 struct spans_owner {
 	bool cpu; /* true: a CPU; false: a thread */

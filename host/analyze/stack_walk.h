@@ -45,7 +45,7 @@ struct stack_walk {
 	uint64_t place[STACK_PLACES];
 	uint32_t places;
 	bool done;
-	enum stack_end end; /* valid if `done` is set */
+	enum stack_end end; /* how the walk has ended; valid if `done` is set */
 	/*
 	 * true: the caller of the innermost function was found by call frame information, so it cannot be
 	 * missing

@@ -14,7 +14,7 @@
 #include "ktread/ktread.h"
 
 enum switch_states_fault {
-	SWITCH_STATES_RANGE,   /* the state is greater than 4 */
+	SWITCH_STATES_RANGE,   /* states are greater than 4, which ktrace does not define */
 	SWITCH_STATES_DEAD,    /* threads ran again after a switch with the state dead */
 	SWITCH_STATES_STOPPED, /* threads ran again without a wakeup after a switch with the state stopped */
 	SWITCH_STATES_SAME,    /* the state is always 1 or always 2, although some threads were preempted */

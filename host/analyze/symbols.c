@@ -43,7 +43,7 @@ struct known {
 };
 
 struct known_frame {
-	uint64_t address; /* 0: the entry is empty */
+	uint64_t address; /* address that was looked up; 0: the entry is empty */
 	bool exists;
 	struct symbols_frame frame;
 };

@@ -197,7 +197,7 @@ static bool may_open_alternate(Dwfl_Module *module)
 		return false;
 	fd = base_open_regular(path, O_RDONLY);
 	if (fd < 0)
-		return errno == ENOENT; /* nothing to open */
+		return errno == ENOENT; /* there is no file to open */
 	close(fd);
 	return true;
 }

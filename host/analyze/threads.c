@@ -44,9 +44,10 @@ struct threads {
 	/* true if `stateless` has to become false at the first state other than 0 */
 	bool learns;
 	const struct scheduling *scheduling; /* NULL: it is unknown which events were recorded */
-	struct tracked *tracked;	     /* NULL: threads_switched() has no effect */
-	bool blind;			     /* true while switches are not recorded */
-	uint64_t stamp;			     /* timestamp of the current event */
+	/* events that describe threads; NULL: threads_switched() has no effect */
+	struct tracked *tracked;
+	bool blind;	/* true while switches are not recorded */
+	uint64_t stamp; /* timestamp of the current event */
 };
 
 int threads_create(struct threads **threads, threads_changed *changed, void *context)
@@ -579,7 +580,7 @@ bool threads_name_is_idle(const char *name, size_t length)
 	size_t at = skip_cpu(name, length);
 
 	if (at == 0 && length && (name[0] == 't' || name[0] == 'T'))
-		at = 1; /* RT-Thread's "tidle0" */
+		at = 1; /* RT-Thread's idle threads have names such as "tidle0" */
 	return length - at >= 4 && strncasecmp(name + at, "idle", 4) == 0 &&
 	       (length - at == 4 || !isalpha((unsigned char)name[at + 4]));
 }

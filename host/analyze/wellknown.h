@@ -71,7 +71,7 @@ enum wellknown_role {
 	 */
 	WELLKNOWN_NUMBER,
 	WELLKNOWN_CPU,	  /* target CPU of an IPI */
-	WELLKNOWN_NAME,	  /* a string */
+	WELLKNOWN_NAME,	  /* name in the event, a string */
 	WELLKNOWN_RESULT, /* result of an operation; an error if below zero */
 	WELLKNOWN_PLACE,  /* an address of code */
 	WELLKNOWN_OWNER,  /* holder of a lock: a CPU if the event's `kind` is "CPU", otherwise a thread */

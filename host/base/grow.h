@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Arrays that grow. */
+/* Makes room in arrays whose size is not known in advance. */
 #ifndef BASE_GROW_H
 #define BASE_GROW_H
 

@@ -72,7 +72,8 @@ int base_open_regular(const char *path, int flags)
 		return fail(found, error);
 	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	descriptor = open(link, flags & ~O_NOFOLLOW);
-	if (descriptor < 0 && errno == ENOENT) /* /proc is not mounted */
+	/* /proc is not mounted: open the file by its path */
+	if (descriptor < 0 && errno == ENOENT)
 		descriptor = open(path, flags);
 	error = errno;
 	close(found);

@@ -18,8 +18,9 @@ struct base_put_triple {
 	char digits[3];
 	uint8_t length;
 };
-extern const struct base_put_triple base_put_triples[1000]; /* "000" to "999" */
-extern const struct base_put_triple base_put_shorts[1000];  /* "0" to "999" */
+extern const struct base_put_triple base_put_triples[1000]; /* all numbers of three digits, "000" to "999" */
+/* the same numbers without leading zeros, "0" to "999" */
+extern const struct base_put_triple base_put_shorts[1000];
 
 /* Writes the three digits of `value` < 1000, with leading zeros. */
 static inline char *base_put_three(char *at, uint32_t value)

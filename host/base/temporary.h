@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Temporary files. */
+/* Creates temporary files. */
 #ifndef BASE_TEMPORARY_H
 #define BASE_TEMPORARY_H
 

@@ -78,9 +78,9 @@ struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency)
 	struct base_ticks_time time = { 0, 0 };
 	unsigned __int128 scaled, rest, half;
 
-	if (shift >= 74) /* less than half a microsecond */
+	if (shift >= 74) /* the time is less than half a microsecond */
 		return time;
-	if (shift <= 0) { /* whole seconds */
+	if (shift <= 0) { /* the time is a whole number of seconds */
 		time.seconds = mantissa << -shift;
 		return time;
 	}

@@ -42,7 +42,7 @@ static const struct {
  * other.
  */
 struct line {
-	unsigned type; /* index in table->type[] */
+	unsigned type; /* index in table->type[] of the value's type */
 	bool flag;
 	unsigned order;
 	struct calls_value value;

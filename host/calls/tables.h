@@ -66,7 +66,7 @@ enum calls_base {
 	CALLS_VOID,
 	/* Kinds of values that exist only in memory: */
 	CALLS_TEXT,    /* bytes, shown as text */
-	CALLS_STRINGS, /* addresses of strings, up to a null pointer */
+	CALLS_STRINGS, /* array of pointers to strings; a null pointer ends it */
 	CALLS_SIGSET,
 	/* a bit map: one bit for each of the first `count` descriptors (fdset), or `count` bytes (cpuset) */
 	CALLS_FDSET,
@@ -108,10 +108,10 @@ struct calls_type {
 /* The number of values at an address. */
 enum calls_count {
 	CALLS_COUNT_ONE,
-	CALLS_COUNT_NUMBER,   /* `count` values */
+	CALLS_COUNT_NUMBER,   /* there are `count` values */
 	CALLS_COUNT_ARGUMENT, /* the number of values is the value of argument `count` */
 	CALLS_COUNT_AT,	      /* the number of values is the uint to which argument `count` points */
-	CALLS_COUNT_RESULT,   /* the call's result */
+	CALLS_COUNT_RESULT,   /* the number of values is the call's result */
 };
 
 #define CALLS_GIVEN  1u /* `access`: the program supplies the data at the address */

@@ -17,7 +17,7 @@
 /* Noise: differences without significance, which are counted but not reported. */
 enum diff_noise {
 	DIFF_NOISE_INTERRUPT,
-	DIFF_NOISE_SCHEDULING, /* context switches, waits, wakeups */
+	DIFF_NOISE_SCHEDULING, /* context switches, waits and wakeups */
 	DIFF_NOISE_LOCK,       /* a lock was busy */
 	DIFF_NOISE_FAULT,
 	DIFF_NOISE_COUNTER,
@@ -120,7 +120,7 @@ int diff_compare(struct diff_trace *const trace[2], uint64_t slower, bool slower
 enum diff_verdict { DIFF_VERDICT_SAME, DIFF_VERDICT_DIFFERS, DIFF_VERDICT_UNDECIDED };
 enum diff_verdict diff_verdict(const struct diff_result *result);
 
-/* What a report prints. */
+/* The arguments of the functions that write a report. */
 struct diff_report {
 	struct diff_trace *trace[2];
 	const struct diff_result *result;

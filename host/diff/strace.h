@@ -15,7 +15,7 @@
 
 struct strace_open {
 	uint32_t thread, step;
-	size_t length; /* 0: no call is unfinished */
+	size_t length; /* length of `text`; 0: there is no unfinished call */
 	char text[2 * STRACE_TEXT];
 };
 

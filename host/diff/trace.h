@@ -261,9 +261,9 @@ static inline const struct diff_step *diff_step_of(const struct diff_trace *trac
 
 struct diff_types {
 	uint8_t form[DIFF_VALUES]; /* enum diff_form */
-	bool narrow[DIFF_VALUES];  /* the value has 32 bits */
+	bool narrow[DIFF_VALUES];  /* true if the argument's value has 32 bits */
 	uint8_t result;
-	bool wide;		  /* the result has 64 bits */
+	bool wide;		  /* true if the result has 64 bits */
 	uint8_t paths;		  /* number of arguments that are paths */
 	bool socket;		  /* an argument is a pointer to the address of a socket */
 	bool stored[DIFF_VALUES]; /* an argument is a pointer to memory in which the kernel stores data */

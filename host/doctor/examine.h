@@ -71,7 +71,7 @@ struct facts_ring {
 	uint64_t first, last; /* timestamps of the first and last event of the ring; 0 if it has no event */
 	/* maximum number of ticks by which the clock went back between two consecutive events */
 	uint64_t back;
-	bool decided; /* `first` is set */
+	bool decided; /* true if `first` is set */
 };
 
 struct facts {

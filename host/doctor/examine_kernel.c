@@ -59,7 +59,7 @@ static void examine_build_id(struct findings *report, const struct subject *subj
 		findings_add(report, FINDING_DARK, "build id",
 			     "the file has none, so builds cannot be distinguished: link with ld --build-id");
 	else if (!info || !info->build_id_size)
-		return; /* examine_views() reports it */
+		return; /* examine_views() reports a missing build id */
 	else if (info->build_id_size == kernel->build_id_size &&
 		 memcmp(info->build_id, kernel->build_id, kernel->build_id_size) == 0)
 		findings_add(report, FINDING_OK, "build id", "%s, the file's and the trace's",

@@ -230,7 +230,7 @@ static enum answer decide(const struct filter *filter, uint16_t index, const str
 }
 
 struct span {
-	uint64_t since, until; /* since > until: empty */
+	uint64_t since, until; /* first and last timestamp of the span; since > until: it is empty */
 };
 
 static struct span join(struct span a, struct span b)

@@ -47,7 +47,7 @@ struct filter_value {
 	uint32_t column;
 	/* the number; a decimal number (in seconds) and a duration are converted to nanoseconds */
 	__int128 number;
-	const char *text; /* NUL-terminated; owned by the filter */
+	const char *text; /* the string, NUL-terminated; owned by the filter */
 };
 
 enum filter_how {
@@ -63,9 +63,9 @@ struct filter_place {
 	uint8_t field;
 	uint8_t width;
 	bool is_signed;
-	bool ticks; /* compare the field with node->in_ticks */
+	bool ticks; /* true: the field is compared with node->in_ticks */
 	uint32_t offset;
-	uint64_t scale; /* factor of the field's value */
+	uint64_t scale; /* factor by which the field's value is multiplied before the comparison */
 };
 
 struct filter_node {

@@ -22,7 +22,7 @@ enum finding_mark {
 enum finding_certainty {
 	FINDING_POSSIBLE,
 	FINDING_LIKELY,
-	FINDING_CERTAIN, /* requires positive evidence */
+	FINDING_CERTAIN, /* certain: requires positive evidence */
 };
 const char *finding_certainty_word(enum finding_certainty certain);
 
@@ -46,7 +46,7 @@ struct finding {
 	enum finding_mark mark;
 	enum finding_certainty certain;
 	bool partial;		 /* true if lost or unknown data could change the finding */
-	char what[FINDING_LINE]; /* one sentence */
+	char what[FINDING_LINE]; /* the finding in one sentence */
 	/*
 	 * CPU, thread, place or time of the finding. If there is advice, the place to change. "" if
 	 * unknown.

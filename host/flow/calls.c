@@ -202,7 +202,8 @@ static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 	if (flow_frame_has(top, address))
 		return 0;
 	n = indirect ? flow_stack_running(stack, stack->depth - 1, address) : FLOW_NO_FRAME;
-	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin) /* longjmp() */
+	/* longjmp() to a function further down the stack */
+	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin)
 		return pop_to(calls, n + 1, 1);
 	status = flow_functions_at(calls->functions, calls->step->pid, calls->step->stamp, address, &spot);
 	if (status < 0)

@@ -96,7 +96,7 @@ struct flow_lines {
 	/* sorted by address; a function may have several entries, one for each copy of its code */
 	struct flow_entry *entry;
 	size_t entries;
-	struct symbols_file *file; /* owns the strings */
+	struct symbols_file *file; /* the ELF file, which owns the strings */
 };
 
 /* Reads the lines and entries. Returns 0, or -1 if nothing was read; then `message` gives the reason. */

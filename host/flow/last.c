@@ -31,7 +31,7 @@ struct ring {
 /* The place at which the steps to show end. */
 struct end {
 	int has_offset;
-	/* offset in the stream, and address, of the run after the last step to show */
+	/* the run of instructions after the last step to show: its offset in the stream, and its address */
 	uint64_t offset, address;
 	int has_stamp;
 	uint64_t stamp; /* steps after this timestamp are not shown */

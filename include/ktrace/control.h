@@ -56,7 +56,7 @@ extern KTRACE_HIDDEN struct ktrx_root ktrace_root;
  */
 struct ktrace_memory {
 	void *base;
-	size_t size; /* size in bytes */
+	size_t size; /* size of the memory in bytes */
 };
 
 struct ktrace_config {

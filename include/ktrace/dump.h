@@ -25,7 +25,7 @@ enum ktrace_output_error {
 	/* the device did not become ready in time; it may have taken part of the output */
 	KTRACE_OUTPUT_STALLED = -3,
 	KTRACE_OUTPUT_FAILED = -4,   /* the device reported an error, or did not follow its protocol */
-	KTRACE_OUTPUT_FULL = -5,     /* not enough room */
+	KTRACE_OUTPUT_FULL = -5,     /* the sink has not enough room for the dump */
 	KTRACE_OUTPUT_CHANGED = -6,  /* rings were added or removed during the dump: try again */
 	KTRACE_OUTPUT_ARGUMENT = -7, /* invalid argument, or the trace is not set up */
 };

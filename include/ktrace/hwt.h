@@ -60,7 +60,7 @@ struct ktrace_hwt_context;
 /* A member of the kernel's process structure. Requires: all zero in a new process. */
 struct ktrace_hwt_process {
 	struct ktrace_hwt_context *context;
-	uint32_t ended; /* ktrace_hwt_exit() was called */
+	uint32_t ended; /* nonzero: ktrace_hwt_exit() was called for the process */
 };
 
 /* A member of the kernel's thread structure. Requires: all zero in a new thread, except `tid`. */
@@ -68,7 +68,7 @@ struct ktrace_hwt_thread {
 	struct ktrace_hwt_unit *unit; /* NULL: the thread is not traced */
 	/* thread number in records; set by the kernel before next_thread() returns the thread */
 	uint32_t tid;
-	uint32_t ended; /* ktrace_hwt_thread_exit() was called */
+	uint32_t ended; /* nonzero: ktrace_hwt_thread_exit() was called for the thread */
 };
 
 /* An owner of contexts: a member of the kernel's open file or process structure. */

@@ -72,7 +72,7 @@ enum ktrace_coresight_type {
 
 struct ktrace_coresight_hop {
 	uint16_t component;
-	uint8_t in, out; /* ports */
+	uint8_t in, out; /* numbers of the component's input port and output port on the path */
 };
 
 /* Private to the library, for each component. Requires: all zero at first. */

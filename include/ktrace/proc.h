@@ -81,7 +81,7 @@ struct ktrace_proc {
 	uint16_t abi; /* ABI for the process's SYSCALL records, set by the kernel; 0: the kernel's own */
 	/* Private to the library: */
 	uint8_t named; /* nonzero: the sink already has a record with the current name of the process */
-	uint8_t ended; /* ktrace_proc_exit() was called */
+	uint8_t ended; /* nonzero: ktrace_proc_exit() was called for the process */
 	uint32_t pid;  /* pid of the process, valid while it is traced */
 	uint32_t facilities;
 	struct ktrace_proc_sink *sink;
@@ -253,7 +253,7 @@ struct ktrace_proc_sink {
 	/* number of records that were written or wait to be written, not counting the END record */
 	uint64_t records;
 	uint64_t lost;	 /* number of lost records, in total */
-	uint64_t bytes;	 /* written */
+	uint64_t bytes;	 /* number of bytes written to the file */
 	uint32_t state;	 /* enum ktrace_proc_sink_state */
 	uint32_t reason; /* KTRX_PROC_ENDED_*; valid when the sink has ended */
 	/*

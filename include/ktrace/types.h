@@ -131,7 +131,7 @@ template <typename T> struct ktrace_argument {
 }
 #define KTRACE_PARAMETER_TYPE(type) ktrace_argument<type>
 
-/* Check nothing: ktrace_argument does it. */
+/* Empty in C++, because struct ktrace_argument checks the arguments. */
 #define KTRACE_POINTEE(name, rule, type)
 #define KTRACE_ARGUMENT_CHECKS(id, ...)
 #define KTRACE_RULES : unsigned

@@ -107,7 +107,7 @@ struct ktrx_hwt_unit {
 #define KTRX_HWT_UNIT_CONTROL_KERNEL 2u
 #define KTRX_HWT_UNIT_CONTROL_TIME   4u	 /* PT: write TSC and MTC packets; ETM: write timestamps */
 #define KTRX_HWT_UNIT_CONTROL_STOP   8u	 /* stop at `limit` instead of wrapping */
-#define KTRX_HWT_UNIT_CONTROL_RETURN 16u /* compress returns in the trace */
+#define KTRX_HWT_UNIT_CONTROL_RETURN 16u /* use the trace format's compression for returns */
 
 #define KTRX_HWT_UNIT_ERROR_PAGE 1u /* the page has a wrong magic or version */
 /* the output table or an extent is not in memory, or there are too many extents */

@@ -31,7 +31,7 @@ struct ktrx_stream {
 	uint32_t check; /* result of ktrx_stream_check() for the members before this one */
 };
 
-/* Codings of a block's bytes. */
+/* Ways in which the bytes of a block are encoded. */
 /* end of the stream: no block follows; `position` is the number of blocks before this one */
 #define KTRX_STREAM_END	     0u
 #define KTRX_STREAM_BYTES    1u /* the bytes, unchanged */
@@ -74,8 +74,8 @@ struct ktrx_stream_columns {
 #define KTRX_STREAM_KEY_FIRSTS 0x2000u
 /* key of a continuation slot: this plus (event of the preceding first slot << 1 | (1 if LAST, 0 if MORE)) */
 #define KTRX_STREAM_KEY_MORE  0x2000u
-#define KTRX_STREAM_KEY_EMPTY 0x4000u /* slots that contain 32 zero bytes */
-#define KTRX_STREAM_KEY_ODD   0x4001u /* slots that contain anything else */
+#define KTRX_STREAM_KEY_EMPTY 0x4000u /* key of slots that contain 32 zero bytes */
+#define KTRX_STREAM_KEY_ODD   0x4001u /* key of slots with any other contents */
 
 /* Flags in the first byte of a column. */
 /* if bit n is set, byte n of each value follows; otherwise byte n of each value is 0 */

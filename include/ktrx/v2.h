@@ -178,7 +178,7 @@ struct ktrx_event {
 	uint32_t mask_bit;
 	uint64_t count;	  /* shared counter, used if there are no per-CPU counters */
 	uint8_t type[16]; /* KTRX_TYPE_* of each field */
-			  /* strings follow */
+			  /* the strings follow the structure */
 };
 #define KTRX_EVENT_MAGIC  0x5645u
 #define KTRX_EVENT_FIELDS 16u

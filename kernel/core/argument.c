@@ -106,7 +106,7 @@ int ktrace_control(const char *text)
 struct debug {
 	int all;    /* nonzero: a debug= argument requested all events */
 	int groups; /* nonzero: debug= arguments have turned groups on, and all others off */
-	int error;  /* first error */
+	int error;  /* the first error that occurred; 0: none */
 	struct ktrace_span refused;
 	ktrace_refused_visit *visit;
 	void *cookie;

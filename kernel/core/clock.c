@@ -31,7 +31,7 @@
 
 /* number of heartbeats between two measurements if the clock's frequency is unknown */
 #define KTRACE_BEATS_APART 10u
-#define KTRACE_A_SECOND	   10u /* measurements per second */
+#define KTRACE_A_SECOND	   10u /* number of measurements per second */
 #define KTRACE_RETRY	   10u /* a failed measurement is repeated after 1/KTRACE_RETRY of the interval */
 /* maximum number of measurements of a CPU's clock while no round trip has succeeded */
 #define KTRACE_ONCE_MOST 64u

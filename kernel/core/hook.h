@@ -17,7 +17,7 @@
 
 struct ktrace_hook {
 	volatile struct ktrx_cpu *cpu;
-	uint32_t number; /* number of the CPU */
+	uint32_t number; /* number of the CPU that runs the hook */
 };
 
 /*

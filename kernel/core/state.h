@@ -33,7 +33,7 @@ struct ktrace_slot {
 /* A record that was just made, for the console sink. */
 struct ktrace_console_record {
 	const struct ktrx_event *event;
-	const struct ktrx_place *place; /* place that recorded; NULL: unknown */
+	const struct ktrx_place *place; /* place that made the record; NULL: unknown */
 	const void *payload;		/* the payload without an extension block */
 	uint32_t bytes;
 	uint32_t cpu;
@@ -67,7 +67,7 @@ struct ktrace_state {
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
 	struct ktrx_holder *holder; /* table of holders; NULL: there is no table */
-	struct ktrx_fold *fold;	    /* `folds` entries for each CPU */
+	struct ktrx_fold *fold;	    /* table of counted repetitions: `folds` entries for each CPU */
 	uint32_t folds;
 	/*
 	 * counters, indexed by ring and event id; NULL: each event descriptor counts its own records in

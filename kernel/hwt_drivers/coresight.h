@@ -67,11 +67,12 @@
 #define KTRACE_ACATR_VMID    (2u << 2)
 #define KTRACE_ACATR_LEVEL   8
 
-#define KTRACE_IDR0_CCI		  (1u << 7)
-#define KTRACE_IDR0_RETSTACK	  (1u << 9)
-#define KTRACE_IDR0_TSSIZE(idr)	  ((idr) >> 24 & 0x1fu)
-#define KTRACE_IDR1_MAJOR(idr)	  ((idr) >> 8 & 0xfu)
-#define KTRACE_IDR2_IASIZE(idr)	  ((idr)&0x1fu) /* size in bytes; so are CIDSIZE and VMIDSIZE */
+#define KTRACE_IDR0_CCI		(1u << 7)
+#define KTRACE_IDR0_RETSTACK	(1u << 9)
+#define KTRACE_IDR0_TSSIZE(idr) ((idr) >> 24 & 0x1fu)
+#define KTRACE_IDR1_MAJOR(idr)	((idr) >> 8 & 0xfu)
+/* size in bytes; CIDSIZE and VMIDSIZE are sizes in bytes, too */
+#define KTRACE_IDR2_IASIZE(idr)	  ((idr)&0x1fu)
 #define KTRACE_IDR2_CIDSIZE(idr)  ((idr) >> 5 & 0x1fu)
 #define KTRACE_IDR2_VMIDSIZE(idr) ((idr) >> 10 & 0x1fu)
 #define KTRACE_IDR2_VMIDOPT(idr)  ((idr) >> 29 & 3u)
@@ -97,7 +98,7 @@
 #define KTRACE_FUNCTL_HOLD_TIME(n)  ((n) << 8)
 #define KTRACE_FUNCTL_HOLD	    0x7u
 #define KTRACE_FUNCTL_PORTS(bits)   ((uint32_t)(bits))
-#define KTRACE_REPLICATOR_IDFILTER0 0x000u /* filter of port 0 */
+#define KTRACE_REPLICATOR_IDFILTER0 0x000u /* register with the filter of port 0 */
 #define KTRACE_REPLICATOR_IDFILTER1 0x004u
 #define KTRACE_IDFILTER_OPEN	    0x00u
 #define KTRACE_IDFILTER_SHUT	    0xffu /* all bits set; each bit blocks 16 trace ids */

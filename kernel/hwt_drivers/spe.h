@@ -14,7 +14,7 @@
 #define KTRACE_SPE_PMSFCR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 4) /* enables filters */
 #define KTRACE_SPE_PMSEVFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 5) /* selects the events to filter by */
 #define KTRACE_SPE_PMSLATFR KTRACE_HWT_SYSREG(3, 0, 9, 9, 6) /* minimum latency to filter by */
-#define KTRACE_SPE_PMSIDR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 7) /* features */
+#define KTRACE_SPE_PMSIDR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 7) /* features of SPE on this CPU */
 /* address of the end of the buffer, and the enable bit of the buffer */
 #define KTRACE_SPE_PMBLIMITR KTRACE_HWT_SYSREG(3, 0, 9, 10, 0)
 #define KTRACE_SPE_PMBPTR    KTRACE_HWT_SYSREG(3, 0, 9, 10, 1) /* address of the next record */
