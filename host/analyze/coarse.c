@@ -51,7 +51,7 @@ struct marks {
 struct peak {
 	/* number of votes for it, minus the mean; 0 if no distance clearly has the most votes */
 	float votes;
-	double distance; /* number of bins by which the CPU's clock is ahead of CPU 0's */
+	double distance; /* number of bins by which the CPU's clock is ahead of CPU 0's clock */
 };
 
 /* Votes for the distances that belong to one bin. */

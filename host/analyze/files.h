@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Finds the path of an open file or inode that an event names by number: the path in the last vfs.open or
- * vfs.lookup with that number. Show it as an inference: the file may have been renamed since.
+ * vfs.lookup with that number. Show such a path as an inference: the file may have been renamed since.
  *
  * Nothing is inferred across lost slots of any ring: the lost slots may have recorded that the file was
  * closed and another file was opened. If the beginnings of rings are lost, nothing is inferred until an event

@@ -65,8 +65,8 @@ int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbo
 int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /*
- * Does the same as symbols_find(), for a return address: the source line is that of the call, but the offset
- * is that of the address itself.
+ * Does the same as symbols_find(), for a return address: the source line is the line of the call; the offset
+ * is the offset of the address itself.
  */
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 

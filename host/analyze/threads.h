@@ -8,7 +8,7 @@
  * - A thread other than 0 runs on at most one CPU, and a CPU runs one thread.
  * - A thread is reported as running only if it was not running before, so the reported history is always
  *   legal.
- * - A state that lost slots may have hidden is reported as unknown, never guessed.
+ * - If lost slots may have contained a change of state, the state is reported as unknown, never guessed.
  *
  * Times may be in any unit, but must grow by two or more from event to event. If a change between two
  * events was not seen, it is reported at a time between the times of the two events.

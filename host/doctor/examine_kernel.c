@@ -206,8 +206,8 @@ static const struct kind settings = {
 };
 
 /*
- * Reads a section of the file. Returns 0 or KTREAD_E_MEMORY. If the file cannot be read, returns 0 and no
- * bytes.
+ * Reads a section of the file. Returns 0 or KTREAD_E_MEMORY. If the file cannot be read, returns 0, and
+ * the pointer in *bytes is NULL.
  */
 static int read_file(struct bytes *bytes, const char *elf, const struct capture_kernel_section *section)
 {

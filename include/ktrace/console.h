@@ -38,8 +38,8 @@ struct ktrace_console {
  * recorded, and the event's text. `how` is what the user typed after "show ktr": modifiers after a slash,
  * then patterns.
  *
- *	/v		also show the timestamp in ticks, and file and line: for KTR_LOG() those
- *			of the place that recorded, for other events those of the declaration
+ *	/v		also show the timestamp in ticks, and file and line (of the call, for
+ *			events recorded by KTR_LOG(); of the declaration, for other events)
  *	/a		show everything at once, without the pager
  *	/c3		show CPU 3 only
  *	sched.*,mm	show only these events; patterns as in ktrace_control()

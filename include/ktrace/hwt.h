@@ -20,8 +20,9 @@
  * Records have the format of a process trace, and can be written to a file as they are: those of a context
  * begin with a file head (struct ktrx_proc_head). They wait in a queue, in memory that the kernel provides.
  * If it is full, hooks that may sleep wait for room, at most for the timeout of a pause; after a timeout they
- * do not wait again until the owner has taken records. Records that are lost nevertheless are counted in
- * `lost` of the next record. If no hook makes a record, the library makes one for the count.
+ * do not wait again until the owner has taken records. If records are lost nevertheless, the member `lost` of
+ * the next record contains their number. If no hook makes another record, the library makes a record only for
+ * this number.
  *
  * Locks: the library takes the kernel's spinlock and table lock through callbacks, as in ktrace/proc.h. It
  * holds neither when it calls a function that may sleep.
@@ -141,7 +142,7 @@ struct ktrace_hwt_kernel {
 	 * in the hooks of the context switch.
 	 */
 	void (*wake)(const volatile uint32_t *word);
-	uint64_t (*now_ns)(void); /* returns the time in ns, for timeouts */
+	uint64_t (*now_ns)(void); /* returns the current time in ns, for timeouts */
 	uint32_t (*cpu)(void);	  /* returns the number of the running CPU; called with interrupts disabled */
 };
 
@@ -277,7 +278,7 @@ struct ktrace_hwt_place {
 int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struct ktrace_hwt_place *place);
 /*
  * Releases each thread that pauses in exec or mmap, if ktrace_hwt_records() has returned the record of that
- * exec or mmap. At that time the thread is already paused, or its timeout has passed.
+ * exec or mmap. When that record is returned, the thread has already paused, or its timeout has passed.
  * Returns KTRACE_OK, or STATE (no thread is to be released).
  */
 int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);

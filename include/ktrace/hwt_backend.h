@@ -67,9 +67,9 @@ struct ktrace_hwt_config {
 	uint32_t latency;  /* SPE: sample only operations that took at least this many cycles */
 	uint64_t events;   /* SPE: sample only operations with all of these events (PMSEVFR); 0: all */
 };
-#define KTRACE_HWT_TIME	  1u /* trace the time: PT: TSC packets; ETM and SPE: timestamps */
+#define KTRACE_HWT_TIME	  1u /* record times: TSC packets with PT, timestamps with ETM and SPE */
 #define KTRACE_HWT_MTC	  2u /* PT: write MTC packets */
-#define KTRACE_HWT_CYCLES 4u /* trace cycles: PT: CYC packets; ETM: cycle counts */
+#define KTRACE_HWT_CYCLES 4u /* record cycles: CYC packets with PT, cycle counts with ETM */
 /*
  * trace only the address space `space`. Without this flag all address spaces are traced, and PIP packets or
  * context packets identify them
@@ -198,8 +198,8 @@ struct ktrace_hwt_backend_operations {
 	/*
 	 * Ensures that times in packets that the unit writes from now on are later than the time of the
 	 * newest record. Called after a record has described new code and before that code runs, on the CPU
-	 * that will run it, with the unit enabled and interrupts disabled. NULL: the unit has the clock of
-	 * the records, or the relation of the clocks is unknown.
+	 * that will run it, with the unit enabled and interrupts disabled. NULL: the unit uses the same clock
+	 * as the records, or it is unknown how the two clocks are related.
 	 */
 	void (*renew)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*

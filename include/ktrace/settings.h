@@ -15,9 +15,9 @@
  *   debug.ktr.<group>.<event>_mask   the bits of one event in that mask, one for each of its declarations,
  *                                    read only
  *
- * Any context, no lock. Requires: two calls that change the same thing do not run at the same time. Setting
- * any setting updates the states of all events. A variable on which these states depend therefore needs
- * only a descriptor.
+ * Any context, no lock. Requires: two calls that change the same thing do not run at the same time. Each
+ * change of a setting updates the states of all events. So a variable that affects these states needs a
+ * descriptor, but no code that reacts to its change.
  */
 #ifndef KTRACE_SETTINGS_H
 #define KTRACE_SETTINGS_H

@@ -51,8 +51,9 @@ struct ktrace_transport {
 };
 
 /*
- * Probes a transport, unless it was probed already, and makes it the default: the one that a NULL argument
- * and the streaming calls below use. NULL: no default.
+ * Probes a transport, unless it was probed already, and makes it the default transport. The functions below
+ * use the default transport if their transport argument is NULL, or if they have no such argument. NULL: no
+ * default.
  * Returns 0 or the error of the probe. Thread context.
  */
 int ktrace_transport_set(struct ktrace_transport *transport);

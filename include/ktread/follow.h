@@ -44,8 +44,8 @@ struct ktread_follow_options {
 	/* time in ms between two readings of a guest that records many events; 0 means 10 ms */
 	uint32_t interval_ms;
 	/*
-	 * Maximum number of slots to read at a time, over all rings. If there are more, the newest slots are
-	 * read and the older ones are skipped. 0: no limit.
+	 * Maximum number of slots to read at a time, over all rings. If there are more slots, only the newest
+	 * slots are read, and the others are skipped. 0: no limit.
 	 */
 	uint32_t sample;
 };

@@ -242,7 +242,7 @@ struct ktread_info {
 	uint32_t build_id_size;
 	uint32_t types;	 /* number of entries of the event table */
 	uint64_t offset; /* offset in the file of the dump that is shown */
-	uint32_t dumps;	 /* number of complete dumps in the file; the last one is shown */
+	uint32_t dumps;	 /* number of complete dumps in the file; the last complete dump is shown */
 	uint64_t unknown_sections;
 	uint32_t stopped; /* nonzero: recording was stopped at the time of capture */
 	/* number of times that an event fired but was not recorded, because its type has no id */
@@ -252,7 +252,10 @@ struct ktread_info {
 	enum ktread_clock_state clock;
 	uint32_t clock_cpus;	/* number of CPUs whose clocks were measured, without CPU 0 */
 	uint32_t clock_samples; /* number of measurements that were applied */
-	/* number of measurements that succeeded in the guest, which keeps only some of them */
+	/*
+	 * number of measurements that succeeded in the guest; the trace contains only some of these
+	 * measurements
+	 */
 	uint64_t clock_measured;
 	uint64_t clock_failed;	/* number of measurements that failed in the guest */
 	uint64_t clock_largest; /* largest correction of a timestamp, in ticks */

@@ -90,7 +90,7 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
 
 /*
  * Searches for the root of the current or last boot. A root is valid if its `self` is set and its checksum is
- * correct. If several roots are valid, the one with the newest timestamps is used.
+ * correct. If several roots are valid, uses the root with the newest timestamps.
  * Returns 0 and an image in *image, to be closed with ktread_image_close(), or a negative error.
  * KTREAD_E_ABSENT: there is no root, for example between a reset and the first event of the next boot.
  * Requires: the memory outlives the image.

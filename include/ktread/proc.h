@@ -74,8 +74,8 @@ struct ktread_proc_info {
 	uint8_t address_size; /* size of a pointer in bytes: 4 or 8 */
 	/* Counts so far: */
 	uint64_t records; /* number of records returned */
-	uint64_t unknown; /* number of these records of type KTREAD_PROC_UNKNOWN */
-	uint64_t broken;  /* number of these records of type KTREAD_PROC_BROKEN */
+	uint64_t unknown; /* number of records returned with the type KTREAD_PROC_UNKNOWN */
+	uint64_t broken;  /* number of records returned with the type KTREAD_PROC_BROKEN */
 	uint64_t heads;	  /* number of sessions in the file */
 	/*
 	 * number of records that the kernel lost; traces of the BSDs show only that records were lost, and

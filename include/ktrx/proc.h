@@ -109,8 +109,8 @@ struct ktrx_proc_genio {
 	int32_t fd;
 	uint32_t write; /* 0: the program read, 1: it wrote */
 	/*
-	 * number of bytes that were read or written. These bytes follow the structure; if the record has the
-	 * flag KTRX_PROC_CUT, only the first of them follow
+	 * number of bytes that were read or written. The bytes follow the structure; if the record has the
+	 * flag KTRX_PROC_CUT, only the first part of the bytes follows
 	 */
 	uint64_t size;
 };

@@ -67,7 +67,7 @@
 #define KTRX_CONTEXT_NMI       2u
 #define KTRX_CONTEXT_EARLY     3u /* recorded before the port can report the context */
 
-/* id of anchor records, struct ktrx_anchor; every other id is that of an entry of the event table */
+/* id of anchor records, struct ktrx_anchor; every other id belongs to an entry of the event table */
 #define KTRX_EVENT_ANCHOR 0u
 #define KTRX_EVENT_MAX	  4095u
 #define KTRX_THREAD_MAX	  0x3fffffu

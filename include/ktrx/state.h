@@ -35,7 +35,7 @@ struct ktrx_cpu {
 	uint32_t nesting;   /* nesting depth of interrupts */
 	/* newest timestamp read on this CPU. Hooks use it instead of reading the clock */
 	uint64_t now;
-	uint64_t mode_stamp;	   /* value of `now` when the mode last changed */
+	uint64_t mode_stamp;	   /* value of `now` when the CPU's mode last changed */
 	uint64_t interrupts_stamp; /* value of `now` when interrupts were last turned off */
 	uint64_t interrupts_pc;	   /* address of the code that last turned interrupts off */
 	uint64_t space;		   /* id of the current address space */

@@ -75,7 +75,7 @@ int ktrace_has_backtrace(void)
 	return KTRACE_FRAME_POINTERS;
 }
 
-/* Not inlined, so that the first frame is that of this function. */
+/* Not inlined, so that the first frame belongs to this function. */
 __attribute__((__noinline__)) uint32_t ktrace_backtrace(uintptr_t *addresses, uint32_t most)
 {
 	uint32_t count = 0;

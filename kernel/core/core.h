@@ -123,8 +123,7 @@ KTRACE_HIDDEN void ktrace_place_follow(struct ktrx_place *place, const struct kt
 KTRACE_HIDDEN void ktrace_place_set_slow(struct ktrx_place *place, int is_slow);
 
 /*
- * Returns the id that the place's records have: that of the place or that of its event; 0 if the place is not
- * joined.
+ * Returns the id in the place's records: the id of the place or of its event; 0 if the place is not joined.
  */
 static inline uint32_t ktrace_place_number(const struct ktrx_place *place)
 {
@@ -248,7 +247,7 @@ KTRACE_HIDDEN int ktrace_setting_assign(struct ktrace_span name, struct ktrace_s
 /* ---- masks.c ---------------------------------------------------------------------------------- */
 
 /*
- * Get, set and list the settings that are made from the event table, and only these. Otherwise like
+ * Get, set and list only the settings that masks.c makes from the event table. Otherwise like
  * ktrace_setting_get(), _set() and _each().
  * ktrace_mask_set() changes `wanted` of events. The caller must call ktrace_states_update() afterwards.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Settings made from the event table. "debug.ktr.<group>_enable" is the mask of a group. It has a bit for
- * each event: the bit with which the event was declared, or a free bit, in the order of declaration.
- * "debug.ktr.<group>.<event>_mask" is the bit of one event, or several bits if the event has several
- * declarations.
+ * Settings that exist for each group and each event of the event table. "debug.ktr.<group>_enable" is the
+ * mask of a group. It has a bit for each event: the bit with which the event was declared, or a free bit, in
+ * the order of declaration. "debug.ktr.<group>.<event>_mask" is the bit of one event, or several bits if the
+ * event has several declarations.
  *
  * A group's mask has as many bits as the group has events. So it is never stored as a number, but written and
  * read digit by digit. Compilers and linkers may reorder event descriptors. Bits follow the order of

@@ -119,8 +119,8 @@ static int exceeds_features(const struct ktrace_coresight *all, const struct ktr
 }
 
 /*
- * Sets the address ranges. A pair of comparators matches from the first address to the last one, inclusive. A
- * context can be compared only together with an address. So if the configuration has no ranges, one range
+ * Sets the address ranges. A pair of comparators matches all addresses from the first to the last, inclusive.
+ * A context can be compared only together with an address. So if the configuration has no ranges, one range
  * that covers all addresses is set.
  */
 static int set_ranges(const struct ktrace_coresight *all, struct ktrace_coresight_request *request,
