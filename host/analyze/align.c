@@ -15,7 +15,7 @@
 
 #define WINDOWS	  512u
 #define WINDOW_US 50000u
-#define GRAIN_US  40u /* precision of the estimated offsets of clocks */
+#define GRAIN_US  40u /* precision, in microseconds, of the estimated offsets of clocks */
 /* after the estimates were applied: maximum time from an effect to its cause, if the effect comes first */
 #define SLACK_US      2000u
 #define NEAR_SLACK_US 160u /* as SLACK_US, but for pairs made with CAUSES_NEAREST */

@@ -28,7 +28,8 @@ struct flows {
 struct flows_step {
 	/* number of the flow (numbers count from 1); 0: the event neither begins nor ends a flow */
 	uint64_t id;
-	bool ends; /* true: the event ends the flow; false: it begins the flow, which may never end */
+	/* true: the event ends the flow; false: the event begins the flow (a flow may have no end) */
+	bool ends;
 	const char *name;
 };
 

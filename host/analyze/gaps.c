@@ -9,8 +9,10 @@
 #include "ktrx/v2.h"
 
 struct gaps_gap {
-	uint64_t from; /* 0: the beginning of the ring is missing */
-	uint64_t to;   /* UINT64_MAX: the end of the ring is missing */
+	/* timestamp of the last event before the gap; 0: the beginning of the ring is missing */
+	uint64_t from;
+	/* timestamp of the first event after the gap; UINT64_MAX: the end of the ring is missing */
+	uint64_t to;
 	uint32_t ring, cpu;
 	uint64_t latest; /* maximum of `to` over this gap and all gaps before it in the array */
 };
@@ -190,7 +192,7 @@ static void sort(struct gaps *gaps)
 	}
 }
 
-/* Reads the events of the filter. */
+/* Finds the gaps while reading only the events that the filter selects. */
 static int find_filtered(struct gaps *gaps, struct progress *rings, struct ktread *trace)
 {
 	const int status = find_all(gaps, rings, trace), again = ktread_rewind(trace);

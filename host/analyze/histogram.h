@@ -51,8 +51,8 @@ static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned wh
 uint64_t histogram_nth(struct histogram *histogram, uint64_t rank);
 
 /*
- * Returns the number of values below `limit`. If `limit` is within a bucket, all values of that bucket are
- * counted.
+ * Returns the number of values below `limit`. If values are in buckets and `limit` is within a bucket, the
+ * number includes all values of that bucket.
  */
 uint64_t histogram_below(struct histogram *histogram, uint64_t limit);
 

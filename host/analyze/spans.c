@@ -172,7 +172,7 @@ struct spans {
 	const struct threads *threads;
 	struct spans_sink sink;
 	struct pool cpus, of_threads;
-	/* NULL if the trace has no records of events that were switched on or off */
+	/* whether events are recorded; NULL if the trace does not declare ktrace.switched */
 	struct recorded *recorded;
 	uint32_t gaps;
 	uint64_t unpaired;

@@ -43,7 +43,8 @@ struct threads {
 	bool stateless; /* true if the states in sched.switch are not filled in */
 	/* true if `stateless` has to become false at the first state other than 0 */
 	bool learns;
-	const struct scheduling *scheduling; /* NULL: it is unknown which events were recorded */
+	/* facts about the trace; NULL: it is unknown which events were recorded */
+	const struct scheduling *scheduling;
 	/* events that describe threads; NULL: threads_switched() has no effect */
 	struct tracked *tracked;
 	bool blind;	/* true while switches are not recorded */

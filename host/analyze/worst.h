@@ -49,8 +49,9 @@ struct worst_node {
 	uint32_t thread;
 	uint64_t object;
 	uint64_t ticks;
-	uint32_t parent;       /* index of the parent; WORST_NODES: none */
-	char name[WORST_NAME]; /* name of the lock or interrupt, or "": any bytes */
+	uint32_t parent; /* index of the parent; WORST_NODES: none */
+	/* name of the lock or interrupt, which may contain any bytes; "" if it has none */
+	char name[WORST_NAME];
 };
 
 struct worst_shares {

@@ -62,7 +62,10 @@ __attribute__((format(printf, 2, 3))) void base_output_format(struct base_output
 __attribute__((format(printf, 2, 0))) void base_output_vformat(struct base_output *out, const char *format,
 							       va_list arguments);
 
-/* Returns the place to write to, with room for BASE_OUTPUT_LINE bytes. Flushes the buffer if necessary. */
+/*
+ * Returns the place in the buffer at which to write at most BASE_OUTPUT_LINE bytes. Flushes the buffer if
+ * necessary.
+ */
 static inline char *base_output_line(struct base_output *out)
 {
 	if (__builtin_expect(out->at > out->limit, 0))

@@ -53,7 +53,7 @@ struct parser {
 	struct line *line;
 	size_t lines;
 	uint32_t room;
-	const char *machine; /* name of the machine in lines "on MACHINE"; "" if it has none */
+	const char *machine; /* name by which lines "on MACHINE" select the machine; "": none */
 	bool memory;	     /* true if memory ran out */
 };
 

@@ -151,7 +151,7 @@ struct calls_call {
 	const char *name;
 	/* true if the table describes arguments and result; false if it has only the name */
 	bool typed;
-	const struct calls_type *result; /* valid if `typed` is true */
+	const struct calls_type *result; /* type of the result; valid if `typed` is true */
 	unsigned arguments;
 	struct calls_argument argument[CALLS_ARGUMENTS];
 	struct calls_variant *variant;

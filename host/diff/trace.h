@@ -108,7 +108,7 @@ struct diff_thread {
 	uint32_t parent;      /* index of the thread that created this thread, or DIFF_NONE */
 	uint32_t nth;	      /* number of threads that the parent had created before this thread */
 	uint32_t made;	      /* number of threads that this thread created */
-	char name[DIFF_NAME]; /* "" if unknown; not escaped */
+	char name[DIFF_NAME]; /* name of the thread, not escaped; "" if unknown */
 	/* the thread's steps: index of the first one in diff_trace.order, and their number */
 	uint32_t first, steps;
 	uint64_t seen; /* timestamp of the thread's last event */

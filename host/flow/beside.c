@@ -97,7 +97,7 @@ static const struct ktread_field return_fields[] = { FIELD("function", STRING), 
 static const struct ktread_field branch_fields[] = { FIELD("place", STRING), FIELD("kind", STRING),
 						     FIELD("what", STRING), FIELD("order", STRING),
 						     FIELD("address", POINTER) };
-/* 0: all events */
+/* the field "stack" states to which thread's stack the loss applies; 0: to all events */
 static const struct ktread_field lost_fields[] = { FIELD("what", STRING), FIELD("stack", U64) };
 
 #define TYPE(name_, text_, field_)                                                                         \

@@ -66,7 +66,7 @@ struct ktrace_hwt_process {
 
 /* A member of the kernel's thread structure. Requires: all zero in a new thread, except `tid`. */
 struct ktrace_hwt_thread {
-	struct ktrace_hwt_unit *unit; /* NULL: the thread is not traced */
+	struct ktrace_hwt_unit *unit; /* unit that traces the thread; NULL: the thread is not traced */
 	/* thread number in records; set by the kernel before next_thread() returns the thread */
 	uint32_t tid;
 	uint32_t ended; /* nonzero: ktrace_hwt_thread_exit() was called for the thread */

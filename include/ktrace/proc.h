@@ -469,7 +469,7 @@ KTRACE_INLINE void ktrace_proc_trap_end(struct ktrace_proc *process, struct ktra
 		ktrace_proc_write_waiting(process, thread);
 }
 
-/* Reports that a path is looked up. `path` is the text that the program passed. May sleep. */
+/* Reports that a path is looked up. `path`: the path as the program passed it. May sleep. */
 KTRACE_INLINE void ktrace_proc_namei(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				     const char *path, size_t length)
 {

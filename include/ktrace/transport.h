@@ -246,7 +246,7 @@ struct ktrace_ivshmem {
 	const struct ktrace_bus *bus; /* NULL: physical addresses equal virtual addresses */
 	const struct ktrace_pci *pci;
 	unsigned char *memory; /* address of the shared memory, valid after probing */
-	uint64_t size;	       /* bytes */
+	uint64_t size;	       /* size of the shared memory in bytes */
 	uint64_t physical;
 	/* position of the dump that is being written: its start, next byte and end */
 	uint64_t start, next, end;

@@ -135,7 +135,7 @@ int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t
 
 /* Returns the number of rings, usable or not. */
 uint32_t ktread_image_rings(const struct ktread_image *image);
-/* A piece of a ring's slots that is contiguous in the file of the memory. */
+/* A piece of a ring: slots that are contiguous in the file that contains the memory. */
 struct ktread_ring_piece {
 	uint64_t offset;   /* offset of the piece in the ring, in bytes */
 	uint64_t length;   /* size of the piece in bytes */

@@ -159,7 +159,7 @@ struct ktrx_proc_ctor {
 
 struct ktrx_proc_dtor {
 	uint32_t status;   /* exit status, or, if `signaled` is 1, the signal that ended the process */
-	uint32_t signaled; /* 1: `status` is a signal */
+	uint32_t signaled; /* 1: `status` is the number of a signal */
 };
 
 /* After this struct comes the path to which access was denied, without NUL. The path may be empty. */

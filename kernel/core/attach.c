@@ -60,7 +60,10 @@ KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((__aligned__(64))) = {
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];
 
-/* Skips descriptors of other kinds as a whole, because their text could look like a descriptor. */
+/*
+ * Skips each descriptor of another kind as a whole, because a part of its strings could look like a
+ * descriptor.
+ */
 void *ktrace_row_from(uint64_t *at, uint16_t magic)
 {
 	while (at < __stop_ktrace_events) {

@@ -140,8 +140,8 @@ KTRACE_HIDDEN void ktrace_root_close(void);
 KTRACE_HIDDEN void ktrace_root_flags(uint32_t set, uint32_t clear);
 
 /*
- * Sets one entry of the section table. The type determines the entry's index. Without data the entry stays
- * empty.
+ * Sets one entry of the section table. The type determines the entry's index. If there is no data, the entry
+ * stays empty.
  */
 KTRACE_HIDDEN void ktrace_section_set(uint32_t type, uint32_t entry_size, const volatile void *data,
 				      uint64_t length);

@@ -52,10 +52,12 @@ struct ktrace_hwt_waiter {
 
 struct ktrace_hwt_context {
 	struct ktrace_hwt_context *next; /* next in the list of all contexts that have not ended */
-	struct ktrace_hwt_owner *owner;	 /* NULL: the context has ended, or is not complete yet */
+	/* owner of the context; NULL: the context has ended, or is not complete yet */
+	struct ktrace_hwt_owner *owner;
 	struct ktrace_hwt_context *next_owned;
 	struct ktrace_hwt_backend *backend;
-	struct ktrace_hwt_process *process; /* NULL: the context is in CPU mode, or the process has ended */
+	/* process that the context traces; NULL: the context is in CPU mode, or the process has ended */
+	struct ktrace_hwt_process *process;
 	uint32_t ident;
 	uint32_t mode;
 	uint32_t target;     /* pid */

@@ -68,7 +68,7 @@ static void stamp(struct ktrx_hwt_unit *page)
 
 /*
  * Returns nonzero if the virtual CPU was stopped between stamp() and the command. In this case the unit's
- * clock is late by the time of the stop.
+ * clock is slow by the duration of the stop.
  */
 static int is_late(const struct ktrx_hwt_unit *page)
 {
