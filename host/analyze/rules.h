@@ -34,7 +34,7 @@ enum rule_form {
 	RULE_WITHIN, /* a subject must follow every cause in time, unless a release is between them */
 	RULE_ALWAYS, /* the condition `required` must be true for the subject */
 	RULE_MOST,   /* at most `limit` subjects, in the whole trace or in an interval */
-	RULE_BROKEN, /* no CPU descriptor may record this mistake */
+	RULE_BROKEN, /* no CPU descriptor may record the mistake `broken` */
 	/*
 	 * not a rule but a depth for other rules: a cause increments it, a release decrements it, a subject
 	 * sets it to 0

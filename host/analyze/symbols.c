@@ -425,7 +425,7 @@ static const char *find_name(const struct symbols *symbols, uint64_t address, in
 	return find_below(symbols, address, is_code, section, offset);
 }
 
-/* Looks up a linked address. `any`: includes data. */
+/* Looks up a linked address. `any`: true for code and data, false for code only. */
 static int look_up(struct symbols *symbols, uint64_t address, int any, struct symbol *symbol)
 {
 	const int is_code = symbols_image_has_code(&symbols->image, address);

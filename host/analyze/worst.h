@@ -31,7 +31,7 @@ enum worst_reason {
 	 * known
 	 */
 	WORST_RUNNABLE,
-	WORST_LOCK,	       /* waits for the lock `object`, which `thread` holds */
+	WORST_LOCK,	       /* the thread waits for the lock `object`, which `thread` holds */
 	WORST_SLEEP,	       /* sleeps until `thread` wakes it */
 	WORST_SLEEP_INTERRUPT, /* sleeps until an interrupt handler wakes it */
 	WORST_STOPPED,

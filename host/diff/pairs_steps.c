@@ -136,8 +136,8 @@ static uint64_t sleeps_at_end(const struct side *side)
 
 /*
  * Returns whether the only reason why the thread of `side` lacks steps is that its trace ends too early. This
- * is so if the thread has not ended, and has not slept much longer than the thread of the other trace slept
- * before its step `next`.
+ * is so if the thread has not ended, and if it does not sleep at the end of its trace, or for at most twice
+ * the time that the thread of the other trace needed to reach its step `next` from the step before.
  */
 static bool ends_too_early(const struct side *side, const struct side *other, uint32_t next)
 {

@@ -37,7 +37,7 @@ struct read_type {
 	uint32_t kind;
 	uint16_t offset[READ_NUMBERS];
 	uint8_t width[READ_NUMBERS];
-	uint8_t is_signed; /* bit n: number n is signed */
+	uint8_t is_signed; /* bit n: the integer field with `offset[n]` is signed */
 };
 
 struct read_call {

@@ -58,7 +58,9 @@ bool filter_uses_time(const struct filter *filter);
 struct filter_window {
 	uint8_t events[(KTRX_EVENT_MAX + 1) / 8]; /* bit map of event ids */
 	uint8_t cpus[FILTER_CPUS / 8];		  /* bit map of CPUs; valid if `some_cpus` is true */
-	/* true if only the CPUs in `cpus` are in the window, and no event whose CPU is unknown */
+	/*
+	 * true if only events of the CPUs in `cpus` are in the window; an event whose CPU is unknown is not
+	 */
 	bool some_cpus;
 	/* first and last timestamp, both inclusive; since > until: no event is accepted */
 	uint64_t since, until;

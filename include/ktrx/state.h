@@ -69,8 +69,8 @@ struct ktrx_cpu {
 	 */
 	uint64_t sample[KTRX_SAMPLES];
 	/*
-	 * number of hooks on this CPU that stored nothing about a thread, because the table of holders had no
-	 * entry for the thread and no free one
+	 * number of hooks on this CPU that stored nothing about a thread, because the table of holders had
+	 * neither an entry for the thread nor a free entry
 	 */
 	uint64_t refused;
 	uint8_t reserved[40];

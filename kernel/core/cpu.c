@@ -101,7 +101,7 @@ void ktrace_mode(uint8_t mode)
 	cpu->mode = mode;
 }
 
-/* Names of threads: a table in ktrace's memory, searched by thread id. */
+/* The names of threads are in a table in ktrace's memory, which is searched by thread id. */
 
 static int is_followed(uint32_t thread)
 {

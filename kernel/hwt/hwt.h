@@ -222,7 +222,7 @@ KTRACE_HIDDEN void ktrace_hwt_follow_space(struct ktrace_hwt_context *context);
 /* ---- hwt_hooks.c ----------------------------------------------------------------------------- */
 
 /*
- * Makes units for threads of the process that have none.
+ * Makes a unit for each thread of the process that has no unit.
  * Requires: the control lock is held. May sleep.
  */
 KTRACE_HIDDEN int ktrace_hwt_adopt(struct ktrace_hwt_context *context);
