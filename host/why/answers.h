@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* CPUs that wait for IPI answers of another CPU, or of all other CPUs (ktrace_ipi_wait()). */
+/* CPUs that wait until another CPU, or all other CPUs, have answered an IPI (ktrace_ipi_wait()). */
 #ifndef WHY_ANSWERS_H
 #define WHY_ANSWERS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds the cycles of a graph. The root of a cycle is that node of the cycle which has the lowest number. For
- * each root, the search visits only nodes that have a higher number and from which the root can be reached in
- * the wanted number of edges. Short cycles are found first, because they explain a deadlock in fewer lines.
+ * Finds the cycles of a graph. The root of a cycle is its node with the lowest number. For each root, the
+ * search visits only nodes with a higher number that have a path back to the root of the wanted length. Short
+ * cycles are found first, because they explain a deadlock in fewer lines.
  */
 #include <stdlib.h>
 
@@ -28,11 +28,11 @@ struct search {
 	uint32_t *back, *back_first;
 	/* for each node: length of the shortest path from the node to the root; NOWHERE: there is no path */
 	uint32_t *far;
-	uint32_t *reached, reached_count; /* nodes from which the root can be reached */
+	uint32_t *reached, reached_count; /* nodes that have a path to the root */
 	const struct why_edge **way;	  /* edges of the current path from the root */
 	uint32_t *next;			  /* for each node of the current path: the edge to visit next */
 	bool *passed;			  /* for each node: true if it is on the current path */
-	/* for each edge: true if a cycle that the caller has used contains it */
+	/* for each edge: true if it is part of a cycle that the caller has used */
 	bool *taken;
 	uint32_t steps;
 };
@@ -99,8 +99,8 @@ static void trim(struct search *search)
 }
 
 /*
- * Sets `far` for each node that has a higher number than the root and from which the root can be reached.
- * This is a breadth-first search.
+ * Sets `far` for each node that has a higher number than the root and a path to the root. This is a
+ * breadth-first search.
  */
 static void measure(struct search *search, uint32_t root)
 {

@@ -12,12 +12,12 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-#define SHOWN 12u /* maximum number of threads that are listed */
+#define SHOWN 12u /* maximum number of threads that a finding lists */
 
 enum doubt {
 	NO_DOUBT,
 	UNPROVEN,    /* the thread may have ended or may sleep */
-	PASSED_OVER, /* the thread's CPU runs other threads for an unknown reason */
+	PASSED_OVER, /* the thread's CPU runs other threads, and no reason for this is known */
 	ON_IDLE,     /* the thread's CPU idles */
 	ON_ABSENT,   /* the thread's CPU is offline */
 };
@@ -56,8 +56,8 @@ static enum doubt doubt_of(const struct why_evidence *evidence, const struct why
 }
 
 /*
- * Compares two entries for sorting: the entry with the strongest doubt comes first; among entries with equal
- * doubts, the one with the longest wait.
+ * Compares two threads for sorting. The thread whose state is most doubtful comes first. Of equally doubtful
+ * threads, the one that has waited longest comes first.
  */
 static int by_doubt(const void *a, const void *b)
 {
@@ -93,8 +93,8 @@ static const char *say_doubt(const struct why_evidence *evidence, const struct d
 }
 
 /*
- * Adds a line if the thread that runs has a smaller priority. In the kernel, a smaller number may be more
- * urgent, although ktrace_thread_priority() requires the opposite.
+ * Adds a line if the running thread has a lower priority than the thread that waits. The kernel may use
+ * smaller numbers for more urgent threads, although ktrace_thread_priority() requires the opposite.
  */
 static void explain_priority(const struct why_evidence *evidence, const struct why_turn *turn,
 			     struct why_finding *finding)

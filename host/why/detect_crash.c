@@ -17,13 +17,13 @@
  * page at address 0, a null function pointer was called.
  */
 
-#define FRAMES 8u /* maximum number of frames that are printed */
+#define FRAMES 8u /* maximum number of stack frames that are printed */
 /* time in ms: a panic may be caused by a fault that came at most this long before it */
 #define FAULT_MS  1000u
 #define NULL_PAGE 4096u
 #define ADDRESSES 4u /* maximum number of addresses in the message whose functions are printed */
 
-/* Returns the CPU that panicked, NULL if unknown. */
+/* Returns the CPU that panicked; NULL if it is unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
 {
 	const struct why_panic *panic = &evidence->panic;
@@ -46,7 +46,7 @@ static bool mentions(const char *message, const char *word)
 	return false;
 }
 
-/* Returns whether the message mentions a stack overflow, in one of the words that kernels use. */
+/* Returns whether the panic message mentions a stack overflow. Knows the phrases that several kernels use. */
 static bool mentions_overflow(const char *message)
 {
 	static const char *const words[] = { "overflow", "overrun", "overran", "exhausted", "guard page" };
@@ -65,7 +65,7 @@ static bool called_null_pointer(const struct why_evidence *evidence, const struc
 	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, FAULT_MS);
 }
 
-/* Returns whether the kernel was handling a fault of the thread when it panicked. */
+/* Returns whether the thread had a fault that the kernel was still handling when it panicked. */
 static bool was_in_fault(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread && thread->in_fault && thread->faults.last <= evidence->panic.stamp &&
@@ -73,8 +73,8 @@ static bool was_in_fault(const struct why_evidence *evidence, const struct why_t
 }
 
 /*
- * Returns the address of the instruction whose fault led to the panic, from the fault's event or from the
- * registers; 0: unknown.
+ * Returns the address of the instruction whose fault led to the panic. Takes it from the fault's event or
+ * from the captured registers. Returns 0 if it is unknown.
  */
 static uint64_t fault_pc(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			 const struct why_thread *thread)
@@ -139,7 +139,7 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 	}
 }
 
-/* Returns whether a word of a function's name is one of those that kernels use for their panics. */
+/* Returns whether a function's name contains a word that kernels use to name their panic functions. */
 static bool names_panic(const char *function)
 {
 	static const char *const words[] = { "panic",	  "kpanic", "vpanic", "assert",
@@ -168,14 +168,15 @@ bool why_is_panic_function(const struct why_evidence *evidence, uint64_t address
 	if (!why_side_has_name(evidence, address) ||
 	    symbols_find_call(evidence->symbols, address, &symbol) != 0)
 		return false;
-	name = strrchr(symbol.function, ':'); /* without the names of namespaces and modules */
+	/* skip the names of the namespaces and modules that contain the function */
+	name = strrchr(symbol.function, ':');
 	return names_panic(name ? name + 1 : symbol.function);
 }
 
 /*
- * Returns the number of the first stack frame to print. If panic() is on the stack, this is its caller;
- * otherwise it is frame 0. This skips the functions that the kernel called after the panic, such as a prompt
- * or a reset.
+ * Returns the number of the first stack frame to print. This is the caller of panic() if panic() is on the
+ * stack, and frame 0 otherwise. This skips the functions that the kernel called after the panic, such as a
+ * prompt or a reset.
  */
 static uint32_t first_frame(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -211,8 +212,8 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 }
 
 /*
- * Sets the headline. It does not state that the running thread's stack has overflowed if the kernel reported
- * the overflow, because the kernel may find it while another thread runs.
+ * Sets the headline. If only the panic message shows a stack overflow, the headline does not state which
+ * stack it was, because the kernel may find an overflow while another thread runs.
  */
 static void say_head(const struct why_evidence *evidence, const struct why_thread *thread, bool left,
 		     struct why_finding *finding)
@@ -284,7 +285,7 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 
 /*
  * Stack overflow without a guard page: the kernel continues to run and overwrites the memory below the stack.
- * Only the stack pointer shows the overflow, and only until the functions return.
+ * Only the stack pointer shows the overflow, and only until the deepest functions return.
  *
  * Two kinds of code may have a stack of their own, so that the stack pointer proves nothing: an interrupt
  * handler, and code that stops the CPU because another CPU has panicked. That panic is often caused by the
@@ -371,7 +372,8 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 		const struct why_cpu *cpu = &evidence->cpu[n];
 		const struct why_thread *thread = why_runs(evidence, cpu);
 
-		if (evidence->panic.stamp && evidence->panic.cpu == n) /* why_detect_panic() reports it */
+		/* why_detect_panic() reports this CPU */
+		if (evidence->panic.stamp && evidence->panic.cpu == n)
 			continue;
 		if (thread && thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.cpu == n &&
 		    why_left_stack(evidence, cpu, thread))
@@ -381,9 +383,9 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Triple fault: the machine reset itself, and the kernel had not reported its end. An x86 machine resets if
- * it cannot deliver a fault. The trace does not show which CPU had the fault, so all CPUs that did not idle
- * are listed.
+ * Triple fault: the machine reset itself although the kernel had not reported a shutdown or panic. An x86
+ * machine resets if it cannot deliver a fault. The trace does not show which CPU had the fault, so all CPUs
+ * that did not idle are listed.
  */
 
 static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu,

@@ -2,9 +2,9 @@
 /*
  * A lock whose owner has ended without releasing it. The waiter's row in the kernel's table names the thread
  * that owned the lock when the wait began, but no later owner. So the owner is taken from the events
- * lock.acquire and lock.release. If these are missing, it is taken from the newest wait. That owner may have
- * released the lock later without waking a waiter, but this is unlikely if the kernel still named it after
- * its end.
+ * lock.acquire and lock.release. If these events are missing, the owner is the thread that the newest wait
+ * names. That thread may have released the lock later without waking a waiter, but this is unlikely if the
+ * kernel still named it after the thread's end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,13 +29,13 @@ struct waiter {
 	 */
 	uint64_t lock, since, pc;
 	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0: unknown */
-	bool by_table;	/* the kernel's table shows the wait; if false, only events show it */
+	bool by_table;	/* the kernel's table shows that the thread waits; if false, only events show it */
 	/*
-	 * the thread does not sleep until it gets the lock, but tries to take it again and again; `owner` may
-	 * be from any of these attempts
+	 * the thread does not sleep until it gets the lock, but tries again and again; `owner` is the owner
+	 * at any one of these attempts
 	 */
 	bool polls;
-	/* the thread gives up after each of these attempts; NULL: it waits */
+	/* the attempts, after each of which the thread gives up; NULL: the thread waits */
 	const struct why_tries *tries;
 };
 
@@ -61,14 +61,18 @@ struct orphan {
 };
 
 struct orphans {
-	struct waiter *waiter; /* sorted by lock; for each lock, the longest wait comes first */
+	/*
+	 * all waiters, sorted by lock; the waiters of one lock are sorted by length of their waits, the
+	 * longest first
+	 */
+	struct waiter *waiter;
 	uint32_t waiters;
-	struct orphan *lock; /* sorted by address */
+	struct orphan *lock; /* all locks that threads wait for, sorted by address */
 	uint32_t locks;
-	bool full; /* true if some thread holds more locks than its row in the kernel's table has room for */
+	bool full; /* true if some thread holds more locks than its row in the kernel's table can name */
 };
 
-/* ---- Waiters ------------------------------------------------------------------------------------- */
+/* ---- Threads and CPUs that wait for locks -------------------------------------------------------- */
 
 static bool waits_by_row(const struct why_evidence *evidence, const struct why_thread *thread,
 			 struct waiter *waiter)
@@ -106,8 +110,8 @@ static bool waits_by_events(const struct why_evidence *evidence, const struct wh
 }
 
 /*
- * Returns whether the thread tries to take a lock, never gets it, and gives up after each attempt. If so,
- * sets *waiter.
+ * Returns whether the thread has tried to take a lock many times, gave up after each attempt, and never got
+ * the lock. If so, sets *waiter.
  */
 static bool waits_by_tries(const struct why_evidence *evidence, const struct why_thread *thread,
 			   struct waiter *waiter)
@@ -154,7 +158,7 @@ static void find_waiters(const struct why_evidence *evidence, struct orphans *al
 	}
 }
 
-/* ---- Holders ------------------------------------------------------------------------------------- */
+/* ---- Owners of locks ----------------------------------------------------------------------------- */
 
 static struct orphan *lock_find(const struct orphans *all, uint64_t lock)
 {
@@ -199,7 +203,7 @@ static void find_holders(const struct why_evidence *evidence, struct orphans *al
 	}
 }
 
-/* Returns whether thread `owner` itself sleeps until it gets the lock. Then it cannot be the owner. */
+/* Returns whether thread `owner` sleeps until it gets this lock. If so, it cannot be the lock's owner. */
 static bool waits_itself(const struct orphan *lock, uint32_t owner)
 {
 	for (uint32_t n = 0; n < lock->waiters && owner; n++)
@@ -210,7 +214,7 @@ static bool waits_itself(const struct orphan *lock, uint32_t owner)
 
 /*
  * Returns the newest wait that names a possible owner. Some kernels store the owner as a pointer to its
- * thread. If the owner has ended and a new thread has got its memory, such a kernel names the new thread.
+ * thread. If the owner has ended and its memory is used for a new thread, such a kernel names the new thread.
  */
 static const struct waiter *newest(const struct orphan *lock)
 {
@@ -222,9 +226,10 @@ static const struct waiter *newest(const struct orphan *lock)
 }
 
 /*
- * Returns the last owner as thread id + 1, from events or, if these do not show it, from the newest wait.
- * Returns 0 if the owner is unknown. It is unknown if the newest wait names a CPU, or if a thread that tries
- * again and again names another owner, which may be a later owner.
+ * Returns the last owner as thread id + 1, from events or, if events do not show it, from the newest wait.
+ * Returns 0 if the owner is unknown. The owner is unknown if the newest wait names a CPU. It is unknown, too,
+ * if a thread that tries again and again names another owner, because that owner may have taken the lock
+ * later.
  */
 static uint32_t last_owner(const struct orphan *lock)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Timers that no longer tick, while threads sleep that a tick should have woken. */
+/* Timers that no longer tick although threads sleep that should have been woken by a tick. */
 #include <elf.h>
 #include <inttypes.h>
 
@@ -39,8 +39,8 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns for how many ticks the CPU continued to run after its last heartbeat: up to its newest event,
- * interrupt or switch. Returns 0 if all of these are older than the heartbeat.
+ * Returns for how many ticks the CPU ran after its last heartbeat: the time from that heartbeat to the CPU's
+ * newest event, interrupt or switch. Returns 0 if all of these are older than the heartbeat.
  */
 static uint64_t lived_on(const struct why_cpu *cpu)
 {
@@ -208,8 +208,8 @@ static bool is_old(const struct why_evidence *evidence, uint64_t since)
 
 /*
  * Returns whether missing ticks have another reason: interrupts are disabled, or the CPU waits for a lock or
- * an IPI answer. A state that has only just begun does not count, because taking a lock also disables
- * interrupts for a moment.
+ * an IPI answer. A state that began only a moment ago does not count, because code that takes a lock also
+ * disables interrupts for a moment.
  */
 static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -221,24 +221,29 @@ static bool has_another_reason(const struct why_evidence *evidence, const struct
 
 /*
  * Ticks of the whole machine: no CPU has had a tick for long, and several threads are in timed sleeps that
- * last far longer than all their earlier ones. This is used for kernels that do not record deadlines. It is
- * not used if a CPU has stopped with interrupts disabled, because that may be why no ticks come.
+ * last far longer than all their earlier ones. This rule is used for kernels that do not record deadlines. It
+ * is not used if a CPU has stopped with interrupts disabled, because that CPU may be the reason for the
+ * missing ticks.
  */
 
-#define QUIET_MS    2000u
-#define BEATS	    25u /* minimum number of ticks that the CPU with the newest tick has had */
-#define SLEEPS	    8u	/* minimum number of ended sleeps that show how long a thread usually sleeps */
+#define QUIET_MS 2000u
+#define BEATS	 25u /* minimum number of ticks that the CPU with the newest tick has had */
+/* minimum number of finished sleeps that are needed to know how long a thread usually sleeps */
+#define SLEEPS	    8u
 #define OVERSLEEPS  3u	/* minimum number of threads that sleep too long */
 #define TIMES_SLEPT 16u /* a sleep is too long if it takes this many times as long as all earlier ones */
 
 struct oversleeper {
 	const struct why_thread *thread;
-	uint64_t ticks;	  /* length of the sleep */
-	uint64_t sleeps;  /* number of earlier sleeps */
-	uint64_t longest; /* at least as long as each of the earlier sleeps */
+	uint64_t ticks;	  /* how long the thread has slept now, in ticks */
+	uint64_t sleeps;  /* number of the thread's earlier sleeps */
+	uint64_t longest; /* a number of ticks that none of the earlier sleeps exceeded */
 };
 
-/* Returns whether only the oversleeper has slept on the queue, so that the queue's waits are its own. */
+/*
+ * Returns whether no thread except the oversleeper has slept on the queue, so that the queue's counts
+ * describe only this thread.
+ */
 static bool is_own(const struct oversleeper *one, const struct why_queue *queue)
 {
 	return one->thread->holder.object == 0 ||
@@ -334,8 +339,8 @@ static int found_all(const struct why_evidence *evidence, struct why_findings *f
 		     const struct why_cpu *cpu)
 {
 	/*
-	 * The registers show that the CPU could take an interrupt, and events show that its timer ticked also
-	 * when no thread was to be woken. Except on x86, an interrupt wakes an idle CPU even if interrupts
+	 * The registers show that the CPU could take an interrupt, and events show that its timer ticked even
+	 * when there was no thread to wake. Except on x86, an interrupt wakes an idle CPU even if interrupts
 	 * are disabled.
 	 */
 	const bool ready = cpu->has_registers && why_ticks_without_reason(cpu) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Deadlock and self-deadlock: a cycle of waits. A wait with a timeout counts if it has lasted long. A running
- * thread and its CPU count as one party of the cycle. A cycle with a single party is a self-deadlock. For
- * example, an interrupt handler waits for a lock that the interrupted code holds.
+ * Deadlock and self-deadlock: a cycle of waits. A wait with a timeout is part of a cycle only if it has
+ * lasted long. A running thread and its CPU are one party of the cycle, not two. A cycle of one party is a
+ * self-deadlock. For example, an interrupt handler waits for a lock that the interrupted code holds.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static void say_timeout(const struct why_evidence *evidence, struct why_finding 
 }
 
 /*
- * Adds a line that states why a CPU has not answered an IPI. `asked` is the name of that CPU, or of the
+ * Adds a line that states why a CPU has not answered an IPI. `asked` is the text that names this CPU, or the
  * thread that it runs.
  */
 static void say_missing_answer(const struct context *context, struct why_finding *finding,
@@ -160,7 +160,7 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 				 "%s %s%s, but the thread on CPU %" PRIu32 " cannot be preempted", from,
 				 *since ? "has been runnable for" : "is runnable", since, edge->to);
 		return;
-	case WHY_EDGE_TRY: /* see detect_livelock.c */
+	case WHY_EDGE_TRY: /* detect_livelock.c describes these waits */
 	case WHY_EDGE_RUNS:
 		return;
 	}
@@ -171,7 +171,7 @@ struct cycle {
 	const struct why_edge *const *edge;
 	uint32_t count;
 	uint32_t waits;	   /* number of edges that are waits, which is the number of parties */
-	uint32_t party[2]; /* nodes of the first two parties */
+	uint32_t party[2]; /* nodes of the first two parties of the cycle */
 	/* timestamp at which the newest wait of the cycle began; this wait closed the cycle */
 	uint64_t newest;
 	bool by_table; /* the kernel's tables, not events, show all edges */
@@ -180,13 +180,13 @@ struct cycle {
 	bool asks;     /* one of the waits is for an answer to an IPI */
 	bool tries;    /* one of the parties does not wait for a lock, but tries to take it again and again */
 	bool turns;    /* one of the waits is for a CPU whose thread cannot be preempted */
-	bool locks;    /* each wait is for the end of a thread, or for a lock that is known to be held */
+	bool locks;    /* each wait is for the end of a thread, or for a lock that is certainly held */
 };
 
 /*
- * Returns whether the wait proves a deadlock even if it has only just begun. A wait for a lock does so if it
- * is known that the awaited thread or CPU holds the lock: no other thread or CPU can hold this lock at the
- * same time.
+ * Returns whether the wait proves a deadlock even if it began only a moment ago. A wait for a lock proves it
+ * if the awaited thread or CPU certainly holds the lock, because no other thread or CPU can hold this lock at
+ * the same time.
  */
 static bool needs_no_time(const struct why_edge *edge)
 {
@@ -233,8 +233,8 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 
 /*
  * Returns whether the cycle began so shortly before the end that a deadlock is not certain. If the machine
- * ran while its memory was read, the trace may mix states of different moments. A cycle with a wait for an
- * IPI answer must last longer, because a CPU with interrupts disabled may poll for IPIs.
+ * ran while its memory was read, the trace may contain states from different moments. A cycle with a wait for
+ * an IPI answer must last longer, because a CPU with interrupts disabled may poll for IPIs.
  */
 static bool is_young(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -245,8 +245,8 @@ static bool is_young(const struct why_evidence *evidence, const struct cycle *cy
 }
 
 /*
- * Returns whether the cycle may be normal: it contains a wait for an IPI answer or for a CPU, it is young,
- * and the machine makes progress.
+ * Returns whether the cycle may be normal. This is so if the cycle is young, contains a wait for an IPI
+ * answer or for a CPU, and the machine makes progress.
  */
 static bool is_usual(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -359,7 +359,7 @@ static void add_actors(const struct context *context, struct why_finding *findin
 
 /*
  * Marks further nodes: each node that waits for a marked node, the running thread of each marked CPU, and the
- * CPU that runs a marked thread. Returns the number of nodes that this call has marked.
+ * CPU of each running thread that is marked. Returns the number of nodes that this call has marked.
  */
 static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 {
@@ -415,7 +415,10 @@ static int say_waiters(const struct context *context, struct why_finding *findin
 	return 0;
 }
 
-/* Returns whether events show a wait of the cycle, because the table shows a sleep instead. */
+/*
+ * Returns whether one of the cycle's waits is known only from events, because the kernel's table shows a
+ * sleep instead.
+ */
 static bool has_outer_wait(const struct context *context, const struct cycle *cycle)
 {
 	for (uint32_t n = 0; n < cycle->count; n++) {

@@ -25,11 +25,12 @@
 #define QUIET_MS 1500u
 /* time in ms: a thread that is runnable for longer is a problem if the CPUs have little to do */
 #define LATE_MS 1000u
-#define SCANT	10u  /* if some ring covers less than 1/SCANT of the window, the rings show too little */
+/* the trace shows too little if the ring of a CPU covers less than 1/SCANT of the window */
+#define SCANT	10u
 #define UNTIMED 12u  /* maximum number of threads that are listed as waiting without a timeout */
 #define TURN_MS 100u /* time in ms: a thread that was woken at most this long ago may not have run yet */
 
-/* Without these hooks, it is unknown which threads wait, and for what they wait. */
+/* hooks without which it is unknown which threads wait, and for what they wait */
 #define NEEDED_HOOKS (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD)
 
 struct health {
@@ -39,31 +40,27 @@ struct health {
 	/* number of CPUs that are still starting, or of which it is unknown whether they idle */
 	uint32_t unknown;
 	uint64_t switches; /* number of switches of all CPUs within the window */
-	/*
-	 * for each CPU, the part (0 to 1) of the recorded time in which it ran threads; summed over all CPUs
-	 */
+	/* the fraction (0 to 1) of the recorded time in which a CPU ran threads, summed over all CPUs */
 	double worked;
 	/*
-	 * number of ticks directly before the end for which the rings of all CPUs contain all events; at most
-	 * the length of the window
+	 * number of ticks before the end for which no ring has lost an event; at most the length of the
+	 * window
 	 */
 	uint64_t reach;
-	/*
-	 * numbers of threads in these states; `timed`: number of the waiting threads that wait with a timeout
-	 */
+	/* number of threads in each state; `timed`: number of waiting threads whose wait has a timeout */
 	uint32_t runnable, running, waiting, timed;
-	/* it is unknown of some thread whether it has been runnable for long, sleeps, or has ended */
+	/* for at least one thread, it is unknown whether it is runnable, sleeps, or has ended */
 	bool unproven;
 	/*
-	 * number of threads that sleep, announced this, and have no row in the kernel's table; this detects a
-	 * full table of an older kernel, which does not count the calls of hooks that found the table full
+	 * number of threads that announced a sleep but have no row in the kernel's table. This detects a full
+	 * table of an older kernel, which does not count hook calls that found the table full.
 	 */
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
 	uint64_t oldest;  /* timestamp of the oldest sleep without a timeout */
-	/* number of threads that wait for a lock with a timeout and have waited for more than a moment */
+	/* number of threads that wait for a lock with a timeout and have waited for longer than a moment */
 	uint32_t timed_for_lock;
-	bool modes_known; /* the kernel has set a mode on each CPU */
+	bool modes_known; /* the kernel has called ktrace_mode() on each CPU */
 };
 
 /* Returns whether the CPU has spun for a lock, or waited for an IPI answer, for longer than SPIN_MS. */
@@ -123,7 +120,7 @@ static bool is_silent(const struct why_evidence *evidence, const struct why_cpu 
 	return evidence->info->frequency && why_silence(evidence, cpu) > why_ms(evidence, QUIET_MS);
 }
 
-/* Returns for how many ticks of the window the CPU's ring has all events. */
+/* Returns for how many ticks of the window the CPU's ring contains all events. */
 static uint64_t reach_of(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = why_age(evidence, cpu->gap);
@@ -131,7 +128,7 @@ static uint64_t reach_of(const struct why_evidence *evidence, const struct why_c
 	return known < evidence->window ? known : evidence->window;
 }
 
-/* Returns the part (0 to 1) of the recorded time in which the CPU ran threads. */
+/* Returns the fraction (0 to 1) of the recorded time in which the CPU ran threads. */
 static double part_worked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = reach_of(evidence, cpu);
@@ -225,8 +222,8 @@ static unsigned busy_percent(const struct health *health)
 }
 
 /*
- * Formats the length of the window, such as "the last 1.00 s". If some rings do not cover the window, also
- * formats how much of it all rings cover.
+ * Formats the length of the window, such as "the last 1.00 s". If some rings do not cover the whole window,
+ * also formats the length of the time that all rings cover.
  */
 static const char *say_window(const struct why_evidence *evidence, const struct health *health, char *buffer,
 			      size_t size)
@@ -295,8 +292,8 @@ static void say_stopped(const struct why_evidence *evidence, struct why_finding 
 }
 
 /*
- * Returns whether the wait may last forever: the trace shows no earlier wait of this kind that took as long
- * and ended.
+ * Returns whether the wait may last forever: the trace shows no earlier wait for the same purpose that took
+ * as long and ended.
  */
 static bool is_open(const struct why_evidence *evidence, const struct why_untimed_list *list,
 		    const struct why_untimed *untimed)
@@ -305,7 +302,7 @@ static bool is_open(const struct why_evidence *evidence, const struct why_untime
 						 ? why_thread_find(evidence, untimed->owner - 1)
 						 : NULL;
 
-	/* The wait is for a lock whose holder makes progress. */
+	/* If the wait is for a lock, the wait will end if the lock's holder makes progress. */
 	if (owner && list->of[owner - evidence->thread] == 0 && !why_is_gone(evidence, owner) &&
 	    (owner->has_holder || owner->state != THREADS_UNKNOWN))
 		return false;
@@ -405,8 +402,8 @@ static void advise_idle(const struct why_evidence *evidence, const struct health
 }
 
 /*
- * Returns whether the machine recorded nothing while it was watched, and the clock's frequency is unknown.
- * Then it is unknown whether its timer ticked all the time before.
+ * Returns whether the machine recorded nothing while it was watched, and the clock's frequency is unknown. If
+ * so, it is unknown whether the timer ticked regularly before.
  */
 static bool is_silent_without_clock(const struct why_evidence *evidence)
 {
@@ -416,7 +413,10 @@ static bool is_silent_without_clock(const struct why_evidence *evidence)
 	       note_silence(evidence->info->note, &more) >= WATCHED_S;
 }
 
-/* Lowers the certainty if a timer that may always have ticked did not tick while the machine was watched. */
+/*
+ * Lowers the certainty to "possible" if the machine may have stopped: no tick was recorded while it was
+ * watched, although its timer may have ticked all the time before.
+ */
 static void doubt_ticks(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_cpu *cpu = why_stopped_ticking(evidence);
@@ -449,7 +449,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	const uint32_t open = count_open(evidence, list);
 	const bool is_long = evidence->window >= evidence->info->frequency;
 	const bool all = health->idle == health->cpus;
-	/* If more threads are running than there are CPUs, the hooks for switches are wrong. */
+	/* If more threads run than there are CPUs, the kernel calls the hooks for switches wrongly. */
 	const bool sound = health->running <= health->cpus;
 	const bool wrong = scheduling_states_are_wrong(evidence->scheduling);
 	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound && !wrong &&
@@ -547,7 +547,8 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 
 /*
  * Returns whether the whole machine stopped: the host watched it for long and saw no activity, although some
- * CPU does not idle. The recorded state is then from before this silence, and does not show progress.
+ * CPU does not idle. The recorded state is then older than this silence, so it does not show that the machine
+ * makes progress.
  */
 static bool has_stopped(const struct why_evidence *evidence, const struct health *health)
 {

@@ -8,7 +8,7 @@
 
 /*
  * Interrupt storm: an interrupt comes again as soon as its handler has returned, so the CPU has no time for
- * other work. The interrupted code makes no progress, or the heartbeat stops.
+ * other work. The interrupted code makes no progress, or the CPU's heartbeat stops.
  */
 
 #define RUN 64u /* number of interrupts in a row that count as a storm */
@@ -16,18 +16,19 @@
  * number of interrupts in a row that count as a storm on an idle CPU; it is larger, because other CPUs may
  * interrupt an idle CPU often
  */
-#define RUN_IDLE      512u
-#define LEAST_A_MS    2u /* minimum number of interrupts per ms in a storm */
-#define RECENT_MS     100u
-#define FLOOD_MS      100u
-#define EVENTS_OF_ONE 3u /* maximum number of events for one interrupt: irq.enter, irq.eoi, irq.exit */
+#define RUN_IDLE   512u
+#define LEAST_A_MS 2u /* minimum number of interrupts per ms in a storm */
+#define RECENT_MS  100u
+#define FLOOD_MS   100u
+/* maximum number of events that one interrupt causes: irq.enter, irq.eoi, irq.exit */
+#define EVENTS_OF_ONE 3u
 
 struct storm {
-	uint32_t number; /* number of the interrupt */
+	uint32_t number; /* interrupt number */
 	const char *name;
-	/* `count`: number of interrupts; `span`: number of ticks within which they came */
+	/* `count`: number of interrupts; `span`: ticks from the first to the last of them */
 	uint64_t count, span;
-	bool dense; /* hardly any time passed between two of these interrupts */
+	bool dense; /* the intervals between these interrupts were almost zero */
 };
 
 static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
@@ -98,8 +99,8 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Returns whether the interrupts are heartbeats, so the kernel's timer works but is set to very short times.
- * If it is unknown what they interrupt, the CPU may do other work between them.
+ * Returns whether the interrupts are timer ticks: then the timer works, but the kernel sets it to very short
+ * times. If it is unknown which code they interrupt, the CPU may do other work between them.
  */
 static bool may_work_between_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -186,8 +187,8 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
  */
 
 /*
- * Returns the counts of those interrupts that have the same number as the newest interrupt, without the
- * newest interrupt itself.
+ * Returns the counts of interrupts with the number of the newest interrupt. The newest interrupt itself is
+ * not counted.
  */
 static struct why_irq_kind counts_before_newest(const struct why_interrupts *interrupts)
 {
@@ -244,8 +245,8 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
 		return 0;
 	/*
-	 * No finding if earlier interrupts with this number had no EOI either: they need no EOI, like a
-	 * spurious interrupt, or the kernel does not record each EOI.
+	 * No finding if earlier interrupts with this number had no EOI either: they need none, as spurious
+	 * interrupts do, or the kernel does not record every EOI.
 	 */
 	if (earlier.entered > earlier.ended + 1)
 		return 0;

@@ -11,16 +11,16 @@
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define SEEN_MS 30u /* minimum time in ms for which events must show that the CPU ran */
+#define SEEN_MS 30u /* minimum time in ms for which the CPU ran, as events show */
 /* minimum time in ms without a heartbeat; a host may stop a virtual CPU for a shorter time */
 #define HALT_MS 1000u
 /* minimum time in ms without any event of the CPU, while the timers of other CPUs tick */
 #define LONG_MS 1500u
-#define EVENTS	4u /* number of events that are enough to show that the CPU ran all the time */
+#define EVENTS	4u /* minimum number of events in a period for which the events show that the CPU ran */
 /* the number N: a timer is regular if it has ticked at least N times, and at most one tick in N was late */
 #define TICKS 8u
 /*
- * number of periods; if at least this many of them end at the same place, it is not by chance, even on a
+ * minimum number of periods that ended at the same place: so many do not end there by chance, even on a
  * machine with one CPU
  */
 #define AGAIN 2u
@@ -137,8 +137,8 @@ static uint32_t takers(const struct why_evidence *evidence)
 
 /*
  * Returns whether interrupts were certainly enabled in the period: the kernel last enabled or disabled them
- * before the period began, and an interrupt ended the period. The recorded timestamp of the change may be too
- * early, but it is never before the CPU's previous interrupt.
+ * before the period began, and an interrupt ended the period. The timestamp of that last change may be too
+ * early, but it is never earlier than the CPU's previous interrupt.
  */
 static bool was_on(const struct why_cpu *cpu, const struct why_quiet *quiet)
 {
@@ -155,11 +155,11 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 }
 
 /*
- * Returns whether the guest may be the cause, and not the host. There are two cases. In the first case,
+ * Returns whether the guest may be the cause, and not the host. This is so in two cases. In the first case,
  * events show that the CPU ran for longer than the time between two ticks. In the second case, the timers of
- * other CPUs tick, and this CPU was silent for long. A host that runs the other virtual CPUs usually does not
- * stop a single one for so long. In both cases, the timers of other CPUs that usually tick must have ticked
- * in the period: if all timers are late at once, the host is the cause.
+ * other CPUs tick, and this CPU was silent for long. A host that runs the other virtual CPUs rarely stops a
+ * single one for so long. In both cases, the regular timers of other CPUs must have ticked in the period: if
+ * all timers are late at once, the host is the cause.
  */
 static bool may_be_the_guest(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -171,8 +171,8 @@ static bool may_be_the_guest(const struct why_evidence *evidence, const struct w
 		ticking += &evidence->cpu[n] != cpu && ticks_regularly(&evidence->cpu[n].interrupts);
 	if (ran >= why_ms(evidence, WHY_TICK_MS))
 		/*
-		 * up to two ticks of the timer of each other CPU do not count: one at the beginning and one
-		 * at the end of the period
+		 * ignores up to two ticks of each other CPU's timer: one at the beginning and one at the end
+		 * of the period
 		 */
 		return ticking == 0 || quiet->others > 2 * ticking;
 	return length >= why_ms(evidence, LONG_MS) && ticking > 0 &&
@@ -184,9 +184,8 @@ static bool may_be_the_guest(const struct why_evidence *evidence, const struct w
  * not run the CPU, or no tick was due.
  *
  * The result is "likely" only if events show that the CPU ran, and other CPUs took interrupts in the period.
- * In addition, the CPU's timer must tick all the time, or several such periods must have ended at the same
- * place. The result is "possible" if the next interrupt came in user mode, because interrupts are enabled
- * there.
+ * In addition, the CPU's timer must be regular, or several such periods must have ended at the same place.
+ * The result is "possible" if the next interrupt came in user mode, because interrupts are enabled there.
  */
 static enum finding_certainty judge(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds a thread that sleeps and keeps a lock for which another thread has waited long. The sleep
- * itself is not overdue. There are two cases. In the first case, the sleep has a timeout: for example, the
- * thread polls a device that does not answer. In the second case, the thread has run since the other thread
- * began to wait, and the trace never shows the lock held nearly as long before: for example, the thread has
- * left a function without releasing the lock. The thread may still finish its work, so the finding is never
- * more than possible.
+ * Finds a thread that sleeps and keeps a lock for which another thread has waited long. The sleep itself is
+ * not overdue. There are two cases. In the first case, the sleep has a timeout: for example, the thread polls
+ * a device that does not answer. In the second case, the thread has run since the other thread began to wait,
+ * and the trace never shows the lock held nearly as long before: for example, the thread has left a function
+ * without releasing the lock. The thread may still finish its work, so the certainty is at most "possible".
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,16 +14,18 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-#define MOST	8u     /* maximum number of findings */
-#define LONG_MS 10000u /* minimum time in ms for which the other thread must have waited */
+#define MOST 8u /* maximum number of findings */
+/* used for a sleep with a timeout: minimum time in ms for which the other thread must have waited */
+#define LONG_MS 10000u
 /*
- * minimum time in ms for which the other thread must have waited, if the trace never shows the lock held as
- * long
+ * used if the trace never shows the lock held as long: minimum time in ms for which the other thread must
+ * have waited
  */
 #define KEPT_MS	   5000u
 #define KNOWN	   16u /* minimum number of ended holds that show how long the lock is usually held */
 #define TIMES_HELD 64u /* a lock is kept if it is held this many times as long as ever before in the trace */
-#define LATE_MS	   2000u /* time in ms: if a deadline passed this long ago, detect_late.c reports it */
+/* time in ms: detect_late.c reports a sleep whose deadline passed at least this long ago */
+#define LATE_MS 2000u
 
 /*
  * Returns whether the thread sleeps until a deadline. Returns false for a wait that detect_overdue.c judges,
@@ -42,9 +43,9 @@ static bool sleeps_with_timeout(const struct why_evidence *evidence, const struc
 }
 
 /*
- * Returns whether the holder, according to its row, still holds the lock, and has gone to sleep for another
- * event since the wait for the lock began. The lock must also be held far longer than ever before
- * in the trace.
+ * Returns whether the holder's row in the kernel's table shows two things: it still holds the lock, and it
+ * has gone to sleep for another event since the wait for the lock began. The lock must also be held far
+ * longer than ever before in the trace.
  */
 static bool keeps_unusually_long(const struct why_evidence *evidence, const struct why_thread *holder,
 				 const struct why_edge *edge)
@@ -73,7 +74,7 @@ static bool is_long(const struct why_evidence *evidence, const struct why_graph 
 	       edge->since < evidence->alive && evidence->alive - edge->since >= why_ms(evidence, ms);
 }
 
-/* Returns whether the edge's holder is to be reported. */
+/* Returns whether the thread that the waiter of this edge waits for is to be reported. */
 static bool is_kept(const struct why_evidence *evidence, const struct why_graph *graph,
 		    const struct why_edge *edge)
 {

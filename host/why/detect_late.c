@@ -12,10 +12,13 @@
  */
 
 /* time in ms after which an answer is late; a host may stop a virtual CPU for a shorter time */
-#define LATE_MS	   1500u
-#define STALLED_MS 250u /* time in ms that replaces LATE_MS if the host reports that the machine stopped */
-#define SHOWN	   8u	/* maximum number of listed CPUs that have not answered */
-/* maximum number of findings, one for each waiting CPU; the report of CPUs lists all waits */
+#define LATE_MS 1500u
+/* time in ms that is used instead of LATE_MS if the host reports that the machine stopped */
+#define STALLED_MS 250u
+#define SHOWN	   8u /* maximum number of CPUs without an answer that a finding lists */
+/*
+ * maximum number of findings, one for each waiting CPU; the list of all CPUs in the report shows every wait
+ */
 #define MOST 8u
 
 static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -82,8 +85,8 @@ int why_detect_answer(const struct why_evidence *evidence, struct why_findings *
 
 /*
  * Threads that still sleep long after their deadline. A kernel that counts ticks may lose some, for example
- * because the host stops a virtual CPU. Its clock then runs slow, and each sleep takes longer in proportion
- * to its planned length. So a sleep is late only if its delay is many times the planned length.
+ * because the host stops a virtual CPU. Its clock then runs slow, and each sleep becomes longer by the same
+ * factor. So a sleep is late only if its delay is many times the planned length.
  */
 
 #define SLEEPS_MOST 8u /* maximum number of findings */
@@ -91,8 +94,9 @@ int why_detect_answer(const struct why_evidence *evidence, struct why_findings *
 #define TIMES_SLOW  8u /* the delay of a late sleep is at least this many times the planned length */
 
 /*
- * Returns the CPU whose ticks end the thread's sleeps: the CPU on which the thread last ran. If that CPU
- * never had a tick, returns the CPU with the newest tick, because one CPU may count the ticks for all.
+ * Returns the CPU whose ticks end the thread's sleeps. This is the CPU on which the thread last ran. If that
+ * CPU never had a tick, returns the CPU with the newest tick, because one CPU may count the ticks for all
+ * CPUs.
  */
 static const struct why_cpu *ticking_for(const struct why_evidence *evidence, uint32_t number)
 {
@@ -107,7 +111,7 @@ static const struct why_cpu *ticking_for(const struct why_evidence *evidence, ui
 /*
  * Returns the deadline of a sleeping thread if the deadline passed long ago and the CPU of ticking_for() has
  * had ticks since then. Otherwise returns 0. A deadline before the beginning of the sleep is not valid: the
- * kernel gives it in other units.
+ * kernel passes it in the wrong units.
  */
 static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -173,16 +177,16 @@ int why_detect_late_sleep(const struct why_evidence *evidence, struct why_findin
 	return error;
 }
 
-/* Slow: most answers of devices come soon, but some come very late. */
+/* Slow device: most of its answers come soon, but some come very late. */
 
 #define WAITS_LEAST  8u
-#define LATES_LEAST  3u /* number of late answers from which on the finding is likely */
+#define LATES_LEAST  3u /* minimum number of late answers for which the certainty is "likely" */
 #define SLEEPS_LEAST 2u
 #define UNSEEN_PART  4u
 
 /*
- * Returns whether timed sleeps ended late during the longest wait. If so, the machine or its host was slow,
- * and the device may have answered in time.
+ * Returns whether timed sleeps ended late during the longest wait. If so, the machine or its host was slow at
+ * that time, and the device may have answered in time.
  */
 static bool all_was_slow(const struct why_waits *waits)
 {
@@ -190,8 +194,8 @@ static bool all_was_slow(const struct why_waits *waits)
 }
 
 /*
- * Returns whether the host may have stopped a virtual CPU for a large part of the longest wait. The device's
- * answer may have waited for that CPU.
+ * Returns whether the host may have stopped a virtual CPU for a large part of the longest wait. If so, the
+ * device may have answered in time, but that CPU did not run.
  */
 static bool was_not_run(const struct why_waits *waits)
 {

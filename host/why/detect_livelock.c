@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Livelock: the threads of a cycle try to take locks again and again. Each thread tries to take a lock that
- * the next thread of the cycle holds. There are two kinds. In the first kind, each thread keeps its lock all
- * the time. In the second kind, each thread backs off: it releases its lock after an attempt, and takes the
+ * the next thread of the cycle holds. There are two cases. In the first case, each thread keeps its lock all
+ * the time. In the second case, each thread backs off: it releases its lock after an attempt, and takes the
  * lock again before the next attempt. Events show the attempts. The kernel's table, or events, show the locks
  * that are held.
  */
@@ -15,12 +15,12 @@
 #include "why/pulse.h"
 #include "why/tries.h"
 
-#define MOST	 8u /* maximum number of findings of each kind */
+#define MOST	 8u /* maximum number of findings of each of the two cases */
 #define TRIES	 16u
 #define LASTS_MS 100u
 /*
- * time in ms: replaces LASTS_MS if lock.contend is counted, not lock.fail; if attempts have lasted for less
- * time, it is never certain that they will fail for ever
+ * time in ms that is used instead of LASTS_MS if attempts are recorded as lock.contend, not as lock.fail: if
+ * the attempts have lasted for less time, it is never certain that they will fail for ever
  */
 #define WAITS_MS  2000u
 #define RECENT_MS 250u
@@ -41,7 +41,7 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 			     size);
 }
 
-/* Returns the record of attempts from which an edge of kind WHY_EDGE_TRY was made. */
+/* Returns the record of attempts to take a lock from which this WHY_EDGE_TRY edge was made. */
 static const struct why_tries *tries_of(const struct context *context, const struct why_edge *edge)
 {
 	const struct why_thread *thread = &context->evidence->thread[edge->from - context->graph->cpus];
@@ -53,8 +53,8 @@ static const struct why_tries *tries_of(const struct context *context, const str
 }
 
 /*
- * Returns whether the thread recorded events between its attempts that are not about locks or scheduling. It
- * may then work, and release its lock when the work is done.
+ * Returns whether the thread recorded events between its attempts that are not about locks or scheduling.
+ * Such a thread may do other work, and release its lock when the work is done.
  */
 static bool does_other_work(const struct context *context, const struct why_edge *edge)
 {
@@ -97,8 +97,8 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 /*
  * Returns how certain it is that no thread of the cycle gets its lock. This is certain if the kernel's table
  * shows all holders and waits, none of the waits has a timeout, and no thread does other work between its
- * attempts. A thread that tries to take a lock which it holds itself may only check whether it holds the
- * lock.
+ * attempts. It is only "possible" if the cycle is one thread that tries to take its own lock, because that
+ * thread may only check whether it holds the lock.
  */
 static enum finding_certainty how_sure(const struct context *context, const struct why_edge *const *edge,
 				       uint32_t count, uint32_t parties)
@@ -212,7 +212,10 @@ static bool has_no_success(const struct why_evidence *evidence, const struct why
 						  tries->all.first, evidence->end));
 }
 
-/* Returns the thread's newest attempts if they fail because another thread holds the lock; otherwise NULL. */
+/*
+ * Returns the thread's newest attempts if they failed because another thread holds the lock. Otherwise
+ * returns NULL.
+ */
 static const struct why_tries *tries_in_vain(const struct why_evidence *evidence,
 					     const struct why_thread *thread)
 {
@@ -257,7 +260,7 @@ static bool follow(const struct why_evidence *evidence, const struct why_thread 
 	return false;
 }
 
-/* Returns whether find_kept() has reported the thread. */
+/* Returns whether find_kept() has reported the thread already. */
 static bool is_reported(const struct why_findings *findings, const struct why_thread *thread)
 {
 	for (uint32_t n = 0; n < why_findings_count(findings); n++) {
@@ -286,7 +289,7 @@ static void say_thread(const struct why_evidence *evidence, const struct why_thr
 			 why_say_actor(evidence, tries->owner + 1, owner, sizeof(owner)));
 }
 
-/* Returns whether all threads have tried for so long that chance alone does not explain the failures. */
+/* Returns whether all threads have tried for so long that the failures are not a coincidence. */
 static bool lasts_long(const struct why_evidence *evidence, const struct ring *ring)
 {
 	for (uint32_t n = 0; n < ring->length; n++)

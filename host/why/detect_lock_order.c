@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Lock order: threads take the same locks in different orders, so a deadlock may happen. No deadlock is
- * possible if all threads take one more lock before these locks, because then only one thread takes them at a
- * time.
+ * possible if all threads first take a common outer lock, because then only one thread at a time takes these
+ * locks.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 struct context {
 	const struct why_evidence *evidence;
 	struct why_findings *findings;
-	uint64_t *lock; /* address of the lock of each node, sorted */
+	uint64_t *lock; /* for each node, the address of its lock; sorted */
 	uint32_t found;
 };
 
@@ -47,7 +47,7 @@ static bool is_guarded_by(const struct why_order *order, uint64_t lock)
 	return false;
 }
 
-/* Returns whether there is one other lock that was always held when the locks of these edges were taken. */
+/* Returns whether there is one outer lock that was held each time the locks of these edges were taken. */
 static bool is_guarded(const struct context *context, const struct why_edge *const *edge, uint32_t count)
 {
 	const struct why_order *first = order_of(context, edge[0]);
@@ -157,15 +157,18 @@ static bool is_spinlock_of_mutex(const struct why_evidence *evidence, const stru
 
 /*
  * Returns whether lock `first` protects lock `then`: threads hold `first`, a spinlock, when they take `then`,
- * a mutex, and also when they release it. A thread that must wait for the mutex releases the spinlock before,
- * so this order cannot lead to a deadlock. Lost slots may hide some of the releases.
+ * a mutex, and also when they release it. A thread that must wait for the mutex releases the spinlock first,
+ * so this order cannot lead to a deadlock. Some of these releases may be in lost slots.
  */
 static bool is_protected(const struct why_order *order)
 {
 	return order->protects > 0 && order->protects >= order->count / 2;
 }
 
-/* Builds a graph in which nodes are locks. why_edge.object is the index of the edge's lock order. */
+/*
+ * Builds a graph whose nodes are locks. why_edge.object is the index of the lock order from which the edge
+ * was made.
+ */
 static int build(struct context *context, struct why_graph *graph)
 {
 	const struct why_evidence *evidence = context->evidence;

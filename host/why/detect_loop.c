@@ -11,19 +11,22 @@
 
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  64u
-/* minimum number of repeated calls for a finding: "possible" for a short loop, "certain" for a long loop */
-#define CALLS_SOME 256u
-#define CALLS_MANY 2048u /* minimum number of repeated calls for the finding "likely" for a short loop */
 /*
- * time in ms: a loop that lasts at least this long is a long loop, because a thread that polls for so long
- * will not sleep soon
+ * minimum number of repeated calls for a finding. A short loop with as many calls is "possible", a long loop
+ * is "certain".
+ */
+#define CALLS_SOME 256u
+#define CALLS_MANY 2048u /* minimum number of repeated calls for which a short loop is "likely" */
+/*
+ * time in ms: a loop that has lasted this long is a long loop. A thread that polls would sleep before then.
  */
 #define LONG_MS	    250u
 #define ERROR_LEAST (-4095)
 #define QUIET_MS    250u
 #define SILENT_MS   1500u
 /*
- * minimum number of repetitions per second; a thread that repeats its call less often waits between the calls
+ * minimum number of repetitions per second; a thread that repeats its call less often sleeps or waits between
+ * the calls
  */
 #define RATE_LEAST 1000u
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds two threads that sleep and used to wake each other. For example, a wakeup between the two was lost
- * long ago, and the rings no longer contain it. The counts in the kernel's table show who did the last wakeup
- * of each. Something else may wake one of them later, so the finding is never more than possible.
+ * Finds two threads that sleep and used to wake each other. For example, a wakeup was lost so long ago that
+ * the rings no longer contain it. The counts in the kernel's table show which thread last woke each of them.
+ * Another thread or an interrupt may wake one of them later, so the certainty is at most "possible".
  */
 #include <inttypes.h>
 
@@ -15,7 +15,10 @@
 /* both waits must take at least this many times as long as the longest interval between wakeups */
 #define TIMES 32u
 
-/* Returns whether the thread waits for an event far longer than ever before. Sets *habit. */
+/*
+ * Returns whether the thread has waited for an event far longer than ever before. Sets *habit to the counts
+ * of its earlier waits.
+ */
 static bool is_long(const struct why_evidence *evidence, const struct why_untimed *untimed,
 		    struct why_habit *habit)
 {
@@ -26,7 +29,7 @@ static bool is_long(const struct why_evidence *evidence, const struct why_untime
 	       ticks / TIMES >= habit->longest && !why_is_served(evidence, untimed);
 }
 
-/* Returns the wait of the thread that did the last wakeup of this one; NULL if it does not wait. */
+/* Returns the wait of the thread that last woke this thread; NULL if that thread does not wait. */
 static const struct why_untimed *waker_of(const struct why_evidence *evidence,
 					  const struct why_untimed_list *list, const struct why_habit *habit)
 {
@@ -103,7 +106,7 @@ static int find_all(const struct why_evidence *evidence, struct why_findings *fi
 		if (!is_long(evidence, one, &habit))
 			continue;
 		other = waker_of(evidence, list, &habit);
-		/* each pair is reported once */
+		/* report each pair once, not once for each of its threads */
 		if (!other || other <= one || !is_long(evidence, other, &other_habit) ||
 		    other_habit.waker != one->thread->id + 1 || has_other_waker(evidence, list, one) ||
 		    has_other_waker(evidence, list, other) || why_sleepers_have(sleepers, one->thread) ||

@@ -2,8 +2,8 @@
 /*
  * Waits that last far longer than earlier waits of the same kind. Examples: a thread whose periodic wakeups
  * have stopped, a thread that waits for a device that always answered soon, a thread that sleeps and holds a
- * lock for which other threads wait. It is never certain that the thread should have been woken. Wakeups at
- * irregular times, as by input and network packets, may rightly stop.
+ * lock for which other threads wait. It is never certain that the thread should have been woken. Irregular
+ * wakeups, such as those by input or network packets, may end for a good reason.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,33 +22,25 @@
  * minimum number of ended waits that show how long such a wait takes; used if no thread waits for the thread
  */
 #define MANY_WAITS 16u
-/*
- * used if other threads wait for the thread: a wait is overdue if it takes this many times as long as the
- * longest ended wait
- */
+/* minimum ratio of an overdue wait to the longest finished wait, if other threads wait for the thread */
 #define TIMES_LONGER 8u
-/*
- * used if no thread waits for the thread: a wait is overdue if it takes this many times as long as the
- * longest ended wait
- */
+/* minimum ratio of an overdue wait to the longest finished wait, if no thread waits for the thread */
 #define TIMES_MORE 64u
 /*
- * used if wakeups are irregular, and the thread or interrupt that does them can still do so: a wait is
- * overdue if it takes this many times as long as the longest interval between wakeups
+ * minimum ratio of an overdue wait to the longest interval between wakeups, if wakeups are irregular and the
+ * thread or interrupt that causes them is still active
  */
 #define TIMES_UNEVEN 32u
-/*
- * used if wakeups are periodic: a wait is overdue if it takes this many times as long as the longest interval
- * between wakeups
- */
+/* minimum ratio of an overdue wait to the longest interval between wakeups, if wakeups are periodic */
 #define TIMES_QUIET  16u
 #define WAITERS_MS   1000u /* minimum time in ms for which other threads must have waited for the thread */
 #define LONG_MS	     2000u
 #define VERY_LONG_MS 5000u
-#define UNKNOWN_MS   10000u /* time in ms after which a wait is overdue if no wait of this kind has ended */
+/* minimum time in ms of an overdue wait if the trace shows no finished wait of this thread for the object */
+#define UNKNOWN_MS 10000u
 /*
- * used if events show no earlier wait of the thread: a wait is overdue if it takes this many times as long as
- * the mean interval between all wakeups of the thread
+ * minimum ratio of an overdue wait to the mean interval between all wakeups of the thread, if events show no
+ * earlier wait
  */
 #define TIMES_BLOCKS 16u
 /* used with TIMES_BLOCKS: minimum time in ms for which other threads must have waited for the thread */
@@ -59,7 +51,7 @@
  * the stream has ended, which is not a fault
  */
 #define FLOW_MS 10u
-#define WAKERS	3u /* maximum number of wakers that are listed */
+#define WAKERS	3u /* maximum number of wakers that a finding lists */
 
 enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
@@ -70,10 +62,10 @@ struct overdue_wait {
 	uint64_t ticks; /* length of the wait up to the end, in ticks */
 	/* used for the reasons RHYTHM and HABIT: usual number of ticks between two wakeups */
 	uint64_t usual;
-	/* used for the reason HABIT: counts from the thread's row in the kernel's table */
+	/* used for the reason HABIT: counts of earlier waits from the thread's row in the kernel's table */
 	struct why_habit habit;
-	bool irq_comes; /* the interrupt that woke the thread before still comes */
-	/* only a count in the kernel's table, not events, shows earlier wakeups of the thread */
+	bool irq_comes; /* the interrupt that last woke the thread is still recorded */
+	/* earlier wakeups of the thread are known only from a count in the kernel's table, not from events */
 	bool counted;
 };
 
@@ -89,8 +81,8 @@ static bool all_idle(const struct why_evidence *evidence)
 
 /*
  * Returns for how many ticks the thread has waited while the machine made progress. If all CPUs idle, their
- * ticks may be stopped, so progress cannot be seen. Then returns the whole length of the wait and sets
- * *doubtful, which limits the certainty to "possible".
+ * ticks may be stopped, so progress cannot be seen. In this case, returns the whole length of the wait and
+ * sets *doubtful, which limits the certainty to "possible".
  */
 static uint64_t waited(const struct why_evidence *evidence, const struct why_untimed *untimed, bool *doubtful)
 {
@@ -104,7 +96,7 @@ static uint64_t waited(const struct why_evidence *evidence, const struct why_unt
 	return why_age(evidence, untimed->since);
 }
 
-/* ---- Reasons ------------------------------------------------------------------------------------- */
+/* ---- Reasons why a wait counts as overdue -------------------------------------------------------- */
 
 static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint64_t ticks, uint64_t times)
 {
@@ -114,7 +106,7 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint6
 	return least > longer ? least : longer;
 }
 
-/* Returns the largest number of ticks for which the thread can have existed before it began to wait. */
+/* Returns an upper limit for the number of ticks for which the thread existed before it began to wait. */
 static uint64_t time_before_wait(const struct why_untimed *untimed)
 {
 	return untimed->since > untimed->thread->created ? untimed->since - untimed->thread->created : 0;
@@ -122,7 +114,7 @@ static uint64_t time_before_wait(const struct why_untimed *untimed)
 
 /*
  * Returns whether the count of wakeups in the thread's row of the kernel's table shows that the thread was
- * woken far more often in the past. Used if the rings contain no wait that ended, because they are
+ * woken far more often in the past. Used if the rings contain no finished wait, because old events are
  * overwritten too soon.
  */
 static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const struct overdue_wait *one)
@@ -134,7 +126,10 @@ static bool used_to_be_woken_sooner(const struct why_evidence *evidence, const s
 	       one->ticks >= at_least(evidence, UNKNOWN_MS, time_before_wait(untimed) / wakes, TIMES_BLOCKS);
 }
 
-/* If events show no earlier wait of the thread for the object, the counts in the thread's row are used. */
+/*
+ * Judges the wait by the counts in the thread's row if events show no earlier wait of the thread for the
+ * object.
+ */
 static void judge_blocks(const struct why_evidence *evidence, struct overdue_wait *one)
 {
 	const struct why_queue *queue = one->untimed->queue;
@@ -174,7 +169,7 @@ static void judge_device(const struct why_evidence *evidence, struct overdue_wai
 		one->reason = DEVICE;
 }
 
-/* Returns whether the interrupt that last woke sleepers of the queue still comes to the same CPU. */
+/* Returns whether the interrupt that last woke sleepers of the queue still comes to the same CPU as then. */
 static bool irq_comes(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t quiet)
 {
 	const struct why_interrupts *interrupts;
@@ -190,8 +185,8 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 }
 
 /*
- * Returns whether the thread exists and still runs from time to time: it does not wait without a timeout, or
- * its wait is short compared with `quiet`, the number of ticks since it last woke the sleeper.
+ * Returns whether the thread exists and still runs from time to time. It does if it does not wait without a
+ * timeout, or if its wait is short compared with `quiet`, the number of ticks since it last woke the sleeper.
  */
 static bool still_runs(const struct why_evidence *evidence, const struct why_untimed_list *list, uint32_t id,
 		       uint64_t quiet)
@@ -206,7 +201,7 @@ static bool still_runs(const struct why_evidence *evidence, const struct why_unt
 	       why_untimed_ticks(evidence, &list->untimed[at - 1]) < quiet / 4;
 }
 
-/* Returns whether a thread that has woken sleepers of the queue may wake sleepers again. */
+/* Returns whether a thread that has woken sleepers of the queue before may do so again. */
 static bool has_waker(const struct why_evidence *evidence, const struct why_untimed_list *list,
 		      const struct why_queue *queue, uint64_t quiet)
 {
@@ -244,8 +239,8 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_u
 
 /*
  * Finds overdue wakeups from the counts in the thread's row of the kernel's table. If irregular wakeups by
- * interrupts stop, this proves nothing, because they may have come from input. Wakeups by a thread count only
- * if that thread still runs.
+ * interrupts stop, this proves nothing, because input may have caused them. Wakeups by a thread count only if
+ * that thread still runs.
  */
 static void judge_habit(const struct why_evidence *evidence, const struct why_untimed_list *list,
 			struct overdue_wait *one)
@@ -276,8 +271,8 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
 
 /*
  * Finds a thread that sleeps for a lock that nothing holds any more: the lock was released, but this thread
- * was not woken. The lock was held when the wait began, but the row of that owner in the kernel's table does
- * not name it any more.
+ * was not woken. The lock was held when the wait began, but its owner's row in the kernel's table no longer
+ * names the lock.
  */
 static void judge_free(const struct why_evidence *evidence, struct overdue_wait *one)
 {
@@ -522,8 +517,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 /* ---- All overdue waits --------------------------------------------------------------------------- */
 
 /*
- * Returns whether the thread has slept longest of all threads on its queue. Other threads on this queue are
- * not reported.
+ * Returns whether the thread has slept longest of all threads on its queue. For each queue, only this thread
+ * is reported.
  */
 static bool is_first_on_queue(const struct why_untimed_list *list, uint32_t n)
 {

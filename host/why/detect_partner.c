@@ -3,7 +3,7 @@
  * Finds a thread that waits for a partner that has ended. For example, a producer waits until a queue has
  * room again, and the only consumer has ended. The trace shows that the thread used to wake the sleepers of
  * this queue, that it did not sleep there before, and that all other threads that slept there have ended. A
- * new partner may come later, so the finding is never more than possible.
+ * new partner may start later, so the certainty is at most "possible".
  */
 #include <inttypes.h>
 
@@ -13,7 +13,7 @@
 
 #define MOST	8u /* maximum number of findings */
 #define LONG_MS 5000u
-#define WAKES	16u /* minimum number of times that the thread has woken sleepers of the queue */
+#define WAKES	16u /* minimum number of times that the thread must have woken sleepers of the queue */
 #define SHOWN	3u  /* maximum number of partners that are listed */
 
 /* Returns whether an event, or the missing row in a complete table, shows that the thread has ended. */
@@ -46,7 +46,10 @@ static bool has_only_ended_partners(const struct why_evidence *evidence, const s
 	return partners > 0 && !queue->more_sleepers;
 }
 
-/* Returns how often the thread has woken sleepers of the queue; 0 if there are other wakers. */
+/*
+ * Returns how often the thread has woken sleepers of the queue. Returns 0 if other threads or interrupts have
+ * woken them, too.
+ */
 static uint64_t wakes_by(const struct why_queue *queue, uint32_t thread)
 {
 	uint64_t wakes = 0;
@@ -65,7 +68,7 @@ static bool is_left(const struct why_evidence *evidence, const struct why_untime
 
 	return untimed->kind == KTRX_WAIT_EVENT && untimed->by_table && untimed->deadline == 0 && queue &&
 	       queue->address && queue->address == untimed->object && queue->last_wake < untimed->since &&
-	       /* in lost slots, other threads may have slept there, or woken sleepers */
+	       /* lost slots may contain sleeps of other threads on this queue, or wakeups */
 	       why_is_whole_since(evidence, queue->first) && why_ms(evidence, LONG_MS) &&
 	       why_untimed_ticks(evidence, untimed) >= why_ms(evidence, LONG_MS) &&
 	       wakes_by(queue, untimed->thread->id) >= WAKES &&

@@ -14,7 +14,7 @@
 #define CHAIN 64u
 
 struct inversion {
-	const struct why_edge *wait; /* wait of the thread `urgent` */
+	const struct why_edge *wait; /* the wait of thread `urgent` for a lock */
 	const struct why_thread *urgent, *holder, *between;
 };
 
@@ -46,7 +46,7 @@ static const struct why_thread *last_holder(const struct why_graph *graph,
 	return thread_at(graph, evidence, node);
 }
 
-/* Returns the thread that runs on the CPU of `holder`, NULL if unknown. */
+/* Returns the thread that runs on the CPU of thread `holder`; NULL if it is unknown. */
 static const struct why_thread *running_on_cpu_of(const struct why_evidence *evidence,
 						  const struct why_thread *holder)
 {

@@ -8,8 +8,8 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define STALE_MS 100u /* time in ms by which timestamps in the tables may be too early */
-/* time in ms: if a CPU still switched threads this long after the recorded switch, that CPU is not stuck */
+#define STALE_MS 100u /* time in ms: a timestamp in the kernel's tables may be too early by up to this time */
+/* time in ms: a CPU that still switched threads this long after the recorded switch is not stuck */
 #define LONG_MS 1000u
 
 static const char *say_state(const struct why_evidence *evidence, const struct ktrx_cpu *row, char *buffer,
@@ -106,8 +106,8 @@ static bool was_taken_again(const struct why_evidence *evidence, const struct wh
 
 /*
  * Returns whether another CPU or a thread now holds a lock at that address. If so, the lock was released
- * after the recorded switch, or its memory is used for a new lock. In both cases, the waiters do not wait
- * because of the recorded switch.
+ * after the recorded switch, or its memory is used for a new lock. In both cases, the recorded switch is not
+ * the reason why threads wait for the lock.
  */
 static bool has_other_holder(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -141,9 +141,9 @@ static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
 }
 
 /*
- * Returns whether the CPU went on to switch threads for long after the recorded switch. Its row in the
- * kernel's table still shows the same atomic state. So the kernel probably does not call the hook that ends
- * this state.
+ * Returns whether the CPU continued to switch threads for long after the recorded switch, although its row in
+ * the kernel's table still shows the same atomic state. If so, the kernel probably does not call the hook
+ * that ends this state.
  */
 static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Spins: a thread that runs without progress. For half a second it has recorded no event of its own, and each
- * interrupt interrupted it in one small piece of code. That code is in a program outside of a system call, or
- * in the kernel. A computation looks the same in a trace, so a spin is likely only if it lasts long and stays
- * within a few instructions. If interrupts are disabled, the CPU's registers show where the thread is.
+ * interrupt found it in the same small range of code, in the kernel or in a program outside of a system call.
+ * A computation looks the same in a trace, so a spin is likely only if it lasts long and stays within a few
+ * instructions. If interrupts are disabled, the CPU's registers show where the thread is.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,13 +13,14 @@
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define CALM_MS 500u  /* minimum time in ms for which the thread has recorded no event of its own */
-#define LONG_MS 2000u /* time in ms within which a computation usually ends or continues in other code */
+#define CALM_MS 500u /* minimum time in ms for which the thread has recorded no event of its own */
+/* time in ms: a computation usually ends, or continues in other code, before this time has passed */
+#define LONG_MS 2000u
 /* minimum time in ms without a heartbeat; a host may stop a virtual CPU for a shorter time */
 #define OFF_MS	    1000u
 #define SMALL_REACH 32u /* size in bytes of a loop of a few instructions */
 #define PLACES	    8u	/* minimum number of interrupts that have interrupted the thread */
-#define FRAMES	    6u	/* maximum number of frames that are listed */
+#define FRAMES	    6u	/* maximum number of stack frames that are listed */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -27,8 +28,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the timestamp from which on the trace contains all events that the thread recorded on that CPU.
- * Returns the end of the trace if there is no such timestamp.
+ * Returns the earliest timestamp since which the trace contains all events that the thread recorded on that
+ * CPU. Returns the end of the trace if events are missing up to the end.
  */
 static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			    const struct why_thread *thread)
@@ -61,11 +62,12 @@ static bool waits_for_something(const struct why_thread *thread)
 	return thread->has_holder && thread->holder.wait != KTRX_WAIT_NONE;
 }
 
-/* ---- In the kernel's function for panics --------------------------------------------------------- */
+/* ---- CPUs that are in the kernel's panic function ------------------------------------------------ */
 
 /*
- * Returns the name of the outermost function on the CPU's stack that has a name for panics; NULL if there is
- * none. Sets *frames to the number of frames from the innermost one up to that function, both included.
+ * Returns the name of the outermost function on the CPU's stack whose name contains a word such as "panic";
+ * NULL if there is none. Sets *frames to the number of frames from the innermost one up to that function,
+ * both included.
  */
 static const char *panic_function(const struct why_evidence *evidence, const struct why_cpu *cpu,
 				  uint32_t *frames)
@@ -82,7 +84,7 @@ static const char *panic_function(const struct why_evidence *evidence, const str
 		       : NULL;
 }
 
-/* The kernel has stopped itself in `function`, and does not call ktrace_panic(). */
+/* Reports a kernel that has stopped itself in `function` without a call of ktrace_panic(). */
 static int found_panic(const struct why_evidence *evidence, struct why_findings *findings,
 		       const struct why_cpu *cpu, const char *function, uint32_t frames)
 {
@@ -109,7 +111,7 @@ static int found_panic(const struct why_evidence *evidence, struct why_findings 
 	return 0;
 }
 
-/* ---- With interrupts enabled --------------------------------------------------------------------- */
+/* ---- Spins with interrupts enabled --------------------------------------------------------------- */
 
 static bool ran_all_the_time(const struct why_evidence *evidence, const struct why_thread *thread,
 			     uint64_t calm)
@@ -223,7 +225,7 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	return 0;
 }
 
-/* ---- With interrupts disabled -------------------------------------------------------------------- */
+/* ---- Spins with interrupts disabled -------------------------------------------------------------- */
 
 static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)

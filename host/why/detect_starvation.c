@@ -15,20 +15,21 @@
 #include "why/untimed.h"
 
 /*
- * BEATS_LEAST and BEATS_EACH: minimum numbers of interrupts, and WAIT_LEAST_MS: minimum time in ms, during
- * which a thread must have been runnable to count as starved. During that time, other threads have run many
- * times.
+ * BEATS_LEAST, BEATS_EACH and WAIT_LEAST_MS: a thread counts as starved only if it has been runnable for
+ * WAIT_LEAST_MS ms and for the number of interrupts that BEATS_LEAST and BEATS_EACH give. During that time,
+ * other threads have run many times.
  */
 #define BEATS_LEAST   20u
-#define BEATS_EACH    4u /* minimum number of interrupts, for each thread that is runnable on the CPU */
+#define BEATS_EACH    4u /* minimum number of interrupts per thread that is runnable on the CPU */
 #define WAIT_LEAST_MS 250u
 /*
  * used for a CPU that never had a heartbeat: minimum time in ms for which its thread has run with preemption
  * disabled
  */
-#define KEPT_MS		5000u
-#define ALIVE_MS	1000u /* time in ms: a machine with a newer heartbeat than this is alive */
-#define WAIT_UNRECORDED 4u    /* factor by which WAIT_LEAST_MS is multiplied if interrupts are not recorded */
+#define KEPT_MS 5000u
+/* time in ms: if the newest heartbeat of the machine is not older than this, the machine is alive */
+#define ALIVE_MS	1000u
+#define WAIT_UNRECORDED 4u /* factor by which WAIT_LEAST_MS is multiplied if interrupts are not recorded */
 
 static bool counts(const struct why_evidence *evidence, const struct why_thread *thread,
 		   struct why_turn *turn)
@@ -62,7 +63,7 @@ static bool is_alive(const struct why_evidence *evidence)
 }
 
 /*
- * Returns for how many ticks a CPU that never had a heartbeat has neither read its clock nor recorded an
+ * Returns for how many ticks a CPU that never had a heartbeat has not read its clock and not recorded an
  * event.
  */
 static uint64_t quiet_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -75,7 +76,7 @@ static uint64_t quiet_ticks(const struct why_evidence *evidence, const struct wh
 /*
  * Returns whether a CPU that never had a heartbeat is kept by its thread: the thread has run there for long,
  * has recorded nothing, took no interrupt, and still has preemption disabled. Other CPUs have heartbeats, so
- * the host has not stopped the machine. Registers show that the CPU runs.
+ * the host has not stopped the machine, and registers show that the CPU runs.
  */
 static bool is_kept(const struct why_evidence *evidence, const struct why_turn *starved)
 {
@@ -94,7 +95,7 @@ static bool is_kept(const struct why_evidence *evidence, const struct why_turn *
 
 /*
  * Returns whether the CPU's timer still ticks, and has ticked so often that each runnable thread should have
- * run. If the host had stopped the virtual CPU, its timer would not have ticked so often.
+ * run. So many ticks also show that the host has not stopped the virtual CPU.
  */
 static bool is_starved(const struct why_evidence *evidence, const struct why_turn *starved, uint32_t runnable)
 {
@@ -102,7 +103,7 @@ static bool is_starved(const struct why_evidence *evidence, const struct why_tur
 	uint64_t waits = why_age(evidence, starved->since);
 
 	if (!starved->by_table &&
-	    /* the thread may have run during the time whose events are lost */
+	    /* the thread may have run, and the events that show it may be lost */
 	    !why_is_whole_since(evidence, starved->since))
 		return false;
 	if (least && is_kept(evidence, starved))
@@ -110,7 +111,7 @@ static bool is_starved(const struct why_evidence *evidence, const struct why_tur
 	if (least == 0 || waits < least || !starved->cpu->has_row || !starved->cpu->row.heartbeats ||
 	    why_silence(evidence, starved->cpu) > waits / 2)
 		return false;
-	if (starved->cpu->irqs.count == 0) /* interrupts are not recorded */
+	if (starved->cpu->irqs.count == 0) /* the kernel does not record interrupts */
 		return waits >= (uint64_t)WAIT_UNRECORDED * least;
 	return starved->thread->interrupts >= BEATS_LEAST &&
 	       starved->thread->interrupts >= (uint64_t)BEATS_EACH * runnable;
@@ -135,8 +136,8 @@ static void say_priorities(const struct why_evidence *evidence, struct why_findi
 }
 
 /*
- * Returns whether the CPU has waited for an IPI answer for most of the time. A CPU switches no threads in
- * such a wait.
+ * Returns whether the CPU has spent most of the time waiting for an IPI answer. A CPU that waits for one
+ * switches no threads.
  */
 static bool waits_for_answer(const struct why_evidence *evidence, const struct why_turn *starved)
 {

@@ -2,8 +2,8 @@
 /*
  * Missing wakeups: groups of threads that wait for each other's wakeups. In each group, the thread that has
  * slept longest missed its wakeup: the other threads still ran after it went to sleep, and should have woken
- * it. There is one exception: if the newest wakeup of a thread came while it was going to sleep and found no
- * thread asleep, that thread missed its wakeup.
+ * it. There is one exception. If the newest wakeup of a thread came while the thread was going to sleep, and
+ * so found no thread asleep, this thread is the one that missed its wakeup.
  */
 #include <inttypes.h>
 
@@ -11,7 +11,7 @@
 #include "why/pulse.h"
 #include "why/untimed.h"
 
-#define HABIT 16u /* number of wakeups that is enough to show which threads wake each other */
+#define HABIT 16u /* minimum number of wakeups that show reliably which threads wake each other */
 
 static void add_actor(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct why_sleeper *sleeper)
@@ -45,7 +45,7 @@ static void add_sleeper(const struct why_evidence *evidence, struct why_finding 
 	add_actor(evidence, finding, sleeper);
 }
 
-/* Adds a line for each thread that woke sleepers of the queue. */
+/* Adds a line for each thread that has woken sleepers of the queue. */
 static void add_wakers(const struct why_evidence *evidence, struct why_finding *finding,
 		       const struct why_sleeper *sleeper)
 {
@@ -73,16 +73,16 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 
 /*
  * Returns whether a wakeup came while the thread was going to sleep. Returns true if the newest wakeup on its
- * queue found no thread asleep, and the thread did nothing after this wakeup except go to sleep: a thread
- * that checks its condition after a wakeup would not sleep. Returns false for a thread that had just been
- * woken, because such a thread checks its condition anyway.
+ * queue found no thread asleep, and the thread only went to sleep after this wakeup: if the thread had
+ * checked its condition after the wakeup, it would not have slept. Returns false for a thread that had just
+ * been woken, because such a thread checks its condition anyway.
  */
 static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
 {
 	const struct why_queue *queue = sleeper->queue;
 	/*
-	 * If two events are from different CPUs, their order is uncertain: the sleeper's last action may have
-	 * come after the wakeup.
+	 * The order of two events of different CPUs is uncertain: the sleeper's last action may have come
+	 * after the wakeup.
 	 */
 	const uint64_t apart =
 		queue && queue->nobody_cpu != sleeper->thread->last_action_cpu ? evidence->doubt : 0;
@@ -117,8 +117,8 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 }
 
 /*
- * Lowers the certainty to "possible" if there were few wakeups: threads that have woken each other a few
- * times may in fact all wait for another thread.
+ * Lowers the certainty to "possible" if there were few wakeups: threads that woke each other only a few times
+ * may in fact all wait for a wakeup by another thread.
  */
 static void doubt_few(const struct why_sleeper *group, uint32_t count, struct why_finding *finding)
 {
@@ -176,7 +176,8 @@ static void say_lost(const struct why_evidence *evidence, struct why_finding *fi
 }
 
 /*
- * Returns the longest sleeper among those threads of the group that used to wake other threads of the group.
+ * Returns the thread that has slept longest, of the threads of this group that have woken other threads of
+ * the group.
  */
 static const struct why_sleeper *left_asleep(const struct why_sleeper *group, uint32_t count)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Reads the trace twice. The first pass finds the end of the trace and the lost slots, and counts the events
- * of each CPU and thread. The second pass needs these: the end shows which events are recent, and the counts
- * show which events are the newest of each CPU and thread, so that only these are formatted.
+ * of each CPU and thread. The second pass needs the end to know which events are recent. It needs the counts
+ * to know which events are the newest of each CPU and thread, because only these events are formatted.
  */
 #include "why/evidence.h"
 
@@ -172,8 +172,8 @@ static int make_cpus(struct why_evidence *evidence)
 }
 
 /*
- * Sets evidence->end to a timestamp from a table if the timestamp is later. Ignores the timestamp if it is so
- * much later than the newest event that it cannot be valid.
+ * Sets evidence->end to a timestamp from the kernel's tables if that timestamp is later. Ignores a timestamp
+ * so much later than the newest event that it cannot be valid.
  */
 static void extend(struct why_evidence *evidence, uint64_t stamp)
 {

@@ -3,7 +3,7 @@
  * The state of a machine at the end of a trace. It is gathered once from four sources: the state tables that
  * the kernel's hooks keep, events, registers and stacks that a host captured, and the host's note about the
  * end of the run. Detectors read this struct and not the trace. All times are timestamps of the trace after
- * the correction of clocks. What the kernel does not record is marked as unknown.
+ * the correction of clocks. If the kernel does not record a fact, the fact is marked as unknown.
  */
 #ifndef WHY_EVIDENCE_H
 #define WHY_EVIDENCE_H
@@ -26,9 +26,9 @@
 
 /*
  * Maximum numbers of CPUs, threads and objects; the maximum number of lock orders is KEYED_MAX. CPUs and
- * threads beyond the limits are left out with their events and table rows; these, and further lock orders,
- * are counted in `left_out`. Objects beyond the limit have no name, and nothing is concluded about threads
- * that sleep on them.
+ * threads beyond the limits are left out, and their events and table rows with them. `left_out` counts these
+ * events, rows, and lock orders. Objects beyond the limit have no name, and nothing is concluded about
+ * threads that sleep on them.
  */
 #define WHY_CPUS    4096u
 #define WHY_THREADS 16384u
@@ -38,7 +38,7 @@
 	(KTRX_HOOK_LOCK | KTRX_HOOK_THREAD | KTRX_HOOK_IRQ | KTRX_HOOK_EOI | KTRX_HOOK_IPI | \
 	 KTRX_HOOK_PREEMPT | KTRX_HOOK_SPACE)
 
-/* An event as text. */
+/* An event, formatted as text. */
 struct why_event {
 	uint64_t stamp;
 	uint64_t slot; /* `ring` and `slot`: the event's id */
@@ -53,10 +53,10 @@ struct why_event {
 struct why_last {
 	struct why_event event[WHY_LAST];
 	uint32_t count;
-	uint64_t total; /* events seen */
+	uint64_t total; /* number of events so far, including those that are no longer in `event` */
 };
 
-/* Counts of one kind of event in the whole trace and in its last part. */
+/* Counts of events of one kind, in the whole trace and in its last part. */
 struct why_rate {
 	uint64_t count;	 /* number of events since the last gap on that CPU */
 	uint64_t recent; /* number of the events in `count` that are in the window (why_evidence.window) */
@@ -78,8 +78,9 @@ struct why_irq_kind {
 	 * thread was woken on the CPU until the next interrupt
 	 */
 	uint64_t woke_nobody;
-	uint64_t woke_unknown; /* the same, but wakeups were not recorded */
-	uint64_t first, last;  /* timestamps of the first and last interrupt */
+	/* number of interrupts that `woke_nobody` would count if wakeups were recorded */
+	uint64_t woke_unknown;
+	uint64_t first, last; /* timestamps of the first and last interrupt */
 };
 
 /* A period in which a CPU took no interrupt and ran only one thread, which is not an idle thread. */
@@ -108,16 +109,17 @@ struct why_sample {
  */
 #define WHY_IRQ_KINDS 16u
 #define WHY_SAMPLES   16u
-#define WHY_TICK_MS   25u /* time in ms: longest interval between ticks of the timers that kernels use */
+#define WHY_TICK_MS   25u /* time in ms: longest interval between ticks of a usual kernel timer */
 struct why_interrupts {
-	uint64_t events; /* number of events of the CPU, of any kind */
+	uint64_t events; /* number of events of the CPU, of all kinds */
 	uint64_t entered, ended;
 	uint32_t number; /* number of the newest interrupt, if there was one */
 	char name[24];
 	uint64_t stamp;
-	bool over;   /* the newest interrupt has an EOI */
-	bool left;   /* the handler of the newest interrupt has returned */
-	bool idled;  /* the newest interrupt came while the CPU idled, and no thread was woken there since */
+	bool over; /* the newest interrupt has an EOI */
+	bool left; /* the handler of the newest interrupt has returned */
+	/* the newest interrupt came while the CPU idled, and no thread was woken on the CPU after it */
+	bool idled;
 	uint64_t pc; /* address of the instruction that the newest interrupt interrupted; 0: unknown */
 	/*
 	 * number of interrupts in the newest sequence: interrupts in a row that have the same number, without
@@ -140,10 +142,7 @@ struct why_interrupts {
 	 */
 	struct why_irq_kind kind[WHY_IRQ_KINDS];
 	uint32_t kinds;
-	/*
-	 * of all periods without interrupts: the one for which events show the longest running time of the
-	 * CPU
-	 */
+	/* the period without interrupts for which events show the longest running time of the CPU */
 	struct why_quiet quiet;
 	/*
 	 * number of periods that ended at the same place as `quiet` and in which events show at least half of
@@ -168,23 +167,23 @@ struct why_cpu {
 	enum interrupt_mask mask; /* whether interrupts were disabled, from the captured registers */
 	/* address of the instruction of the last exception, from the captured registers; 0: unknown */
 	uint64_t trap_pc;
-	/* no instruction could be fetched at trap_pc, which may then also be address 0 */
+	/* no instruction can be fetched from trap_pc; trap_pc may then also be 0 */
 	bool fetch_failed;
-	/* exceptions are handled at trap_pc, although no instruction can be fetched there */
+	/* trap_pc is the address of the exception handler, from which no instruction can be fetched */
 	bool vector_fails;
-	uint64_t frame[WHY_FRAMES]; /* return addresses of the captured stack, innermost first */
+	uint64_t frame[WHY_FRAMES]; /* return addresses on the captured stack, innermost first */
 	uint32_t frames;
-	/* number of lost or unreadable slots in the part of the CPU's ring that is not yet overwritten */
+	/* number of lost or unreadable slots in the part of the CPU's ring that has not been overwritten */
 	uint64_t lost;
 	uint64_t gap;	      /* timestamp of the first event after the last lost slot; 0: no slot is lost */
 	uint64_t first_stamp; /* timestamp of the oldest event of the CPU */
-	bool cut;	      /* the CPU's ring has overwritten the events before `first_stamp` */
+	bool cut;	      /* the events before `first_stamp` have been overwritten in the CPU's ring */
 	uint64_t last_stamp;  /* timestamp of the newest event of the CPU; 0: there is none */
-	/* number of ticks of the window in which the CPU is seen to run threads other than idle threads */
+	/* number of ticks of the window in which the CPU ran threads that are not idle threads */
 	uint64_t worked;
 	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX: unknown */
 	struct why_last last;
-	struct why_rate irqs; /* irq.enter */
+	struct why_rate irqs; /* counts of the events irq.enter */
 	struct why_interrupts interrupts;
 	struct why_rate switches;
 };
@@ -224,15 +223,15 @@ struct why_fault_nest {
 
 /* A wait for a lock that the thread itself recorded; see evidence_outer.c. */
 struct why_outer_wait {
-	uint64_t lock;	/* 0: none */
+	uint64_t lock;	/* lock that the thread waits for; 0: there is no such wait */
 	uint64_t since; /* timestamp at which the wait began */
 	uint32_t owner; /* holder of the lock, an id as in struct ktrx_holder; 0: unknown */
 };
 
 struct why_outer {
-	struct why_outer_wait wait[2]; /* the newest wait, and the one that it interrupted */
+	struct why_outer_wait wait[2]; /* wait[0]: the newest wait; wait[1]: the wait that it interrupted */
 	/*
-	 * lock that the thread took after `wait[0]` began, and held when it announced its sleep; 0: none
+	 * lock that the thread took after `wait[0]` began and still held when it announced its sleep; 0: none
 	 */
 	uint64_t queue_lock;
 	bool released; /* the thread released `queue_lock` after it announced its sleep */
@@ -240,31 +239,31 @@ struct why_outer {
 
 struct why_thread {
 	uint32_t id;
-	char name[28]; /* name from the kernel; "": unknown */
+	char name[28]; /* name of the thread, from the kernel; "": unknown */
 	bool idle;     /* the thread is an idle thread */
 	bool has_holder;
 	struct ktrx_holder holder;
 	uint64_t first;	  /* timestamp of the oldest event about the thread; UINT64_MAX: there is none */
 	uint64_t created; /* timestamp of sched.create; 0: not in the trace */
-	/* state of the thread according to events; THREADS_UNKNOWN: events do not show the state */
+	/* state of the thread according to events; THREADS_UNKNOWN if events do not show it */
 	enum threads_state state;
 	uint64_t since;	 /* timestamp of the change to `state` */
-	uint64_t object; /* object that the thread waits for in `state`, according to events */
-	uint32_t cpu;	 /* KTRX_NO_CPU: unknown */
+	uint64_t object; /* object that the thread waits for, according to events */
+	uint32_t cpu;	 /* CPU on which the thread last ran; KTRX_NO_CPU: unknown */
 	struct why_last last;
-	struct why_rate syscalls; /* syscall.enter */
+	struct why_rate syscalls; /* counts of the events syscall.enter */
 	uint64_t syscall;	  /* number of the newest system call */
 	uint64_t syscall_result;  /* result of the newest system call that returned */
 	bool in_syscall;
-	/* number of newest system calls that came in a row and have the same arguments and the same result */
+	/* number of newest system calls in a row that have the same arguments and the same result */
 	uint64_t repeats;
 	uint64_t repeat_first; /* timestamp of the first system call that `repeats` counts */
 	bool repeats_cut; /* earlier system calls of this kind may be lost, so `repeats` may be too small */
-	struct why_rate faults; /* mm.fault_enter */
+	struct why_rate faults; /* counts of the events mm.fault_enter */
 	uint64_t fault_address; /* address of the newest fault */
 	uint64_t fault_ip;	/* address of the instruction that caused the newest fault; 0: unknown */
 	uint64_t fault_stamp; /* timestamp of the fault that fault_address and fault_ip are about; 0: none */
-	bool fault_has_ip;    /* the event states the instruction, also if its address is 0 */
+	bool fault_has_ip;    /* the fault event contains the instruction's address, which may be 0 */
 	bool in_fault;	      /* the handler of the newest fault has not returned */
 	char fault_how[24];   /* how the newest fault ended, "": unknown */
 	/*
@@ -276,7 +275,7 @@ struct why_thread {
 	uint64_t fault_signals; /* number of signals that were delivered since the fault at `fault_first` */
 	bool fault_signalled;	/* a signal was delivered after the newest fault */
 	struct why_fault_nest fault_nest;
-	uint64_t ran; /* number of ticks of the window in which the thread is seen to run */
+	uint64_t ran; /* number of ticks of the window in which the thread ran, as events show */
 	/* number of ticks for which the thread has been runnable but has not run; 0: it is not runnable */
 	uint64_t runnable;
 	/* number of interrupts that the thread's CPU has taken since the thread became runnable */
@@ -286,7 +285,7 @@ struct why_thread {
 	uint64_t blocked_on; /* object on which the thread sleeps, as the event at `blocked` states */
 	/* kind of wait (KTRX_WAIT_*), as the event at `blocked` states; KTRX_WAIT_NONE: not recorded */
 	uint8_t blocked_for;
-	/* number of waits for devices that had ended before `blocked`, of all threads together */
+	/* number of waits for devices, of all threads, that had ended before `blocked` */
 	uint64_t blocked_after;
 	/* usual length of the thread's timed sleeps in ticks, near the median; 0: there was none */
 	uint64_t usual_sleep;
@@ -305,7 +304,7 @@ struct why_thread {
 	/* the wait for a lock that `holder` shows is from events: the kernel's table shows a sleep */
 	bool waits_for_outer;
 	struct why_tries tries[WHY_TRIED];
-	/* timestamp of the newest event that the thread itself recorded, except switches; 0: none */
+	/* timestamp of the newest event that the thread itself recorded, not counting switches; 0: none */
 	uint64_t last_own_event;
 };
 
@@ -337,21 +336,22 @@ struct why_order {
 	/* how often a thread released `first` while it held `then`, and took it again to release `then` */
 	uint64_t protects;
 	uint32_t thread, cpu;
-	bool several;	/* more than one thread has taken the locks in this order */
-	uint32_t trace; /* number of the trace: 0 is this trace, earlier traces count from 1 */
+	bool several; /* more than one thread has taken the locks in this order */
+	/* number of the trace in which `stamp` occurred: 0 is this trace, earlier traces count from 1 */
+	uint32_t trace;
 };
 
 /* A thread that woke sleepers of a queue, or tried to wake one when no thread slept. */
 struct why_waker {
 	uint32_t thread;
-	/* number of wakeups; 0: each time that this thread tried to wake a thread, no thread slept */
+	/* number of wakeups by this thread; 0: whenever it tried to wake a thread, no thread slept */
 	uint64_t wakes;
 	uint64_t last;
 };
 
 /*
  * The intervals between wakeups of a queue's sleepers. Intervals that contain lost slots are left out.
- * Wakeups that come almost at once count as one.
+ * Wakeups that follow each other almost at once count as one.
  */
 #define WHY_INTERVALS 24u
 struct why_rhythm {
@@ -365,7 +365,7 @@ struct why_rhythm {
 /* The wakeups of a queue's sleepers by interrupts. */
 struct why_irq_waker {
 	uint64_t wakes, last; /* `wakes`: number of these wakeups; `last`: timestamp of the last of them */
-	bool known;	      /* `number` and `cpu` are valid */
+	bool known;	      /* `number` and `cpu` are known */
 	uint32_t number, cpu; /* number and CPU of the interrupt that did the last wakeup */
 };
 
@@ -376,7 +376,7 @@ struct why_irq_waker {
 #define WHY_WAKERS 6u
 struct why_queue {
 	uint64_t address;
-	uint64_t first; /* timestamp of the oldest event about the queue */
+	uint64_t first; /* timestamp of the oldest event about sleeps on the queue */
 	uint64_t wakes; /* number of wakeups of threads that slept on the queue */
 	uint64_t last_wake;
 	struct why_waker waker[WHY_WAKERS]; /* threads that woke sleepers of the queue */
@@ -399,15 +399,15 @@ struct why_queue {
 	uint32_t nobody_cpu;	/* CPU of the newest wakeup that found no thread asleep */
 	struct why_rhythm rhythm;
 	uint64_t waits;	  /* number of ended waits; a wait lasts from its announcement to the wakeup */
-	uint64_t longest; /* length of the longest ended wait, in ticks */
-	uint64_t gaps;	  /* number of gaps in the trace before the newest wakeup */
+	uint64_t longest; /* longest ended wait, in ticks */
+	uint64_t gaps;	  /* number of gaps in the trace up to the newest wakeup */
 };
 
 /* Waits for devices (KTRX_WAIT_DEVICE) that have ended. The fields worst_* describe the longest of them. */
 struct why_waits {
 	struct histogram ticks;
 	uint64_t half;	      /* median length of a wait, in ticks */
-	uint64_t late;	      /* length in ticks from which on a wait is late; 0: not known */
+	uint64_t late;	      /* minimum length in ticks of a late wait; 0: not known */
 	uint64_t lates;	      /* number of late waits */
 	uint64_t worst_begin; /* timestamp of the beginning of the longest wait */
 	uint64_t worst_object;
@@ -421,8 +421,8 @@ struct why_waits {
 	/* of the timed sleeps during the longest wait: number of those that ended on time */
 	uint32_t worst_punctual;
 	/*
-	 * number of ticks of the longest wait in which CPU `worst_cpu` should have recorded something but did
-	 * not
+	 * number of ticks of the longest wait in which CPU `worst_cpu` recorded nothing although it should
+	 * have
 	 */
 	uint64_t worst_unseen;
 	uint32_t worst_cpu;
@@ -435,7 +435,7 @@ struct why_object {
 	/* only an earlier trace contains the object; `address` is then a unique number, not an address */
 	bool elsewhere;
 	bool taken; /* an event shows that the object, a lock, was taken */
-	/* true if a wait for the object, a lock, shows that CPUs hold it, or that threads hold it */
+	/* waits for the object, a lock, show that CPUs hold it (by_cpu), or threads (by_thread) */
 	bool by_cpu, by_thread;
 };
 
@@ -451,18 +451,18 @@ struct why_panic {
 struct why_evidence {
 	struct ktread *trace;
 	/*
-	 * number of ticks: if events of different CPUs are closer than this, their order is uncertain; 0:
-	 * unknown
+	 * number of ticks by which the order of events is uncertain: events of different CPUs that are closer
+	 * than this may have any order; 0: unknown
 	 */
 	uint64_t doubt;
 	const struct ktread_info *info;
 	struct symbols *symbols; /* functions of the kernel; NULL: the kernel's file is not known */
 	/*
-	 * timestamp of the end: `alive` plus the number of ticks of silence after it; all ages are counted
-	 * back from this timestamp
+	 * timestamp of the end: `alive` plus the ticks of silence after it; every age is the time before this
+	 * timestamp
 	 */
 	uint64_t end;
-	uint64_t alive;	       /* the newest timestamp in the events and the kernel's tables */
+	uint64_t alive;	       /* newest timestamp in the events and the kernel's tables */
 	uint64_t first;	       /* timestamp of the oldest event */
 	uint64_t newest_event; /* timestamp of the newest event */
 	/*
@@ -487,8 +487,9 @@ struct why_evidence {
 	 * if it is not 0, the table lacks threads
 	 */
 	uint64_t refused;
-	bool state_off;	      /* debug.ktr.state is 0, so hooks kept no state */
-	bool no_holders;      /* hooks for threads or locks were called, but there is no table of holders */
+	bool state_off; /* debug.ktr.state is 0, so the hooks recorded no state */
+	/* the kernel called hooks for threads or locks, but the trace has no table of holders */
+	bool no_holders;
 	bool blocks_recorded; /* the kernel's table shows at least one thread that waits */
 	bool exits_recorded;  /* the kernel calls ktrace_thread_end() */
 	bool idle_recorded;   /* some CPU has set the idle mode */
@@ -499,19 +500,19 @@ struct why_evidence {
 	/* which events were recorded at which time, and the meaning of states in sched.switch */
 	struct scheduling *scheduling;
 	/*
-	 * `wakes`: number of wakeups in the events; `odd_wakes`: number of those wakeups whose thread was
-	 * already runnable according to the state in sched.switch
+	 * `wakes`: number of wakeups in the events. `odd_wakes`: number of those wakeups whose thread was
+	 * already runnable, if the states in sched.switch are right.
 	 */
 	uint64_t wakes, odd_wakes;
-	bool high;    /* the kernel runs in the upper half of the address space */
+	bool high;    /* the kernel is linked to the upper half of the address space */
 	bool users;   /* some CPU has been in user mode */
 	uint64_t gap; /* timestamp of the first event after the newest gap on any CPU; 0: there is no gap */
-	/* number of rings whose newest part is missing in the file; this counts as a gap at the end */
+	/* number of rings whose newest part is missing in the file, which counts as a gap at the end */
 	uint32_t cut;
 	uint64_t most_beats; /* largest number of heartbeats of any CPU */
 	/* longest time in ticks since the last heartbeat, of all CPUs that should have heartbeats */
 	uint64_t longest_silence;
-	/* `events`: number of all events; `known`: number of events with a well-known name */
+	/* `events`: number of all events; `known`: number of those that have a well-known name */
 	uint64_t events, known;
 	struct why_cpu *cpu;
 	uint32_t cpus;
@@ -526,23 +527,23 @@ struct why_evidence {
 	uint32_t holds;
 	struct why_order *order;
 	uint32_t orders;
-	/* ended holds of each lock, keyed by lock: `count` is their number, `stamp` the longest, in ticks */
+	/* how long each lock was held: `count` is the number of ended holds, `stamp` the longest, in ticks */
 	struct keyed lasted;
 	uint64_t left_out;  /* number of events, table rows and lock orders beyond the limits */
-	struct keyed index; /* index of threads, objects and queues, for the functions below */
+	struct keyed index; /* index of threads, objects and queues; the functions below use it */
 };
 
 /*
  * Reads the trace to its end. `symbols` may be NULL; otherwise it must outlive the evidence. Returns 0 or a
- * negative KTREAD_E_*. After an error, *evidence contains what was read before the error. Call
- * why_evidence_free() in each case.
+ * negative KTREAD_E_*. After an error, *evidence contains the data that was read before the error. Call
+ * why_evidence_free() even after an error.
  */
 int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, struct symbols *symbols);
 void why_evidence_free(struct why_evidence *evidence);
 /*
  * Adds the lock orders of an earlier trace. `number` is the number of that trace (earlier traces count from
- * 1). A lock of the earlier trace is a lock of this trace if both have the same name. If the lock has no
- * name, its address decides, but only if both traces are from the same build. Returns 0 or a negative
+ * 1). A lock of the earlier trace is a lock of this trace if both have the same name. Two locks without names
+ * are the same if they have the same address and both traces are from the same build. Returns 0 or a negative
  * KTREAD_E_*.
  */
 int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number);
@@ -557,23 +558,29 @@ static inline uint64_t why_age(const struct why_evidence *evidence, uint64_t sta
 }
 
 /*
- * Returns whether the kernel's tables show all locks that are held or waited for. If not, events have to show
- * the others.
+ * Returns whether the kernel's tables show every lock that is held and every wait for a lock. If not, the
+ * remaining locks and waits have to be taken from events.
  */
 static inline bool why_tables_show_locks(const struct why_evidence *evidence)
 {
 	return !(evidence->missing_hooks & KTRX_HOOK_LOCK) && evidence->refused == 0;
 }
 
-/* Returns how often events show that the lock was held and released; sets *longest to the longest hold. */
+/*
+ * Returns the number of times that the lock was held and released, as events show; sets *longest to the
+ * longest of these times in ticks.
+ */
 uint64_t why_lock_lasted(const struct why_evidence *evidence, uint64_t lock, uint64_t *longest);
 /* Returns the thread with this id; NULL if the evidence does not contain it. */
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id);
 /* Returns the name of an object, "" if unknown. */
-/* Returns the object at that address; NULL if it has no name. Valid until another object is added. */
+/*
+ * Returns the object at that address; NULL if it has no name. The pointer is valid until another object is
+ * added.
+ */
 struct why_object *why_object_find(const struct why_evidence *evidence, uint64_t address);
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);
-/* Returns whether the object is only in an earlier trace. */
+/* Returns whether the object occurs only in an earlier trace. */
 bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address);
 /* Returns the queue with that address; NULL if no thread was seen to sleep on it. */
 const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address);

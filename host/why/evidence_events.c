@@ -56,7 +56,7 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 }
 
 /*
- * Completes evidence->scheduling. If events were switched on or off during the trace, or if the states of
+ * Completes evidence->scheduling. If events were enabled or disabled during the trace, or if the states in
  * sched.switch may be wrong, reads the trace once more, in the order of time.
  */
 static int survey_scheduling(struct why_evidence *evidence)
@@ -106,12 +106,13 @@ void why_survey_cut(struct why_evidence *evidence)
 	}
 }
 
-/* time in ms: the tables of a stopped machine may be this much newer than its last event */
+/* time in ms: the tables of a stopped machine may be newer than its last event by up to this time */
 #define STOP_MS 100u
 
 /*
- * If recording was stopped and the machine continued to run, there is a gap from the stop to the end, and
- * only the tables show what happened in it. A guest that sends a dump may stop recording for the dump only.
+ * If recording was stopped and the machine continued to run, the time from the stop to the end counts as a
+ * gap, because only the tables show what happened then. If the guest stopped recording only to send a dump,
+ * the single CPUs have no such gap.
  */
 void why_survey_stop(struct why_evidence *evidence)
 {
@@ -151,9 +152,9 @@ static void put_text(struct why_event *kept, const struct ktread_event *event)
 }
 
 /*
- * Keeps the event as text if it is one of the newest WHY_LAST events. `before` is the number of events before
- * it. If the guest still runs, it may have recorded more events since the first pass counted them. These are
- * left out.
+ * Stores the event as text if it is one of the newest WHY_LAST events. `before` is the number of events
+ * before it. If the guest still runs, it may have recorded more events since the first pass counted them.
+ * These are left out.
  */
 static void keep_last(struct why_last *last, uint64_t before, const struct ktread_event *event)
 {
@@ -182,7 +183,7 @@ static uint64_t within_window(const struct why_evidence *evidence, uint64_t from
 	return to > from ? to - from : 0;
 }
 
-/* Adds the time in which a thread ran: from thread->since to `to`. */
+/* Adds to the thread's running time the time from thread->since to `to`. */
 static void note_ran(struct why_evidence *evidence, struct why_thread *thread, uint64_t to)
 {
 	uint64_t ticks = within_window(evidence, thread->since, to);
@@ -196,7 +197,7 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 
 /*
  * Returns the number of interrupts so far on the thread's CPU. If the thread has a row in the kernel's table,
- * this is the CPU that the row names: the thread was on it at the end of the trace.
+ * its CPU is the one in the row, on which it was at the end of the trace.
  */
 static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -248,7 +249,7 @@ static void on_change(void *context, const struct threads_change *change)
 	thread->object = change->thread->object;
 	thread->cpu = change->thread->cpu;
 	/*
-	 * for now, the number of interrupts before this moment; settle() replaces it by the number since this
+	 * for now, the number of interrupts before this moment; settle() replaces it by the number after this
 	 * moment
 	 */
 	thread->interrupts = interrupts_of(reader->evidence, thread);
@@ -304,7 +305,7 @@ static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct threads_thread *running = threads_on(reader->model, event->cpu);
 
-	/* Nothing shows how long the thread ran in the lost slots. */
+	/* events do not show how long the thread ran during the lost slots, so that time is not counted */
 	reader->in_gap = true;
 	if (running)
 		threads_gap(reader->model, event->cpu, reader->time - 1);
@@ -316,9 +317,8 @@ static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 }
 
 /*
- * Returns the timestamp since which the rings of all CPUs have events. Some rings reach back farther than
- * others. The end of a wait that began before that timestamp may be missing, because it may have been
- * recorded in a ring that does not reach back so far.
+ * Returns the timestamp since which no ring has lost events by overwriting; 0: no ring was overwritten. If a
+ * wait began before that timestamp, the event that ended it may have been overwritten.
  */
 static uint64_t all_rings_since(const struct why_evidence *evidence)
 {
@@ -382,8 +382,8 @@ static int evaluate_kind(struct why_reader *reader, const struct ktread_event *e
 }
 
 /*
- * Returns whether the event is something other than a switch, a lock event or the announcement of a sleep;
- * see why_thread.last_action.
+ * Returns whether the event shows an action of the thread: it is not a switch, a lock event or the
+ * announcement of a sleep. See why_thread.last_action.
  */
 static bool is_action(const struct wellknown *known)
 {
@@ -428,7 +428,7 @@ static bool is_fault_of_thread(const struct why_reader *reader, const struct ktr
 
 /*
  * Evaluates an event as an action of the thread. An event that an interrupt handler recorded is not an action
- * of the thread; it only counts for nested faults.
+ * of the thread; it is used only to count nested faults.
  */
 static void note_actions(const struct why_reader *reader, struct why_thread *thread,
 			 const struct ktread_event *event, const struct wellknown *known)
@@ -510,8 +510,8 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 }
 
 /*
- * Returns for how many ticks the thread has been runnable; 0: it is not runnable. The kernel's table row
- * takes precedence over events.
+ * Returns for how many ticks the thread has been runnable; 0: it is not runnable. If the thread has a row in
+ * the kernel's table, the row decides, not events.
  */
 static uint64_t runnable_for(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -527,8 +527,8 @@ static uint64_t runnable_for(const struct why_evidence *evidence, const struct w
 }
 
 /*
- * Sets the thread's state to unknown if it may have changed unseen: after the state began, recording was
- * stopped, or the events that show its end were switched off.
+ * Sets the thread's state to unknown if the state may have ended without an event: recording was stopped
+ * after the state began, or the events that show its end were disabled.
  */
 static void doubt_state(const struct why_evidence *evidence, struct why_thread *thread)
 {
@@ -544,7 +544,7 @@ static void doubt_state(const struct why_evidence *evidence, struct why_thread *
 	thread->object = thread->blocked = 0;
 }
 
-/* Completes what is known about threads and CPUs. Called at the end of the trace. */
+/* Computes what can be known about threads and CPUs only at the end of the trace, where it is called. */
 static void settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;

@@ -53,8 +53,8 @@ static uint64_t proven(const struct why_quiet *quiet)
 }
 
 /*
- * Ends the current period at an interrupt. Keeps the period if events show a longer running time of the CPU
- * for it than for all periods so far.
+ * Ends the current period at an interrupt. Keeps the period in `quiet` if events show a longer running time
+ * of the CPU for it than for all earlier periods.
  */
 static void quiet_end(struct why_reader *reader, struct why_interrupts *interrupts,
 		      struct why_irqs_open *open, const struct ktread_event *event, uint64_t pc)
@@ -122,7 +122,7 @@ static void add_sample(struct why_interrupts *interrupts, const struct why_irqs_
 				     .context = open->depth ? KTRX_CONTEXT_INTERRUPT : KTRX_CONTEXT_THREAD };
 }
 
-/* Counts interrupts that come in a row and have the same number. */
+/* Updates the count of interrupts in a row that have the same number. */
 static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_open *open, uint64_t stamp,
 		       uint64_t number, uint64_t pc)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Evaluates events about locks: which threads hold them, which threads wait for them, and in which order
- * threads take them. A lost slot of any CPU may have contained the release of a lock. So all held locks are
- * forgotten at a gap.
+ * threads take them. A lost slot of any CPU may have contained the release of a lock. So at a gap, all locks
+ * count as no longer known to be held.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +56,8 @@ static void forget_held(struct why_progress *progress, uint64_t lock)
 }
 
 /*
- * Releases a lock, even if the event's thread is not its holder. For example, one thread takes the
- * scheduler's lock, and the next thread releases it.
+ * Releases a lock, even if the event's thread is not its holder. This is needed because a lock may be taken
+ * by one thread and released by another, as the scheduler's lock often is.
  */
 static void drop(struct why_reader *reader, uint64_t lock)
 {
@@ -184,8 +184,8 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 
 /*
  * Returns the thread whose lock order the event changes. Returns NULL if an interrupt handler recorded the
- * event, because locks of the handler are not locks of the thread. Returns NULL for thread 0, too, because it
- * may run on several CPUs at once.
+ * event, because the handler holds the lock, not the thread. Returns NULL for thread 0, too, because it may
+ * run on several CPUs at once.
  */
 static struct why_progress *in_order_of(struct why_reader *reader, const struct ktread_event *event)
 {
@@ -194,7 +194,7 @@ static struct why_progress *in_order_of(struct why_reader *reader, const struct 
 		       : NULL;
 }
 
-/* Returns a bit for the lock. Few pairs of locks have the same bit. */
+/* Returns a mask with one bit set, which depends on the lock. Few pairs of locks have the same bit. */
 static uint32_t bit_of(uint64_t lock)
 {
 	const uint64_t key[KEYED_WORDS] = { lock };
@@ -203,8 +203,8 @@ static uint32_t bit_of(uint64_t lock)
 }
 
 /*
- * The thread releases `lock`. Counts the other locks that protect `lock`: the thread held such another lock
- * when it took `lock`, then released the other lock, and has taken the other lock again.
+ * Handles the release of `lock` by the thread. Counts each other lock that protects `lock`. Such a lock was
+ * held when the thread took `lock`, then released, and taken again for this release.
  */
 static void note_protected(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
 {
@@ -223,8 +223,8 @@ static void note_protected(struct why_reader *reader, const struct ktread_event 
 }
 
 /*
- * Returns whether the thread could have waited for the lock. An attempt that is recorded as lock.try does not
- * wait.
+ * Returns whether the thread could have waited for the lock. A thread does not wait for a lock that it takes
+ * by an attempt recorded as lock.try.
  */
 static bool could_wait(const struct ktread_event *event)
 {
@@ -266,7 +266,7 @@ static int take(struct why_reader *reader, const struct ktread_event *event, con
 	return 0;
 }
 
-/* Stores whether a CPU or a thread holds the lock for which the event shows a wait. */
+/* Stores whether the lock for which the event shows a wait is held by a CPU or by a thread. */
 static void note_kind(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
 {
 	struct why_object *object = why_object_find(reader->evidence, lock);
@@ -292,10 +292,7 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		if (error)
 			return error;
 	}
-	/*
-	 * If releases are not recorded, a lock that was taken may have been released: do not record its
-	 * holder.
-	 */
+	/* do not record the holder if releases are not recorded: the lock may have been released since */
 	if (known->kind == WELLKNOWN_LOCK_ACQUIRE)
 		return why_records(reader, WELLKNOWN_LOCK_RELEASE) ? take(reader, event, known, lock, thread)
 								   : 0;
@@ -347,7 +344,7 @@ int why_lock_settle(struct why_reader *reader)
 	for (uint32_t n = 0; n < evidence->threads; n++) {
 		struct why_thread *thread = &evidence->thread[n];
 
-		/* not forgotten at a gap: the row shows whether the thread's last sleep is still the same */
+		/* a gap does not end this wait: the thread's row shows whether it still sleeps as before */
 		why_outer_settle(evidence, thread);
 		why_thread_void_old(reader, n);
 		if (thread->contends && scheduling_off(evidence->scheduling, WELLKNOWN_LOCK_ACQUIRE,
@@ -405,7 +402,7 @@ static int index_names(struct translation *translation)
 	return error;
 }
 
-/* Adds a lock that is not in this trace. Sets *address to a unique odd number. */
+/* Adds a lock that does not occur in this trace. Sets *address to a unique odd number that identifies it. */
 static int add_elsewhere(struct translation *translation, const char *name, uint64_t *address)
 {
 	struct why_evidence *to = translation->to;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks that consist of a queue and a lock of that queue, such as a mutex that is made of a semaphore. A
- * thread that waits for such an outer lock takes the queue's lock, announces a sleep on the queue, and
- * releases the queue's lock when it goes to sleep. For the kernel's table, a thread that takes a lock waits
- * for no other lock. So if threads hold both kinds of locks, the table shows a sleep on the queue instead of
- * a wait for the outer lock. Events of the thread show the outer lock.
+ * Locks that are built from a queue of sleepers and a lock that protects the queue, such as a mutex that is
+ * made of a semaphore. A thread that waits for such an outer lock takes the queue's lock, announces a sleep
+ * on the queue, and releases the queue's lock when it goes to sleep. When a thread takes the queue's lock,
+ * its row in the kernel's table no longer shows the wait for the outer lock. At the end, the table shows only
+ * a sleep on the queue. Events of the thread show the outer lock.
  */
 #include "analyze/elapsed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-/* time in ms: a timestamp in the table and one in an event that are closer than this belong to one sleep */
+/*
+ * time in ms: if a timestamp in the table and one in an event are closer than this, they are about the same
+ * sleep
+ */
 #define SAME_MS 1u
 
 static bool is_own(const struct why_thread *thread, const struct ktread_event *event)
@@ -19,7 +22,10 @@ static bool is_own(const struct why_thread *thread, const struct ktread_event *e
 	return event->context == KTRX_CONTEXT_THREAD && event->thread == thread->id;
 }
 
-/* Returns the thread that holds the lock, as in struct ktrx_holder; 0: a CPU, or unknown. */
+/*
+ * Returns the id of the thread that holds the lock, as in struct ktrx_holder. Returns 0 if a CPU holds it, or
+ * if the holder is unknown.
+ */
 static uint32_t owner_of(const struct ktread_event *event)
 {
 	struct ktread_value kind, owner;
@@ -48,7 +54,7 @@ void why_outer_acquire(struct why_thread *thread, const struct ktread_event *eve
 
 	if (!is_own(thread, event))
 		return;
-	/* the newer wait was for a lock of the queue: the older wait goes on */
+	/* if the newer wait was for the queue's lock, the older wait, for the outer lock, continues */
 	if (outer->wait[0].lock == lock)
 		outer->wait[0] = outer->wait[1];
 	else if (outer->wait[1].lock == lock)
@@ -82,7 +88,7 @@ void why_outer_forget(struct why_thread *thread)
 }
 
 /*
- * Returns whether the row shows the sleep that the event at `blocked` announced. Then the thread has done
+ * Returns whether the row shows the sleep that the event at `blocked` announced. If so, the thread has done
  * nothing since that event, even if later events are lost.
  */
 static bool is_same_sleep(const struct why_evidence *evidence, const struct why_thread *thread)

@@ -7,8 +7,8 @@
 #include "analyze/wellknown.h"
 #include "why/evidence.h"
 
-#define WHY_IRQ_NESTED 8u /* maximum number of nested interrupts that are tracked */
-/* maximum number of held locks of a thread that are tracked, for lock orders */
+#define WHY_IRQ_NESTED 8u /* maximum number of nested interrupts that are remembered */
+/* maximum number of a thread's held locks that are remembered, to find lock orders */
 #define WHY_NESTED 8u
 
 /* State of a thread while the trace is read, in addition to struct why_thread. */
@@ -38,8 +38,9 @@ struct why_irqs_open {
 	uint32_t depth;
 	/* true while an interrupt handler runs, until an event shows that it has returned */
 	bool inside;
-	uint64_t left;	       /* timestamp at which the outermost handler returned; 0: not known */
-	bool early;	       /* true if there was an EOI for an interrupt that has not been entered yet */
+	uint64_t left; /* timestamp at which the outermost handler returned; 0: not known */
+	/* true if an EOI was recorded for an interrupt whose irq.enter has not been recorded yet */
+	bool early;
 	uint32_t early_number; /* if `early` is set: number of that interrupt */
 	/*
 	 * the following members describe the current period in which one thread runs and no interrupt comes
@@ -50,7 +51,7 @@ struct why_irqs_open {
 	uint64_t unseen, events;
 	uint64_t others; /* value of `why_reader.irqs` at the beginning of the period */
 	uint32_t thread; /* thread of the period; UINT32_MAX until it is known */
-	/* the following members are used by evidence_wakes.c */
+	/* evidence_wakes.c uses the following members */
 	uint64_t seen; /* timestamp of the newest event of the CPU; 0: not known */
 	uint64_t sum;  /* temporary value of sum_unseen() */
 	/* timestamp of the first IPI that another CPU sent to this CPU after `seen`; 0: none */
@@ -63,7 +64,8 @@ struct why_irqs_open {
 struct why_unseen {
 	uint64_t from, to;
 	uint32_t cpu, thread; /* `thread` is the thread of the event that ended the period */
-	bool called;	      /* an IPI was sent to the CPU long before it recorded something again */
+	/* another CPU sent an IPI to the CPU long before the CPU recorded something again */
+	bool called;
 };
 
 #define WHY_SLEPT 128u
@@ -83,16 +85,14 @@ struct why_reader {
 	struct wellknown_table *known;
 	struct why_progress *progress; /* array with an entry for each entry of evidence->thread */
 	/*
-	 * by the low bits of a thread's id: index in evidence->thread, plus 1, of the thread that was found
-	 * last; 0: there was none
+	 * cache of thread lookups: for each value of the low bits of a thread's id, the index + 1 in
+	 * evidence->thread of the thread that was found last; 0: empty
 	 */
 	uint32_t recent[WHY_RECENT];
 	uint64_t *events;	    /* number of events of each CPU so far */
 	struct why_irqs_open *open; /* state of the interrupts of each CPU */
 	uint64_t irqs;		    /* number of interrupts of all CPUs so far */
-	/*
-	 * time of the current event, as given to the model in threads.h; it must increase from event to event
-	 */
+	/* time of the current event for the model in threads.h; it increases with each event */
 	uint64_t time;
 	uint64_t stamp;	    /* timestamp of the current event */
 	uint64_t gaps;	    /* number of gaps so far */
@@ -107,8 +107,9 @@ struct why_reader {
 	/* newest periods without events; period number n is at index n modulo WHY_UNSEEN */
 	struct why_unseen unseen[WHY_UNSEEN];
 	uint64_t unseens; /* number of periods without events so far */
-	bool in_gap;	  /* true while the model is informed of a gap */
-	int error;	  /* error in a callback, which cannot return it */
+	bool in_gap;	  /* true while a gap is reported to the model */
+	/* the first error in a callback; it is stored here because the callback cannot return it */
+	int error;
 };
 
 /*
@@ -118,7 +119,10 @@ struct why_reader {
 #define WHY_KEY_THREAD 1u
 #define WHY_KEY_OBJECT 2u
 #define WHY_KEY_QUEUE  3u
-/* a queue of a thread that does not record the object on which it sleeps; its value is the thread's id */
+/*
+ * a queue that belongs to a single thread, which does not record the object on which it sleeps; the value is
+ * the thread's id
+ */
 #define WHY_KEY_SLEEP 4u
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at);
 int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t at); /* 0 or KTREAD_E_MEMORY */
@@ -136,8 +140,8 @@ void *why_one_more(void *array, uint32_t count, size_t size);
  */
 struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id);
 /*
- * If any CPU had a gap since the last call for this thread, clears the thread's held locks and its counts of
- * repeated actions.
+ * If any CPU has had a gap since the last call for this thread, clears what is known of the thread: its held
+ * locks and its counts of repeated actions.
  */
 void why_thread_void_old(struct why_reader *reader, uint32_t index);
 /* Records the name of an object. An empty name changes nothing. Returns 0 or KTREAD_E_MEMORY. */
@@ -159,41 +163,41 @@ int why_evaluate(struct why_reader *reader);
 int why_lock_event(struct why_reader *reader, const struct ktread_event *event, const struct wellknown *known,
 		   struct why_thread *thread);
 /*
- * Records that a thread begins to wait for a lock, or has taken it (see evidence_outer.c). The event may be
- * one of an interrupt handler, which is ignored.
+ * Records that a thread begins to wait for a lock, or has taken it (see evidence_outer.c). Ignores events
+ * that an interrupt handler recorded.
  */
 void why_outer_contend(struct why_thread *thread, const struct ktread_event *event, uint64_t lock);
 void why_outer_acquire(struct why_thread *thread, const struct ktread_event *event, uint64_t lock);
 /*
- * Records that a thread announces a sleep. `newest`: the lock that it took last, of those that it holds; 0:
- * none; `taken`: timestamp at which it took that lock.
+ * Records that a thread announces a sleep. `newest`: of the locks that the thread holds, the one that it took
+ * last; 0: it holds none. `taken`: timestamp at which it took that lock.
  */
 void why_outer_block(struct why_thread *thread, const struct ktread_event *event, uint64_t newest,
 		     uint64_t taken);
 void why_outer_release(struct why_thread *thread, const struct ktread_event *event, uint64_t lock);
-/* Forgets the thread's waits, because it was woken, or because events are lost. */
+/* Forgets the thread's waits, because it was woken or because events were lost. */
 void why_outer_forget(struct why_thread *thread);
 /* Changes the row of a thread that waits for an outer lock: the row then shows that wait. */
 void why_outer_settle(const struct why_evidence *evidence, struct why_thread *thread);
 
 /*
- * Returns the lock that the thread took last, of those that it holds, and sets *taken to the timestamp at
- * which it took it. Returns 0 if it holds none, or if this is unknown.
+ * Returns the lock that the thread took last, of those that it still holds, and sets *taken to the timestamp
+ * at which it took that lock. Returns 0 if the thread holds no lock, or if this is unknown.
  */
 uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *taken);
-/* Forgets all held locks, because a release may be lost or was not recorded. */
+/* Forgets all held locks, because the release of any of them may be lost or was not recorded. */
 void why_lock_gap(struct why_reader *reader);
 /* Records the first panic. */
 void why_panicked(struct why_evidence *evidence, const struct ktread_event *event,
 		  const struct wellknown *known);
 
-/* Returns whether events of this kind were switched on at the time of the current event. */
+/* Returns whether events of this kind were enabled at the time of the current event. */
 bool why_records(const struct why_reader *reader, enum wellknown_kind kind);
 
 /* Updates cpu->interrupts with an event of the CPU. Call it for events of all kinds. */
 void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const struct ktread_event *event,
 			 const struct wellknown *known);
-/* Clears cpu->interrupts, because nothing can be concluded across lost slots. */
+/* Clears cpu->interrupts after a gap, because interrupts before and after lost slots cannot be compared. */
 void why_interrupt_gap(struct why_reader *reader, struct why_cpu *cpu);
 
 /* Fills evidence->hold with the locks that are held at the end. Returns 0 or KTREAD_E_MEMORY. */
@@ -210,7 +214,7 @@ void why_wakes_event(struct why_reader *reader, const struct ktread_event *event
 		     const struct wellknown *known);
 /*
  * Called for each event, before why_wakes_event(). If the event's CPU recorded nothing for long before this
- * event, records that period.
+ * event, stores that period in `unseen`.
  */
 void why_unseen_event(struct why_reader *reader, const struct ktread_event *event,
 		      const struct wellknown *known);
@@ -225,8 +229,8 @@ int why_tables(struct why_reader *reader);
 /*
  * Corrects the row of a thread from the kernel's table if timestamps in it are from before the thread was
  * created: these timestamps belong to a previous thread with the same id. If the row's state is that old, the
- * state and the locks belong to that thread, too, and are removed. The state "runnable" is kept, because the
- * timestamp of a wakeup may be a tick too early.
+ * state and the locks in the row also belong to the previous thread, and are removed. The state "runnable" is
+ * not removed, because the timestamp of a wakeup may be too early by a tick.
  */
 void why_bound_row(const struct why_evidence *evidence, struct why_thread *thread);
 /* Reads the captured registers and stacks. Returns 0 or KTREAD_E_MEMORY. */
@@ -236,7 +240,7 @@ int why_registers(struct why_evidence *evidence);
  * unknown.
  */
 uint64_t why_silent_ticks(const struct why_evidence *evidence);
-/* Reads from the host's note how the run ended. */
+/* Reads from the host's note how the run of the guest ended. */
 void why_note(struct why_evidence *evidence);
 
 #endif

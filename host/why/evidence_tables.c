@@ -15,7 +15,7 @@
 
 #define SILENCE_MOST 1e6    /* s */
 #define SKEW_MS	     100u   /* time in ms by which the clocks of different CPUs may differ */
-#define TICKS_MOST   0x1p62 /* number of ticks; a larger number in a table is not a valid time */
+#define TICKS_MOST   0x1p62 /* number of ticks: a larger number in a table is not a valid timestamp */
 
 static bool is_yes(const char *text, const char *key)
 {
@@ -119,8 +119,8 @@ static int take_holder(struct why_reader *reader, const struct ktrx_holder *hold
 }
 
 /*
- * Called if the kernel has no table of holders: hooks kept no state of threads and locks, so events have to
- * show it.
+ * Marks the state of threads and locks as missing. Called if the kernel has no table of holders, so that only
+ * events can show this state.
  */
 static void note_no_table(struct why_evidence *evidence)
 {
@@ -194,12 +194,12 @@ static const char *after_word(const char *at, const char *word)
 }
 
 #define RISCV_INTERRUPT (UINT64_C(1) << 63)
-/* values of scause */
+/* values of the register scause */
 #define RISCV_FETCH	  1u  /* an instruction was fetched from an address that cannot be accessed */
 #define RISCV_FETCH_PAGE  12u /* an instruction was fetched from a page that is not mapped */
 #define RISCV_CALLS	  8u  /* values 8 to 11: the trap was a system call, not a fault */
 #define RISCV_CALL_LAST	  11u
-#define RISCV_VECTOR_MODE UINT64_C(3) /* bits of stvec that are not part of the address */
+#define RISCV_VECTOR_MODE UINT64_C(3) /* bits of the register stvec that are not part of the address */
 
 /*
  * Reads the address of the instruction that caused the last exception into cpu->trap_pc. This address is
@@ -254,8 +254,8 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 }
 
 /*
- * Reads return addresses. Stops at an address of data in the kernel's image: this is no return address, and
- * the addresses after it are none, either.
+ * Reads return addresses. Stops at an address of data in the kernel's image: neither it nor the addresses
+ * after it are return addresses.
  */
 static void read_stack(const struct why_evidence *evidence, struct why_cpu *cpu, const char *at)
 {
@@ -304,7 +304,8 @@ static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, u
 int why_registers(struct why_evidence *evidence)
 {
 	const char *at = evidence->info->registers;
-	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link)); /* link register of each CPU */
+	/* value of each CPU's link register */
+	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link));
 
 	if (!link)
 		return KTREAD_E_MEMORY;

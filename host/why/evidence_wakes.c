@@ -10,14 +10,11 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define BATCH_US 200u /* time in µs: wakeups that are at most this far apart count as one */
-/*
- * number of other waits for devices that end during a wait; if there are at least this many, devices answered
- * during that wait
- */
+#define BATCH_US 200u /* time in µs: wakeups count as one if they are at most this far apart */
+/* if at least this many other waits for devices end during a wait, devices answered during that wait */
 #define OVERTAKEN   8u
 #define LATE_MS	    100u /* time in ms: minimum length of a late wait for a device */
-#define TIMES_WORSE 8u	 /* a late wait for a device takes at least this many times as long as the median */
+#define TIMES_WORSE 8u	 /* minimum ratio of a late wait for a device to the median wait */
 /*
  * a timed sleep is late if its delay is at least 1/LATE_PART of the length of the longest wait for a device
  */
@@ -105,8 +102,8 @@ static void add_interval(struct why_reader *reader, struct why_queue *queue, uin
 }
 
 /*
- * Records that an interrupt has woken sleepers of the queue. If interrupts are recorded, also records which
- * interrupt this was: the one in progress on the event's CPU.
+ * Records that an interrupt has woken sleepers of the queue. If interrupts are recorded, also records the
+ * number of the interrupt in progress on the event's CPU.
  */
 static void add_irq_waker(struct why_reader *reader, struct why_queue *queue,
 			  const struct ktread_event *event)
@@ -186,8 +183,8 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 }
 
 /*
- * Counts a wait that ends now. If the wait began before a gap, it is left out, because this may not be the
- * same wait: it may have ended, and another may have begun, in the gap.
+ * Counts a wait that ends now. A wait that began before a gap is not counted: in the gap, it may have ended,
+ * and another wait may have begun.
  */
 static void end_wait(struct why_reader *reader, struct why_queue *queue, const struct why_thread *thread,
 		     uint64_t stamp)
@@ -237,7 +234,7 @@ static void end_sleep(struct why_reader *reader, struct why_thread *thread, uint
 		thread->usual_sleep = usual - ticks < usual / 8 ? ticks : usual - usual / 8;
 }
 
-/* Another CPU sends an IPI. The receiver should soon record something, even if it idles. */
+/* Handles an IPI from another CPU. The receiver should soon record something, even if it idles. */
 static void note_call(struct why_reader *reader, const struct ktread_event *event,
 		      const struct wellknown *known)
 {
@@ -272,8 +269,8 @@ void why_unseen_event(struct why_reader *reader, const struct ktread_event *even
 
 /*
  * Returns whether the CPU should have recorded something in the period `unseen`. An idle CPU whose tick is
- * stopped records nothing, unless it gets an IPI. If devices answered many other waits during the longest
- * wait, the silence of an idle CPU cannot be the cause of that wait.
+ * stopped records nothing, unless it gets an IPI. If devices ended many other waits during the longest wait,
+ * the silence of an idle CPU cannot be the cause of the longest wait.
  */
 static bool should_have_recorded(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {
@@ -375,7 +372,7 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 			waker->last = event->stamp;
 		}
 	}
-	/* If there was a gap since `blocked`, the wait that ends now may be another one. */
+	/* if a gap came after `blocked`, the wait that ends now may be a later one */
 	if (thread->blocked_for == KTRX_WAIT_DEVICE && thread->blocked >= reader->gap_stamp && !reader->error)
 		reader->error = end_device_wait(reader, thread, event->stamp);
 	if (thread->blocked_for == KTRX_WAIT_TIME && thread->blocked && thread->blocked >= reader->gap_stamp)

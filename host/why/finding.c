@@ -11,7 +11,7 @@
 struct why_findings {
 	struct why_finding *finding;
 	uint32_t count, room;
-	/* place to which findings beyond WHY_FINDINGS are written; they are not reported */
+	/* findings beyond WHY_FINDINGS are written here and not reported */
 	struct why_finding unseen;
 };
 
@@ -84,8 +84,8 @@ bool why_finding_state(struct why_finding *finding, const struct why_evidence *e
 }
 
 /*
- * Returns how many frames from frame `n` on have the same return address as frame `n`, without another frame
- * between them.
+ * Returns the number of consecutive frames, beginning with frame `n`, that have the return address of frame
+ * `n`.
  */
 static uint32_t repeats(const struct why_cpu *cpu, uint32_t n)
 {
@@ -122,8 +122,8 @@ void why_finding_actor(struct why_finding *finding, struct why_actor actor)
 }
 
 /*
- * Returns the class of a finding. Findings are sorted by class: problems come first, then healthy verdicts,
- * possible problems, and "unknown".
+ * Returns the sort class of a finding. Findings of a lower class are reported first: problems, then healthy
+ * verdicts, possible problems, and "unknown".
  */
 static int class_of(const struct why_finding *finding)
 {
@@ -170,8 +170,8 @@ static void drop_health(struct why_findings *findings)
 }
 
 /*
- * If there is a problem whose certainty is "certain" and whose cause is the kernel, drops the findings that
- * the host may have caused.
+ * If there is a problem whose certainty is "certain" and whose cause is the kernel, drops the findings whose
+ * cause may be the host.
  */
 static void drop_host(struct why_findings *findings)
 {
@@ -195,8 +195,8 @@ static bool takes_part(const struct why_finding *finding, uint32_t id)
 }
 
 /*
- * Marks starvation as a consequence of another problem, if there is one that makes the thread's CPU wait for
- * an IPI answer: threads on that CPU cannot run while it waits.
+ * Marks a starvation as a consequence of another problem if that problem makes the thread's CPU wait for an
+ * IPI answer: threads on that CPU cannot run while it waits.
  */
 static void follow(struct why_findings *findings, struct why_finding *starved)
 {
@@ -247,7 +247,10 @@ static void drop_explained(struct why_findings *findings)
 	findings->count = kept;
 }
 
-/* Returns whether each lock that is waited for in one finding is also waited for in the other one. */
+/*
+ * Returns whether every lock that an actor of the first finding waits for is also waited for by an actor of
+ * the second finding.
+ */
 static bool has_its_locks(const struct why_finding *one, const struct why_finding *other)
 {
 	for (uint32_t n = 0; n < one->actors; n++) {
@@ -274,12 +277,12 @@ static bool has_deadlocked(const struct why_findings *findings, const struct why
 	return false;
 }
 
-/* Drops a finding about an order of locks that can deadlock if a reported deadlock is about these locks. */
+/* Drops a finding about a dangerous lock order if a reported deadlock is about the same locks. */
 static void drop_deadlocked(struct why_findings *findings)
 {
 	uint32_t kept = 0;
 
-	/* deadlocks are sorted before orders of locks, so they keep their places while this loop runs */
+	/* findings of deadlocks come before findings of lock orders, so this loop does not move them */
 	for (uint32_t n = 0; n < findings->count; n++) {
 		const struct why_finding *one = &findings->finding[n];
 
@@ -297,7 +300,7 @@ bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 
 /*
  * Lowers the certainty of the verdict "idle" or "busy" to "possible" if another finding reports a possible
- * problem, and a machine with that problem would look idle or busy.
+ * problem with which a machine would look idle or busy, too.
  */
 static void doubt_health(struct why_findings *findings)
 {
@@ -322,7 +325,7 @@ static enum finding_mark mark_of(const struct why_finding *finding)
 	return class_of(finding) == 1 && !finding->open ? FINDING_OK : FINDING_NOTE;
 }
 
-/* Sets `where` of the finding to the name of its first actor and the place where that actor is. */
+/* Sets the finding's `where` to the name of its first actor and the place in the code where that actor is. */
 static void say_where(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_actor *actor = &finding->actor[0];
@@ -339,8 +342,8 @@ static void say_where(const struct why_evidence *evidence, struct why_finding *f
 }
 
 /*
- * Makes the finding "unknown" if no detector has found anything. The finding states why, and what the kernel
- * should record.
+ * Makes the finding "unknown" if no detector has found anything. The finding then states why, and which
+ * events or hooks the kernel should record.
  */
 
 static bool is_empty(const struct why_evidence *evidence)

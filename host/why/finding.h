@@ -11,16 +11,16 @@
 #include "why/evidence.h"
 
 /*
- * How a machine with a problem may look: idle, busy, or both. If another finding reports such a problem as
- * possible, the certainty of the verdict "idle" or "busy" is only "possible".
+ * Which healthy verdict a machine with a problem may look like: idle, busy, or both. If another finding
+ * reports such a problem as possible, the verdict "idle" or "busy" is only "possible", too.
  */
 #define WHY_LOOKS_IDLE 1u
 #define WHY_LOOKS_BUSY 2u
 
 /*
  * All verdicts. If several problems are found, the verdict is the problem that comes first in this list,
- * because it explains most. Each line contains the name, the word that scripts use, and how a machine with
- * this problem may look.
+ * because it explains most. Each line contains the verdict's constant, its name in the output for scripts,
+ * and which healthy verdict a machine with this problem may look like.
  */
 /* clang-format off */
 #define WHY_VERDICT_LIST(ROW) \
@@ -57,11 +57,14 @@
 enum why_verdict { WHY_VERDICT_LIST(WHY_VERDICT) WHY_VERDICTS };
 #undef WHY_VERDICT
 
-/* Returns the word for the verdict. */
+/* Returns the verdict's name in the output. */
 const char *why_verdict_word(enum why_verdict verdict);
 /* Returns whether the verdict is idle or busy. */
 bool why_verdict_is_healthy(enum why_verdict verdict);
-/* Returns whether a machine with this problem may look as the verdict `healthy` (idle or busy) states. */
+/*
+ * Returns whether a machine with this problem may look like a machine with the healthy verdict `healthy`,
+ * idle or busy.
+ */
 bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem);
 
 #define WHY_ACTORS 16u
@@ -80,7 +83,7 @@ struct why_finding {
 	/* the members kind, mark and where of `base` are set by why_find() after all detectors have run */
 	struct finding base;
 	enum why_verdict verdict;
-	bool host; /* the host may be the cause, because it may have stopped the machine for a while */
+	bool host; /* the cause may be the host, which may have stopped the machine for a while */
 	/* for the verdict "idle" or "busy": its certainty is only "possible", because of another finding */
 	bool open;
 	struct why_actor actor[WHY_ACTORS];
@@ -90,7 +93,7 @@ struct why_finding {
 	 * threads, the number of this CPU plus 1; otherwise 0
 	 */
 	uint32_t asker;
-	bool follows; /* the finding is a consequence of another finding */
+	bool follows; /* the finding is a consequence of another finding, not a problem of its own */
 };
 
 struct why_findings;
@@ -99,22 +102,25 @@ struct why_findings;
 typedef int why_detector(const struct why_evidence *evidence, struct why_findings *findings);
 
 /*
- * Adds a finding. Returns NULL if out of memory. The returned pointer is valid until the next call. Findings
- * after the first WHY_FINDINGS are not reported.
+ * Adds a finding. Returns NULL if out of memory. The returned pointer is valid until the next call. Only the
+ * first WHY_FINDINGS findings are reported.
  */
 #define WHY_FINDINGS 256u
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
 				    enum finding_certainty certain);
-/* Sets the finding's advice: to call these hooks (KTRX_HOOK_*). Does nothing if none of them has a name. */
+/*
+ * Sets the finding's advice: the kernel should call these hooks (KTRX_HOOK_*). Does nothing if none of these
+ * hooks has a name.
+ */
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
 /*
- * If hooks kept no state, sets the finding's advice to boot without debug.ktr.state=0, and returns true.
- * Otherwise changes nothing and returns false.
+ * If the hooks recorded no state, sets the finding's advice to boot without debug.ktr.state=0, and returns
+ * true. Otherwise changes nothing and returns false.
  */
 bool why_finding_state(struct why_finding *finding, const struct why_evidence *evidence);
 /*
- * Returns whether a return address is in a function whose name has a word that kernels use for their panics,
- * such as "panic" or "assert".
+ * Returns whether a return address is in a function whose name contains a word that kernels use to name panic
+ * functions, such as "panic" or "assert".
  */
 bool why_is_panic_function(const struct why_evidence *evidence, uint64_t address);
 
@@ -133,14 +139,14 @@ void why_finding_users(struct why_finding *finding, const struct why_evidence *e
 void why_finding_actor(struct why_finding *finding, struct why_actor actor);
 
 /*
- * Runs all detectors and sorts their findings. Returns 0 or KTREAD_E_MEMORY. The caller frees *findings with
- * why_findings_free() in each case.
+ * Runs all detectors and sorts their findings. Returns 0 or KTREAD_E_MEMORY. The caller must free *findings
+ * with why_findings_free(), even after an error.
  */
 int why_find(struct why_findings **findings, const struct why_evidence *evidence);
 void why_findings_free(struct why_findings *findings);
 uint32_t why_findings_count(const struct why_findings *findings);
 const struct why_finding *why_findings_at(const struct why_findings *findings, uint32_t n);
-/* Returns `base` of finding `n`, which may be changed. */
+/* Returns a pointer to `base` of finding `n`. The caller may change it. */
 struct finding *why_findings_base(struct why_findings *findings, uint32_t n);
 
 /*
@@ -149,9 +155,9 @@ struct finding *why_findings_base(struct why_findings *findings, uint32_t n);
  * are escaped.
  *
  * For a return address, as hooks record it, use why_say_call(): it formats the line of the call before this
- * address. why_say() is snprintf(), and cuts text that is too long.
+ * address. why_say() works as snprintf(), and truncates text that is too long.
  */
-/* size of a buffer that is large enough for these functions, except for those that need FINDING_LINE */
+/* size of a buffer for the text of one of these functions, except those that need FINDING_LINE bytes */
 #define WHY_WORDS 176u
 __attribute__((format(printf, 3, 4))) const char *why_say(char *buffer, size_t size, const char *format, ...);
 const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char *buffer, size_t size);
@@ -159,8 +165,8 @@ const char *why_say_object(const struct why_evidence *evidence, uint64_t address
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 /*
- * The first function formats the place at the pc in a CPU's registers, the second the place of a frame of its
- * stack. If the CPU was in user mode, both format only the address.
+ * why_say_standing() formats the place at the pc in a CPU's registers, why_say_frame() the place of a frame
+ * of its stack. If the CPU was in user mode, both format only the address.
  */
 const char *why_say_standing(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			     size_t size);
@@ -188,7 +194,10 @@ const char *why_say_waiting(const struct why_evidence *evidence, uint8_t kind, u
  * 7".
  */
 const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size);
-/* Formats the names of hooks (KTRX_HOOK_*): "locks, threads"; "" if none has a name. */
+/*
+ * Formats the names of hooks (KTRX_HOOK_*), for example "locks, threads". Formats "" if none of the hooks has
+ * a name.
+ */
 const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size);
 const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size);
 
@@ -231,7 +240,7 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 WHY_DETECTORS(WHY_DECLARE)
 #undef WHY_DECLARE
 
-/* If a device answered late while the whole machine was slow, adds a line about this to a healthy verdict. */
+/* Adds a line to a healthy verdict if a device answered late while the whole machine was slow. */
 void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding);
 
 #endif

@@ -9,7 +9,7 @@
 #include "why/pulse.h"
 #include "why/tries.h"
 
-/* A held lock and the node that holds it. */
+/* A held lock, and the node of the thread or CPU that holds it. */
 struct held {
 	uint64_t object, stamp, pc;
 	uint32_t node;
@@ -26,7 +26,7 @@ struct builder {
 	 * `by_threads`: true if the row of at least one thread names a held lock
 	 */
 	bool by_cpus, by_threads;
-	uint32_t room; /* number of edges for which there is memory */
+	uint32_t room; /* number of edges for which memory is allocated */
 	int error;
 };
 
@@ -37,7 +37,7 @@ static uint32_t node_of_thread(const struct builder *builder, uint32_t thread)
 	return found ? builder->graph->cpus + (uint32_t)(found - builder->evidence->thread) : WHY_NODE_NONE;
 }
 
-/* Returns the node for an id as in struct ktrx_holder. */
+/* Returns the node of a thread or CPU that is given as an id (see struct ktrx_holder). */
 static uint32_t node_of_id(const struct builder *builder, uint32_t id)
 {
 	if (id & KTRX_HOLDER_CPU)
@@ -162,9 +162,10 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 }
 
 /*
- * Returns whether the lock must be in the owner's row if the owner holds it. This is true if rows of the same
- * kind, CPUs or threads, contain held locks. It is also true if the owner itself waits for the lock, and an
- * event shows that the lock was taken: the kernel may have named a thread that got an old owner's memory.
+ * Returns whether the owner's row would contain the lock if the owner held it. This is true if some rows of
+ * the owner's table (CPUs or threads) contain held locks. It is also true if the owner itself waits for the
+ * lock, and an event shows that the lock was taken: the kernel may have named a thread that got an old
+ * owner's memory.
  */
 static bool tables_show(const struct builder *builder, uint32_t owner, const struct ktrx_holder *row,
 			uint64_t lock)
@@ -176,15 +177,15 @@ static bool tables_show(const struct builder *builder, uint32_t owner, const str
 }
 
 /*
- * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner does not, or no
- * longer, hold the lock. The owner does not hold it if three things are true: tables_show() is true, the
- * owner's row has room for all locks that the owner holds, and this lock is not among them.
+ * Returns the owner that the kernel named when a wait for a lock began, or 0 if that owner does not hold the
+ * lock now. The owner does not hold the lock if tables_show() is true, the owner's row has room for all locks
+ * that the owner holds, and this lock is not among them.
  */
 static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint64_t lock)
 {
 	const struct ktrx_holder *row = row_of_id(builder, owner);
 
-	/* A thread that got its row late may hold locks that are not in the row. */
+	/* true if the thread got its row late: it may then hold locks that are not in the row */
 	const bool lacks_locks =
 		builder->evidence->refused && !(owner & KTRX_HOLDER_CPU) && row && !row->whole;
 
@@ -194,8 +195,8 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint6
 }
 
 /*
- * Adds an edge to the holder of a lock. If neither tables nor events show the holder, this is the owner that
- * the kernel named when the wait began.
+ * Adds an edge from a waiter to the holder of a lock. If neither tables nor events show the holder, the edge
+ * is to the owner that the kernel named when the wait began.
  */
 static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
@@ -211,7 +212,9 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
 	add_edge(builder, edge);
 }
 
-/* Adds an edge for the wait in a row. `by_table`: the row is as in the kernel's table. */
+/*
+ * Adds an edge for the wait in a row. `by_table`: the row comes from the kernel's table and was not changed.
+ */
 static void wait_by_holder(struct builder *builder, const struct ktrx_holder *holder, uint32_t node,
 			   bool by_table)
 {
@@ -245,7 +248,7 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 }
 
 /*
- * Adds edges for the locks that the thread tries to take but never gets, if one thread or CPU has held the
+ * Adds an edge for each lock that the thread tries to take but never gets, if one thread or CPU has held the
  * lock since the first of these attempts.
  */
 static void add_tries(struct builder *builder, const struct why_thread *thread, uint32_t node)
@@ -270,8 +273,8 @@ static void add_tries(struct builder *builder, const struct why_thread *thread, 
 }
 
 /*
- * Returns the timestamp since which the thread waits for a lock, according to events. If the thread waits
- * again and again without success, this is the beginning of the first of these waits.
+ * Returns the timestamp since which the thread waits for a lock, according to events. If the thread has
+ * waited for it several times and never got it, this is the beginning of the first wait.
  */
 static uint64_t contends_since(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -294,9 +297,9 @@ static bool is_kept(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the timestamp from which on it may have been impossible to preempt the running thread; 0: unknown.
- * The result is not before the switch to this thread, because each switch disables interrupts or preemption
- * for a moment.
+ * Returns the earliest timestamp since which it may have been impossible to preempt the running thread; 0:
+ * unknown. The result is never before the switch to this thread, because each switch disables interrupts or
+ * preemption for a moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

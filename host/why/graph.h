@@ -18,7 +18,7 @@
 enum why_edge_kind {
 	WHY_EDGE_SPIN, /* `from` waits for a lock and runs */
 	WHY_EDGE_LOCK, /* `from` waits for a lock and sleeps */
-	/* `from` waits for a lock and is runnable: it yields and tries again, or was just woken */
+	/* `from` waits for a lock and is runnable: it yields and tries again, or was woken a moment ago */
 	WHY_EDGE_POLL,
 	/*
 	 * `from` has tried to take a lock many times and never got it; it does not wait, but gives up after
@@ -31,7 +31,7 @@ enum why_edge_kind {
 	 * handler
 	 */
 	WHY_EDGE_IPI,
-	/* connects a CPU and the thread that it runs: one makes progress only if the other does */
+	/* connects a CPU and the thread that it runs, because neither makes progress without the other */
 	WHY_EDGE_RUNS,
 	WHY_EDGE_TURN, /* thread `from` is runnable on CPU `to`, whose running thread cannot be preempted */
 };
@@ -51,7 +51,7 @@ struct why_edge {
 	bool held;	 /* the kernel's table or events show that `to` holds the lock */
 	uint64_t object; /* lock that `from` waits for; 0: none */
 	uint64_t since;	 /* timestamp at which the wait began; 0: unknown */
-	/* timestamp from which on `to` cannot end the wait; it matters only if it is later than `since` */
+	/* timestamp since which `to` cannot end the wait; it matters only if it is later than `since` */
 	uint64_t firm;
 	/* timestamp at which the wait, or the sleep before the next attempt, ends; 0: none */
 	uint64_t deadline;
@@ -62,7 +62,7 @@ struct why_edge {
 struct why_graph {
 	struct why_edge *edge; /* sorted by `from` */
 	uint32_t edges;
-	/* for each node: index of its first edge in `edge`; the array has nodes + 1 entries */
+	/* for each node, the index of its first edge in `edge`; the array has nodes + 1 entries */
 	uint32_t *first;
 	uint32_t nodes;
 	uint32_t cpus; /* number of nodes that are CPUs */
@@ -74,22 +74,23 @@ int why_graph_build(struct why_graph **graph, const struct why_evidence *evidenc
 int why_graph_index(struct why_graph *graph);
 void why_graph_free(struct why_graph *graph);
 
-/* Returns whether the edge represents a wait for a lock, or attempts to take a lock. */
+/* Returns whether the edge is for a wait for a lock, or for attempts to take a lock. */
 bool why_edge_is_lock(const struct why_edge *edge);
 
-/* Returns the id of a node as in struct ktrx_holder. */
+/* Returns the id of the node's thread or CPU (see struct ktrx_holder). */
 uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *evidence, uint32_t node);
 
 /*
- * Callback that receives a cycle: its `count` edges, in order. Returns WHY_CYCLE_TAKEN if it uses the cycle,
- * WHY_CYCLE_LEFT if it ignores the cycle. Returns WHY_CYCLE_ENOUGH or a negative error to stop the search.
+ * Callback that receives the `count` edges of a cycle, in order. Returns WHY_CYCLE_TAKEN if it uses the
+ * cycle, WHY_CYCLE_LEFT if it ignores the cycle. Returns WHY_CYCLE_ENOUGH or a negative error to stop the
+ * search.
  */
 enum { WHY_CYCLE_LEFT, WHY_CYCLE_TAKEN, WHY_CYCLE_ENOUGH };
 typedef int why_cycle_found(void *context, const struct why_edge *const *edge, uint32_t count);
 /*
  * Finds the cycles in which no edge has `ends` set, and calls `found` for each of them. Skips a cycle if each
- * of its edges is in a cycle that `found` has used. The search also stops after a maximum number of steps.
- * Returns 0, the error of `found`, or KTREAD_E_MEMORY.
+ * of its edges is in a cycle that `found` has used. The search also stops when it has visited a maximum
+ * number of edges. Returns 0, the error of `found`, or KTREAD_E_MEMORY.
  */
 int why_graph_cycles(const struct why_graph *graph, why_cycle_found *found, void *context);
 

@@ -7,16 +7,20 @@
 
 #define NEAR_PER_SECOND 10000u /* an event is near a timestamp if it is at most 1/10000 s apart */
 
-/* A line that refers to an event. */
+/* A line of a finding for which the id of an event is to be found. */
 struct reference {
 	struct finding_event *event;
-	uint64_t distance; /* ticks between `event` and the event that was found; UINT64_MAX: none */
+	/*
+	 * number of ticks between the line's timestamp and that of the event found so far; UINT64_MAX: none
+	 * found
+	 */
+	uint64_t distance;
 };
 
 struct references {
-	struct reference *reference; /* sorted by timestamp */
+	struct reference *reference; /* all references, sorted by timestamp */
 	uint32_t count;
-	uint64_t near; /* maximum distance in ticks */
+	uint64_t near; /* maximum distance between the timestamps of a line and its event, in ticks */
 	struct wellknown_table *known;
 };
 
@@ -153,8 +157,8 @@ static const struct why_event *newest_of_actor(const struct why_evidence *eviden
 }
 
 /*
- * Sets the finding's event: the event of the first line that has one. If no line has one, this is the newest
- * event of the first actor, or of all CPUs.
+ * Sets the event of the finding itself. This is the event of the first line that has one, or else the newest
+ * event of the first actor. If there is none, it is the newest event of all CPUs.
  */
 static void choose(struct finding *finding, const struct why_finding *why,
 		   const struct why_evidence *evidence)

@@ -18,15 +18,17 @@
 /* the number N: a timer is regular if it has ticked at least N times, and at most one tick in N was late */
 #define TICKS 8u
 /*
- * the number N: a timer ticks without a reason if one tick in N or more came while the CPU idled and woke no
- * thread; fewer may be ticks for wakeups that were no longer needed
+ * the number N: a timer ticks without a reason if at least one tick in N came while the CPU idled and woke no
+ * thread. Fewer such ticks may have been set for wakeups that were no longer needed.
  */
 #define NEEDLESS 16u
-/* time in ms: if a machine is watched for less, it may record nothing because the host did not run it */
+/*
+ * time in ms: if a machine that recorded nothing was watched for less than this, the host may not have run it
+ */
 #define WATCHED_MS 1000u
-/* number of bytes; if the stack pointer is farther below the stack than this, it may be in another stack */
+/* number of bytes: a stack pointer that is farther below the stack than this may be in another stack */
 #define BELOW (UINT64_C(64) << 10)
-/* number of nested faults from which on something is wrong: no handler nests so many by design */
+/* minimum number of nested faults that are a fault of the kernel: no handler nests so many by design */
 #define NEST 32u
 
 static bool is_high(uint64_t address)
@@ -179,9 +181,9 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 		return false;
 	row = &thread->holder;
 	/*
-	 * The timestamp of the switch is later than that of the mode if the switch came after the mode was
-	 * set. The thread then runs since that switch. If a mode is set after a switch, the timestamp of the
-	 * mode is at least that of the switch.
+	 * If the switch came after the mode was set, its timestamp is later than that of the mode, and the
+	 * thread has run since that switch. If a mode is set after a switch, the timestamp of the mode is at
+	 * least that of the switch.
 	 */
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
 		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&
@@ -230,7 +232,7 @@ bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why
 
 /*
  * Returns whether the CPU never had a tick, and its thread tries again and again to take a lock that another
- * thread holds. Such a CPU takes no interrupt for long even if interrupts are enabled most of the time.
+ * thread holds. Such a CPU may take no interrupt for long, even if interrupts are enabled most of the time.
  */
 static bool tries_without_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -243,8 +245,8 @@ static bool tries_without_ticks(const struct why_evidence *evidence, const struc
 
 /*
  * Returns whether the registers show that a CPU has had interrupts disabled for long: they are disabled now,
- * and the CPU has been silent. Many kernels halt an idle CPU with interrupts disabled. Except on x86, an
- * interrupt wakes such a CPU all the same.
+ * and the CPU has been silent. A CPU that idles may be halted with interrupts disabled: except on x86, an
+ * interrupt wakes it nevertheless.
  */
 static bool is_masked_for_long(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -303,7 +305,7 @@ bool why_ticks_always(const struct why_cpu *cpu)
 	return cpu->interrupts.near >= TICKS && cpu->interrupts.far <= cpu->interrupts.near / TICKS;
 }
 
-/* Returns the kind of interrupt that came most often; NULL if none came. */
+/* Returns the counts of the interrupt that came most often; NULL if none came. */
 static const struct why_irq_kind *most_frequent(const struct why_cpu *cpu)
 {
 	const struct why_irq_kind *most = NULL;
@@ -326,7 +328,10 @@ bool why_ticks_without_reason(const struct why_cpu *cpu)
 	return why_ticks_always(cpu) && most && is_needless(most, most->woke_nobody);
 }
 
-/* Does the same as why_ticks_without_reason(), but also if it is unknown whether ticks woke threads. */
+/*
+ * Returns the same as why_ticks_without_reason(), but also returns true if it is unknown whether ticks woke
+ * threads.
+ */
 static bool may_tick_without_reason(const struct why_cpu *cpu)
 {
 	const struct why_irq_kind *most = most_frequent(cpu);
@@ -398,15 +403,15 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		newest = add_samples(places, &evidence->cpu[n].interrupts, thread, since, newest);
 	/*
-	 * Samples that are taken at heartbeats have no timestamps. So they count only if all KTRX_SAMPLES of
-	 * them were taken after `since`.
+	 * Samples that are taken at heartbeats have no timestamps. So they are used only if all KTRX_SAMPLES
+	 * of them were taken after `since`.
 	 */
 	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
 	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 || beat < since ||
 	    beat - since < why_ms(evidence, WHY_STOPPED_MS))
 		return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
-		/* the kernel does not pass the interrupted place to ktrace_heartbeat() */
+		/* 0: the kernel does not pass the interrupted place to ktrace_heartbeat() */
 		if (cpu->row.sample[n] == 0)
 			return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
@@ -453,7 +458,7 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
 	return why_say(buffer, size, "interrupt %" PRIu32, number);
 }
 
-/* Decides whether code belongs to the kernel or to a program. */
+/* Functions that decide whether code belongs to the kernel or to a program. */
 
 /*
  * number of bytes: if the kernel's file is unknown, its code is assumed to be at most this far from
@@ -461,8 +466,7 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
  */
 #define IMAGE_REACH (UINT64_C(256) << 20)
 /*
- * number of bytes: a pc counts as one of several places if it is at most this far from the lowest or the
- * highest of them
+ * number of bytes: a pc is one of several places if it is at most this far from the lowest or highest of them
  */
 #define NEAR_REACH 256u
 
@@ -507,8 +511,8 @@ void why_side_settle(struct why_evidence *evidence)
 }
 
 /*
- * Decides by the distance of `pc` from ktrace_root. Used if the kernel runs in the lower half of the address
- * space, and its file is unknown.
+ * Decides by the distance of `pc` from ktrace_root. Used if the kernel's file is unknown and the kernel runs
+ * in the lower half of the address space.
  */
 static enum why_side side_by_distance(const struct why_evidence *evidence, uint64_t pc)
 {
@@ -548,7 +552,7 @@ enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct 
 	return side == WHY_SIDE_UNKNOWN ? why_side_of(evidence, cpu->pc) : side;
 }
 
-/* Decides by the mode of the CPU, if the kernel set that mode before `since`. */
+/* Decides by the mode that the kernel set for the CPU, if it set that mode before `since`. */
 static enum why_side side_of_mode(const struct why_cpu *cpu, uint64_t since)
 {
 	if (!cpu->has_row)

@@ -13,8 +13,8 @@
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 
 /*
- * Returns whether the trace shows what CPUs and threads do: hooks were called, or there are well-known
- * events.
+ * Returns whether the trace shows what CPUs and threads do. It does if hooks were called or if there are
+ * well-known events.
  */
 bool why_shows_activity(const struct why_evidence *evidence);
 
@@ -31,9 +31,7 @@ void why_mask_settle(struct why_evidence *evidence);
  */
 void why_pulse_settle(struct why_evidence *evidence);
 
-/*
- * time in ms: if a host that watches a machine sees no activity for this long, the machine counts as stopped
- */
+/* time in ms: if a host that watches a machine sees no activity for this long, the machine has stopped */
 #define WHY_SILENT_MS 900u
 
 /* Returns whether the event sched.wake_nobody was recorded during the whole trace. */
@@ -43,37 +41,37 @@ bool why_records_wake_nobody(const struct why_evidence *evidence);
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
 
 /*
- * Returns the number of ticks since the CPU's last heartbeat. If the CPU never had one, returns the number of
- * ticks since the CPU last read its clock.
+ * Returns the number of ticks since the CPU's last heartbeat, or since the CPU last read its clock if it
+ * never had a heartbeat.
  */
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Returns whether the CPU has had no heartbeat for WHY_STOPPED_MS or more. If it never had one although other
- * CPUs had many, returns whether it has not read its clock for that long: in some kernels, one CPU counts
- * the ticks for all. If the host saw the whole machine stop, the result is true for all CPUs. If the kernel
- * ended, panicked or was reset, the result is false. The result is also true for a CPU that stops its tick
- * while it idles.
+ * Returns whether the CPU has had no heartbeat for WHY_STOPPED_MS or more. In some kernels, one CPU counts
+ * the ticks for all: for a CPU that never had a heartbeat although other CPUs had many, returns whether it
+ * has not read its clock for that long. If the host saw the whole machine stop, the result is true for all
+ * CPUs. If the kernel ended, panicked or was reset, the result is false. The result is also true for a CPU
+ * that stops its tick while it idles.
  */
 #define WHY_STOPPED_MS 250u
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
  * Returns whether nothing shows that the machine still ran when its memory was read: the trace is a RAM file,
- * the kernel has not ended, and the machine recorded nothing while the file was watched. It may have stopped
- * long before.
+ * the kernel has not ended, and the machine recorded nothing while the file was watched. If the result is
+ * true, the machine may have stopped long before.
  */
 bool why_may_have_stopped(const struct why_evidence *evidence);
 
 /*
- * Returns whether the thread's page faults nest without end: each fault comes while the handler of the
- * previous fault runs.
+ * Returns whether the thread's page faults nest without end, because each fault comes while the handler of
+ * the previous fault runs.
  */
 bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread);
 
 /*
  * Returns whether the stack of the CPU's running thread has overflowed: the stack pointer is below the stack.
- * If it is far below, it may be in another stack; then the result is true only if faults nest without end,
- * because each nested fault needs more stack.
+ * A stack pointer far below the stack may be in another stack. For it, the result is true only if faults nest
+ * without end, because each nested fault needs more stack.
  */
 bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread);
@@ -83,8 +81,7 @@ bool why_is_there(const struct why_cpu *cpu);
 
 /*
  * Returns whether the CPU never started: it has a row in the kernel's table, but was never online and had no
- * event and no heartbeat. Registers that the host captured make no difference, unless they show that the CPU
- * runs code of the kernel.
+ * event and no heartbeat. Ignores captured registers, unless they show that the CPU runs code of the kernel.
  */
 bool why_is_offline(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
@@ -94,7 +91,7 @@ const struct why_thread *why_runs(const struct why_evidence *evidence, const str
 /* Returns whether the CPU runs a thread that is not an idle thread. */
 bool why_runs_work(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Returns whether `holder`, a row of the kernel's table, names the lock as held. */
+/* Returns whether `holder`, a row of the kernel's table, lists the lock as held. */
 bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock);
 
 /*
@@ -110,15 +107,15 @@ bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *t
 bool why_ended_well(const struct why_evidence *evidence);
 
 /*
- * Returns whether long waits prove nothing. This is so if the kernel ended normally, panicked or was reset,
- * if the newest events are missing in the file, or if the frequency of the clock is unknown.
+ * Returns whether long waits prove nothing. This is so if the kernel ended normally, panicked or was reset.
+ * It is also so if the newest events are missing in the file, or if the frequency of the clock is unknown.
  */
 bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
  * Returns whether the thread idles when it runs on that CPU. An idle thread does. While the CPU is in idle
- * mode, two other kinds of threads count as idling: a thread that already ran on the CPU when this mode was
- * set; and, if the CPU has never switched threads, a thread without a row in the kernel's table.
+ * mode, two other threads count as idling, too: the thread that ran on the CPU when this mode was set, and,
+ * if the CPU has never switched threads, a thread without a row in the kernel's table.
  */
 bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 
@@ -129,7 +126,7 @@ bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Returns whether the CPU idles and does not run a thread other than an idle thread. */
+/* Returns whether the CPU idles and runs no thread except, perhaps, an idle thread. */
 bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
@@ -151,19 +148,20 @@ bool why_any_cpu_works(const struct why_evidence *evidence);
 const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrupts);
 
 /*
- * Returns whether events show that interrupts came on the CPU at intervals of WHY_TICK_MS or less, nearly all
- * the time: its timer ticked even when the CPU idled.
+ * Returns whether the CPU's timer ticked even when the CPU idled: events show that nearly all the time,
+ * interrupts came on the CPU at intervals of WHY_TICK_MS or less.
  */
 bool why_ticks_always(const struct why_cpu *cpu);
 /*
- * Returns whether events show that the CPU's timer ticks even if the CPU idles and no thread is to be woken.
- * A kernel may instead program its timer only for the next wakeup. Then ticks may end for a good reason.
+ * Returns whether events show that the CPU's timer ticks even if the CPU idles and there is no thread to
+ * wake. If the result is false, the kernel may program its timer only for the next wakeup, and ticks may end
+ * for a good reason.
  */
 bool why_ticks_without_reason(const struct why_cpu *cpu);
 /*
- * Returns a CPU whose timer used to tick even if no thread was to be woken, or may have done so because
- * wakeups are not recorded, if the machine recorded nothing while its memory was watched for long. NULL:
- * there is no such CPU.
+ * Returns a CPU whose timer should have ticked while the machine was watched, but recorded nothing: its timer
+ * used to tick even if there was no thread to wake, or may have done so because wakeups are not recorded.
+ * Returns NULL if there is no such CPU.
  */
 const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence);
 
@@ -173,16 +171,16 @@ const struct why_cpu *why_stopped_ticking(const struct why_evidence *evidence);
  */
 bool why_lacks_eoi(const struct why_cpu *cpu);
 
-/* The places in the code where interrupts interrupted a thread. */
+/* Places in the code at which interrupts interrupted a thread. */
 struct why_places {
 	uint32_t count;
 	uint64_t lowest, highest;
 	uint64_t newest;
 };
 /*
- * Collects the places where interrupts after `since` interrupted the thread outside of interrupt handlers.
- * The places are taken from the events of all CPUs. If events show none, they are taken from the heartbeats
- * of `cpu`, on which the thread runs.
+ * Collects the places at which interrupts after `since` interrupted the thread, without those in interrupt
+ * handlers. The places are taken from the events of all CPUs. If events show none, they are taken from the
+ * heartbeats of `cpu`, on which the thread runs.
  */
 void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
 		   uint64_t since, struct why_places *places);
@@ -202,8 +200,8 @@ const char *why_say_running(const struct why_evidence *evidence, const struct wh
 const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t size);
 
 /*
- * These functions decide whether code belongs to the kernel or to a program: first by the CPU's privilege
- * level, then by the mode that the kernel has set, then by the address.
+ * Functions that decide whether code belongs to the kernel or to a program. They use the CPU's privilege
+ * level if it is known, or else the mode that the kernel has set, or else the address.
  */
 
 struct why_places;
@@ -225,8 +223,8 @@ void why_side_settle(struct why_evidence *evidence);
 enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc);
 
 /*
- * Decides for the pc in a CPU's captured registers: by the privilege level in them or, if this is unknown, by
- * the address.
+ * Decides for the pc in a CPU's captured registers. Uses the privilege level in the registers or, if it is
+ * unknown, the address.
  */
 enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

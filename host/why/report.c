@@ -15,9 +15,12 @@
 
 #define WIDTH 116u /* width of the output in columns */
 
-/* part of a second: a time in the last 1/INSTANT s of the trace is printed as "at the trace's end" */
+/*
+ * if an event is less than 1/INSTANT s before the end of the trace, its time is printed as "at the trace's
+ * end"
+ */
 #define INSTANT	    1000000u
-#define THREADS	    32u /* maximum number of threads that are printed without --all */
+#define THREADS	    32u /* maximum number of threads that are listed without --all */
 #define EVENTS	    5u	/* maximum number of events that are printed for a CPU that does not idle */
 #define ANSWERS	    8u	/* maximum number of missing IPI answers that are printed for a waiting CPU */
 #define EVENTS_IDLE 1u	/* maximum number of events that are printed for an idle CPU */
@@ -122,8 +125,8 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 }
 
 /*
- * Prints one line for CPU `first`, which is offline, and all CPUs with the next numbers as long as they are
- * offline, too. Returns the last of these CPUs.
+ * Prints one line for CPU `first`, which is offline, and for the following CPUs as long as they are offline,
+ * too. Returns the last of these CPUs.
  */
 static uint32_t put_offline(struct base_output *out, const struct why_evidence *evidence, uint32_t first)
 {
@@ -206,7 +209,7 @@ static void put_events(struct base_output *out, const struct why_evidence *evide
 	const uint32_t most = is_idle(evidence, cpu) ? EVENTS_IDLE : EVENTS;
 	const struct why_last *last = &cpu->last;
 	char when[WHY_WORDS];
-	bool at_end; /* the event is at the end of the trace: avoids "-0.0 us" */
+	bool at_end; /* an event at the end of the trace: avoids "-0.0 us" */
 
 	for (uint32_t n = last->count > most ? last->count - most : 0; n < last->count; n++) {
 		const struct why_event *event = &last->event[n];
@@ -317,8 +320,8 @@ void why_report_verdict(struct base_output *out, const struct why_findings *find
 }
 
 /*
- * Returns whether finding `n` is the reason why the certainty of the verdict "idle" or "busy" is only
- * "possible". Such a finding is printed in full.
+ * Returns whether finding `n` is the reason why the verdict "idle" or "busy" is only "possible". Such a
+ * finding is printed in full.
  */
 static bool makes_only_possible(const struct why_findings *findings, uint32_t n)
 {

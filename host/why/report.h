@@ -11,24 +11,23 @@
 /* Prints the first finding in a few lines, as `ktrace run --why` does. */
 void why_report_verdict(struct base_output *out, const struct why_findings *findings);
 struct why_style {
-	bool all; /* prints all findings in full, and all threads */
-	bool ids; /* prints the ids of events; requires why_ids_find() */
-	/* path of the trace, quoted for a shell; NULL if the run of the trace cannot be repeated */
+	bool all; /* prints every finding in full, and all threads */
+	bool ids; /* prints the ids of events; requires a call of why_ids_find() before */
+	/* path of the trace, quoted for a shell; NULL if the run that made the trace cannot be repeated */
 	const char *trace;
 };
 /* Prints the first finding, then the other findings, then the state of CPUs and threads. */
 void why_report(struct base_output *out, const struct why_evidence *evidence,
 		const struct why_findings *findings, const struct why_style *style);
 /*
- * The first function returns the word for a mode (KTRX_MODE_*), the second the word for a kind of wait
- * (KTRX_WAIT_*).
+ * why_say_mode() returns the name of a mode (KTRX_MODE_*), why_say_wait() the name of a wait (KTRX_WAIT_*).
  */
 const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
 
 /*
- * Returns the word for the state of a thread. The state is taken from the thread's row in the kernel's table,
- * or from events if it has no row. If the table has rows of other threads, but none of this thread, returns
+ * Returns the name of a thread's state. The state is taken from the thread's row in the kernel's table, or
+ * from events if it has no row. If the table has rows of other threads, but none of this thread, returns
  * "unknown".
  */
 const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread);

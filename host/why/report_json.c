@@ -176,12 +176,12 @@ static void put_cpu_row(struct base_output *out, const struct why_evidence *evid
 }
 
 /*
- * Maximum number of CPUs that are listed for a CPU that waits for their answers. Each CPU may wait for all
- * others.
+ * maximum number of CPUs that are listed for each CPU that waits for IPI answers, because each CPU may wait
+ * for all others
  */
 #define UNANSWERED_MOST 64u
 
-/* Writes which IPI answers a CPU waits for; null if it waits for none. */
+/* Writes the CPUs whose IPI answers a CPU waits for; null if it waits for none. */
 static void put_answers(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {

@@ -9,9 +9,9 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define NAME_MOST 64u /* maximum number of bytes of an escaped name */
+#define NAME_MOST 64u /* maximum number of bytes that a name has after it was escaped */
 
-/* Escapes a name from the trace or the kernel's file. */
+/* Escapes a name from the trace or from the kernel's file. */
 static const char *escape_name(const char *name, char buffer[NAME_MOST + 1])
 {
 	*base_escape_text(buffer, name, strlen(name), NAME_MOST) = '\0';

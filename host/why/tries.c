@@ -10,16 +10,16 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define MANY	  8u	/* minimum number of attempts */
+#define MANY	  8u	/* minimum number of attempts that are reported */
 #define LASTS_MS  2000u /* minimum time in ms from the first attempt to the last one */
 #define RECENT_MS 250u	/* time in ms: a thread whose last attempt was at most this long ago still tries */
 /*
- * time in ms: a wait with a timeout that has lasted this long may last for ever. The first value is used if
- * the thread sleeps between two attempts, the second one if the wait itself has a timeout.
+ * time in ms after which a wait with a timeout counts as a wait that may last for ever. The first value is
+ * used if the thread sleeps between two attempts, the second one if the wait itself has a timeout.
  */
 #define RETRY_MS   2000u
 #define TIMEOUT_MS 5000u
-#define APART_MS   10u /* time in ms: two timestamps that are closer than this may be of the same moment */
+#define APART_MS   10u /* time in ms: timestamps that are closer than this may be of one moment */
 /*
  * a thread still tries if at most this many mean intervals between its attempts have passed since its last
  * attempt
@@ -27,7 +27,8 @@
 #define INTERVALS 4u
 
 /*
- * Returns the thread's element for the lock. If there is none, replaces the element with the oldest attempts.
+ * Returns the thread's record of attempts to take the lock. If there is none, reuses the record with the
+ * oldest attempts.
  */
 static struct why_tries *touch(struct why_thread *thread, uint64_t lock)
 {
@@ -52,8 +53,8 @@ static void count(struct why_tries_count *tries, uint64_t stamp, bool more)
 }
 
 /*
- * Sets the owner of the lock at this attempt, from this event or from earlier events. If earlier events show
- * that the lock was taken or released after the last attempt, restarts the count of attempts in a row.
+ * Sets the owner that the lock had at this attempt, from this event or from earlier events. If earlier events
+ * show that the lock was taken or released after the last attempt, restarts the count of attempts in a row.
  */
 static void note_owner(const struct why_reader *reader, struct why_tries *tries,
 		       const struct ktread_event *event, const struct wellknown *known)

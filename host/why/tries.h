@@ -22,10 +22,10 @@ void why_tries_event(const struct why_reader *reader, struct why_thread *thread,
 void why_tries_forget(struct why_thread *thread);
 
 /*
- * Returns the thread's attempts to take one lock, if there are many and the thread still tries. Counts only
- * attempts between which no event shows that the lock was taken or released. A thread may have tried to take
- * several locks: each call returns the attempts for the next lock. Returns NULL if there are no more.
- * `before` is the previous result for this thread, or NULL for the first call.
+ * Returns the thread's attempts to take one lock, if there are many and the thread still tries. The count
+ * restarts when an event shows that the lock was taken or released. A thread may have tried to take several
+ * locks: each call returns the attempts for the next lock, and NULL after the last one. `before` is the
+ * previous result for this thread, or NULL in the first call.
  */
 const struct why_tries *why_tries_next(const struct why_evidence *evidence, const struct why_thread *thread,
 				       const struct why_tries *before);
@@ -41,9 +41,8 @@ const char *why_say_tries(const struct why_evidence *evidence, uint64_t lock,
 bool why_sleeps_between_tries(const struct why_evidence *evidence, const struct ktrx_holder *row);
 
 /*
- * Returns whether the wait has a timeout that may soon end it. If such a wait has lasted long while the
- * machine made progress, the result is false: the timeout is far away, or ends only a sleep between two
- * attempts.
+ * Returns whether the wait has a timeout that may soon end it. Returns false if such a wait has lasted long
+ * while the machine made progress: then the timeout is far away, or ends only a sleep between two attempts.
  */
 bool why_wait_may_end(const struct why_evidence *evidence, const struct ktrx_holder *row);
 

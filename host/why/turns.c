@@ -6,13 +6,13 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define LEAST	   20u /* minimum number of wakeups that are needed to show a habit */
+#define LEAST	   20u /* minimum number of wakeups that show how often a thread is usually woken */
 #define LEAST_MS   1000u
-#define ALIKE_PART 8u /* minimum share of the wakeups, in tenths, that must come near the usual time */
+#define ALIKE_PART 8u /* minimum share, in tenths, of the wakeups that must come after about the usual time */
 
 /*
- * Returns whether the counts in the thread's row of the kernel's table fit together. They may not fit if the
- * kernel changed the row while it was copied.
+ * Returns whether the counts in the thread's row of the kernel's table are consistent. They may be
+ * inconsistent if the kernel changed the row while it was copied.
  */
 static bool is_consistent(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
@@ -71,16 +71,16 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_untimed
 	return false;
 }
 
-#define STALE_MS 100u /* time in ms by which timestamps in the tables may be too early */
+#define STALE_MS 100u /* time in ms: timestamps in the tables may be too early by up to this time */
 #define LATE_MS	 1000u
 /*
- * minimum number of wakeups of threads that were already runnable, to show that the states in sched.switch
- * are wrong
+ * first condition: the states in sched.switch are wrong only if at least this many wakeups are of threads
+ * that were already runnable
  */
 #define ODD_WAKES 4u
 /*
- * second condition: the states are wrong only if more than 1/ODD_PART of all wakeups are of threads that were
- * already runnable
+ * second condition: the states in sched.switch are wrong only if more than 1/ODD_PART of all wakeups are of
+ * threads that were already runnable
  */
 #define ODD_PART 8u
 
@@ -90,8 +90,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns whether the thread is certainly not an idle thread, because it was created, was woken or went to
- * sleep.
+ * Returns whether the thread is certainly not an idle thread. It is not if it was created, was woken or went
+ * to sleep.
  */
 static bool is_worker(const struct why_thread *thread)
 {
@@ -102,8 +102,8 @@ static bool is_worker(const struct why_thread *thread)
 }
 
 /*
- * Returns whether events reliably show whether a thread was still runnable when the CPU switched away from it
- * at `since`. They do if the states in sched.switch are right, or if the kernel records an event before each
+ * Returns whether events reliably show that a thread was still runnable when the CPU switched away from it at
+ * `since`. They do if the states in sched.switch are right, or if the kernel records an event before each
  * sleep and at the end of each thread.
  */
 static bool states_are_reliable(const struct why_evidence *evidence, uint64_t since)
@@ -126,8 +126,8 @@ static bool events_prove(const struct why_evidence *evidence, const struct why_t
 }
 
 /*
- * Returns whether the thread was preempted. If hooks record sleeps, a thread from which the CPU has switched
- * was preempted or has ended. It has not ended if hooks would record its end, or if it still holds a lock.
+ * Returns whether the thread was preempted. If hooks record sleeps, a thread that no longer runs was either
+ * preempted or has ended. It has not ended if hooks would have recorded its end, or if it still holds a lock.
  */
 static bool was_preempted(const struct why_evidence *evidence, const struct ktrx_holder *row)
 {
@@ -139,7 +139,7 @@ static bool row_proves(const struct why_evidence *evidence, const struct why_thr
 {
 	const struct ktrx_holder *row = &thread->holder;
 
-	/* the thread has run since this state began if it has recorded an event since then */
+	/* if the thread has recorded an event since it became runnable, it has run */
 	if (thread->last_own_event > row->state_stamp + why_ms(evidence, STALE_MS))
 		return false;
 	return row->cause == KTRX_CAUSE_WAKE || row->cause == KTRX_CAUSE_START ||

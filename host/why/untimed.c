@@ -8,9 +8,9 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define REGULAR_LEAST 20u /* minimum number of intervals */
+#define REGULAR_LEAST 20u /* minimum number of intervals that are needed to find wakeups periodic */
 #define REGULAR_MS    1000u
-/* minimum share of the intervals, in tenths, that must be between half and twice the median */
+/* minimum share, in tenths, of the intervals that must be between half and twice the median */
 #define REGULAR_PART 8u
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
@@ -42,8 +42,8 @@ static bool by_row(const struct why_evidence *evidence, const struct why_thread 
 }
 
 /*
- * Sets *untimed from events if they show that the thread waits. Events show the kind of wait and the object,
- * but not whether the wait has a timeout.
+ * Sets *untimed from events and returns true if events show that the thread waits. Events show the object and
+ * the kind of wait, but not whether the wait has a timeout.
  */
 static bool by_events(const struct why_thread *thread, struct why_untimed *untimed)
 {
@@ -76,7 +76,7 @@ static bool is_untimed(const struct why_evidence *evidence, const struct why_thr
 	return true;
 }
 
-/* ---- Threads that wait for locks of the thread --------------------------------------------------- */
+/* ---- Threads that wait for locks held by the thread ---------------------------------------------- */
 
 static struct why_untimed *untimed_of_node(const struct why_graph *graph, const struct why_untimed_list *list,
 					   uint32_t node)
@@ -170,7 +170,7 @@ void why_untimed_free(struct why_untimed_list *list)
 	*list = (struct why_untimed_list){ NULL, NULL, 0 };
 }
 
-/* ---- Earlier waits ------------------------------------------------------------------------------- */
+/* ---- Earlier waits of the thread ----------------------------------------------------------------- */
 
 uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
@@ -178,7 +178,7 @@ uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why
 }
 
 #define SPIN_MS	    1000u
-#define SPIN_PLACES 8u	/* minimum number of interrupts that have interrupted the waiter */
+#define SPIN_PLACES 8u	/* minimum number of interrupts that must have interrupted the waiter */
 #define SPIN_REACH  32u /* size in bytes of a loop of a few instructions */
 
 bool why_waiter_spins(const struct why_evidence *evidence, const struct why_untimed *untimed)
@@ -278,7 +278,9 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 		return why_say(buffer, size, "%" PRIu64 " such waits ended before, at most %s apart%s",
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
 			       exception);
-	/* more than one wakeup, because the first wakeup often belongs to the creation of the thread */
+	/*
+	 * more than one wakeup is needed, because the first one often belongs to the creation of the thread
+	 */
 	if (untimed->by_table && untimed->thread->holder.wakes > 1)
 		return why_say(buffer, size,
 			       "the thread was woken %" PRIu32
@@ -324,7 +326,7 @@ static bool sleeps_without_timeout(const struct why_evidence *evidence, const st
 
 /*
  * Returns the entry of a thread in `sleepers`. Returns NULL if it has none, or its entry was removed. `of`
- * contains, for each thread, the index of its entry + 1.
+ * contains, for each thread, the index of its entry, plus 1.
  */
 static struct why_sleeper *entry_of(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 				    const uint32_t *of, const struct why_thread *thread)
@@ -337,7 +339,7 @@ static struct why_sleeper *entry_of(const struct why_evidence *evidence, const s
 /*
  * Returns whether a thread may still wake the sleeper: at least one of the threads that have woken it is not
  * in the list of sleepers. Returns true, too, if all of these threads have ended, because other threads may
- * have taken their place.
+ * now do their work.
  */
 static bool may_be_woken(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 			 const uint32_t *of, const struct why_sleeper *sleeper)
@@ -347,7 +349,7 @@ static bool may_be_woken(const struct why_evidence *evidence, const struct why_s
 	for (uint32_t n = 0; n < sleeper->queue->wakers; n++) {
 		const struct why_thread *waker = why_thread_find(evidence, sleeper->queue->waker[n].thread);
 
-		if (!waker) /* the waker is beyond the limit of threads */
+		if (!waker) /* the waker is not in the evidence, because of the limit of threads */
 			return true;
 		if (waker == sleeper->thread || why_is_gone(evidence, waker))
 			continue;
@@ -376,8 +378,8 @@ static bool drop_wakeable(const struct why_evidence *evidence, struct why_sleepe
 }
 
 /*
- * Puts a sleeper and the sleepers that have woken it into one group: the one of their groups with the lowest
- * number. Returns whether a group has changed.
+ * Puts a sleeper and the sleepers that have woken it into one group, whose number is the lowest of their
+ * group numbers. Returns whether a group has changed.
  */
 static bool join_wakers(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of,
 			struct why_sleeper *sleeper)
@@ -413,7 +415,10 @@ static bool join_groups(const struct why_evidence *evidence, struct why_sleepers
 
 typedef bool a_pass(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of);
 
-/* Repeats a pass until nothing changes. If the maximum number of passes is reached, removes all sleepers. */
+/*
+ * Repeats a pass until it changes nothing. Removes all sleepers if this takes more than the maximum number of
+ * passes.
+ */
 static void repeat(a_pass *pass, const struct why_evidence *evidence, struct why_sleepers *sleepers,
 		   uint32_t *of)
 {

@@ -17,36 +17,39 @@
 
 struct why_untimed {
 	const struct why_thread *thread;
-	/* the queue of the object, which counts wakeups of its sleepers; NULL: unknown */
+	/* queue of the object, which counts wakeups of its sleepers; NULL: unknown */
 	const struct why_queue *queue;
-	uint64_t object; /* 0: unknown */
+	uint64_t object; /* object that the thread waits for; 0: unknown */
 	/* `since`: timestamp at which the wait began; `pc`: place in the code where it began; 0: unknown */
 	uint64_t since, pc;
 	uint8_t kind;  /* kind of wait (KTRX_WAIT_*); KTRX_WAIT_NONE: not recorded */
-	bool by_table; /* the kernel's table shows the wait, with no deadline or a late one */
+	bool by_table; /* the kernel's table shows the wait, and shows no deadline or a late one */
 	/* timestamp at which the wait ends by itself; 0: never, or unknown (see why_untimed_find_late()) */
 	uint64_t deadline;
-	/* for a wait for a lock: holder of the lock, an id as in struct ktrx_holder; 0: unknown */
+	/* for a wait for a lock: id of the lock's holder, as in struct ktrx_holder; 0: unknown */
 	uint32_t owner;
 	/*
-	 * true if the kernel's table or events show that `owner` still holds the lock; false if they show
-	 * only that `owner` held it when the wait began
+	 * true if `owner` still holds the lock, as the kernel's table or events show; false if it is known
+	 * only that `owner` held the lock when the wait began
 	 */
 	bool held;
 	uint32_t waiters;	/* number of threads that wait for locks that this thread holds */
 	uint64_t waiters_ticks; /* number of ticks for which `first_waiter` has waited */
 	/*
-	 * lock for which `first_waiter` waits; if there is no waiter, a lock that this thread holds; 0: none
+	 * lock that `first_waiter` waits for; if there is no waiter, a lock that this thread holds; 0: none
 	 */
 	uint64_t lock;
-	bool tries; /* `first_waiter` does not wait, but gives up after each attempt to take the lock */
+	/* `first_waiter` does not wait: it tries to take the lock and gives up after each attempt */
+	bool tries;
 	/* the thread that has waited longest for a lock that this thread holds; NULL: none */
 	const struct why_thread *first_waiter;
 };
 
 struct why_untimed_list {
-	struct why_untimed *untimed; /* sorted by length of the wait, the longest first */
-	/* for each thread of the evidence: its index in `untimed`, plus 1; 0: it is not in `untimed` */
+	struct why_untimed *untimed; /* sorted by length of the waits, the longest first */
+	/*
+	 * for each thread of the evidence, its index in `untimed`, plus 1; 0: the thread is not in `untimed`
+	 */
 	uint32_t *of;
 	uint32_t count;
 };
@@ -58,11 +61,11 @@ struct why_untimed_list {
 int why_untimed_find(struct why_untimed_list *list, const struct why_evidence *evidence);
 #define WHY_TIMEOUT_MS 10000u
 /*
- * Returns whether the thread waits for an event or a device with a timeout of WHY_TIMEOUT_MS or more: the
- * kernel expects the event long before the timeout ends.
+ * Returns whether the thread waits for an event or a device with a timeout of WHY_TIMEOUT_MS or more, because
+ * the kernel expects the event long before such a timeout ends.
  */
 bool why_ends_late(const struct why_evidence *evidence, const struct ktrx_holder *row);
-/* The same as why_untimed_find(), but also finds the threads for which why_ends_late() is true. */
+/* Finds the same threads as why_untimed_find(), and also the threads for which why_ends_late() is true. */
 int why_untimed_find_late(struct why_untimed_list *list, const struct why_evidence *evidence);
 void why_untimed_free(struct why_untimed_list *list);
 
@@ -77,13 +80,13 @@ uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why
 bool why_waiter_spins(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
 /*
- * Returns whether the wakeups of a queue are periodic: there are enough of them, over a long enough time, and
+ * Returns whether the wakeups of a queue are periodic: there are enough wakeups, over a long enough time, and
  * most intervals between them have about the same length. If so, sets `*usual` to the median interval in
  * ticks.
  */
 bool why_is_regular(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t *usual);
 
-/* Returns whether the trace shows that earlier waits of this kind took as long and ended. */
+/* Returns whether the trace shows that earlier waits for the same purpose took as long and ended. */
 bool why_untimed_is_usual(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
 /* Formats "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)". */
@@ -95,7 +98,7 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 
 /*
  * The newest waits of a thread for one object, from counts in the thread's row of the kernel's table. The
- * kernel updates these counts when it wakes the thread, so they are known even if the rings have been
+ * kernel updates these counts when it wakes the thread, so they do not depend on events that may be
  * overwritten.
  */
 
@@ -105,7 +108,8 @@ struct why_habit {
 	uint64_t longest; /* largest number of ticks between two wakeups */
 	uint64_t last;	  /* timestamp of the last wakeup */
 	uint32_t waker;	  /* id, plus 1, of the thread that did the last wakeup; 0: an interrupt did it */
-	bool regular;	  /* at least four in five intervals are between half and twice the usual interval */
+	/* at least four in five intervals between wakeups are between half and twice the usual interval */
+	bool regular;
 };
 
 /* Sets *habit for the object for which the thread waits now. Returns false if there were too few wakeups. */
@@ -118,7 +122,7 @@ const char *why_say_habit(const struct why_evidence *evidence, const struct why_
 
 /*
  * Returns whether another thread that sleeps on the object was woken after this thread began to wait. If so,
- * this thread may be woken later, when it is its turn.
+ * this thread may be woken later, because the object's sleepers are woken one after the other.
  */
 bool why_is_served(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
@@ -146,37 +150,37 @@ struct why_turn {
 bool why_turn_of(const struct why_evidence *evidence, const struct why_thread *thread, struct why_turn *turn);
 
 /*
- * Returns whether it is clear why another thread runs on the CPU instead: the other thread has a higher
- * priority, or has run there all the time. Sets `*runs` to the other thread, NULL if unknown.
+ * Returns whether there is a reason why another thread runs on the CPU instead: the other thread has a higher
+ * priority, or has run there all the time. Sets `*runs` to the other thread, or to NULL if it is unknown.
  */
 bool why_turn_is_explained(const struct why_evidence *evidence, const struct why_turn *turn,
 			   const struct why_thread **runs);
 
 /*
- * Returns whether the thread has been runnable for one second or more. Time at the end in which the machine
- * was silent does not count.
+ * Returns whether the thread has been runnable for one second or more. Does not count the silence of the
+ * machine at the end of the trace.
  */
 bool why_turn_is_late(const struct why_evidence *evidence, const struct why_turn *turn);
 
 /*
- * Sets why_thread.runnable to 0 if it is large but not proven. Must be called after the rest of the evidence
- * is complete.
+ * Sets why_thread.runnable to 0 if its value is large but not proven. Must be called after the rest of the
+ * evidence is complete.
  */
 void why_turns_settle(struct why_evidence *evidence);
 
 /*
- * Threads that sleep without a timeout and that no thread will wake: all threads that ever woke them are in
- * this list, too. A thread is not in the list if an interrupt, a thread outside of the list or an unknown
- * waker may wake it.
+ * Threads that sleep without a timeout and that no thread will wake, because all threads that ever woke them
+ * are in this list, too. A thread is not in the list if an interrupt, a thread outside of the list or an
+ * unknown waker may wake it.
  */
 
 struct why_sleeper {
 	const struct why_thread *thread;
-	/* queue on which the thread sleeps; it lists the threads that woke sleepers */
+	/* queue on which the thread sleeps; it also lists the threads that woke sleepers of the queue */
 	const struct why_queue *queue;
 	uint64_t since;
 	uint64_t pc; /* place where the thread went to sleep; 0: unknown */
-	/* number of the thread's group, from 0; the sleepers of a group need each other's wakeups */
+	/* number of the thread's group, from 0; the sleepers of a group depend on wakeups by each other */
 	uint32_t group;
 	bool by_table; /* the kernel's table shows the wait, without a deadline */
 	bool needed;   /* this thread has woken another sleeper of the group before */

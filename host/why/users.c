@@ -6,7 +6,7 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define USERS	   3u  /* maximum number of threads that are listed */
+#define USERS	   3u  /* maximum number of threads that a finding lists */
 #define SMALL_PART 10u /* a thread is listed if it ran for at least 1/SMALL_PART of the window */
 /* time in ms: a thread usually records an event within this time, unless it only computes */
 #define CALM_MS 2000u
