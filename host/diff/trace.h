@@ -139,7 +139,7 @@ struct diff_thread {
 	uint32_t signal;
 	/* timestamp at which another thread sent `signal`; 0: no other thread did, or unknown */
 	uint64_t sent;
-	/* timestamp at which `signal` was sent to this thread; 0: unknown, as if another thread had a fault */
+	/* timestamp at which `signal` was sent to this thread; 0: unknown, or another thread had the fault */
 	uint64_t arrived;
 	uint32_t process; /* first thread of the process; if that is unknown, this thread */
 	/* only in the first thread of a process: ring buffer of the timestamps at which the process ended */

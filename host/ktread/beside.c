@@ -12,20 +12,18 @@
 
 struct item {
 	uint64_t stamp;
-	uint32_t event; /* index in ring->event[] */
+	uint32_t event; /* index in ring->event[] of the item's event */
 	uint32_t padding[5];
 };
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");
 
-/*
- * The state of an additional source, whose records are merged into a trace. All rings of the source share
- * this struct.
- */
+/* An additional source of events, whose rings are merged into a trace. All these rings share this struct. */
 struct beside {
 	struct ktread_beside_source source;
-	uint32_t first_id; /* id of the source's first type in the trace's table */
+	uint32_t first_id; /* id in the trace's table of types of the source's first event type */
 	/*
-	 * reference count: one for each ring of the source, and one for ktread_beside_source() while it runs
+	 * reference count: each ring of the source holds one reference, and ktread_beside_source() holds one
+	 * while it runs
 	 */
 	uint32_t references;
 };
@@ -161,7 +159,8 @@ int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source
 		return ktread_keep_message(trace, ktread_fail_memory());
 	}
 	beside->source = *source;
-	beside->references = 1; /* the reference of this function, which it drops at its end */
+	/* ktread_beside_source() holds this reference and drops it before it returns */
+	beside->references = 1;
 	if (trace->info.version != KTRX2_VERSION || trace->info.form == KTREAD_FORM_PROCESSES)
 		status = ktread_fail(KTREAD_E_UNSUPPORTED, "%s: can only be added to a trace of version 2",
 				     source->path);
@@ -173,7 +172,7 @@ int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source
 	return status < 0 ? ktread_keep_message(trace, status) : ktread_rewind(trace);
 }
 
-/* ---- Adds rings and types to a trace ----------------------------------------------------------- */
+/* ---- Adding rings and types to a trace --------------------------------------------------------- */
 
 int ktread_beside_cursor(struct ktread *trace)
 {
@@ -198,7 +197,7 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 	if (status < 0)
 		return status;
 	/*
-	 * Find the lowest id from which on all ids are free. Id 0 is never used, and ids of places are not
+	 * Find the lowest id after which all ids are free. Id 0 is never used, and ids of places are not
 	 * free.
 	 */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))

@@ -25,7 +25,7 @@ void ktread_clocks_free(struct ktread_clocks *clocks)
 
 /*
  * Returns true if `next` can follow `point`: its timestamp is later, and the offset changes by less than half
- * of the time between the two.
+ * of the time between the two points.
  */
 static bool follows(const struct ktread_clock_point *next, const struct ktread_clock_piece *point)
 {
@@ -37,8 +37,8 @@ static bool follows(const struct ktread_clock_point *next, const struct ktread_c
 }
 
 /*
- * Returns the slope between two points. All divisions round down, so that the end of a piece is never above
- * the start of the next piece.
+ * Returns the slope between two points. All divisions round down, so that the corrected time at the end of a
+ * piece is never later than at the start of the next piece.
  */
 static int64_t slope_between(const struct ktread_clock_piece *from, const struct ktread_clock_point *to)
 {
@@ -58,8 +58,8 @@ int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point
 		return ktread_fail_memory();
 	for (uint32_t i = 0; i < count; i++) {
 		/*
-		 * The first point makes two pieces, which begin at the same timestamp. The first of them is
-		 * for the timestamps before the point.
+		 * Make two pieces from the first point, which begin at the same timestamp. The first of these
+		 * pieces is for timestamps before the point.
 		 */
 		if (pieces == 0)
 			piece[pieces++] =
@@ -91,8 +91,8 @@ uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp)
 }
 
 /*
- * Sets info->clock and info->clock_aligned as the current points require. Points that were set earlier and
- * replaced later have no effect.
+ * Describes the current points in info->clock and info->clock_aligned. Points that were replaced have no
+ * effect.
  */
 static void describe_alignment(struct ktread *trace)
 {

@@ -14,8 +14,8 @@
 
 #define SLOW_TIMES 4u /* a sample is left out if its error is more than this many times the median */
 /*
- * number of samples at each end: the drift before the first sample is computed from the first END_SAMPLES
- * samples, the drift after the last sample from the last END_SAMPLES samples
+ * number of samples from which the drift at each end is computed: the first END_SAMPLES samples give the
+ * drift before the first sample, the last END_SAMPLES samples the drift after the last sample
  */
 #define END_SAMPLES 8u
 #define PPB	    1000000000u
@@ -23,8 +23,8 @@
 #define SLOPE_ONE   ((__int128)1 << 32)
 
 /*
- * Copies each sample whose check is right and whose timestamp is later than that of the sample copied before
- * it. Returns the number of samples copied.
+ * Copies each sample whose checksum is right and whose timestamp is later than that of the previously copied
+ * sample. Returns the number of samples copied.
  */
 static uint32_t take_samples(const struct ktrx_clock *row, struct ktrx_clock_sample *sample)
 {
@@ -91,8 +91,8 @@ static void count_sample(struct ktread_info *info, const struct ktrx_clock_sampl
 }
 
 /*
- * Returns how uncertain the drift before the first sample or after the last sample is, in parts per billion.
- * Computes this uncertainty from two samples near that end.
+ * Returns the uncertainty, in parts per billion, of the drift before the first sample or after the last
+ * sample. Computes it from two samples near that end.
  */
 static uint64_t drift_uncertainty(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {
@@ -106,7 +106,7 @@ static uint64_t drift_uncertainty(const struct ktrx_clock_sample *from, const st
 }
 
 /*
- * Adds a clock to what `info` states about all clocks: narrows the interval in which all of them were
+ * Adds a clock to the description of all clocks in `info`: narrows the interval in which all clocks were
  * measured, and raises the uncertainty of the drift outside of this interval.
  */
 static void add_reach(struct ktread_info *info, const struct ktrx_clock_sample *sample, uint32_t count)

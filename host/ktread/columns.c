@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Columns of a stream: encodes and decodes single columns, and decodes slots. columns_encode.c encodes slots.
+ * Encodes and decodes the columns of a stream, and decodes slots from columns. columns_encode.c encodes
+ * slots.
  */
 #include "stream.h"
 
@@ -11,8 +12,8 @@
 #include "ktread/ktread.h"
 
 /*
- * number of values of a column that are examined, to decide whether the values or their differences are
- * stored
+ * number of values of a column that the encoder examines to decide whether it stores the values or their
+ * differences
  */
 #define SAMPLE 256u
 
@@ -26,7 +27,7 @@ static inline uint32_t unzigzag(uint32_t value)
 	return value >> 1 ^ -(value & 1);
 }
 
-/* Returns true if differences will probably need less room than the values themselves. */
+/* Returns true if the differences will probably take less room than the values themselves. */
 static bool deltas_are_smaller(const uint32_t *value, uint32_t count)
 {
 	uint32_t sample = count < SAMPLE ? count : SAMPLE, plain = 0, deltas = 0;
@@ -195,8 +196,8 @@ static bool get_groups(struct ktread_columns *columns, uint32_t coding, struct k
 }
 
 /*
- * Reads the column that states for each slot to which group it belongs. Counts the slots that have a
- * timestamp, and the slots that have a generation. Returns false if the column is malformed.
+ * Reads the column that contains the group number of each slot. Counts the slots that have a timestamp, and
+ * the slots that have a generation. Returns false if the column is malformed.
  */
 static bool get_members(struct ktread_columns *columns, struct ktread_column_source *from, uint32_t slots)
 {
@@ -272,7 +273,9 @@ static void rebuild_v1(const struct ktread_columns *columns, uint32_t (*slot)[8]
 	}
 }
 
-/* Rebuilds words 0 to 2 of a first slot. Its check, or the second copy of its generation, is added later. */
+/*
+ * Rebuilds words 0 to 2 of a first slot. Its checksum, or the second copy of its generation, is added later.
+ */
 static void rebuild_first(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
 {
 	uint32_t kind = key & 1 ? KTRX_KIND_FIRST : KTRX_KIND_SINGLE;
@@ -313,8 +316,8 @@ static void rebuild_v2(struct ktread_columns *columns, uint32_t (*slot)[8], uint
 }
 
 /*
- * For KTRX_SLOTS_COPIED: adds the second copy of the generation to first slots, and the checks to
- * continuation slots.
+ * Adds what KTRX_SLOTS_COPIED slots also contain: the second copy of the generation in first slots, and the
+ * checksums in continuation slots.
  */
 static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
@@ -331,8 +334,8 @@ static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[
 }
 
 /*
- * For KTRX_SLOTS_CHECKED: adds the checks. Goes from the last slot to the first, because the check of a first
- * slot covers the later slots of its record.
+ * Adds the checksums of KTRX_SLOTS_CHECKED slots. Goes from the last slot to the first, because the checksum
+ * of a first slot covers the later slots of its record.
  */
 static void check_checked(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {

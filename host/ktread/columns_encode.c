@@ -71,8 +71,8 @@ static void survey_v1(struct ktread_columns *columns, const uint32_t (*slot)[8],
 }
 
 /*
- * Returns true for a first slot of KTRX_SLOTS_COPIED that is exactly as a kernel writes it: its kind, its
- * zero bits and both copies of its generation are right.
+ * Returns true if a first slot of KTRX_SLOTS_COPIED is exactly as a kernel writes it: the kind, the zero bits
+ * and both copies of the generation are right.
  */
 static bool is_copied_first(const uint32_t *slot)
 {
@@ -100,9 +100,9 @@ static void find_regular_copied(struct ktread_columns *columns, const uint32_t (
 }
 
 /*
- * Sets *lap to the newest lap in which the slot can have been written, as its generation shows. Returns false
- * if this lap is 127 or more laps before the newest possible one: then the difference between the laps of two
- * slots may not fit into a signed 8-bit number.
+ * Sets *lap to the newest lap in which the slot can have been written, according to its generation. Returns
+ * false if this lap is 127 or more laps before the newest possible lap: the difference between the laps of
+ * two slots may then not fit into a signed 8-bit number.
  */
 static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const uint32_t *slot, uint32_t *lap)
 {
@@ -116,15 +116,12 @@ static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const u
 }
 
 /*
- * Facts about the later slots of the record to which the current slot belongs. The encoder visits slots from
- * the last to the first.
+ * Facts about the later slots of the current slot's record. The encoder visits slots from the last to the
+ * first, so it has visited them already.
  */
 struct rest {
 	uint64_t check;
-	/*
-	 * the encoder has visited the LAST slot of the record, and all slots that it has visited since then
-	 * are regular
-	 */
+	/* the LAST slot of the record was visited, and all slots visited since then are regular */
 	bool whole;
 };
 
@@ -187,7 +184,7 @@ static void add_first(struct ktread_columns *columns, struct ktread_columns_trai
 		columns->head.stamp = last->stamp = stamp;
 		columns->head.lead = last->lead = lead;
 	}
-	/* The difference has 36 bits: extend its sign. */
+	/* the difference has 36 bits: extend its sign */
 	add_stamp(columns,
 		  (uint64_t)((int64_t)((stamp - last->stamp) << KTREAD_STAMP_SHIFT) >> KTREAD_STAMP_SHIFT),
 		  lead ^ last->lead);

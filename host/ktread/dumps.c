@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds the dumps in a file. The reader goes from header to header, so it never takes a magic inside a record
- * for a header. If this chain breaks, because a dump is damaged or was cut short when the machine died, the
- * reader searches for the next plausible header. No byte is examined more often than a fixed number of times.
+ * Finds the dumps in a file. The reader goes from header to header, so it never mistakes a magic inside a
+ * record for a header. If this chain breaks, because a dump is damaged or was truncated when the machine
+ * died, the reader searches for the next plausible header. No byte is examined more often than a fixed number
+ * of times.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -46,7 +47,7 @@ bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread
 	return true;
 }
 
-/* Returns the offset of the first magic in [from, to); `to` if there is none. */
+/* Returns the offset of the first magic in [from, to). Returns `to` if there is no magic. */
 static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
 {
 	static const char magic[] = KTRX_MAGIC;
@@ -72,7 +73,10 @@ static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
 	return to;
 }
 
-/* Returns true if all fields of the header have usual values. Used for headers that a search found. */
+/*
+ * Returns true if all fields of the header have usual values. Used only for headers that were found by a
+ * search.
+ */
 static bool has_no_oddities(struct ktread_memory *memory, const struct ktread_dump *dump)
 {
 	static const uint8_t zero[sizeof(((struct ktrx1_header *)0)->reserved)];
@@ -84,7 +88,7 @@ static bool has_no_oddities(struct ktread_memory *memory, const struct ktread_du
 	       memcmp(header.reserved, zero, sizeof(zero)) == 0 && (header.slots & (header.slots - 1)) == 0;
 }
 
-/* Returns the offset of the first plausible header in [from, to); `to` if there is none. */
+/* Returns the offset of the first plausible header in [from, to). Returns `to` if there is none. */
 static uint64_t next_header(struct ktread_memory *memory, uint64_t from, uint64_t to)
 {
 	struct ktread_dump dump;
@@ -95,7 +99,7 @@ static uint64_t next_header(struct ktread_memory *memory, uint64_t from, uint64_
 	return to;
 }
 
-/* Returns true if the range holds only zeros: padding, or shared memory that was not used. */
+/* Returns true if the range contains only zeros, such as padding or shared memory that was not used. */
 static bool is_blank(struct ktread_memory *memory, uint64_t from, uint64_t to)
 {
 	unsigned char buffer[SEARCH_CHUNK];
@@ -135,7 +139,7 @@ static void count(struct ktread_dumps *dumps, const struct ktread_dump *dump)
 	}
 }
 
-/* Sets a message that states why the file has no usable header. Returns the error. */
+/* Sets a message with the reason why the file has no usable header. Returns the error. */
 static int explain(struct ktread_memory *memory, uint64_t size)
 {
 	struct ktrx1_header header;
@@ -200,8 +204,8 @@ int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps)
 			continue;
 		}
 		/*
-		 * If another header begins within the length that this dump states, this dump was cut short
-		 * at that header.
+		 * If another header begins within the stated length of this dump, this dump was truncated at
+		 * that header.
 		 */
 		inner = next_header(memory, at + sizeof(struct ktrx1_header), end);
 		if (inner < end)

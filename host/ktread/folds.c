@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Finds the reference of a ring: the whole timestamp from which the timestamps in the ring's slots are
- * counted. Follows the ring's anchors to find it.
+ * counted. To find it, follows the chain of the ring's anchors.
  */
 #include "versions.h"
 
@@ -27,15 +27,15 @@ static int read_slot(const struct ktread_ring_place *place, uint64_t index, uint
 	return ktread_region_read(&place->slots, position * KTRX_SLOT_SIZE, slot, KTRX_SLOT_SIZE);
 }
 
-/* Returns the reference for the timestamps of the slots before an anchor. */
+/* Returns the reference for timestamps in the slots before an anchor. */
 static uint64_t reference_before(const struct ktrx_anchor *anchor)
 {
 	return anchor->previous ? anchor->previous : anchor->stamp;
 }
 
 /*
- * Searches for the oldest anchor from slot `begin` on. Sets *found. If an anchor is found, sets *reference to
- * the reference for the slots before it. Returns 0 or an error.
+ * Searches for the oldest anchor from slot `begin` on. Sets *found to whether there is one. If so, sets
+ * *reference to the reference for the slots before it. Returns 0 or an error.
  */
 static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_t head, uint64_t *reference,
 		  bool *found)
@@ -108,7 +108,8 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 	*start = (struct ktread_stamp_start){ newest, UINT64_MAX, newest, false };
 	if (place->row.anchor_index < begin) {
 		/*
-		 * In memory that survived a reset, the ring's descriptor may be older than the newest anchor.
+		 * true in memory that survived a reset: the ring's descriptor may be older than the newest
+		 * anchor
 		 */
 		return layout->root.flags & KTRX_FLAG_KEPT
 			       ? search(place, begin, head, &start->reference, &found)
@@ -122,7 +123,7 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 	return status;
 }
 
-/* maximum number of anchors in a list; a ring with more of them was written over a very long time */
+/* maximum number of anchors in a list; a ring with more anchors was written over a very long time */
 #define ANCHORS_MAX 65536u
 
 int ktread_stamp_list_anchors(const struct ktread_layout *layout, uint32_t ring, uint64_t begin,
@@ -174,14 +175,14 @@ int ktread_stamp_list_anchors(const struct ktread_layout *layout, uint32_t ring,
 
 /*
  * Repetitions that the kernel was still counting when the trace was taken. They are in the kernel's table of
- * repetitions, whose rows are read one at a time. A row is skipped if its CPU was changing it at that moment,
- * or if its contents are impossible.
+ * repetitions, whose rows are read one at a time. A row is skipped if its CPU was changing it while it was
+ * read, or if its contents are impossible.
  */
 
 #define ROWS_MOST    (KTRX_MAX_RINGS * 64u)
 #define STABLE_TRIES 10u
 
-/* Reads a row once. Returns 1, 0 if its CPU was changing the row, or an error. */
+/* Reads a row once. Returns 1 if the row is consistent, 0 if its CPU was changing it, or an error. */
 static int read_once(const struct ktread_section *section, uint64_t at, struct ktrx_fold *fold)
 {
 	uint64_t after;
@@ -200,8 +201,8 @@ static uint64_t row_bytes(const struct ktread_section *section)
 }
 
 /*
- * Reads row `n`. Returns 1, 0 if there is no such row, or an error. Sets *whole to false if each attempt
- * failed because the row's CPU was changing the row.
+ * Reads row `n`, in several attempts if necessary. Returns 1 on success, 0 if there is no such row, or an
+ * error. Sets *whole to false if the row's CPU was changing the row in each attempt.
  */
 static int read_row(const struct ktread *trace, uint32_t n, struct ktrx_fold *fold, bool *whole)
 {
@@ -218,7 +219,7 @@ static int read_row(const struct ktread *trace, uint32_t n, struct ktrx_fold *fo
 	return status < 0 ? status : 1;
 }
 
-/* Returns true if the row is empty, or if a kernel can have written it. */
+/* Returns true if the row is empty, or if its contents are possible. */
 static bool is_sound(const struct ktrx_fold *fold)
 {
 	return fold->event <= KTRX_EVENT_MAX && fold->bytes <= KTRX_RECORD_MAX_PAYLOAD &&

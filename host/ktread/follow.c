@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Follows a guest while it records. Polls the guest periodically: each poll reads the new slots of all rings.
- * In names, such a poll is called a look.
+ * In names, a poll is called a look.
  *
  * Merging relies on one fact: if a record is reserved after a poll began, its timestamp is not earlier than
- * any timestamp that was read before that poll began. So the records that one poll reads are handed out after
- * the next poll, which shows that no ring has an earlier record. Then these records are due. A ring that
- * records nothing causes no delay. No clock of the host is compared with the guest's clock.
+ * any timestamp that was read before that poll began. So the records that one poll reads are returned after
+ * the next poll, which shows that no ring has an earlier record. After that poll, the records are "due". A
+ * ring that records nothing causes no delay. No clock of the host is compared with the guest's clock.
  *
- * Records go through a trace object like that of a file: after each poll, the cursors of its rings get the
- * records that are due, and ktread_next() merges, filters and decodes them.
+ * As for a file, there is a trace object: after each poll, the cursors of its rings get the records that are
+ * due, and ktread_next() merges, filters and decodes these records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +23,19 @@
 #define PATIENCE_MS 100u
 #define APPEAR_MS   10000u
 #define INTERVAL_MS 10u
-#define IDLE_MS	    100u /* time in ms between two polls of a guest if the guest records nothing */
-/* the time between a search and the next search is this many times as long as the search took */
+#define IDLE_MS	    100u /* time in ms between two polls of a guest that records nothing */
+/* after a search of the memory, the next search begins after this many times the duration of the search */
 #define SEARCH_PART 10u
-/* maximum time in ms between searches of a memory in which ktrace was not found */
+/* maximum time in ms between two searches of a memory in which ktrace has not been found yet */
 #define SEARCH_MS 1000u
 #define GUESS_MS  100u /* time in ms between attempts to find a ring's reserve word */
 #define CLOCKS_MS 250u /* time in ms between readings of the guest's clock measurements */
-/* maximum number of slots of all rings together that were read but not yet handed out */
+/* maximum number of slots of all rings together that were read but not yet returned */
 #define WAITING_MOST (UINT32_C(1) << 20)
-/* maximum number of slots of one ring that were read but not yet handed out */
+/* maximum number of slots of one ring that were read but not yet returned */
 #define WAITING_RING (UINT32_C(1) << 18)
 #define NAMES_MS     1000u /* time in ms between readings of the names of threads */
-/* if options.sample is set: smallest value of the maximum number of slots that a poll reads of each ring */
+/* lower limit, used with options.sample, for the number of slots that a poll reads of each ring */
 #define SAMPLE_LEAST  16u
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
 
@@ -153,7 +153,7 @@ void ktread_follow_close(struct ktread_follow *follow)
 	free(follow);
 }
 
-/* ---- looking ---- */
+/* ---- Polling the guest ---- */
 
 static bool has_ended(const struct ktread_follow *follow)
 {
@@ -162,7 +162,7 @@ static bool has_ended(const struct ktread_follow *follow)
 
 /*
  * Reads the ring descriptors again. Sets *moved if the layout has to be read again: the address of a ring's
- * reserve word has changed, or it is time to search again for a word that was not found.
+ * reserve word has changed, or it is time to search again for a reserve word that was not found.
  */
 static int refresh_rows(struct ktread_follow *follow, bool *moved)
 {
@@ -189,8 +189,8 @@ static int refresh_rows(struct ktread_follow *follow, bool *moved)
 }
 
 /*
- * Checks whether the boot that is followed still runs. If so, reads again what may have changed. Returns 1 if
- * the boot still runs, 0 if it is over, or an error.
+ * Checks whether the boot that is followed still runs. If so, reads again the data that may have changed.
+ * Returns 1 if the boot still runs, 0 if it is over, or an error.
  */
 static int confirm(struct ktread_follow *follow)
 {
@@ -223,8 +223,8 @@ static uint32_t waiting_limit(uint32_t rings)
 }
 
 /*
- * Returns the maximum number of slots of each ring that a poll reads; 0: no limit. It is the same for all
- * rings, including the boot ring.
+ * Returns the maximum number of slots that a poll reads of each ring; 0: no limit. The maximum is the same
+ * for all rings, including the boot ring.
  */
 static uint32_t sample_of_ring(const struct ktread_follow *follow)
 {
@@ -268,11 +268,11 @@ static int look_at_rings(struct ktread_follow *follow, bool last)
 	return 0;
 }
 
-/* ---- handing out ---- */
+/* ---- Returning records ---- */
 
 /*
- * Gives the cursors the records that can be returned in order now (they are due), or all records if `all` is
- * set.
+ * Gives the cursors the records that are due, which means that they can be returned in order now. If `all` is
+ * set, gives them all records.
  */
 static void hand_out(struct ktread_follow *follow, bool all)
 {
@@ -308,7 +308,7 @@ static void hand_out(struct ktread_follow *follow, bool all)
 		ktread_merge_feed(&trace->merge, n, trace->cursor[n].item, trace->cursor[n].end);
 }
 
-/* Drops the records that the cursors were given. Requires: ktread_next() has returned all of them. */
+/* Drops the records that were given to the cursors. Requires: ktread_next() has returned all of them. */
 static void drop(struct ktread_follow *follow)
 {
 	for (uint32_t n = 0; n < follow->rings; n++) {
@@ -319,7 +319,7 @@ static void drop(struct ktread_follow *follow)
 	follow->any_due = false;
 }
 
-/* Gets the next event that is due. Returns 1, 0 if there is none, or an error. */
+/* Gets the next event that is due. Returns 1 with an event, 0 if none is due, or an error. */
 static int next_due(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	uint64_t *newest;
@@ -360,11 +360,11 @@ static bool next_loss(struct ktread_follow *follow, struct ktread_followed *now)
 	return false;
 }
 
-/* ---- boots ---- */
+/* ---- The end of a boot, and the search for the next one ---- */
 
 /*
- * Stops following the current boot, and gives the cursors all its remaining records. When they have been
- * returned, the handle waits for the next boot.
+ * Stops following the current boot, and gives the cursors all its remaining records. When these records have
+ * been returned, the handle waits for the next boot.
  */
 static void leave_boot(struct ktread_follow *follow)
 {
@@ -404,10 +404,10 @@ static int search(struct ktread_follow *follow)
 	return status == KTREAD_E_ABSENT || status == KTREAD_E_FORMAT ? 0 : status;
 }
 
-/* ---- the loop ---- */
+/* ---- The loop of polls ---- */
 
 /*
- * Returns the time in ms until the next poll. This time is shorter if the rings fill fast, and longer if the
+ * Returns the time in ms until the next poll. The time is shorter if a ring fills fast, and longer if the
  * guest records nothing.
  */
 static uint32_t next_interval(const struct ktread_follow *follow)
@@ -423,8 +423,8 @@ static uint32_t next_interval(const struct ktread_follow *follow)
 }
 
 /*
- * Sets the time of the next poll. If ktrace has not been found yet, a poll is a search, which reads all data
- * of the memory. So there are longer times between searches.
+ * Sets the time of the next poll. If ktrace has not been found yet, a poll is a search, which reads the whole
+ * memory, so there is more time between two searches.
  */
 static void schedule(struct ktread_follow *follow)
 {
@@ -477,7 +477,7 @@ static int wait_for_boot(struct ktread_follow *follow, bool last, struct ktread_
 	return status;
 }
 
-/* Polls the guest once. Returns 1 if *now was filled in, 0 if not, or an error. */
+/* Polls the guest once. Returns 1 if *now was filled in, 0 if there is nothing to return, or an error. */
 static int look(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	bool last = follow->stopping;
@@ -485,7 +485,10 @@ static int look(struct ktread_follow *follow, struct ktread_followed *now)
 
 	follow->now = milliseconds();
 	follow->account.polls++;
-	/* First check whether the guest has ended, then read its memory: so no last records are missed. */
+	/*
+	 * check first whether the guest has ended, and read its memory afterwards, so that the last records
+	 * are not missed
+	 */
 	if (follow->idle || !follow->image)
 		last = last || has_ended(follow);
 	follow->idle = true;
@@ -494,7 +497,10 @@ static int look(struct ktread_follow *follow, struct ktread_followed *now)
 	return status;
 }
 
-/* Sleeps until `then`. Returns false if a signal has arrived, because the caller may then want to return. */
+/*
+ * Sleeps until `then`. Returns false if a signal has arrived, because the caller may want to return after a
+ * signal.
+ */
 static bool sleep_until(uint64_t then)
 {
 	struct timespec until = { .tv_sec = (time_t)(then / 1000), .tv_nsec = (long)(then % 1000) * 1000000 };
@@ -503,8 +509,8 @@ static bool sleep_until(uint64_t then)
 }
 
 /*
- * Gets an item that can be returned without another poll of the guest. Returns 1, 0 if there is none, or an
- * error.
+ * Gets an item that can be returned without another poll of the guest. Returns 1 with an item, 0 if there is
+ * none, or an error.
  */
 static int next_at_hand(struct ktread_follow *follow, struct ktread_followed *now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Follows one ring. */
+/* Follows one ring of a running guest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "message.h"
 
 #define LEAST_ROOM 1024u
-/* a ring fills fast if more than 1/FAST_PART of its slots are written in the time between two polls */
+/* a ring fills fast if more than 1/FAST_PART of its slots are written between two polls */
 #define FAST_PART 4u
 
 static int set_room(struct ktread_follow_ring *follow, uint32_t room)
@@ -28,7 +28,7 @@ static int set_room(struct ktread_follow_ring *follow, uint32_t room)
 	return 0;
 }
 
-/* Sets the reference for timestamps from the ring's newest anchors. */
+/* Sets the reference for timestamps, using the ring's newest anchors. */
 static int find_reference(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -78,7 +78,10 @@ static int advance_head(struct ktread_follow_ring *follow)
 	if (status < 0)
 		return status;
 	if (head < follow->head) {
-		/* A head never goes back. If it has, the memory now contains another trace: start again. */
+		/*
+		 * A head never goes back. If this one has, the memory now contains another trace: start
+		 * again.
+		 */
 		follow->start = follow->head = ring->index = head;
 		follow->overwritten = follow->skipped = ring->decoded = ring->invalid = 0;
 		follow->passed_count = 0;
@@ -113,7 +116,7 @@ static int add_item(struct ktread_follow_ring *follow, struct ktread_v2_item ite
 }
 
 /*
- * Takes the record that has `slots` slots from `index` on. If it is an anchor, it sets the reference for
+ * Processes the record that consists of `slots` slots from `index` on. An anchor sets the reference for
  * timestamps. Any other record becomes an item.
  */
 static int take(struct ktread_follow_ring *follow, uint64_t (*slot)[4], uint64_t index, uint32_t slots)
@@ -135,8 +138,8 @@ static bool is_void(const uint64_t *slot, uint64_t index, uint32_t shift)
 }
 
 /*
- * Stores the index of a slot that the reader passes over, to read the slot again later. If there is no room,
- * forgets the oldest remembered slot, and counts it as invalid.
+ * Remembers the index of a slot that the reader passes over, to read the slot again later. If there is no
+ * room, forgets the oldest remembered slot and counts it as invalid.
  */
 static void remember(struct ktread_follow_ring *follow, uint64_t index)
 {
@@ -149,9 +152,8 @@ static void remember(struct ktread_follow_ring *follow, uint64_t index)
 }
 
 /*
- * Steps over the slot at ring->index, which continues a record. If the reader has skipped or passed over the
- * slot before it, counts this slot in the same way. Otherwise counts this slot as invalid, because the
- * beginning of its record is lost.
+ * Steps over the slot at ring->index, which continues a record. Counts this slot as skipped or passed over if
+ * the slot before it was. Otherwise counts it as invalid, because the beginning of its record is lost.
  */
 static void skip_continuation(struct ktread_follow_ring *follow)
 {
@@ -171,8 +173,8 @@ static void skip_continuation(struct ktread_follow_ring *follow)
 }
 
 /*
- * Handles the slot at ring->index, whose record is not finished. Returns true if the reader passes over the
- * slot, false if it has to wait for the slot.
+ * Handles the slot at ring->index, whose record is unfinished. Returns true if the reader passes over the
+ * slot, false if it must wait for the slot.
  */
 static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
@@ -191,8 +193,8 @@ static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_fol
 }
 
 /*
- * Processes `count` slots from ring->index on. Returns 1 if all were processed, 0 if the reader has to wait
- * for an unfinished slot, or an error.
+ * Processes `count` slots from ring->index on. Returns 1 if all of them were processed, 0 if the reader must
+ * wait for an unfinished slot, or an error.
  */
 static int go_through(struct ktread_follow_ring *follow, const struct ktread_follow_look *look,
 		      uint32_t count)
@@ -229,10 +231,7 @@ static int go_through(struct ktread_follow_ring *follow, const struct ktread_fol
 	return 1;
 }
 
-/*
- * Steps over slots that are in a hole of the memory, without reading them. Requires: the guest no longer
- * writes.
- */
+/* Steps over slots in a hole of the memory without reading them. Requires: the guest no longer writes. */
 static void skip_nothing(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -250,8 +249,8 @@ static void skip_nothing(struct ktread_follow_ring *follow)
 }
 
 /*
- * Reads and processes as many slots as fit into the scratch buffer, but not beyond `end`. Returns what
- * go_through() returns.
+ * Reads and processes as many slots as fit into the scratch buffer, but none from index `end` on. Returns
+ * what go_through() returns.
  */
 static int read_some(struct ktread_follow_ring *follow, const struct ktread_follow_look *look, uint64_t end)
 {
@@ -265,7 +264,7 @@ static int read_some(struct ktread_follow_ring *follow, const struct ktread_foll
 		status = advance_head(follow);
 	if (status < 0)
 		return status;
-	/* the slots were overwritten while they were read, or the head went back */
+	/* the slots were overwritten while they were read, or the ring was started again */
 	if (ring->index - from >= count)
 		return 1;
 	rest.scratch += ring->index - from;
@@ -273,8 +272,8 @@ static int read_some(struct ktread_follow_ring *follow, const struct ktread_foll
 }
 
 /*
- * Reads and processes the slots up to the head as it is when the function is called. Returns 1 if all were
- * processed, 0 if the reader has to wait for some of them, or an error.
+ * Reads and processes the slots up to the head that the ring has at the time of the call. Returns 1 if all of
+ * them were processed, 0 if the reader must wait for some of them, or an error.
  */
 static int read_new(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
@@ -296,9 +295,9 @@ static int read_new(struct ktread_follow_ring *follow, const struct ktread_follo
 }
 
 /*
- * Reads again the slot that is entry `n` of the slots that the reader has passed over. Returns how many of
- * these slots need not be read again: if the slot's record is finished now, all slots of the record; if the
- * slot is void or overwritten, 1; if nothing has changed, 0. Returns a negative error if reading failed.
+ * Reads again the passed-over slot number `n`. Returns the number of remembered slots that need not be read
+ * again: the number of slots of the record if it is finished now, 1 if the slot is void or overwritten, and 0
+ * if nothing has changed. Returns a negative error if reading failed.
  */
 static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t most)
 {
@@ -326,8 +325,7 @@ static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t m
 	if (slots == 0)
 		return 0;
 	/*
-	 * This record is older than the current position of the ring: use the reference that was remembered
-	 * for it.
+	 * this record is older than the ring's current position: use the reference that was remembered for it
 	 */
 	ring->reference = passed->reference;
 	ring->lost = 0;
@@ -356,10 +354,10 @@ static int revisit(struct ktread_follow_ring *follow)
 }
 
 /*
- * Returns the timestamp up to which all events of the ring have been read; 0: none. If the first slot that is
- * not read yet is unfinished, it was reserved after the slots before it, so its timestamp is not earlier than
- * theirs. If that slot is finished (there is a backlog), its timestamp may be earlier than those of the
- * KTREAD_REORDER slots before it, but not earlier than those of older slots.
+ * Returns the timestamp up to which all events of the ring have been read; 0: none. If the first unread slot
+ * is unfinished, it was reserved after all slots before it, so its timestamp is not earlier than theirs. If
+ * that slot is finished (there is a backlog), its timestamp may be earlier than the timestamps of the
+ * KTREAD_REORDER slots before it, but not earlier than the timestamps of older slots.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {
@@ -370,8 +368,8 @@ static uint64_t reached(const struct ktread_follow_ring *follow)
 }
 
 /*
- * Skips the oldest unread slots, so that only the `most` newest slots remain to be read. If `most` is 0,
- * skips nothing.
+ * Skips the oldest unread slots, so that at most the `most` newest slots remain unread. If `most` is 0, skips
+ * nothing.
  */
 static int skip(struct ktread_follow_ring *follow, uint32_t most)
 {
@@ -420,7 +418,7 @@ uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64
 					  offsetof(struct ktread_v2_item, stamp), stamp);
 }
 
-/* If the records that wait use only a small part of the buffer, moves them to its front. */
+/* If the waiting records use only a small part of the buffer, moves them to the front of the buffer. */
 static void pack(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -433,7 +431,7 @@ static void pack(struct ktread_follow_ring *follow)
 		return;
 	packed = malloc((size_t)follow->room * sizeof(*packed));
 	if (!packed)
-		return; /* out of memory: the buffer can stay as it is */
+		return; /* out of memory: keep the buffer as it is */
 	follow->used = 0;
 	for (uint32_t i = 0; i < ring->items; i++) {
 		struct ktread_v2_item *item = &ring->item[i];

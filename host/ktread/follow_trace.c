@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Makes the trace of a guest that is followed: the names, types and rings of the guest's newest layout. The
- * layout changes when the kernel gives memory to ktrace, or when a CPU comes online. Then a new trace is
- * made, which takes over the state of the rings that were followed before.
+ * layout changes when the kernel gives memory to ktrace, or when a CPU comes online. After such a change, a
+ * new trace is made, which takes over the state of the rings that were already followed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "message.h"
 #include "versions.h"
 
-/* A cursor has only the items that hand_out() has given it, and reads no others. */
+/* Adds nothing: a cursor has only the items that hand_out() gives it. */
 static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	(void)trace;
@@ -21,8 +21,8 @@ static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 }
 
 /*
- * Closes a trace. Does not close the image, the memory and the state of the rings, because these belong to
- * the follow handle.
+ * Closes a trace. Does not close the image, the memory and the rings, because they belong to the follow
+ * handle.
  */
 static void close_trace(struct ktread *trace)
 {

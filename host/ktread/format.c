@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Formats an event's text with its values. The text comes from the guest, so it never reaches printf. This
- * code parses it, and each conversion takes the next field, whatever type the conversion expects.
+ * code parses the text, and each conversion takes the next field, even if the conversion expects another
+ * type.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -16,15 +17,15 @@ struct out {
 	size_t size, used;
 };
 
-/* The parts of a conversion in the text: %[flags][width][.precision][length]letter. */
+/* One conversion in the text: %[flags][width][.precision][length]letter. */
 struct conversion {
 	bool left, plus, blank, alternate, zero, has_precision;
 	uint32_t width, precision;
-	int shorts; /* number of 'h' modifiers */
+	int shorts; /* number of 'h' modifiers (one for short, two for char) */
 	char letter;
 };
 
-/* The values of an event's fields, with the position of the next one. */
+/* The values of an event's fields, and the position of the next one. */
 struct values {
 	const struct ktread_event *event;
 	uint32_t next, offset;
@@ -79,7 +80,7 @@ static bool take(struct values *values, struct ktread_value *value)
 	       ktread_value_take(values->event, values->next++, &values->offset, value) == 0;
 }
 
-/* Parses a width or precision: digits, or `*`, which means the next value of the event. */
+/* Parses a width or precision: digits, or `*`, which stands for the next value of the event. */
 static uint32_t parse_size(const char **text, struct values *values)
 {
 	struct ktread_value value;
@@ -92,7 +93,7 @@ static uint32_t parse_size(const char **text, struct values *values)
 	return value.number > WIDTH_MAX ? WIDTH_MAX : (uint32_t)value.number;
 }
 
-/* Parses a conversion after its `%`. Moves *text to the position after the conversion's letter. */
+/* Parses a conversion after its `%`. Moves *text past the conversion's letter. */
 static struct conversion parse_conversion(const char **text, struct values *values)
 {
 	struct conversion found = { 0 };
@@ -138,7 +139,7 @@ static void put_string(struct out *out, const struct conversion *how, const char
 }
 
 /*
- * Stores the digits of `number` in this base (8, 10 or 16), the least significant digit first. Returns the
+ * Stores the digits of `number` in base `base` (8, 10 or 16), the least significant digit first. Returns the
  * number of digits.
  */
 static uint32_t make_digits(char *digits, uint64_t number, uint32_t base, bool upper)
@@ -238,7 +239,7 @@ static void put_value(struct out *out, const struct conversion *how, const struc
 	case 'c':
 		put_string(out, how, &byte, 1);
 		break;
-	default: /* %d and %i; also %s if the field is not a string */
+	default: /* %d and %i, and %s for a field that is not a string */
 		put_signed(out, how, as_signed(value, how->shorts));
 	}
 }
@@ -304,7 +305,7 @@ static void put_format(struct out *out, const char *text, struct values *values)
 	}
 }
 
-/* Returns the type of the next field and moves *next after it. Returns 0 if no field is left. */
+/* Returns the type of the next field and moves *next past it. Returns 0 if no field is left. */
 static uint8_t take_type(const struct ktread_type *type, uint32_t *next)
 {
 	return *next < type->fields ? type->field[(*next)++].type : 0;

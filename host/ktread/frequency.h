@@ -8,8 +8,8 @@
 #include "ktread/ktread.h"
 
 /*
- * Returns the frequency of the options if it is not 0; otherwise the recorded one, or 0 if that is unknown or
- * impossible.
+ * Returns the frequency in the options if it is not 0. Otherwise returns the recorded frequency, or 0 if the
+ * recorded frequency is unknown or impossible.
  */
 static inline uint64_t ktread_frequency(uint64_t option, uint64_t recorded)
 {

@@ -6,8 +6,8 @@
  *	2. For a RAM file whose map is unknown, tries each map that is possible for the root's machine.
  *	3. If there are several roots, uses the root whose rings have the newest anchor.
  *
- * A virtual address is resolved by the lent block that contains it. If there is none, it is resolved by the
- * distance between the root's virtual and physical address.
+ * A virtual address is resolved with the lent block that contains it. If there is none, it is resolved with
+ * the distance between the root's virtual and physical address.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #define STABLE_TRIES 100u
 
 /*
- * Repeats reading the root until its sequence number shows that the guest did not change the section table in
- * the meantime. After STABLE_TRIES attempts, returns the root as it was read last.
+ * Reads the root again and again until its sequence number shows that the guest did not change the section
+ * table during the reading. After STABLE_TRIES attempts, returns the root as it was read last.
  */
 static int read_stable(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root)
 {
@@ -46,9 +46,9 @@ static bool is_readable(const struct ktread_memory *memory, uint64_t physical)
 }
 
 /*
- * Examines `guess`, one of several possible addresses. An address that cannot be read does not count.
- * *attempt is the number of readable addresses that still have to be skipped. If it is 0, sets *physical to
- * the guess and returns true. Otherwise subtracts 1 from *attempt and returns false.
+ * Examines `guess`, one of several possible addresses. Ignores an address that cannot be read. *attempt is
+ * the number of readable addresses that still have to be skipped. If it is 0, sets *physical to `guess` and
+ * returns true. Otherwise subtracts 1 from *attempt and returns false.
  */
 static bool is_turn(const struct ktread_image *image, uint64_t guess, uint32_t *attempt, uint64_t *physical)
 {
@@ -72,8 +72,8 @@ static int resolve_virtual(const struct ktread_image *image, uint64_t address, u
 	    is_turn(image, address - image->root.self + image->physical, &attempt, physical))
 		return 0;
 	/*
-	 * Memory outside of the lent blocks may be in the same mapping as a lent block: try, for each block,
-	 * the distance between its virtual and its physical address.
+	 * memory outside of the lent blocks may be in the same mapping as a lent block: try the distance
+	 * between virtual and physical address of each block
 	 */
 	for (uint32_t i = 0; i < image->blocks; i++) {
 		const struct ktread_image_block *block = &image->block[i];
@@ -98,7 +98,7 @@ static int resolve(void *context, uint16_t where, uint64_t address, uint64_t len
 	return 0;
 }
 
-/* Selects those of the scanned blocks that have the root's nonce. */
+/* Selects the scanned blocks that have the nonce of the root. */
 static void pick_blocks(struct ktread_image *image)
 {
 	image->blocks = 0;
@@ -127,8 +127,8 @@ static int open_layout(struct ktread_image *image, struct ktread_layout **layout
 }
 
 /*
- * Returns the number of plausible rings. In such a ring, the slot of the newest anchor is not empty, and has
- * the generation that its index requires unless it has been overwritten.
+ * Returns the number of plausible rings. A ring is plausible if the slot of its newest anchor is not empty,
+ * and has the generation that its index requires unless it has been overwritten.
  */
 static uint32_t count_sound_rings(const struct ktread_layout *layout)
 {
@@ -165,8 +165,8 @@ static int try_map(struct ktread_image *image, uint32_t n)
 }
 
 /*
- * Opens the root at image->position. Of the possible memory maps, uses the one with which the most rings are
- * plausible.
+ * Opens the root at image->position. Tries all possible memory maps, and uses the map with which the most
+ * rings are plausible.
  */
 static int open_best_map(struct ktread_image *image, struct ktread_layout **layout)
 {
@@ -205,7 +205,7 @@ static uint64_t newest_anchor(const struct ktread_layout *layout)
 struct boot {
 	uint64_t position, nonce, stamp;
 	bool persistent;
-	uint64_t order; /* number of the boot, if the root is in persistent memory */
+	uint64_t order; /* number that the root in persistent memory gives to its boot; 0 for other roots */
 };
 
 static struct boot describe_boot(const struct ktread_image *image, const struct ktread_layout *layout)
@@ -222,9 +222,9 @@ static struct boot describe_boot(const struct ktread_image *image, const struct 
 }
 
 /*
- * Compares two boots for sorting: the last boot comes first. A root comes before boots that were found in
- * persistent memory, because a reset wipes the root. Boots in persistent memory are compared by their numbers
- * and not by their timestamps, because on some machines the clock starts again at a reset.
+ * Compares two boots for sorting: the newest boot comes first. A root in ordinary memory comes before boots
+ * in persistent memory, because a reset wipes ordinary memory. Boots in persistent memory are compared by
+ * their numbers and not by their timestamps, because on some machines the clock starts again at a reset.
  */
 static int compare_boots(const void *left, const void *right)
 {
@@ -255,8 +255,8 @@ static uint32_t drop_copies(struct boot *boot, uint32_t boots)
 }
 
 /*
- * Lists the roots through which rings are found: one for each boot, the last boot first. Returns their
- * number, or an error if there is none.
+ * Lists the root of each boot, the newest boot first. Returns the number of roots, or an error if there is
+ * none.
  */
 static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_ROOTS])
 {
@@ -283,7 +283,10 @@ static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_R
 			   image->memory->name, image->memory->size);
 }
 
-/* Opens the root of a boot. `back` is the number of boots to go back from the last one; 0: the last one. */
+/*
+ * Opens the root of a boot. `back` is the number of boots to go back from the newest one, so 0 is the newest
+ * boot.
+ */
 static int choose_root(struct ktread_image *image, uint32_t back)
 {
 	struct boot boot[KTREAD_SCAN_ROOTS];
@@ -479,7 +482,7 @@ int ktread_image_refresh(struct ktread_image *image)
 				   image->memory->name, image->physical);
 	if (!image->fixed && (root.nonce != image->root.nonce || root.sequence != image->root.sequence)) {
 		/*
-		 * Since the last scan, the kernel has given memory to ktrace, or the guest has booted again.
+		 * since the last scan, the kernel has given memory to ktrace, or the guest has booted again
 		 */
 		ktread_scan_free(&image->scan);
 		status = ktread_scan_run(&image->scan, image->memory);

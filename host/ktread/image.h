@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Scans a memory for roots and for the heads of lent blocks. Both are identified by their positions in the
- * memory's source of bytes (source.h), because in a RAM file, addresses may be unknown until the root has
- * been read.
+ * memory's source of bytes (source.h). Addresses cannot be used, because the addresses in a RAM file may be
+ * unknown until the root has been read.
  */
 #ifndef KTREAD_IMAGE_H
 #define KTREAD_IMAGE_H
@@ -12,7 +12,7 @@
 #define KTREAD_SCAN_ROOTS 16u /* maximum number of roots that are examined */
 
 struct ktread_block_found {
-	uint64_t position; /* offset in the source */
+	uint64_t position; /* offset in the source of bytes */
 	struct ktrx_block head;
 };
 
@@ -33,10 +33,10 @@ void ktread_scan_free(struct ktread_scan *scan);
 
 /* A lent block: memory that the kernel gave to ktrace during this boot. */
 struct ktread_image_block {
-	uint64_t self; /* virtual address */
+	uint64_t self; /* virtual address of the block */
 	uint64_t length;
-	uint64_t physical; /* physical address */
-	uint64_t boot;	   /* number of the boot, if the block is in persistent memory; otherwise 0 */
+	uint64_t physical; /* physical address of the block */
+	uint64_t boot;	   /* number of the boot if the block is in persistent memory, otherwise 0 */
 };
 
 struct ktread_image {
@@ -44,7 +44,7 @@ struct ktread_image {
 	struct ktread_scan scan;
 	struct ktread_image_block block[KTREAD_IMAGE_BLOCKS];
 	uint32_t blocks;
-	uint64_t position;     /* position of the root in the source of bytes */
+	uint64_t position;     /* position of the root in the memory's source of bytes */
 	struct ktrx_root root; /* the root's bytes, as last read */
 	uint64_t physical;
 	struct ktread_layout *layout;
@@ -52,7 +52,7 @@ struct ktread_image {
 	bool persistent; /* true if boots that were found in persistent memory are included */
 	/* true if the image was opened at an address that the caller gave, without a search */
 	bool fixed;
-	char *registers; /* NULL: unknown */
+	char *registers; /* text of the captured registers; NULL: unknown */
 };
 
 /* Reads the root and the layout again. Returns 0, KTREAD_E_ABSENT if the root is gone, or another error. */

@@ -3,10 +3,10 @@
  * Writes an image as a v2 dump, even while the guest is recording.
  *
  * Each ring is copied from its oldest slot on. Then its head is read again. The slots that the guest has
- * written in the meantime are copied to the places of the oldest slots, which the ring itself does not
- * contain any more. Slots that a writer may have begun to overwrite while they were copied are emptied in the
- * dump. So each slot below the head in the dump was either copied before a writer could overwrite it, or
- * counts as overwritten.
+ * written since then are copied to the places of the oldest slots, which the ring itself has lost by then. If
+ * a writer may have begun to overwrite a slot while it was copied, the slot is emptied in the dump. So each
+ * slot below the head in the dump was either copied before a writer could overwrite it, or counts as
+ * overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #define ALIGNMENT 64u
 #define BLOCK	  (UINT64_C(256) << 10)
-/* if a section is not a ring: maximum number of its bytes that are copied */
+/* maximum number of bytes that are copied of a section that is not a ring */
 #define SECTION_LIMIT (UINT64_C(256) << 20)
 
 struct base_output {
@@ -33,11 +33,12 @@ struct base_output {
 struct dump {
 	struct ktrx_root root;
 	struct ktrx_section section[KTREAD_SECTION_MAX + 3];
-	uint32_t sections; /* number of sections added so far */
+	uint32_t sections; /* number of sections in the dump so far */
 	uint32_t rows;	   /* number of section descriptors for which the root has room */
 	struct ktrx_ring *ring;
-	uint64_t table; /* offset of the ring table */
-	uint64_t end;	/* offset of the first byte after all parts added so far */
+	uint64_t table; /* offset of the ring table in the dump */
+	/* offset in the dump of the first free byte, after everything that was added so far */
+	uint64_t end;
 };
 
 static int put(const struct base_output *output, uint64_t offset, const void *bytes, uint64_t size)
@@ -59,8 +60,8 @@ static int put(const struct base_output *output, uint64_t offset, const void *by
 }
 
 /*
- * Copies `size` bytes of a region, from `from` on, to this offset of the dump. Holes of the source become
- * holes of the dump.
+ * Copies `size` bytes of a region, from `from` on, to this offset of the dump. Keeps holes of the source as
+ * holes in the dump.
  */
 static int put_region(const struct base_output *output, uint64_t offset, const struct ktread_region *region,
 		      uint64_t from, uint64_t size)
@@ -113,17 +114,16 @@ static void add_text(struct dump *dump, uint32_t type, const char *text)
 		add_section(dump, &(struct ktrx_section){ .type = type }, strlen(text));
 }
 
-/*
- * Returns true for a section that is not copied from memory, because the dump gets its own section of this
- * type.
- */
+/* Returns true if a section is not copied from memory because the dump gets a new section of this type. */
 static bool is_of_dump(const struct ktread_section *section)
 {
 	return section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE ||
 	       section->row.type == KTRX_SECTION_REGISTERS;
 }
 
-/* Returns true for the table of settings. It is not copied, but written anew with the current values. */
+/*
+ * Returns true for the table of settings. It is not copied: a new table with the current values is written.
+ */
 static bool has_settings(const struct ktread_layout *layout, const struct ktread_section *section)
 {
 	return section == ktread_layout_section(layout, KTRX_SECTION_SETTINGS, 0);
@@ -143,7 +143,7 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 					    .entry_size = sizeof(struct ktrx_ring) };
 	uint64_t budget = image->memory->size;
 
-	/* Room for all sections, the ring table, and the sections that the host adds. */
+	/* leave room for all sections, the ring table, and the sections that the host adds */
 	dump->rows = layout->sections + 3 > KTRX_SECTIONS ? layout->sections + 3 : KTRX_SECTIONS;
 	lay_out(dump, offsetof(struct ktrx_root, section) + dump->rows * sizeof(dump->section[0]));
 	add_section(dump, &rings, layout->rings * sizeof(struct ktrx_ring));
@@ -155,8 +155,8 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 		if (is_of_dump(section))
 			continue;
 		/*
-		 * All sections together cannot be larger than the memory. If their sizes state more, some
-		 * size is wrong: limit them.
+		 * All sections together cannot be larger than the memory. If their stated sizes are larger,
+		 * some size is wrong: limit the sizes.
 		 */
 		size = size < SECTION_LIMIT ? size : SECTION_LIMIT;
 		size = size < budget ? size : budget;
@@ -218,8 +218,8 @@ static int drop_slots(const struct base_output *output, const struct ktrx_ring *
 }
 
 /*
- * Updates a ring's descriptor from memory. The newest anchor is updated only if it is before the head in the
- * dump.
+ * Updates a ring's descriptor from memory. Updates its newest anchor only if that anchor is before the head
+ * in the dump.
  */
 static int refresh_row(struct ktrx_ring *ring, const struct ktread_layout *layout, uint32_t n, uint64_t head)
 {
@@ -254,7 +254,8 @@ static int put_ring(const struct base_output *output, struct ktrx_ring *ring,
 		status = ktread_layout_head(layout, n, &head);
 	if (status < 0)
 		return status;
-	if (head < before) /* the guest has started the ring again: keep the slots that were copied before */
+	/* the guest has started the ring again: keep the slots that were copied before this */
+	if (head < before)
 		head = before;
 	begin = head - before > slots ? head - slots : before;
 	status = put_slots(output, ring, place, begin, head);
@@ -266,7 +267,7 @@ static int put_ring(const struct base_output *output, struct ktrx_ring *ring,
 	return status < 0 ? status : refresh_row(ring, layout, n, head);
 }
 
-/* Clears the pointers that only the kernel can use, because they have no meaning in a dump. */
+/* Clears the pointers that only the kernel can use, because they mean nothing in a dump. */
 static void clear_pointers(struct ktrx_ring *ring)
 {
 	ring->base = 0;
@@ -353,7 +354,7 @@ static int write_dump(const struct base_output *output, struct dump *dump, struc
 
 	plan(dump, image, note);
 
-	/* Give the file its final length first: parts that are not written then read as zeros. */
+	/* Give the file its final length first: all parts that are not written then read as zeros. */
 	status = put(output, dump->end - 1, &last, 1);
 	if (status == 0)
 		status = put_rings(output, dump, image->layout);
@@ -362,7 +363,7 @@ static int write_dump(const struct base_output *output, struct dump *dump, struc
 	return status < 0 ? status : put_root(output, dump, image, frequency);
 }
 
-/* Copies a finished dump to a descriptor that can only be written from first to last, such as a pipe. */
+/* Copies a finished dump to a descriptor that can only be written sequentially, such as a pipe. */
 static int copy_out(int from, int to, uint64_t size, unsigned char *block)
 {
 	for (uint64_t at = 0; at < size;) {

@@ -9,11 +9,11 @@
 #include "trace.h"
 
 /*
- * Number of slots that one call reads. The search for a ring's head ends when this number of slots in a row
- * do not have the expected generation: the head is before them.
+ * Number of slots that one call reads. It also ends the search for a ring's head: if this number of
+ * consecutive slots do not have the expected generation, the head is before them.
  */
 #define GUESS_SLOTS  64u
-#define WORD_GUESSES 64u /* maximum number of addresses at which a reserve word is searched for */
+#define WORD_GUESSES 64u /* maximum number of addresses at which the reader looks for a reserve word */
 #define SLOT_WORDS   (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define MAX_SHIFT    30u
 #define GENERATIONS  256u
@@ -50,7 +50,8 @@ const struct ktread_section *ktread_layout_section(const struct ktread_layout *l
 	uint64_t beyond = 0;
 
 	/*
-	 * Repeat n + 1 times: find the section with the lowest index that was not found in an earlier round.
+	 * In each of n + 1 rounds, find the section with the lowest index that was not found in an earlier
+	 * round.
 	 */
 	for (uint32_t round = 0; round <= n; round++) {
 		found = NULL;
@@ -68,7 +69,9 @@ const struct ktread_section *ktread_layout_section(const struct ktread_layout *l
 	return found;
 }
 
-/* Returns the physical address of byte `offset` of a region, UINT64_MAX if that byte cannot be read. */
+/*
+ * Returns the physical address of byte `offset` of a region. Returns UINT64_MAX if that byte cannot be read.
+ */
 static uint64_t region_physical(const struct ktread_region *region, uint64_t offset)
 {
 	for (uint32_t i = 0; i < region->pieces; i++) {
@@ -89,8 +92,8 @@ static bool word_names(struct ktread_memory *memory, uint64_t physical, uint32_t
 }
 
 /*
- * Searches for a ring's reserve word at the address in the ring's descriptor, with each guess for this
- * address. A word is accepted if it contains the ring's number. Returns false if none is found.
+ * Searches for a ring's reserve word. Tries each possible physical address for the address in the ring's
+ * descriptor. Accepts a word if it contains the ring's number. Returns false if no word is found.
  */
 static bool find_word(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n)
 {
@@ -131,8 +134,8 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 		if (KTRX_TAG_KIND(slot[n][0]) != KTRX_KIND_EMPTY)
 			slots[(KTRX_TAG_GENERATION(slot[n][0]) - known) % GENERATIONS]++;
 	/*
-	 * Ignore the lap before the lap of *index: the ring may still contain slots of it that have not been
-	 * overwritten yet.
+	 * ignore the lap before the lap of *index: the ring may still contain slots of it that have not been
+	 * overwritten
 	 */
 	for (uint64_t later = 0; later < GENERATIONS - 1; later++)
 		if (slots[later] > most) {
@@ -145,9 +148,9 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 
 /*
  * Finds the head of a ring from the ring's slots. Used if its reserve word cannot be read or is out of date.
- * Up to the head, slots have the generation of the newest lap, except for a few slots that are just being
- * written. Slots before index `reached` are not examined. If the newest lap has only just begun, most of the
- * ring's first slots are still of the previous lap.
+ * Up to the head, slots have the generation of the newest lap, except for a few slots that a writer has not
+ * finished. Slots before index `reached` are not examined. If the newest lap began only a moment ago, most of
+ * the ring's first slots still belong to the previous lap.
  */
 static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 {
@@ -176,15 +179,15 @@ static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 }
 
 /*
- * Returns the head that a ring's reserve word states. If the word does not contain the ring's number, its CPU
- * is not online: then the word counts slots of the boot ring, and this ring is empty.
+ * Returns the head according to a ring's reserve word. If the word does not contain the ring's number, its
+ * CPU is not online: the word then counts slots of the boot ring, and this ring is empty.
  */
 static uint64_t word_head(const struct ktread_ring_place *place, uint32_t ring, uint64_t word)
 {
 	return ring > 0 && KTRX_WORD_RING(word) != ring ? place->row.first : KTRX_WORD_INDEX(word);
 }
 
-/* Finds a ring's head. */
+/* Finds a ring's head by the reserve word if it is usable, otherwise by the slots. */
 static int place_head(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n)
 {
 	struct ktread_ring_place *place = &layout->ring[n];
@@ -297,7 +300,7 @@ int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memo
 	return 0;
 }
 
-/* Resolves an address in a dump. It is an offset from the root. */
+/* Resolves an address in a dump, which is an offset from the root. */
 static int resolve_offset(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
 			  uint64_t *physical)
 {
@@ -330,7 +333,7 @@ void ktread_layout_close(struct ktread_layout *layout)
 	free(layout);
 }
 
-/* Checks whether a slot is of the expected kind and generation, and whether its check is right. */
+/* Checks whether a slot has the expected kind and generation, and the right checksum. */
 
 static uint32_t lap_of(const struct ktread_slot_form *form, uint64_t index)
 {
@@ -342,7 +345,9 @@ static bool is_of_generation(const struct ktread_slot_form *form, const uint64_t
 	return KTRX_TAG_GENERATION(slot[0]) == ktrx_generation(index, form->shift);
 }
 
-/* ---- KTRX_SLOTS_COPIED: a first slot has its generation twice, a continuation has its own check ---- */
+/*
+ * ---- KTRX_SLOTS_COPIED: first slots have two copies of the generation, continuation slots a checksum ----
+ */
 
 static bool copied_is_first(const uint64_t *slot)
 {
@@ -355,7 +360,7 @@ static bool copied_is_continuation(const uint64_t *slot)
 	return KTRX_TAG_CHECK(slot[0]) == ktrx_check_copied(slot[0], slot[1], slot[2], slot[3]);
 }
 
-/* ---- Both formats ---- */
+/* ---- Both slot formats ---- */
 
 bool ktread_slot_is_first(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index)
 {
@@ -379,7 +384,7 @@ bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint
 	return ((ktrx_check_more(slot, lap_of(form, index)) ^ slot[0]) & KTRX_TAG_CHECK_MASK) == 0;
 }
 
-/* Returns true if the check of a FIRST slot agrees with the other slots of its record. */
+/* Returns true if the checksum of a FIRST slot matches the other slots of its record. */
 static bool agrees_with_rest(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			     uint32_t slots)
 {

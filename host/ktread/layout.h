@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A v2 trace in memory or in a file: its root, regions, slots and layout. */
+/* A version 2 trace in memory or in a file: its root, regions, slots and layout. */
 #ifndef KTREAD_LAYOUT_H
 #define KTREAD_LAYOUT_H
 
@@ -17,8 +17,8 @@
 #define KTREAD_SECTION_MAX 256u
 
 /*
- * Returns true if a boot left this root in persistent memory, and it is not the root of a dump. The ring
- * table of such a root has the heads that the rings had at the last heartbeat.
+ * Returns true if a boot left this root in persistent memory, and it is not the root of a dump. The heads in
+ * the ring table of such a root are those that the rings had at the last heartbeat.
  */
 static inline bool ktread_root_is_persistent(const struct ktrx_root *root)
 {
@@ -26,8 +26,8 @@ static inline bool ktread_root_is_persistent(const struct ktrx_root *root)
 }
 
 /*
- * Reads and checks the root at `physical`. Returns 0, or KTREAD_E_FORMAT with a message that gives the
- * reason.
+ * Reads and checks the root at `physical`. Returns 0, or KTREAD_E_FORMAT with a message that states the
+ * problem.
  */
 int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root);
 /*
@@ -38,18 +38,18 @@ int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const 
 			 struct ktrx_section *section);
 
 /*
- * The bytes of a section or a ring: one or more pieces of a memory. The place of a piece may be unknown, or
- * the piece may be longer than the memory at its place. In both cases the piece keeps its length, and the
- * missing bytes read as zeros, so that the offsets of later pieces stay right.
+ * The bytes of a section or a ring: one or more pieces of a memory. The address of a piece may be unknown, or
+ * the piece may be longer than the memory at its address. In both cases the missing bytes read as zeros and
+ * count for the length of the piece, so that the offsets of later pieces stay right.
  */
 
 #define KTREAD_MAX_EXTENTS 65536u
 
 struct ktread_piece {
-	uint64_t offset; /* offset in the region */
+	uint64_t offset; /* offset of the piece in the region */
 	uint64_t length;
 	uint64_t physical;
-	/* number of bytes of `length` that can be read; 0 if the piece's place is unknown */
+	/* number of bytes of `length` that can be read; 0 if the address of the piece is unknown */
 	uint64_t readable;
 };
 
@@ -60,7 +60,7 @@ struct ktread_region {
 	uint64_t length;
 };
 
-/* Finds the physical addresses to which the addresses in a root refer. */
+/* Converts the addresses that a root contains to physical addresses. */
 struct ktread_resolver {
 	/*
 	 * Sets *physical to the physical address of the `length` bytes at `address`. There may be several
@@ -73,8 +73,7 @@ struct ktread_resolver {
 };
 
 /*
- * Opens a region. If its list of extents cannot be read, the region has no bytes. Returns 0 or
- * KTREAD_E_MEMORY.
+ * Opens a region. A region whose list of extents cannot be read has no bytes. Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_region_open(struct ktread_region *region, struct ktread_memory *memory,
 		       const struct ktread_resolver *resolver, uint16_t where, uint32_t extents,
@@ -99,55 +98,56 @@ int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char 
 
 /*
  * Functions that check whether a slot is the one that the reader expects at an index. In the older format
- * KTRX_SLOTS_COPIED, first slots have no check; only layout.c and columns*.c handle slots of this format.
+ * KTRX_SLOTS_COPIED, first slots have no checksum; only layout.c and columns*.c know this format.
  */
 
-/* Format of a ring's slots. */
+/* The format of the slots in a ring. */
 struct ktread_slot_form {
-	uint32_t format; /* KTRX_SLOTS_* */
+	uint32_t format; /* format of the slots, one of KTRX_SLOTS_* */
 	uint32_t ring;	 /* number of the ring */
 	uint32_t shift;	 /* log2 of the ring's number of slots */
 };
 
 /*
- * Returns true for a SINGLE or FIRST slot that has the generation that `index` requires. The check of a
- * SINGLE slot must be right, too. The check of a FIRST slot is not examined, because it covers the whole
+ * Returns true for a SINGLE or FIRST slot that has the generation required by `index`. The checksum of a
+ * SINGLE slot must be right, too. The checksum of a FIRST slot is not examined, because it covers the whole
  * record: see ktread_slot_record().
  */
 bool ktread_slot_is_first(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index);
-/* Returns true for a MORE or LAST slot that has the generation that `index` requires, and the right check. */
+/* Returns true for a MORE or LAST slot that has the generation required by `index` and the right checksum. */
 bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index);
 /*
  * Returns the number of slots of the record that begins at slot[0]. Returns 0 if the record has more than
- * `most` slots, if it is not whole, or if one of these slots belongs to another record. Requires:
+ * `most` slots, if slots of it are missing, or if one of its slots belongs to another record. Requires:
  * ktread_slot_is_first() is true for slot[0].
  */
 uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			    uint64_t most);
 
 /*
- * The layout of a v2 trace: a checked copy of all that its root leads to, in a dump or in memory: sections
- * and rings. Code that reads or rewrites a v2 trace uses this copy, never the root itself.
+ * The layout of a version 2 trace, in a dump or in memory: a checked copy of the descriptors of all sections
+ * and rings. Code that reads or rewrites a version 2 trace uses this copy, never the root itself.
  */
 
 struct ktread_section {
-	struct ktrx_section row; /* the descriptor, as it is in memory */
+	struct ktrx_section row; /* the section's descriptor, as it is in memory */
 	struct ktread_region region;
 };
 
 struct ktread_ring_place {
-	struct ktrx_ring row; /* the descriptor, as it is in memory */
+	struct ktrx_ring row; /* the ring's descriptor, as it is in memory */
 	struct ktread_region slots;
 	struct ktread_slot_form form;
 	/*
-	 * physical address of the ring's reserve word; UINT64_MAX if it is unknown, or if the word is
-	 * row.word
+	 * physical address of the ring's reserve word; UINT64_MAX if the address is unknown, or if row.word
+	 * is the reserve word
 	 */
 	uint64_t word_physical;
-	uint64_t head;	       /* index of the ring's next free slot, as last read */
+	uint64_t head;	       /* index of the ring's next free slot, as it was last read */
 	uint64_t row_physical; /* physical address of `row`; UINT64_MAX if unknown */
-	bool guessed;	       /* the reserve word was not found, so the head was derived from the slots */
-	bool usable;	       /* the ring can be read: its sizes are sound, and it overlaps no other ring */
+	bool guessed;	       /* the reserve word was not found, so `head` was derived from the slots */
+	/* the ring can be read: its sizes are sound, and it does not overlap another ring */
+	bool usable;
 };
 
 struct ktread_layout {
@@ -159,23 +159,23 @@ struct ktread_layout {
 	uint32_t unknown; /* number of sections of unknown type */
 	struct ktread_ring_place *ring;
 	uint32_t rings;
-	struct ktrx_setting *setting; /* the table of settings, including their values */
+	struct ktrx_setting *setting; /* the settings, with their values */
 	uint32_t settings;
 };
 
-/* Opens the layout of the root at `physical`. Returns 0 or an error. */
+/* Opens the layout that the root at `physical` describes. Returns 0 or an error. */
 int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t physical,
 		       const struct ktread_resolver *resolver);
-/* Opens the layout of the dump whose root is at `offset`. Returns 0 or an error. */
+/* Opens the layout of the dump that has its root at `offset`. Returns 0 or an error. */
 int ktread_layout_open_dump(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t offset);
 void ktread_layout_close(struct ktread_layout *layout);
 /*
- * Returns the n-th section of this type, counted from 0, in the order of `index`. Returns NULL if there is
+ * Returns the n-th section of this type in the order of `index`; n begins with 0. Returns NULL if there is
  * none.
  */
 const struct ktread_section *ktread_layout_section(const struct ktread_layout *layout, uint32_t type,
 						   uint32_t n);
-/* Reads a ring's head again. Returns 0 or an error. */
+/* Reads a ring's head again and updates `head`. Returns 0 or an error. */
 int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64_t *head);
 /*
  * Reads up to `room` rows of the CPUS section, from row `first` on. Returns the number of rows read, or an
@@ -204,7 +204,8 @@ static inline uint64_t ktread_ring_begin(const struct ktread_ring_place *place, 
 }
 
 /*
- * The table of settings. The values are those that a dump contains, or those that the guest's words have now.
+ * The settings of the kernel. The values are those in the dump or, if the trace is read from memory, the
+ * current ones.
  */
 
 /*

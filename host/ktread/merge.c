@@ -42,7 +42,7 @@ void ktread_merge_reset(struct ktread_merge *merge, uint64_t base)
 	merge->starved = KTREAD_MERGE_NONE;
 }
 
-/* Returns the word that represents the next item of a ring in the tournament tree. It is below NO_MORE. */
+/* Returns the tournament tree's word for the next item of a ring. It is below NO_MORE. */
 static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsigned char *item, uint64_t ring)
 {
 	uint64_t farthest = (NO_MORE >> ring_bits) - 1;
@@ -55,7 +55,7 @@ static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsign
 
 /*
  * Replaces a leaf of the tournament tree, and updates the nodes from there to the root. Returns the word at
- * the root, which is that of the earliest item.
+ * the root, which belongs to the earliest item.
  */
 static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 {
@@ -70,7 +70,7 @@ static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 	return word;
 }
 
-/* Computes the word of the item after `lane->item` early, before it is needed. */
+/* Computes the word of the item after `lane->item` in advance, before the merge needs it. */
 static inline void look_ahead(const struct ktread_merge *merge, struct ktread_lane *lane, uint32_t ring)
 {
 	if (lane->end - lane->item > (ptrdiff_t)KTREAD_ITEM_SIZE)

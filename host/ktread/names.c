@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Names by number. */
+/* Tables of names, each found by a number. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t 
 	return 0;
 }
 
-/* Parses a line "number name rest", and stores the name and the rest. Skips a line of another form. */
+/* Parses a line "number name rest", and stores the name and the rest. Ignores other lines. */
 static void take_line(struct ktread_names *names, char *line)
 {
 	char *name, *rest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds out what a file holds, and opens it. */
+/* Detects the format of a file, and opens it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,10 @@
 #define RAM_LEAST    (UINT64_C(1) << 20)
 #define RAM_PAGE     4096u
 
-/* Returns true if the caller of ktread requires a dump (`form`) of another version than `version`. */
+/*
+ * Returns true if the caller of ktread wants only dumps of another version than `version`; `form` is the
+ * wanted format.
+ */
 static bool is_other_version(enum ktread_form form, uint32_t version)
 {
 	return (form == KTREAD_FORM_V1 && version == KTRX2_VERSION) ||
@@ -65,8 +68,8 @@ static uint64_t ring_bytes(const struct ktread_layout *layout)
 }
 
 /*
- * Makes a dump of memory that may be changing, and reads that dump. So the reader may be slow and loses
- * nothing. If the dump cannot be made, reads the memory itself.
+ * Makes a dump of memory that may be changing, and reads that dump, so that a slow reader loses nothing. If
+ * the dump cannot be made, reads the memory itself.
  */
 static int freeze(struct ktread *trace)
 {
@@ -104,7 +107,7 @@ static void warn_guesses(struct ktread *trace)
 				trace->memory->name, n);
 }
 
-/* Opens a memory that has a root in it. */
+/* Opens a memory that contains a root. */
 static int open_memory(struct ktread *trace, enum ktread_form form)
 {
 	int status = ktread_image_find_boot(&trace->image, trace->memory, 0);
@@ -139,8 +142,8 @@ static int open_core(struct ktread *trace)
 }
 
 /*
- * Returns true if the file may be a memory: it is large, consists of whole pages, and does not begin with a
- * dump.
+ * Returns true if the file may be a memory: it is large, its size is a multiple of the page size, and it does
+ * not begin with a dump.
  */
 static bool may_be_ram(struct ktread_memory *memory)
 {
@@ -150,7 +153,8 @@ static bool may_be_ram(struct ktread_memory *memory)
 }
 
 /*
- * Returns an error if the file has a known foreign format that must be converted first. Otherwise returns 0.
+ * Returns an error if the file has a known format of another program and must be converted first. Otherwise
+ * returns 0.
  */
 static int refuse_foreign(struct ktread_memory *memory)
 {
@@ -206,7 +210,7 @@ static int open_stream(struct ktread *trace)
 
 /*
  * Opens a dump or, if the file is not a dump, a process trace of a BSD. Process traces of the BSDs have no
- * magic, so they are tried last. If the file is neither, the error message is that for a dump.
+ * magic, so they are tried last. If the file is neither, the error message is about a dump.
  */
 static int open_dump_or_processes(struct ktread *trace, const char *path)
 {
@@ -243,7 +247,7 @@ static int open_by_content(struct ktread *trace, const char *path)
 	status = open_ram(trace);
 	if (status != KTREAD_E_ABSENT)
 		return status;
-	/* The file is not a memory, but dumps may follow other content in it. */
+	/* the file is not a memory, but it may contain dumps after other data */
 	trace->memory->live = trace->memory->ram = false;
 	if (open_dump(trace) == 0)
 		return 0;
@@ -329,7 +333,7 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 void ktread_open_release(struct ktread *trace)
 {
 	if (trace->image)
-		ktread_image_close(trace->image); /* owns the layout */
+		ktread_image_close(trace->image); /* also closes the layout, which belongs to the image */
 	else
 		ktread_layout_close(trace->layout);
 	ktread_clocks_free(&trace->measured);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Process traces: opening, reading records, and code shared by all formats. */
+/* Process traces: opens them, reads records, and contains the code that is the same for all formats. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,11 +8,14 @@
 #include "proc_state.h"
 
 /*
- * The table of processes consists of sets of PLACES rows. The number of a process selects a set; the row of
- * the process is one of the rows of this set.
+ * The table of processes consists of sets of PLACES rows. The process number determines the set. The process
+ * may be in any row of this set.
  */
 
-/* number of sets, a power of two; no hash is needed, because process numbers are mostly consecutive */
+/*
+ * number of sets, a power of two; the low bits of the process number select the set, because process numbers
+ * are mostly consecutive
+ */
 #define SETS   4096u
 #define PLACES 4u
 
@@ -66,7 +69,7 @@ struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_process
 	return chosen;
 }
 
-/* The trace. */
+/* A process trace that is being read. */
 
 static int keep_message(struct ktread_proc *trace, int status)
 {
@@ -149,7 +152,10 @@ enum ktread_proc_format ktread_proc_format_named(const char *name)
 	return reader->format;
 }
 
-/* Finds the reader for the trace's format. Returns 1, 0 if there are too few bytes to decide, or an error. */
+/*
+ * Finds the reader for the trace's format. Returns 1 on success, 0 if there are too few bytes to decide, or
+ * an error.
+ */
 static int settle(struct ktread_proc *trace)
 {
 	int status;
@@ -168,7 +174,7 @@ static int settle(struct ktread_proc *trace)
 	return status < 0 ? status : 1;
 }
 
-/* Begins to read at the input's current position. */
+/* Begins a trace at the input's current position: forgets the format and all that was known before. */
 static int begin(struct ktread_proc *trace)
 {
 	int status;
@@ -232,7 +238,10 @@ static int count_record(struct ktread_proc *trace, const struct ktread_proc_reco
 	return 1;
 }
 
-/* Called if no record was found. `status` is an error, or 0 if the input has ended, perhaps only for now. */
+/*
+ * Called if no record was found. `status` is an error, or 0 if the input has ended; an input that is followed
+ * may grow later.
+ */
 static int handle_end(struct ktread_proc *trace, int status)
 {
 	if (status == 0 && trace->input.failed)

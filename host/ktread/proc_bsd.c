@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the ktrace files of the BSDs. They consist of heads, each followed by a payload. Heads have no mark,
- * so the first impossible head ends the trace. If a payload is too long to be kept, such as that of a large
- * read or write, it is cut, and the reader steps over the rest.
+ * Reads the ktrace files of the BSDs. They consist of heads, each followed by a payload. Heads have no magic,
+ * so the first impossible head ends the trace. A payload that is too long, such as the data of a large read
+ * or write, is truncated, and the reader steps over the rest.
  */
 #include <elf.h>
 #include <inttypes.h>
 
 #include "proc_state.h"
 
-/* bit n is set for each record type n of DragonFly: types 1 to 7 and type 9 */
+/* set of DragonFly's record types, as bits: types 1 to 7 and type 9 */
 #define TYPES_OF_DRAGONFLY 0x02feu
-#define TYPES_OF_FREEBSD   0xfffeu /* bit n is set for each record type n of FreeBSD: types 1 to 15 */
+#define TYPES_OF_FREEBSD   0xfffeu /* set of FreeBSD's record types, as bits: types 1 to 15 */
 
 static const struct ktread_proc_layout dragonfly = {
 	.head = 64,
@@ -86,7 +86,7 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 	head->type = type & (uint16_t)~layout->type_flags;
 	head->lost = type & layout->type_flags & KTREAD_BSD_LOST;
 	head->pid = ktread_bsd_32(bytes + layout->pid);
-	/* Older versions of FreeBSD store the address of a kernel structure here, and no thread number. */
+	/* older versions of FreeBSD store the address of a kernel structure instead of the thread number */
 	head->tid = tid < 0 || tid > INT32_MAX ? 0 : (uint32_t)tid;
 	head->cpu = KTREAD_PROC_NOBODY;
 	if (layout->cpu)
@@ -99,7 +99,7 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 
 /*
  * FreeBSD records the ABI of a process once, for all later calls of the process. If the record states the
- * ABI, remembers it. If the record is a call, sets its ABI to the remembered one.
+ * ABI, remembers the ABI. If the record is a call, sets its ABI to the remembered one.
  */
 static void know_process(struct ktread_proc *trace)
 {
@@ -147,7 +147,7 @@ static void present(struct ktread_proc *trace, const struct ktread_proc_layout *
 }
 
 /*
- * Called if the input ends where a head is expected. Returns 0, or an error if the input ends within a
+ * Called if the input ends where a head could begin. Returns 0, or an error if the input ends within a
  * record.
  */
 static int end(struct ktread_proc *trace, uint64_t wanted)

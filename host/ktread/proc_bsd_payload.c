@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Decodes the payloads of the BSDs' records. Structures have the layout that the kernel's compiler gives
- * them: a word is aligned to its size, and the size of a structure is a multiple of its largest member's
- * size.
+ * Decodes the payloads of the BSDs' records. Structures have the layout of the kernel's C ABI: each member is
+ * aligned to its size, and the size of a structure is a multiple of its largest member's size.
  */
 #include "proc_state.h"
 
 #define RIGHTS_WORDS 2u
 
 /*
- * Before version 14 of FreeBSD, reason 3 means that a path lookup was denied. Later versions use 3 for
- * another reason.
+ * Before version 14 of FreeBSD, reason 3 means that a path lookup was denied. In later versions, 3 is another
+ * reason.
  */
 #define EARLIER_LOOKUP 3
 
@@ -27,8 +26,8 @@ static bool take(struct ktread_proc_record *record, uint32_t size)
 }
 
 /*
- * Decodes a system call. The payload contains the call's number and its count of arguments, 16 bits each, and
- * then the arguments, a word each.
+ * Decodes a system call. The payload contains the call's number and its number of arguments, 16 bits each,
+ * and then the arguments, each as large as a register.
  */
 static bool take_syscall(struct ktread_proc *trace, const struct ktread_proc_layout *layout)
 {
@@ -76,8 +75,8 @@ static bool take_genio(struct ktread_proc_record *record)
 }
 
 /*
- * Decodes a signal. The payload contains the signal's number and handler, a word each, its code (32 bits) and
- * the mask (128 bits).
+ * Decodes a signal. The payload contains the signal's number and handler, each as large as a register, the
+ * signal's code (32 bits) and the signal mask (128 bits).
  */
 static bool take_psig(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {
@@ -148,8 +147,8 @@ static uint32_t reason_of(int32_t raw)
 }
 
 /*
- * Decodes the denied rights or object at offset `at` of the payload. The reason decides whether the data are
- * a set of rights, a number, an address or a file path.
+ * Decodes the denied rights or object at offset `at` of the payload. The data are a set of rights, a number,
+ * an address or a file path, depending on the reason.
  */
 static void take_denied(struct ktread_proc_record *record, uint32_t at)
 {
@@ -162,7 +161,7 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 		take_rights(record, at);
 		record->data_size = 0;
 		break;
-	case KTREAD_PROC_DENIED_SOCKADDR: /* the first byte of a socket address is its size */
+	case KTREAD_PROC_DENIED_SOCKADDR: /* the first byte of a socket address is the size of the address */
 		if (record->data_size > denied[0])
 			record->data_size = denied[0];
 		break;
@@ -176,8 +175,9 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 }
 
 /*
- * Decodes a denial. Before version 14 of FreeBSD, the payload is a reason and two sets of rights. Since
- * version 14, it is the reason, the number of the call, the process's ABI, and room for a path.
+ * Decodes a record of a denied access. Before version 14 of FreeBSD, the payload is a reason and two sets of
+ * rights. Since version 14, it is the reason, the number of the call, the process's ABI, and a field for a
+ * path.
  */
 static bool take_capfail(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {
@@ -229,7 +229,7 @@ static bool take_struct_array(struct ktread_proc_record *record, const struct kt
 	return true;
 }
 
-/* Removes the NUL at the end of the data, which FreeBSD records, too. */
+/* Removes the NUL at the end of the data, which FreeBSD includes in the record. */
 static bool take_sysctl(struct ktread_proc_record *record)
 {
 	if (record->data_size && record->data[record->data_size - 1] == '\0')

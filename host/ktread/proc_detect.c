@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Detects the format of a process trace. Our own format has a magic. The files of the BSDs have none, and two
- * of their formats have heads of the same size. So each format is tried, and the one with the most plausible
- * records in a row is chosen. A wrong format may accept one record by chance, but then fails at the next.
+ * of their formats have heads of the same size. So each format is tried, and the format in which the most
+ * consecutive records are plausible is chosen. In a wrong format, one record may be plausible by chance, but
+ * the next one is not.
  */
 #include <stdio.h>
 
@@ -18,8 +19,8 @@
 #define SECONDS_BETWEEN 86400
 
 /*
- * Points that a record gets if it is plausible. In addition, it gets one point for a known type, one for a
- * right size, and one for a plausible time. POINTS_END is for a record that ends where the file ends.
+ * Points for a plausible record. A record gets one more point for each of these: a known type, a right size,
+ * a plausible time. A record that ends where the file ends gets POINTS_END.
  */
 #define POINTS_NAME    2
 #define POINTS_NO_NAME 1
@@ -27,9 +28,9 @@
 #define POINTS_END     2
 
 /*
- * Returns the points for the name field of a head. A name that ends in a NUL gets the most. An empty field (a
- * process without a name) and a name without a NUL are possible, but less likely. A name with control
- * characters gets 0.
+ * Returns the points for the name field of a head. A name that ends in a NUL gets the most points. An empty
+ * field (a process without a name) and a name without a NUL are possible, but less likely. A name with
+ * control characters gets 0.
  */
 static int points_of_name(const uint8_t *name, uint32_t size)
 {
@@ -45,8 +46,8 @@ static int points_of_name(const uint8_t *name, uint32_t size)
 }
 
 /*
- * Returns the points of a head, which show how plausible it is. `left` is the number of bytes after it.
- * `before` is the time of the previous head in seconds, negative if there is none.
+ * Returns the points of a head, which show how plausible the head is. `left` is the number of bytes after the
+ * head. `before` is the time of the previous head in seconds, or negative if there is no previous head.
  */
 static int points_of(const struct ktread_proc_layout *layout, const uint8_t *bytes,
 		     const struct ktread_proc_bsd_head *head, size_t left, int64_t before)
@@ -114,9 +115,9 @@ static int undecided(struct ktread_proc *trace, const char *names)
 }
 
 /*
- * Chooses the format with the most points. Returns 1 if there is one. Returns 0 if no format has points. If
- * several have the most points, returns 0 if `more` is set, otherwise an error, because no more bytes will
- * come.
+ * Chooses the format with the most points. Returns 1 if one format has the most. Returns 0 if no format has
+ * points. If several have equally many, returns 0 if `more` is set, otherwise an error, because no more bytes
+ * will come.
  */
 static int choose(struct ktread_proc *trace, const struct ktread_proc_reader **reader, bool more)
 {
@@ -146,7 +147,7 @@ static bool is_ktrx(const uint8_t *bytes, size_t left)
 
 	if (left >= 4 && ktread_proc_ktrx_is_magic(bytes))
 		return true;
-	/* The session's head may be damaged, but the first record after it can show the format. */
+	/* the session's head may be damaged, but the first record after it may still show the format */
 	return left >= record + KTREAD_PROC_MARKED_LEAST && ktread_proc_ktrx_is_record(bytes + record);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The input of a process trace: a window that moves over the bytes of a file or a pipe, which may be packed.
+ * The input of a process trace: a window that moves over the bytes of a file or a pipe, whose content may be
+ * compressed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +30,8 @@ static bool is_readable(const struct ktread_proc_input *input)
  * Called at the end of an input that is followed. Returns 0 if nothing can be read now.
  *
  * The file may have become shorter, because its writer removes a record that it could not write completely.
- * If the file has lost more bytes than were read but not yet decoded, its writer has replaced the content:
- * returns an error.
+ * If the file has lost bytes that were already decoded, its writer has replaced the content: returns an
+ * error.
  */
 static int handle_end(struct ktread_proc_input *input)
 {
@@ -53,10 +54,7 @@ static int handle_end(struct ktread_proc_input *input)
 	return 0;
 }
 
-/*
- * Calls read() once. Returns the number of bytes read, 0 at the end, which may only be the end for now, or an
- * error.
- */
+/* Calls read() once. Returns the number of bytes read, 0 at the end (perhaps only for now), or an error. */
 static ssize_t read_some(void *context, uint8_t *to, size_t room)
 {
 	struct ktread_proc_input *input = context;
@@ -105,7 +103,7 @@ static bool make_room(struct ktread_proc_input *input, size_t bytes)
 	return true;
 }
 
-/* Makes room for `bytes` buffered bytes, and reads once. Returns the number of bytes read. */
+/* Makes room for `bytes` buffered bytes, and calls read() once. Returns the number of bytes read. */
 static size_t refill(struct ktread_proc_input *input, size_t bytes)
 {
 	size_t have = ktread_proc_at_hand(input), room;
@@ -130,8 +128,8 @@ static size_t refill(struct ktread_proc_input *input, size_t bytes)
 }
 
 /*
- * Finds out whether the input is packed. Returns false if too few bytes have arrived to decide, or on an
- * error.
+ * Finds out whether the input is compressed. Returns false on an error, or if too few bytes have arrived to
+ * decide.
  */
 static bool start(struct ktread_proc_input *input)
 {

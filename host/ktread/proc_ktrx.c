@@ -2,10 +2,10 @@
 /*
  * Reads our own format: the heads of sessions and the records. Continues after damage.
  *
- * A record is accepted if its mark and size are possible, and something plausible follows it: the beginning
- * of a record, the head of a session, or the end of the file. If nothing plausible follows, or if the size
- * does not fit the type, there are two possibilities. The size may be wrong: then there are other records in
- * the bytes that it claims as payload. Or the bytes after the record are damaged.
+ * A record is accepted if its mark and size are possible, and if the beginning of a record, the head of a
+ * session, or the end of the file follows it. If none of these follows, or if the size does not fit the type,
+ * there are two explanations. The size may be wrong: then the payload seems to contain other records. Or the
+ * bytes after the record are damaged.
  */
 #include <inttypes.h>
 
@@ -21,14 +21,14 @@
 #define EM_386	  3u
 #define EM_ARM	  40u
 
-/* Kinds of things that may begin at a place in the input. */
+/* What may begin at a place in the input. */
 enum place {
 	NOTHING,
 	RECORD,
 	HEAD,
-	END,	/* the input ends at this place */
+	END,	/* the input ends exactly at this place */
 	PART,	/* too few bytes to decide */
-	BEYOND, /* the input ends before this place */
+	BEYOND, /* the place is beyond the end of the input */
 };
 
 static bool is_head(const uint8_t *bytes)
@@ -42,7 +42,7 @@ static bool is_head(const uint8_t *bytes)
 	       head.record_head % 8 == 0;
 }
 
-/* Returns the kind of thing that begins `at` bytes after the input's current position. */
+/* Returns what begins `at` bytes after the input's current position. */
 static enum place place_at(struct ktread_proc *trace, size_t at)
 {
 	const uint8_t *bytes;
@@ -115,8 +115,8 @@ static enum belief believe(struct ktread_proc *trace, size_t at)
 /*
  * Searches for a record or head that can be accepted. Examines every `step`-th offset from `from` on, below
  * `until`; offsets count from the input's current position. If there is one, returns true and sets *found to
- * its offset. Otherwise returns false; *found is then the offset at which to search again when more bytes
- * have come, or the end, or `until`.
+ * its offset. Otherwise returns false and sets *found to the offset at which the next search has to begin,
+ * when more bytes have come; this may be the end or `until`.
  */
 static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t step, size_t *found)
 {
@@ -140,7 +140,7 @@ static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t st
 }
 
 /*
- * Steps over damage to the next place from which records can be read. Returns an error that reports the
+ * Steps over damage to the next place at which reading can continue. Returns an error that reports the
  * damage. Returns 0 if that place may be in bytes that have not come yet.
  */
 static int step_over(struct ktread_proc *trace)
@@ -168,7 +168,7 @@ static int step_over(struct ktread_proc *trace)
 }
 
 /*
- * Begins to step over damage at the input's current position. At least the first `known` bytes are damaged.
+ * Starts stepping over damage at the input's current position. At least the first `known` bytes are damaged.
  */
 static int begin_damage(struct ktread_proc *trace, size_t known)
 {
@@ -178,7 +178,7 @@ static int begin_damage(struct ktread_proc *trace, size_t known)
 	return step_over(trace);
 }
 
-/* Takes the head of a session, and the TABLE records right after it. */
+/* Processes the head of a session, and the TABLE records right after it. */
 static int take_head(struct ktread_proc *trace)
 {
 	struct ktrx_proc_head head;
@@ -233,8 +233,8 @@ static void name_record(struct ktread_proc *trace)
 }
 
 /*
- * Fills in trace->record from the record at the input's current position. `payload` is the number of bytes of
- * its payload that are there.
+ * Fills in trace->record from the record at the input's current position. `payload` is the number of payload
+ * bytes that are available.
  */
 static inline __attribute__((always_inline)) void present(struct ktread_proc *trace, uint32_t payload)
 {
@@ -267,8 +267,8 @@ static inline __attribute__((always_inline)) void present(struct ktread_proc *tr
  * if the chain reaches `until`, passes it, or reaches the end of the file. Otherwise returns false, and *at
  * is the last record of the chain.
  *
- * The payload may be a trace that a program has written. It then contains such a chain, too. But that chain
- * ends within the payload, or the end of the file cuts both short.
+ * A chain may also be a trace that a program has written as data. But then the chain ends within the payload,
+ * unless the end of the file truncates both.
  */
 static bool lead_on(struct ktread_proc *trace, size_t *at, size_t until)
 {
@@ -304,8 +304,9 @@ static bool find_within(struct ktread_proc *trace, size_t size, size_t step, siz
 }
 
 /*
- * Called if the end of the input cuts a record short. If the caller wants incomplete records, returns 1 with
- * the part that is there; the next call then returns the error. Otherwise returns the error at once.
+ * Called if a record is truncated by the end of the input. If the caller wants incomplete records, returns 1
+ * with the available part of the record; the next call then returns the error. Otherwise returns the error at
+ * once.
  */
 static __attribute__((noinline)) int take_torn(struct ktread_proc *trace, size_t size)
 {
@@ -314,15 +315,15 @@ static __attribute__((noinline)) int take_torn(struct ktread_proc *trace, size_t
 
 	if (!trace->options.torn || trace->input.failed || !payload)
 		return ktread_proc_cut_short(trace, size);
-	/* The payload is complete if only padding is missing. */
+	/* the payload is complete if only the padding is missing */
 	present(trace, payload < payload_at(trace, 0) ? (uint32_t)payload : payload_at(trace, 0));
 	trace->torn = size;
 	return 1;
 }
 
 /*
- * Takes the record at the input's current position, whose mark and size are possible. Returns 1, 0 if the
- * record is not complete yet, or an error.
+ * Processes the record at the input's current position, whose mark and size are possible. Returns 1 with a
+ * record, 0 if the record is not complete yet, or an error.
  */
 static int take_record(struct ktread_proc *trace)
 {

@@ -248,9 +248,9 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace)
 }
 
 /*
- * Checks whether a record's size can be right. A size that is too large may by chance be exactly the size of
- * this record and the records after it. Then a record still follows, but the records in between are lost.
- * Only the content of the payload shows this.
+ * Checks whether a record's size can be right. A size that is too large may by chance be the size of this
+ * record and of some records after it. In this case a record still follows, but the records in between would
+ * be lost. Only the content of the payload shows this.
  *
  * Data that a program wrote is never a reason to doubt a record: otherwise a program could make the reader
  * see records that the kernel never wrote.
@@ -262,8 +262,8 @@ static bool is_padded(const uint8_t *payload, uint32_t size)
 }
 
 /*
- * Returns true if the payload after its first `bytes` bytes is a text: it contains no NUL, and is padded with
- * zeros.
+ * Returns true if the payload after its first `bytes` bytes is a string: it contains no NUL, and is padded
+ * with zeros.
  */
 static bool is_text(const uint8_t *payload, uint32_t size, uint32_t bytes)
 {
@@ -334,8 +334,8 @@ bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace)
 
 /*
  * Collects the text of a session's TABLE records. The TABLE records right after the session's head are read
- * in advance, because they are needed to show the first other records. Later TABLE records are added when
- * they are read. At most TABLE_MOST bytes of text are kept.
+ * in advance, because the first other records cannot be shown without them. Later TABLE records are added
+ * when they are read. At most TABLE_MOST bytes of text are kept.
  */
 
 #define TABLE_MOST (UINT32_C(4) << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The state of a process trace that is being read: its input, its reader, and the processes that have
+ * A process trace that is being read: its input, the reader of its format, and the processes that have
  * occurred.
  */
 #ifndef KTREAD_PROC_STATE_H
@@ -18,12 +18,14 @@
 
 /*
  * Names of processes and, in FreeBSD's files, their ABIs, from earlier records. The table has a fixed size,
- * with a few possible places for each process. If there are very many processes, older rows are overwritten.
+ * and each process has only a few possible rows. If there are very many processes, older rows are
+ * overwritten.
  */
 
 struct ktread_proc_process {
 	uint32_t pid;
-	uint32_t session; /* session in which the process was recorded; rows of earlier sessions are free */
+	/* session in which the process was recorded; rows of earlier sessions count as free */
+	uint32_t session;
 	uint32_t abi;
 	char name[sizeof(((struct ktread_proc_record *)0)->name)];
 };
@@ -31,7 +33,7 @@ struct ktread_proc_process {
 struct ktread_proc_processes {
 	struct ktread_proc_process *row; /* rows of the table; NULL: no process has been recorded yet */
 	uint32_t session;		 /* number of the current session, counted from 1 */
-	/* index, within a set of rows, of the row that is overwritten next */
+	/* index, within a set of rows, of the row that will be overwritten next */
 	uint32_t victim;
 	/* the row that was found last, because the next record is usually of the same process; NULL: none */
 	const struct ktread_proc_process *last;
@@ -57,19 +59,19 @@ ktread_proc_process_find(struct ktread_proc_processes *processes, uint32_t pid)
 struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);
 
 /*
- * The input: the bytes of a process trace from first to last. They come from a file or a pipe; if zstd packed
- * them, they are unpacked. They are seen through a window of limited size. So a trace may have any length,
- * and another program may write it at the same time.
+ * The input: the bytes of a process trace from first to last. They come from a file or a pipe, and are
+ * unpacked if they are compressed with zstd. The reader sees them through a window of limited size, so a
+ * trace may have any length, and another program may write it at the same time.
  *
  * Invariant: begin <= end <= room <= KTREAD_PROC_WINDOW_MOST, and `offset` is the offset in the trace of
  * window[begin].
  */
 
-/* maximum number of bytes that one read() asks for */
+/* maximum number of bytes that one call of read() asks for */
 #define KTREAD_PROC_CHUNK (UINT32_C(256) << 10)
 /*
  * Maximum number of bytes that ktread_proc_want() may ask for: two records of the largest size with their
- * heads. So many are needed if one record seems to begin inside the payload of another.
+ * heads. So many bytes are needed if one record seems to begin inside the payload of another.
  */
 #define KTREAD_PROC_WANT_MOST	(2 * (KTRX_PROC_PAYLOAD_MAX + 4096))
 #define KTREAD_PROC_WINDOW_MOST (KTREAD_PROC_WANT_MOST + KTREAD_PROC_CHUNK)
@@ -82,15 +84,16 @@ struct ktread_proc_input {
 	off_t start;  /* the descriptor's position when the input was opened; -1: the input is a pipe */
 	bool follow;  /* true if the input is followed: more bytes may come after its end */
 	bool closed;  /* true if the write end of the pipe is closed, so that no more bytes will come */
-	bool started; /* true if it is known whether the input is packed */
+	bool started; /* true if it is known whether the input is compressed */
 	bool ended;   /* true if the last read() returned no bytes */
-	int failed;   /* error after which nothing more is read, 0: none; its text is in `failure` */
+	int failed;   /* error after which nothing more is read; 0: none. Its message is in `failure`. */
 	uint8_t *window;
 	size_t begin, end, room;
 	uint64_t offset;
-	/* number of bytes to step over before more is read; if it is not 0, no bytes are buffered */
+	/* number of bytes to step over before more are read; if it is not 0, no bytes are buffered */
 	uint64_t to_skip;
-	struct ktread_proc_unpacker *unpacker; /* NULL: not packed */
+	/* the unpacker of a compressed input; NULL: the input is not compressed */
+	struct ktread_proc_unpacker *unpacker;
 	char failure[KTREAD_MESSAGE_SIZE];
 };
 
@@ -100,7 +103,7 @@ struct ktread_proc_input {
 int ktread_proc_input_open(struct ktread_proc_input *input, const char *path, bool follow);
 void ktread_proc_input_close(struct ktread_proc_input *input);
 int ktread_proc_input_rewind(struct ktread_proc_input *input);
-/* Does the work of ktread_proc_want() if bytes have to be read. */
+/* Does the work of ktread_proc_want() if more bytes have to be read. */
 bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes);
 /* Does the work of ktread_proc_skip() if not all of the bytes are buffered. */
 void ktread_proc_input_skip(struct ktread_proc_input *input, uint64_t bytes);
@@ -119,8 +122,8 @@ static inline const uint8_t *ktread_proc_bytes(const struct ktread_proc_input *i
 
 /*
  * Reads until at least `bytes` bytes are buffered. `bytes` must not exceed KTREAD_PROC_WANT_MOST. Returns
- * false if there are fewer, because the input has ended or reading has failed. The caller must report an
- * error only after it has used the buffered bytes.
+ * false if there are fewer, because the input has ended or reading has failed. The caller must use the
+ * buffered bytes before it reports an error.
  */
 static inline bool ktread_proc_want(struct ktread_proc_input *input, size_t bytes)
 {
@@ -133,7 +136,7 @@ static inline bool ktread_proc_may_grow(const struct ktread_proc_input *input)
 	return input->follow && !input->closed && !input->failed;
 }
 
-/* Steps over `bytes` bytes. They need not be buffered. */
+/* Steps over `bytes` bytes, which need not be buffered. */
 static inline void ktread_proc_skip(struct ktread_proc_input *input, uint64_t bytes)
 {
 	if (bytes <= ktread_proc_at_hand(input)) {
@@ -149,16 +152,16 @@ static inline void ktread_proc_skip(struct ktread_proc_input *input, uint64_t by
  * input.
  */
 
-/* Maximum number of bytes that are kept of a record's payload. A longer payload is cut. */
+/* Maximum number of bytes of a record's payload that are kept. A longer payload is truncated. */
 #define KTREAD_PROC_PAYLOAD_MOST KTRX_PROC_PAYLOAD_MAX
 
 struct ktread_proc_reader {
 	enum ktread_proc_format format;
 	const char *name;
-	/* ELF machine (e_machine) of traces in this format; 0: the trace states it */
+	/* ELF machine (e_machine) of traces in this format; 0: the machine is in the trace */
 	uint16_t machine;
 	uint8_t address_size;			 /* size of a pointer in bytes */
-	const struct ktread_proc_layout *layout; /* for the BSDs: layout of a head */
+	const struct ktread_proc_layout *layout; /* layout of a head; used only for the formats of the BSDs */
 	const struct ktread_proc_layout
 		/*
 		 * layout of a record head with KTREAD_BSD_VERSIONED; NULL: the format has no such heads
@@ -167,8 +170,8 @@ struct ktread_proc_reader {
 	/* Reads the data before the first record, if there are any. Returns 0 or an error. */
 	int (*begin)(struct ktread_proc *trace);
 	/*
-	 * Reads the next record, and sets trace->record and trace->used. Returns 1, 0 at the end (perhaps
-	 * only for now), or an error.
+	 * Reads the next record, and sets trace->record and trace->used. Returns 1 on success, 0 at the end
+	 * (perhaps only for now), or an error.
 	 */
 	int (*next)(struct ktread_proc *trace, const struct ktread_proc_reader *reader);
 };
@@ -176,7 +179,8 @@ struct ktread_proc_reader {
 struct ktread_proc {
 	struct ktread_proc_input input;
 	struct ktread_proc_options options;
-	const struct ktread_proc_reader *reader; /* reader for the trace's format; NULL: not known yet */
+	/* reader for the trace's format; NULL: the format is not known yet */
+	const struct ktread_proc_reader *reader;
 	struct ktread_proc_info info;
 	struct ktread_proc_record record;
 	uint64_t arg[KTREAD_PROC_ARGS_MOST];
@@ -187,18 +191,15 @@ struct ktread_proc {
 
 	/* The following members are used only for our own format. */
 	uint32_t record_head; /* size of a record's head, in bytes */
-	/* true if the next record was already checked when the previous one was taken */
+	/* true if the next record was checked already when the previous one was returned */
 	bool known;
 	uint64_t damage; /* if `damaged` is set: offset at which the damage begins */
 	bool damaged;	 /* true while the reader steps over damage */
-	/*
-	 * if the end of the file cuts short the record that was returned last: size of this record; otherwise
-	 * 0
-	 */
+	/* if the record that was returned last was truncated by the end of the file, its size; otherwise 0 */
 	size_t torn;
 	char *table;
 	size_t table_size, table_room;
-	uint64_t tabled; /* the text of all TABLE records before this offset is in `table` */
+	uint64_t tabled; /* `table` contains the text of all TABLE records before this offset */
 
 	char message[KTREAD_MESSAGE_SIZE];
 };
@@ -208,21 +209,21 @@ extern const struct ktread_proc_reader ktread_proc_ktrx;
 extern const struct ktread_proc_reader ktread_proc_bsd[];
 
 /*
- * Finds the format of the trace from the buffered bytes. Returns 1, 0 if there are too few bytes to decide,
- * now or ever, or an error.
+ * Finds the format of the trace from the buffered bytes. Returns 1 on success, 0 if there are too few bytes
+ * to decide, now or ever, or an error.
  */
 int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reader **reader);
 
 /*
- * Reports damage after which nothing more can be read. Sets the message, which states the file and the
- * offset, too. Returns KTREAD_E_FORMAT.
+ * Reports damage after which nothing more can be read. The message contains the file and the offset. Returns
+ * KTREAD_E_FORMAT.
  */
 int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Called if bytes of a record are missing. Returns 0 if they may still come. Otherwise returns an error, and
- * nothing more is read. `bytes` is the size of the whole record. Requires: fewer than `bytes` bytes are
- * buffered.
+ * Called if bytes of a record are missing. Returns 0 if the missing bytes may still come. Otherwise returns
+ * an error, and nothing more is read. `bytes` is the size of the whole record. Requires: fewer than `bytes`
+ * bytes are buffered.
  */
 int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes);
 
@@ -242,8 +243,8 @@ static inline void ktread_proc_set_data(struct ktread_proc_record *record, uint3
 }
 
 /*
- * Decodes STRUCT and STRUCT_ARRAY: a name and its NUL at offset `at` of the payload, then the data. Regards
- * the data as one element; the caller may change this. Returns false if the name has no NUL.
+ * Decodes STRUCT and STRUCT_ARRAY: a name and its NUL at offset `at` of the payload, then the data. Sets the
+ * number of elements to one; the caller may change this. Returns false if the name has no NUL.
  */
 bool ktread_proc_set_structure(struct ktread_proc_record *record, uint32_t at);
 /* Sets the size of an element, and the number of whole elements in the data. */
@@ -263,7 +264,7 @@ static inline void ktread_proc_set_name(char *name, const uint8_t *from, size_t 
 
 /*
  * Returns true if the record at the input's current position has a size that no kernel gives to a record of
- * its type. Then its size may be wrong, and its payload may contain the records after it. Examines only
+ * its type. If so, the size may be wrong, and the payload may contain the records after it. Examines only
  * buffered bytes.
  */
 bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace);
@@ -273,14 +274,14 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace);
 
 /* Forgets the text of the TABLE records. */
 void ktread_proc_table_clear(struct ktread_proc *trace);
-/* Adds the text of the TABLE records at the input's current position, as far as their bytes are buffered. */
+/* Adds the text of the TABLE records at the input's current position. Uses only bytes that are buffered. */
 void ktread_proc_table_gather(struct ktread_proc *trace);
 /* Adds the text of the TABLE record at `offset`, unless ktread_proc_table_gather() has added it already. */
 void ktread_proc_table_add(struct ktread_proc *trace, uint64_t offset, const uint8_t *text, uint32_t size);
 
 /*
- * Access to a record's head in the input, at any address. It costs less to load single fields than to copy
- * the head.
+ * Reads fields of a record's head in the input, at any alignment. Loading single fields is faster than
+ * copying the head.
  */
 struct __attribute__((packed, may_alias)) ktread_proc_ktrx_record {
 	struct ktrx_proc_record is;
@@ -317,8 +318,8 @@ static inline size_t ktread_proc_ktrx_size(const struct ktread_proc *trace, uint
 }
 
 /*
- * The ktrace files of DragonFly and FreeBSD. Heads have no mark. Each head is followed by its payload. Both
- * are structures of the kernel, with the layout that the machine's compiler gives them.
+ * The ktrace files of DragonFly and FreeBSD. Heads have no magic. Each head is followed by its payload. Both
+ * are structures of the kernel, with the layout of the machine's C ABI.
  */
 
 /* Bits in a head's type field. */
@@ -328,19 +329,19 @@ static inline size_t ktread_proc_ktrx_size(const struct ktread_proc *trace, uint
 /* The layout of a head. All heads have the payload's size at offset 0 and the type at offset 4. */
 struct ktread_proc_layout {
 	uint8_t head;	  /* size of the head in bytes */
-	uint8_t word;	  /* size in bytes of a pointer, of a register, and of each part of the time */
-	uint8_t pid, tid; /* offsets of the ids in the head */
+	uint8_t word;	  /* size in bytes of a pointer, a register, and each of the two words of the time */
+	uint8_t pid, tid; /* offsets in the head of the process and thread numbers */
 	uint8_t tid_size;
 	uint8_t comm, comm_size;
-	/* offset of the time: a word of seconds, then a word of microseconds or nanoseconds */
+	/* offset of the time: one word for seconds, then one for microseconds or nanoseconds */
 	uint8_t time;
 	bool nanoseconds; /* true if the second word of the time is nanoseconds */
-	uint8_t cpu;	  /* offset of the CPU's number, 32 bits; 0: none */
-	/* offset of DragonFly's flags, 16 bits, of which the upper eight are the CPU's number; 0: none */
+	uint8_t cpu;	  /* offset of the 32-bit CPU number; 0: there is none */
+	/* offset of DragonFly's 16-bit flags, whose upper eight bits are the CPU number; 0: there is none */
 	uint8_t flags;
 	/* bits of the head's type field that are flags, and not part of the type's number */
 	uint16_t type_flags;
-	uint32_t types; /* bit n is set if the kernel writes records of type n */
+	uint32_t types; /* set of the record types that the kernel writes: bit n is for type n */
 };
 
 /* A decoded head. */
@@ -350,7 +351,8 @@ struct ktread_proc_bsd_head {
 	bool lost;
 	uint32_t pid, tid, cpu;
 	int64_t seconds;
-	uint64_t part; /* fraction of a second, in microseconds or nanoseconds as the layout states */
+	/* fraction of the second, in the unit that the layout specifies (microseconds or nanoseconds) */
+	uint64_t part;
 };
 
 /* Returns the layout of the head whose first eight bytes are these. */
@@ -360,11 +362,14 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 			       struct ktread_proc_bsd_head *head);
 /* Decodes the payload of trace->record by its type. Returns false if the payload cannot be of that type. */
 bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc_layout *layout);
-/* Returns true if a kernel can write this payload after this head. `left` is the number of buffered bytes. */
+/*
+ * Returns true if the payload is one that a kernel can write after this head. `left` is the number of
+ * buffered bytes.
+ */
 bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head,
 			  const uint8_t *payload, size_t left);
 
-/* Loads of words from the file, at any address. */
+/* Functions that load a word from the file, at any alignment. */
 static inline uint16_t ktread_bsd_16(const uint8_t *bytes)
 {
 	uint16_t value;
@@ -395,7 +400,7 @@ static inline uint64_t ktread_bsd_word(const struct ktread_proc_layout *layout, 
 	return layout->word == 8 ? ktread_bsd_64(bytes) : ktread_bsd_32(bytes);
 }
 
-/* Loads a signed register or a part of the time. */
+/* Loads a signed register, or one of the two words of the time. */
 static inline int64_t ktread_bsd_signed_word(const struct ktread_proc_layout *layout, const uint8_t *bytes)
 {
 	return layout->word == 8 ? (int64_t)ktread_bsd_64(bytes) : (int32_t)ktread_bsd_32(bytes);

@@ -11,8 +11,8 @@
 #include "trace.h"
 
 /*
- * number of records that are sorted at a time; needed because a kernel may queue a record and write it after
- * later ones
+ * number of records that are sorted together; needed because a kernel may write a queued record after later
+ * records
  */
 #define BATCH		   128u
 #define NAMES		   (1u << 14)
@@ -22,7 +22,7 @@
 
 struct item {
 	uint64_t stamp;
-	uint32_t event; /* index in processes->event[] */
+	uint32_t event; /* index in processes->event[] of the item's event */
 	uint32_t padding[5];
 };
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");
@@ -34,9 +34,9 @@ struct processes {
 	struct {
 		uint32_t tid, abi;
 		/*
-	 * the ABI of each thread's last call, at an index that is computed from the thread's number; a newer
-	 * call replaces an older one
-	 */
+		 * the ABI of each thread's last call; the thread's number determines the index, so a call of
+		 * another thread may replace the ABI
+		 */
 	} last_call[ABIS];
 	uint64_t lost; /* number of records lost since the last event */
 	struct item item[BATCH];
@@ -52,7 +52,7 @@ bool ktread_processes_is(struct ktread_memory *memory)
 	       memcmp(magic, KTRX_PROC_MAGIC, sizeof(magic)) == 0;
 }
 
-/* ---- Reads the records as a ring ---------------------------------------------------------------- */
+/* ---- Reading the records as a ring -------------------------------------------------------------- */
 
 /*
  * Sorts items by timestamp. Items with equal timestamps keep their order. The items are nearly always in
@@ -71,8 +71,8 @@ static void sort(struct item *item, uint32_t count)
 }
 
 /*
- * Reads the next record. If there is damage, warns about it, counts it as one lost record, and continues
- * after it if possible. Returns 1 with a record, 0 at the end, or an error.
+ * Reads the next record. Warns about damage, counts it as one lost record, and continues after it if
+ * possible. Returns 1 with a record, 0 at the end, or an error.
  */
 static int next_record(struct ktread *trace, struct processes *processes,
 		       const struct ktread_proc_record **record)
@@ -182,10 +182,10 @@ static void destroy(struct ktread_cursor *cursor)
 
 static const struct ktread_version version = { refill, decode, NULL, rewind_records, NULL, destroy };
 
-/* ---- Opening ----------------------------------------------------------------------------------- */
+/* ---- Opening the file -------------------------------------------------------------------------- */
 
 /*
- * Stores a thread's newest name in a hash table. Its rows have the form of the rows of the THREADS section.
+ * Stores a thread's newest name in a hash table, whose rows have the form of the rows of the THREADS section.
  */
 static void store_name(struct ktrx_thread *row, uint32_t thread, const char *name)
 {
@@ -200,7 +200,7 @@ static void store_name(struct ktrx_thread *row, uint32_t thread, const char *nam
 	}
 }
 
-/* Reads the whole trace once, to learn the names of threads and the number of CPUs. */
+/* Reads the whole trace once to find the names of threads and the number of CPUs. */
 static int survey(struct ktread *trace, struct processes *processes, uint32_t *cpus)
 {
 	struct ktrx_thread *row = calloc(NAMES, sizeof(*row));
@@ -292,7 +292,7 @@ static const char *kernel_of(const struct processes *processes)
 	case KTREAD_PROC_DRAGONFLY:
 		return "dragonfly";
 	case KTREAD_PROC_KTRX:
-		return "linux"; /* `ktrace record` */
+		return "linux"; /* a file of `ktrace record`, which runs on Linux */
 	default:
 		return "freebsd";
 	}
@@ -328,8 +328,8 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 }
 
 /*
- * Checks that two traces are of the same boot. Only then do they have the same clock, and can be shown in one
- * timeline.
+ * Checks that two traces are of the same boot. Only traces of one boot have the same clock and can be shown
+ * in one timeline.
  */
 static int check_pair(const struct ktread *trace, const struct ktread_proc_info *info, const char *path)
 {

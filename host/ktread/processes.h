@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A process trace (ktread/proc.h) as a ring of events, so that all code that reads traces can read it: alone,
- * or beside the trace of the kernel that ran the processes.
+ * Makes a process trace (ktread/proc.h) look like a ring of events, so that all code that reads traces can
+ * read it: alone, or beside the trace of the kernel that ran the processes.
  *
  * Its system calls become events syscall.enter and syscall.exit. If they are shown beside a trace that has
  * such events of its own, they become proc.call and proc.return. All other records become events of the group
@@ -24,14 +24,14 @@ bool ktread_processes_is(struct ktread_memory *memory);
 int ktread_processes_open(struct ktread *trace, const char *path);
 
 /*
- * Events that are made from the records of a process trace: their types, and their payloads, which have the
- * same form as in rings.
+ * Events that are made from the records of a process trace: their types, and their payloads, which are
+ * encoded as in rings.
  */
 
 #define KTREAD_PROCESSES_PAYLOAD 256u
 
 struct ktread_processes_event {
-	uint32_t type; /* below ktread_processes_types */
+	uint32_t type; /* number of the event type, less than ktread_processes_types */
 	uint32_t cpu, thread;
 	uint32_t size;
 	uint64_t lost;
@@ -40,8 +40,8 @@ struct ktread_processes_event {
 
 extern const uint32_t ktread_processes_types;
 /*
- * Returns event type `n`. If `beside` is set, the event types for the beginning and the return of a system
- * call have other names and fields, because these events are shown beside another trace.
+ * Returns event type `n`. `beside`: the events are shown beside another trace; then the event types for the
+ * beginning and the return of a system call have other names and fields.
  */
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
 
@@ -54,9 +54,9 @@ static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *
 }
 
 /*
- * Makes an event from a record. Returns false if no event is made from this kind of record (a name, a table).
- * A string that is too long is cut, and marked as cut. `calls` are the names of system calls if the trace is
- * shown beside another, otherwise NULL. `abi` is the ABI of the call, as for KTREAD_PROC_CALL().
+ * Makes an event from a record. Returns false if no event is made from records of this type (names, tables).
+ * A string that is too long is truncated, and marked as truncated. `calls` are the names of system calls if
+ * the trace is shown beside another, otherwise NULL. `abi` is the ABI of the call, as for KTREAD_PROC_CALL().
  */
 bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 			   uint32_t abi, const struct ktread_names *calls);

@@ -15,7 +15,7 @@ enum {
 	PATH,
 	DATA,
 	SIGNAL,
-	SIGNAL_UNKNOWN, /* a signal that is caught, but whose handler is unknown */
+	SIGNAL_UNKNOWN, /* a signal that the program handles with an unknown handler */
 	SWITCH,
 	USER,
 	STRUCTURE,
@@ -104,8 +104,8 @@ static const struct ktread_type types[TYPES] = {
 
 /*
  * Event types for the beginning and the return of a system call, used if the process trace is shown beside
- * another trace. That trace has events of the same calls, and the beginning and the return of a call are
- * paired by the names of their events. So these event types have other names than in a process trace alone.
+ * another trace. That trace has events of the same calls, too. The beginning and the return of a call are
+ * paired by the names of their events, so these event types have other names than in a process trace alone.
  */
 FIELDS(named_call) = { TEXT("call"), U64("a1"), U64("a2"), U64("a3"), U64("a4"), U64("a5"), U64("a6") };
 FIELDS(named_result) = { TEXT("call"), I64("result") };
@@ -180,11 +180,11 @@ static uint32_t make_call(struct ktread_processes_event *event, const struct ktr
 }
 
 /*
- * Value of `error` in the BSDs' records if the call will be restarted. Another special value is -2: the
- * program continues at another place, for example after a signal handler.
+ * Value of `error` in the BSDs' records if the call will be restarted. Another special value is -2: the call
+ * does not return to its caller, for example because it returns from a signal handler.
  */
 #define RESTARTED (-1)
-/* a value that no kernel returns to programs as an error; Linux uses it internally for restarts */
+/* a value that Linux uses internally for restarts, and never returns to programs as an error */
 #define RESTARTED_AS 512
 
 static int64_t result_of(const struct ktread_proc_record *record)
@@ -294,7 +294,7 @@ static uint32_t make_text(struct ktread_processes_event *event, const struct ktr
 	return type;
 }
 
-/* Returns the type of the event made; TYPES if no event is made from this record. */
+/* Returns the type of the event that was made. Returns TYPES if no event is made from this record. */
 static uint32_t make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 		     uint32_t abi, const struct ktread_names *calls)
 {

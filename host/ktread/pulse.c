@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads what shows that a running guest is alive: heartbeats, and the modes of its CPUs. */
+/*
+ * Reads from a running guest the facts that show whether it is alive: heartbeats, and the modes of its CPUs.
+ */
 #include <stdbool.h>
 #include <string.h>
 
 #include "frequency.h"
 #include "image.h"
 
-#define READ_AT_ONCE 64u /* number of rows of the table of CPUs that one call reads */
+#define READ_AT_ONCE 64u /* number of rows of the CPU table that one call reads */
 
 static uint64_t count_slots(const struct ktread_layout *layout)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Maps of QEMU's RAM files. On AArch64 and RISC-V, the file is one range of addresses from a known base. On
- * x86, memory that does not fit below the PCI hole is at 4 GiB and above. How much fits below depends on
- * QEMU's machine type, which the file does not record. So each possible split is tried.
+ * x86, memory that does not fit below the PCI hole is at 4 GiB and above. How much memory is below the hole
+ * depends on QEMU's machine type, which is not in the file. So each possible split is tried.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -19,8 +19,8 @@
 #define RISCV_BASE   UINT64_C(0x80000000)
 
 /*
- * Sizes in bytes of the memory below the PCI hole, in this order: of the machine pc; of q35; of q35 with
- * little memory; of microvm, and of pc with a narrow hole.
+ * Sizes in bytes of the memory below the PCI hole on these machines, in this order: pc; q35; q35 with little
+ * memory; microvm, and pc with a narrow hole.
  */
 static const uint64_t below_hole[] = { UINT64_C(0xc0000000), UINT64_C(0x80000000), UINT64_C(0xb0000000),
 				       UINT64_C(0xe0000000) };
@@ -86,8 +86,8 @@ int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offs
 	if (machine != EM_X86_64 || memory->size <= below_hole[1])
 		return try_flat(memory, 0, n);
 	/*
-	 * If the root is above the hole, the distance between its address and its offset in the file shows
-	 * how much memory is below the hole.
+	 * if the root is above the hole, the distance between its address and its file offset shows how much
+	 * memory is below the hole
 	 */
 	if (self_phys >= FOUR_GIB && self_phys > offset && self_phys - offset < FOUR_GIB) {
 		status = n ? 0 : map_split(memory, FOUR_GIB - (self_phys - offset));
@@ -141,13 +141,13 @@ bool ktread_core_is(struct ktread_memory *memory)
 	       memcmp(ident, ELFMAG, SELFMAG) == 0;
 }
 
-/* Values from the ELF header, the same for both ELF classes. */
+/* Values from the ELF header, in the same form for both ELF classes. */
 struct headers {
 	uint64_t offset; /* file offset of the program headers */
 	uint64_t count;
 	uint16_t stride;
 	uint16_t type;
-	bool wide; /* 64 bit */
+	bool wide; /* true for the 64-bit ELF class */
 };
 
 static int bad(const struct ktread_memory *memory, const char *what)
@@ -156,8 +156,8 @@ static int bad(const struct ktread_memory *memory, const char *what)
 }
 
 /*
- * Reads the number of segments from the first section header, which contains this number if it is too large
- * for the ELF header.
+ * Reads the number of segments from the first section header. It is there if it is too large for the ELF
+ * header.
  */
 static int read_count(struct ktread_memory *memory, uint64_t section, struct headers *headers)
 {
@@ -226,7 +226,7 @@ static void cut_to_file(struct ktread_memory *memory, struct ktread_span *span, 
 	memory->missing = lacks < UINT64_MAX - memory->missing ? memory->missing + lacks : UINT64_MAX;
 }
 
-/* Reads segment `n` as a range. If the segment contains no memory, the length of the range is 0. */
+/* Reads program header `n` as a range. A segment that contains no memory becomes a range of length 0. */
 static int read_segment(struct ktread_memory *memory, const struct headers *headers, uint64_t n,
 			struct ktread_span *span)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads and checks the root of a v2 trace. Nothing in a root can be trusted. After these checks, the sizes in
- * it can be used.
+ * Reads and checks the root of a version 2 trace. Nothing in a root can be trusted. The sizes in a root can
+ * be used only after these checks.
  */
 #include "layout.h"
 
@@ -210,7 +210,7 @@ int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char 
 	uint64_t bytes = region->length < limit ? region->length : limit;
 	int status;
 
-	/* Allocate memory only for bytes that can be read, not for all that the region claims to have. */
+	/* allocate memory only for the bytes that can be read, because the stated length may be wrong */
 	if (bytes > readable)
 		bytes = readable;
 	*size = bytes;

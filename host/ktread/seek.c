@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds a time window in a ring. */
+/* Finds the slots of a time window in a ring. */
 #include "seek.h"
 
 #define SAMPLES 64u /* maximum number of samples of a ring, and of each smaller part */
@@ -12,8 +12,9 @@ static uint64_t least_spacing(const struct ktread_seek *seek)
 }
 
 /*
- * Returns the number of slots that are read before the first and after the last record of the window. So the
- * reader can put nested records in order, and knows which slots were lost next to the window.
+ * Returns the margin: the number of slots that are also read before the first and after the last record of
+ * the window. With these slots, the reader can put nested records in order, and knows which slots were lost
+ * next to the window.
  */
 static uint64_t margin_of(const struct ktread_seek *seek)
 {
@@ -106,7 +107,10 @@ static int find_part(const struct ktread_seek *seek, struct part *part)
 	return 1;
 }
 
-/* Finds the first record from `from` on that is not before `stamp`. Sets *found; `to` if there is none. */
+/*
+ * Finds the first record from `from` on whose timestamp is not before `stamp`. Sets *found to its slot, or to
+ * `to` if there is none.
+ */
 static int scan_up(const struct ktread_seek *seek, uint64_t from, uint64_t to, uint64_t stamp,
 		   uint64_t *found)
 {
@@ -129,8 +133,8 @@ static int scan_up(const struct ktread_seek *seek, uint64_t from, uint64_t to, u
 }
 
 /*
- * Finds the last record in [from, to) that is not after `stamp`. Sets *end to the slot after it, or to
- * `from`.
+ * Finds the last record in [from, to) whose timestamp is not after `stamp`. Sets *end to the slot after it,
+ * or to `from` if there is none.
  */
 static int scan_down(const struct ktread_seek *seek, uint64_t from, uint64_t to, uint64_t stamp,
 		     uint64_t *end)
@@ -154,7 +158,7 @@ static int scan_down(const struct ktread_seek *seek, uint64_t from, uint64_t to,
 	return 0;
 }
 
-/* Moves `first` back to a record that is at least the margin before the window, or to the first slot. */
+/* Moves `first` back by the margin, to a record that is before the window, or to the first slot. */
 static int add_margin_before(struct ktread_seek *seek)
 {
 	const uint64_t window = seek->first;
@@ -174,7 +178,7 @@ static int add_margin_before(struct ktread_seek *seek)
 	return 0;
 }
 
-/* Moves `end` to the margin after the first record that is later than the window, or to the last slot. */
+/* Moves `end` by the margin past the first record that is later than the window, or to the last slot. */
 static int add_margin_after(struct ktread_seek *seek)
 {
 	const uint64_t margin = margin_of(seek);

@@ -16,12 +16,15 @@
 #include <stdint.h>
 
 #define KTREAD_SEEK_DISORDER 4u
-/* minimum distance between two samples in slots; so disorder over 8192 slots is always found */
+/*
+ * minimum distance between two samples in slots; with it, records up to 8192 slots away from their place in
+ * the order are always found
+ */
 #define KTREAD_SEEK_SPACING 2048u
-#define KTREAD_SEEK_CHUNK   1024u      /* maximum number of slots that `stamps` is asked for at once */
-#define KTREAD_SEEK_NONE    UINT64_MAX /* timestamp of a slot in which no record begins */
+#define KTREAD_SEEK_CHUNK   1024u      /* maximum number of slots for which one call of `stamps` is made */
+#define KTREAD_SEEK_NONE    UINT64_MAX /* value of a timestamp for a slot in which no record begins */
 
-/* A ring as the search sees it: its slots have numbers from 0, in the order in which they were written. */
+/* A ring as the search sees it: slots are numbered from 0, in the order in which they were written. */
 struct ktread_seek {
 	uint64_t slots;
 	uint64_t spacing; /* minimum distance between samples; 0: KTREAD_SEEK_SPACING */
@@ -32,13 +35,16 @@ struct ktread_seek {
 	int (*stamps)(void *context, uint64_t at, uint64_t *stamp, uint32_t count);
 	/*
 	 * Sets *from and *to to the slots between which all records of the window begin. Returns false if
-	 * this is unknown, so that samples must be read. NULL: it is always unknown.
+	 * these slots are unknown, so that samples must be read. NULL: they are always unknown.
 	 */
 	bool (*part)(void *context, uint64_t since, uint64_t until, uint64_t *from, uint64_t *to);
 	void *context;
-	/* the last window that was searched for, in the ring's own timestamps */
+	/* the window of the last search, in the ring's own timestamps */
 	uint64_t since, until;
-	/* the last result: the slots from `first` to before `end` contain all events of the window */
+	/*
+	 * the result of the last search: the slots from `first` up to, not including, `end` contain all
+	 * events of the window
+	 */
 	uint64_t first, end;
 	bool searched;
 	bool found; /* false: the whole ring must be read */

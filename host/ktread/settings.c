@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Reads the kernel's tables of CPUs, holders and settings. The rows that callers get have the size of this
- * reader's structs, whatever size the kernel's rows have.
+ * reader's structs, even if the kernel's rows have another size.
  */
 #include "layout.h"
 
@@ -70,9 +70,9 @@ static void correct_cpu(const struct ktread *trace, uint32_t number, struct ktrx
 }
 
 /*
- * Corrects the timestamps in a row by the clock of the CPU on which the thread last ran. A timestamp in it
- * may come from another CPU, for example that of a wakeup. It is then wrong by the difference between the two
- * clocks.
+ * Corrects the timestamps in a row by the clock of the CPU on which the thread last ran. A timestamp in the
+ * row may come from another CPU, for example the timestamp of a wakeup. It is then wrong by the difference
+ * between the clocks of the two CPUs.
  */
 static void correct_holder(const struct ktread *trace, struct ktrx_holder *row)
 {
@@ -129,8 +129,8 @@ static bool is_bit(const struct ktrx_setting *row)
 }
 
 /*
- * Reads the row at `from`, and sets *taken to whether it is sound. Returns the number of bytes to the next
- * place at which there may be a row.
+ * Reads the row at `from`, and sets *taken to whether the row is sound. Returns the number of bytes to the
+ * next possible row.
  */
 static uint64_t take_row(struct ktrx_setting *row, const char *from, uint64_t left, bool *taken)
 {
@@ -146,7 +146,7 @@ static uint64_t take_row(struct ktrx_setting *row, const char *from, uint64_t le
 	return *taken ? size : ROW_ALIGN;
 }
 
-/* Returns the value that the setting has in memory; 0 if it cannot be read. */
+/* Returns the current value of the setting in memory; 0 if it cannot be read. */
 static uint64_t read_word(const struct ktread_layout *layout, const struct ktread_resolver *resolver,
 			  const struct ktrx_setting *row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Memories, which are ranges of addresses over a source of bytes; and files as sources. */
+/* Memories, which are ranges of addresses that are read from a source of bytes, and files as such sources. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -248,9 +248,9 @@ int ktread_source_position(const struct ktread_memory *memory, uint64_t physical
 }
 
 /*
- * Files as sources. They are only read with pread(), and never mapped, for two reasons: to touch a hole of a
- * mapped tmpfs file would allocate it, and a mapped file that shrinks would kill the reader. A file that can
- * only be read from first to last is first copied to an unnamed temporary file.
+ * Files as sources of bytes. They are only read with pread(), and never mapped, for two reasons: an access to
+ * a hole of a mapped tmpfs file would allocate memory for it, and a mapped file that shrinks would kill the
+ * reader. A file that can only be read sequentially is first copied to an unnamed temporary file.
  */
 
 struct file {
@@ -378,7 +378,7 @@ static int open_seekable(const char *path, struct stat *state)
 		close(descriptor);
 		return ktread_fail(KTREAD_E_FORMAT, "%s: is a directory, not a trace", path);
 	}
-	/* Such a device may be endless, as /dev/zero, and would fill the disk. */
+	/* a device such as /dev/zero may be endless, and a copy of it would fill the disk */
 	if (S_ISCHR(state->st_mode)) {
 		close(descriptor);
 		return ktread_fail(KTREAD_E_FORMAT, "%s: is a character device, not a trace", path);

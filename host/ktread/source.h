@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A memory: ranges of guest physical addresses over a source of bytes, which is read by position. A plain
- * trace file is a memory of one range, in which addresses are file offsets. So one reader serves files, RAM
- * and cores.
+ * A memory: ranges of guest physical addresses, whose bytes are read from a source by position. A plain trace
+ * file is a memory of one range, in which addresses are file offsets. So the same reader is used for files,
+ * RAM and cores.
  *
  * Invariants: ranges are sorted by address, do not overlap and do not wrap around; each position at which the
  * source is read is in a range.
@@ -29,17 +29,17 @@ struct ktread_memory {
 	struct ktread_span *span;
 	uint32_t spans;
 	bool live;	  /* the memory may change while it is read */
-	bool callers;	  /* a function of the caller reads the memory, and sets no error message */
-	bool ram;	  /* the source is a RAM file, whose map depends on the root that is found in it */
+	bool callers;	  /* the memory is read by a function of the caller, which sets no error message */
+	bool ram;	  /* the source is a RAM file, whose memory map depends on the root in it */
 	uint16_t machine; /* ELF machine of a RAM file, if the caller has given it; otherwise 0 */
 	uint64_t size;
-	uint64_t missing; /* number of bytes that an ELF core describes, but that are not in its file */
+	uint64_t missing; /* number of bytes that an ELF core describes but does not contain */
 	char *name;	  /* name of the memory in messages */
 };
 
 /*
- * Creates a memory. From then on, the memory owns `context`; if this function fails, it closes `context`.
- * `name` is copied.
+ * Creates a memory. The memory then owns `context`; if this function fails, it closes `context`. Copies
+ * `name`.
  */
 int ktread_source_create(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 			 const struct ktread_span *span, uint32_t spans, const char *name);
@@ -48,8 +48,8 @@ int ktread_source_map(struct ktread_memory *memory, const struct ktread_span *sp
 /* Opens a regular file as one range from address 0. A pipe is first copied to a temporary file. */
 int ktread_source_open_file(struct ktread_memory **memory, const char *path);
 /*
- * Opens a regular file as one range from address 0. Fails for a pipe, because a memory cannot be read from
- * first to last, and because a QMP server may have given the name.
+ * Opens a regular file as one range from address 0. Fails for a pipe, because a memory cannot be read
+ * sequentially, and because the path may come from a QMP server.
  */
 int ktread_source_open_regular(struct ktread_memory **memory, const char *path);
 /*
@@ -59,20 +59,20 @@ int ktread_source_open_regular(struct ktread_memory **memory, const char *path);
 int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor, const char *name);
 /* Returns the descriptor of an unnamed temporary file, or an error. */
 int ktread_file_temporary(void);
-/* Writes all `size` bytes. Returns 0, or KTREAD_E_SYSTEM with errno set; sets no message. */
+/* Writes all `size` bytes. Returns 0, or KTREAD_E_SYSTEM with errno set. Sets no error message. */
 int ktread_file_write(int descriptor, const void *bytes, size_t size);
-/* Returns the address of the byte at `position` of the source; UINT64_MAX if no range has it. */
+/* Returns the address of the byte at `position` of the source; UINT64_MAX if the position is in no range. */
 uint64_t ktread_source_physical(const struct ktread_memory *memory, uint64_t position);
 /*
- * Sets *position to the position of the byte at address `physical`. Returns an error if the `bytes` bytes
- * from there on are not all in one range, otherwise 0.
+ * Sets *position to the position in the source of the byte at address `physical`. Returns 0, or an error
+ * unless all `bytes` bytes from there on are in one range.
  */
 int ktread_source_position(const struct ktread_memory *memory, uint64_t physical, uint64_t bytes,
 			   uint64_t *position);
 
 /*
- * Files that contain a guest's memory: RAM files and core dumps. A map states at which file offset each guest
- * physical address is.
+ * Files that contain a guest's memory: RAM files and core dumps. A map gives the file offset of each guest
+ * physical address.
  */
 
 /*
@@ -83,8 +83,8 @@ int ktread_source_position(const struct ktread_memory *memory, uint64_t physical
 int ktread_ram_map(struct ktread_memory *memory, const char *machine, uint64_t base);
 /*
  * Uses the n-th possible map of a RAM file, for a root of ELF machine `machine` at file offset `offset`.
- * `self_phys` is the physical address that the root states; 0: none. Returns 1, 0 if there are no more maps,
- * or an error.
+ * `self_phys` is the physical address that the root states; 0: none. Returns 1 on success, 0 if there are no
+ * more maps, or an error.
  */
 int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offset, uint64_t self_phys,
 		   uint32_t n);
@@ -95,7 +95,7 @@ int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offs
 int ktread_core_map(struct ktread_memory *memory);
 bool ktread_core_is(struct ktread_memory *memory);
 
-/* Files compressed with the zstd tool. */
+/* Files that were compressed with the zstd tool. */
 
 /* The first bytes of a zstd frame (RFC 8878, section 3.1.1). */
 #define KTREAD_ZSTD_MAGIC "\x28\xb5\x2f\xfd"
@@ -103,11 +103,11 @@ bool ktread_core_is(struct ktread_memory *memory);
 bool ktread_unpack_is_packed(struct ktread_memory *memory);
 /*
  * Replaces the trace's file by a temporary file with its unpacked content, in which zeros become holes. The
- * size of this file is only limited by the free space of the disk.
+ * size of the temporary file is limited only by the free space of the disk.
  */
 int ktread_unpack(struct ktread *trace);
 
-/* Unpacks a zstd file from first to last, in a constant amount of memory. Used for process traces. */
+/* Unpacks a zstd file sequentially, in a constant amount of memory. Used for process traces. */
 
 struct ktread_proc_unpacker;
 
@@ -115,15 +115,15 @@ struct ktread_proc_unpacker;
 typedef ssize_t ktread_proc_read(void *context, uint8_t *to, size_t room);
 
 /*
- * Opens an unpacker. Requires: KTREAD_ZSTD_MAGIC has already been read from the input. If the input ends
- * within a frame, it counts as cut short, unless `more_may_come` is set. `name` is used in messages; it is
+ * Opens an unpacker. Requires: KTREAD_ZSTD_MAGIC has already been read from the input. An input that ends
+ * within a frame counts as truncated, unless `more_may_come` is set. `name` is used in messages; it is
  * borrowed and must outlive the unpacker.
  */
 int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char *name, bool more_may_come);
 void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker);
 /*
- * Unpacks up to `room` bytes. Returns what ktread_proc_read returns. If the packed bytes are damaged or cut
- * short, first returns all bytes before that place, and then KTREAD_E_FORMAT.
+ * Unpacks up to `room` bytes. Returns what ktread_proc_read returns. If the packed bytes are damaged or
+ * truncated, first returns all bytes before that place, and then KTREAD_E_FORMAT.
  */
 ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_read *read, void *context,
 			   uint8_t *to, size_t room);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Reads streams. First reads the heads of all blocks, which needs only a few bytes of each. Decodes a block
- * when its bytes are needed, and keeps the decoded bytes until their room is needed for another block.
+ * when its bytes are needed, and caches the decoded bytes until their memory is needed for another block.
  *
  * Invariants: places are sorted by position, do not overlap and are within the dump.
  */
@@ -28,7 +28,7 @@
 /* number of decoded blocks that are cached in addition to one block of each ring */
 #define SPARE 2u
 
-/* A block of the stream, and the position in the dump of the bytes that it contains. */
+/* A block of the stream, and the position in the dump of the block's bytes. */
 struct place {
 	uint64_t position;
 	uint64_t offset; /* offset in the stream of the block's head */
@@ -45,7 +45,7 @@ struct cached {
 };
 
 struct stream {
-	struct ktread *trace; /* gets the warnings */
+	struct ktread *trace; /* the trace that gets the warnings */
 	struct ktread_memory *file;
 	struct ktrx_stream head;
 	struct place *place;
@@ -54,7 +54,10 @@ struct stream {
 	struct ktread_stream_index index; /* no spans: the stream has no index, or the index is not used */
 	uint64_t ending; /* number of blocks, as the END block states; UINT64_MAX: there is no END block */
 	struct cached *cached;
-	/* number of elements of `cached` that are in use, that may be in use now, and that there are */
+	/*
+	 * number of elements of `cached` that are in use, limit for the elements in use, and number of
+	 * allocated elements
+	 */
 	uint32_t cached_count, cached_limit, cached_room;
 	uint32_t longest;
 	uint64_t clock;
@@ -80,7 +83,7 @@ static void stream_close(void *context)
 	free(stream);
 }
 
-/* ---- finding the blocks ---- */
+/* ---- Finding the blocks ---- */
 
 static bool is_sound(const struct stream *stream, const struct ktrx_stream_block *block)
 {
@@ -102,8 +105,8 @@ static bool block_at(const struct stream *stream, uint64_t offset, struct ktrx_s
 }
 
 /*
- * Searches `size` bytes, which were read at offset `at`, for the beginning of a frame that follows a sound
- * block head. Returns the offset of that head; UINT64_MAX if there is none.
+ * Searches `size` bytes, which were read at offset `at`, for a sound block head that is followed by a frame.
+ * Returns the offset of that head; UINT64_MAX if there is none.
  */
 static uint64_t head_before_frame(const struct stream *stream, const unsigned char *bytes, size_t size,
 				  uint64_t at)
@@ -223,8 +226,8 @@ static int list_places(struct stream *stream)
 }
 
 /*
- * Finds all blocks. Uses the index only if no more than a time window is wanted: only the search for blocks
- * finds all damage.
+ * Finds all blocks. Uses the index only if the caller wants no more than a time window: only a search for all
+ * blocks finds all damage.
  */
 static int find_places(struct stream *stream)
 {
@@ -294,7 +297,7 @@ static void report_loss(const struct stream *stream)
 			    name, stream->places, stream->ending);
 }
 
-/* ---- decoding blocks ---- */
+/* ---- Decoding blocks ---- */
 
 /*
  * Decodes a block. Returns 0, KTREAD_E_SYSTEM, or, if the block is damaged, KTREAD_E_FORMAT without setting a
@@ -319,7 +322,7 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
 	struct ktrx_stream_block block;
 	int status = ktread_memory_read(stream->file, place->offset, &block, sizeof(block));
 
-	/* The file may have changed since the heads were read. */
+	/* the file may have changed since the heads were read */
 	if (status == 0 &&
 	    (!is_sound(stream, &block) || block.length != place->length || block.position != place->position))
 		status = KTREAD_E_FORMAT;
@@ -339,8 +342,8 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
 }
 
 /*
- * Returns a buffer for the bytes of a decoded block. If there are enough buffers already, takes the buffer of
- * a block that was read up to its end or, if there is none, of the block that was used least recently.
+ * Returns a buffer for the bytes of a decoded block. If no more buffers may be allocated, reuses the buffer
+ * of a block that was read up to its end or, if there is none, of the block that was used least recently.
  * Returns NULL if out of memory.
  */
 static struct cached *make_room(struct stream *stream)
@@ -464,7 +467,7 @@ const struct ktread_stream_index *ktread_stream_index_of(const struct ktread_mem
 	return stream && stream->index.spans ? &stream->index : NULL;
 }
 
-/* ---- opening ---- */
+/* ---- Opening a stream ---- */
 
 bool ktread_stream_is(struct ktread_memory *memory)
 {

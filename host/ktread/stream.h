@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Streams as sources. A stream is read as if it were the dump from which it was made, so all code that reads
- * dumps can read streams. A stream may lack parts, because it was cut short or damaged. These parts read as
- * zeros, like slots that were never written.
+ * dumps can read streams. Parts of a stream may be missing, because it was truncated or damaged. Missing
+ * parts read as zeros, like slots that were never written.
  */
 #ifndef KTREAD_STREAM_H
 #define KTREAD_STREAM_H
@@ -25,16 +25,16 @@
 /* Returns true if the file begins with a stream's head. */
 bool ktread_stream_is(struct ktread_memory *memory);
 /*
- * Replaces the trace's memory by the dump inside the stream. For options that the caller has not set, uses
- * the values in the stream's head. Sets *form to KTRX_STREAM_*. Returns 0 or an error.
+ * Replaces the trace's memory by the dump inside the stream. Options that the caller has not set get the
+ * values in the stream's head. Sets *form to KTRX_STREAM_*. Returns 0 or an error.
  */
 int ktread_stream_enter(struct ktread *trace, uint32_t *form);
 
 /*
  * Finds the part of a ring that can contain the events of a time window, with the index of a stream.
- * `position` and `bytes` are the place of the ring in the dump, `oldest` is the offset in the ring of its
- * oldest slot, `since` and `until` are timestamps as recorded. Sets *from and *to to distances in bytes from
- * the oldest slot. Returns false if the memory is not a stream with an index.
+ * `position` and `bytes` are the position and size of the ring in the dump, `oldest` is the offset in the
+ * ring of its oldest slot, `since` and `until` are timestamps as recorded. Sets *from and *to to distances in
+ * bytes from the oldest slot. Returns false if the memory is not a stream with an index.
  */
 bool ktread_stream_find(const struct ktread_memory *memory, uint64_t position, uint64_t bytes,
 			uint64_t oldest, const uint64_t window[2], uint64_t *from, uint64_t *to);
@@ -47,24 +47,25 @@ bool ktread_stream_oldest(const struct ktread_memory *memory, uint64_t position,
 
 /*
  * Sets the number of rings that are read at the same time. Before this call, only a few decoded blocks are
- * cached. Does nothing if the memory is not that of a stream.
+ * cached. Does nothing if the memory is not a stream.
  */
 void ktread_stream_expect(struct ktread_memory *memory, uint32_t rings);
 
 /* The index of a stream. */
 
 struct ktread_stream_index {
-	struct ktrx_stream_span *span; /* when it was loaded for reading: sorted by position */
+	struct ktrx_stream_span *span; /* the spans; sorted by position if the index was loaded for reading */
 	uint32_t spans, room;
 };
 
 /* Returns the index that is used for this memory; NULL if there is none. */
 const struct ktread_stream_index *ktread_stream_index_of(const struct ktread_memory *memory);
 /*
- * Loads the index at the end of a stream. `head_size` and `length` are those of its head. Returns 1; 0 if the
- * stream has no index; KTREAD_E_FORMAT, without setting a message, if the index is damaged or does not fit
- * the stream; or another error. If it returns 1, the spans are in the order in which they are in the stream,
- * their blocks lie one after another between the head and the END block, and their bytes are within the dump.
+ * Loads the index at the end of a stream. `head_size` and `length` are the size of the stream's head, and the
+ * length of the dump as stated in it. Returns 1; 0 if the stream has no index; KTREAD_E_FORMAT, without
+ * setting a message, if the index is damaged or does not fit the stream; or another error. If it returns 1,
+ * the spans are in the order in which they are in the stream, their blocks lie one after another between the
+ * head and the END block, and their bytes are within the dump.
  */
 int ktread_stream_index_load(struct ktread_stream_index *index, struct ktread_memory *file,
 			     uint64_t head_size, uint64_t length);
@@ -72,35 +73,35 @@ int ktread_stream_index_load(struct ktread_stream_index *index, struct ktread_me
 struct ktrx_stream_span *ktread_stream_index_add(struct ktread_stream_index *index,
 						 const struct ktrx_stream_span *span);
 /*
- * Makes the bytes that follow the END block at offset `at`. Sets *bytes, which the caller frees, and *size.
+ * Encodes the bytes that follow the END block at offset `at`. Sets *bytes, which the caller frees, and *size.
  * Returns 0 or an error.
  */
 int ktread_stream_index_make(const struct ktread_stream_index *index, uint64_t at, unsigned char **bytes,
 			     size_t *size);
 
-/* The slots of one ring, whose timestamps are computed while the ring is written. */
+/* A ring while it is written to a stream: what is needed to compute the timestamps of its slots. */
 struct ktread_stream_ring {
-	const struct ktread_layout *layout; /* NULL: version 1 */
+	const struct ktread_layout *layout; /* layout of the dump; NULL: version 1 */
 	uint32_t ring;
-	uint64_t begin, head; /* as in struct ktread_v2_ring */
+	uint64_t begin, head; /* indices, as in struct ktread_v2_ring */
 	uint64_t reference;
 	bool known; /* false: whole timestamps cannot be computed */
 };
 
-/* Prepares the computation for a ring of version 2. Returns 0 or an error. */
+/* Prepares *ring for a ring of version 2. Returns 0 or an error. */
 int ktread_stream_ring_init(struct ktread_stream_ring *ring, const struct ktread_layout *layout,
 			    uint32_t number);
 /*
  * Sets first, last and events of a span that contains `slots` slots. `index` is the number of the first of
- * them, as in struct ktread_v2_ring. Requires: the spans of a ring are given in the order in which they were
- * recorded.
+ * them, as in struct ktread_v2_ring. Requires: this function is called for the spans of a ring in the order
+ * in which they were recorded.
  */
 void ktread_stream_ring_measure(struct ktread_stream_ring *ring, struct ktrx_stream_span *span,
 				uint64_t index, unsigned char *bytes, uint32_t slots);
 
 /*
- * Encodes slots as columns of bytes, which compress well. This part states the order of the columns, and how
- * numbers are stored in a column.
+ * Encodes slots as columns of bytes, which compress well. The comments below specify the order of the
+ * columns, and the encoding of numbers in a column.
  */
 
 /*
@@ -144,8 +145,8 @@ unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t co
 #define KTREAD_COLUMNS_MAX (2u * KTRX_STREAM_BLOCK_MAX)
 
 #define KTREAD_COLUMNS_KEYS (KTRX_STREAM_KEY_ODD + 1u)
-#define KTREAD_FIRST_WORD   3u	/* index of the first word of the payload, in a record or a first slot */
-#define KTREAD_LEAD_BITS    25u /* number of bits of word 2 of a first slot that are below the generation */
+#define KTREAD_FIRST_WORD   3u	/* in a record or a first slot: index of the first word of the payload */
+#define KTREAD_LEAD_BITS    25u /* in word 2 of a first slot: number of bits below the generation */
 #define KTREAD_LEAD_MASK    ((1u << KTREAD_LEAD_BITS) - 1u)
 #define KTREAD_STAMP_SHIFT  (64u - KTRX_STAMP_BITS)
 
@@ -161,38 +162,43 @@ struct ktread_columns_group {
 struct ktread_columns {
 	struct ktrx_stream_columns head;
 	/*
-	 * by key: index of the group that has this key, plus 1; 0: no group has it yet. All elements are 0
-	 * between two blocks.
+	 * for each key, the index of the group that has this key, plus 1; 0: no group has it yet. All
+	 * elements are 0 when a block begins.
 	 */
 	uint16_t group_of_key[KTREAD_COLUMNS_KEYS];
 	uint32_t groups;
 	struct ktread_columns_group group[KTREAD_COLUMNS_SLOTS];
 	uint32_t order[KTREAD_COLUMNS_SLOTS];  /* numbers of the slots, sorted by group */
-	uint32_t member[KTREAD_COLUMNS_SLOTS]; /* group of each slot */
+	uint32_t member[KTREAD_COLUMNS_SLOTS]; /* group number of each slot */
 	uint32_t stamps, generations;
 	uint32_t first_lap;
 	/* low and high halves of the timestamps' differences, in zigzag form */
 	uint32_t stamp[2][KTREAD_COLUMNS_SLOTS];
 	uint32_t lead[KTREAD_COLUMNS_SLOTS];
 	uint32_t generation[KTREAD_COLUMNS_SLOTS];
-	/* lap of each slot; modulo 256, except with KTRX_STREAM_CHECKED */
+	/* lap of each slot, modulo 256 except with KTRX_STREAM_CHECKED */
 	uint32_t lap[KTREAD_COLUMNS_SLOTS];
-	/* used by the encoder only: the slot is as a kernel writes it, so its check need not be stored */
+	/*
+	 * used only by the encoder: true for a slot that is exactly as a kernel writes it, so that its
+	 * checksum need not be stored
+	 */
 	bool regular[KTREAD_COLUMNS_SLOTS];
 	uint32_t value[KTREAD_COLUMNS_SLOTS];
 };
 
-/* Values of the previous slot. The differences of the next slot are computed from them. */
+/* Values of the previous slot, from which the differences of the next slot are computed. */
 struct ktread_columns_trail {
 	uint64_t stamp;
 	uint32_t lead, lap, event;
 };
 
-/* Position of the slots in their ring. With KTRX_STREAM_CHECKED, the laps of slots are computed from it. */
+/*
+ * Position of the slots in their ring. With KTRX_STREAM_CHECKED, the laps of the slots are computed from it.
+ */
 struct ktread_columns_ring {
 	struct ktread_slot_form form;
 	uint64_t head;	   /* head of the ring */
-	uint64_t position; /* position in the ring of the first of the slots */
+	uint64_t position; /* position in the ring of the first slot */
 };
 
 static inline uint64_t ktread_words(const uint32_t *words)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The index at the end of a stream: which time and which events each block contains. No byte of it is
+ * The index at the end of a stream: the time and the number of events of each block. No byte of the index is
  * trusted: an index that does not fit the stream is not used.
  */
 #include <stdlib.h>
@@ -15,9 +15,11 @@
 /* maximum number of spans: each block has at most two */
 #define SPANS_MAX (UINT32_C(2) << 20)
 
-/* ---- reading ---- */
+/* ---- Reading an index ---- */
 
-/* Reads the end of the file. Returns 1, 0 if there is no index, or an error. */
+/*
+ * Reads the end of the file, where the index is. Returns 1 on success, 0 if there is no index, or an error.
+ */
 static int read_end(struct ktread_memory *file, struct ktrx_stream_index *end)
 {
 	uint64_t size = ktread_memory_run(file, 0);
@@ -58,7 +60,7 @@ static int unpack(struct ktread_stream_index *index, struct ktread_memory *file,
 	return status;
 }
 
-/* Returns true if span `n` is the second span of the block of the span before it. */
+/* Returns true if span `n` belongs to the same block as the span before it. */
 static bool is_second(const struct ktread_stream_index *index, uint32_t n)
 {
 	const struct ktrx_stream_span *span = &index->span[n];
@@ -69,7 +71,7 @@ static bool is_second(const struct ktread_stream_index *index, uint32_t n)
 	       span->length <= KTRX_STREAM_BLOCK_MAX - span[-1].length;
 }
 
-/* Returns true if the blocks of the spans lie one after another, from the head up to the END block. */
+/* Returns true if the blocks of the spans follow each other without gaps, from the head to the END block. */
 static bool fits(const struct ktread_stream_index *index, struct ktread_memory *file, uint64_t head_size,
 		 uint64_t length, uint64_t frame)
 {
@@ -113,9 +115,9 @@ int ktread_stream_index_load(struct ktread_stream_index *index, struct ktread_me
 	return status;
 }
 
-/* ---- finding a window with the index ---- */
+/* ---- Finding a window with the index ---- */
 
-/* The spans of a ring. They are in order of time if the first one is that of the oldest slot. */
+/* The spans of a ring. They are in order of time if reading begins at the span of the oldest slot. */
 struct ring_spans {
 	const struct ktrx_stream_span *span;
 	uint32_t spans;
@@ -144,7 +146,7 @@ static struct ring_spans spans_of(const struct ktread_stream_index *index, uint6
 	uint32_t first = span_after(index, position), last = span_after(index, position + bytes - 1);
 
 	last += last < index->spans && index->span[last].position < position + bytes;
-	/* The spans may overlap in a damaged index: then none is found. */
+	/* the spans may overlap in a damaged index, so that none is found */
 	if (last < first)
 		last = first;
 	return (struct ring_spans){ index->span + first, last - first,
@@ -204,7 +206,7 @@ bool ktread_stream_oldest(const struct ktread_memory *memory, uint64_t position,
 	return *oldest < bytes;
 }
 
-/* ---- writing ---- */
+/* ---- Writing an index ---- */
 
 struct ktrx_stream_span *ktread_stream_index_add(struct ktread_stream_index *index,
 						 const struct ktrx_stream_span *span)
@@ -245,7 +247,7 @@ int ktread_stream_index_make(const struct ktread_stream_index *index, uint64_t a
 	return 0;
 }
 
-/* ---- measuring the slots of a ring ---- */
+/* ---- Measuring the slots of a ring for the index ---- */
 
 int ktread_stream_ring_init(struct ktread_stream_ring *ring, const struct ktread_layout *layout,
 			    uint32_t number)
@@ -291,7 +293,7 @@ static void measure_record(struct ktread_stream_ring *ring, struct ktrx_stream_s
 	if (index >= ring->head || !ktread_slot_is_first(form, slot[0], index))
 		return;
 	if (ktread_slot_record(form, slot, index, left) == 0) {
-		/* the record is torn, or continues in the next block */
+		/* the record is incomplete, or continues in the next block */
 		if (left < KTRX_RECORD_MAX_SLOTS)
 			count(span, ktread_stamp_extend(ring->reference, KTRX_W0_STAMP(slot[0][0])),
 			      KTRX_W0_EVENT(slot[0][0]));

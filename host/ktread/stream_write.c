@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Writes streams. First come all bytes outside of the rings, because the rings cannot be read without them.
- * Then come the rings: one block of each ring in turn, from the ring's oldest slot on. So if the stream is
- * cut short, all CPUs lose about the same time. Zeros are left out.
+ * Then come the rings: one block of each ring in turn, beginning with the ring's oldest slots. So if the
+ * stream is truncated, all CPUs lose about the same time. Bytes that are zero are left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,28 +19,29 @@
 #define BLOCK_LEAST (UINT32_C(8) << 10)
 #define BLOCK_ROOM  (KTREAD_COLUMNS_MAX + 1024u)
 
-/* A stretch: the part of the dump's memory that contains the slots of one ring. */
+/* A stretch: the range of the dump's memory that contains the slots of one ring. */
 struct stretch {
 	uint64_t start, bytes;
 	uint64_t oldest; /* number of the block that is written first, because it contains the oldest slot */
 	uint32_t coding;
-	struct ktread_columns_ring ring; /* only set if the slots are of version 2 */
-	/* data for the index of blocks */
+	struct ktread_columns_ring ring; /* set only if the slots are of version 2 */
+	/* data from which the index of blocks is made */
 	struct ktread_stream_ring times;
-	uint64_t first_slot; /* number of the oldest slot in the ring */
-	uint32_t newest;     /* number of the span of the newest slots, plus 1; 0: there is none */
+	uint64_t first_slot; /* number, within the ring, of the oldest slot */
+	/* number of the span that contains the newest slots, plus 1; 0: there is no such span */
+	uint32_t newest;
 };
 
-/* The bytes to write: a dump, or bare records. */
+/* The data to write as a stream: a dump, or records without a header. */
 struct dump {
 	struct ktread_memory *memory;
-	/* equals `memory` if this code has opened the memory and must close it; otherwise NULL */
+	/* the memory if this code has opened it and must close it; otherwise NULL */
 	struct ktread_memory *own;
 	struct ktread_layout *layout;
 	struct ktread_layout *own_layout;
 	uint64_t start, length;
 	uint32_t form;
-	struct stretch *stretch; /* sorted by start */
+	struct stretch *stretch; /* the stretches of all rings, sorted by start */
 	uint32_t stretches;
 	uint32_t block; /* number of bytes of a ring that one block contains */
 };
@@ -50,15 +51,15 @@ struct writer {
 	int descriptor;
 	int error;
 	uint64_t blocks;
-	uint64_t offset; /* number of bytes written */
+	uint64_t offset; /* number of bytes written so far */
 	struct ktread_stream_index index;
 	ZSTD_CCtx *compressor;
 	struct ktread_columns *columns;
 	unsigned char *bytes, *content;
-	unsigned char *packed; /* buffer for a block's head and frame */
+	unsigned char *packed; /* buffer for the head and the frame of a block */
 };
 
-/* ---- describing the dump ---- */
+/* ---- Describing the dump ---- */
 
 static void add_stretch(struct dump *dump, uint32_t coding, uint64_t start, uint64_t bytes, uint64_t oldest)
 {
@@ -131,7 +132,7 @@ static int describe_v2(struct dump *dump)
 	return status;
 }
 
-/* Makes a dump of a memory that was read in place until now. */
+/* Makes a dump of a memory that was read directly until now. */
 static int dump_image(struct dump *dump, struct ktread *trace)
 {
 	struct ktread_image *image;
@@ -185,8 +186,8 @@ static void tidy_stretches(struct dump *dump)
 }
 
 /*
- * Returns the number of bytes of a ring in one block. It is so small that a reader can cache a block of each
- * ring, unless there are very many rings.
+ * Returns the number of bytes of a ring in one block. The number is so small that a reader can cache one
+ * block of each ring, unless there are very many rings.
  */
 static uint32_t block_bytes(uint32_t rings)
 {
@@ -229,7 +230,7 @@ static void forget(struct dump *dump)
 	ktread_memory_close(dump->own);
 }
 
-/* ---- writing ---- */
+/* ---- Writing blocks ---- */
 
 static int put(struct writer *writer, const void *bytes, size_t size)
 {
@@ -269,7 +270,9 @@ static bool is_zero(const unsigned char *bytes, uint32_t length)
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0;
 }
 
-/* Measures the bytes [from, to) of the block in writer->bytes, which are slots from `slot` of the ring on. */
+/*
+ * Measures the bytes [from, to) of the block in writer->bytes; the first of them are slot `slot` of the ring.
+ */
 static void measure(struct writer *writer, struct stretch *stretch, struct ktrx_stream_span *span,
 		    uint64_t slot, uint32_t from, uint32_t to)
 {
@@ -286,8 +289,8 @@ static void measure(struct writer *writer, struct stretch *stretch, struct ktrx_
 }
 
 /*
- * Adds a block to the index. If the block contains the ring's oldest slot, the slots before it are the newest
- * ones: they are a span of their own, which is measured last, by measure_newest().
+ * Adds a block to the index. If the block contains the ring's oldest slot, the slots before the oldest one
+ * are the newest ones. They get a span of their own, which measure_newest() measures last.
  */
 static int add_spans(struct writer *writer, struct stretch *stretch, const struct ktrx_stream_span *block)
 {
@@ -315,7 +318,7 @@ static int add_spans(struct writer *writer, struct stretch *stretch, const struc
 	return 0;
 }
 
-/* Measures the newest slots of a ring that are in one block with its oldest slot. */
+/* Measures the newest slots of a ring if they are in one block with the ring's oldest slot. */
 static int measure_newest(struct writer *writer, struct stretch *stretch)
 {
 	struct ktrx_stream_span *span;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Traces: warnings and messages, reading events in the order of timestamps, filters, names. */
+/* Traces: warnings and messages, reading of events in the order of timestamps, filters, names. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "message.h"
 #include "trace.h"
 
-/* Number of bytes of the windows of all rings together: half of the L2 cache of a current CPU core. */
+/* total size in bytes of the windows of all rings: half of the L2 cache of a current CPU core */
 #define WINDOW_BYTES	 (UINT64_C(512) << 10)
 #define WINDOW_MAX_SLOTS 2048u
 #define WINDOW_MIN_SLOTS 32u
@@ -86,14 +86,14 @@ int ktread_keep_message(struct ktread *trace, int status)
 	return status;
 }
 
-/* Remembers an error after which nothing more is read. Returns the error. */
+/* Remembers an error, after which nothing more is read. Returns the error. */
 static int fail(struct ktread *trace, int status)
 {
 	trace->status = status;
 	return ktread_keep_message(trace, status);
 }
 
-/* Returns the last timestamp whose time since `first` fits in 63 bits of nanoseconds. */
+/* Returns the largest timestamp whose distance from `first` fits in 63 bits of nanoseconds. */
 static uint64_t find_last_fit(uint64_t first, uint64_t frequency)
 {
 	const unsigned __int128 ticks = (unsigned __int128)INT64_MAX * frequency / 1000000000u;
@@ -103,7 +103,7 @@ static uint64_t find_last_fit(uint64_t first, uint64_t frequency)
 
 /*
  * Warns if the last item that was read from a ring is more than 2^63 ns (292 years) after the first
- * timestamp. Such a time can be shown, but other formats cannot hold it.
+ * timestamp. Such a time can be printed, but cannot be stored in other formats.
  */
 static void check_distance(struct ktread *trace, const struct ktread_cursor *cursor)
 {
@@ -129,13 +129,18 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return status;
 }
 
-/* Returns true if only events of a time window or of some CPUs are wanted, and nothing else. */
+/*
+ * Returns true if the caller wants only the events of a time window or of some CPUs, and set no other filter.
+ */
 static bool is_window(const struct ktread *trace)
 {
 	return trace->options.window && trace->selection.active;
 }
 
-/* Prepares a ring for being read from its beginning or, if a window is wanted, from there on. */
+/*
+ * Prepares a ring for reading: from its beginning or, if the caller wants a window, from the beginning of the
+ * window.
+ */
 static int restart(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	cursor->item = cursor->end = NULL;
@@ -166,7 +171,7 @@ int ktread_rewind(struct ktread *trace)
 			first = ktread_item_stamp(cursor->item);
 	}
 	first = first == UINT64_MAX ? 0 : first;
-	/* the first timestamp of a window is not that of the trace */
+	/* the first timestamp in a window is not the first one of the trace */
 	if (!is_window(trace))
 		trace->first_stamp = first;
 	trace->last_fit = find_last_fit(trace->first_stamp, trace->info.frequency);
@@ -181,7 +186,7 @@ int ktread_rewind(struct ktread *trace)
 	return 0;
 }
 
-/* Merges more items. Returns 1, 0 at the end, or an error. */
+/* Puts more items in order. Returns 1 on success, 0 at the end, or an error. */
 static int order_more(struct ktread *trace)
 {
 	struct ktread_merge *merge = &trace->merge;
@@ -202,8 +207,8 @@ static int order_more(struct ktread *trace)
 }
 
 /*
- * Does the work of ktread_next() if no event has been merged in advance, or the filter rejects the next
- * event.
+ * Does the work of ktread_next() in the rare cases: no event has been merged in advance, or the filter
+ * rejects the next event.
  */
 static __attribute__((noinline)) int next_wanted(struct ktread *trace, const struct ktread_event **event)
 {
@@ -262,7 +267,7 @@ int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)
 	return trace->status;
 }
 
-/* Decodes the items from cursor->item on, and keeps those that pass the filter. */
+/* Decodes the items from cursor->item on, and returns those that pass the filter. */
 static uint16_t decode_briefs(struct ktread *trace, struct ktread_cursor *cursor, struct ktread_brief *brief,
 			      uint16_t room)
 {

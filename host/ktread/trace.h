@@ -13,7 +13,7 @@
 
 /*
  * Corrected clocks. For each CPU, a piecewise linear function turns its timestamps into corrected timestamps.
- * It goes through measured or computed points. It never decreases, whatever the points are.
+ * The function goes through measured or computed points. It never decreases, even if the points do.
  */
 
 struct ktread_clock_piece {
@@ -21,8 +21,8 @@ struct ktread_clock_piece {
 	uint64_t from;
 	int64_t offset; /* number of ticks to add to a timestamp that equals `from` */
 	/*
-	 * number of ticks to add, in addition, for each tick by which a timestamp is later than `from`; in
-	 * units of 2^-32
+	 * number of ticks to add for each tick by which a timestamp is later than `from`, in units of 2^-32;
+	 * added to `offset`
 	 */
 	int64_t slope;
 };
@@ -30,7 +30,7 @@ struct ktread_clock_piece {
 struct ktread_clock {
 	struct ktread_clock_piece *piece;
 	uint32_t pieces; /* number of pieces; 0: timestamps are not corrected */
-	/* index of the piece that was used last; the next timestamp usually needs it again */
+	/* index of the piece that was used last; the next timestamp is usually in the same piece */
 	uint32_t at;
 };
 
@@ -45,9 +45,9 @@ struct ktread_clocks {
 
 /*
  * Replaces the pieces of a clock by pieces through `count` points, which are sorted by timestamp. Leaves out
- * a point that contradicts the point before it: it is not later, or the offset changes by half of the time
- * between them or more. `slopes` are the drifts before the first and after the last point, in units of 2^-32.
- * Returns 0 or KTREAD_E_MEMORY.
+ * a point that contradicts the point before it: a point that is not later, or whose offset differs by half of
+ * the time between them or more. `slopes` are the drifts before the first and after the last point, in units
+ * of 2^-32. Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point *point, uint32_t count,
 		     const int64_t slopes[2]);
@@ -70,7 +70,7 @@ static inline uint64_t ktread_clocks_apply(const struct ktread_clocks *clocks, u
 	return ktread_clock_apply(&clocks->clock[cpu], stamp);
 }
 
-/* Names of threads, of system calls and of errors, each found by its number. */
+/* Tables of names: of threads, of system calls and of errors. Each name is found by its number. */
 
 struct ktread_name {
 	uint32_t number;
@@ -78,11 +78,11 @@ struct ktread_name {
 	const char *rest; /* the text after the name in its line; NULL: nothing follows the name */
 };
 
-/* Sorted by number. */
+/* The entries, sorted by number. */
 struct ktread_names {
 	struct ktread_name *row;
 	uint32_t rows;
-	char *text; /* memory that contains the names */
+	char *text; /* the memory in which the names are stored */
 };
 
 /*
@@ -92,8 +92,8 @@ struct ktread_names {
 int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t size, uint32_t row_size);
 /*
  * Loads names of calls and of errors from the bytes of KTRX_SECTION_SYSCALLS. An error's number is the call's
- * result, negated. Takes over `bytes`, which is malloc'd and has room for size + 1 bytes. The memory belongs
- * to `calls` then, but `errors` uses it, too.
+ * result, negated. Takes over `bytes`, which is malloc'd and has room for size + 1 bytes. `calls` then owns
+ * the memory, but `errors` uses it, too.
  */
 int ktread_names_load_calls(struct ktread_names *calls, struct ktread_names *errors, char *bytes,
 			    uint64_t size);
@@ -109,9 +109,9 @@ void ktread_names_free(struct ktread_names *names);
  * Merges rings by timestamp. A tournament tree finds the ring with the earliest next timestamp.
  *
  * A node is a single word: the timestamp minus `base` in the upper bits, the ring in the lower bits. So each
- * round of the tournament is a load, a comparison and a conditional move. If two items have equal timestamps,
- * the item of the ring with the lower number wins. Many rounds are played in one loop, before the reader
- * needs their results, until the items of some ring run out.
+ * comparison of two rings is a load, a compare and a conditional move. If two items have equal timestamps,
+ * the item of the ring with the lower number comes first. Many items are merged in one loop, before the
+ * reader needs them, until the items of some ring run out.
  *
  * If a timestamp is so far from `base` that it does not fit into a node, it is replaced by the largest
  * timestamp that fits.
@@ -120,14 +120,14 @@ void ktread_names_free(struct ktread_names *names);
 #define KTREAD_ITEM_SIZE   32u /* size of an item in bytes; an item begins with its timestamp */
 #define KTREAD_MERGE_AHEAD 512u
 
-/* The items of one ring that the merge has not processed yet. */
+/* The items of one ring that have not been merged yet. */
 struct ktread_lane {
 	/* next item of the ring to be merged; its word is in the ring's leaf of the tournament tree */
 	const unsigned char *item;
 	const unsigned char *end;
 	/*
-	 * word that the item after `item` will have in the tree; computed early, so that no round of the
-	 * merge waits for memory
+	 * word that the item after `item` will have in the tree; computed in advance, so that the merge does
+	 * not wait for memory
 	 */
 	uint64_t ahead;
 };
@@ -148,15 +148,16 @@ struct ktread_merge {
 	 */
 	uint32_t order[KTREAD_MERGE_AHEAD];
 	uint32_t next, ordered;
-	uint32_t starved; /* number of the ring whose items have run out; KTREAD_MERGE_NONE: there is none */
+	/* number of the ring whose items have run out; KTREAD_MERGE_NONE if no ring has run out */
+	uint32_t starved;
 };
 #define KTREAD_MERGE_NONE UINT32_MAX
 
 int ktread_merge_init(struct ktread_merge *merge, uint32_t rings);
 void ktread_merge_free(struct ktread_merge *merge);
-/* Forgets all items. `base` is the earliest timestamp that will come. */
+/* Forgets all items. `base` is the earliest timestamp of the items that will be given. */
 void ktread_merge_reset(struct ktread_merge *merge, uint64_t base);
-/* Gives the merge the next items of a ring. If there are none, the ring has ended. */
+/* Gives the merge the next items of a ring. No items mean that the ring has ended. */
 void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned char *item,
 		       const unsigned char *end);
 /*
@@ -165,7 +166,7 @@ void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned
  */
 void ktread_merge_run(struct ktread_merge *merge);
 
-/* Frees all that was allocated when the trace was opened, except the cursors. */
+/* Frees all memory that was allocated when the trace was opened, except the cursors. */
 void ktread_open_release(struct ktread *trace);
 
 /*
@@ -180,20 +181,19 @@ void ktread_open_release(struct ktread *trace);
 struct ktread_cursor;
 struct ktread_layout;
 
-/* Functions that are different for each version of traces. */
+/* Functions that differ between the versions of traces. */
 struct ktread_version {
 	/*
-	 * Reads the next items. Sets cursor->item to the first of them, and cursor->end to the end of them.
-	 * Returns 1, 0 at the end of the ring, or an error.
+	 * Reads the next items. Sets cursor->item to the first of them, and cursor->end to their end. Returns
+	 * 1 on success, 0 at the end of the ring, or an error.
 	 */
 	int (*refill)(struct ktread *trace, struct ktread_cursor *cursor);
 	/*
-	 * Takes the item cursor->item, and fills in cursor->event from it. Returns false if the filter
-	 * rejects the event.
+	 * Decodes the item at cursor->item into cursor->event. Returns false if the filter rejects the event.
 	 */
 	bool (*decode)(struct ktread *trace, struct ktread_cursor *cursor);
 	/*
-	 * Decodes items from cursor->item on into `brief`, at most `room`. Applies no filter. Returns the
+	 * Decodes at most `room` items, from cursor->item on, into `brief`. Applies no filter. Returns the
 	 * number of items decoded. If this pointer is NULL, `decode` is used instead.
 	 */
 	uint16_t (*brief)(struct ktread_cursor *cursor, struct ktread_brief *brief, uint16_t room);
@@ -207,20 +207,20 @@ struct ktread_version {
 };
 
 struct ktread_cursor {
-	const unsigned char *item; /* the next item */
+	const unsigned char *item; /* the next item to return */
 	const unsigned char *end;
 	struct ktread_event event;
 	struct ktread_ring ring;
 	/*
-	 * the functions of the cursor; set by the first rewind, unless they were set when the trace was
+	 * the functions for this cursor; set by the first rewind, unless they were set when the trace was
 	 * opened
 	 */
 	const struct ktread_version *version;
-	void *state; /* state of the version's functions, which own it */
+	void *state; /* data of the functions in `version`, which own it */
 };
 
 struct ktread_selection {
-	/* `set`: true if the caller has set a filter; `active`: true while the filter is applied */
+	/* `set`: the caller has set a filter; `active`: the filter is applied now */
 	bool set, active;
 	uint8_t *cpus;
 	uint32_t cpu_count;
@@ -247,17 +247,20 @@ struct ktread {
 	struct ktread_options options;
 	/* the clocks of a version 2 trace: `measured` is applied first, `aligned` second */
 	struct ktread_clocks measured, aligned;
-	struct ktrx_fold fold; /* row of the table of repetitions that ktread_fold() has returned last */
+	struct ktrx_fold fold; /* row of the table of repetitions that ktread_fold() returned last */
 	unsigned char *build_id;
 	char *note, *registers;
 	uint64_t first_stamp;
-	/* the last timestamp whose time fits in 63 bits of nanoseconds; 0 until first_stamp is known */
+	/*
+	 * the largest timestamp whose distance from first_stamp fits in 63 bits of nanoseconds; 0 until
+	 * first_stamp is known
+	 */
 	uint64_t last_fit;
-	/* has the same meaning as in struct ktread_seek; tests set it, because their rings are small */
+	/* spacing, as in struct ktread_seek; only tests set it, because their rings are small */
 	uint64_t seek_spacing;
 	/* number of the ring that ktread_next_by_ring() or ktread_next_briefs() is reading */
 	uint32_t unmerged;
-	int status;		    /* the error after which nothing more is read; 0: none */
+	int status;		    /* error after which nothing more is read; 0: none */
 	int (*stop)(void *context); /* the function that was given to ktread_set_stop() */
 	void *stop_context;
 	char *warning[KTREAD_MAX_WARNINGS];
@@ -265,7 +268,7 @@ struct ktread {
 	char message[512];
 };
 
-/* Returns a CPU's timestamp, corrected first by measured offsets, then by alignment. */
+/* Returns the corrected timestamp of a CPU: corrected first by measured offsets, then by alignment. */
 static inline uint64_t ktread_corrected(const struct ktread *trace, uint32_t cpu, uint64_t stamp)
 {
 	return ktread_clocks_apply(&trace->aligned, cpu, ktread_clocks_apply(&trace->measured, cpu, stamp));
@@ -279,7 +282,7 @@ static inline uint64_t ktread_item_stamp(const unsigned char *item)
 	return stamp;
 }
 
-/* Returns true if the filter accepts an event with these values. Called before the event is built. */
+/* Returns true if the filter accepts an event with these values. Used before the event is decoded. */
 static inline bool ktread_selected(const struct ktread_selection *want, uint64_t stamp, uint32_t cpu,
 				   uint32_t thread, uint32_t id)
 {
@@ -307,21 +310,21 @@ void ktread_warn(struct ktread *trace, const char *format, ...) __attribute__((f
 /* Does the same as ktread_frequency(), and warns if the recorded frequency is impossible. */
 uint64_t ktread_settle_frequency(struct ktread *trace, uint64_t recorded);
 
-/* Copies the thread's error text to the trace. Returns `status`. */
+/* Copies the thread's error message to the trace. Returns `status`. */
 int ktread_keep_message(struct ktread *trace, int status);
 
 /*
  * Makes `count` cursors. All their members are zero, except their ring numbers. Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_cursors_create(struct ktread *trace, uint32_t count);
-/* Returns the number of slots in a ring's window. It is so small that all windows together stay small. */
+/* Returns the number of slots in a ring's window. It is chosen so that all windows together stay small. */
 uint32_t ktread_window_slots(uint32_t rings);
 
 /* Functions of beside.c, which adds rings to a trace. */
 
 /*
- * Adds a cursor after the existing ones, and starts the merge again. All members of the cursor are zero,
- * except its ring number. Returns 0 or KTREAD_E_MEMORY.
+ * Adds a cursor after the existing ones, and restarts the merge. All members of the cursor are zero, except
+ * its ring number. Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_beside_cursor(struct ktread *trace);
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Event types by id: the table, names of unknown types, and values of fields. */
+/* Event types by id: the table, the names of unknown types, and the values of fields. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,7 @@
 #include "types.h"
 
 /*
- * Text of each type that ktread makes for an unknown id. Such a type is recognized by the address of this
- * text.
+ * Text of every type that ktread makes for an unknown id. The address of this string identifies these types.
  */
 static const char no_text[] = "";
 
@@ -75,8 +74,8 @@ const struct ktread_type *ktread_types_known(const struct ktread_types *types, u
 }
 
 /*
- * Reads the values of an event's fields. They are packed one after another, in little-endian form. A string
- * begins with its length.
+ * Functions that read the values of an event's fields. The values are packed one after another, in
+ * little-endian form. A string is preceded by its length.
  */
 
 /* Returns the size of an integer type in bytes; 0 for strings and unknown types. */

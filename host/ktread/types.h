@@ -18,16 +18,17 @@
 struct ktread_place {
 	const char *file; /* source file of the place; NULL: no place has this id */
 	uint32_t line;
-	uint16_t event; /* id of the event that the place records; the event is in the table */
+	uint16_t event; /* id of the event that is recorded at the place; the event is in the table */
 };
 
 struct ktread_types {
-	struct ktread_type *row; /* KTREAD_TYPE_ROWS */
-	uint32_t end;		 /* a number that is larger than all ids in the table */
+	struct ktread_type *row; /* array of KTREAD_TYPE_ROWS event types, indexed by their ids */
+	uint32_t end;		 /* upper limit of the ids in the table: all ids are smaller */
 	/* array of KTREAD_TYPE_ROWS places, indexed by their ids; NULL: the trace has no places */
 	struct ktread_place *place;
-	char (*unknown)[16]; /* array of KTREAD_TYPE_ROWS names, for unknown ids; NULL: none yet */
-	char *text;	     /* memory that contains the names that were read from a trace */
+	/* array of KTREAD_TYPE_ROWS names of event types with unknown ids; NULL: no such id has occurred */
+	char (*unknown)[16];
+	char *text; /* memory in which the names from the trace are stored */
 	struct ktread_field *field;
 };
 
@@ -36,16 +37,14 @@ int ktread_types_init(struct ktread_types *types);
 void ktread_types_free(struct ktread_types *types);
 /* Puts a copy of a type into the table. */
 void ktread_types_set(struct ktread_types *types, uint32_t id, const struct ktread_type *type);
-/* Makes a type for an unknown id. If out of memory, its name does not contain the id. */
+/* Makes a type for an unknown id. If memory is short, the type's name does not contain the id. */
 void ktread_types_make_unknown(struct ktread_types *types, uint32_t id);
 /* Returns true if the type was made for an unknown id. */
 bool ktread_types_is_unknown(const struct ktread_type *type);
 /* Returns the type with that id; NULL if it is not in the table. */
 const struct ktread_type *ktread_types_known(const struct ktread_types *types, uint32_t id);
 
-/*
- * Returns true if there is a field for each conversion in the type's text, and %s is used for strings only.
- */
+/* Returns true if there is a field for each conversion in the type's text, and each %s is for a string. */
 bool ktread_text_fits(const struct ktread_type *type);
 
 static inline const struct ktread_type *ktread_types_get(struct ktread_types *types, uint32_t id)
@@ -75,12 +74,12 @@ static inline void ktread_types_identify(struct ktread_types *types, struct ktre
 /* Loads event types from the trace's own table. */
 
 /*
- * Loads the event table and the counts of events. Sets *damaged to the number of damaged descriptors. Returns
- * the number of all descriptors, including damaged ones, or an error.
+ * Loads the event table and the event counts. Sets *damaged to the number of damaged descriptors. Returns the
+ * number of all descriptors, including damaged ones, or an error.
  */
 int ktread_types_load_v2(struct ktread_types *types, const struct ktread_layout *layout, uint32_t *damaged);
 
-/* Reads an event's values one after another. */
+/* Functions that read an event's values, one after another. */
 
 /*
  * Reads field `n`, which is at offset *offset of the payload, and moves *offset to the next field. Returns 0,

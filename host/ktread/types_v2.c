@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Loads event types from the trace's own table. An event descriptor consists of a fixed part and of strings,
- * and is aligned to 8 bytes. Event descriptors are numbered from 1 over all sections. A damaged one keeps its
- * number, so that later descriptors keep their numbers. Descriptors of places state their own numbers.
+ * and is aligned to 8 bytes. Event descriptors are numbered from 1 over all sections. A damaged event
+ * descriptor keeps its number, so that later ones keep theirs. Descriptors of places contain their own
+ * numbers.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #define ROW_ALIGN    8u
 #define NAME_STRINGS 4u /* number of strings in an event descriptor: group, name, text, file */
 
-/* The bytes of all sections of the table, one after another. */
+/* The bytes of all sections of the event table, one after another. */
 struct table {
 	char *bytes;
 	uint64_t size;
@@ -71,7 +72,7 @@ static bool place_at(const struct table *table, uint64_t at, struct ktrx_place *
 
 /*
  * Returns the offset of the first event descriptor from `at` on. Returns the table's size if there is none.
- * Steps over whole descriptors of places, because their text may contain anything.
+ * Steps over whole descriptors of places, because their text may look like an event descriptor.
  */
 static uint64_t next_row(const struct table *table, uint64_t at)
 {
@@ -85,7 +86,7 @@ static uint64_t next_row(const struct table *table, uint64_t at)
 	return table->size;
 }
 
-/* Returns the next string of a descriptor, NULL if there are no more strings. */
+/* Returns the next string of a descriptor; NULL after the last string. */
 static const char *next_string(const char **at, const char *end)
 {
 	const char *string = *at;
@@ -104,8 +105,8 @@ static bool row_sound(const struct ktrx_event *row, uint64_t left)
 
 /*
  * Returns the name of a field. A kernel may record a whole C declaration as the name, such as "struct thread
- * *td". Then the name is the last identifier in it. If a declaration does not end in an identifier, such as
- * that of an array, the whole declaration is the name.
+ * *td". In this case, the field's name is the last identifier of the declaration. If the declaration does not
+ * end in an identifier, as for an array, the whole declaration is the name.
  */
 static const char *declared_name(const char *declaration)
 {
@@ -117,9 +118,9 @@ static const char *declared_name(const char *declaration)
 }
 
 /*
- * Makes the names of the fields unique. If several fields have the same name, for example arguments that are
- * declared without a name, all but the first get their number as name, such as "#2". Fields whose declared
- * name begins with '#' get their number as name, too.
+ * Makes the names of the fields unique. If several fields have the same name, for example because arguments
+ * are declared without names, all but the first are named by their number, such as "#2". Fields whose
+ * declared name begins with '#' are named by their number, too.
  */
 static void make_unique(struct ktread_field *field, uint32_t fields)
 {
@@ -255,7 +256,7 @@ static int load_places(struct ktread_types *types, const struct table *table, ui
 	return 0;
 }
 
-/* Adds up, for each event, the counts of all CPUs. */
+/* Sums up the counts of all CPUs for each event. */
 static int add_counters(struct ktread_types *types, const struct ktread_layout *layout)
 {
 	const struct ktread_section *section = ktread_layout_section(layout, KTRX_SECTION_COUNTERS, 0);

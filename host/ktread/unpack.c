@@ -52,8 +52,8 @@ static int put(struct unpacking *unpacking, size_t bytes)
 }
 
 /*
- * Unpacks the first `bytes` bytes of `in`. Returns 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT with
- * unpacking->problem set.
+ * Unpacks the first `bytes` bytes of `in`. Returns 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT after which
+ * unpacking->problem is set.
  */
 static int unpack_chunk(struct unpacking *unpacking, size_t bytes)
 {
@@ -149,7 +149,7 @@ int ktread_unpack(struct ktread *trace)
 	return 0;
 }
 
-/* Unpacks zstd frames in order, for process traces. */
+/* Unpacks a file of zstd frames sequentially, for process traces. */
 
 #define PACKED_CHUNK 65536u
 
@@ -158,7 +158,7 @@ struct ktread_proc_unpacker {
 	const char *name;
 	ZSTD_inBuffer packed;
 	uint64_t read; /* number of packed bytes that have been read */
-	/* true if the zstd reader still holds unpacked bytes that did not fit into the output */
+	/* true if the zstd library still has unpacked bytes that did not fit into the output */
 	bool more;
 	bool whole;    /* true if the last frame that was read is complete */
 	bool may_grow; /* true if more input may come later */
@@ -194,7 +194,7 @@ void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker)
 }
 
 /*
- * Unpacks the packed bytes that have been read, as far as there is room. Returns the number of unpacked
+ * Unpacks the packed bytes that have been read, until the output is full. Returns the number of unpacked
  * bytes, or an error.
  */
 static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t room)
@@ -205,7 +205,10 @@ static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t
 	if (ZSTD_isError(left)) {
 		unpacker->packed.pos = unpacker->packed.size;
 		unpacker->more = false;
-		/* step over the bytes after the damage: otherwise they would be reported as cut short, too */
+		/*
+		 * step over the bytes after the damage, which would otherwise be reported as a truncated
+		 * frame
+		 */
 		unpacker->whole = true;
 		return ktread_fail(KTREAD_E_FORMAT,
 				   "%s: compressed bytes before offset %" PRIu64 " are damaged: %s",

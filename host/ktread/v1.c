@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads version 1 dumps and bare records as rings of a trace. */
+/* Reads version 1 dumps, and records without a header, as the rings of a trace. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "message.h"
 #include "versions.h"
 
-/* size in bytes of the largest dump whose records are all checked for order when it is opened */
+/* maximum size in bytes of a dump whose records are all checked for order when the dump is opened */
 #define THOROUGH_LIMIT (UINT64_C(64) << 20)
 
 /*
@@ -37,7 +37,8 @@ struct well_known {
 	uint16_t id;
 	int8_t layout;
 	const char *group, *name, *text;
-	struct ktread_field field[V1_FIELDS + 1]; /* fields; an element without a name ends the array */
+	/* fields of the event; a field without a name ends the array */
+	struct ktread_field field[V1_FIELDS + 1];
 };
 
 #define ROW(name, layout, group, ...) ROW_OF(name, layout, group, __VA_ARGS__)
@@ -117,7 +118,7 @@ static uint32_t load_types(struct ktread_types *types, enum ktread_v1_layout lay
 	return loaded;
 }
 
-/* Reads records. */
+/* Functions that read records. */
 
 static bool in_order(const struct ktrx1_record *record, int count, uint64_t stamp)
 {
@@ -175,8 +176,8 @@ static int v1_refill(struct ktread *trace, struct ktread_cursor *cursor)
 }
 
 /*
- * Completes an event whose type is unknown, or which the filter may reject. Returns false if the filter
- * rejects it.
+ * Completes an event in the slow case: its type is unknown, or the filter may reject it. Returns false if the
+ * filter rejects it.
  */
 static __attribute__((noinline)) bool decode_slowly(struct ktread *trace, struct ktread_event *event)
 {
@@ -242,7 +243,7 @@ static int v1_seek(struct ktread *trace, struct ktread_cursor *cursor)
 			     ? 0
 			     : ktread_v1_ring_seek(ring, want->since, want->until, trace->seek_spacing);
 
-	/* each slot before the window is assumed to be a record */
+	/* counts each slot before the window as a record */
 	cursor->ring.records = ring->taken;
 	return status;
 }
@@ -342,8 +343,8 @@ int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
 }
 
 /*
- * Marks a ring of bare records as unsorted if it seems to wrap around. Bare records cannot wrap around; so if
- * they seem to, they are not in order.
+ * Marks a ring of bare records as unsorted if it seems to wrap around. Such records, which have no header,
+ * cannot wrap around; if they seem to, they are not in order.
  */
 static void forbid_rotation(struct ktread_v1_ring *ring)
 {

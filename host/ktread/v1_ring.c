@@ -14,10 +14,11 @@ static uint64_t slot_position(const struct ktread_v1_ring *ring, uint64_t slot)
 	return ring->position + slot * sizeof(struct ktrx1_record);
 }
 
-/* Facts that are found when all slots are read in the order of their addresses. */
+/* Facts about all records of a ring, read in the order of their addresses. */
 struct survey {
-	uint64_t descents; /* number of records whose timestamp is below that of the record before */
-	uint64_t descent;  /* slot of the last record whose timestamp is below that of the record before */
+	uint64_t descents; /* number of records whose timestamp is lower than that of the previous record */
+	/* slot of the last record whose timestamp is lower than that of the previous record */
+	uint64_t descent;
 	uint64_t first, last;
 	bool any;
 };
@@ -90,7 +91,7 @@ static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *sta
 
 /*
  * Finds the slot at which the timestamps of a full ring begin. `first` is the timestamp of the first record
- * in memory. All timestamps before the slot that is searched for are >= `first`; all from it on are lower.
+ * in memory. All timestamps before this slot are >= `first`; all timestamps from this slot on are lower.
  */
 static int find_start(struct ktread_v1_ring *ring, uint64_t first)
 {
@@ -153,8 +154,8 @@ int ktread_v1_ring_survey(struct ktread_v1_ring *ring, bool thorough)
 }
 
 /*
- * Removes the empty slots. Sets place[] to the places of the records that remain; the first slot has the
- * place `first`. Returns the number of these records.
+ * Removes the empty slots from the window. Sets place[] to the places of the remaining records; `first` is
+ * the place of the first slot. Returns the number of these records.
  */
 static uint32_t compact(struct ktrx1_record *record, uint32_t count, uint64_t *place, uint64_t first)
 {
@@ -230,7 +231,7 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 		if (status < 0)
 			return status;
 		if (!has_empty_slot(ring->window, (uint32_t)count)) {
-			free(ring->place); /* it describes a window that had only empty slots */
+			free(ring->place); /* the array describes an earlier window, which had empty slots */
 			ring->place = NULL;
 			return (int)count;
 		}
@@ -247,7 +248,7 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 
 /* ---- Sorting ---- */
 
-/* Records and their places. */
+/* An array of records, and their places. */
 struct records {
 	struct ktrx1_record *record;
 	uint64_t *place;
@@ -258,7 +259,7 @@ static struct records records_from(struct records records, uint64_t n)
 	return (struct records){ records.record + n, records.place + n };
 }
 
-/* Returns 0 or an error, after which the caller frees the records nevertheless. */
+/* Allocates both arrays. Returns 0 or an error. The caller must free the records even after an error. */
 static int records_create(struct records *records, uint64_t count)
 {
 	records->record = malloc((count ? count : 1) * sizeof(*records->record));
@@ -273,8 +274,8 @@ static void records_free(struct records *records)
 }
 
 /*
- * Merges two sorted parts, one directly after the other. Records with equal timestamps keep their order:
- * those of the first part come first.
+ * Merges two sorted parts, the second of which begins right after the first. Records with equal timestamps
+ * keep their order: those of the first part come first.
  */
 static void merge_halves(struct records from, struct records to, uint64_t half, uint64_t end)
 {
@@ -290,7 +291,7 @@ static void merge_halves(struct records from, struct records to, uint64_t half, 
 	}
 }
 
-/* Sorts the records. May exchange the arrays of *records for others. Returns 0 or an error. */
+/* Sorts the records. May replace the arrays in *records by others. Returns 0 or an error. */
 static int sort_records(struct records *records, uint64_t count)
 {
 	struct records from = *records, to;
@@ -313,7 +314,7 @@ static int sort_records(struct records *records, uint64_t count)
 	return status;
 }
 
-/* Adds the records in the slots that were not read yet. Returns 0 or an error. */
+/* Reads all slots that were not read yet, and adds their records. Returns 0 or an error. */
 static int read_rest(struct ktread_v1_ring *ring, struct records all, uint64_t *filled)
 {
 	while (ring->taken < ring->end) {
@@ -355,9 +356,9 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held)
 	return (int64_t)filled;
 }
 
-/* ---- a window of time ---- */
+/* ---- Reading a window of time ---- */
 
-/* number of slots of a ring whose order is examined together before they are read */
+/* number of slots of a ring whose order is checked at a time, before they are read */
 #define EXAMINED_SLOTS (UINT64_C(2) << 20)
 
 static int read_stamps(void *context, uint64_t at, uint64_t *stamp, uint32_t count)
@@ -417,8 +418,8 @@ static int examine_order(struct ktread_v1_ring *ring)
 }
 
 /*
- * Returns the value of ring->taken, at most `taken`, at which a window of slots begins when the whole ring is
- * read. So the same records are put in order, whether the ring is read whole or in part.
+ * Rounds `taken` down to the value of ring->taken at which a window of slots begins when the whole ring is
+ * read. So the same records are sorted together, whether the ring is read whole or in part.
  */
 static uint64_t window_before(const struct ktread_v1_ring *ring, uint64_t taken)
 {

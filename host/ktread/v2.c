@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads version 2 as rings of a trace. */
+/* Reads version 2 traces as the rings of a trace. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define NAMES_LIMIT   (UINT64_C(128) << 20) /* maximum number of bytes that are read of a table of names */
 #define BUILD_ID_MOST 64u
 #define NOTE_MOST     (UINT64_C(64) << 10)
-/* maximum number of bytes that are copied of a section for a caller */
+/* maximum number of bytes of a section that are copied for a caller */
 #define SECTION_MOST   (UINT64_C(16) << 20)
 #define REGISTERS_MOST (UINT64_C(8) << 20)
 #define QUIET_BYTES    (UINT64_C(4) << 20)
@@ -52,9 +52,9 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 }
 
 /*
- * Reads a part of an extension block: `part` is its bit in extension->parts, `size` its number of bytes, *at
- * its offset in the payload. If the block has the part, sets *value, moves *at after the part and returns 1.
- * If the block does not have the part, or is too short, returns 0.
+ * Reads an optional part of an extension block: `part` is the part's bit in extension->parts, `size` its size
+ * in bytes, *at its offset in the payload. If the block has the part, sets *value, moves *at after the part
+ * and returns 1. If the block does not have the part, or is too short, returns 0.
  */
 static int take_part(const struct ktread_event *event, const struct ktrx_extension *extension, uint8_t part,
 		     uint32_t size, uint32_t *at, uint64_t *value)
@@ -88,9 +88,9 @@ void ktread_v2_take_extension(struct ktread_event *event)
 }
 
 /*
- * Keeps count of the slots that were lost before an event that the filter rejects. If all of them were lost
- * before or after the filter's time window, they are not counted for the next event, except overwritten
- * slots: these are the first slots of a ring, and any event may come after them.
+ * Counts the slots that were lost before an event that the filter rejects. They are added to those of the
+ * next event, unless all of them were lost before or after the filter's time window. Overwritten slots are
+ * always added: they are the first slots of a ring, and any event may come after them.
  */
 static void reject(const struct ktread *trace, struct ktread_cursor *cursor, uint64_t lost)
 {
@@ -153,7 +153,7 @@ static int v2_seek(struct ktread *trace, struct ktread_cursor *cursor)
 
 	if (!ring)
 		return 0;
-	/* only rings that several CPUs share contain events of other CPUs (spec/ktrx.md, section 5) */
+	/* only shared rings contain events of several CPUs (spec/ktrx.md, section 5) */
 	if (want->cpus && place->cpu != KTRX_NO_CPU &&
 	    (place->cpu >= want->cpu_count || !(want->cpus[place->cpu / 8] >> (place->cpu % 8) & 1))) {
 		ring->stop = ring->index;
@@ -174,8 +174,8 @@ static void v2_destroy(struct ktread_cursor *cursor)
 static const struct ktread_version version2 = { v2_refill, v2_decode, NULL, v2_rewind, v2_seek, v2_destroy };
 
 /*
- * Returns the number of slots that were lost when the ring was cleared. The index at which a boot begins is
- * computed from the nonce of that boot (spec/ktrx.md, section 4).
+ * Returns the number of slots that were lost when the ring was cleared. The nonce of a boot determines the
+ * index at which that boot begins (spec/ktrx.md, section 4).
  */
 static uint64_t slots_cleared(const struct ktrx_ring *row, uint64_t nonce)
 {
@@ -295,8 +295,8 @@ static int load_names(struct ktread *trace)
 }
 
 /*
- * Returns true if all bytes are zero. This means that the kernel has reserved room for a build id, but the id
- * was never written there.
+ * Returns true if all bytes are zero. This means that the kernel reserved room for a build id, but no id was
+ * written there.
  */
 static bool is_zero(const char *bytes, uint64_t size)
 {

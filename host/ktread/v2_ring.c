@@ -7,7 +7,7 @@
 #include "message.h"
 #include "versions.h"
 
-#define RUNNING_SLOTS 256u /* number of slots that one call reads from a running guest */
+#define RUNNING_SLOTS 256u /* number of slots of a running guest that one call reads */
 #define SLOT_WORDS    (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
 static size_t buffer_bytes(const struct ktread_v2_ring *ring)
@@ -77,7 +77,7 @@ static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slo
 	return ktread_corrected(ring->trace, record_cpu(ring, slot), stamp);
 }
 
-/* Inserts an item in the order of timestamps, but moves it past at most the last `reorder` items. */
+/* Inserts an item in the order of timestamps, but moves it before at most `reorder` earlier items. */
 static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
 {
 	uint32_t at = ring->items++;
@@ -145,8 +145,8 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 		slots = ktread_slot_record(form, window + n, ring->index, count - n);
 		if (slots == 0 && count - n < KTRX_RECORD_MAX_SLOTS && end < ring->stop && n > 0)
 			/*
-			 * the record may continue after the window: read it again later, from its first slot
-			 * on
+			 * the record may continue after the window: read it again later, beginning with its
+			 * first slot
 			 */
 			return;
 		if (slots == 0) {
@@ -175,8 +175,8 @@ static int read_once(const struct ktread_ring_place *place, uint64_t index, uint
 /*
  * Reads slots of a running guest. A writer stores the first word of a slot last. So a reader must load the
  * first word before the others. A copy does not guarantee any order. So the slots are read twice, and the
- * first words of the first reading are used with the other words of the second reading. A slot whose first
- * word has changed in between counts as not written yet.
+ * first words of the first reading are used with the other words of the second reading. If the first word of
+ * a slot differs between the two readings, the slot counts as not written yet.
  */
 static int read_running(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 			uint64_t count)
@@ -208,7 +208,7 @@ int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uin
 	return status;
 }
 
-/* Steps over slots that are in a hole of the memory, without reading them. */
+/* Steps over slots in a hole of the memory without reading them. */
 static void skip_nothing(struct ktread_v2_ring *ring)
 {
 	uint64_t slots = ktread_ring_slots(ring->place), position = ring->index & (slots - 1);
@@ -222,8 +222,8 @@ static void skip_nothing(struct ktread_v2_ring *ring)
 }
 
 /*
- * Sets *overtaken to the number of slots, from ring->index on, that a writer may have begun to overwrite
- * while they were read.
+ * Sets *overtaken to the number of slots that a writer may have begun to overwrite while they were read,
+ * counted from ring->index on.
  */
 static int count_overtaken(const struct ktread_v2_ring *ring, uint64_t *overtaken)
 {
@@ -239,7 +239,7 @@ static int count_overtaken(const struct ktread_v2_ring *ring, uint64_t *overtake
 	return status;
 }
 
-/* Moves the items that were not handed out yet, and their slots, to the front of the buffer. */
+/* Moves the items that were not returned yet, and their slots, to the front of the buffer. */
 static void carry_over(struct ktread_v2_ring *ring)
 {
 	uint64_t kept[KTREAD_CARRY(KTREAD_REORDER)][SLOT_WORDS];
@@ -259,7 +259,7 @@ static void carry_over(struct ktread_v2_ring *ring)
 }
 
 /*
- * Decides how many items can be handed out now. The last items are held back, because a slot that is read
+ * Computes how many items can be returned now. The last items are held back, because a slot that is read
  * later may have an earlier timestamp.
  */
 static void hold_back(struct ktread_v2_ring *ring)
@@ -296,8 +296,8 @@ static int fill_once(struct ktread_v2_ring *ring)
 }
 
 /*
- * Counts the records whose timestamp is out of order although the window has sorted the items: they came too
- * late.
+ * Counts the records that came too late: their timestamps are out of order although the window has sorted the
+ * items.
  */
 static void count_disorder(struct ktread_v2_ring *ring)
 {

@@ -4,7 +4,10 @@
 #include "stream.h"
 #include "versions.h"
 
-/* Returns the whole timestamp from which the timestamps of slots from `index` on are computed. */
+/*
+ * Returns the reference for the slots from `index` on: the whole timestamp from which their timestamps are
+ * counted.
+ */
 static uint64_t reference_at(const struct ktread_v2_ring *ring, uint64_t index)
 {
 	uint32_t low = 0, high = ring->anchors;
@@ -58,7 +61,7 @@ static bool find_part(void *context, uint64_t since, uint64_t until, uint64_t *f
 	return true;
 }
 
-/* Returns the lowest recorded timestamp whose corrected timestamp is `stamp` or later. */
+/* Returns the lowest recorded timestamp whose corrected value is `stamp` or later. */
 static uint64_t recorded(const struct ktread_v2_ring *ring, uint64_t stamp)
 {
 	uint64_t low = 0, high = UINT64_MAX;
@@ -75,9 +78,9 @@ static uint64_t recorded(const struct ktread_v2_ring *ring, uint64_t stamp)
 }
 
 /*
- * Returns 1 if the whole timestamp of any record can be computed without reading all slots before it: all
- * anchors are known, and the clocks of all CPUs in the ring are corrected in the same way. Otherwise returns
- * 0 or an error.
+ * Returns 1 if the whole timestamp of any record can be computed without reading all slots before it. This
+ * requires that all anchors are known, and that the clocks of all CPUs in the ring are corrected in the same
+ * way. Otherwise returns 0 or an error.
  */
 static int can_seek(struct ktread_v2_ring *ring)
 {

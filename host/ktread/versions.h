@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The readers of both versions of traces, and the code that they share: for dumps, timestamps and rings. */
+/*
+ * The readers of version 1 and version 2 traces, and the code that both share: for dumps, timestamps and
+ * rings.
+ */
 #ifndef KTREAD_VERSIONS_H
 #define KTREAD_VERSIONS_H
 
@@ -12,21 +15,21 @@
 #include "source.h"
 #include "trace.h"
 
-/* Finds the dumps, of either version, in a file. */
+/* Functions that find the dumps, of either version, in a file. */
 
 struct ktread_dump {
 	uint64_t offset;
-	/* length as the dump's header states it; if the dump is truncated, the file has fewer bytes of it */
+	/* length according to the dump's header; the file contains fewer bytes if the dump is truncated */
 	uint64_t length;
 	uint32_t version;
 	bool truncated;
 };
 
 struct ktread_dumps {
-	/* the last complete dump in the file or, if none is complete, the last truncated one */
+	/* the last complete dump in the file or, if no dump is complete, the last truncated one */
 	struct ktread_dump last;
 	uint32_t complete;
-	/* number of bytes before, between and after dumps; gaps that contain only zeros do not count */
+	/* number of bytes of the file outside of dumps, not counting ranges that contain only zeros */
 	uint64_t skipped;
 };
 
@@ -39,11 +42,11 @@ int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps);
 bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread_dump *dump);
 
 /*
- * Computes whole timestamps. Slots contain only the low 36 bits, and anchors contain the whole timestamps
- * from which the others are counted.
+ * Computes whole timestamps. A slot contains only the low 36 bits of its timestamp. Anchors contain whole
+ * timestamps, the references from which the others are counted.
  */
 
-/* Returns the whole timestamp that ends in these bits and is nearest to `reference`. */
+/* Returns the whole timestamp that has these low bits and is nearest to `reference`. */
 static inline uint64_t ktread_stamp_extend(uint64_t reference, uint64_t bits)
 {
 	uint64_t ahead = (bits - reference) << (64 - KTRX_STAMP_BITS);
@@ -75,17 +78,15 @@ static inline uint64_t ktread_stamp_of_anchor(const uint64_t *slot, uint64_t ref
 	return ktread_anchor_agrees(slot) ? ktread_anchor_of(slot).stamp : reference;
 }
 
-/* Where the computation of a ring's timestamps begins. */
+/* The start of a ring's timestamps, from which all later timestamps are computed. */
 struct ktread_stamp_start {
-	/* the whole timestamp from which the whole timestamp of the first slot is computed */
+	/* reference for the first slot: the whole timestamp from which its timestamp is counted */
 	uint64_t reference;
 	/* index of the newest missing anchor; UINT64_MAX: no anchor is missing */
 	uint64_t missing_index;
-	/* timestamp of the missing anchor; the anchor after it states this timestamp */
+	/* timestamp of the missing anchor, which the next anchor contains */
 	uint64_t missing_stamp;
-	/*
-	 * true if some timestamps may be wrong, because the nearest possible timestamp was assumed for them
-	 */
+	/* true if some timestamps may be wrong, because each was assumed to be the nearest possible one */
 	bool broken;
 };
 
@@ -96,13 +97,13 @@ struct ktread_stamp_start {
 int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, uint64_t begin, uint64_t head,
 			    struct ktread_stamp_start *start);
 
-/* An anchor: from its slot on, whole timestamps are computed from `stamp`. */
+/* An anchor. The whole timestamps of its slot and of later slots are computed from `stamp`. */
 struct ktread_stamp_anchor {
 	uint64_t index, stamp;
 };
 /*
  * Lists the anchors from slot `begin` on, in the order of their indices. Sets *anchor, which the caller
- * frees, and *count. Returns 1, 0 if the list would not be complete, or an error.
+ * frees, and *count. Returns 1 on success, 0 if the list would be incomplete, or an error.
  */
 int ktread_stamp_list_anchors(const struct ktread_layout *layout, uint32_t ring, uint64_t begin,
 			      uint64_t head, struct ktread_stamp_anchor **anchor, uint32_t *count);
@@ -112,8 +113,8 @@ int ktread_stamp_list_anchors(const struct ktread_layout *layout, uint32_t ring,
  *
  * A ring is expected to be sorted, except that it wraps around at some slot. Such a ring is read through a
  * window, in the order of timestamps. A ring that is not sorted is loaded and sorted as a whole. To find out
- * which is the case, all records of a small dump are examined, but only a few records of a large one. If a
- * ring later turns out not to be sorted, its remaining records are sorted then.
+ * whether a ring is sorted, all records of a small dump are examined, but only a few records of a large one.
+ * If a ring is found to be unsorted later, its remaining records are sorted then.
  */
 
 struct ktread_v1_ring {
@@ -122,25 +123,25 @@ struct ktread_v1_ring {
 	uint64_t slots;	   /* number of slots that can be read */
 	uint64_t start;	   /* number of the slot that contains the oldest record */
 	uint64_t taken;	   /* number of slots read so far, counted from slot `start` on */
-	/* value of `taken` at which reading ends; it is `slots`, unless only a window is read */
+	/* value of `taken` at which reading ends: `slots`, or less if only a window is read */
 	uint64_t end;
 	uint64_t stamp; /* timestamp of the last record read */
 	struct ktrx1_record *window;
 	uint32_t window_slots;
 	bool unsorted;
-	bool sort_first; /* true if the records must be sorted before the first of them is handed out */
+	bool sort_first; /* true if the records must be sorted before the first of them is returned */
 	struct ktread_seek seek;
-	struct ktrx1_record *sorted; /* all remaining records, sorted; NULL if sorting was not needed */
+	struct ktrx1_record *sorted; /* all remaining records, sorted; NULL if no sorting was needed */
 	/*
-	 * Places of the records in `window` or, if it exists, in `sorted`. A place is the number of a slot,
+	 * Places of the records in `sorted` or, if it is NULL, in `window`. A place is the number of a slot,
 	 * counted from slot `start` on. NULL: the places follow each other from `origin` on.
 	 */
 	uint64_t *place;
 	uint64_t origin;
-	const struct ktrx1_record *handed; /* the first record of those that were handed out last */
+	const struct ktrx1_record *handed; /* the first of the records that were returned last */
 };
 
-/* Returns the position of record `n` among the records that were handed out last. */
+/* Returns the place of record `n` of the records that were returned last. */
 static inline uint64_t ktread_v1_ring_place(const struct ktread_v1_ring *ring, uint64_t n)
 {
 	return ring->place ? ring->place[n] : ring->origin + n;
@@ -152,13 +153,13 @@ static inline uint64_t ktread_v1_ring_place(const struct ktread_v1_ring *ring, u
  */
 int ktread_v1_ring_survey(struct ktread_v1_ring *ring, bool thorough);
 /*
- * Reads up to window_slots more slots into the window, and removes the empty ones. Returns the number of
+ * Reads at most window_slots more slots into the window, and removes the empty ones. Returns the number of
  * records, 0 at the end, or an error.
  */
 int ktread_v1_ring_read(struct ktread_v1_ring *ring);
 /*
- * Loads and sorts the remaining records: those of the window that were not used, `held` in number, and those
- * in all slots that were not read yet. Returns the number of records in `sorted`, or an error.
+ * Loads and sorts the remaining records: the `held` unused records of the window, and the records in all
+ * slots that were not read yet. Returns the number of records in `sorted`, or an error.
  */
 int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held);
 /* Frees what ktread_v1_ring_read() and ktread_v1_ring_sort() have made, except the window. */
@@ -172,54 +173,55 @@ int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t un
 
 /*
  * One ring of version 2, which is read through a window. A slot must have the generation that its index
- * requires, and the right check (layout.h); and records must be whole. Other slots are counted as invalid:
- * produced = overwritten + decoded + invalid.
+ * requires and the right checksum (layout.h), and its record must be complete. Other slots are counted as
+ * invalid: produced = overwritten + decoded + invalid.
  *
- * A nested interrupt may give a later slot an earlier timestamp, so items are sorted by timestamp within
- * KTREAD_REORDER records. For this, the last records are held back when the window is filled again: their
- * slots are copied to the front of the buffer. If records are long, fewer of them are held back, so that few
- * slots are copied.
+ * Because of nested interrupts, a later slot may have an earlier timestamp, so items are sorted by timestamp
+ * within KTREAD_REORDER records. To make this possible, the last records are held back when the window is
+ * filled again: their slots are copied to the front of the buffer. If records are long, fewer of them are
+ * held back, so that few slots are copied.
  */
 
 #define KTREAD_REORDER 64u /* maximum number of records that are held back */
-/* maximum number of slots that are held back, if at most `records` records are held back */
+/* maximum number of slots that are held back, if there are not more than `records` records in them */
 #define KTREAD_CARRY(records) (2u * (records))
 
 struct ktread_v2_item {
-	uint64_t stamp; /* whole, corrected timestamp */
+	uint64_t stamp; /* whole, corrected timestamp of the item */
 	uint64_t index;
-	uint64_t lost; /* number of slots that were lost right before the item */
+	uint64_t lost; /* number of slots that were lost directly before the item */
 	uint32_t slot; /* index in the buffer of the item's first slot */
 	uint32_t slots;
 };
 
 struct ktread_v2_ring {
-	const struct ktread *trace; /* the trace, whose clocks are used */
+	const struct ktread *trace; /* the trace, whose clocks correct the timestamps */
 	const struct ktread_layout *layout;
 	const struct ktread_ring_place *place;
 	uint32_t ring;
-	uint64_t begin, head; /* indices of the first slot to be read, and of the slot after the last one */
+	uint64_t begin, head; /* index of the first slot to be read, and index after the last one */
 	uint64_t index;	      /* index of the next slot */
-	/* index of the slot at which reading ends; it is `head`, unless only a window is read */
+	/* index of the slot at which reading ends: `head`, or less if only a window is read */
 	uint64_t stop;
-	uint64_t reference; /* the whole timestamp from which the next whole timestamp is computed */
+	/* reference for the next slot: the whole timestamp from which its timestamp is counted */
+	uint64_t reference;
 	struct ktread_stamp_start start;
-	uint64_t lost; /* number of slots lost since the last record */
-	/* number of slots that were lost right before events that the filter has rejected */
+	uint64_t lost; /* number of slots lost since the last record that was decoded */
+	/* number of slots that were lost directly before events that the filter has rejected */
 	uint64_t rejected_lost;
-	uint64_t outside;    /* has the same meaning as in struct ktread_ring */
-	bool passed;	     /* true if an event was later than the window of the filter */
-	uint64_t last_stamp; /* timestamp of the last item that was handed out */
+	uint64_t outside;    /* the same as in struct ktread_ring */
+	bool passed;	     /* true if an event has been later than the window of the filter */
+	uint64_t last_stamp; /* timestamp of the last item that was returned */
 	uint64_t decoded, invalid;
-	/* number of records that came so late that the window cannot put them in order */
+	/* number of records that came so late that the window could not put them in order */
 	uint64_t disordered;
 	uint32_t window;       /* size of the window in slots */
 	uint32_t reorder;      /* maximum number of records that are held back */
 	uint64_t (*buffer)[4]; /* slots of the records that were held back, then the slots of the window */
 	struct ktread_v2_item *item;
-	/* `items`: number of all items; `ready`: number of items that can be handed out now */
+	/* `items`: number of items; `ready`: number of items that can be returned now */
 	uint32_t items, ready;
-	/* the anchors of the ring, in the order of their indices; NULL: they were not needed so far */
+	/* the anchors of the ring, in the order of their indices; NULL: they have not been needed yet */
 	struct ktread_stamp_anchor *anchor;
 	uint32_t anchors;
 	struct ktread_seek seek;
@@ -233,21 +235,21 @@ void ktread_v2_ring_free(struct ktread_v2_ring *ring);
 void ktread_v2_ring_restart(struct ktread_v2_ring *ring);
 /*
  * Limits the reading to the part of the ring that can contain records from `since` to `until`, in corrected
- * timestamps. `spacing` as in struct ktread_seek. Requires: the ring was just restarted. Returns 0 or an
- * error.
+ * timestamps. `spacing` is as in struct ktread_seek. Requires: the ring was restarted and no slot was read
+ * since. Returns 0 or an error.
  */
 int ktread_v2_ring_seek(struct ktread_v2_ring *ring, uint64_t since, uint64_t until, uint64_t spacing);
 /*
- * Fills in item[0] to item[ready - 1]. Items that were handed out before are not valid any more. Returns 1, 0
- * at the end, or an error.
+ * Fills in item[0] to item[ready - 1]. Items that were returned before become invalid. Returns 1 on success,
+ * 0 at the end, or an error.
  */
 int ktread_v2_ring_fill(struct ktread_v2_ring *ring);
-/* Copies the payload of a record that has several slots to ring->gathered. */
+/* Copies the payload of a record of several slots to ring->gathered. */
 void ktread_v2_ring_gather(struct ktread_v2_ring *ring, const struct ktread_v2_item *item);
 
 /*
- * Returns the payload of a record in one piece, and sets *size to its size in bytes. The payload is valid
- * until the next call of this function or of ktread_v2_ring_fill().
+ * Returns the payload of a record as contiguous bytes, and sets *size to its size. The payload is valid until
+ * the next call of this function or of ktread_v2_ring_fill().
  */
 static inline const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring *ring,
 							  const struct ktread_v2_item *item, uint32_t *size)
@@ -272,15 +274,15 @@ bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uin
 int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 		      uint64_t count);
 
-/* Version 1 dumps and bare records. */
+/* Functions for version 1 dumps and for records without a header. */
 
 int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump);
-/* Opens records of version 1 that have no header: all CPUs' records in one sequence. */
+/* Opens version 1 records that have no header: the records of all CPUs are one sequence. */
 int ktread_bare_open(struct ktread *trace);
 
-/* Reads traces of version 2 as rings: from a dump, or from memory, through the same layout. */
+/* Reads version 2 traces as rings. A dump and a memory are read in the same way, through the layout. */
 
-/* Opens the dump whose root is at `offset` of the trace's memory. Returns 0 or an error. */
+/* Opens the dump that has its root at `offset` of the trace's memory. Returns 0 or an error. */
 int ktread_v2_open_dump(struct ktread *trace, uint64_t offset);
 /* Makes rings of `layout`. Stores the layout in trace->layout, even if this fails. Returns 0 or an error. */
 int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout);
