@@ -10,7 +10,7 @@
 
 #include "ktread/memory.h"
 
-/* Registers as text (spec/ktrx.md section 3): one line per CPU, "cpu N pc=HEX sp=HEX NAME=HEX …". */
+/* Registers as text (spec/ktrx.md, section 3): one line per CPU, "cpu N pc=HEX sp=HEX NAME=HEX …". */
 
 /*
  * Converts the output of QEMU's "info registers -a", of any architecture, to text (spec/ktrx.md section 3).
@@ -41,7 +41,7 @@ uint64_t capture_registers_value(const char *text, uint32_t cpu, const char *nam
 
 /*
  * Collects the return addresses on the stacks of halted CPUs (analyze/stack_walk.h). These functions read no
- * memory: they name the pages that they need, and continue with the pages that the caller supplies.
+ * memory: they tell which pages they need, and continue with the pages that the caller supplies.
  *
  *	capture_stacks_open(&stacks, registers, elf, self);
  *	while ((pages = capture_stacks_wanted(stacks, page, room)))
@@ -52,11 +52,11 @@ uint64_t capture_registers_value(const char *text, uint32_t cpu, const char *nam
  */
 
 #define CAPTURE_STACK_PAGE  4096u
-#define CAPTURE_STACK_PAGES 4u /* largest number of pages that are read at a time */
+#define CAPTURE_STACK_PAGES 4u /* maximum number of pages that are read together */
 
 struct capture_stack_page {
 	uint32_t cpu;
-	uint64_t address; /* virtual address of the page, as CPU `cpu` maps it */
+	uint64_t address; /* virtual address of the page in the address space of CPU `cpu` */
 	bool readable;
 	unsigned char bytes[CAPTURE_STACK_PAGE];
 };
@@ -65,7 +65,7 @@ struct capture_stacks;
 
 /*
  * Begins a walk for each CPU in `registers`, which is text as in spec/ktrx.md section 3. `elf`: the kernel's
- * file, for its call frame information; NULL or "": unknown. It may be any file. `self`: address of
+ * file, for its call frame information; NULL or "": unknown. The file is not trusted. `self`: address of
  * ktrace_root in the running kernel; 0: unknown. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_stacks_open(struct capture_stacks **stacks, const char *registers, const char *elf,
@@ -79,24 +79,23 @@ unsigned capture_stacks_wanted(struct capture_stacks *stacks, struct capture_sta
 /* Supplies a page that capture_stacks_wanted() asked for, and continues the walk. */
 void capture_stacks_put(struct capture_stacks *stacks, const struct capture_stack_page *page);
 /*
- * Returns the registers, followed by a line "stack N HEX …" for each CPU that has return addresses. The
- * caller frees the text. Returns NULL if memory is short.
+ * Returns the text of the registers, followed by a line "stack N HEX …" for each CPU that has return
+ * addresses. The caller frees the text. Returns NULL if memory is short.
  */
 char *capture_stacks_text(struct capture_stacks *stacks);
 void capture_stacks_close(struct capture_stacks *stacks);
 
-/* Reads the given pages and sets `readable` in each. Returns 0, or an error, which ends the walk. */
+/* Reads the given pages and sets `readable` in each of them. Returns 0, or an error, which ends the walk. */
 typedef int capture_stack_reader(void *context, struct capture_stack_page *page, unsigned pages);
 /*
- * Adds the "stack" lines to *text, which holds the registers.
- * If `read` fails, adds the return addresses that were found before. `elf` and `self` are those of
- * capture_stacks_open().
- * Returns 0, CAPTURE_E_SYSTEM, or the error that `read` returned.
+ * Adds the "stack" lines to *text, which holds the registers. If `read` fails, adds only the return addresses
+ * that were found before the failure. For `elf` and `self`, see capture_stacks_open(). Returns 0,
+ * CAPTURE_E_SYSTEM, or the error that `read` returned.
  */
 int capture_stacks_add(char **text, capture_stack_reader *read, void *context, const char *elf,
 		       uint64_t self);
 
-/* CPUs in an ELF core dump: registers and stacks. */
+/* The registers and stacks of the CPUs in an ELF core dump. */
 
 /* QEMU's dump-guest-memory writes a note NT_PRSTATUS with the registers of each CPU. */
 

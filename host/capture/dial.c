@@ -81,7 +81,10 @@ int capture_await(int fd, bool to_write, int timeout_ms, const char *address)
 	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer within %d ms", address, timeout_ms);
 }
 
-/* Completes a connection. Requires: connect() has just failed, and errno is its error. */
+/*
+ * Completes a connection that connect() could not make at once. Requires: connect() has just failed, and
+ * errno is its error.
+ */
 static int finish(int fd, int timeout_ms, const char *address)
 {
 	socklen_t size = sizeof(int);
@@ -104,7 +107,8 @@ static int dial(int family, const struct sockaddr *to, socklen_t size, int timeo
 
 	if (fd < 0)
 		return capture_fail_errno("%s", address);
-	if (family != AF_UNIX) /* send each small packet at once, because we wait for its answer */
+	/* send each small packet at once, because the peer answers each packet before we continue */
+	if (family != AF_UNIX)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	if (connect(fd, to, size) != 0)
 		error = finish(fd, timeout_ms, address);

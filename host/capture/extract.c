@@ -42,9 +42,9 @@ static int check_kernel(const struct capture_extract_options *options, struct kt
 }
 
 /*
- * Writes the note for the trace. A trace in persistent memory is usually of a boot that a reset has ended.
- * For the newest trace this is uncertain if the memory is read through gdb: its boot may still be running,
- * with its root outside of the searched ranges.
+ * Writes the note for the trace. A trace in persistent memory usually belongs to a boot that was ended by a
+ * reset. If the memory is read through gdb, this is uncertain for the newest trace: its boot may still be
+ * running, with its root outside of the searched ranges.
  */
 static void write_note(const struct ktread_image *image, const struct capture_extract_options *options,
 		       const struct capture_extract_report *report, char *note, size_t size)
@@ -92,8 +92,8 @@ struct session {
 	struct capture_extract_report *report;
 	struct capture_peer *peer;
 	/*
-	 * copy of the needed memory; NULL if the machine stays halted during all reads, so that no copy is
-	 * needed
+	 * copy of the needed memory; NULL if no copy is needed because the machine stays halted during all
+	 * reads
 	 */
 	struct capture_snapshot *snapshot;
 	struct ktread_memory *memory;
@@ -101,7 +101,10 @@ struct session {
 	double begin;
 };
 
-/* Converts a KTREAD_E_* to a CAPTURE_E_*. For KTREAD_E_SYSTEM the peer has stored the message already. */
+/*
+ * Converts a KTREAD_E_* to a CAPTURE_E_*. Changes no message: for KTREAD_E_SYSTEM, the peer has stored it
+ * already.
+ */
 static int fail_reading(const struct session *session, int status)
 {
 	if (status == KTREAD_E_SYSTEM)
@@ -110,7 +113,7 @@ static int fail_reading(const struct session *session, int status)
 			    session->options->path, ktread_image_message());
 }
 
-/* Opens the trace at the address that the kernel's file gives for the symbol ktrace_root. */
+/* Opens the trace at the address of the symbol ktrace_root in the kernel's file. */
 static int open_peer_by_symbol(struct session *session)
 {
 	const char *elf = session->options->elf;
@@ -124,7 +127,7 @@ static int open_peer_by_symbol(struct session *session)
 		return capture_fail(CAPTURE_E_FORMAT,
 				    "%s: no symbol ktrace_root: the file is stripped or has no ktrace", elf);
 	place = session->peer->by_virtual ? kernel.root_address : kernel.root_physical;
-	/* try again: a ring may look invalid while the guest records */
+	/* try again: a ring may look invalid for a moment while the guest records */
 	for (unsigned i = 0; i < TRIES; i++) {
 		status = ktread_image_open(&session->image, session->memory, place);
 		if (status != KTREAD_E_ABSENT || !session->peer->reads_running)
@@ -148,8 +151,8 @@ static int locate(struct session *session)
 	if (session->options->elf && session->options->boot == 0) {
 		error = open_peer_by_symbol(session);
 		/*
-		 * After CAPTURE_E_FORMAT, search all memory: this may also find rings in memory that the
-		 * kernel gave to ktrace.
+		 * After CAPTURE_E_FORMAT, search all memory: a search may also find rings in memory that the
+		 * kernel has lent to ktrace.
 		 */
 		if (error != CAPTURE_E_FORMAT || !session->peer->searchable)
 			return error;
@@ -164,7 +167,7 @@ static int locate(struct session *session)
 	return status < 0 ? fail_reading(session, status) : 0;
 }
 
-/* Writes a dump to /dev/null, so that the snapshot records which memory a dump reads. */
+/* Writes a dump to /dev/null, so that the snapshot records which parts of the memory a dump reads. */
 static int record_dump_reads(struct session *session)
 {
 	int status, fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -191,7 +194,11 @@ static int take_registers(struct session *session)
 	int error = 0;
 
 	if (!session->options->boot &&
-	    !ktread_image_is_kept(session->image)) /* the CPUs' registers are those of the last boot */
+	    /*
+	     * the CPUs' registers belong to the newest boot, so they are not stored in the trace of an
+	     * earlier boot
+	     */
+	    !ktread_image_is_kept(session->image))
 		error = session->peer->ops->registers(session->peer, machine, &text);
 	if (!error && text)
 		error = capture_stacks_add(&text, read_pages, session->peer, session->options->elf,
@@ -247,7 +254,7 @@ static int extract_running(struct session *session)
 		error = capture_snapshot_take(session->snapshot);
 	if (!error)
 		error = take_registers(session);
-	if (error) /* closing the peer resumes the machine */
+	if (error) /* if a step failed, the machine is still halted; it is resumed when the peer is closed */
 		return error;
 	resumed = resume(session);
 	error = write_image(session->image, session->options, session->memory, session->report);
@@ -309,7 +316,9 @@ static int extract_peer(const struct capture_extract_options *options, struct ca
 	snprintf(why, sizeof(why), "%s", error ? capture_message() : "");
 	ktread_image_close(session.image);
 	capture_snapshot_close(session.snapshot);
-	/* Ctrl-C may have ended the reading. The signal takes effect after the machine is resumed. */
+	/*
+	 * the reading may have been ended by Ctrl-C; this signal takes effect after the machine was resumed
+	 */
 	signal = capture_take_signal();
 	capture_peer_close(session.peer);
 	capture_release_signals(&before, signal);
@@ -356,8 +365,8 @@ static int detect_form(const char *path, enum ktread_form *form)
 }
 
 /*
- * Reports that there is no ktrace in the file. If the file is a trace in another format, reports how to show
- * it.
+ * Reports that the file contains no ktrace. If the file is a trace in another format, the message states how
+ * to show it.
  */
 static int fail_to_find(const char *path)
 {
@@ -368,8 +377,8 @@ static int fail_to_find(const char *path)
 	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
 	is_trace = ktread_open(&trace, path, &options) == 0;
 	/*
-	 * The guest may have started to record since the search failed. In this case, ktread_open() succeeds,
-	 * although the file is RAM or a core dump, not a trace file.
+	 * The guest may have started to record after the search failed. If so, ktread_open() succeeds,
+	 * although the file is RAM or a core dump and not a trace file.
 	 */
 	if (is_trace) {
 		enum ktread_form form = ktread_info(trace)->form;
@@ -381,8 +390,8 @@ static int fail_to_find(const char *path)
 }
 
 /*
- * Opens the trace at the address that the kernel's file gives for the root. Returns false if the caller has
- * to search.
+ * Opens the trace at the root's address according to the kernel's file. Returns false if the caller must
+ * search for the root instead.
  */
 static bool open_by_symbol(const struct capture_extract_options *options, struct ktread_memory **memory,
 			   struct ktread_image **image)
@@ -437,7 +446,7 @@ static int check_options(const struct capture_extract_options *options, enum ktr
 				    : "--machine is only for a RAM file; a core states its machine");
 }
 
-/* Fails if --machine contradicts the machine that the trace states. */
+/* Fails if --machine contradicts the machine that is recorded in the trace. */
 static int check_machine(const struct capture_extract_options *options, const struct ktread_image *image)
 {
 	const struct capture_kernel kernel = { .machine = ktread_image_machine(image) };
@@ -515,7 +524,7 @@ int capture_extract_temporary(const struct capture_extract_options *options, cha
 	sigset_t before;
 	int error;
 
-	/* signals stay blocked until the file is removed, or its path is passed to the caller */
+	/* signals stay blocked until the file is removed, or the caller knows its path */
 	capture_hold_signals(&before);
 	error = make_temporary(path);
 	own.out = path;

@@ -21,38 +21,37 @@ struct capture_extract_options {
 	enum capture_source source;
 	const char *path; /* path of the file, or address of the peer */
 	const char *out;
-	const char *machine;   /* architecture of the guest, for a RAM file; NULL: ktrace detects it */
+	const char *machine;   /* architecture of the guest, needed for a RAM file; NULL: ktrace detects it */
 	enum ktread_form form; /* KTREAD_FORM_AUTO, _RAM or _CORE */
 	/*
 	 * path of the kernel's ELF file, which gives the address of the root; NULL: memory is searched for
 	 * the root
 	 */
 	const char *elf;
-	uint32_t boot; /* number of boots to go back; 0: the last boot */
+	uint32_t boot; /* number of boots to go back; 0: the newest boot */
 	struct capture_ranges ranges;
-	int timeout_ms; /* longest time, in ms, to wait for an answer of a peer */
+	int timeout_ms; /* maximum time, in ms, to wait for an answer of the peer */
 };
 
 struct capture_extract_report {
 	struct capture_summary summary;
-	uint32_t boots;	   /* number of boots that a search found; 1 without a search */
+	uint32_t boots;	   /* number of boots that a search found; 1 if there was no search */
 	bool lacks_ktrace; /* true if all memory of a machine was searched and no ktrace was found */
-	bool paused;	   /* true if the guest was running, and ktrace halted it and resumed it */
+	bool paused;	   /* true if ktrace halted a running guest and resumed it */
 	double pause;	   /* seconds for which the guest was halted */
 	double located;	   /* seconds from the start of the extraction until the rings were found */
 	double total;
 	/*
-	 * seconds for which the guest recorded nothing while ktrace watched it; 0: the guest recorded
-	 * something; negative: unknown
+	 * seconds without activity of the guest while ktrace watched it; 0: the guest recorded something;
+	 * negative: unknown
 	 */
 	double silence;
 	char warning[300]; /* warning about the kernel's file; "": none */
 };
 
 /*
- * Extracts the trace to the file options->out.
- * Returns 0; CAPTURE_E_ABSENT if no ktrace is found; or another error. The message names the file or the
- * peer.
+ * Extracts the trace to the file options->out. Returns 0; CAPTURE_E_ABSENT if no ktrace is found; or another
+ * error. The message contains the name of the file or peer.
  */
 int capture_extract(const struct capture_extract_options *options, struct capture_extract_report *report);
 /*
@@ -63,9 +62,9 @@ int capture_extract_temporary(const struct capture_extract_options *options, cha
 			      struct capture_extract_report *report);
 
 /*
- * A snapshot is a memory that records which parts of another memory are read. It can then copy these parts
- * in a few large reads, so that a machine is halted only for a short time. After that, reads of these parts
- * use the copies; all other reads still go to the machine.
+ * A snapshot is a memory that records which parts of another memory are read. It can then copy these parts in
+ * a few large reads, so that a machine has to be halted only for a short time. After that, reads of these
+ * parts are served from the copies. All other reads still go to the machine.
  */
 
 struct capture_snapshot;
@@ -75,13 +74,16 @@ struct capture_snapshot;
  * error.
  */
 int capture_snapshot_open(struct capture_snapshot **snapshot, struct ktread_memory *below);
-/* Returns the memory to read through. The snapshot owns it. */
+/* Returns the memory through which the caller reads. The snapshot owns it. */
 struct ktread_memory *capture_snapshot_memory(struct capture_snapshot *snapshot);
-/* Starts to record reads. After this call, a large read is only recorded, and returns zeros. */
+/*
+ * Starts to record which parts are read. From then on, a large read is not executed: it is recorded and
+ * returns zeros.
+ */
 void capture_snapshot_remember(struct capture_snapshot *snapshot);
 /*
- * Ends recording and allocates buffers for what was recorded. This takes time: call it before the machine is
- * halted.
+ * Stops recording reads and allocates buffers for the recorded parts. This takes time: call it before the
+ * machine is halted.
  */
 void capture_snapshot_prepare(struct capture_snapshot *snapshot);
 /* Copies all parts that were recorded. Returns 0, or the error of the memory that is copied. */

@@ -10,9 +10,15 @@
 
 #include "ktread/memory.h"
 
-/* first gap between samples, in seconds; later gaps double, so that a run takes few samples */
+/*
+ * time, in seconds, between the first two samples; each later interval is twice as long, so that a long run
+ * needs few samples
+ */
 #define FIRST_GAP 0.05
-/* shortest time, in seconds, between two samples that give an exact enough frequency */
+/*
+ * minimum time, in seconds, between two samples from which the frequency is computed; with less, it would be
+ * inaccurate
+ */
 #define LEAST_GAP 0.04
 
 #ifdef __has_builtin
@@ -124,13 +130,18 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 	return (uint64_t)((double)(frequency->last_stamp - frequency->first_stamp) / gap + 0.5);
 }
 
-#define STEP_NS	 1000000L /* pause, in ns, between two checks for a new record or heartbeat */
-#define QUIET	 0.3	  /* seconds without a record or heartbeat after which the measurement is given up */
-#define SPAN	 0.4	  /* intended time, in seconds, between the first and the last sample */
-#define PATIENCE 2.0	  /* seconds after which the measurement ends, with the samples that it has */
-/* largest relative difference at which the guest's and the host's counter are regarded as the same */
+#define STEP_NS 1000000L /* time, in ns, between two checks for a new record or heartbeat */
+/* time, in seconds, without a record or heartbeat after which the measurement fails */
+#define QUIET 0.3
+#define SPAN  0.4 /* intended time, in seconds, between the first and the last sample */
+/* time, in seconds, after which the measurement ends and uses the samples taken so far */
+#define PATIENCE 2.0
+/*
+ * maximum relative difference of the guest's and the host's counter rates for which both count as the same
+ * counter
+ */
 #define SAME_RATE 0.03
-/* largest relative difference at which a round number replaces a measured rate */
+/* maximum relative difference for which a round number replaces a measured rate */
 #define ROUND 0.005
 
 /*
@@ -155,7 +166,10 @@ static bool await_movement(struct ktread_image *image)
 	return false;
 }
 
-/* Returns `hz` rounded to two significant digits if that changes it by less than ROUND, otherwise `hz`. */
+/*
+ * Rounds `hz` to two significant digits if this changes it by less than ROUND. Otherwise returns it
+ * unchanged.
+ */
 static uint64_t rounded(uint64_t hz)
 {
 	uint64_t unit = 1, near;

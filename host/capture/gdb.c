@@ -13,8 +13,9 @@
 #include "error.h"
 #include "watch.h"
 
-#define TRIES	     3u /* number of attempts to receive a reply that arrives damaged */
-#define STOPS	     8u /* largest number of unsolicited stop replies that are skipped before a reply */
+#define TRIES 3u /* number of attempts to receive a reply that arrives damaged */
+/* maximum number of stop replies, which the server may send unasked, that are skipped before a reply */
+#define STOPS	     8u
 #define PACKET_MOST  256u
 #define LEAST_PACKET 128u /* packet size, in bytes, that every server accepts */
 #define HALT_MS	     500  /* time, in ms, to wait for an answer if the machine may be running */
@@ -50,7 +51,7 @@ static int fail_silent(const struct gdb *gdb)
 	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer in gdb's remote protocol", gdb->address);
 }
 
-/* Returns the next byte, or an error if none comes before the time `end`. */
+/* Returns the next byte, or an error if none arrives until `end`. */
 static int get(struct gdb *gdb, double end)
 {
 	while (gdb->begin == gdb->end) {
@@ -81,7 +82,7 @@ static int hex_digit(int c)
 				      : -1;
 }
 
-/* Appends a byte to the reply, `times` times. */
+/* Appends a byte to the reply `times` times. */
 static int append(struct gdb *gdb, int c, size_t times)
 {
 	if (times > GDB_REPLY_MOST - gdb->length)
@@ -94,7 +95,7 @@ static int append(struct gdb *gdb, int c, size_t times)
 
 /*
  * Adds the data byte `c` of a packet to the reply. If `c` is '*' (repetition) or '}' (escape), also receives
- * the byte after it and adds the bytes that both together represent.
+ * the byte after it, and adds the bytes that the two bytes encode.
  */
 static int take_data(struct gdb *gdb, int c, unsigned char *sum, double end)
 {
@@ -124,7 +125,8 @@ static int receive(struct gdb *gdb, double end)
 	while ((c = get(gdb, end)) != '$') {
 		if (c < 0)
 			return c;
-		if (capture_now() >= end) /* the server sends bytes without end, but no packet */
+		/* end a loop in which the server sends bytes for ever, but never a complete packet */
+		if (capture_now() >= end)
 			return fail_silent(gdb);
 	}
 	gdb->length = 0;
@@ -139,7 +141,7 @@ static int receive(struct gdb *gdb, double end)
 	return hex_digit(high) < 0 || hex_digit(low) < 0 || hex_digit(high) * 16 + hex_digit(low) != sum;
 }
 
-/* Writes a packet with its frame. Returns its length. */
+/* Writes a packet to a buffer, with its "$" and checksum. Returns the packet's length. */
 static size_t put_frame(char frame[PACKET_MOST + FRAME + 1], const char *packet)
 {
 	unsigned char sum = 0;
@@ -195,7 +197,7 @@ int gdb_batch_reply(struct gdb *gdb)
 			   : capture_fail(CAPTURE_E_FORMAT, "%s: a reply arrived damaged", gdb->address);
 }
 
-/* Waits for a reply and acknowledges it. Asks for it again if it arrives damaged. */
+/* Waits for a reply and acknowledges it. If the reply arrives damaged, asks the server to send it again. */
 static int await_reply(struct gdb *gdb, int timeout_ms)
 {
 	double end = capture_now() + timeout_ms / 1000.0;
@@ -282,7 +284,7 @@ int gdb_read_memory(struct gdb *gdb, uint64_t address, void *to, size_t bytes)
 	return error;
 }
 
-/* Takes the packet size from the server's list of features. */
+/* Reads the packet size from the list of features that the server supports. */
 static void take_size(struct gdb *gdb, const char *features)
 {
 	const char *found = strstr(features, "PacketSize=");
@@ -300,7 +302,7 @@ int gdb_run_for(struct gdb *gdb, int ms)
 
 	if (error)
 		return error;
-	/* A reply comes only if the machine halts by itself. */
+	/* no reply comes in this time, unless the machine halts by itself */
 	error = await_reply(gdb, ms);
 	if (error == 0)
 		return 0;
@@ -321,7 +323,7 @@ int gdb_await_halt(struct gdb *gdb)
 
 	if (!error)
 		error = await_reply(gdb, HALT_MS < gdb->timeout_ms ? HALT_MS : gdb->timeout_ms);
-	/* no answer: the machine is running, and the server answers only after the machine was halted */
+	/* no answer: the server answers only while the machine is halted, and the machine is running */
 	if (error == CAPTURE_E_ABSENT) {
 		gdb->was_running = true;
 		error = put(gdb, "\003", 1);

@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* largest size of a reply in bytes, after its repetitions are expanded */
+/* maximum size of a reply in bytes, after run-length decoding */
 #define GDB_REPLY_MOST ((size_t)64 << 10)
 
 struct gdb {
 	int fd;
 	const char *address; /* borrowed */
 	int timeout_ms;
-	size_t most; /* maximum number of bytes of memory that one packet can read */
+	size_t most; /* maximum number of bytes of memory that can be read with one packet */
 	unsigned char input[4096];
 	size_t begin, end;		/* bytes [begin, end) of `input` are not processed yet */
 	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
@@ -29,7 +29,7 @@ struct gdb {
 int gdb_open(struct gdb *gdb, const char *address, int timeout_ms);
 /* Halts the machine if it runs, and reads the packet size that the server supports. */
 int gdb_await_halt(struct gdb *gdb);
-/* Lets a halted machine run for `ms`, and halts it again. */
+/* Lets a halted machine run for `ms` milliseconds, and halts it again. */
 int gdb_run_for(struct gdb *gdb, int ms);
 /*
  * Sends a packet and waits for its reply. *reply is valid until the next command; "" means that the server
@@ -63,7 +63,8 @@ void gdb_close(struct gdb *gdb);
 struct gdb_batch {
 	char bytes[8192];
 	size_t length;
-	bool full; /* packets were left out, so capture_gdb_batch_send() will fail */
+	/* a packet was left out because the batch was full, so capture_gdb_batch_send() will fail */
+	bool full;
 };
 
 /* Appends a packet to the batch. */

@@ -53,7 +53,7 @@ static size_t next_loaded(Elf *elf, size_t n, GElf_Phdr *segment)
 }
 
 /*
- * Returns the physical address at which a loader puts the byte at `offset` of the file; 0 if that byte is not
+ * Returns the physical address at which a loader puts the byte of the file at `offset`; 0 if that byte is not
  * loaded.
  */
 static uint64_t load_address(Elf *elf, uint64_t offset)
@@ -67,8 +67,8 @@ static uint64_t load_address(Elf *elf, uint64_t offset)
 }
 
 /*
- * Converts a virtual address to a physical address, by the loaded segments. Returns 0 if no segment contains
- * the address.
+ * Converts a virtual address to a physical address, using the loaded segments. Returns 0 if no segment
+ * contains the address.
  */
 static uint64_t physical_of(Elf *elf, uint64_t address)
 {
@@ -121,8 +121,8 @@ static uint32_t hook_of(const char *name)
 }
 
 /*
- * Records the address of a function by which a kernel reports locks and threads. The functions of
- * ktrace/facts.h replace those of ktrace/hooks.h while an event is recorded.
+ * Records the address of a hook function for locks or threads. The functions of ktrace/facts.h replace those
+ * of ktrace/hooks.h while an event is recorded.
  */
 static void take_switch_point(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
 {
@@ -177,8 +177,8 @@ static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, con
 	const char *stop = one_of(stops, sizeof(stops) / sizeof(stops[0]), name);
 
 	/*
-	 * Any other name replaces __bss_start: linkers may define __bss_start themselves, but another name
-	 * comes from the kernel's own linker script.
+	 * Any other name replaces __bss_start: the linker may define __bss_start by itself, but the other
+	 * names come only from the kernel's own linker script.
 	 */
 	if (start && (!bss->start_name || strcmp(bss->start_name, starts[0]) == 0)) {
 		bss->start = symbol->st_value;
@@ -300,7 +300,7 @@ static void read_sections(struct capture_kernel *kernel, Elf *elf, uint64_t *fou
 	settle_bounds(&kernel->settings, elf);
 	if (elf_getshdrstrndx(elf, &names) != 0)
 		return;
-	/* A section that has one of ktrace's names takes precedence over bounds from symbols. */
+	/* sections with one of ktrace's names take precedence over bounds from symbols */
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 		const char *name =
 			gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
@@ -375,7 +375,7 @@ const char *capture_kernel_machine(const struct capture_kernel *kernel)
 
 struct build_id {
 	unsigned char bytes[CAPTURE_BUILD_ID_MAX];
-	uint32_t size; /* 0: unknown */
+	uint32_t size; /* machine of the kernel; 0: unknown */
 };
 
 static void read_trace_id(struct build_id *id, uint16_t *machine, const char *path)

@@ -9,8 +9,8 @@
 #include "ktread/memory.h"
 
 /*
- * Contents of a kernel's ELF file: its build id, ktrace_root, ktrace's sections, and where a loader puts
- * them in memory. The file must be 64-bit and little-endian. It is not trusted: malformed contents are an
+ * Contents of a kernel's ELF file: its build id, ktrace_root, ktrace's sections, and the addresses at which a
+ * loader puts them. The file must be 64-bit and little-endian. It is not trusted: malformed contents are an
  * error.
  */
 
@@ -25,8 +25,7 @@ struct capture_kernel_section {
 };
 
 /*
- * Bounds of the memory that a kernel's start code clears. They are found by the usual names of symbols at
- * these bounds.
+ * Bounds of the memory that a kernel's start code sets to zero. They are found by symbols with usual names.
  */
 struct capture_kernel_bss {
 	/* addresses of the symbols at the two bounds; 0: there is no such symbol */
@@ -54,7 +53,7 @@ struct capture_kernel {
 	/* physical address at which a loader puts ktrace_root; 0: it is not loaded */
 	uint64_t root_physical;
 	uint64_t init_address; /* virtual address of ktrace_init(); 0 if there is no such symbol */
-	/* address of a symbol that usually marks the kernel's end; 0: no such symbol */
+	/* address of a symbol that usually marks the end of the kernel; 0: there is no such symbol */
 	uint64_t image_end;
 	struct capture_kernel_section events, settings; /* ktrace_events, ktrace_settings */
 	/* objects of the ktrace library; `loaded` is nonzero if the file contains the bytes of the object */
@@ -62,7 +61,7 @@ struct capture_kernel {
 	struct capture_kernel_bss bss;
 	int has_symbols;
 	uint32_t hooks; /* bits KTRX_HOOK_* of the hooks whose functions are in the file */
-	/* virtual addresses of the functions that report locks and threads, in the order of the symbols */
+	/* virtual addresses of the hook functions for locks and threads, sorted like the symbols */
 	uint64_t switch_point[CAPTURE_KERNEL_SWITCH_POINTS];
 	uint32_t switch_points;
 	uint16_t machine; /* ELF e_machine */
@@ -92,12 +91,10 @@ int capture_kernel_check(const char *elf, struct ktread_memory *memory, const ch
 
 /*
  * Checks a list for the boot argument debug= against the events in a kernel's file. `list`: words separated
- * by commas, as ktrace_boot_argument() takes them: ktrace, ktrace-GROUP, a group, or a pattern with a dot.
- * Returns 0 if each word matches an event, or if the events are unknown: the file is not an ELF file or has
- * no section ktrace_events.
- * Returns CAPTURE_E_USAGE if a word matches no event; the message suggests similar names, or lists all
- * groups.
- * Returns CAPTURE_E_SYSTEM if memory is short.
+ * by commas, as ktrace_boot_argument() takes them: ktrace, ktrace-GROUP, the name of a group, or a pattern
+ * with a dot. Returns 0 if each word matches an event, or if the events are unknown: the file is not an ELF
+ * file or has no section ktrace_events. Returns CAPTURE_E_USAGE if a word matches no event; the message
+ * suggests similar names, or lists all groups. Returns CAPTURE_E_SYSTEM if memory is short.
  */
 int capture_kernel_events_check(const char *path, const char *list);
 

@@ -16,11 +16,11 @@
 
 #define SECTION_MOST ((uint64_t)16 << 20)
 #define NAME_MOST    128u
-#define GROUPS_TEXT  400u /* size, in bytes, of the text that lists all groups in a message */
+#define GROUPS_TEXT  400u /* maximum size, in bytes, of the list of all groups in a message */
 
 /*
- * Contents of the section: event descriptors (struct ktrx_event) and places (struct ktrx_place), each at a
- * multiple of 8.
+ * Contents of the section ktrace_events: event descriptors (struct ktrx_event) and places (struct
+ * ktrx_place), each at a multiple of 8 bytes.
  */
 struct section {
 	unsigned char *bytes;
@@ -72,9 +72,9 @@ static bool take_string(const struct section *section, size_t *at, size_t end, c
 }
 
 /*
- * Returns the distance from `at` to the next offset that may hold an event descriptor. Usually, the distance
- * is 8. If there is a place at `at`, it is the size of the place, because the text in the place must not be
- * searched.
+ * Returns the distance from `at` to the next offset that may hold an event descriptor. The distance is 8,
+ * except at a place: there it is the size of the place, because the text in a place may look like an event
+ * descriptor.
  */
 static size_t step_at(const struct section *section, size_t at)
 {
@@ -108,10 +108,10 @@ static bool next_descriptor(const struct section *section, size_t *at, struct na
 	return false;
 }
 
-/* ---- Words ------------------------------------------------------------------------------------- */
+/* ---- Words in the value of debug= -------------------------------------------------------------- */
 
 /*
- * Returns true if the word matches the event, by the kernel's rules: a word without '.', '*' and '?' is the
+ * Returns true if the word selects the event, by the kernel's rules: a word without '.', '*' and '?' is the
  * name of a group.
  */
 static bool matches_word(const char *word, const struct names *names)

@@ -35,8 +35,8 @@ int capture_machine_descriptor(const struct capture_machine *machine)
 }
 
 /*
- * If QEMU's text has no map, `map` stays empty, and capture_ram_open() assumes the architecture's usual
- * board.
+ * if QEMU's answer contains no map, `map` stays empty, and capture_ram_open() assumes the usual board of the
+ * architecture
  */
 static void take_map(struct capture_machine *machine, const char *text)
 {
@@ -75,7 +75,7 @@ static void take_text(struct capture_machine *machine, const json_t *message,
 		take(machine, text);
 }
 
-/* Returns true for run states that QEMU does not leave by itself, and that no debugger has caused. */
+/* Returns true for run states that QEMU does not leave by itself, except a halt by a debugger. */
 static bool is_final(const char *state)
 {
 	static const char *const final[] = { "internal-error", "io-error", "guest-panicked", "shutdown",
@@ -110,7 +110,7 @@ static void take_shutdown(struct capture_machine *machine, const json_t *event)
 		{ "host-ui", CAPTURE_SHUTDOWN_USER },	      { "host-signal", CAPTURE_SHUTDOWN_SIGNAL },
 	};
 
-	/* The first SHUTDOWN event states the cause. Later events are part of QEMU's own exit. */
+	/* the first SHUTDOWN event contains the cause; later events belong to QEMU's own exit */
 	if (machine->shutdown != CAPTURE_SHUTDOWN_NONE)
 		return;
 	machine->shutdown = CAPTURE_SHUTDOWN_ERROR;

@@ -2,9 +2,9 @@
 /*
  * The virtual machine as QEMU reports it over QMP: whether the guest runs, where its RAM is, how it ended.
  * QEMU's exit status is not enough (a triple fault ends QEMU with status 0).
- * 
- * Sequence: QEMU connects. We enable commands and ask for its memory map and run state, and start the guest
- * unless the options of QEMU leave that to the user. After that, QEMU sends events.
+ *
+ * Sequence: QEMU connects. We enable commands, ask for its memory map and run state, and start the guest,
+ * unless QEMU was given options by which the user starts it. After that, QEMU sends events.
  */
 #ifndef CAPTURE_MACHINE_H
 #define CAPTURE_MACHINE_H
@@ -14,14 +14,14 @@
 #include "memory.h"
 #include "qmp.h"
 
-/* Reason in QEMU's SHUTDOWN event. */
+/* The reason that QEMU reports in a SHUTDOWN event. */
 enum capture_shutdown {
-	CAPTURE_SHUTDOWN_NONE,	 /* no event */
+	CAPTURE_SHUTDOWN_NONE,	 /* there was no SHUTDOWN event */
 	CAPTURE_SHUTDOWN_GUEST,	 /* the guest powered off */
 	CAPTURE_SHUTDOWN_RESET,	 /* the guest reset, or had a triple fault */
 	CAPTURE_SHUTDOWN_PANIC,	 /* the guest reported a panic to a panic device */
-	CAPTURE_SHUTDOWN_USER,	 /* quit by the user in QEMU's monitor or window, or by ktrace */
-	CAPTURE_SHUTDOWN_SIGNAL, /* QEMU received a signal */
+	CAPTURE_SHUTDOWN_USER,	 /* the user ended QEMU in its monitor or window, or ktrace ended it */
+	CAPTURE_SHUTDOWN_SIGNAL, /* QEMU ended because of a signal */
 	CAPTURE_SHUTDOWN_ERROR,	 /* any other reason */
 };
 
@@ -36,10 +36,10 @@ struct capture_machine {
 	bool stopped_for_good;
 	char state[32]; /* run state in QEMU's last answer, such as "internal-error" */
 	enum capture_shutdown shutdown;
-	char version[96];	/* QEMU's version and its package; "" until it has greeted us */
+	char version[96];	/* version and package of QEMU; "" before QEMU's greeting has arrived */
 	uint64_t timebase;	/* frequency of a RISC-V board's timer in Hz; 0: unknown */
 	struct capture_map map; /* map of the guest's RAM; it has no ranges until QEMU has reported them */
-	/* Answer to the command that capture_machine_ask() has sent. */
+	/* Answer to the last command of capture_machine_ask(). */
 	bool answered;
 	bool refused; /* true if the answer is an error */
 	char *answer; /* text in the answer; NULL: none */
@@ -49,15 +49,14 @@ struct capture_machine {
 int capture_machine_open(struct capture_machine *machine, const char *path);
 /*
  * Accepts QEMU's connection and sends the first commands. `backend` is borrowed. If `starts` is set, also
- * starts the guest.
- * Returns 0, CAPTURE_E_ABSENT if QEMU has not connected, or an error.
+ * starts the guest. Returns 0, CAPTURE_E_ABSENT if QEMU has not connected yet, or an error.
  */
 int capture_machine_connect(struct capture_machine *machine, const char *backend, bool starts);
 /* Returns the descriptor to poll. */
 int capture_machine_descriptor(const struct capture_machine *machine);
 /* Processes the messages that have arrived from QEMU. */
 void capture_machine_receive(struct capture_machine *machine);
-/* Halts the guest until it is resumed, by capture_machine_resume() or by another program. */
+/* Halts the guest until capture_machine_resume() or another program resumes it. */
 void capture_machine_pause(struct capture_machine *machine);
 void capture_machine_resume(struct capture_machine *machine);
 /*

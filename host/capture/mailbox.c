@@ -79,8 +79,8 @@ static uint64_t place(uint32_t sequence)
 }
 
 /*
- * Writes as many requests as there is room for. `head`: the mailbox, as just read. Returns the number of
- * requests that were written, or an error.
+ * Writes as many requests as fit into the mailbox. `head`: the contents of the mailbox, read a moment ago.
+ * Returns the number of requests that were written, or an error.
  */
 static int post(const struct capture_mailbox *mailbox, const struct ktrx_mailbox *head,
 		struct ktrx_request *request, uint32_t count)
@@ -130,7 +130,10 @@ static uint64_t heartbeats(const struct capture_mailbox *mailbox)
 	return ktread_image_pulse(mailbox->image, &pulse) < 0 ? 0 : pulse.heartbeats;
 }
 
-/* Fails with the likeliest reason why the guest does not answer. `before`: heartbeats when the wait began. */
+/*
+ * Returns an error whose message states the most likely reason why the guest does not answer. `before`:
+ * number of heartbeats when the wait began.
+ */
 static int report_no_answer(const struct capture_mailbox *mailbox, uint64_t before)
 {
 	uint64_t after = heartbeats(mailbox);
@@ -196,7 +199,7 @@ int capture_mailbox_send(struct capture_mailbox *mailbox, struct ktrx_request *r
 			return posted;
 		if (posted == 0 && now() >= deadline)
 			return report_no_answer(mailbox, beats);
-		if (posted == 0) /* there is no room: the guest has not answered the earlier requests */
+		if (posted == 0) /* the mailbox is full: the guest has not answered the earlier requests */
 			status = await(mailbox, head.applied + 1, deadline, beats);
 		else
 			status = await(mailbox, request[posted - 1].sequence, deadline, beats);

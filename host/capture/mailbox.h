@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Requests to a running guest, through the mailbox in its memory (spec/ktrx.md section 9). The mailbox is the
- * only part of a guest's memory to which the host writes. The RAM file is locked from open to close, so that
- * two hosts do not mix their requests.
+ * only part of a guest's memory to which the host writes. The RAM file is locked while the mailbox is open,
+ * so that two host programs do not mix their requests.
  */
 #ifndef CAPTURE_MAILBOX_H
 #define CAPTURE_MAILBOX_H
@@ -28,9 +28,8 @@ int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout
 
 /*
  * Makes the guest carry out the requests, in order. Stores the result in each request: KTRX_RESULT_NONE if
- * the guest did not answer it.
- * Returns 0; CAPTURE_E_ABSENT with the likeliest reason if the guest did not answer in time; or another
- * error.
+ * the guest did not answer it. Returns 0; CAPTURE_E_ABSENT with the most likely reason if the guest did not
+ * answer in time; or another error.
  */
 int capture_mailbox_send(struct capture_mailbox *mailbox, struct ktrx_request *request, uint32_t count,
 			 uint64_t timeout_ns);

@@ -103,13 +103,13 @@ static uint32_t capture_map_find(const struct capture_map *map, uint64_t physica
 	return i;
 }
 
-/* bits of an entry of the page map; at least one is set if the page is in memory or swapped out */
+/* bits of an entry of /proc/PID/pagemap; one of them is set if the page is in memory or swapped out */
 #define PAGEMAP_THERE	(UINT64_C(3) << 62)
 #define PAGEMAP_ENTRIES 512u
 
 struct process {
 	pid_t pid;
-	/* descriptor of the process's page map; -1: not available, so every page may hold data */
+	/* descriptor of the process's /proc/PID/pagemap; -1: not available, so every page may hold data */
 	int pagemap;
 	uint64_t page;
 	struct capture_map map;
@@ -158,7 +158,7 @@ static uint64_t first_there(const struct process *process, uint64_t from, uint64
 				    (off_t)(at / process->page * sizeof(entry[0])));
 
 		if (got < (ssize_t)sizeof(entry[0]))
-			return from; /* unknown: assume that the page exists */
+			return from; /* it is unknown whether the page exists: assume that it does */
 		for (size_t i = 0; i < (size_t)got / sizeof(entry[0]) && at < end; i++, at += process->page)
 			if (entry[i] & PAGEMAP_THERE)
 				return at > from ? at : from;
@@ -284,7 +284,8 @@ static uint64_t ram_next_data(void *context, uint64_t physical)
 		off_t data = lseek(ram->fd, (off_t)(offset + into), SEEK_DATA);
 
 		if (data < 0 && errno != ENXIO)
-			return base + into; /* SEEK_DATA is not supported, so all of the file may be data */
+			/* SEEK_DATA is not supported, so assume that the whole file contains data */
+			return base + into;
 		if (data >= 0 && (uint64_t)data - offset < ram->map.range[i].length)
 			return base + ((uint64_t)data - offset);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A guest's physical memory, read from a file or from QEMU's process, and where its ranges are. */
+/* A guest's physical memory, read from a file or from QEMU's process, and the map of its address ranges. */
 #ifndef CAPTURE_MEMORY_H
 #define CAPTURE_MEMORY_H
 
@@ -20,7 +20,7 @@ struct capture_map {
 	struct {
 		uint64_t physical;
 		uint64_t length;
-		uint64_t offset; /* offset in the file */
+		uint64_t offset; /* offset in the RAM file */
 	} range[CAPTURE_MAP_RANGES];
 	uint32_t ranges; /* number of ranges, which are disjoint and sorted by physical address */
 };
@@ -33,21 +33,20 @@ struct capture_map {
 int capture_map_read(struct capture_map *map, const char *text, const char *id);
 
 /*
- * A guest's RAM, read directly from the memory of its QEMU process: while the guest runs, and without help
- * from QEMU. Needs the permissions of a debugger of that process: usually the same user.
+ * A guest's RAM, read directly from the memory of its QEMU process, while the guest runs and without help
+ * from QEMU. Requires the permission to debug that process, which the same user usually has.
  */
 
 /*
  * Opens the RAM. The offsets in `map` are addresses in the process. Searches skip pages that the process
- * never touched.
- * Returns 0 or CAPTURE_E_SYSTEM. Without the permissions it also returns 0, but reads fail.
+ * never touched. Returns 0 or CAPTURE_E_SYSTEM. Returns 0 even without this permission, but then reads fail.
  */
 int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct capture_map *map);
 
 /*
  * The file that holds a guest's RAM. It is private and sparse. It is read during the run and after it, then
- * removed. It is read with pread() only: with a mapping, ktrace would fault if the file were truncated, and
- * on tmpfs would fill the file's holes.
+ * removed. It is read only with pread(), and never mapped: a mapping would cause a fault if the file was
+ * truncated, and on tmpfs, reading a mapping would fill the file's holes.
  */
 
 /* Creates the file, empty. Fails if it exists. Returns 0 or CAPTURE_E_SYSTEM. */

@@ -181,7 +181,7 @@ int capture_record_load(struct capture_record *record, const char *path)
 #define ALIGNMENT 64u
 
 /*
- * Finds the offset of the dump that readers of the file show. Returns false if a note cannot be added to that
+ * Finds the offset of the dump that readers of the file use. Returns false if no note can be added to that
  * dump.
  */
 static bool find(const char *path, uint64_t *offset)
@@ -257,8 +257,8 @@ int capture_dump_note(const char *path, const char *note)
 #define CPUS_MOST 4096u
 
 /*
- * Marks the CPUs that are online. A CPU is marked even if it has no records: a CPU that shares a ring may
- * have had all its records overwritten.
+ * Marks the CPUs that are online, even those without records: if CPUs share a ring, all records of a CPU may
+ * have been overwritten.
  */
 static void count_online(const struct ktread *trace, uint8_t *seen)
 {
@@ -286,7 +286,7 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 	}
 	info = ktread_info(trace);
 	count_online(trace, seen);
-	/* the events also show CPUs that have no ring of their own */
+	/* events also show the CPUs that have no ring of their own */
 	while ((more = ktread_next(trace, &event)) > 0) {
 		if (event->cpu < CPUS_MOST)
 			seen[event->cpu / 8] |= (uint8_t)(1u << event->cpu % 8);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The trace file that a command writes: how it is written, its note, and a summary of its contents. */
+/*
+ * The trace file that a command writes: functions that write it and its note, and that summarize its
+ * contents.
+ */
 #ifndef CAPTURE_OUTPUT_H
 #define CAPTURE_OUTPUT_H
 
@@ -12,8 +15,8 @@
 #include "ktread/memory.h"
 
 /*
- * A trace file that appears complete or not at all: it is written under a temporary name in the same folder,
- * then renamed over any older file.
+ * A trace file that is either complete or does not appear: it is written under a temporary name in the same
+ * folder, and then renamed, which replaces an older file of that name.
  */
 
 struct capture_output {
@@ -23,15 +26,14 @@ struct capture_output {
 };
 
 /*
- * Checks that a new file may be named `path`. This is so if nothing has this name, or if a regular file has
- * it, which may be replaced. A symbolic link, a device, a FIFO, a socket or a folder is never replaced.
+ * Checks that a new file may get the name `path`. It may if no file has this name, or if a regular file has
+ * it, which is then replaced. A symbolic link, a device, a FIFO, a socket or a folder is never replaced.
  * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_output_may_replace(const char *path);
 /*
- * Checks that a file can be created at `path`, or that the file there can be replaced. Call it before
- * anything is started.
- * Returns 0 or CAPTURE_E_SYSTEM.
+ * Checks that a file can be created at `path`, or that the file there can be replaced. Call this function
+ * before the run is started. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_output_check(const char *path);
 /*
@@ -44,15 +46,15 @@ int capture_output_open(struct capture_output *output, const char *path);
 /* Writes a dump of the image. Returns 0, or an error whose message names the file. */
 int capture_output_dump(struct capture_output *output, struct ktread_image *image, const char *note,
 			uint64_t frequency);
-/* Gives the file its final name. Returns 0, or CAPTURE_E_SYSTEM after it has removed the file. */
+/* Gives the file its final name. Returns 0 or CAPTURE_E_SYSTEM; after an error, the file is removed. */
 int capture_output_commit(struct capture_output *output);
-/* Removes the temporary file. */
+/* Removes the temporary file and creates no trace. */
 void capture_output_abandon(struct capture_output *output);
 
 /*
- * A small file of keys and values, through which `ktrace run` and the QEMU shim that it planted exchange
- * data. ktrace run may start a make or a script, which then starts the shim. The file is written completely
- * or not at all (rename).
+ * A small file of keys and values for exchanging data between `ktrace run` and its QEMU shim. They exchange
+ * files because ktrace run may start a make or a script, which then starts the shim. The file is written
+ * completely or not at all (by a rename).
  */
 
 struct capture_record {
@@ -64,7 +66,7 @@ struct capture_record {
 /* Appends a key with a formatted value. */
 __attribute__((format(printf, 3, 4))) void capture_record_set(struct capture_record *record, const char *key,
 							      const char *format, ...);
-/* Returns the value of `key`, "" if there is none. The record owns it. */
+/* Returns the value of `key`; "" if there is none. The record owns the value. */
 const char *capture_record_get(const struct capture_record *record, const char *key);
 void capture_record_free(struct capture_record *record);
 
@@ -80,25 +82,25 @@ int capture_record_load(struct capture_record *record, const char *path);
 
 /*
  * Appends `note` to the file and makes it a NOTE section (spec/ktrx.md) of the dump that readers of the file
- * show. Changes nothing if that dump is of version 1, is cut off, has a note already, or has no free entry in
- * its table of sections. This is not an error. Returns 0 or CAPTURE_E_SYSTEM.
+ * use. Changes nothing if that dump is of version 1, is truncated, has a note already, or has no free entry
+ * in its section table. This is not an error. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_dump_note(const char *path, const char *note);
 
-/* A summary of a finished trace, for a message of one line. */
+/* A summary of a finished trace, from which a message of one line is made. */
 
 struct capture_summary {
 	uint64_t events;
 	uint64_t overwritten; /* number of slots that were overwritten */
 	uint64_t unreadable;  /* number of slots that are unreadable */
-	uint64_t unusable;    /* number of unusable rings, whose records are all lost */
-	/* number of records that were not stored: their ring was full, or did not exist yet */
+	uint64_t unusable;    /* number of unusable rings, all records of which are lost */
+	/* number of records that were not stored because their ring was full or did not exist yet */
 	uint64_t refused;
 	uint32_t cpus;	  /* number of CPUs that are online or have recorded events */
 	uint32_t outcome; /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
-	bool cut; /* the end of a dump is missing from the file */
+	bool cut; /* the file was truncated: the end of a dump is missing */
 	/* seconds from the first event to the last; 0: unknown, or there are fewer than two events */
 	double seconds;
 };
@@ -108,8 +110,8 @@ struct capture_summary {
 /* Reads the whole trace at `path`. Returns 0 or CAPTURE_E_FORMAT. */
 int capture_summary_read(struct capture_summary *summary, const char *path);
 /*
- * Writes "1 ring unusable, 7 slots overwritten, 2 slots unreadable, 1 record refused", without the parts
- * that are 0; or "nothing lost".
+ * Formats, for example, "1 ring unusable, 7 slots overwritten, 2 slots unreadable, 1 record refused". Leaves
+ * out items whose number is 0; if all are 0, the text is "nothing lost".
  */
 void capture_summary_loss(const struct capture_summary *summary, char *text, size_t size);
 

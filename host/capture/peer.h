@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A machine that can be halted and read from outside: a QEMU through QMP, or any program that speaks gdb's
- * remote protocol. The caller that opened a peer closes it. Closing resumes the guest if we halted it.
+ * remote protocol. The caller that opens a peer must close it. Closing resumes the guest if ktrace halted it.
  */
 #ifndef CAPTURE_PEER_H
 #define CAPTURE_PEER_H
@@ -17,8 +17,8 @@ struct capture_peer;
 
 struct capture_peer_ops {
 	/*
-	 * halt() and resume() return 0 or an error. They also succeed if the machine is already halted, or
-	 * already running.
+	 * halt() and resume() return 0 or an error. If there is nothing to do, because the machine is already
+	 * halted or already running, they return 0.
 	 */
 	int (*halt)(struct capture_peer *peer);
 	int (*resume)(struct capture_peer *peer);
@@ -44,19 +44,23 @@ struct capture_peer_ops {
 
 struct capture_peer {
 	const struct capture_peer_ops *ops;
-	struct ktread_memory *memory; /* physical memory, or virtual memory if `by_virtual` is set */
-	bool reads_running;	      /* memory can be read while the guest runs */
-	bool by_virtual;	      /* addresses passed to `memory` are virtual, not physical */
+	/*
+	 * the memory of the machine, accessed by physical addresses, or by virtual ones if `by_virtual` is
+	 * set
+	 */
+	struct ktread_memory *memory;
+	bool reads_running; /* memory can be read while the guest runs */
+	bool by_virtual;    /* addresses passed to `memory` are virtual, not physical */
 	/* all memory can be searched: its ranges are known, and reading takes an acceptable time */
 	bool searchable;
-	bool was_halted; /* the machine was halted before we connected (QMP only) */
-	/* the machine was running when we connected; false if another program had halted it (gdb only) */
+	bool was_halted; /* the machine was halted before we connected; set only for QMP */
+	/* the machine was running when we connected, not halted by another program; set only for gdb */
 	bool was_running;
-	bool halted;  /* we have halted the machine */
-	double pause; /* seconds for which we kept the machine halted; set when it is resumed */
+	bool halted;  /* ktrace has halted the machine */
+	double pause; /* seconds for which ktrace kept the machine halted; set when it is resumed */
 };
 
-/* Memory ranges that the user has given. */
+/* The ranges of memory to read, as given by the user. */
 struct capture_ranges {
 	struct ktread_range range[16];
 	uint32_t count;

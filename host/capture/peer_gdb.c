@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A machine that is read through gdb's remote protocol: QEMU's -s, or a board's debug probe. The machine is
- * halted from the first packet to the last, because memory cannot be read otherwise. Addresses are physical
- * if the server supports that (QEMU), otherwise virtual.
+ * halted from the first packet to the last, because memory can be read only while it is halted. Addresses are
+ * physical if the server supports that (QEMU), otherwise virtual.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,15 +27,18 @@ struct peer_gdb {
 	struct capture_peer peer;
 	struct gdb gdb;
 	const char *address;
-	/* `read`: bytes of memory read so far; `allowed`: largest value that `read` may reach */
+	/* `read`: number of bytes of memory read so far; `allowed`: maximum number */
 	uint64_t read, allowed;
 	double begin; /* time at which we halted the machine */
-	/* names of the server's threads, one for each CPU; NULL: the server has no threads */
+	/* names of the server's threads, each of which is a CPU; NULL: the server has no threads */
 	char (*thread)[THREAD_NAME];
 	uint32_t threads;
 };
 
-/* Reads memory in pieces of gdb.most bytes. `address` is physical or virtual, as was selected last. */
+/*
+ * Reads memory, at most gdb.most bytes per packet. `address` is physical or virtual, depending on which was
+ * selected last.
+ */
 static int read_all(struct peer_gdb *peer, uint64_t address, unsigned char *to, size_t bytes)
 {
 	int error = 0;
@@ -85,7 +88,7 @@ static int open_memory(struct peer_gdb *peer, const struct capture_ranges *range
 
 static int gdb_halt(struct capture_peer *peer)
 {
-	(void)peer; /* the machine has been halted since the connection was opened */
+	(void)peer; /* nothing to do: the machine has been halted since the connection was opened */
 	return 0;
 }
 
@@ -116,7 +119,7 @@ static int add_threads(struct peer_gdb *peer, const char *list)
 {
 	const char *id = list;
 
-	do { /* Fail if a list is empty: otherwise the caller would ask for lists for ever. */
+	do { /* Fail if a list is empty: otherwise the caller would ask for further lists for ever. */
 		size_t length = strcspn(id, ",");
 		char(*grown)[THREAD_NAME];
 
@@ -237,7 +240,10 @@ int capture_peer_open_gdb(struct capture_peer **opened, const char *address,
 	error = gdb_await_halt(&peer->gdb);
 	if (!error)
 		error = open_memory(peer, ranges);
-	/* Only QEMU supports physical addresses, and QEMU halts a running guest when a debugger connects. */
+	/*
+	 * Physical addresses are supported only by QEMU, which halts a running guest when a debugger
+	 * connects.
+	 */
 	peer->peer.was_running = peer->gdb.was_running || !peer->peer.by_virtual;
 	return error;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A running QEMU, through QMP. If the guest's RAM is a shared file, this file is read. If not, the memory of
- * QEMU's process is read, if that is permitted. If it is not permitted, QEMU is asked to save pieces of
- * physical memory to a temporary file (pmemsave). QEMU does this while the guest runs.
+ * A running QEMU, through QMP. If the guest's RAM is a shared file, this file is read. Otherwise, the memory
+ * of QEMU's process is read if that is permitted. If it is not permitted, QEMU is asked to save ranges of
+ * physical memory to a temporary file (pmemsave), which QEMU can do while the guest runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +23,14 @@
 #include "memory.h"
 #include "cpu_state.h"
 
-#define PIECE	     ((size_t)16 << 20) /* largest number of bytes that one command saves */
+#define PIECE	     ((size_t)16 << 20) /* maximum number of bytes that one command saves */
 #define SAMPLE	     4096u
 #define SAMPLE_TRIES 3u
-#define PHYSICAL     (-1) /* used instead of a CPU number: addresses are physical */
+/* a value in place of a CPU number that means: addresses are physical */
+#define PHYSICAL (-1)
 
 struct file {
-	char path[PATH_MAX]; /* "" until created */
+	char path[PATH_MAX]; /* path of the file; "" until the file was created */
 	int fd;
 };
 
@@ -39,10 +40,11 @@ struct peer_qmp {
 	struct capture_map map;
 	struct file file[CAPTURE_STACK_PAGES]; /* files to which QEMU saves memory */
 	double halted;			       /* time at which we halted the guest */
-	unsigned registers;		       /* id of the command that prints the registers; 0: not sent */
+	/* id of the command that prints the registers; 0: the command was not sent */
+	unsigned registers;
 };
 
-/* Returns the QMP command that saves memory by addresses of `cpu`, or by physical addresses. */
+/* Returns the QMP command that saves memory: by virtual addresses of CPU `cpu`, or by physical addresses. */
 static const char *save_command(int64_t cpu)
 {
 	return cpu < 0 ? "pmemsave" : "memsave";
@@ -184,8 +186,8 @@ static bool find_host_addresses(struct peer_qmp *qmp, struct capture_map *map)
 
 /*
  * Returns whether `memory` is the guest's. This is checked because a process other than QEMU may have created
- * the socket. Reads the start of the largest range, where kernels have code, both through QEMU and from
- * `memory`, and compares the two.
+ * the socket. Reads the start of the largest range, which usually contains the kernel's code, both through
+ * QEMU and from `memory`, and compares the bytes.
  */
 static bool is_guest_memory(struct peer_qmp *qmp, struct ktread_memory *memory)
 {
@@ -195,7 +197,7 @@ static bool is_guest_memory(struct peer_qmp *qmp, struct ktread_memory *memory)
 	for (uint32_t i = 1; i < qmp->map.ranges; i++)
 		if (qmp->map.range[i].length > qmp->map.range[largest].length)
 			largest = i;
-	/* several tries: the guest may write to this memory between the two reads */
+	/* several attempts, because the guest may write to this memory between the two reads */
 	for (unsigned tries = 0; tries < SAMPLE_TRIES; tries++) {
 		uint64_t physical = qmp->map.range[largest].physical;
 
@@ -226,7 +228,7 @@ static int open_by_process(struct peer_qmp *qmp)
 	return CAPTURE_E_ABSENT;
 }
 
-/* Reads a property of a QEMU object as text; "" if it has none. */
+/* Reads a property of a QEMU object as text. The text is "" if there is no such property. */
 static void get_property(struct peer_qmp *qmp, const char *object, const char *property, char *text,
 			 size_t size)
 {
@@ -280,7 +282,7 @@ static int open_memory(struct peer_qmp *qmp)
 	error = make_files(qmp);
 	if (error)
 		return error;
-	/* QEMU's path may be a folder of huge pages, a FIFO, or a file on another machine. */
+	/* QEMU's path may be that of a folder of huge pages or a FIFO, or of a file on another machine */
 	if (path[0] && base_is_readable(path))
 		return capture_ram_open(&qmp->peer.memory, path, &qmp->map, NULL);
 	return open_by_process(qmp) == 0 ? 0 : open_by_command(qmp);
@@ -306,10 +308,14 @@ static int qmp_halt(struct capture_peer *peer)
 	if (peer->was_halted || peer->halted)
 		return 0;
 	qmp->halted = capture_now();
-	peer->halted = true; /* set even if no answer arrives: QEMU may have halted the guest */
+	/* set even if no answer arrives, because QEMU may have halted the guest nevertheless */
+	peer->halted = true;
 	stop = capture_monitor_send(&qmp->monitor, "stop", NULL);
 	qmp->registers = capture_monitor_send_line(
-		/* sent before the answer to "stop" arrives, to shorten the pause */
+		/*
+		 * send this command before the answer to "stop" arrives, so that the guest is halted for a
+		 * shorter time
+		 */
 		&qmp->monitor, CAPTURE_QMP_REGISTERS);
 	return capture_monitor_answer(&qmp->monitor, stop, "stop", &answer);
 }

@@ -15,12 +15,12 @@
 #include "qemu_line.h"
 #include "shim.h"
 
-/* relative to the folder of this program, both when installed and in the build folder */
+/* path relative to the folder of this program, both when installed and in the build folder */
 #define PLUGIN "/../lib/ktrace-pt.so"
 
 /*
- * Copies a path as a value in a property list, where commas are doubled. Returns 0, or CAPTURE_E_USAGE if
- * there is no room.
+ * Copies a path into a value of a property list, in which each comma is doubled. Returns 0, or
+ * CAPTURE_E_USAGE if there is no room.
  */
 static int double_commas(const char *path, char *quoted, size_t size)
 {
@@ -308,14 +308,14 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	if (!line->own_shutdown && plan->transport == CAPTURE_RAM)
 		capture_words_add(extended, "-no-shutdown");
 	/*
-	 * With -S, QEMU starts the guest only when ktrace asks for it. Without -S, ktrace could miss a guest
-	 * that ends early.
+	 * With -S, QEMU waits until ktrace starts the guest. Without -S, ktrace could miss a guest that ends
+	 * early.
 	 */
 	if (capture_plan_starts_guest(line))
 		capture_words_add(extended, "-S");
 	/*
-	 * The QMP connection is in a configuration file: an option -mon or -qmp would replace QEMU's default
-	 * monitor, and Ctrl-A X would not work.
+	 * The QMP connection is defined in a configuration file. If an option -mon or -qmp defined it, QEMU
+	 * would have no default monitor, and Ctrl-A X would not work.
 	 */
 	capture_words_add(extended, "-readconfig");
 	capture_words_add(extended, plan->config);
@@ -325,8 +325,8 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 }
 
 /*
- * Creates the private directory. TMPDIR is not used if it is relative or too long, or if it has quotes or
- * newlines. The shim's script and QEMU's configuration file cannot contain these.
+ * Creates the private directory. TMPDIR is not used if it is relative or too long, or if it contains quotes
+ * or newlines, because the shim's script and QEMU's configuration file cannot contain these.
  */
 static int make_directory(struct capture_workplace *place)
 {
@@ -387,7 +387,7 @@ int capture_workplace_open(struct capture_workplace *place, struct capture_plan 
 	*place = (struct capture_workplace){ 0 };
 	if (name_file(place, plan, out, folder) != 0)
 		return CAPTURE_E_SYSTEM;
-	/* The file with all of a guest's memory is private; a trace gets the usual permissions. */
+	/* a file that contains all memory of a guest is private; a trace gets the usual permissions */
 	error = capture_ram_create(place->file, plan->transport == CAPTURE_RAM ? 0600 : 0666);
 	if (error) {
 		place->file[0] = '\0';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Defines how `ktrace run` starts QEMU: the trace unit, the transport, the plan that passes both to the shim,
- * and the folder that holds the plan.
+ * Defines how `ktrace run` starts QEMU: the trace unit, the transport, the plan (a file that passes both to
+ * the shim), and the folder of the plan.
  */
 #ifndef CAPTURE_PLAN_H
 #define CAPTURE_PLAN_H
@@ -14,18 +14,21 @@
 #include "schedule.h"
 
 /*
- * The trace unit in software (ktrx/hwt_unit.h). A plugin of QEMU records which branches a guest's CPUs take,
- * for the guest itself or to a file.
+ * The software trace unit (ktrx/hwt_unit.h). A plugin of QEMU records which branches a guest's CPUs take, for
+ * the guest itself or to a file.
  */
 
 struct capture_trace_unit {
 	char plugin[PATH_MAX]; /* path of the plugin; "": no trace unit */
-	/* file for the branches of all CPUs; "": only the guest's own requests are recorded */
+	/*
+	 * file to which the branches of all CPUs are written; "": branches are recorded only when the guest
+	 * asks for it
+	 */
 	char out[PATH_MAX];
-	uint64_t ring_bytes; /* size of the unit's ring for each CPU; 0: the unit's default */
-	uint64_t begin, end; /* the unit records only code in [begin, end); both 0: all code */
+	uint64_t ring_bytes; /* size in bytes of the unit's ring for each CPU; 0: the unit's default */
+	uint64_t begin, end; /* the unit records only code at addresses in [begin, end); both 0: all code */
 	bool hidden;	     /* the trace unit is hidden from the guest */
-	bool is_virtual;     /* the unit's clock is the virtual clock of a run with a schedule */
+	bool is_virtual;     /* the unit uses the virtual clock of a run with a schedule */
 };
 
 /*
@@ -36,20 +39,20 @@ struct capture_trace_unit {
 int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out);
 
 /*
- * Adds the plugin and its arguments to the command line. `ram`: the file that holds the guest's RAM; "" if
- * there is none, and then the guest cannot control the unit.
- * Returns 0, or CAPTURE_E_USAGE if the architecture has no trace unit.
+ * Adds the plugin and its arguments to the command line. `ram`: the file that holds the guest's RAM; "":
+ * there is none, so that the guest cannot control the unit. Returns 0, or CAPTURE_E_USAGE if the architecture
+ * has no trace unit.
  */
 int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture_words *words,
 			   const char *architecture, const char *ram);
 
-/*
- * Checks that the plugin can see the guest's code with this accelerator ("": QEMU's default). Returns 0 or
- * CAPTURE_E_USAGE.
- */
+/* Checks that the plugin works with this accelerator ("": QEMU's default). Returns 0 or CAPTURE_E_USAGE. */
 int capture_trace_unit_check(const char *accelerator);
 
-/* Appends "PLUGIN,NAME=PATH", with commas doubled, as one word. Returns 0 or CAPTURE_E_USAGE. */
+/*
+ * Appends "PLUGIN,NAME=PATH" as one command-line argument. Doubles the commas in PATH. Returns 0 or
+ * CAPTURE_E_USAGE.
+ */
 int capture_plan_add_plugin(struct capture_words *words, const char *plugin, const char *name,
 			    const char *path);
 
@@ -58,7 +61,7 @@ int capture_plan_add_plugin(struct capture_words *words, const char *plugin, con
 #define CAPTURE_RAM_ID "ktrace-ram"
 
 enum capture_transport {
-	CAPTURE_RAM, /* the host reads the rings in the guest's memory; the guest runs no code for this */
+	CAPTURE_RAM, /* the host reads the rings in the guest's memory; the guest needs no code for this */
 	CAPTURE_DEBUGCON,
 	CAPTURE_SEMIHOSTING,
 	CAPTURE_IVSHMEM,
@@ -74,29 +77,30 @@ int capture_transport_named(enum capture_transport *transport, const char *name)
 const char *capture_transport_name(enum capture_transport transport);
 
 /*
- * Adds the options that make `path` receive the trace: as the file of the guest's RAM (`ram_bytes` of it),
- * or as the file that the guest's dump is written to. `machine` may be "".
- * Returns 0, or CAPTURE_E_USAGE if the architecture lacks the device.
+ * Adds the options by which `path` receives the trace: as the file of the guest's RAM, which has `ram_bytes`
+ * bytes, or as the file to which the guest's dump is written. `machine` may be "". Returns 0, or
+ * CAPTURE_E_USAGE if the architecture lacks the device.
  */
 int capture_transport_add(enum capture_transport transport, struct capture_words *words,
 			  const char *architecture, const char *machine, const char *path,
 			  uint64_t ram_bytes);
 
 /*
- * The plan for the QEMU that the command of `ktrace run` will start. `ktrace run` writes it, and the shim
- * carries it out in the process that becomes QEMU. Both are the same program.
+ * The plan for the QEMU that the command of `ktrace run` will start. `ktrace run` writes the plan. The shim,
+ * which is the same program, reads it and then executes QEMU in its own process.
  */
 
 struct capture_plan {
 	enum capture_transport transport;
 	bool allow_reboot;
-	bool force;	       /* true: continue if disk space is short */
-	char path[PATH_MAX];   /* RAM file or trace file, which ktrace run creates empty */
-	char config[PATH_MAX]; /* QEMU configuration file with the QMP connection */
+	bool force;	       /* true: continue even if disk space is short */
+	char path[PATH_MAX];   /* path of the RAM file or trace file, which ktrace run creates empty */
+	char config[PATH_MAX]; /* path of the QEMU configuration file that defines the QMP connection */
 	char events[1024];     /* value of the boot argument debug=; "": no argument is added */
 	struct capture_trace_unit unit;
-	const struct capture_schedule *wanted;	/* the schedule that `ktrace run` was given; NULL: none */
-	struct capture_schedule_files schedule; /* name of the plugin is "" if the run has no schedule */
+	const struct capture_schedule *wanted; /* the schedule that `ktrace run` was given; NULL: none */
+	/* files of the schedule; the plugin's name is "" if the run has no schedule */
+	struct capture_schedule_files schedule;
 };
 
 /* Reads a plan that capture_workplace_open() has saved. Returns 0 or an error. */
@@ -117,31 +121,34 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 bool capture_plan_starts_guest(const struct capture_qemu_line *line);
 
 /*
- * Files that exist only during a run. A private directory has the plan, the shim and the QMP socket. Another
- * file, usually next to the output, has the guest's RAM or dump. If ktrace is killed, that file remains; its
- * name contains ktrace's process id.
+ * Files that exist only during a run. A private directory contains the plan, the shim and the QMP socket.
+ * Another file, usually next to the output, contains the guest's RAM or dump. If ktrace is killed, this file
+ * remains; its name contains ktrace's process id.
  */
 
 struct capture_workplace {
 	char directory[64];
 	char qmp[PATH_MAX];
-	char file[PATH_MAX];		  /* absolute path of the file with the guest's RAM or dump */
-	bool keep;			  /* true: do not remove `file` at the end of the run */
-	struct schedule_control *control; /* shared with the schedule plugin; NULL: the run has no schedule */
+	char file[PATH_MAX]; /* absolute path of the file with the guest's RAM or dump */
+	bool keep;	     /* true: do not remove `file` at the end of the run */
+	/* memory shared with the schedule plugin; NULL: the run has no schedule */
+	struct schedule_control *control;
 };
 
 /*
  * Creates these files. `out`: where the trace will be written. `folder`: where `file` is created (NULL: next
- * to `out`). Sets the plan's paths and saves the plan. Plants the shim, which may replace words of
- * `command`.
- * Returns 0 or an error.
+ * to `out`). Sets the plan's paths and saves the plan. Creates the shim, which may replace arguments in
+ * `command`. Returns 0 or an error.
  */
 int capture_workplace_open(struct capture_workplace *place, struct capture_plan *plan, const char *out,
 			   const char *folder, const char *self, char **command);
 /* Removes these files, except `file` if `keep` is set. */
 void capture_workplace_close(struct capture_workplace *place);
 
-/* Paths in buffers of PATH_MAX bytes. Functions that return int return 0 or CAPTURE_E_SYSTEM. */
+/*
+ * Functions that make paths, in buffers of PATH_MAX bytes. Functions that return int return 0 or
+ * CAPTURE_E_SYSTEM.
+ */
 
 /* Writes "folder/name". */
 int capture_path_join(char path[PATH_MAX], const char *folder, const char *name);

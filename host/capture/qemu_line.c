@@ -13,8 +13,8 @@
 #include "error.h"
 
 /*
- * Names of options that take no value, in any QEMU since 2.0. Every other option takes the next word as its
- * value. Sorted for bsearch().
+ * Names of options that take no value in any QEMU since 2.0. Every other option takes the next argument as
+ * its value. Sorted for bsearch().
  */
 static const char *const bare[] = {
 	"S",
@@ -93,7 +93,10 @@ bool capture_qemu_option_is(const struct capture_qemu_option *option, const char
 	return strcmp(option->name, name) == 0;
 }
 
-/* Copies a value up to a single comma. Returns the text after the comma, or the end of the list. */
+/*
+ * Copies a value up to a single comma; a double comma is part of the value. Returns the text after the comma,
+ * or the end of the list.
+ */
 static const char *copy_item(const char *item, char *value, size_t size)
 {
 	size_t used = 0;
@@ -156,7 +159,7 @@ int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes)
 	return 0;
 }
 
-/* Stores `word` and takes ownership of it. `word` is NULL if memory was short. */
+/* Stores the argument `word` and takes ownership of it. `word` is NULL if memory was short. */
 static void store(struct capture_words *words, char *word)
 {
 	char **grown = word ? base_grow(words->word, &words->room, words->count + 2, sizeof(*grown)) : NULL;
@@ -198,10 +201,11 @@ void capture_words_free(struct capture_words *words)
 
 #define MIB (UINT64_C(1) << 20)
 
-/* Facts that are needed only until the whole command line was read. */
+/* Facts that are needed only while the command line is read. */
 struct gathered {
 	char *const *words;
-	char memory_backend[64]; /* id from -machine memory-backend= or -numa memdev= */
+	/* id of the memory backend, from -machine memory-backend= or -numa memdev= */
+	char memory_backend[64];
 	bool ram_given;
 	unsigned numa_backends;
 };
@@ -343,8 +347,8 @@ static void read_marks(struct capture_qemu_line *line, const struct capture_qemu
 	if (capture_qemu_option_is(option, "action") && strstr(option->value, "reboot=shutdown"))
 		line->stays_on_reset = false;
 	/*
-	 * With these options, ktrace must not add -no-shutdown: QEMU would not exit with the status that
-	 * reports a panic.
+	 * With these options, ktrace must not add -no-shutdown: with it, QEMU would not exit with the status
+	 * that reports a panic.
 	 */
 	if (capture_qemu_option_is(option, "action") &&
 	    (strstr(option->value, "shutdown=") || strstr(option->value, "panic=exit-failure")))
@@ -425,7 +429,10 @@ int capture_qemu_line_read(struct capture_qemu_line *line, char *const *words)
 		if (error)
 			return error;
 	}
-	/* A RISC-V guest (by sifive_test) and a semihosting call (exit) can end QEMU without a QMP event. */
+	/*
+	 * QEMU can end without a QMP event because of a RISC-V guest (by sifive_test) or a semihosting call
+	 * (exit).
+	 */
 	line->ends_without_event |= line->semihosting || strncmp(line->architecture, "riscv", 5) == 0;
 	if (!gathered.ram_given)
 		line->ram_bytes = default_ram(line->machine);

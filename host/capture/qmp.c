@@ -14,13 +14,14 @@
 #include "error.h"
 #include "watch.h"
 
-#define LINE_MAX_BYTES ((size_t)16 << 20) /* largest size of a line in bytes; a longer line is not QMP */
+/* maximum size of a line in bytes; a longer line is not QMP */
+#define LINE_MAX_BYTES ((size_t)16 << 20)
 /*
- * Maximum number of commas in a message, also within its texts. A value takes about 80 bytes of memory, far
- * more than its text.
+ * Maximum number of commas in a message, including those in its strings. This limits the memory that a
+ * message needs: a parsed value takes about 80 bytes, far more than its text.
  */
 #define COMMAS_MOST ((size_t)1 << 20)
-/* largest number of reads in one call, so that a peer that sends without end cannot block us */
+/* maximum number of reads in one call, so that a peer that never stops sending cannot block ktrace */
 #define TURNS 256u
 
 int capture_qmp_listen(struct capture_qmp *qmp, const char *path)
@@ -64,8 +65,8 @@ void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *comma
 	if (qmp->fd < 0)
 		return;
 	/*
-	 * Commands are few and short. If the socket has no room for a command, QEMU no longer reads: end the
-	 * connection.
+	 * Commands are few and short. If a command does not fit into the socket's buffer, QEMU no longer
+	 * reads: end the connection.
 	 */
 	if (length > (int)CAPTURE_QMP_MOST || send(qmp->fd, text, (size_t)length, MSG_NOSIGNAL) != length)
 		shutdown(qmp->fd, SHUT_RDWR);
@@ -88,7 +89,7 @@ static bool make_room(struct capture_qmp *qmp)
 
 /*
  * Passes the message in each complete line to the handler. Keeps an incomplete line at the end. The first
- * `searched` bytes are known to contain no line end.
+ * `searched` bytes were searched before, and contain no line end.
  */
 static void hand_over(struct capture_qmp *qmp, size_t searched, capture_qmp_handler *handler, void *context)
 {
@@ -153,8 +154,8 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
 }
 
 /*
- * Records when the guest was halted and resumed, by QEMU's clock. Our own clock would add the delay of the
- * socket to both times.
+ * Records when the guest was halted and resumed, by QEMU's clock. Times by our own clock would include the
+ * delay of the socket.
  */
 static void take_event(struct capture_monitor *monitor, const json_t *message)
 {
@@ -212,7 +213,7 @@ static int await_answer(struct capture_monitor *monitor, unsigned id)
 		if (!error && capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QEMU closed the QMP connection",
 					    monitor->address);
-		/* Time is up. Messages that had arrived by then were processed before. */
+		/* the time limit has passed, but messages that arrived before were processed */
 		if (!*answer && (error || left <= 0))
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP does not answer", monitor->address);
 	}

@@ -13,11 +13,12 @@
 
 /*
  * The connection over which QEMU reports the state of its guest. QEMU connects to our socket when it starts.
- * A message is one line of JSON. No function blocks.
+ * A message is one line of JSON. No function waits.
  */
 
-#define CAPTURE_QMP_MOST      1023u		  /* largest size of a command in bytes */
-#define CAPTURE_QMP_REGISTERS "info registers -a" /* human monitor command: registers of all CPUs */
+#define CAPTURE_QMP_MOST 1023u /* maximum size of a command in bytes */
+/* command of the human monitor that prints the registers of all CPUs */
+#define CAPTURE_QMP_REGISTERS "info registers -a"
 
 struct capture_qmp {
 	int listener; /* descriptor of the socket; -1: closed */
@@ -28,7 +29,7 @@ struct capture_qmp {
 	size_t room;
 };
 
-/* Called for each message, which is borrowed. Lines that are not JSON are skipped. */
+/* Called for each message, which is borrowed. Lines that are not JSON are ignored. */
 typedef void capture_qmp_handler(void *context, json_t *message);
 
 /* Listens on a socket at `path`. Returns 0, CAPTURE_E_USAGE if the path is too long, or CAPTURE_E_SYSTEM. */
@@ -36,13 +37,13 @@ int capture_qmp_listen(struct capture_qmp *qmp, const char *path);
 /* Accepts the connection. Returns 0, CAPTURE_E_ABSENT if there is none yet, or CAPTURE_E_SYSTEM. */
 int capture_qmp_accept(struct capture_qmp *qmp);
 /*
- * Sends a command with an id: at most CAPTURE_QMP_MOST bytes in all. If this fails, the connection is shut
- * down, and capture_qmp_receive() reports that it is closed.
+ * Sends a command with an id; both together have at most CAPTURE_QMP_MOST bytes. If this fails, the
+ * connection is shut down, and capture_qmp_receive() reports that it is closed.
  */
 void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command, const char *arguments);
 /*
- * Passes the messages that have arrived to the handler. If much has arrived, processes only a part. Returns
- * 0, or CAPTURE_E_ABSENT once QEMU has closed the connection.
+ * Passes the messages that have arrived to the handler. If many messages have arrived, processes only some of
+ * them. Returns 0, or CAPTURE_E_ABSENT once QEMU has closed the connection.
  */
 int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, void *context);
 void capture_qmp_close(struct capture_qmp *qmp);
@@ -61,16 +62,17 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
  * Events are skipped; only the times of STOP and RESUME are stored.
  */
 
-#define CAPTURE_MONITOR_UNDERWAY 8u /* largest number of commands whose answers have not been fetched */
+/* maximum number of commands whose answers have not been fetched */
+#define CAPTURE_MONITOR_UNDERWAY 8u
 
 struct capture_monitor {
 	struct capture_qmp qmp;
 	const char *address; /* borrowed */
-	int timeout_ms;	     /* longest time, in ms, to wait for an answer */
+	int timeout_ms;	     /* maximum time, in ms, to wait for an answer */
 	unsigned sequence;   /* id of the last command */
 	/*
-	 * the answer to command `id` is element `id` modulo the size, the greeting is element 0; NULL: not
-	 * received
+	 * received answers: the answer to command `id` is element `id` modulo the size, the greeting is
+	 * element 0; NULL: not received yet
 	 */
 	json_t *answer[CAPTURE_MONITOR_UNDERWAY];
 	bool greeted;
@@ -88,22 +90,23 @@ int capture_monitor_open(struct capture_monitor *monitor, const char *address, i
 int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
 			    const json_t **answer);
 /*
- * The two steps of capture_monitor_command(), for callers that send several commands before they wait for
- * answers. capture_monitor_send() returns an id. capture_monitor_answer() waits for the answer to the command
- * with this id. An answer is valid until CAPTURE_MONITOR_UNDERWAY more commands have been sent.
+ * The two steps of capture_monitor_command(), for callers that send several commands before they wait for the
+ * answers. capture_monitor_send() returns the command's id. capture_monitor_answer() waits for the answer to
+ * the command with this id. An answer is valid until CAPTURE_MONITOR_UNDERWAY more commands have been sent.
  */
 unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments);
 int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
 			   const json_t **answer);
-/* Runs a command of the human monitor. *text: what the command printed; the caller frees it. */
+/* Runs a command of the human monitor. *text: the output of the command; the caller frees it. */
 int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
-/* The two steps of capture_monitor_print(). */
+/* The two steps of capture_monitor_print(), for several commands that are sent together. */
 unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line);
 int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text);
 void capture_monitor_close(struct capture_monitor *monitor);
 
 /*
- * QMP messages, parsed by jansson. Every function accepts NULL, and treats it as a value that does not exist.
+ * Functions for QMP messages, parsed by jansson. Every function accepts NULL and treats it as a missing
+ * value.
  */
 
 /*
@@ -111,7 +114,10 @@ void capture_monitor_close(struct capture_monitor *monitor);
  * releases it with json_decref().
  */
 json_t *capture_json_parse(const char *text, size_t length);
-/* Returns the member of an object by a path of names such as "data.reason", or NULL. Borrowed from `json`. */
+/*
+ * Returns the member of `json` at a path of names such as "data.reason"; NULL if it is missing. The member is
+ * borrowed from `json`.
+ */
 const json_t *capture_json_at(const json_t *json, const char *path);
 /* Returns true if the member at `path` is a string and equals `string`. */
 bool capture_json_is(const json_t *json, const char *path, const char *string);

@@ -31,8 +31,8 @@ static bool has_open(const char *process, const struct stat *file)
 }
 
 /*
- * Converts the path `word` to an absolute path. A relative path starts at the process's working directory.
- * Returns false if the result does not fit or that directory is unknown.
+ * Converts the path `word` to an absolute path. A relative path is relative to the process's working
+ * directory. Returns false if the result does not fit or that directory is unknown.
  */
 static bool make_absolute(const char *process, const char *word, char *path, size_t size)
 {
@@ -47,7 +47,7 @@ static bool make_absolute(const char *process, const char *word, char *path, siz
 	       snprintf(path, size, "%.*s/%s", (int)length, folder, word) < (int)size;
 }
 
-/* Writes the word after -kernel on the process's command line, as an absolute path. */
+/* Stores the argument of -kernel on the process's command line, as an absolute path. */
 static bool find_kernel(const char *process, char *path, size_t size)
 {
 	bool wanted = false, found = false;

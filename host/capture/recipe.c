@@ -18,12 +18,13 @@
 #include "plan.h"
 #include "qmp.h"
 
-#define VERSION	    1
-#define HASHED_MOST ((off_t)256 << 20) /* for a larger file, only the size and the time are recorded */
+#define VERSION 1
+/* number of bytes: of a larger file, only the size and the time are recorded, not a hash */
+#define HASHED_MOST ((off_t)256 << 20)
 
 /* ---- Files --------------------------------------------------------------------------------------- */
 
-/* Options whose values name files that QEMU writes, or whose values are text for the guest. */
+/* Options whose values are names of files that QEMU writes, or text for the guest. */
 static bool names_no_input(const struct capture_qemu_option *option)
 {
 	static const char *const names[] = { "append", "chardev", "D",	 "debugcon", "monitor",
@@ -60,7 +61,8 @@ static void add_file(json_t *files, const char *path)
 	json_array_foreach(files, n, file) if (strcmp(json_string_value(json_object_get(file, "path")),
 						      absolute) == 0) return;
 	/*
-	 * A JSON string is UTF-8. A file whose name is not UTF-8 could not be found again, and is left out.
+	 * A JSON string is UTF-8. A file whose name is not UTF-8 is left out, because it could not be found
+	 * again.
 	 */
 	file = json_pack("{s:s}", "path", absolute);
 	if (file && describe_contents(file, absolute))
@@ -69,7 +71,10 @@ static void add_file(json_t *files, const char *path)
 		json_decref(file);
 }
 
-/* Adds the files that a value names: the value itself, or an item "file=NAME" in it. */
+/*
+ * Adds the files in a value of an option: the value itself may be a file name, or contain an item
+ * "file=NAME".
+ */
 static void add_files_of(json_t *files, const char *value)
 {
 	char item[PATH_MAX];
@@ -140,7 +145,7 @@ int capture_recipe_save(char *const *words, const char *path)
 	return error;
 }
 
-/* ---- The line in a trace ------------------------------------------------------------------------- */
+/* ---- The line of JSON in a trace ----------------------------------------------------------------- */
 
 static json_t *pack_noise(const struct schedule_noise *noise)
 {
@@ -150,7 +155,7 @@ static json_t *pack_noise(const struct schedule_noise *noise)
 			 "kind", kind);
 }
 
-/* Addresses are stored as text, because a number in JSON has a sign. */
+/* addresses are stored as strings, because a number in JSON is signed */
 static json_t *pack_hooks(const struct schedule_hooks *hooks)
 {
 	json_t *list = json_array();
@@ -164,7 +169,7 @@ static json_t *pack_hooks(const struct schedule_hooks *hooks)
 	return list;
 }
 
-/* Converts a position in the memory that was read through a map to an offset in the RAM file. */
+/* Converts a position in the source of bytes that was read through the map to an offset in the RAM file. */
 static uint64_t offset_of(const struct capture_map *map, uint64_t position)
 {
 	for (uint32_t n = 0; map && n < map->ranges; n++)
@@ -174,7 +179,7 @@ static uint64_t offset_of(const struct capture_map *map, uint64_t position)
 	return position;
 }
 
-/* Lists for each ring where its slots are in the RAM file: [[offset, length, position], …]. */
+/* Lists, for each ring, the positions of its slots in the RAM file: [[offset, length, position], …]. */
 static json_t *pack_rings(const struct ktread_image *image, const struct capture_map *map)
 {
 	const uint32_t count = image ? ktread_image_rings(image) : 0;
@@ -246,7 +251,7 @@ int capture_recipe_finish(const char *path, const struct capture_recipe_run *run
 	return *line ? 0 : capture_fail(CAPTURE_E_SYSTEM, "out of memory");
 }
 
-/* Returns a member of the recipe: a time in ns or a count; 0 if the recipe does not have it. */
+/* Returns a member of the recipe that is a time in ns or a count; 0 if the recipe has no such member. */
 static uint64_t number_at(const json_t *json, const char *path)
 {
 	json_int_t value = json_integer_value(capture_json_at(json, path));
@@ -262,8 +267,8 @@ static const char *text_at(const json_t *json, const char *path)
 }
 
 /*
- * An older version of ktrace stored no kind, because SCHEDULE_TIMERS was the only kind. Returns false if the
- * kind is unknown.
+ * An older version of ktrace stored no kind of schedule, because SCHEDULE_TIMERS was the only one. Returns
+ * false if the kind is unknown.
  */
 static bool unpack_noise(const json_t *json, const char *name, struct schedule_noise *to)
 {
@@ -279,7 +284,7 @@ static bool unpack_noise(const json_t *json, const char *name, struct schedule_n
 	return !*kind;
 }
 
-/* Returns false if there are too many hooks, or if an address is invalid. */
+/* Reads the addresses of hooks. Returns false if there are too many hooks, or if an address is invalid. */
 static bool unpack_hooks(const json_t *json, struct schedule_hooks *to)
 {
 	const json_t *hooks = json_object_get(json, "hooks"), *hook;
@@ -300,7 +305,7 @@ static bool unpack_hooks(const json_t *json, struct schedule_hooks *to)
 	return true;
 }
 
-/* Reads how the CPUs that run are chosen. Returns false if a member is invalid. */
+/* Reads by which rule the running CPU is chosen. Returns false if a member is invalid. */
 static bool unpack_schedule(const json_t *json, struct capture_schedule *to)
 {
 	return unpack_noise(json, "noise", &to->noise) && unpack_noise(json, "later", &to->later) &&

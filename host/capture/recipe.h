@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A recipe: everything that is needed to repeat a run with a schedule. It is one line of JSON in the note of
- * a trace (spec/ktrx.md, section 3).
+ * A recipe: all data that is needed to repeat a run with a schedule. It is one line of JSON in the note of a
+ * trace (spec/ktrx.md, section 3).
  */
 #ifndef CAPTURE_RECIPE_H
 #define CAPTURE_RECIPE_H
@@ -21,8 +21,9 @@
 #define CAPTURE_RECIPE_FILE "recipe" /* name of the recipe's file in the private directory of a run */
 
 /*
- * Writes the recipe of a command line to `path`: the working directory, the words, and the hashes of all
- * files that the words name. Called in the process that becomes QEMU. Returns 0 or CAPTURE_E_SYSTEM.
+ * Writes the recipe of a command line to `path`: the working directory, the arguments, and the hashes of all
+ * files named in the arguments. Called in the process that later executes QEMU. Returns 0 or
+ * CAPTURE_E_SYSTEM.
  */
 int capture_recipe_save(char *const *words, const char *path);
 
@@ -31,26 +32,28 @@ struct capture_recipe_run {
 	struct capture_schedule schedule;
 	const char *ktrace;    /* version of ktrace; "": unknown */
 	const char *qemu;      /* QEMU's version */
-	const char *events;    /* value of the option --events */
+	const char *events;    /* value of the option --events of `ktrace run` */
 	const char *transport; /* name of the transport */
 	bool trace_unit;       /* the guest had a trace unit */
 	bool allow_reboot;
-	struct ktread_image *image;    /* the trace in the guest's RAM file; NULL: unknown */
-	const struct capture_map *map; /* maps the memory of `image` to offsets in the RAM file */
-	uint64_t mean;		       /* mean length of a slice in ns; 0: no forced switches */
-	uint64_t ended;		       /* virtual time in ns at which the run ended; 0: unknown */
+	struct ktread_image *image; /* the trace in the guest's RAM file; NULL: it was not found */
+	/* map from positions in the memory of `image` to offsets in the RAM file */
+	const struct capture_map *map;
+	/* mean length in ns of a CPU's time slice; 0: no switches are forced */
+	uint64_t mean;
+	uint64_t ended; /* virtual time in ns at which the run ended; 0: unknown */
 };
 
 /*
- * Reads the recipe at `path` and adds *run to it. *line: the line of JSON, for the caller to free. Returns 0
- * or an error.
+ * Reads the recipe at `path` and adds *run to it. *line: the complete line of JSON, which the caller frees.
+ * Returns 0 or an error.
  */
 int capture_recipe_finish(const char *path, const struct capture_recipe_run *run, char **line);
 
 /* A recipe that was read from a trace. */
 struct capture_recipe {
 	char path[PATH_MAX]; /* absolute path of the trace */
-	json_t *json;	     /* owns the strings below */
+	json_t *json;	     /* the parsed recipe, which owns the strings below */
 	struct capture_words words;
 	const char *directory;
 	struct capture_recipe_run run;
@@ -70,17 +73,17 @@ int capture_recipe_slot(const struct capture_recipe *recipe, const struct ktread
 			const struct ktread_event *event, uint64_t *position, uint64_t *word);
 /*
  * Prepares to repeat the run on another machine. If a file is not at its path, or has changed, looks for a
- * file with the same contents, relative to the folder of the trace and to the current folder. If it is found,
- * its path replaces the old path in the recipe. The folder of the run and QEMU's path are also replaced if
- * they do not exist. Calls `say` with a sentence about each change. The paths of files that are not found
- * remain. Returns 0 or an error.
+ * file with the same contents, relative to the folder of the trace and to the current folder. If there is
+ * such a file, its path replaces the old path in the recipe. The folder of the run and QEMU's path are also
+ * replaced if they do not exist. Calls `say` with a sentence about each change. Does not change the paths of
+ * files that are not found. Returns 0 or an error.
  */
 int capture_recipe_find(struct capture_recipe *recipe, void (*say)(void *context, const char *sentence),
 			void *context);
 
 enum capture_recipe_contents { CAPTURE_RECIPE_UNREADABLE, CAPTURE_RECIPE_CHANGED, CAPTURE_RECIPE_SAME };
 
-/* Compares the contents of a file with the contents that an element of "files" describes. */
+/* Compares the contents of a file with their description in an element of "files". */
 enum capture_recipe_contents capture_recipe_compare(const json_t *file, const char *path);
 
 /*
@@ -88,7 +91,7 @@ enum capture_recipe_contents capture_recipe_compare(const json_t *file, const ch
  * that names the first file that differs.
  */
 int capture_recipe_check(const struct capture_recipe *recipe);
-/* Returns whether a path is the path of a file in the recipe. */
+/* Returns whether a path is that of a file in the recipe. */
 bool capture_recipe_names(const struct capture_recipe *recipe, const char *path);
 void capture_recipe_free(struct capture_recipe *recipe);
 

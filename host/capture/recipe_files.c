@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the files of a recipe on a machine on which they have other paths. */
+/* Finds the files of a recipe on another machine, where they have other paths. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "plan.h"
 #include "recipe.h"
 
-/* ---- Words of the command line ------------------------------------------------------------------- */
+/* ---- Arguments of the command line --------------------------------------------------------------- */
 
 struct move {
-	const char *directory; /* folder of the first run, to which the words are relative */
-	const char *from, *to; /* absolute path */
+	const char *directory; /* folder of the first run, to which paths in the arguments are relative */
+	const char *from, *to; /* absolute path of the file */
 };
 
 /* Returns whether a name refers to the file whose path is being replaced. */
@@ -28,7 +28,7 @@ static bool names(const struct move *move, const char *name)
 	return capture_path_join(path, move->directory, name) == 0 && strcmp(path, move->from) == 0;
 }
 
-/* A word that is being built. `failed`: the word did not fit. */
+/* An argument that is being built. `failed`: the argument did not fit into the buffer. */
 struct text {
 	char bytes[2 * PATH_MAX];
 	size_t length;
@@ -57,8 +57,8 @@ static void put_item(struct text *text, const char *item)
 }
 
 /*
- * Reads an item of a list up to the next '=' or single comma. *item: text of the item, with single commas.
- * Returns the end of the item in `list`.
+ * Reads an item of a list up to the next '=' or single comma. *item: the item's text, with double commas
+ * replaced by single ones. Returns the end of the item in `list`.
  */
 static const char *read_item(const char *list, char item[PATH_MAX])
 {
@@ -73,7 +73,7 @@ static const char *read_item(const char *list, char item[PATH_MAX])
 	return list;
 }
 
-/* Replaces the name of the file in a word: the whole word, or items of a list. */
+/* Replaces the name of the file in an argument: the whole argument, or items of a list. */
 static void move_in_word(const struct move *move, char **word)
 {
 	struct text text = { .length = 0 };
@@ -102,7 +102,7 @@ static void move_in_word(const struct move *move, char **word)
 	*word = changed;
 }
 
-/* ---- The search ---------------------------------------------------------------------------------- */
+/* ---- The search for files ------------------------------------------------------------------------ */
 
 struct search {
 	struct capture_recipe *recipe;
@@ -121,7 +121,7 @@ static void say(const struct search *search, const char *from, const char *to)
 	search->say(search->context, sentence);
 }
 
-/* Checks a file with this name in a folder. */
+/* Checks whether a file with this name in a folder has the right contents. */
 static bool try_file(const json_t *file, const char *folder, const char *name, char found[PATH_MAX])
 {
 	return capture_path_join(found, folder, name) == 0 &&
@@ -192,7 +192,7 @@ static int choose_folder(const struct search *search)
 	return 0;
 }
 
-/* If QEMU is not at its path, looks for a program of this name in PATH. */
+/* If QEMU is not at its path, looks for a program of the same name in PATH. */
 static void choose_program(const struct search *search)
 {
 	char **word = search->recipe->words.word;

@@ -17,10 +17,13 @@
 
 #define NAME_BYTES 16u
 #define MOST_CPUS  4096u
-/* largest number of registers of a CPU; no machine has so many, but the peer may be no QEMU */
+/* maximum number of registers of a CPU; no machine has so many, but the peer may not be QEMU */
 #define MOST_REGISTERS 256u
 
-/* Returns the name that ktrace uses on all machines, such as pc for rip. Returns any other name unchanged. */
+/*
+ * Returns ktrace's name of a register, which is the same on all machines, such as pc for rip. Returns any
+ * other name unchanged.
+ */
 static const char *usual_name(const char *name)
 {
 	return strcmp(name, "rip") == 0 || strcmp(name, "eip") == 0   ? "pc"
@@ -30,8 +33,8 @@ static const char *usual_name(const char *name)
 }
 
 /*
- * Reads a register name: "RAX" as rax, "x1/ra" as ra. Returns the text after it, NULL if no name begins at
- * `at`.
+ * Reads a register name: "RAX" as rax, "x1/ra" as ra. Returns the text after the name; NULL if no name begins
+ * at `at`.
  */
 static const char *read_name(const char *at, char name[NAME_BYTES])
 {
@@ -50,8 +53,8 @@ static const char *read_name(const char *at, char name[NAME_BYTES])
 }
 
 /*
- * Reads a number of 1 to 16 hexadecimal digits that is not part of a longer word. Returns the text after it,
- * NULL if there is no such number.
+ * Reads a hexadecimal number of 1 to 16 digits that is not part of a longer word. Returns the text after the
+ * number; NULL if there is no such number.
  */
 static const char *read_value(const char *at, uint64_t *value)
 {
@@ -75,11 +78,11 @@ static bool is_wanted(const char *name)
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
 		if (strncmp(name, other[i], strlen(other[i])) == 0)
 			return false;
-	/* RISC-V's fs0, fs1 …; "fs" alone is x86's segment register */
+	/* RISC-V has registers fs0, fs1 …; "fs" alone is x86's segment register */
 	if (strncmp(name, "fs", 2) == 0 && isdigit((unsigned char)name[2]))
 		return false;
 	/*
-	 * A word of 3 or more hexadecimal digits is not a name: it is a segment register's value that begins
+	 * A word of 3 or more hexadecimal digits is not a name, but a segment register's value that begins
 	 * with a letter.
 	 */
 	return name[0] && (strlen(name) < 3 || name[strspn(name, "0123456789abcdef")]);
@@ -112,8 +115,8 @@ static bool next_register(const char **at, char name[NAME_BYTES], uint64_t *valu
 }
 
 /*
- * Adds a register to its CPU's line, unless the line has a register of that name already. QEMU's text repeats
- * some names in the flags of segments.
+ * Adds a register to its CPU's line, unless the line already has a register of that name. QEMU prints some
+ * names again as flags of segments.
  */
 static void add(FILE *line, char *const *text, const char *name, uint64_t value)
 {
@@ -181,8 +184,8 @@ char *capture_registers_of_qemu(const char *printed)
 }
 
 /*
- * Registers in gdb's order, 8 bytes each. Then come the registers that hold the CPU's mode, 4 bytes each.
- * RISC-V has no such register.
+ * Registers in gdb's order, 8 bytes each, followed by the registers that hold the CPU's mode, 4 bytes each.
+ * RISC-V has no registers of the second group.
  */
 static const char *const names_x86_64[] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "sp", "r8",
 					    "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "pc", NULL };
@@ -220,7 +223,7 @@ static uint64_t value_at(const unsigned char *bytes, unsigned size)
 	return value;
 }
 
-/* Writes pc and sp, which begin a line, if `leading` is set. Otherwise writes all other registers. */
+/* `leading`: writes pc and sp, with which a line begins. Otherwise writes all other registers. */
 static void put_named(FILE *line, const char *const *name, const unsigned char *bytes, size_t size,
 		      bool leading)
 {
@@ -265,14 +268,16 @@ int capture_registers_finish(FILE *stream, char **text)
 
 #define MOST_NOTES	((size_t)64 << 20) /* maximum size of the notes in bytes */
 #define MOST_NOTED_CPUS 4096u
-#define PRSTATUS_AT	112u /* offset of the registers in the note, in bytes, on 64-bit machines */
-#define MOST_WORDS	33u  /* largest number of 8-byte registers that a machine has in gdb's order */
-/* largest number of registers of a machine that hold the CPU's mode, 4 bytes each */
+/* on 64-bit machines: offset in bytes of the registers in the note */
+#define PRSTATUS_AT 112u
+/* maximum number of 8-byte registers that any machine has in gdb's order */
+#define MOST_WORDS 33u
+/* maximum number of 4-byte registers that hold the CPU's mode on any machine */
 #define MOST_MODES 3u
 
 /*
- * Element n is the index of the word in the note that holds the n-th register in gdb's order. ZERO: this
- * register is always 0, and the note has no word for it.
+ * Element n is the index in the note of the n-th register in gdb's order. ZERO: the register is always 0 and
+ * is not in the note.
  */
 #define ZERO 0xffu
 static const unsigned char order_x86_64[] = { 10, 5, 11, 12, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
@@ -402,15 +407,15 @@ int capture_core_registers(const char *path, char **text)
 }
 
 /*
- * A core holds physical memory, and its notes lack what is needed to translate virtual addresses. But in a
- * kernel, the virtual addresses of its stacks and data usually have a constant distance from the physical
- * addresses. This distance is known from the root, which stores its own virtual address. Other memory, such
- * as the stacks of programs, cannot be read this way.
+ * A core contains physical memory, and its notes do not contain what is needed to translate virtual
+ * addresses. But the virtual addresses of a kernel's stacks and data usually have a constant distance from
+ * their physical addresses. This distance is known from the root, which contains its own virtual address.
+ * Other memory, such as the stacks of programs, cannot be read in this way.
  */
 
 struct mapping {
 	struct ktread_memory *memory;
-	uint64_t distance; /* virtual minus physical address of the kernel */
+	uint64_t distance; /* distance from a physical to a virtual address of the kernel */
 };
 
 static int read_pages(void *context, struct capture_stack_page *page, unsigned pages)

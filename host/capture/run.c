@@ -19,7 +19,7 @@
 #include "run_state.h"
 #include "shim.h"
 
-/* The command. */
+/* Starting and ending the command of `ktrace run`. */
 
 #define EXIT_NOT_FOUND 127
 
@@ -35,7 +35,7 @@ static int child_open(struct capture_child *child)
 	return error;
 }
 
-/* Turns the new process into the command. Returns only on failure. */
+/* Executes the command in the new process. Returns only on failure. */
 static int become(const struct capture_child *child, const char *directory, char *const *command)
 {
 	const char *program = capture_qemu_program(command[0]);
@@ -58,7 +58,7 @@ static int become(const struct capture_child *child, const char *directory, char
 		capture_words_add(&words, command[i]);
 	if (words.failed)
 		return capture_fail(CAPTURE_E_SYSTEM, "out of memory");
-	/* End this QEMU if ktrace ends, because then nothing waits for this QEMU. */
+	/* end this QEMU if ktrace ends, because then no process waits for this QEMU */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	return capture_shim_become(directory, words.word);
 }
@@ -68,7 +68,7 @@ struct refusal {
 	char message[1024];
 };
 
-/* Ends the new process, which could not become the command, and sends the reason to the parent. */
+/* Ends the new process after the command could not be executed, and sends the reason to the parent. */
 static void send_refusal(int pipe_end, int error)
 {
 	struct refusal refusal = { .error = error };
@@ -82,7 +82,7 @@ static void send_refusal(int pipe_end, int error)
 }
 
 /*
- * Starts `command` with the shim of `directory` first in its PATH. Returns 0 once the program runs;
+ * Starts `command`, with the shim's folder in `directory` first in its PATH. Returns 0 when the program runs;
  * CAPTURE_E_USAGE if the shim refused the QEMU command line; CAPTURE_E_SYSTEM if the program cannot be
  * started.
  */
@@ -155,16 +155,16 @@ static void capture_terminal_save(struct capture_terminal *terminal)
 
 static void capture_terminal_restore(const struct capture_terminal *terminal)
 {
-	static const char wrap[] = "\033[?7h"; /* turns line wrapping on: a PC's firmware turns it off */
+	static const char wrap[] = "\033[?7h"; /* turn on line wrapping, which a PC's firmware turns off */
 	sigset_t blocked, before;
 
 	if (isatty(STDOUT_FILENO) && write(STDOUT_FILENO, wrap, sizeof(wrap) - 1) < 0)
-		return; /* the terminal is gone */
+		return; /* the terminal no longer exists */
 	if (terminal->flags >= 0)
 		fcntl(STDIN_FILENO, F_SETFL, terminal->flags);
 	if (!terminal->present || tcgetpgrp(STDIN_FILENO) != getpgrp())
 		return;
-	/* ktrace may be moved to the background after this check. Then SIGTTOU must not stop ktrace. */
+	/* if ktrace is moved to the background after this check, SIGTTOU must not stop it */
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
@@ -174,7 +174,7 @@ static void capture_terminal_restore(const struct capture_terminal *terminal)
 
 /*
  * Steps of a run:
- *  1. Check what could fail later: the folder of the output, the kernel's file.
+ *  1. Check early what would make the run fail later: the folder of the output, the kernel's file.
  *  2. Create a private directory with the shim and its plan, and the file for the guest's RAM.
  *  3. Start the command, which becomes or starts a QEMU. QEMU connects back to us.
  *  4. Watch the guest until it has ended or must be ended (run_loop.c).
@@ -203,7 +203,7 @@ static int check_options(const struct capture_run_options *options)
 	return error;
 }
 
-/* Performs steps 3 to 5. */
+/* Performs steps 3 to 5 of a run. */
 static int observe(struct capture_run *run, struct capture_result *result)
 {
 	struct capture_terminal terminal;

@@ -22,36 +22,36 @@
 
 struct capture_terminal {
 	bool present; /* stdin is a terminal */
-	int flags;    /* status flags of the file on stdin; -1: unknown */
+	int flags;    /* status flags of the open file on stdin; -1: unknown */
 	struct termios state;
 };
 
 /* default of --stall in seconds; it applies only if the kernel has heartbeats and stdin is not a terminal */
 #define CAPTURE_STALL_DEFAULT 30.0
 
-/* Called during a run, in the thread of capture_run(). */
+/* Callbacks during a run. They are called in the thread of capture_run(). */
 struct capture_hooks {
-	/* Receives a message: one sentence, without a newline. */
+	/* Called with a message for the user: one sentence, without a newline. */
 	void (*say)(void *context, const char *sentence);
-	/* Called when the guest starts to run, with the path of its RAM file. The pointer may be NULL. */
+	/* Called when the guest starts to run. The argument is the path of its RAM file. May be NULL. */
 	void (*ram)(void *context, const char *path);
 	/*
 	 * Called a few times per second while the guest runs. `pulse` is NULL until ktrace is found in the
-	 * guest. The pointer may be NULL.
+	 * guest. May be NULL.
 	 */
 	void (*progress)(void *context, double seconds, bool guest_uses_terminal,
 			 const struct ktread_pulse *pulse);
 	void *context;
 	/*
-	 * Called when the watched word was written and the machine is halted. A debugger may connect to gdb's
-	 * protocol at `socket`. The run ends when the function returns. May be NULL.
+	 * Called when the watched word was written and the machine is halted. During the call, a debugger may
+	 * connect to the gdb server at `socket`. The run ends when the callback returns. May be NULL.
 	 */
 	void (*halted)(void *context, const char *socket);
 	/* Called after a run with a schedule, with what the plugin has recorded. May be NULL. */
 	void (*recorded)(void *context, const struct schedule_control *control);
 };
 
-/* What to do with a guest that stalls. */
+/* What ktrace does with a guest that stalls. */
 enum capture_on_stall {
 	CAPTURE_ON_STALL_KILL,
 	CAPTURE_ON_STALL_REPORT, /* report the stall and continue the run */
@@ -59,7 +59,8 @@ enum capture_on_stall {
 };
 
 struct capture_run_options {
-	char **command;	     /* words of the command, then NULL; capture_run() may replace words */
+	/* the command and its arguments, then NULL; capture_run() may replace arguments */
+	char **command;
 	const char *self;    /* absolute path of this program */
 	const char *version; /* version of this program, for the recipe; NULL: unknown */
 	const char *out;     /* path of the trace that is written */
@@ -73,29 +74,33 @@ struct capture_run_options {
 	 * cannot see the unit.
 	 */
 	const char *branches;
-	bool virtual_branches; /* the file `branches` has times of the virtual clock */
+	bool virtual_branches; /* the file `branches` contains times of the virtual clock */
 	double timeout;	       /* seconds from the start of QEMU after which ktrace ends the run; 0: never */
 	const char *expect;    /* text to wait for on the console; NULL: none */
-	bool expect_continue;  /* continue the run after the expected text was seen */
+	bool expect_continue;  /* continue the run after the expected text has appeared */
 	enum capture_on_stall on_stall;
-	/* seconds of silence that count as a stall; 0: no limit; negative: CAPTURE_STALL_DEFAULT */
+	/*
+	 * time in seconds without activity that counts as a stall; 0: no limit; negative:
+	 * CAPTURE_STALL_DEFAULT
+	 */
 	double stall;
 	enum capture_transport transport;
 	struct capture_schedule schedule;
-	const char *qemu;     /* version that QEMU must have; NULL: any */
-	bool may_lack_ktrace; /* run guests without ktrace too; their verdict is how they ended */
+	const char *qemu; /* version of QEMU that the run requires; NULL: any */
+	/* accept guests without ktrace; the verdict on such a run states how the guest ended */
+	bool may_lack_ktrace;
 	bool keep_ram;
 	bool allow_reboot;
-	bool force; /* do not check disk space and names of events */
+	bool force; /* continue even if disk space is short or names of events are unknown */
 	struct capture_hooks hooks;
 };
 
 struct capture_result {
-	int status;	/* exit status of `ktrace run`: enum capture_verdict */
-	char text[256]; /* one phrase: how the run ended */
+	int status;	/* exit status of `ktrace run`, of enum capture_verdict */
+	char text[256]; /* a phrase that states how the run ended */
 	double seconds; /* seconds for which the guest ran */
-	double search;	/* seconds that the search for ktrace in the guest's memory took */
-	uint64_t root;	/* physical address of the root; 0: a search has not found it */
+	double search;	/* seconds that were needed to find ktrace in the guest's memory */
+	uint64_t root;	/* physical address of the root; 0: no search has found it */
 	/*
 	 * physical address that the root had while the guest ran, if it is no longer there; 0: unknown, or
 	 * still there
@@ -104,16 +109,16 @@ struct capture_result {
 	/* when the guest was last seen running, it had stalled, or one of its CPUs was stuck */
 	bool stalled;
 	bool written; /* a trace was written, and `summary` describes it */
-	bool sent;    /* the guest sent the trace, so the trace has no events after the guest's dump */
+	bool sent;    /* the guest itself sent the trace, which has no events after the guest's dump */
 	/*
 	 * if `sent` is set: seconds from the arrival of the last byte of the trace to the end of the run;
 	 * negative: unknown
 	 */
 	double taken;
 	struct capture_summary summary;
-	bool gave_up;	       /* the run was ended after the real time of --timeout */
+	bool gave_up;	       /* the run was ended because the real time of --timeout had passed */
 	uint64_t ended;	       /* virtual time in ns at which a run with a schedule ended; 0: unknown */
-	bool no_hooks;	       /* slices were to end at hooks, but the guest executed no hook */
+	bool no_hooks;	       /* hooks were to end the CPUs' time slices, but the guest executed no hook */
 	char kernel[PATH_MAX]; /* value of QEMU's -kernel; "" if there is none */
 	char kept[PATH_MAX];   /* path of the file with the guest's RAM if it was not removed, otherwise "" */
 };
@@ -122,8 +127,8 @@ struct capture_result {
 int capture_run(const struct capture_run_options *options, struct capture_result *result);
 
 /*
- * The verdict on a run, derived from what QEMU, the trace, the command and the user reported. It is computed
- * without I/O.
+ * The verdict on a run. It is derived, without I/O, from what was reported by QEMU, the trace, the command
+ * and the user.
  */
 
 /* Exit statuses of `ktrace run`. */
@@ -140,15 +145,15 @@ enum capture_verdict {
 	CAPTURE_SIGNALLED = 128, /* the exit status is this value plus the number of the signal */
 };
 
-/* Why ktrace ended the run. */
+/* The reason why ktrace ended the run. */
 enum capture_end {
-	CAPTURE_END_NONE, /* ktrace did not end the run */
+	CAPTURE_END_NONE, /* the run was not ended by ktrace */
 	CAPTURE_END_TIMEOUT,
 	CAPTURE_END_STALL,
-	CAPTURE_END_SILENT,   /* the trace has an exit or a panic, and nothing was recorded after it */
+	CAPTURE_END_SILENT,   /* the guest recorded an exit or a panic, and nothing after it */
 	CAPTURE_END_SEEN,     /* the expected text was seen on the console */
 	CAPTURE_END_SIGNAL,   /* ktrace received `signal` */
-	CAPTURE_END_DEADLINE, /* the virtual deadline was reached */
+	CAPTURE_END_DEADLINE, /* the virtual time limit was reached */
 	CAPTURE_END_WORD,     /* the watched word was written */
 };
 
@@ -159,17 +164,17 @@ struct capture_facts {
 	const char *state; /* QEMU's run state, if `stopped_for_good` is set */
 	bool found;	   /* a trace was found */
 	/*
-	 * name of the transport by which the guest sends its trace; NULL: the host searches the guest's
-	 * memory
+	 * name of the transport by which the guest sends its trace; NULL: the host reads the guest's memory
 	 */
 	const char *sent;
 	uint32_t outcome; /* KTRX_OUTCOME_* of the trace */
 	int32_t status;
 	enum capture_end end;
 	int signal;
-	bool may_lack_ktrace; /* ktrace need not be found: `found` does not affect the verdict */
+	bool may_lack_ktrace; /* the guest may run without ktrace, so `found` does not affect the verdict */
 	bool unseen;	      /* the expected text was not seen on the console */
-	double limit;	      /* limit, in seconds, of the timeout, stall or deadline that ended the run */
+	/* the limit that ended the run, in seconds: of the timeout, the stall or the deadline */
+	double limit;
 	/* if the guest stalled: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
 	uint32_t stuck;
 	bool ends_without_event; /* the guest can end QEMU without a QMP event */
@@ -177,7 +182,7 @@ struct capture_facts {
 	int wait_status;	 /* QEMU's status, as from wait() */
 };
 
-/* Returns the verdict and writes a phrase that explains it to `text`. */
+/* Returns the verdict. Writes a phrase that explains the verdict to `text`. */
 int capture_verdict(const struct capture_facts *facts, char *text, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The end of a run: reads what the guest left, finds the verdict, writes the trace. */
+/* The end of a run: reads what the guest left, determines the verdict, writes the trace. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,15 +18,16 @@
 #include "run_state.h"
 
 /*
- * The disk counts as full if it has less free space than this number of bytes: QEMU could not store another
- * page of its guest's RAM.
+ * The disk counts as full if it has less free space than this number of bytes, because QEMU cannot store
+ * another page of its guest's RAM then.
  */
 #define FULL_DISK ((uint64_t)1 << 20)
-#define SILENCE	  0.2 /* shortest silence that is reported, in seconds */
+#define SILENCE	  0.2 /* minimum time of silence, in seconds, that is reported */
 /* seconds without a heartbeat after which a CPU that is not idle counts as stuck */
 #define STUCK	    5.0
 #define NANOSECONDS 1e9
-#define ICOUNT_HZ   1000000000u /* frequency of x86 counters with -icount: they count virtual nanoseconds */
+/* frequency in Hz of x86 counters with -icount, which count virtual nanoseconds */
+#define ICOUNT_HZ 1000000000u
 
 /* Collects the facts for the verdict. `outcome` and `status` are those of the trace. */
 static struct capture_facts gather(const struct capture_run *run, bool found, uint32_t outcome,
@@ -72,7 +73,8 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 }
 
 /*
- * Returns the frequency of the guest's counter; 0 if it is unknown, or if the kernel has recorded it itself.
+ * Returns the frequency of the guest's counter. Returns 0 if it is unknown, or if the kernel itself has
+ * recorded it.
  */
 static uint64_t find_frequency(const struct capture_run *run, const char **source)
 {
@@ -93,7 +95,7 @@ static uint64_t find_frequency(const struct capture_run *run, const char **sourc
 }
 
 /*
- * Returns the line of the note by which programs recognize a reset, a stall or a timeout: they need not
+ * Returns the line of the note that tells programs about a reset, a stall or a timeout, so that they need not
  * interpret the text after "ended:". Returns "" if the run ended in another way.
  */
 static const char *mark_of(const struct capture_run *run, const struct capture_result *result)
@@ -106,8 +108,8 @@ static const char *mark_of(const struct capture_run *run, const struct capture_r
 }
 
 /*
- * Returns for how long the guest had recorded nothing at the end of the run. In a run with a schedule, this
- * is virtual time, as the timestamps are.
+ * Returns for how long the guest had recorded nothing when the run ended. In a run with a schedule, this is
+ * virtual time, because the timestamps are virtual.
  */
 static double find_silence(const struct capture_run *run, uint64_t frequency)
 {
@@ -123,7 +125,10 @@ static double find_silence(const struct capture_run *run, uint64_t frequency)
 	return newest > 0 ? (double)control->now / NANOSECONDS - newest : 0;
 }
 
-/* Adds the recipe to the note, unless the note is too long for it: then the run cannot be repeated. */
+/*
+ * Adds the recipe to the note. If the note is then too long, leaves the recipe out, and the run cannot be
+ * repeated.
+ */
 static void write_recipe(const struct capture_run *run, char *note, size_t size, size_t length)
 {
 	const struct capture_run_options *options = run->options;
@@ -186,7 +191,7 @@ static void write_note(const struct capture_run *run, const struct capture_resul
 		write_recipe(run, note, size, (size_t)length);
 }
 
-/* A kernel that was moved in memory executes its hooks at other addresses than those in its file. */
+/* If a kernel was moved in memory, its hooks are at other addresses than in its file. */
 static void check_hooks(const struct capture_run *run, struct capture_result *result)
 {
 	const struct schedule_control *control = run->place.control;
@@ -242,8 +247,8 @@ int capture_run_save(struct capture_run *run)
 }
 
 /*
- * Reports why the root has disappeared from the guest's memory. Reports nothing if the verdict is a reset,
- * because a reset explains it.
+ * Reports why the root is no longer in the guest's memory. Reports nothing if the verdict is a reset, because
+ * the reset is the explanation.
  */
 static void explain_loss(const struct capture_run *run, struct capture_result *result)
 {
@@ -299,8 +304,8 @@ static double age_of_dump(const struct capture_run *run, const struct stat *stat
 }
 
 /*
- * Adds the host's note to a dump that the guest sent. The note has no line such as "reset: yes": such a line
- * describes the end of the run, and the dump was made earlier.
+ * Adds the host's note to a dump that the guest sent. The note has no line such as "reset: yes", because such
+ * a line describes the end of the run, and the dump was made before the end.
  */
 static int write_dump_note(const struct capture_run *run, const struct capture_result *result)
 {
@@ -368,7 +373,7 @@ static int explain_absence(const struct capture_run *run, struct capture_result 
 			 run->signal);
 		return 0;
 	}
-	/* The shim has already printed the reason; it is in the command's output. */
+	/* the shim has already printed the reason, which is in the command's output */
 	if (run->has_guest && run->guest.refused)
 		return capture_fail(CAPTURE_E_USAGE, "the QEMU line that '%s' started cannot be traced",
 				    run->options->command[0]);
@@ -396,7 +401,7 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 	result->stalled = run->stalling || run->stuck >= STUCK;
 	error = run->options->transport == CAPTURE_RAM ? finish_ram(run, result) : finish_sent(run, result);
 	if (error && run->options->transport == CAPTURE_RAM && !run->guest.own_path) {
-		/* This file is the only copy of the events. */
+		/* do not remove the file: it is the only copy of the events */
 		run->place.keep = true;
 		capture_run_say(run, "the guest's RAM was kept; to read it: ktrace extract %s",
 				run->place.file);

@@ -16,14 +16,14 @@
 #include "plan.h"
 #include "run_state.h"
 
-/* The text that is expected on the console. */
+/* The search for the expected text on the console. */
 
-/* largest number of reads per call, so that a guest that writes without end blocks nothing else */
+/* maximum number of reads per call, so that a guest that never stops writing blocks nothing else */
 #define TURNS 16
 
 /*
- * Prepares the search by the algorithm of Knuth, Morris and Pratt: it reads each byte once, and finds a text
- * that spans several pieces.
+ * Prepares the search by the algorithm of Knuth, Morris and Pratt, which examines each byte once, and finds a
+ * text even if it arrives in several pieces.
  */
 int capture_expect_set(struct capture_expect *expect, const char *text)
 {
@@ -89,13 +89,13 @@ void capture_expect_started(struct capture_expect *expect)
 	expect->into = -1;
 }
 
-/* Returns true if some bytes still have to be written to our standard output. */
+/* Returns true if some bytes have not been written to our standard output yet. */
 static bool expect_has_pending(const struct capture_expect *expect)
 {
 	return expect->begin < expect->end;
 }
 
-/* Returns the event to poll for before capture_expect_read() can continue. */
+/* Returns the poll() event that has to occur before capture_expect_read() can continue. */
 static struct pollfd expect_wait(const struct capture_expect *expect)
 {
 	return expect_has_pending(expect) ? (struct pollfd){ .fd = STDOUT_FILENO, .events = POLLOUT }
@@ -154,23 +154,25 @@ void capture_expect_close(struct capture_expect *expect)
 	expect->from = -1;
 }
 
-#define TICK_MS	       20
-#define PROGRESS_EVERY 0.25 /* seconds between two reports of progress */
-#define QUIT_PATIENCE  3.0  /* seconds after which a QEMU that was asked to quit is killed */
-#define ORPHAN_PATIENCE \
-	10.0		 /* seconds within which a process that the command left running must become QEMU */
-#define END_PATIENCE 2.0 /* seconds that QEMU may take to exit by itself after its SHUTDOWN event */
-/* seconds of silence, after a recorded exit or panic, after which ktrace ends the run */
+#define TICK_MS		20
+#define PROGRESS_EVERY	0.25 /* seconds between two reports of progress */
+#define QUIT_PATIENCE	3.0  /* seconds after which a QEMU that was asked to quit is killed */
+#define ORPHAN_PATIENCE 10.0 /* maximum seconds until a process left by the command executes QEMU */
+/* maximum time in seconds that QEMU may take to exit after its SHUTDOWN event */
+#define END_PATIENCE 2.0
+/* time in seconds without activity, after a recorded exit or panic, after which ktrace ends the run */
 #define END_SILENCE 2.0
 #define READER_PATIENCE \
-	2.0 /* seconds to wait for the reader of our standard output after ktrace has ended the run */
+	2.0 /* maximum seconds to wait for the reader of our output after the end of the run */
 
 static const char *kernel_file(const struct capture_run *run)
 {
 	return run->options->elf ? run->options->elf : run->guest.line.kernel_path;
 }
 
-/* Returns whether the kernel's file has changed since QEMU loaded it: for example, it was built again. */
+/*
+ * Returns whether the kernel's file has changed since QEMU loaded it, for example because it was built again.
+ */
 static bool is_kernel_rebuilt(const struct capture_run *run)
 {
 	const struct stat *then = &run->kernel;
@@ -213,7 +215,7 @@ static void end_run(struct capture_run *run, enum capture_end end)
 	stop_guest(run);
 }
 
-/* The first signal ends the run in an orderly way. A later signal kills QEMU and the command. */
+/* the first signal ends the run in an orderly way, a later signal kills QEMU and the command */
 static void take_signals(struct capture_run *run)
 {
 	unsigned before = run->interrupts;
@@ -232,7 +234,7 @@ static void take_signals(struct capture_run *run)
 		kill(run->child.pid, SIGKILL);
 }
 
-/* Reads the record that the shim writes before the shim becomes QEMU. */
+/* Reads the record that the shim writes before it executes QEMU. */
 static int read_guest(struct capture_run *run)
 {
 	int error = run->has_guest ? 0 : capture_shim_guest(run->place.directory, &run->guest);
@@ -260,7 +262,7 @@ static int connect_machine(struct capture_run *run)
 	return error == CAPTURE_E_ABSENT ? 0 : error;
 }
 
-/* Checks the version of QEMU, because only the same version of QEMU repeats a run. */
+/* Checks the version of QEMU, because a run can only be repeated with the same version. */
 static int check_version(const struct capture_run *run)
 {
 	const char *wanted = run->options->qemu, *version = run->machine.version;
@@ -273,7 +275,10 @@ static int check_version(const struct capture_run *run)
 			    version, wanted);
 }
 
-/* Opens the guest's RAM. Called when the guest has run, because QEMU has then reported where the RAM is. */
+/*
+ * Opens the guest's RAM. Called after the guest has started, because QEMU has then reported the addresses of
+ * the RAM.
+ */
 static int open_view(struct capture_run *run)
 {
 	if (run->view.memory || run->options->transport != CAPTURE_RAM || !run->machine.ran)
@@ -306,9 +311,9 @@ static bool is_silent_after_end(const struct capture_run *run, double silence)
 
 /*
  * Returns whether the guest has stalled. Without --stall, the result is true only for kernels with
- * heartbeats, and only if stdin is not a terminal: a kernel that sleeps without ticks and does not report it
- * as idle must not be ended while a person uses it. Does not apply
- * to a run with a virtual deadline, which ends at the same event each time.
+ * heartbeats, and only if stdin is not a terminal: a kernel may sleep without ticks and without reporting
+ * that it idles, and must not be ended while a person uses it. Does not apply to a run with a virtual
+ * deadline, which ends at the same event each time.
  */
 static bool has_stalled(const struct capture_run *run, double now)
 {
@@ -325,7 +330,7 @@ static bool has_stalled(const struct capture_run *run, double now)
 	       (stuck >= CAPTURE_STALL_DEFAULT && run->view.watch.last.quiet_stamp != 0);
 }
 
-/* Handles a stall as the user has chosen. */
+/* Handles a stall by the rule that the user has chosen. */
 static void handle_stall(struct capture_run *run)
 {
 	bool reported = run->stalling;
@@ -364,8 +369,8 @@ static void inspect_stalled_guest(struct capture_run *run)
 }
 
 /*
- * Returns true if the stall continues. Compares the pulses: the measured silence is of no use, because it
- * starts from 0 when the guest is halted.
+ * Returns true if the stall continues. Compares pulses for this. The measured time of silence cannot be used,
+ * because it restarts at 0 when the guest is halted.
  */
 static bool is_still_stalled(const struct capture_run *run)
 {
@@ -377,7 +382,7 @@ static bool is_still_stalled(const struct capture_run *run)
 			 then->quiet_stamp == now->quiet_stamp);
 }
 
-/* If another program has resumed a guest that we keep paused, watch it like any running guest. */
+/* if another program has resumed a guest that ktrace keeps paused, watch the guest like any running guest */
 static void notice_resumed(struct capture_run *run)
 {
 	if (!run->stays_paused || run->inspecting || !run->machine.running)
@@ -386,14 +391,15 @@ static void notice_resumed(struct capture_run *run)
 	capture_inspection_reset(&run->inspection);
 }
 
-/* Returns true if the plugin has halted the machine at the virtual deadline. */
+/* Returns true if the plugin has halted the machine because the virtual deadline was reached. */
 static bool is_at_deadline(const struct capture_run *run)
 {
 	return run->place.control && run->place.control->end == SCHEDULE_DEADLINE && !run->machine.running;
 }
 
 /*
- * After the watched word was written: reads the registers and stacks, lets a debugger in, and ends the run.
+ * Handles a write to the watched word: reads the registers and stacks, lets a debugger connect, and ends the
+ * run.
  */
 static void show_halted_guest(struct capture_run *run)
 {
@@ -524,8 +530,8 @@ static int turn(struct capture_run *run)
 }
 
 /*
- * Returns true if QEMU's status is known, or if ktrace has waited long enough for it. QEMU closes the
- * connection before it ends, and the shim that is its parent records the status a moment later.
+ * Returns true if QEMU's status is known, or if ktrace has waited long enough for it. The status arrives a
+ * moment later than the end of the connection, because QEMU's parent, the shim, records it.
  */
 static bool guest_is_gone(const struct capture_run *run)
 {
@@ -538,7 +544,7 @@ static bool guest_is_gone(const struct capture_run *run)
 
 /*
  * Returns whether the command has ended and none of its QEMUs is left, even one that did not connect. A
- * script that ends at once may have left a process running that will become QEMU.
+ * script that ends at once may have left a process running that will execute QEMU.
  */
 static bool is_over(struct capture_run *run)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by the source files of `ktrace run`: the command, its signals, the text of --expect, the view of the
- * guest, and the run.
+ * Declarations shared by the source files of `ktrace run`: the command, its signals, the text of --expect,
+ * the guest's RAM file, and the run.
  */
 #ifndef CAPTURE_RUN_STATE_H
 #define CAPTURE_RUN_STATE_H
@@ -26,17 +26,18 @@
 
 /*
  * The command that ktrace runs, and the signals that concern the command. The command stays in our process
- * group, so it can use the terminal, and Ctrl-C reaches it. Its orphans become our children. So we get the
+ * group, so that it can use the terminal and gets Ctrl-C. Its orphans become our children, so that we get the
  * status of a QEMU even if the shim, its parent, was killed.
  */
 
 struct capture_child {
 	struct capture_signals signals;
 	pid_t pid;
-	int output; /* descriptor for the command's standard output; -1: the command uses ours */
+	/* descriptor of a pipe from the command's standard output; -1: the command writes to our own */
+	int output;
 	bool ended;
-	bool alone;	  /* the command and all processes that it started have ended */
-	int status;	  /* status as from wait(), once the command has ended */
+	bool alone;	  /* neither the command nor any process that it started is still running */
+	int status;	  /* status of the command as from wait(), after it has ended */
 	pid_t guest;	  /* process id of QEMU; 0: unknown */
 	bool guest_ended; /* QEMU has ended and was our child */
 	int guest_status;
@@ -44,7 +45,7 @@ struct capture_child {
 
 /*
  * Processes the signals that have arrived, and collects the status of ended children. Returns the last
- * SIGINT, SIGTERM or SIGHUP that arrived, or 0; adds the number of these signals to *count.
+ * SIGINT, SIGTERM or SIGHUP that arrived, or 0. Adds the number of these three signals to *count.
  */
 int capture_child_signals(struct capture_child *child, unsigned *count);
 void capture_child_close(struct capture_child *child);
@@ -61,10 +62,10 @@ void capture_child_close(struct capture_child *child);
 #define CAPTURE_EXPECT_PIECE 16384u
 
 struct capture_expect {
-	int from; /* end of the pipe that we read; -1: the output is not read, or has ended */
-	int into; /* end of the pipe that the command writes; -1: we have closed our copy */
+	int from; /* end of the pipe from which we read; -1: the output is not read, or has ended */
+	int into; /* end of the pipe to which the command writes; -1: we have closed our copy */
 	bool seen;
-	bool output_closed; /* our own standard output was closed */
+	bool output_closed; /* the reader of our own standard output has closed it */
 	char text[CAPTURE_EXPECT_MAX];
 	/*
 	 * back[n]: length of the longest proper suffix of the text's first n + 1 bytes that is also a prefix
@@ -73,10 +74,14 @@ struct capture_expect {
 	uint16_t back[CAPTURE_EXPECT_MAX];
 	size_t length, matched;
 	char piece[CAPTURE_EXPECT_PIECE]; /* bytes as they were read */
-	size_t begin, end;		  /* bytes [begin, end) of `piece` were not passed on yet */
+	/* bytes [begin, end) of `piece` have not been written to our output yet */
+	size_t begin, end;
 };
 
-/* Prepares the search. `text` NULL: no search, and the output is not redirected. Returns 0 or an error. */
+/*
+ * Prepares the search. If `text` is NULL, there is no search, and the output is not redirected. Returns 0 or
+ * an error.
+ */
 int capture_expect_open(struct capture_expect *expect, const char *text);
 /* Closes our copy of the command's end of the pipe, after the command has started. */
 void capture_expect_started(struct capture_expect *expect);
@@ -84,25 +89,29 @@ void capture_expect_started(struct capture_expect *expect);
 void capture_expect_read(struct capture_expect *expect);
 void capture_expect_close(struct capture_expect *expect);
 
-/* The search alone, for bytes in pieces of any length. capture_expect_set() returns 0 or CAPTURE_E_USAGE. */
+/*
+ * The search alone, for text that arrives in pieces of any length. capture_expect_set() returns 0 or
+ * CAPTURE_E_USAGE.
+ */
 int capture_expect_set(struct capture_expect *expect, const char *text);
 void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_t length);
 
 /*
- * Reads registers and stacks of a watched machine over its QMP connection, without ever blocking. The first
- * request halts the machine, which stays halted. If QEMU does not answer, the inspection ends without
- * registers and stacks.
+ * The inspection: reads registers and stacks of a watched machine over its QMP connection, without ever
+ * blocking. The first request halts the machine, which stays halted. If QEMU does not answer, the inspection
+ * ends without registers and stacks.
  */
 
 struct capture_inspection {
-	const char *directory;		/* folder in which QEMU writes a file for us; borrowed */
+	const char *directory;		/* folder in which QEMU saves memory to a file for ktrace; borrowed */
 	const char *elf;		/* the kernel's file; NULL or "": unknown; borrowed */
 	uint64_t self;			/* address of ktrace_root in the running kernel; 0: unknown */
 	double begun;			/* time at which the inspection began; 0: it has not begun */
 	bool done;			/* the inspection has ended, even if nothing could be read */
 	struct capture_stacks *stacks;	/* stacks that are being walked; NULL: none */
-	struct capture_stack_page page; /* the page that QEMU is saving */
-	char *text;			/* registers and stacks as in spec/ktrx.md section 3; NULL: none */
+	struct capture_stack_page page; /* the page of memory that QEMU is saving */
+	/* registers and stacks as text (spec/ktrx.md, section 3); NULL: none */
+	char *text;
 };
 
 /* The first call begins the inspection, each later call continues it. Returns true when it is done. */
@@ -122,7 +131,7 @@ struct capture_view {
 	struct capture_frequency frequency;
 	double search_seconds; /* duration of the last search, in seconds */
 	uint64_t root;	       /* physical address of the root that was found last; 0: none */
-	/* earliest time of the next search, because a search reads all of the guest's RAM */
+	/* time before which no other search is made, because a search reads all of the guest's RAM */
 	double next_search;
 };
 
@@ -137,9 +146,9 @@ bool capture_view_look(struct capture_view *view, bool running);
  */
 int capture_view_search_again(struct capture_view *view);
 /*
- * Writes to `text` where the root was found earlier, and what may have overwritten it; "" if the root was
- * never found. `may_reset`: the guest was allowed to reset, which clears its memory. Requires:
- * capture_view_search_again() returned CAPTURE_E_ABSENT.
+ * Writes to `text` at which address the root was found earlier, and what may have overwritten it. Writes ""
+ * if the root was never found. `may_reset`: the guest was allowed to reset, which clears its memory.
+ * Requires: capture_view_search_again() returned CAPTURE_E_ABSENT.
  */
 void capture_view_explain_loss(const struct capture_view *view, bool may_reset, char *text, size_t size);
 void capture_view_close(struct capture_view *view);
@@ -158,33 +167,39 @@ struct capture_run {
 	 * registers and stacks of the CPUs, read before ktrace ends the guest or after the guest has stalled
 	 */
 	struct capture_inspection inspection;
-	bool has_guest;		     /* true if the shim has reported a QEMU; `guest` is the shim's report */
+	/* true if the shim has reported that it starts a QEMU; `guest` is the shim's report */
+	bool has_guest;
 	struct capture_cycles begin; /* the host's cycle counter at the beginning of the run */
-	double connected;	     /* time at which QEMU connected; 0: it has not */
-	struct stat kernel;	     /* status of the kernel's file at that time; st_nlink is 0: unknown */
-	double started;		     /* time at which the guest first ran; 0: it has not */
-	double ended;		     /* time at which QEMU closed the connection; 0: it has not */
-	double command_ended;	     /* time at which the command's end was noticed; 0: not yet */
-	/* time at which QEMU was found to shut down or to have stopped for good; 0: it has not */
+	double connected;	     /* time at which QEMU connected; 0: QEMU has not connected */
+	/* file status of the kernel's file at the time `connected`; st_nlink is 0: unknown */
+	struct stat kernel;
+	double started;	      /* time at which the guest began to run; 0: it has not */
+	double ended;	      /* time at which QEMU closed the connection; 0: it has not */
+	double command_ended; /* time at which ktrace noticed the end of the command; 0: not yet */
+	/* time at which ktrace noticed that QEMU shuts down or has stopped for good; 0: not yet */
 	double ending_since;
-	double quit; /* time at which QEMU was asked to quit; 0: it was not */
-	/* steps taken to end the command: the first is to wait, the second SIGTERM, later ones SIGKILL */
+	double quit; /* time at which ktrace asked QEMU to quit; 0: it has not */
+	/*
+	 * number of steps taken to end the command: the first step is to wait, the second is SIGTERM, later
+	 * ones are SIGKILL
+	 */
 	unsigned end_requests;
 	double end_requested; /* time of the last step that was taken to end the command */
-	/* when the guest was last seen running: seconds for which it had recorded nothing */
+	/* time in seconds for which the guest had recorded nothing when it was last seen running */
 	double silence;
 	/*
-	 * when the guest was last seen running: seconds for which a CPU had been stuck; 0 if the kernel has
-	 * no heartbeats
+	 * time in seconds for which a CPU had been stuck when the guest was last seen running; 0 if the
+	 * kernel has no heartbeats
 	 */
 	double stuck;
 	double next_progress;
-	bool stalling;		     /* a stall was reported and continues */
+	bool stalling;		     /* a stall was reported, and has not ended yet */
 	struct ktread_pulse stalled; /* pulse at the beginning of the stall */
-	bool serving;		     /* QEMU was asked to serve a debugger */
+	bool serving;		     /* QEMU was asked to start its gdb server */
 	bool inspecting;	     /* the guest has stalled and its registers are being read */
-	bool stays_paused;	     /* the guest has stalled and stays paused, for the user to inspect */
-	unsigned interrupts;	     /* number of SIGINT, SIGTERM and SIGHUP received */
+	/* the guest has stalled and stays paused, so that the user can inspect it */
+	bool stays_paused;
+	unsigned interrupts; /* number of SIGINT, SIGTERM and SIGHUP received */
 	enum capture_end end;
 	int signal;
 };

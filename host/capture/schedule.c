@@ -13,7 +13,8 @@
 #include "kernel_elf.h"
 #include "plan.h"
 
-#define PLUGIN "/../lib/ktrace-schedule.so" /* relative to the folder of the program, installed or not */
+/* path relative to the folder of the program, both when installed and in the build folder */
+#define PLUGIN "/../lib/ktrace-schedule.so"
 
 /*
  * An instruction takes 4 ns. With sleep=off, the clock of an idle machine jumps to the next timer. With
@@ -23,7 +24,9 @@
 #define RTC    "base=2024-01-01,clock=vm"
 #define SEED   "1" /* seed of QEMU's own random numbers: rdrand, rng-seed in a device tree */
 
-/* Writes the script to a file in `directory`, and its name to `path`. Returns 0 or CAPTURE_E_SYSTEM. */
+/*
+ * Writes the script to a file in `directory`, and the file's name to `path`. Returns 0 or CAPTURE_E_SYSTEM.
+ */
 static int write_input(const char *script, const char *directory, char path[SCHEDULE_PATH])
 {
 	FILE *file;
@@ -118,9 +121,9 @@ static bool given(char *const *words, const char *name)
 	return false;
 }
 
-/* ---- What makes runs differ ---------------------------------------------------------------------- */
+/* ---- Causes of differences between runs ---------------------------------------------------------- */
 
-/* A sentence to which text is appended; text that does not fit is cut. */
+/* A sentence to which text is appended. Text that does not fit is left out. */
 struct sentence {
 	char *text;
 	size_t size, used;
@@ -155,7 +158,7 @@ static bool has(const char *list, const char *key, const char *wanted)
 	return capture_qemu_property(list, NULL, key, value, sizeof(value)) && strcmp(value, wanted) == 0;
 }
 
-/* Returns true for a disk. */
+/* Returns true if the option defines a disk. */
 static bool is_disk(const struct capture_qemu_option *option)
 {
 	static const char *const disks[] = { "blockdev", "cdrom", "drive", "fda", "fdb",
@@ -279,14 +282,14 @@ int capture_schedule_add(const struct capture_schedule_files *files, const struc
 		capture_words_add(extended, "-seed");
 		capture_words_add(extended, SEED);
 	}
-	/* Without this, a disk would begin a request in another thread. */
+	/* without this option, a disk would start a request in another thread */
 	if (has_disks(words)) {
 		capture_words_add(extended, "-global");
 		capture_words_add(extended, "virtio-mmio.ioeventfd=off");
 		capture_words_add(extended, "-global");
 		capture_words_add(extended, "virtio-pci.ioeventfd=off");
 	}
-	/* Without this option, QEMU draws its display in real time, which ends slices of CPUs. */
+	/* Without this option, QEMU draws its display in real time, which ends the CPUs' time slices. */
 	if (!given(words, "nographic") && !given(words, "display") && !given(words, "vnc") &&
 	    !given(words, "curses")) {
 		capture_words_add(extended, "-display");

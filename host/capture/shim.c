@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The shim: code that creates the shim, and code that runs as the shim, in the process that becomes QEMU. */
+/*
+ * The shim: code that creates the shim, and code that runs as the shim, in the process that later executes
+ * QEMU.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -70,8 +73,8 @@ static int leave_path(const char *directory)
 }
 
 /*
- * Creates bin/NAME for the real QEMU at `path`. If bin/NAME exists already, changes its QEMU only if the
- * command names the new QEMU by a path.
+ * Creates bin/NAME for the real QEMU at `path`. If bin/NAME exists already, replaces its QEMU only if the new
+ * QEMU was given in the command by its path.
  */
 static int plant_one(const char *directory, const char *path, bool by_path)
 {
@@ -117,7 +120,7 @@ static int plant_folders(const char *directory)
 	while (!error && path && *path) {
 		size_t length = strcspn(path, ":");
 
-		/* Skip relative folders: what they contain depends on the command's working directory. */
+		/* skip relative folders, because their contents depend on the command's working directory */
 		if (*path == '/' && length < sizeof(folder)) {
 			memcpy(folder, path, length);
 			folder[length] = '\0';
@@ -129,8 +132,8 @@ static int plant_folders(const char *directory)
 }
 
 /*
- * Writes the shell script of the shim. Fails if one of its paths has a quote, which would end a word in the
- * script.
+ * Writes the shell script of the shim. Fails if one of its paths contains a quote, which would end the quoted
+ * string in the script.
  */
 static int write_script(const char *directory, const char *self)
 {
@@ -208,7 +211,7 @@ void capture_shim_remove(const char *directory)
 	rmdir(directory);
 }
 
-/* The following functions run in the process that becomes QEMU. */
+/* The following functions run in the process that later executes QEMU. */
 
 static int open_mark(const char *directory, const char *name, int flags)
 {
@@ -219,7 +222,7 @@ static int open_mark(const char *directory, const char *name, int flags)
 	return open(path, flags | O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Returns true for the first QEMU that has a guest. For later ones, returns false and counts them. */
+/* Returns true for the first QEMU that runs a guest. For later ones, returns false and counts them. */
 static bool claim(const char *directory)
 {
 	int fd = open_mark(directory, "claim", O_EXCL);
@@ -237,7 +240,7 @@ static bool claim(const char *directory)
 	return true;
 }
 
-/* Gives the RAM file its size. Fails if the disk has less free space, unless plan->force is set. */
+/* Sets the size of the RAM file. Fails if the disk has less free space, unless plan->force is set. */
 static int size_ram(const struct capture_plan *plan, uint64_t bytes)
 {
 	struct statvfs disk;
@@ -357,7 +360,7 @@ unsigned capture_shim_untraced(const char *directory)
 	return (unsigned)status.st_size;
 }
 
-/* Records what is needed to repeat the run, and what may make it differ. */
+/* Records the data that is needed to repeat the run, and the options that may make runs differ. */
 static int prepare_schedule(const char *directory, const char *control, char *const *words,
 			    struct capture_guest *guest)
 {
@@ -387,9 +390,7 @@ static int prepare(const char *directory, char *const *words, struct capture_wor
 	if (error)
 		return error;
 	error = capture_qemu_line_read(&guest.line, words);
-	/*
-	 * The path is resolved in this process, because the command may have changed its working directory.
-	 */
+	/* resolve the path in this process, because the command may have changed its working directory */
 	if (!error && guest.line.kernel && realpath(guest.line.kernel_path, kernel))
 		strcpy(guest.line.kernel_path, kernel);
 	if (!error && guest.line.asks_only)
@@ -467,8 +468,8 @@ static int wait_for(pid_t qemu, const sigset_t *taken)
 }
 
 /*
- * Records QEMU's status for ktrace run. Errors are ignored, so that the program that started QEMU gets the
- * status in any case.
+ * Records QEMU's status for ktrace run. Errors are ignored, because the program that started QEMU must get
+ * the status in any case.
  */
 static void record_status(const char *directory, pid_t qemu, int status)
 {
@@ -476,9 +477,7 @@ static void record_status(const char *directory, pid_t qemu, int status)
 	struct capture_guest guest;
 	char path[PATH_MAX];
 
-	/*
-	 * If there is no record, or if the record is of another QEMU, then this QEMU is not the traced one.
-	 */
+	/* without a record, or with a record of another QEMU, this QEMU is not the traced one */
 	if (capture_path_join(path, directory, "status") != 0 || capture_shim_guest(directory, &guest) != 0 ||
 	    guest.pid != qemu)
 		return;
@@ -522,7 +521,7 @@ int capture_shim_attend(const char *directory, int *wait_status)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return 0;
 	}
-	/* A shim that is killed cannot pass signals on. The kernel then kills QEMU, too. */
+	/* if the shim is killed, it cannot pass signals on: the kernel then kills QEMU, too */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		raise(SIGKILL);

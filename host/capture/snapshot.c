@@ -8,17 +8,17 @@
 #include "extract.h"
 
 #define MOST_PIECES 4096u
-/* largest number of bytes to copy; memory that is not copied is read later */
+/* maximum number of bytes that are copied; other memory is read from the machine later */
 #define MOST_BYTES (UINT64_C(512) << 20)
 /*
- * largest gap, in bytes, between two pieces that are copied together: copying the gap costs less than another
- * request
+ * maximum gap, in bytes, between two pieces that are copied together, because copying the gap costs less than
+ * another request
  */
 #define CLOSE_BYTES (UINT64_C(64) << 10)
 
 /*
- * Smallest size, in bytes, of a read that is regarded as a read of slots. Slots are only copied into the
- * dump, so such a read returns zeros while reads are recorded.
+ * Minimum size, in bytes, of a read that is assumed to be a read of slots. The contents of slots do not
+ * affect which parts are read, so such a read returns zeros while reads are recorded.
  */
 #define SLOTS_BYTES ((size_t)128 << 10)
 
@@ -29,7 +29,7 @@ struct piece {
 
 struct capture_snapshot {
 	struct ktread_memory *below, *memory;
-	struct piece piece[MOST_PIECES]; /* sorted and disjoint after join() */
+	struct piece piece[MOST_PIECES]; /* sorted and disjoint after a call of join() */
 	uint32_t pieces;
 	bool remembers, taken;
 };
@@ -63,7 +63,7 @@ static void remember(struct capture_snapshot *snapshot, uint64_t physical, uint6
 {
 	struct piece *last = snapshot->pieces ? &snapshot->piece[snapshot->pieces - 1] : NULL;
 
-	/* the read begins in the last piece or at its end */
+	/* this read begins within the last piece or at its end */
 	if (last && physical >= last->physical && physical <= last->end) {
 		if (physical + bytes > last->end)
 			last->end = physical + bytes;
@@ -161,7 +161,8 @@ void capture_snapshot_prepare(struct capture_snapshot *snapshot)
 		if (!piece->bytes)
 			continue;
 		budget -= bytes;
-		memset(piece->bytes, 1, bytes); /* allocates the pages now, not while the machine is halted */
+		/* touches the pages, so that they are allocated now and not while the machine is halted */
+		memset(piece->bytes, 1, bytes);
 	}
 }
 

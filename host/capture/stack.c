@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Walks the stacks of halted CPUs. When a page of a stack arrives, the walk of that stack starts again from
- * its beginning. So only the pages need to be stored, and there are few. All CPUs are walked side by side, so
- * that their pages can be read together.
+ * its beginning. So only the pages need to be stored, and there are few of them. The stacks of all CPUs are
+ * walked in parallel, so that their pages can be read together.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -18,7 +18,9 @@
 #define MOST_FRAMES 32u
 #define MOST_PAGES  8u
 
-/* Names of registers in their text. The name of the frame pointer depends on the machine. */
+/*
+ * Names of registers in the text of a CPU's registers. The name of the frame pointer depends on the machine.
+ */
 struct layout {
 	const char *frame_pointer;
 	const char *link; /* register that has the return address of a leaf function; NULL: none */
@@ -53,7 +55,7 @@ struct capture_stacks {
 	uint32_t walks;
 };
 
-/* Finds the value after `name` in a line. Returns false if the line has no such name. */
+/* Finds the value after `name` in a line of text. Returns false if the line does not contain the name. */
 static bool find_value(const char *line, size_t length, const char *name, uint64_t *value)
 {
 	const char *found = memmem(line, length, name, strlen(name));
@@ -71,9 +73,7 @@ static const struct capture_stack_page *find_page(const struct walk *walk, uint6
 	return NULL;
 }
 
-/*
- * Copies bytes of the stack. Returns how many bytes were copied. Sets `wants` if a page has not arrived yet.
- */
+/* Copies bytes of the stack. Returns how many bytes were copied. Sets `wants` if a page is missing. */
 static size_t read_stack(struct walk *walk, uint64_t address, unsigned char *bytes, size_t size)
 {
 	size_t done = 0;
@@ -117,7 +117,10 @@ static void walk_again(const struct capture_stacks *stacks, struct walk *walk)
 	memcpy(walk->frame, found.place + 1, walk->frames * sizeof(walk->frame[0]));
 }
 
-/* Adds a walk for the CPU in a line, if the line has a frame pointer. Returns false if memory is short. */
+/*
+ * Adds a walk for the CPU of this line of text, if the line contains a frame pointer. Returns false if memory
+ * is short.
+ */
 static bool add_walk(struct capture_stacks *stacks, const char *line, size_t length)
 {
 	struct walk walk = { 0 }, *grown;
@@ -143,7 +146,7 @@ static bool add_walk(struct capture_stacks *stacks, const char *line, size_t len
 	return true;
 }
 
-/* Opens the kernel's file. Does not use the file if it is certainly that of another kernel. */
+/* Opens the kernel's file. Ignores the file if it is certainly the file of another kernel. */
 static void open_symbols(struct capture_stacks *stacks, const char *elf, uint64_t self)
 {
 	const struct ktread_info info = { .self = self, .machine = stacks->walk[0].machine };

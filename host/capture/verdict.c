@@ -56,9 +56,7 @@ static int by_end(const struct capture_facts *facts, struct sentence sentence)
 			facts->signal, strsignal(facts->signal));
 }
 
-/*
- * Returns the verdict that follows from QEMU's exit status, for a QEMU that ended without a SHUTDOWN event.
- */
+/* Returns the verdict according to QEMU's exit status, for a QEMU that ended without a SHUTDOWN event. */
 static int by_status(const struct capture_facts *facts, struct sentence sentence)
 {
 	int status = facts->wait_status;
@@ -121,7 +119,7 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 	int verdict = by_all(facts, sentence);
 	size_t length;
 
-	/* A panic, a stall or a reset is more important than an expected text that did not appear. */
+	/* a panic, a stall or a reset is more important than a missing expected text */
 	if (facts->unseen &&
 	    (verdict == CAPTURE_CLEAN || verdict == CAPTURE_FAILED || verdict == CAPTURE_TIMEOUT)) {
 		length = strlen(text);
@@ -130,11 +128,11 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 	}
 	length = strlen(text);
 
-	/* A missing trace is reported, unless QEMU or the user ended the run. */
+	/* report a missing trace, unless QEMU or the user ended the run */
 	if (facts->found || facts->may_lack_ktrace || verdict == CAPTURE_QEMU_DIED ||
 	    verdict >= CAPTURE_SIGNALLED)
 		return verdict;
-	if (facts->sent) /* the guest may contain ktrace nevertheless */
+	if (facts->sent) /* the guest may have ktrace nevertheless */
 		snprintf(text + length, size - length, "; the guest dumped nothing over %s", facts->sent);
 	else
 		snprintf(text + length, size - length, "; no ktrace in the guest");

@@ -15,7 +15,8 @@
 #include "run_state.h"
 #include "plan.h"
 
-#define SEARCH_SHARE 10.0 /* shortest pause after a search, as a multiple of the search's duration */
+/* minimum time between two searches, as a multiple of the search's duration */
+#define SEARCH_SHARE 10.0
 #define MOVE_STEP_MS 1
 #define MOVE_STEPS   20
 
@@ -46,7 +47,8 @@ static void search(struct capture_view *view)
 }
 
 /*
- * Waits briefly for a new record, whose timestamp is the current time, and then takes a sample of the clock.
+ * Waits briefly for a new record, because its timestamp is the current time, and then takes a sample of the
+ * clock.
  */
 static void sample_clock(struct capture_view *view)
 {
@@ -126,7 +128,7 @@ void capture_view_close(struct capture_view *view)
 	view->memory = NULL;
 }
 
-#define PATIENCE 2.0 /* time, in seconds, that the whole inspection may take */
+#define PATIENCE 2.0 /* maximum time, in seconds, for the whole inspection */
 
 static int page_path(const struct capture_inspection *inspection, char path[PATH_MAX])
 {

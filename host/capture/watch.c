@@ -56,7 +56,8 @@ double capture_watch_stuck(const struct capture_watch *watch, double now)
 	return watch->seen && now > watch->stuck_since ? now - watch->stuck_since : 0;
 }
 
-#define FIRST_MS 5 /* length of the first step, in ms; a usual timer tick comes within twice this time */
+/* length of the first step, in ms; two such steps are longer than the time between usual timer ticks */
+#define FIRST_MS 5
 
 static int pass_by_itself(void *context, int ms)
 {
@@ -68,9 +69,10 @@ static int pass_by_itself(void *context, int ms)
 }
 
 /*
- * Looks at the machine once. *begin: time of the first look; *now: time of this one. Returns false if there
- * is nothing more to see: the machine has made progress since the first look, and *seconds is set to 0; or
- * the kernel has ended; or the pulse cannot be read: then reading the rings fails later, with a message.
+ * Reads the machine's pulse once. *begin: time of the first reading; *now: time of this one. Returns false if
+ * no more readings are needed, for one of three reasons. The machine has made progress since the first
+ * reading (*seconds is set to 0). The kernel has ended. Or the pulse cannot be read; then reading the rings
+ * will fail later, with a message.
  */
 static bool is_still(struct ktread_image *image, struct capture_watch *watch, double *begin, double *now,
 		     double *seconds)
@@ -97,8 +99,8 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 
 	*seconds = -1;
 	/*
-	 * Steps grow, because the machine is halted after each step: with short steps, the machine would
-	 * progress slowly.
+	 * The steps become longer and longer. The machine is halted after each step, so with short steps it
+	 * would hardly make progress.
 	 */
 	for (int past = 0, step = FIRST_MS;; past += step, step = past) {
 		if (!is_still(image, &watch, &begin, &now, seconds))

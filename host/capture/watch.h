@@ -13,24 +13,23 @@
 #include "ktread/memory.h"
 
 /*
- * Detects from pulses of the trace whether the guest makes progress.
- * The guest is silent if no CPU records a new slot or a heartbeat, while the machine runs and not all CPUs
- * are idle.
- * A CPU is stuck if it had heartbeats, is not idle, and has no more heartbeats, whatever the other CPUs do.
- * Times are in seconds; the caller passes the current time.
+ * Detects from pulses of the trace whether the guest makes progress. The guest is silent if no CPU records a
+ * new slot or a heartbeat, while the machine runs and not all CPUs are idle. A CPU is stuck if it had
+ * heartbeats, is not idle, and has no more heartbeats. This does not depend on the other CPUs. Times are in
+ * seconds; the caller passes the current time.
  */
 
 struct capture_watch {
 	struct ktread_pulse last;
 	bool seen;	     /* `last` is set */
-	bool has_heartbeats; /* this guest has heartbeats, so that their absence is significant */
+	bool has_heartbeats; /* this guest has heartbeats, so a missing heartbeat means something */
 	bool idle;	     /* all CPUs are idle */
 	/* last time at which the guest recorded something, was idle, or was not running */
 	double last_alive;
 	double last_moved; /* last time at which the guest recorded something, or was not running */
-	/* time since which the oldest heartbeat has been the same: same CPU, same timestamp */
+	/* time since which the heartbeat that is the oldest of all CPUs has not changed */
 	double stuck_since;
-	unsigned boots; /* number of different boots seen */
+	unsigned boots; /* number of boots seen */
 };
 
 /*
@@ -42,14 +41,14 @@ void capture_watch_pause(struct capture_watch *watch, double now);
 bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *pulse, double now);
 /* Returns the seconds of silence. */
 double capture_watch_silence(const struct capture_watch *watch, double now);
-/* Returns the seconds without a new slot or heartbeat, no matter whether the CPUs are idle. */
+/* Returns the seconds without a new slot or heartbeat, even if all CPUs were idle. */
 double capture_watch_still(const struct capture_watch *watch, double now);
 /* Returns the seconds for which the CPU watch->last.quiet_cpu has been stuck, 0 if none is. */
 double capture_watch_stuck(const struct capture_watch *watch, double now);
 
 /*
  * Checks whether a machine makes progress. This is done before the machine is halted: if the whole machine
- * hangs, its newest timestamp does not show how long it has hung.
+ * hangs, its newest timestamp does not show for how long.
  */
 
 /* Lets the machine run for `ms`. Returns 0 or an error. */
@@ -57,22 +56,23 @@ typedef int capture_pass_time(void *context, int ms);
 
 /*
  * Watches until a new slot or a heartbeat is recorded, all CPUs are idle, or CAPTURE_STILLNESS_MS are over.
- * `pass` may be NULL if the machine runs by itself. *seconds: time without a new slot or heartbeat; 0: a new
- * slot or heartbeat came; negative: unknown. Returns 0 or an error of `pass`.
+ * `pass`: the function that lets the machine run; NULL: the machine is running already. *seconds: time
+ * without a new slot or heartbeat; 0: a new slot or heartbeat came; negative: unknown. Returns 0 or an error
+ * of `pass`.
  */
 #define CAPTURE_STILLNESS_MS 1000
 int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
 
 /*
  * Watches a machine whose CPUs are all idle until a new slot or a heartbeat is recorded, or CAPTURE_IDLE_MS
- * are over. *seconds: as above. An idle machine may rightly record nothing. A host may stop a virtual CPU for
- * a shorter time than CAPTURE_IDLE_MS.
+ * are over. *seconds: as above. A silent idle machine may be healthy. The time is long enough that a host
+ * does not usually stop a virtual CPU for so long.
  */
 #define CAPTURE_IDLE_MS 1500
 int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
 
 /*
- * Does what both functions do, for the RAM file of a running machine. `machine` as for
+ * Does the work of both functions above, for the RAM file of a running machine. `machine`: as for
  * ktread_memory_open_ram(). *seconds is also negative if the guest has ended, so that nothing can write to
  * the file, or if the file contains no ktrace.
  */
@@ -83,9 +83,9 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
  *
  * - The best source is the one from which the guest's counter is derived: the timer that QEMU reports, or for
  *   x86 the host's own cycle counter, which guests read under KVM and TCG alike.
- * - Otherwise two samples are taken, and in each the newest timestamp in the trace is compared with the
- *   host's clock. The inaccuracy is about a millisecond over the time between the two samples, so this is
- *   good only for longer runs.
+ * - Otherwise two samples are taken. A sample compares the newest timestamp in the trace with the host's
+ *   clock. The error is about a millisecond in the time between the two samples, so only long runs give an
+ *   accurate result.
  */
 
 struct capture_frequency {
@@ -96,8 +96,8 @@ struct capture_frequency {
 };
 
 /*
- * A value of the host's cycle counter and the time at which it was read. `count` is 0 if the host has no such
- * counter.
+ * A value of the host's cycle counter, and the time at which it was read. `count` is 0 if the host has no
+ * such counter.
  */
 struct capture_cycles {
 	uint64_t count;
@@ -109,7 +109,7 @@ double capture_now(void);
 
 /*
  * Returns the newest timestamp in an image: that of an event, or of a CPU's state, such as its heartbeat; 0
- * if the image has none. Takes as long as writing a dump.
+ * if the image has none. This takes as long as writing a dump.
  */
 uint64_t capture_newest_stamp(struct ktread_image *image);
 
@@ -120,7 +120,7 @@ void capture_frequency_reset(struct capture_frequency *frequency);
 /* Returns whether another sample should be taken now. */
 bool capture_frequency_is_due(const struct capture_frequency *frequency);
 /*
- * Takes a sample. Requires: the guest has just recorded something, so that the newest timestamp is the
+ * Takes a sample. Requires: the guest recorded something a moment ago, so that the newest timestamp is the
  * current time.
  */
 void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image);
@@ -138,10 +138,9 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency);
 /* The frequency of a running guest's counter, measured through the file that holds the guest's RAM. */
 
 /*
- * Returns the frequency in Hz, accurate to about 1 %. Takes about half a second, less if it cannot measure.
- * `machine` as for ktread_memory_open_ram().
- * Returns 0 if the kernel has recorded its frequency, if the guest records nothing and has no heartbeats, or
- * if the file is not a guest's RAM.
+ * Returns the frequency in Hz, accurate to about 1 %. Takes about half a second, or less if it cannot
+ * measure. `machine`: as for ktread_memory_open_ram(). Returns 0 if the kernel has recorded its frequency, if
+ * the guest records nothing and has no heartbeats, or if the file is not a guest's RAM.
  */
 uint64_t capture_measure(const char *path, const char *machine);
 
