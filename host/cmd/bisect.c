@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace bisect: the options and the result. host/hunt does the work. */
+/* ktrace bisect: its options and the output of its result. host/hunt does the work. */
 #include "hunt/hunt.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define DEFAULT_RUNS 8u
 #define RUNS_MOST    1000u
 #define JOBS_MOST    512u
-#define TIMEOUT	     120.0 /* seconds of real time after which a run is ended */
+#define TIMEOUT	     120.0 /* time limit of a run, in seconds of real time */
 #define NANOSECONDS  1e9
 #define STATUS_NONE  17
 
@@ -72,8 +72,8 @@ static void print_step(void *context, uint64_t time, uint64_t failed, uint64_t r
 }
 
 /*
- * Prints commands that show what happened between two virtual times. They are often closer to each other than
- * events are, so the commands name the events next to them.
+ * Prints commands that show what happened between two virtual times. No event may be between these times, so
+ * the commands name the events just before and after them.
  */
 static void print_window(const char *path, double before, double from)
 {

@@ -14,14 +14,15 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 
-#define LEAST	  1000u
-#define MOST	  (UINT64_C(1) << 30)
-#define CHUNK	  65536u
-#define HELD_MOST ((size_t)256 << 20) /* maximum size of a JSON document, or of a line */
+#define LEAST 1000u
+#define MOST  (UINT64_C(1) << 30)
+#define CHUNK 65536u
+/* maximum size in bytes of a JSON document, or of a line of text */
+#define HELD_MOST ((size_t)256 << 20)
 
-/* The values of --budget and --cursor. They are read before the command's own structure is known. */
+/* The values of --budget and --cursor. These options are read before the command's own structure is known. */
 static struct {
-	uint64_t budget; /* 0: no limit */
+	uint64_t budget; /* maximum size of a page in bytes; 0: no limit */
 	const char *cursor;
 	bool list;
 } wanted;
@@ -62,7 +63,7 @@ const struct option_row budget_list_options[] = { BUDGET(set_list_budget), CURSO
 
 /* ---- Reading the answer ---- */
 
-/* The output of the command, of which the part from `at` on is still needed. */
+/* The command's output. The bytes of `text` from `at` on have not been processed. */
 struct answer {
 	struct page page;
 	pid_t child;
@@ -72,7 +73,7 @@ struct answer {
 	bool ended, failed;
 };
 
-/* Reads more of the answer. Returns false at its end, and if reading failed. */
+/* Reads more of the answer. Returns false at the end of the answer, or if reading failed. */
 static bool read_more(struct answer *answer)
 {
 	ssize_t got;
@@ -103,19 +104,20 @@ static bool read_more(struct answer *answer)
 }
 
 /*
- * Returns true if the answer is one JSON document, or begins like one. Reads as much as is needed to decide
- * this.
+ * Returns true if the answer is a JSON document, or at least begins like one. Reads as much as is needed to
+ * decide this.
  */
 static bool is_document(struct answer *answer)
 {
-	size_t tried = 0, end = 0; /* length when the end was last looked for; end of the first value, or 0 */
+	/* `tried`: length at the last search for the end of the first value; `end`: that end, or 0 */
+	size_t tried = 0, end = 0;
 
 	while (answer->length == 0 && read_more(answer))
 		;
 	if (answer->length == 0 || answer->text[0] != '{')
 		return false;
 	for (;;) {
-		/* if the value is long, its end is looked for again only when the length has doubled */
+		/* if the value is long, search for its end again only when the length has doubled */
 		if (end == 0 && (answer->length >= 2 * tried || answer->ended)) {
 			const char *found = page_value_end(answer->text, answer->text + answer->length);
 
@@ -131,8 +133,8 @@ static bool is_document(struct answer *answer)
 }
 
 /*
- * Takes the lines that were read. The last line may lack its end if the answer has ended. Returns false if
- * the page ends.
+ * Processes the lines that were read. At the end of the answer, the last line may lack its newline. Returns
+ * false if the page ends before all lines are printed.
  */
 static bool take_read(struct answer *answer)
 {
@@ -171,7 +173,7 @@ static void put_cursor(struct page *page, bool json)
 			   cursor);
 }
 
-/* Waits for the command. Returns its exit status. */
+/* Waits until the command has ended. Returns its exit status. */
 static int finish(struct answer *answer)
 {
 	const bool stopped = answer->failed || answer->page.changed || answer->page.large ||
@@ -180,7 +182,7 @@ static int finish(struct answer *answer)
 
 	if (stopped)
 		kill(answer->child, SIGKILL);
-	else /* the exit status depends on the part of the answer that has not been read yet */
+	else /* the exit status may depend on parts of the answer that have not been read yet */
 		while (!answer->ended && !answer->failed) {
 			answer->at = answer->length;
 			read_more(answer);
@@ -194,7 +196,7 @@ static int finish(struct answer *answer)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Reports why there is no page. Returns an exit status; 0 if there is one. */
+/* If there is no page, prints the reason and returns an exit status. Otherwise returns 0. */
 static int report(const struct answer *answer, const char *name)
 {
 	if (answer->failed)
@@ -255,7 +257,7 @@ int budget_begin(const char *name)
 		return EXIT_BAD_INPUT;
 	}
 	if (answer.child == 0) {
-		/* no page, no answer */
+		/* end the command if the process that prints the page ends */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(ends[1], STDOUT_FILENO);
 		close(ends[0]);

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * --budget and --cursor: an answer in pages of a limited size. The command itself runs in a child process and
- * does not know of the limit; this process divides its output into pieces and prints those of one page:
+ * --budget and --cursor: an answer in pages of a limited size. The command itself runs in a child process
+ * without a limit. This process divides the command's output into pieces and prints the pieces of one page:
  *
  * - Text and JSON Lines are divided into lines.
  * - A JSON document is divided into its members, and a member that is an array into its elements. A page is a
  *   document with some of them. Pages joined member by member, and array by array, are the whole document.
  *
- * A cursor contains the number of pieces before the next page, and a hash of these pieces, by which a change
- * of the answer is found.
+ * A cursor contains the number of pieces before the next page, and a hash of these pieces. If the hash
+ * differs later, the answer has changed.
  */
 #ifndef CMD_BUDGET_H
 #define CMD_BUDGET_H
 
 #include "cmd/options.h"
 
-/* For a command whose exit status depends on the whole answer. */
+/* Options of a command whose exit status depends on the whole answer. */
 extern const struct option_row budget_options[];
-/* For a command that prints a list, which ends when the page is full. */
+/* Options of a command that prints a list. The command is ended when the page is full. */
 extern const struct option_row budget_list_options[];
 
 /*
- * Call after the options were read, before anything is printed. Returns -1 if the command must continue;
- * otherwise the exit status, after a page was printed.
+ * Prints a page if --budget or --cursor was given. Call it after the options were read, before anything is
+ * printed. Returns -1 if the caller must continue and print the answer; otherwise the exit status, after a
+ * page was printed.
  */
 int budget_begin(const char *name);
 

@@ -8,7 +8,7 @@
 
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* The same in each process, unlike base_hash_bytes(): FNV-1a. */
+/* the FNV-1a hash, because it is the same in each process, unlike base_hash_bytes() */
 static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t length)
 {
 	for (size_t n = 0; n < length; n++)
@@ -37,7 +37,7 @@ void page_cursor(const struct page *page, char text[PAGE_TRAILER])
 	snprintf(text, PAGE_TRAILER, "%" PRIu64 "-%016" PRIx64, page->pieces, page->hash);
 }
 
-/* Counts a piece as printed, on this page or an earlier one. */
+/* Counts a piece that was printed on this page or an earlier one. */
 static void count(struct page *page, const char *piece, size_t length)
 {
 	page->hash = hash_bytes(page->hash, piece, length);
@@ -47,8 +47,8 @@ static void count(struct page *page, const char *piece, size_t length)
 }
 
 /*
- * Decides about a piece that needs `size` bytes on this page. Returns true if it must be printed. Otherwise
- * it was on an earlier page, or the page ends before it.
+ * Decides whether a piece that needs `size` bytes is printed on this page. Returns false if the piece was on
+ * an earlier page, or if the page ends before it.
  */
 static bool is_due(struct page *page, const char *piece, size_t length, size_t size)
 {
@@ -140,7 +140,7 @@ static void close_array(struct page *page)
 	page->array = false;
 }
 
-/* Takes a value: a member of the document, or an element of the member that is an array. */
+/* Processes a value: a member of the document, or an element of the member that is an array. */
 static bool take_value(struct page *page, const char *value, size_t length, bool element, bool first)
 {
 	const bool joins = element && page->array && !first;
@@ -163,7 +163,7 @@ static bool take_value(struct page *page, const char *value, size_t length, bool
 	return !page->full && !page->changed;
 }
 
-/* Takes the elements of an array. Returns its end; NULL if the page ends before that. */
+/* Processes the elements of an array. Returns the end of the array; NULL if the page ends earlier. */
 static const char *take_array(struct page *page, const char *at, const char *end)
 {
 	bool first = true;
@@ -185,7 +185,7 @@ static bool is_empty_array(const char *at, const char *end)
 	return at < end && *at == ']';
 }
 
-/* Takes a member. Returns its end; NULL if the page ends before that. */
+/* Processes a member. Returns the end of the member; NULL if the page ends earlier. */
 static const char *take_member(struct page *page, const char *at, const char *end)
 {
 	const char *value = string_end(at, end), *rest;
@@ -201,7 +201,8 @@ static const char *take_member(struct page *page, const char *at, const char *en
 	rest = page_value_end(value, end);
 	if (!rest)
 		return NULL;
-	if (is_key(page, "\"schema\"") || is_key(page, "\"strings\"")) { /* each page has them */
+	/* every page contains these members */
+	if (is_key(page, "\"schema\"") || is_key(page, "\"strings\"")) {
 		if (page->used > 1)
 			put(page, ",", 1);
 		put(page, at, (size_t)(rest - at));

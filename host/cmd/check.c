@@ -21,7 +21,8 @@
 #define EXIT_VIOLATED 1
 /* exit status if the trace is unreadable or the output cannot be written */
 #define EXIT_UNREADABLE 3
-#define DEFAULT_RULES	"/../share/ktrace/default.rules" /* path relative to the program's folder */
+/* path of the rules, relative to the program's folder */
+#define DEFAULT_RULES "/../share/ktrace/default.rules"
 
 /* Finds the file with the rules that every kernel must obey. Returns 0, or -1 after a message. */
 static int default_rules_path(const char *name, char path[PATH_MAX])
@@ -60,7 +61,10 @@ static char *rules_read(const char *name, const char *path, size_t *length)
 	return text;
 }
 
-/* Prints an error with its place. The text may quote any bytes of the file, so it is escaped. */
+/*
+ * Prints an error in the rules, with its position. The text may contain any bytes of the file, so it is
+ * escaped.
+ */
 static int print_error(const char *name, const char *path, int status, const struct rules_error *error)
 {
 	char text[4 * sizeof(error->text)];
@@ -130,8 +134,8 @@ static const struct option_row rows[] = {
 };
 
 /*
- * There are no options for filters, because a rule would misjudge a trace without the events that are
- * filtered out.
+ * There are no options for filters: without the filtered events, a rule could report violations that do not
+ * exist.
  */
 static const struct options_syntax syntax = {
 	.forms = "ktrace check [OPTION]... [TRACE]",
@@ -149,7 +153,7 @@ static const struct options_syntax syntax = {
 	       "3 the trace or all of its records are unreadable.\n",
 };
 
-/* Returns 0 or an exit status. */
+/* Loads the rules. Returns 0 or an exit status. */
 static int load_rules(struct check_command *command)
 {
 	if (!command->path && default_rules_path(command->args.name, command->usual) < 0)
@@ -172,7 +176,10 @@ static void list(void *context, const struct check_violation *violation)
 	command->listed = true;
 }
 
-/* Returns whether no record can be read because of damage. A trace may be empty without damage. */
+/*
+ * Returns whether the trace is so damaged that no record can be read. A trace without records need not be
+ * damaged.
+ */
 static bool nothing_was_read(struct ktread *trace, bool unread)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -247,7 +254,7 @@ static int run_loaded(struct check_command *command)
 	failed |= trace_args_close(&command->args, trace, status) != 0;
 	if (violated && command->page)
 		failed |= html_file(&command->args, NULL, command->page) != 0;
-	/* A violation determines the exit status even if a part of the trace was unreadable. */
+	/* if a rule is violated, the exit status says so, even if a part of the trace was unreadable */
 	return violated ? EXIT_VIOLATED : failed || command->found.nothing ? EXIT_UNREADABLE : 0;
 }
 

@@ -14,12 +14,12 @@
 #include "cmd/progress.h"
 
 #ifndef KTRACE_VERSION
-#define KTRACE_VERSION "unknown" /* not built by host.mk */
+#define KTRACE_VERSION "unknown" /* this file was not built by host.mk */
 #endif
 
 /*
- * Prints text, which may be a file name or quoted text with any bytes. Escapes unsafe bytes, but keeps line
- * feeds.
+ * Prints text that may contain any bytes, such as a file name or quoted text. Escapes unsafe bytes, except
+ * newlines.
  */
 static void print_harmless(const char *text)
 {
@@ -69,7 +69,10 @@ int command_bad_value(const char *name, const char *option, const char *value, c
 	return command_usage(name);
 }
 
-/* The buffer takes most texts as a whole: the C library keeps no error of a write before fflush(). */
+/*
+ * Gives standard output a buffer that holds most outputs completely, because the C library does not report
+ * errors of writes before fflush().
+ */
 void command_begin(void)
 {
 	static char buffer[BASE_OUTPUT_BUFFER];
@@ -116,7 +119,7 @@ void command_self(char path[PATH_MAX])
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
 	path[length > 0 ? length : 0] = '\0';
-	/* Without /proc, use the path that was given to exec. */
+	/* without /proc, use the path that was given to exec() */
 	if (length <= 0 && !realpath((const char *)getauxval(AT_EXECFN), path))
 		path[0] = '\0';
 }

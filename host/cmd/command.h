@@ -12,17 +12,17 @@
 
 /* Exit statuses of all subcommands. Data goes to stdout, messages to stderr. */
 /*
- * exit status if input is unreadable or output cannot be written; all input that could be read was still
- * shown
+ * exit status if input is unreadable or output cannot be written; everything that could be read was shown
+ * nevertheless
  */
 #define EXIT_BAD_INPUT 1
 #define EXIT_USAGE     2
 
 struct command {
-	const char *name; /* name as typed: "show" */
+	const char *name; /* name of the subcommand on the command line: "show" */
 	/* name of a symlink to ktrace that runs this subcommand; NULL if there is none */
 	const char *tool;
-	const char *purpose; /* description for `ktrace --help`; takes half a line */
+	const char *purpose; /* description for `ktrace --help`, at most half a line */
 	/*
 	 * Runs the subcommand. argv[0] is the name that begins its messages: "ktrace show". Returns the exit
 	 * status.
@@ -43,16 +43,16 @@ int command_bad_value(const char *name, const char *option, const char *value, c
 /* Prepares standard output. Requires: nothing was printed. */
 void command_begin(void);
 /*
- * Writes out what is buffered for standard output. Returns EXIT_SUCCESS if this and all earlier writes
- * succeeded, otherwise EXIT_BAD_INPUT. Prints a message for a failed write, unless the reader of a pipe has
- * ended.
+ * Writes the buffered bytes to standard output. Returns EXIT_SUCCESS if this and all earlier writes
+ * succeeded, otherwise EXIT_BAD_INPUT. Prints a message for a failed write, unless standard output is a pipe
+ * without a reader.
  */
 int command_flush(const char *name);
 /* Returns the version of ktrace: "1.2.3". */
 const char *command_version(void);
 /*
- * Copies a word so that a shell reads it as one word: in quotes, if a shell may give its characters a
- * meaning. Control characters become '?'. The result is cut to `size`. Returns `to`.
+ * Quotes an argument for a shell if it contains characters with a meaning for the shell. Control characters
+ * become '?'. The result is truncated to `size`. Returns `to`.
  */
 const char *command_word(const char *word, char *to, size_t size);
 /* Writes the path of this program; "" if unknown. */

@@ -67,9 +67,9 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Reads options anywhere before "--". After the file name, a word with one dash such as "-sched" is a
- * request, because `ktrace control` has no options of one letter. Requests are moved to the front of argv,
- * where they overwrite words that were already read. Returns -1 to continue; otherwise the exit status.
+ * Reads options anywhere before "--". After the file name, an argument with a single dash such as "-sched" is
+ * a request, because `ktrace control` has no options of one letter. Requests are moved to the front of argv,
+ * where they overwrite arguments that were already read. Returns -1 to continue; otherwise the exit status.
  */
 static int parse(struct control *control, struct options *line, int argc, char **argv)
 {
@@ -122,7 +122,7 @@ static int show(const struct control *control, const struct ktread *trace)
 	return trace_output_status(control->name, "standard output", base_output_close(&out));
 }
 
-/* Reports refused requests. */
+/* Prints a message for each request that the guest refused. */
 static int print_results(const struct control *control, const struct requests *requests)
 {
 	uint32_t refused = 0;
@@ -136,7 +136,7 @@ static int print_results(const struct control *control, const struct requests *r
 }
 
 /*
- * Waits until the guest runs, opens its trace as *before, and then sends the requests. Returns the exit
+ * Waits until the guest runs, opens its trace in *before, and then sends the requests. Returns the exit
  * status. If the trace cannot be opened, *before is NULL and nothing is sent.
  */
 static int send(const struct control *control, struct requests *requests, struct capture_mailbox *mailbox,
@@ -155,14 +155,14 @@ static int send(const struct control *control, struct requests *requests, struct
 	return EXIT_BAD_INPUT;
 }
 
-/* ---- Differences between two traces of one guest: states of events, settings, recording as a whole ---- */
+/* ---- Changes between two traces of a guest: enabled events, settings, and whether it records ---------- */
 
 #define NAME_MOST 200u
 
 /* Writes changes as lines, or as elements of a JSON array. */
 struct writer {
 	struct base_output *out;
-	uint32_t changes; /* number of changes so far */
+	uint32_t changes; /* number of changes written so far */
 	int json;
 };
 
@@ -172,8 +172,7 @@ static char *put_text_name(char *at, const char *name)
 }
 
 /*
- * Begins the description of a change. Returns the place in the output at which to write the name of what
- * changed.
+ * Begins the description of a change. Returns where the caller must write the name of the event or setting.
  */
 static char *begin_change(const struct writer *writer)
 {
@@ -223,7 +222,7 @@ static void write_setting(struct writer *writer, const char *name, uint64_t befo
 	write_change(writer, from, to);
 }
 
-/* Skips read-only settings: they are counters of the kernel. */
+/* skip read-only settings, which are counters of the kernel */
 static void write_settings(struct writer *writer, const struct ktread *before, const struct ktread *after)
 {
 	struct ktread_setting old, new;

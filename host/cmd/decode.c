@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace-decode: has the command line of the version 1 decoder. For an intact version 1 dump, timeline and
- * summary are byte for byte as that decoder printed them. Exceptions: events that had no name then, and
- * system calls.
- * System calls have names only with --calls, because their numbers depend on the kernel that wrote the
- * dump. Traces of other versions are read as well.
+ * ktrace-decode: has the same command line as the version 1 decoder. For an intact version 1 dump, it prints
+ * the same timeline and summary as that decoder, byte for byte, with two exceptions: events that had no name
+ * in version 1, and system calls. System calls have names only with --calls, because their numbers depend on
+ * the kernel that wrote the dump. Traces of other versions are read as well.
  */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace diff: compares two traces by their meaning. */
+/* ktrace diff: compares two traces by the events in them. */
 #include "diff/diff.h"
 
 #include <errno.h>
@@ -14,21 +14,23 @@
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 
-#define EXIT_DIFFERS	1
-#define EXIT_UNREADABLE 3 /* a trace is unreadable, or the output cannot be written */
-#define EXIT_UNDECIDED	4 /* no difference was found, but a part could not be compared */
+#define EXIT_DIFFERS 1
+/* exit status if a trace is unreadable or the output cannot be written */
+#define EXIT_UNREADABLE 3
+/* exit status if no difference was found, but a part could not be compared */
+#define EXIT_UNDECIDED 4
 
 #define DEFAULT_LIMIT  5
 #define DEFAULT_SLOWER 20
 #define MOST_SLOWER    1000000
 
 struct diff_command {
-	struct trace_args args; /* options of the first trace, and of the command */
+	struct trace_args args; /* `args`: options of the first trace and of the command itself */
 	struct trace_args other;
 	bool json;
 	const char *page; /* value of --page; NULL if not given */
 	uint64_t limit, slower;
-	struct ktread *trace[2]; /* NULL: the text is an output of strace */
+	struct ktread *trace[2]; /* the two traces; NULL: the input is text from strace */
 	struct diff_trace *read[2];
 	struct diff_result result;
 };
@@ -64,7 +66,7 @@ static const struct options_syntax syntax = {
 	       "4 undecided: no difference found, but a part could not be compared.\n",
 };
 
-/* Returns -1 to continue; otherwise the exit status. */
+/* Parses the command line. Returns -1 to continue; otherwise the exit status. */
 static int parse(struct diff_command *command, int argc, char **argv)
 {
 	int status;
@@ -103,7 +105,7 @@ static int read_one(struct diff_command *command, int which)
 	}
 	status = trace_args_open(args, &command->trace[which]);
 	if (status) {
-		command->trace[which] = NULL; /* trace_args_open() has closed it */
+		command->trace[which] = NULL; /* trace_args_open() has closed the trace */
 		return status == EXIT_BAD_INPUT ? EXIT_UNREADABLE : status;
 	}
 	progress_start(args->name, command->trace[which], NULL);

@@ -35,8 +35,8 @@ struct doctor {
 	struct subject subject;
 	struct facts facts;
 	struct findings report;
-	const char *trace; /* last trace on the command line; NULL if there is none */
-	unsigned traces;   /* number of traces on the command line */
+	const char *trace; /* last trace named on the command line; NULL if there is none */
+	unsigned traces;   /* number of traces named on the command line */
 	bool json, list;
 };
 
@@ -47,7 +47,7 @@ static void print_sentence(void *context, const char *sentence)
 	command_message(doctor->name, "%s", sentence);
 }
 
-/* Returns the number of CPUs in the value of -smp. */
+/* Returns the number of CPUs that the value of -smp specifies. */
 static uint32_t cpus_of(const char *text)
 {
 	return (uint32_t)strtoul(strncmp(text, "cpus=", 5) == 0 ? text + 5 : text, NULL, 10);
@@ -92,7 +92,7 @@ static void take_ram_kernel(struct doctor *doctor, const char *path)
 		doctor->subject.elf = doctor->elf;
 }
 
-/* Chooses the path of the trace to record. Returns 0, or -1 after a message. */
+/* Chooses a path for the trace that will be recorded. Returns 0, or -1 after a message. */
 static int choose_out(struct doctor *doctor)
 {
 	const char *folder = base_temporary_folder();
@@ -118,7 +118,7 @@ static void leave_out(struct doctor *doctor)
 	rmdir(doctor->directory);
 }
 
-/* Runs the guest with its console on standard error, because standard output is for the report. */
+/* Runs the guest. Its console is printed on standard error, because standard output is for the report. */
 static int run_guest(struct doctor *doctor, struct capture_result *result)
 {
 	int kept = dup(STDOUT_FILENO), error;
@@ -228,7 +228,10 @@ static int examine(struct doctor *doctor, const char *path)
 	return status < 0 ? EXIT_BAD_INPUT : 0;
 }
 
-/* explains the mark; the line does not begin with the mark itself, because scripts search for "^dark" */
+/*
+ * an explanation of this mark; the line does not begin with the mark itself, because scripts search for
+ * "^dark"
+ */
 #define DARK_EXPLAINED \
 	"(dark: this view is missing or limited; the same line or the line below it states what to add)\n"
 
@@ -356,8 +359,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Accepts options before and after a trace. All words after -- belong to the command to run; `optind` is the
- * index of the first of these words. Returns a negative value to continue; otherwise the exit status.
+ * Accepts options before and after a trace. All arguments after -- belong to the command to run; `optind` is
+ * the index of the first of them. Returns a negative value to continue; otherwise the exit status.
  */
 static int parse(struct doctor *doctor, struct options *line, int argc, char **argv)
 {
@@ -371,7 +374,7 @@ static int parse(struct doctor *doctor, struct options *line, int argc, char **a
 	return status;
 }
 
-/* Checks that the options and words are compatible. Returns -1 to continue; otherwise EXIT_USAGE. */
+/* Checks that the options and arguments are compatible. Returns -1 to continue; otherwise EXIT_USAGE. */
 static int check_words(const struct doctor *doctor, const struct options *line, bool command)
 {
 	const char *const of_run = options_given(line, "expect out seconds");

@@ -28,7 +28,7 @@ static int write_sqlite(struct ktread *trace, int fd, struct export_report *repo
 	return status;
 }
 
-/* This format is not in host/export, because the room host/sql uses that room. */
+/* this format is not in host/export, because host/sql uses functions of host/export */
 static const struct export_format sqlite = {
 	.name = "sqlite",
 	.purpose = "SQLite database with the tables of 'ktrace sql'",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace extract: takes a trace out of a RAM file, a core or a running machine. */
+/* ktrace extract: extracts the trace from a RAM file, a core dump or a running machine. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 struct extract {
 	const char *name;
 	struct capture_extract_options options;
-	unsigned sources; /* number of sources given on the command line */
+	unsigned sources; /* number of sources that were given on the command line */
 	uint64_t boot, timeout;
 	bool previous, json;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace goto: repeats a run up to an event, and shows the machine at that moment. */
+/* ktrace goto: repeats a run up to an event, and shows the state of the machine at that event. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -35,13 +35,13 @@ struct goto_command {
 	bool backtrace, registers, gdb;
 	struct capture_run_options run;
 	struct run_schedule schedule;
-	/* The event, and the data about it in its trace. */
+	/* The event, and what its trace contains about it. */
 	uint32_t event_cpu;
 	char kernel[PATH_MAX];
 	bool reached, no_gdb;
 	/*
-	 * descriptor of this command's standard output, while another file is the guest's standard output;
-	 * negative: none
+	 * descriptor of ktrace's own standard output while the guest's output goes to another file; negative:
+	 * none
 	 */
 	int output;
 };
@@ -105,7 +105,9 @@ static bool matches(const struct goto_command *command, const struct wanted *wan
 	       (!command->filter || filter_accepts(command->filter, event));
 }
 
-/* Finds the event. If a slot or a time is given, this is the first event that matches, otherwise the last. */
+/*
+ * Finds the event. If a slot or a time was given, this is the first event that matches, otherwise the last.
+ */
 static int find_event(struct goto_command *command, struct ktread *trace, const struct wanted *wanted)
 {
 	struct capture_schedule *schedule = &command->run.schedule;
@@ -177,7 +179,7 @@ static bool wants_gdb(const struct goto_command *command)
 	return command->gdb || command->print.count || command->memory.count;
 }
 
-/* The arguments of gdb. Strings that asprintf() made live until the process becomes gdb. */
+/* The arguments of gdb. Those that asprintf() allocated are never freed, because the process executes gdb. */
 struct arguments {
 	const char *word[64];
 	unsigned count;
@@ -203,7 +205,7 @@ __attribute__((format(printf, 2, 3))) static void add_command(struct arguments *
 	va_end(list);
 }
 
-/* Converts "ADDRESS,LENGTH" to gdb's command. */
+/* Converts "ADDRESS,LENGTH" to a command of gdb. */
 static void add_memory(struct arguments *arguments, const char *range)
 {
 	const char *comma = strrchr(range, ',');

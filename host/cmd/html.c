@@ -69,8 +69,8 @@ static int write_page(const struct html_command *html, struct ktread *trace, str
 }
 
 /*
- * Opens the output. Others get no permission for a new file that they do not have for the trace. Returns -1
- * after a message.
+ * Opens the output. A new file gives other users no permission that they do not have for the trace. Returns
+ * -1 after a message.
  */
 static int open_output(const struct html_command *html)
 {
@@ -111,7 +111,7 @@ int html_file(const struct trace_args *args, const char *elf, const char *to)
 	struct ktread *trace = trace_args_reopen(args, false);
 	int status = EXIT_BAD_INPUT;
 
-	html.args.filter = NULL; /* the caller still owns it */
+	html.args.filter = NULL; /* freed by the caller, not here */
 	if (!trace)
 		command_message(args->name, "%s: no page is written: %s", args->path, ktread_message(NULL));
 	else if (foreign_calls_set(trace) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace hunt: the options, the progress line and the summary. host/hunt does the work. */
+/* ktrace hunt: its options, the progress line and the summary. host/hunt does the work. */
 #include "hunt/hunt.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 #define DEFAULT_FOLDER	"hunt"
 #define DEFAULT_SEEDS	200u
-#define DEFAULT_TIMEOUT 120.0 /* seconds of real time after which a run is ended */
+#define DEFAULT_TIMEOUT 120.0 /* time limit of a run, in seconds of real time */
 #define STATUS_FOUND	10
 #define STATUS_SIGNAL	128
 #define NANOSECONDS	1e9
@@ -29,7 +29,7 @@ struct command_hunt {
 	struct hunt_options options;
 	struct capture_run_options run;
 	const char *name;
-	const char *seeds, *input, *page; /* values of options; NULL if not given */
+	const char *seeds, *input, *page; /* values of options; each is NULL if the option was not given */
 	uint64_t jobs;
 	bool json, quiet, minimise;
 	bool painted;
@@ -132,7 +132,7 @@ static void show_progress(void *context, const struct hunt *hunt)
 	command->painted = true;
 }
 
-/* Prints an option and its value, quoted for a shell. */
+/* Prints an option and its argument, quoted for a shell. */
 static void print_word(const char *option, const char *word)
 {
 	char text[4 * PATH_MAX];
@@ -207,7 +207,7 @@ static void print_first(const struct command_hunt *command, const struct hunt *h
 	print_line(command, &run, hunt->deadline);
 }
 
-/* Prints what --minimise has found. */
+/* Prints the results of --minimise. */
 static void print_smaller(const struct command_hunt *command, const struct hunt *hunt,
 			  const struct hunt_kind *kind, const struct hunt_smaller *smaller)
 {
@@ -268,7 +268,7 @@ static void print_summary(const struct command_hunt *command, const struct hunt 
 		printf("\n%" PRIu64 " more failures, of further kinds, were not kept\n", hunt->more_kinds);
 }
 
-/* Returns what --minimise has found as a JSON object; null if it has found nothing. */
+/* Returns the results of --minimise as a JSON object; null if there are none. */
 static json_t *pack_smaller(const struct hunt_smaller *smaller)
 {
 	json_t *run;
@@ -334,7 +334,7 @@ static bool parse_seeds(const char *text, struct hunt_options *options)
 	return rest && !*rest && options->last > 0 && options->last <= HUNT_SEEDS_MOST;
 }
 
-/* Writes the page of the first kind of failure whose trace was kept. */
+/* Writes an HTML page of the first kind of failure whose trace was kept. */
 static void write_page(const struct command_hunt *command, const struct hunt *hunt)
 {
 	char path[PATH_MAX];
@@ -372,7 +372,7 @@ static int report(struct command_hunt *command, const struct hunt *hunt)
 	return hunt->cut || (hunt->runs > 0 && hunt->not_run == hunt->runs) ? EXIT_BAD_INPUT : 0;
 }
 
-/* Checks the file of --check before the first run. Replaces the word "default" by "". */
+/* Checks the rule file of --check before the first run. Replaces the value "default" by "". */
 static int check_rules(const char *name, const char **path)
 {
 	const bool usual = strcmp(*path, "default") == 0;

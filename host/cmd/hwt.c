@@ -83,7 +83,7 @@ static int prepare(const struct hwt_args *args, struct capture_words *words)
 		status = find_range(args, line.kernel_path, &range);
 	if (status)
 		return status;
-	/* From here on, an existing recording with the name of the new one is deleted. */
+	/* from here on, an older recording with the name of the new one is deleted */
 	if (!error)
 		error = capture_trace_unit_find(&unit, self, args->output);
 	for (size_t n = 0; !error && args->command[n]; n++)
@@ -125,11 +125,11 @@ static int hwt_record(const struct hwt_args *args)
 	return status;
 }
 
-/* ---- The command line ---- */
+/* ---- Reading the command line ---- */
 
 #define BACKENDS "coresight, spe, pt, qemu"
 
-/* Limits, in bytes, of the size of a ring of the software trace unit. */
+/* Minimum and maximum size, in bytes, of a ring of the software trace unit. */
 #define RING_LEAST UINT64_C(65536)
 #define RING_MOST  (UINT64_C(1) << 40)
 
@@ -272,8 +272,8 @@ static int is_backend(const char *name)
 }
 
 /*
- * Returns whether the view shows packets or bytes. These are not decoded into instructions, so the view
- * needs no code.
+ * Returns whether the view shows packets or bytes. Such a view does not decode instructions, so it needs no
+ * code.
  */
 static int reads_no_code(const struct hwt_args *args)
 {
@@ -331,7 +331,7 @@ static int check(const struct hwt_args *args, const struct options *line)
 	return why ? options_refuse(line, why) : 0;
 }
 
-/* Returns -1 to continue; otherwise the exit status, also for --help. */
+/* Parses the command line. Returns -1 to continue; otherwise the exit status, also for --help. */
 static int parse(struct hwt_args *args, int argc, char **argv)
 {
 	struct options line = { .syntax = &syntax, .by = args->name, .to = args };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The command line of `ktrace hwt`: the recording, the part of it to show, and the view. */
+/* The command line of `ktrace hwt`: the recording, the part of the recording to show, and the view. */
 #ifndef CMD_HWT_H
 #define CMD_HWT_H
 
@@ -23,13 +23,13 @@ struct hwt_args {
 	const char *name; /* text that begins each message */
 	const char *path;
 	enum hwt_view view;
-	unsigned views; /* number of options that request a view */
+	unsigned views; /* number of options on the command line that select a view */
 	bool json;
 	const char *columns, *backend, *image, *function, *root, *output, *snapshot, *symbols, *cpu_list;
 	const char *from, *to;
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
 	int64_t thread, pid; /* ids of the thread and of the process to show; -1: all */
-	uint64_t bytes;	     /* value of -b in bytes; 0 if it was not given */
+	uint64_t bytes;	     /* value of -b (size of a ring) in bytes; 0 if it was not given */
 	enum flow_weight weight;
 	struct flow_last last;
 	struct options_list elf; /* values of --elf, unchanged: FILE or FILE@BASE */
@@ -40,11 +40,14 @@ struct hwt_args {
 
 /* Opens the recording. Returns 0, or an exit status after printing a message. */
 int hwt_flow_open(struct hwt_args *args, struct flow **flow);
-/* Reports missing and damaged data. Returns EXIT_BAD_INPUT if something is damaged, otherwise 0. */
+/*
+ * Prints messages about missing and damaged data. Returns EXIT_BAD_INPUT if something is damaged, otherwise
+ * 0.
+ */
 int hwt_flow_print_loss(const struct hwt_args *args, const struct flow *flow);
 /*
- * Reports functions without names, or that nothing in the recording matches the selection. Returns
- * EXIT_BAD_INPUT if nothing matches, otherwise 0.
+ * Prints messages about functions without names, and if nothing in the recording matches the selection.
+ * Returns EXIT_BAD_INPUT if nothing matches, otherwise 0.
  */
 int hwt_flow_print_nothing(const struct hwt_args *args, const struct flow *flow);
 

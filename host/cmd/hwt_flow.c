@@ -9,7 +9,7 @@
 #include "base/escape.h"
 #include "ktread/ktread.h"
 
-/* Prints a warning, escaped because it may contain paths from the recording. */
+/* Prints a warning. Escapes it, because it may contain paths from the recording. */
 static void print_warning(const struct hwt_args *args, const char *warning)
 {
 	char text[1024];
@@ -19,8 +19,8 @@ static void print_warning(const struct hwt_args *args, const char *warning)
 }
 
 /*
- * Returns whether the view shows packets or bytes. These are not decoded into instructions, so the view
- * needs no code.
+ * Returns whether the view shows packets or bytes. Such a view does not decode instructions, so it needs no
+ * code.
  */
 static int reads_no_code(const struct hwt_args *args)
 {
@@ -63,8 +63,8 @@ static int take_function(const struct hwt_args *args, struct flow *flow)
 	"programs with --elf or -R"
 
 /*
- * Checks that the function of --before exists. A function that does not exist is an error, unlike a
- * function that was never entered.
+ * Checks that the function of --before exists. A function that does not exist is an error. A function that
+ * exists but was never entered is no error.
  */
 static int check_before(const struct hwt_args *args, const struct flow *flow)
 {
@@ -104,7 +104,10 @@ static uint8_t backend_of(const char *name)
 	return strcmp(name, "qemu") == 0 ? KTRX_HWT_BACKEND_QEMU : KTRX_HWT_BACKEND_CORESIGHT;
 }
 
-/* Checks that at least one stream matches the filter. Otherwise the recording would look empty. */
+/*
+ * Checks that at least one stream matches the filter. Without this check, the recording would seem to be
+ * empty.
+ */
 static int check_streams(const struct hwt_args *args, const struct flow *flow)
 {
 	const size_t streams = hwt_file_streams(flow->file);

@@ -37,9 +37,8 @@ static void print_doubts(const struct view *view, const struct flow_doubts *doub
 }
 
 /*
- * Refuses a recording of samples: samples show which instructions a CPU executed at some moments, but not
- * which code ran between these moments.
- * Returns 0 or EXIT_BAD_INPUT.
+ * Refuses a recording that contains only samples. Samples show which instructions a CPU executed at some
+ * moments, but not which code ran between these moments. Returns 0 or EXIT_BAD_INPUT.
  */
 static int check_flows(const struct view *view)
 {
@@ -59,11 +58,11 @@ static int check_flows(const struct view *view)
 	return 0;
 }
 
-/* ---- Views: each returns 0, EXIT_BAD_INPUT, or a negative error of reading --------------------- */
+/* ---- Functions that print a view; each returns 0, EXIT_BAD_INPUT, or a negative reader error ---- */
 
 /*
- * Reports that the function of --before was not entered. If data is missing, also reports this: the
- * function may have been entered there.
+ * Reports that the function of --before was not entered. If data is missing, also reports that the function
+ * may have been entered in the missing part.
  */
 static void print_not_entered(const struct hwt_args *args, uint64_t missing)
 {
@@ -255,8 +254,8 @@ static int write_raw(struct view *view)
 			return EXIT_BAD_INPUT;
 		}
 		/*
-		 * Leave out bytes that the reader added after the end of a ring, because they are not part
-		 * of the stream.
+		 * leave out bytes that the reader added after the end of a ring, because they do not belong
+		 * to the stream
 		 */
 		base_output_bytes(&view->out, (const char *)piece->bytes,
 				  piece->size < left ? piece->size : left);

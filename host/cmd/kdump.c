@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* kdump: what processes requested from their kernel, with the options of the BSDs' kdump(1). */
+/* kdump: prints what processes requested from their kernel, with the options of the BSDs' kdump(1). */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -20,7 +20,8 @@
 #define USUAL_FILE    "ktrace.out" /* name of the file that ktrace(1) writes */
 #define USUAL_COLUMNS 80
 #define LEAST_COLUMNS 9
-#define LOOK_AGAIN    100000000 /* time between two checks whether the file has grown, in nanoseconds */
+/* interval, in ns, at which the program checks whether the file has grown */
+#define LOOK_AGAIN 100000000
 
 struct kdump {
 	const char *name, *path;
@@ -40,7 +41,7 @@ static void interrupt(int number)
 	interrupted = 1;
 }
 
-/* ---- The command line ---- */
+/* ---- Reading the command line ---- */
 
 static const char *set_pid(void *to, const char *value, const struct option_row *row)
 {
@@ -122,8 +123,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Returns the first option on the command line that has no effect on the selected form of output; NULL if
- * there is none. --json names every value, and a table of counts has no lines whose form could be chosen.
+ * Returns the first given option that has no effect with the selected output; NULL if there is none. With
+ * --json, every value has a name already. A table of counts has no lines that an option could change.
  */
 static const char *useless(const struct kdump *kdump, const struct options *line)
 {
@@ -156,7 +157,7 @@ static int check_options(struct kdump *kdump, const struct options *line)
 	return command_usage(kdump->name);
 }
 
-/* Returns -1 to continue; otherwise the exit status. */
+/* Parses the command line. Returns -1 to continue; otherwise the exit status. */
 static int parse(struct kdump *kdump, int argc, char **argv)
 {
 	struct options line = { .syntax = &syntax, .by = kdump->name, .to = kdump };
@@ -183,8 +184,8 @@ static int parse(struct kdump *kdump, int argc, char **argv)
 }
 
 /*
- * Returns the width of the terminal to which standard error is connected. If there is none, or with -n,
- * returns a fixed width: the output then does not depend on the terminal.
+ * Returns the width of the terminal to which standard error is connected. Without a terminal, or with -n,
+ * returns a fixed width, so that the output does not depend on the terminal.
  */
 static unsigned screen_columns(bool raw)
 {
@@ -195,9 +196,9 @@ static unsigned screen_columns(bool raw)
 	return size.ws_col;
 }
 
-/* ---- Running ---- */
+/* ---- Reading the file and printing its records ---- */
 
-/* Writes the output so far, and waits a moment for the file to grow. */
+/* Writes the buffered output, and waits a moment, so that the file can grow. */
 static void wait_for_more(struct base_output *out)
 {
 	const struct timespec time = { .tv_nsec = LOOK_AGAIN };
@@ -206,10 +207,7 @@ static void wait_for_more(struct base_output *out)
 	nanosleep(&time, NULL);
 }
 
-/*
- * Shows all records. Reports an error in the file at the place where it occurs: after the output of all
- * records before it.
- */
+/* Prints all records. Reports an error in the file after all records before the error were printed. */
 static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_context *context, void *state)
 {
 	const struct ktread_proc_record *record;
@@ -283,7 +281,7 @@ static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct base_
 
 static void catch_signals(void)
 {
-	/* SA_RESTART is not set, because a signal must end a blocking call. */
+	/* SA_RESTART is not set, because a signal must interrupt a blocking call */
 	const struct sigaction action = { .sa_handler = interrupt };
 
 	sigaction(SIGINT, &action, NULL);

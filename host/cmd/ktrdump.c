@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrdump: the options of DragonFly's ktrdump, for all traces that ktrace reads. */
+/* ktrdump: has the options of DragonFly's ktrdump, and reads all traces that ktrace reads. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct ktrdump {
 	struct ktr_table table;
 	const char *kernel, *to;
 	bool stream, loop, sort;
-	const struct ktread *bound; /* the followed trace to which --where is bound; NULL: none */
+	const struct ktread *bound; /* the followed trace to whose events --where is bound; NULL: none */
 	bool corrected,		    /* -A was given */
 		measured;	    /* true if -A was given with the value auto */
 };
@@ -40,7 +40,7 @@ static const char *set_correction(void *to, const char *value, const struct opti
 												       : NULL;
 }
 
-/* Returns the column that an option letter without a value adds to the table; 0 if the letter adds none. */
+/* Returns the column of the table that an option letter without a value adds; 0 if the letter adds none. */
 static unsigned columns_of(int letter)
 {
 	switch (letter) {
@@ -140,7 +140,7 @@ static int check_options(struct ktrdump *dump)
 	return command_usage(name);
 }
 
-/* Returns -1 to continue; otherwise the exit status. */
+/* Parses the command line. Returns -1 to continue; otherwise the exit status. */
 static int parse(struct ktrdump *dump, int argc, char **argv)
 {
 	int status;
@@ -175,7 +175,7 @@ static void open_symbols(struct ktrdump *dump, const struct ktread_info *info)
 		command_message(dump->args.name, "%s", symbols_message());
 }
 
-/* Takes the cost of an event from the kernel's settings, where it is in thousandths of a tick. */
+/* Reads from the kernel's settings what recording an event costs, in thousandths of a tick. */
 static void take_measured(struct ktrdump *dump, const struct ktread *trace)
 {
 	const uint64_t frequency = ktread_info(trace)->frequency;
@@ -194,7 +194,7 @@ static void take_measured(struct ktrdump *dump, const struct ktread *trace)
 			dump->args.path);
 }
 
-/* ---- All events of the trace ---- */
+/* ---- Printing all events of the trace ---- */
 
 static int print_events(struct ktrdump *dump, struct ktread *trace)
 {
@@ -214,7 +214,7 @@ static int print_events(struct ktrdump *dump, struct ktread *trace)
 	return result;
 }
 
-/* ---- Following ---- */
+/* ---- Following a running guest ---- */
 
 static void begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint64_t boot)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace life: prints the history of one object, and divides it where the id of the object was used again. */
+/*
+ * ktrace life: prints the history of one object. If the object's id was used again for a new object, divides
+ * the history there.
+ */
 #include <ctype.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -23,7 +26,10 @@
 #define FIELDS_MOST	64u
 #define TEXT_MOST	2048u /* maximum number of bytes of an event's text in JSON */
 
-/* A kind of object: the events and fields that identify it, and the events that begin and end its life. */
+/*
+ * A kind of object: the events and fields that identify such an object, and the events that begin and end its
+ * life.
+ */
 struct kind {
 	const char *name;
 	const char *events;	   /* pattern of the events that concern such an object */
@@ -41,7 +47,7 @@ static const struct kind kinds[] = {
 	{ "packet", "*", "packet skb mbuf", "alloc", "free drop" },
 	{ "socket", "*", "socket", "socket create", "close" },
 };
-/* The kind of an object that is given as FIELD=VALUE. */
+/* The kind that is used for an object given as FIELD=VALUE. */
 static const struct kind any_kind = { "field", "*", "", "create alloc new", "exit free destroy delete" };
 
 struct life {
@@ -50,20 +56,23 @@ struct life {
 	const struct kind *kind;
 	uint64_t id;
 	char expression[EXPRESSION_MOST];
-	/* names of the fields by which events of any group are matched; "": the events are well-known */
+	/*
+	 * names of the fields that identify the object in events of any group; "": only well-known events do
+	 */
 	char matched[FIELDS_MOST];
 	struct base_output out;
 	struct ktread *trace;
 	struct timeline timeline;
 	struct timeline_writer *writer;
-	uint64_t *seen; /* indexed by ring: timestamp of the ring's last event; 0: it had none */
-	/* The slots that were lost since the last event of the object: */
+	uint64_t *seen; /* for each ring: timestamp of its last event; 0: it had none */
+	/* number of slots that were lost since the last event of the object, and the time of the loss */
 	uint64_t lost, lost_from, lost_to;
-	/* The current life: */
+	/* The current life of the object. */
 	uint64_t lives, events;
 	/* `ended`: the last event has ended the life; `begins_now`: the last event has begun the life */
 	bool ended, begins_now;
-	uint64_t total; /* number of lives; known when the trace is read for the second time */
+	/* number of lives; computed when the trace is read for the first time, needed the second time */
+	uint64_t total;
 };
 
 #define AT(member) .to = offsetof(struct life, member)
@@ -100,8 +109,8 @@ static bool has_word(const char *words, const char *word, size_t length)
 }
 
 /*
- * Returns whether some event that the kind's pattern selects has the field. If none has it, the filter would
- * report an error.
+ * Returns whether at least one event selected by the kind's pattern has the field. If no event has it, a
+ * filter with this field would be an error.
  */
 static bool is_declared(struct ktread *trace, const char *events, const char *field, size_t length)
 {
@@ -116,7 +125,10 @@ static bool is_declared(struct ktread *trace, const char *events, const char *fi
 	return declared;
 }
 
-/* Adds the thread's own sched.* events that name no thread: sched.exit and sched.block may have no fields. */
+/*
+ * Adds the events sched.* that the thread itself recorded and that name no thread: sched.exit and sched.block
+ * may have no fields.
+ */
 static void add_bare_events(struct life *life, size_t used)
 {
 	static const char *const fields[] = { "prev", "thread" };
@@ -130,8 +142,8 @@ static void add_bare_events(struct life *life, size_t used)
 }
 
 /*
- * Writes the expression that selects the object's events, from those fields that the trace declares. Returns
- * 0 or EXIT_USAGE.
+ * Writes the expression that selects the object's events. Uses only fields that the trace declares. Returns 0
+ * or EXIT_USAGE.
  */
 static int make_expression(struct life *life)
 {
@@ -198,9 +210,9 @@ static int take_words(struct life *life, int argc, char **argv)
 	return options_refuse(&life->args.line, "no file given, and there is no " TRACE_USUAL_FILE " here");
 }
 
-/* ---- Lives ---- */
+/* ---- Dividing the events into lives ---- */
 
-/* Returns whether an event has a field with this number. */
+/* Returns whether one of the event's fields has this number as its value. */
 static bool has_id(const struct life *life, const struct ktread_event *event, const char *field)
 {
 	struct ktread_value value;
@@ -220,18 +232,18 @@ static bool has_field(const struct ktread_event *event, const char *field)
 static bool is_begin(const struct life *life, const struct ktread_event *event)
 {
 	/*
-	 * if an event has a field `child`, this field names the new process, and all other fields name its
-	 * parent
+	 * in an event with a field `child`, this field identifies the new process, and all other fields
+	 * identify its parent
 	 */
 	return has_word(life->kind->begins, event->type->name, strlen(event->type->name)) &&
 	       (!has_field(event, "child") || has_id(life, event, "child"));
 }
 
-/* Processes an event of the object. Returns whether a new life begins with it. */
+/* Processes an event of the object. Returns whether a new life begins with this event. */
 static bool step(struct life *life, const struct ktread_event *event)
 {
 	const bool begins = is_begin(life, event);
-	/* the last switch of a thread comes after its sched.exit */
+	/* a thread's last switch comes after its sched.exit */
 	const bool leaves = life->ended && has_field(event, "prev") && has_id(life, event, "prev");
 	const bool is_new = life->lives == 0 || (life->ended && !leaves) || (begins && !life->begins_now);
 
@@ -246,7 +258,7 @@ static bool step(struct life *life, const struct ktread_event *event)
 	return is_new;
 }
 
-/* Counts the slots that were lost before an event, of any ring. */
+/* Counts the slots of any ring that were lost before an event. */
 static void see_losses(struct life *life, const struct ktread_event *event)
 {
 	const uint64_t from = life->seen[event->ring];
@@ -345,7 +357,10 @@ static int read_lives(struct life *life, bool prints)
 	return status;
 }
 
-/* Prints that any event with a field of such a name counts, because the name may mean something else. */
+/*
+ * Prints a note that every event with a field of this name was selected, because the name may mean something
+ * else in some events.
+ */
 static void put_matched(struct life *life)
 {
 	if (!*life->matched)
@@ -384,7 +399,7 @@ static int print_lives(struct life *life)
 	return status ? status : read_lives(life, true);
 }
 
-/* Checks that some event has the field of FIELD=VALUE. Returns 0 or EXIT_USAGE. */
+/* Checks that at least one event has the field of FIELD=VALUE. Returns 0 or EXIT_USAGE. */
 static int check_field(const struct life *life)
 {
 	const char *field = life->expression + strlen("*.");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace live: shows what a running guest does, on a screen, or as one line per second. */
+/* ktrace live: shows what a running guest does, either on a screen or as one line per second. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -18,23 +18,23 @@
 #include "live/live.h"
 #include "live/page.h"
 
-#define SAMPLE	       2048u /* maximum number of slots read at one time */
+#define SAMPLE	       2048u /* maximum number of slots that one poll reads */
 #define LOOK_MS	       50u
 #define LEAST_INTERVAL UINT64_C(100000000) /* ns */
 #define MOST_INTERVAL  UINT64_C(86400000000000)
 
-/* The expression of --where. It is bound to the events of each boot. */
+/* The expression of --where. In each boot, it is bound to the events of that boot. */
 struct condition {
-	const char *name; /* begins messages */
-	const char *text; /* NULL: there is none */
+	const char *name; /* text that begins each message */
+	const char *text; /* text of the expression; NULL: there is none */
 	struct filter *filter;
 	struct live_model *model;
-	uint64_t boot; /* number of the boot to which it is bound; 0: none */
+	uint64_t boot; /* number of the boot to whose events the expression is bound; 0: none */
 	bool bound;
 };
 
 struct live {
-	const char *name; /* begins messages */
+	const char *name; /* text that begins each message */
 	struct condition condition;
 	struct live_guest guest;
 	struct live_filter filter;
@@ -47,14 +47,14 @@ struct live {
 struct screened {
 	struct live *live;
 	struct live_screen *screen;
-	struct live_view view; /* that of the screen */
-	uint64_t look_again;   /* time in ns at which to search for guests again */
+	struct live_view view; /* what the screen shows */
+	uint64_t look_again;   /* time in ns of the next search for guests */
 	bool asked;	       /* true if the list of guests was shown, because there were several */
 };
 
-/* The output as lines. `boot`: number of the boot for which the patterns were checked last. */
+/* The output as lines. `boot`: number of the last boot for which the patterns were checked. */
 struct shown {
-	const char *name; /* begins messages */
+	const char *name; /* text that begins each message */
 	struct live_lines lines;
 	uint64_t boot;
 };
@@ -67,7 +67,10 @@ static void stop(int number)
 	stopped = 1;
 }
 
-/* Returns whether an event fulfils --where. If the boot lacks a field of the expression, no event does. */
+/*
+ * Returns whether an event matches --where. If the events of this boot lack a field of the expression, no
+ * event matches.
+ */
 static bool fulfils(void *context, struct ktread *trace, const struct ktread_event *event)
 {
 	struct condition *condition = context;
@@ -80,7 +83,7 @@ static bool fulfils(void *context, struct ktread *trace, const struct ktread_eve
 	return condition->bound && filter_accepts(condition->filter, event);
 }
 
-/* Returns 0 or an exit status. */
+/* Binds the expression to the events of the current boot. Returns 0 or an exit status. */
 static int parse_condition(struct live *live)
 {
 	struct condition *condition = &live->condition;
@@ -183,7 +186,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace live --lines --tail 5 --event 'sched.*' guest.ram\n",
 };
 
-/* Returns -1 to continue; otherwise the exit status. */
+/* Parses the command line. Returns -1 to continue; otherwise the exit status. */
 static int parse(struct live *live, int argc, char **argv)
 {
 	struct options line = { .syntax = &syntax, .by = live->name, .to = live };
@@ -226,8 +229,8 @@ static void catch_signals(void)
 }
 
 /*
- * Warns about patterns of --event that match no event. Checks the patterns once for each boot, because the
- * next kernel may have other events.
+ * Warns about patterns of --event that match no event. Does so once for each boot, because the next kernel
+ * may have other events.
  */
 static void print_unknown(struct shown *shown, const struct live_model *model)
 {
@@ -257,7 +260,7 @@ static int watch(const struct live *live, struct live_model *model, const struct
 	return live_watch(&watch, model, view);
 }
 
-/* Shows the guest as lines. Stores in *error the errno of a failed write, or 0. */
+/* Prints lines about the guest. Stores in *error the errno of a failed write, or 0. */
 static int run_lines(const struct live *live, struct live_model *model, int *error)
 {
 	struct base_output out;
@@ -277,8 +280,8 @@ static int run_lines(const struct live *live, struct live_model *model, int *err
 #define LOOK_AGAIN UINT64_C(1000000000) /* ns */
 
 /*
- * Searches for guests elsewhere, if there is none here. Shows a single guest; if there are several, shows the
- * list once. Returns true if something has changed.
+ * Searches for other guests if there is none in the current folder. Shows a single guest; if there are
+ * several, shows the list once. Returns true if something has changed.
  */
 static bool look_elsewhere(struct screened *screened, struct live_ui *ui)
 {
@@ -338,7 +341,7 @@ static int run_view(struct live *live, struct live_model *model, int *error)
 	return status;
 }
 
-/* Prints the guests of this user. Returns the exit status. */
+/* Prints a list of this user's guests. Returns the exit status. */
 static int list_guests(struct live *live)
 {
 	char path[4 * PATH_MAX], kernel[1024];
@@ -356,7 +359,10 @@ static int list_guests(struct live *live)
 	return command_flush(live->name) | (live->guests.count ? EXIT_SUCCESS : EXIT_BAD_INPUT);
 }
 
-/* Reports guests elsewhere, if lines are printed and there is no guest here. */
+/*
+ * Prints a message about guests in other folders, if lines are printed and there is no guest in the current
+ * folder.
+ */
 static void hint_elsewhere(struct live *live)
 {
 	if (!live->lines || !live_guest_is_missing(&live->guest))
@@ -376,7 +382,7 @@ static int run(struct live *live)
 	struct stat about;
 	int status, error = 0;
 
-	/* A file that does not exist yet may be created later. But a folder never becomes a RAM file. */
+	/* a file that does not exist yet may be created later, but a folder never becomes a RAM file */
 	if (live->guest.given && stat(live->guest.given, &about) == 0 && S_ISDIR(about.st_mode)) {
 		command_message(live->name, "%s: a folder, not the RAM file of a guest", live->guest.given);
 		return EXIT_BAD_INPUT;

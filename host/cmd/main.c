@@ -23,7 +23,10 @@ static const struct command *const commands[] = {
 #undef COMMAND
 };
 
-/* Subcommand that runs if the first argument is an option, as in `ktrace -f OUT COMMAND` on the BSDs. */
+/*
+ * subcommand that runs if the first argument is an option, because `ktrace -f OUT COMMAND` records a command
+ * on the BSDs
+ */
 #define OPTIONS_MEAN "record"
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -53,8 +56,9 @@ static const struct command *find_command(const char *name)
 }
 
 /*
- * Runs a subcommand. `name` becomes its argv[0], with which its messages begin. If a mapped file could not be
- * read, the subcommand has read zeros, so that neither its success nor its verdict is certain.
+ * Runs a subcommand. `name` becomes its argv[0], with which its messages begin. Returns an error status if a
+ * mapped file could not be read: the subcommand has then read zeros, so neither its success nor its verdict
+ * is certain.
  */
 static int run(const struct command *command, char *name, int argc, char **argv)
 {
@@ -76,7 +80,7 @@ int main(int argc, char **argv)
 	const struct command *command;
 	char name[64];
 
-	/* Writing to a closed pipe returns EPIPE instead of killing the process. */
+	/* a write to a closed pipe returns EPIPE instead of killing the process */
 	signal(SIGPIPE, SIG_IGN);
 	command_begin();
 

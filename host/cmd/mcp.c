@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace mcp: offers commands that only read as tools for language models. */
+/* ktrace mcp: offers ktrace's read-only commands as tools for language models. */
 #include "mcp/mcp.h"
 
 #include <getopt.h>

@@ -20,7 +20,8 @@ struct open_command {
 	struct trace_args args;
 	uint64_t port, whole;
 	bool no_browser;
-	bool live; /* true if the file is the RAM of a guest, which may be running, or is still written */
+	/* true if the file is a guest's RAM, which may be running, or a file that is still being written */
+	bool live;
 	const char *elf;
 };
 

@@ -10,7 +10,7 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 
-#define ALLOWED_MOST 96 /* maximum length of a description of allowed values, in bytes */
+#define ALLOWED_MOST 96 /* maximum length, in bytes, of a description of allowed values */
 
 #define LONG 256 /* value that getopt_long() returns for the long name of row 0; row n has LONG + n */
 #define HELP (LONG + (int)OPTIONS_MOST)
@@ -110,8 +110,8 @@ const char *options_set_help(void *to, const char *value, const struct option_ro
 }
 
 /*
- * Aborts a command that has too many rows of options. Without this, some rows would be missing without a
- * message.
+ * Aborts the program if a command has too many rows of options. Otherwise some rows would be missing without
+ * a message.
  */
 _Noreturn static void too_many(const struct options_syntax *syntax)
 {
@@ -145,7 +145,7 @@ static const char *name_of(const struct option_row *row)
 	return text;
 }
 
-/* Writes a limit. A time is written in the largest unit that gives a whole number: "100ms". */
+/* Writes a limit. A time is written as a whole number in the largest possible unit: "100ms". */
 static void put_bound(char text[32], const struct option_row *row, uint64_t bound)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -158,7 +158,8 @@ static void put_bound(char text[32], const struct option_row *row, uint64_t boun
 }
 
 /*
- * Describes the allowed values: "a number from 1 to 8". Returns "" if the row has no limits or another type.
+ * Describes the allowed values, for example "a number from 1 to 8". Returns "" if the row has no limits or
+ * its values are not numbers or times.
  */
 static const char *allowed_by(const struct option_row *row, char text[ALLOWED_MOST])
 {
@@ -213,7 +214,7 @@ static int take(struct options *options, unsigned n)
 	return OPTIONS_MORE;
 }
 
-/* Makes the tables for getopt_long(3). */
+/* Makes the tables that getopt_long(3) needs. */
 static void make_tables(const struct options_syntax *syntax, struct option *names, char *letters)
 {
 	const struct option_row *row;

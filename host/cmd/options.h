@@ -2,7 +2,7 @@
 /*
  * Each option has one row. getopt_long(3)'s tables, --help, the messages and the manual's SYNOPSIS are all
  * made from the rows. `--help=mdoc` prints the SYNOPSIS, and test/lint/manual.sh compares it with the manual.
- * Rows shared by several commands are arrays of their own; each command lists its arrays.
+ * Rows that several commands share are in separate arrays; each command has a list of its arrays.
  *
  *	#define AT(member) .to = offsetof(struct show, member)
  *	static const struct option_row rows[] = {
@@ -26,24 +26,30 @@
 struct option_row;
 
 /*
- * Stores an option's value at `to`. `value` is NULL for an option without a value. Returns NULL if the
- * value is valid. Otherwise returns the end of the message "--limit: 'x' …", or "" for the default message.
+ * Stores an option's value at `to`. `value` is NULL for an option without a value. Returns NULL if the value
+ * is valid. Otherwise returns the end of the message "--limit: 'x' …", or "" to get the default message.
  */
 typedef const char *option_set(void *to, const char *value, const struct option_row *row);
 
 struct option_row {
 	const char *name; /* long name without its dashes; NULL if the option has none */
-	char letter;	  /* 0: none */
+	char letter;	  /* the option's letter; 0 if the option has none */
 	/*
 	 * Name of the option's argument in --help: "FILE". "[=FILE]" means that the argument is optional;
 	 * "kill|keep" means that it is one of these words. NULL: the option takes no argument.
 	 */
 	const char *argument;
-	/* Text in --help. NULL: --help does not list the option. A row that has only `help` is a heading. */
+	/*
+	 * Text in --help. NULL: --help does not list the option. A row in which only `help` is set is a
+	 * heading.
+	 */
 	const char *help;
 	option_set *set;
 	size_t to; /* offset of the variable in the command's structure */
-	/* limits of a number or time; for a list, `most` is the maximum number of values; 0: no limit */
+	/*
+	 * minimum and maximum of a number or time; for a list, `most` is the maximum number of values; 0: no
+	 * limit
+	 */
 	uint64_t least, most;
 	/*
 	 * true if the option excludes the option of the previous row: "[--raw-clock | --align]" in the
@@ -58,46 +64,51 @@ struct options_list {
 	unsigned count;
 };
 
-option_set options_set_flag;	/* bool */
+option_set options_set_flag;	/* These functions store a value in a variable of this type: bool */
 option_set options_set_text;	/* const char *; "" if the optional argument was omitted */
 option_set options_set_number;	/* uint64_t, from `least` to `most` */
 option_set options_set_time;	/* uint64_t: a time in nanoseconds, from `least` to `most` */
 option_set options_set_seconds; /* double: a time in seconds; must be above 0 if `least` is 1 */
 option_set options_set_choice;	/* enum: the value's index among the words of `argument` */
-option_set options_set_list;	/* struct options_list, of up to `most` words */
-option_set options_set_help;	/* sets nothing: the option does the same as --help */
+option_set options_set_list;	/* struct options_list, with at most `most` elements */
+option_set options_set_help;	/* stores nothing: the option does the same as --help */
 
 struct options_syntax {
 	/*
-	 * Lines such as "ktrace show [OPTION]... [FILE]". In the manual, "[OPTION]..." of the first line is
-	 * replaced by all options that these lines do not name.
+	 * Lines such as "ktrace show [OPTION]... [FILE]". In the manual, all options that these lines do not
+	 * mention replace "[OPTION]..." in the first line.
 	 */
 	const char *forms;
 	/*
-	 * `about`: text after the forms; `end`: text at the end of --help. Lines that begin with a space are
-	 * not wrapped.
+	 * `about`: text after the forms; `end`: last text of --help. Lines that begin with a space are not
+	 * wrapped.
 	 */
 	const char *about, *end;
-	void (*describe)(void); /* prints further text after `about`; NULL if there is none */
+	void (*describe)(void); /* prints more text after `about`; NULL if there is none */
 	const struct option_row *lists[OPTIONS_LISTS];
-	bool in_order; /* true if options end at the first word that is not an option */
+	bool in_order; /* true if no options are read after the first argument that is not an option */
 };
 
 /* The state of reading a command line. */
 struct options {
 	const struct options_syntax *syntax;
 	const char *by; /* text that begins each message */
-	void *to;	/* the command's structure */
-	uint64_t given; /* bit n: an option of row n was given; use options_given() */
+	void *to;	/* the command's structure, in which values are stored */
+	uint64_t given; /* bit n is set if the option of row n was given; use options_given() */
 };
 
-/* Negative results: the command continues. All other results are exit statuses. */
-#define OPTIONS_WORD   (-1) /* argv[optind] is a word that is not an option, or all words were read */
-#define OPTIONS_DASHES (-2) /* the same as OPTIONS_WORD, but the previous word was "--" */
-#define OPTIONS_MORE   (-3) /* one option was read; only options_next() returns this */
+/*
+ * Results of the functions below. If the result is negative, the command continues. Any other result is an
+ * exit status.
+ */
+/* argv[optind] is the next argument that is not an option, or all arguments were read */
+#define OPTIONS_WORD   (-1)
+#define OPTIONS_DASHES (-2) /* the same as OPTIONS_WORD, but the previous argument was "--" */
+/* one option was read, and more may follow; only options_next() returns this */
+#define OPTIONS_MORE (-3)
 
 /*
- * Reads the options; if `in_order` is set, only up to the first word that is not an option. Returns
+ * Reads the options, up to the first argument that is not an option if `in_order` is set. Returns
  * OPTIONS_WORD or OPTIONS_DASHES to continue; otherwise the exit status, also for --help.
  */
 int options_parse(struct options *options, int argc, char **argv);
@@ -105,8 +116,9 @@ int options_parse(struct options *options, int argc, char **argv);
 int options_next(struct options *options, int argc, char **argv);
 
 /*
- * Returns the first option of `names` that was given, with its dashes; NULL if none was given. The string
- * is valid until the next call. `names` contains long names or letters without dashes, separated by blanks.
+ * Returns the first of the options `names` that was given, with its dashes; NULL if none was given. The
+ * string is valid until the next call. `names` contains long names or letters without dashes, separated by
+ * blanks.
  */
 const char *options_given(const struct options *options, const char *names);
 
@@ -114,11 +126,11 @@ const char *options_given(const struct options *options, const char *names);
 int options_refuse(const struct options *options, const char *why);
 
 /*
- * Returns row `n`, counted from 0 through all lists; NULL after the last row. Aborts if a command has more
- * than OPTIONS_MOST rows.
+ * Returns row number `n` of all arrays together, counted from 0; NULL after the last row. Aborts if a command
+ * has more than OPTIONS_MOST rows.
  */
 const struct option_row *options_row(const struct options_syntax *syntax, unsigned n);
-/* Print the text of --help, and the SYNOPSIS in mdoc(7). */
+/* These functions print the text of --help, and the SYNOPSIS in mdoc(7). */
 void options_print_help(const struct options_syntax *syntax, FILE *to);
 void options_print_synopsis(const struct options_syntax *syntax, FILE *to);
 

@@ -7,8 +7,8 @@
 
 #define WIDTH 92u /* width of a line of --help, in columns */
 /*
- * maximum number of bytes of "-o, --out FILE" for which help begins on the same line; after longer text,
- * help begins on the next line
+ * maximum number of bytes of "-o, --out FILE" if the help text begins on the same line; otherwise it begins
+ * on the next line
  */
 #define LEFT_MOST 20u
 #define FORM_MOST 1024u
@@ -27,8 +27,8 @@ static size_t length_of_word(const char *text, const char *end)
 }
 
 /*
- * Writes the words up to `end`, as many on a line as fit. The first line begins in column `at`; all other
- * lines are indented.
+ * Writes the words up to `end`, with line breaks. The first line begins in column `at`; all other lines are
+ * indented.
  */
 static void put_filled(FILE *to, size_t at, size_t indent, const char *text, const char *end)
 {
@@ -60,7 +60,7 @@ static void put_text(FILE *to, const char *text)
 	}
 }
 
-/* Writes "-o, --out FILE". Returns the length. */
+/* Writes the option's names and argument, "-o, --out FILE". Returns the length. */
 static size_t put_left(char *text, size_t size, const struct option_row *row)
 {
 	const char *argument = row->argument ? row->argument : "";
@@ -124,7 +124,7 @@ void options_print_help(const struct options_syntax *syntax, FILE *to)
 
 /* ---- SYNOPSIS, in mdoc(7) ---- */
 
-/* Writes a word: "FILE", "qemu", "kill|keep", "--out", "--branches[=FILE]". */
+/* Writes one element of the SYNOPSIS: "FILE", "qemu", "kill|keep", "--out", "--branches[=FILE]". */
 static void put_word(FILE *to, const char *word, size_t length)
 {
 	const char *bracket = memchr(word, '[', length);
@@ -149,12 +149,12 @@ static void put_word(FILE *to, const char *word, size_t length)
 
 /*
  * Writes a form of the command, such as "[--last N [--before FUNCTION]] FILE". Begins a new line for each
- * option, and for each word outside of brackets.
+ * option, and for each argument outside of brackets.
  */
 static void put_form(FILE *to, const char *text)
 {
 	int depth = 0;
-	char last = '\0'; /* first character of the previous word */
+	char last = '\0'; /* first character of the previous element */
 
 	for (size_t length; (length = strcspn(text, " \n")) > 0; text += length + (text[length] == ' ')) {
 		const char *word = text;
@@ -172,7 +172,7 @@ static void put_form(FILE *to, const char *text)
 		last = *word;
 		for (left -= dots ? 3 : 0; word[left - 1] == ']'; left--)
 			closing++;
-		if (memchr(word, '[', left)) { /* the last bracket belongs to the word itself */
+		if (memchr(word, '[', left)) { /* this last bracket is part of the element */
 			left++;
 			closing--;
 		}
@@ -211,7 +211,7 @@ static void add_short(char *text, size_t size, const struct option_row *row)
 	put_left(text + length, size - length, &one);
 }
 
-/* Writes all options that the forms do not name; options that have only a letter come first. */
+/* Writes all options that the forms do not mention. Options that have only a letter come first. */
 static void put_options(FILE *to, const struct options_syntax *syntax)
 {
 	const struct option_row *row, *next;

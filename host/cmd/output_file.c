@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The output file of a command that reads a trace. It is complete or it is removed, even if a signal ends the
- * command.
+ * The output file of a command that reads a trace. The file is either completed or removed, even if a signal
+ * ends the command.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,11 +20,12 @@
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
-/* The output that a signal must not leave incomplete. */
+/* The output that must not stay incomplete if a signal arrives. */
 static struct {
-	int fd;			      /* descriptor of a regular file or of a folder */
-	const char *path;	      /* NULL: there is no such output */
-	struct export_report *report; /* for a folder: used to remove the exported files */
+	int fd;		  /* descriptor of the output, which is a regular file or a folder */
+	const char *path; /* path of the output; NULL: there is none */
+	/* if the output is a folder: list of the exported files, to remove them */
+	struct export_report *report;
 	char message[128];
 	struct sigaction before[SIGNALS];
 } output;
@@ -42,7 +43,7 @@ static void remove_incomplete(int fd, const char *path)
 	if (lstat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino)
 		unlink(path);
 	else if (ftruncate(fd, 0) != 0)
-		return; /* report nothing here, because the caller reports the error that came first */
+		return; /* print no message here, because the caller reports the first error */
 }
 
 /* Blocks the signals, so that none arrives between the creation of an output and guard(). */
@@ -56,14 +57,14 @@ static void block_signals(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &set, before);
 }
 
-/* Ends the process by a signal that was caught. The shell then sees which signal it was. */
+/* Ends the process by a signal that was caught, so that the shell sees which signal it was. */
 static void end_by(int number)
 {
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
-/* Removes the incomplete file and ends the process, with functions that signal handlers may call. */
+/* Removes the incomplete file and ends the process. Uses only functions that signal handlers may call. */
 static void interrupt(int number)
 {
 	const int error = errno;
@@ -79,7 +80,7 @@ static void interrupt(int number)
 	end_by(number);
 }
 
-/* Signals that the caller of ktrace ignores, as nohup(1) does, stay ignored. */
+/* signals that the caller of ktrace ignores, as nohup(1) does, stay ignored */
 static void guard(const char *name, const char *path, int fd, struct export_report *report)
 {
 	struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
@@ -151,7 +152,7 @@ int output_file_open(const struct trace_args *args, const char *to)
 		command_message(args->name, "%s is an input file: choose another output file", to);
 		return -1;
 	}
-	/* The opening of a FIFO waits for a reader, and a signal must end this. */
+	/* opening a FIFO waits for a reader, and a signal must be able to end the program while it waits */
 	sigprocmask(SIG_SETMASK, NULL, &before);
 	if (stat(to, &status) != 0 || S_ISREG(status.st_mode))
 		block_signals(&before);
@@ -162,7 +163,7 @@ int output_file_open(const struct trace_args *args, const char *to)
 	return fd;
 }
 
-/* As output_file_close(). `failed` is the name of the file that `error` concerns. */
+/* Does the same as output_file_close(). `failed` is the name of the file to which `error` belongs. */
 static int close_output(const struct trace_args *args, const char *to, int fd, int error, const char *failed)
 {
 	end_guard();
@@ -180,7 +181,10 @@ int output_file_close(const struct trace_args *args, const char *to, int fd, int
 	return close_output(args, to, fd, error, fd == STDOUT_FILENO ? "standard output" : to);
 }
 
-/* Closes and removes an empty output. `made`: it is a folder that did not exist before. */
+/*
+ * Closes and removes an output that is still empty. `made`: the output is a folder, and was created by this
+ * command.
+ */
 static void discard(const char *to, int fd, bool made)
 {
 	end_guard();
@@ -192,7 +196,7 @@ static void discard(const char *to, int fd, bool made)
 		rmdir(to);
 }
 
-/* Opens the folder `to`. Makes it if it is absent, and then sets *made. Returns -1 after a message. */
+/* Opens the folder `to`. Creates it if it does not exist, and then sets *made. Returns -1 after a message. */
 static int output_folder_open(const char *name, const char *to, bool empty, bool *made)
 {
 	const struct dirent *entry;

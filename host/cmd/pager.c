@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The pager, as git(1) uses it: KTRACE_PAGER, PAGER or less; LESS is FRX if it is not set. */
+/*
+ * Starts a pager in the same way as git(1): the program is KTRACE_PAGER, PAGER or less; LESS is set to FRX if
+ * it is not set.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +16,9 @@
 
 static pid_t pager; /* process id of the pager; 0: none was started */
 
-/* Closes the pipe to the pager, and waits until the pager has ended. May be called in a signal handler. */
+/*
+ * Closes the pipe to the pager, and waits until the pager has ended. Signal handlers may call this function.
+ */
 static void wait_for_pager(void)
 {
 	close(STDOUT_FILENO);
@@ -22,7 +27,7 @@ static void wait_for_pager(void)
 		;
 }
 
-/* The program is complete, so Ctrl-C is only for the pager. */
+/* ktrace itself has finished, so Ctrl-C is only for the pager */
 static void finish(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -30,7 +35,7 @@ static void finish(void)
 	wait_for_pager();
 }
 
-/* Waits for the pager, which restores the terminal, and then ends as the signal would have ended it. */
+/* Waits for the pager, which restores the terminal, and then ends the process by the signal. */
 static void end_by_signal(int number)
 {
 	wait_for_pager();
@@ -38,7 +43,10 @@ static void end_by_signal(int number)
 	raise(number);
 }
 
-/* Runs in the child. Writes to `failed` if there is no pager; the pipe is closed if there is one. */
+/*
+ * Executes the pager in the child. On failure, writes to the pipe `failed`. On success, the pipe is closed
+ * without data.
+ */
 _Noreturn static void run_pager(const char *command, int in, int failed)
 {
 	dup2(in, STDIN_FILENO);

@@ -22,13 +22,14 @@
 struct profile_command {
 	const char *name;
 	const char *qmp, *kernel, *svg, *out;
-	char path[PATH_MAX]; /* the file that the names come from; "": there is none */
+	/* path of the file from which the names of functions are taken; "": there is none */
+	char path[PATH_MAX];
 	double seconds;
 	uint64_t samples, rate, limit;
 	bool folded, json;
 	struct profile profile;
 	int signals;
-	sigset_t before; /* signals that were blocked when the command began */
+	sigset_t before; /* signals that were already blocked when the command began */
 };
 
 #define AT(member) .to = offsetof(struct profile_command, member)
@@ -160,7 +161,7 @@ static int report(struct profile_command *command)
 
 /* ---- Sampling ------------------------------------------------------------------------------------ */
 
-/* Opens the kernel's file. Fails only if the user named a file that cannot be used. */
+/* Opens the kernel's file. Fails only if the user specified a file that cannot be used. */
 static int open_names(struct profile_command *command, struct profile_target *target)
 {
 	const char *path = command->kernel ? command->kernel : profile_target_kernel(target), *why;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A timer's signal handler looks at the counters of the rings and writes the line. So the loops that read a
- * trace need no code for it, and the line costs nothing while they run. The handler only reads numbers and
- * calls functions that signal handlers may call.
+ * A line that shows the progress of reading a trace. The signal handler of a timer looks at the counters of
+ * the rings and writes the line, so that the loops that read a trace need no code for it and do not become
+ * slower. The handler only reads numbers and calls functions that signal handlers may call.
  */
 #include "cmd/progress.h"
 
@@ -16,17 +16,17 @@
 
 #include "base/put.h"
 
-#define FIRST_US 1000000 /* the line appears after this time */
+#define FIRST_US 1000000 /* time in ns after which the line appears */
 #define NEXT_US	 250000
 #define LINE	 160u
 #define ERASE	 "\r\033[K"
 
 static struct {
-	const char *name; /* NULL: no progress is shown */
+	const char *name; /* the trace that is being read; NULL: no progress is shown */
 	const struct ktread *trace;
 	uint64_t pass_began; /* ns */
-	uint64_t done;	     /* slots read when the line was written last */
-	uint32_t passes;     /* number of times that the reading began again */
+	uint64_t done;	     /* number of slots that had been read when the line was last written */
+	uint32_t passes;     /* number of times that reading began again from the start */
 	volatile sig_atomic_t painted;
 } progress;
 
@@ -119,7 +119,7 @@ static void set_timer(time_t first_us)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Called before the first bytes are written to `out`. */
+/* Removes the line. Called before the first bytes are written to `out`. */
 static void begin(struct base_output *out)
 {
 	if (isatty(out->fd))

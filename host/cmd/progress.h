@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A line on standard error that shows how much of a trace was read: percent, events per second, and the time
- * that is left. It appears if standard error is a terminal and the reading takes more than a second.
+ * A line on standard error that shows how much of a trace was read: percent, events per second, and the
+ * remaining time. The line appears if standard error is a terminal and reading takes more than a second.
  */
 #ifndef CMD_PROGRESS_H
 #define CMD_PROGRESS_H
@@ -17,7 +17,7 @@
 void progress_start(const char *name, struct ktread *trace, struct base_output *out);
 /* Removes the line, and does not show it again. Does nothing if there is none. */
 void progress_stop(void);
-/* Removes the line before another message. It appears again later. */
+/* Removes the line before another message is printed. The line appears again later. */
 void progress_clear(void);
 
 #endif

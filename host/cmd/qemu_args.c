@@ -23,7 +23,7 @@ struct wanted {
 	const char *out;
 	bool allow_reboot;
 	bool trace_unit;
-	const char *branches; /* file for the branches; NULL: no branches are recorded */
+	const char *branches; /* file to which the trace unit writes the branches; NULL: none */
 };
 
 #define AT(member) .to = offsetof(struct wanted, member)
@@ -53,8 +53,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Prints a word of a command line for use in a shell. A word without special characters is not quoted, so
- * that $(…) works. Other words are quoted, and need eval.
+ * Prints an argument of a command line for use in a shell. An argument without special characters is not
+ * quoted, so that $(…) works. Other arguments are quoted, and need eval.
  */
 static void print_word(const char *word, char end)
 {
@@ -126,7 +126,7 @@ static int check_architecture(const char *name, const char *architecture)
 	return EXIT_USAGE;
 }
 
-/* Refuses options that the transport does not support, and fills in defaults. Returns 0 or -1. */
+/* Refuses options that the transport does not support, and sets default values. Returns 0 or -1. */
 static int check_transport(const char *name, struct wanted *wanted)
 {
 	const bool ram = wanted->transport == CAPTURE_RAM;

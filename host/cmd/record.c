@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace record: records what Linux programs request from their kernel, like ktrace(1) of the BSDs. */
+/*
+ * ktrace record: records the system calls and other requests of Linux programs, like ktrace(1) of the BSDs.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@ struct record_command {
 
 #define F(type) RECORD_FACILITY(KTRX_PROC_##type)
 
-/* The letters of -t; facilities_of has the facilities that each letter selects. */
+/* The letters of -t; facilities_of[] contains the facilities that each letter selects. */
 static const char letters[] = "cnisutfwpy+";
 static const uint32_t facilities_of[] = {
 	F(SYSCALL) | F(SYSRET),		       /* c */
@@ -135,8 +137,8 @@ static int clear(const struct record_command *command)
 	struct stat file;
 
 	/*
-	 * Without -t, plan->facilities has every facility except context switches. But a
-	 * request to clear without -t must also clear context switches, so it clears all facilities.
+	 * Without -t, plan->facilities contains every facility except context switches. But a request to stop
+	 * recording without -t must also stop recording context switches, so it selects all facilities.
 	 */
 	if (plan->facilities == (RECORD_ALL & ~F(CSW)))
 		request.facilities = RECORD_ALL;
@@ -160,7 +162,7 @@ static int clear(const struct record_command *command)
 	return print_count(command, record_control_ask_all(&request));
 }
 
-/* Returns a message for an errno that concerns a file or process of this command. */
+/* Returns a message for an errno. The error is from an operation of this command on a file or a process. */
 static const char *reason(int error, bool of_file)
 {
 	switch (error) {
@@ -231,7 +233,7 @@ static int record(const struct record_command *command, char **argv)
 		return outcome.what == argv[0] ? (error == ENOENT ? 127 : 126) : status;
 	if (status)
 		return status;
-	if (outcome.status == -1) /* the recorder was terminated before the command ended */
+	if (outcome.status == -1) /* the recorder was killed before the command ended */
 		return 128 + SIGTERM;
 	return WIFSIGNALED(outcome.status) ? 128 + WTERMSIG(outcome.status) : WEXITSTATUS(outcome.status);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace retrace: repeats a run, and shows what the trace does not contain: each access to some memory,
- * functions, or branches.
+ * ktrace retrace: repeats a run, and shows what the trace does not contain: each access to some memory, the
+ * functions that were called, or the branches.
  */
 #include "cmd/retrace.h"
 
@@ -36,7 +36,7 @@ struct retrace_command {
 	struct retrace_accesses accesses;
 	struct retrace_functions functions;
 	struct retrace_branches branches;
-	bool recorded; /* `accesses` or `functions` contains the results of the repeated run */
+	bool recorded; /* the run was repeated, and `accesses` or `functions` contains the results */
 };
 
 #define AT(member) .to = offsetof(struct retrace_command, member)
@@ -89,7 +89,7 @@ static const struct options_syntax syntax = {
 
 /* ---- The ranges of memory ------------------------------------------------------------------------ */
 
-/* Opens the kernel's ELF file, if it is known. Without it, ranges must be numbers. */
+/* Opens the kernel's ELF file, if it is known. Without the file, ranges can be given only by numbers. */
 static int open_symbols(struct retrace_command *command, const struct ktread_info *info)
 {
 	int status;
@@ -111,7 +111,7 @@ static int open_symbols(struct retrace_command *command, const struct ktread_inf
 	return status < 0 && command->run.elf ? EXIT_BAD_INPUT : 0;
 }
 
-/* Opens the kernel's ELF file, and looks up in it the names that the options contain. */
+/* Opens the kernel's ELF file, and uses it to find the names in the options. */
 static int choose(struct retrace_command *command, const char *path)
 {
 	struct ktread *trace = NULL;
@@ -220,11 +220,11 @@ static int retrace(struct retrace_command *command)
 				result.text);
 		return EXIT_BAD_INPUT;
 	}
-	result.status = printed; /* the first run has already reported how the guest ended */
+	result.status = printed; /* how the guest ended was already reported for the first run */
 	return run_schedule_compare(command->name, &command->schedule, command->run.out, &result);
 }
 
-/* Fills in what the plugin is to record. */
+/* Sets what the plugin has to record. */
 static void set_schedule(struct retrace_command *command)
 {
 	struct capture_schedule *schedule = &command->run.schedule;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Parts of `ktrace retrace`: the watched ranges of memory and the accesses to them, the functions that are
- * printed, and the part of the run that is recorded.
+ * printed, and the window (the part of the run) that is recorded.
  */
 #ifndef CMD_RETRACE_H
 #define CMD_RETRACE_H
@@ -14,10 +14,10 @@
 #include "capture/recipe.h"
 #include "capture/schedule.h"
 
-/* The watched ranges. */
+/* The ranges of memory whose accesses are recorded. */
 struct retrace_ranges {
 	struct schedule_watch watch[SCHEDULE_WATCHES];
-	const char *word[SCHEDULE_WATCHES]; /* the ranges as the user gave them; borrowed */
+	const char *word[SCHEDULE_WATCHES]; /* the ranges as text, as the user gave them; borrowed */
 	uint32_t count;
 };
 
@@ -30,33 +30,34 @@ int retrace_add_ranges(struct retrace_ranges *ranges, const char *name, const ch
 
 /* Accesses that the plugin has recorded. */
 struct retrace_accesses {
-	struct schedule_access *access; /* the newest accesses, the oldest of them first; owned */
+	struct schedule_access *access; /* the newest accesses, in the order in which they were made; owned */
 	uint32_t count;
-	uint64_t all; /* number of accesses in the run */
+	uint64_t all; /* number of all accesses in the run */
 };
 
-/* Copies the records out of the control file. Returns false if memory is short. */
+/* Copies the recorded accesses from the control file. Returns false if memory is short. */
 bool retrace_copy(struct retrace_accesses *accesses, const struct schedule_control *control);
 
 /* Prints the accesses to standard output. Returns the exit status. */
 int retrace_print(const char *name, const struct retrace_accesses *accesses,
 		  const struct retrace_ranges *ranges, struct symbols *symbols, bool json);
 
-/* Form of the output. */
+/* Options for the output. */
 struct retrace_form {
 	uint64_t last; /* number of newest accesses or entries that are printed; 0: all */
 	bool json;
-	bool summary; /* if functions are printed: only how often each of them was entered */
+	bool summary; /* for functions: prints only how often each function was entered */
 };
 
-/* Functions: which ones are to be recorded, and what the plugin has recorded. */
+/* The functions that are recorded, and what the plugin has recorded. */
 struct retrace_functions {
-	uint64_t begin, end; /* addresses of the kernel's code */
-	uint64_t *address;   /* addresses of the functions that --only selects, sorted; owned */
+	uint64_t begin, end; /* address range of the kernel's code */
+	uint64_t *address;   /* addresses of the functions selected by --only, sorted; owned */
 	size_t count;
-	const struct schedule_entry *entry; /* the recorded entries, mapped; NULL if there is none */
+	/* the recorded entries, mapped from a file; NULL if there are none */
+	const struct schedule_entry *entry;
 	uint64_t entries;
-	uint32_t failure; /* errno of the failure that ended recording; 0: none */
+	uint32_t failure; /* errno with which recording failed; 0: it did not fail */
 	uint32_t forgotten;
 };
 
@@ -66,31 +67,37 @@ struct retrace_functions {
  */
 int retrace_functions_choose(struct retrace_functions *functions, const char *name,
 			     const struct options_list *only, struct symbols *symbols);
-/* Fetches what the plugin has recorded. Returns false if it cannot be read. */
+/* Maps the entries that the plugin has recorded. Returns false if they cannot be read. */
 bool retrace_functions_take(struct retrace_functions *functions, const struct schedule_control *control);
 /* Prints the functions to standard output. Returns the exit status. */
 int retrace_functions_print(const char *name, const struct retrace_functions *functions,
 			    struct symbols *symbols, const struct retrace_form *form);
 /*
- * Prints the number of functions that are missing. Returns EXIT_BAD_INPUT if some are missing, otherwise 0.
+ * Prints the number of entries that were not recorded. Returns EXIT_BAD_INPUT if there are any, otherwise 0.
  */
 int retrace_functions_report(const char *name, const struct retrace_functions *functions,
 			     const struct retrace_form *form);
 void retrace_functions_free(struct retrace_functions *functions);
 
-/* An offset of 8 bytes in the RAM file, and the value that is stored there when an event is recorded. */
+/*
+ * An event's slot in the RAM file: the offset of 8 bytes, and the value that recording the event stores
+ * there.
+ */
 struct retrace_place {
-	uint64_t position, word; /* `word` is 0 if no event was given */
+	uint64_t position, word; /* `word` is 0 if there is no event */
 	uint64_t stamp;		 /* timestamp of the event */
 };
 
-/* Data for converting the times of branches to the clock of the trace. */
+/* Data for converting the times of branches to times of the trace's clock. */
 struct retrace_branches {
-	/* an event of the trace; after the run, also the virtual time of this event */
+	/*
+	 * an event of the trace; after the repeated run, also the virtual time at which the event was
+	 * recorded
+	 */
 	struct schedule_mark mark;
 	uint64_t stamp;		   /* timestamp of this event */
 	uint64_t frequency, nonce; /* frequency and nonce of the trace */
-	uint64_t until;		   /* the run ends after this timestamp */
+	uint64_t until;		   /* timestamp at which the run ends */
 };
 
 /*
@@ -100,15 +107,17 @@ struct retrace_branches {
 int retrace_branches_prepare(struct retrace_branches *branches, const char *name,
 			     const struct capture_recipe *recipe, const struct retrace_place *end);
 /*
- * Completes the file of branches: adds the trace's clock, unless the guest has reported it. Returns the exit
- * status.
+ * Completes the file of branches: adds the trace's clock, unless the guest has recorded it there. Returns the
+ * exit status.
  */
 int retrace_branches_finish(const struct retrace_branches *branches, const char *name, const char *path);
 
-/* The part of the run that is recorded. */
+/* The window: the part of the run that is recorded. */
 struct retrace_window {
-	const char *since, *until;	       /* beginning and end as times in the trace; NULL: not given */
-	const char *since_event, *until_event; /* beginning and end as events, RING.SLOT; NULL: not given */
+	/* beginning and end of the window as times in the trace; NULL: not given */
+	const char *since, *until;
+	/* beginning and end of the window as ids of events, RING.SLOT; NULL: not given */
+	const char *since_event, *until_event;
 	struct retrace_place begin, end;
 };
 

@@ -19,10 +19,10 @@
 
 /* ---- Ranges -------------------------------------------------------------------------------------- */
 
-/* An argument that is being parsed. */
+/* An argument of the options, which is being parsed. */
 struct argument {
 	const char *name, *option, *word;
-	char place[NAME_BYTES]; /* the word without the length */
+	char place[NAME_BYTES]; /* the argument without ",LENGTH" */
 };
 
 static int refuse(const struct argument *argument, const char *why)
@@ -32,8 +32,8 @@ static int refuse(const struct argument *argument, const char *why)
 }
 
 /*
- * Finds "NAME" or "NAME+OFFSET". *length: if there is no offset, the size of the object or function with this
- * name.
+ * Finds the address of "NAME" or "NAME+OFFSET". Without an offset, sets *length to the size of the object or
+ * function.
  */
 static int find_name(const struct argument *argument, struct symbols *symbols, uint64_t *address,
 		     uint64_t *length)
@@ -130,7 +130,7 @@ static const char *kind_of(const struct schedule_access *access)
 	return access->kind == SCHEDULE_WRITE ? "write" : "read";
 }
 
-/* Writes a value with all digits of `bytes` bytes, at most 8; "?" if it is unknown. */
+/* Writes a value as hexadecimal digits of `bytes` bytes, at most 8. Writes "?" if the value is unknown. */
 static const char *put_value(const struct schedule_access *access, uint64_t value, uint32_t bytes, char *text,
 			     size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace retrace: the clock of the branches. */
+/* ktrace retrace: the clock for the times of branches. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -12,9 +12,12 @@
 #include "ktrx/hwt_unit.h"
 
 #define SECOND UINT64_C(1000000000)
-#define LATE   5000u /* time in ns: the guest records an event within this time after it has read its clock */
+/*
+ * maximum time in ns from the guest's reading of its clock to the recording of the event with this timestamp
+ */
+#define LATE 5000u
 
-/* Counts the events up to the event at which the window ends. */
+/* Counts the events before the end of the window. */
 static uint64_t count_events(struct ktread *trace, uint64_t until)
 {
 	const struct ktread_event *event;
@@ -52,8 +55,8 @@ static int read_events(struct retrace_branches *branches, const char *name,
 }
 
 /*
- * Chooses an event near the end. The kernel may know the frequency of its clock only roughly, so times are
- * most exact near the chosen event. Does not choose one of the last events, because the repeated run may end
+ * Chooses an event near the end. Times are most accurate near the chosen event, because the kernel may know
+ * the frequency of its clock only roughly. The last events are not chosen, because the repeated run may end
  * before them.
  */
 int retrace_branches_prepare(struct retrace_branches *branches, const char *name,
@@ -69,8 +72,8 @@ int retrace_branches_prepare(struct retrace_branches *branches, const char *name
 
 /*
  * Returns the value of the guest's clock at `time`, the virtual time of the mark. Usually this clock counts
- * virtual time from the start of the machine. If the timestamp of the event agrees with this, computes the
- * exact value from `time`. Otherwise returns the timestamp.
+ * virtual time from the start of the machine. If the event's timestamp confirms this, computes the exact
+ * value from `time`. Otherwise returns the timestamp.
  */
 static uint64_t clock_at(const struct retrace_branches *branches, uint64_t time)
 {

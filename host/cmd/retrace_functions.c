@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace retrace: which functions are recorded, and how they are printed. */
+/* ktrace retrace: selects which functions are recorded, and prints the recorded entries. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -22,8 +22,8 @@
 #define NAME_BYTES  200u
 #define PLACE_BYTES 512u
 #define SECOND	    UINT64_C(1000000000)
-#define INDENT_MOST 40u	  /* maximum number of levels of calls that are shown by indentation */
-#define KNOWN	    8192u /* size of the cache of names */
+#define INDENT_MOST 40u	  /* maximum number of nested calls that are shown by indentation */
+#define KNOWN	    8192u /* number of elements in the cache of names */
 
 /* ---- Which functions are recorded ---------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ struct choice {
 	const struct options_list *only;
 	uint32_t room;
 	bool matched[OPTIONS_WORDS];
-	bool failed; /* out of memory */
+	bool failed; /* true if memory was short */
 };
 
 static bool is_chosen(struct choice *choice, const char *name)
@@ -130,7 +130,7 @@ void retrace_functions_free(struct retrace_functions *functions)
 
 /* ---- Names --------------------------------------------------------------------------------------- */
 
-/* The text for an address: its function, and its place in the source. */
+/* The text for an address: the function's name, and the position in the source code. */
 struct known {
 	uint64_t address;
 	bool valid;
@@ -139,7 +139,7 @@ struct known {
 
 struct names {
 	struct symbols *symbols;
-	struct known *known; /* array of KNOWN elements */
+	struct known *known; /* cache of names: an array of KNOWN elements */
 };
 
 static void describe(const struct names *names, uint64_t address, char *text, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace retrace: the events at which recording begins and ends. */
+/* ktrace retrace: finds the events at which recording begins and ends. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 
 /* An event that is being looked for: the beginning or the end of the window. */
 struct edge {
-	const char *option, *word; /* value of the option; NULL: not given */
+	const char *option, *word; /* value of the option; NULL: the option was not given */
 	bool by_time;
 	uint64_t stamp, ring, index;
 	bool found;
@@ -27,7 +27,7 @@ static int parse(const char *name, struct edge *edge, const struct ktread *trace
 	if (edge->by_time) {
 		if (trace_parse_ticks(edge->word, frequency, 0, &edge->stamp) != 0)
 			return trace_bad_time(name, edge->option, edge->word, frequency);
-		/* Commands print times relative to the first event, so `word` is also relative to it. */
+		/* `word` is a time relative to the first event, because commands print times in this way */
 		edge->stamp += ktread_first_stamp(trace);
 		return 0;
 	}

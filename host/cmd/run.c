@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace run: the options, and the messages while and after a guest runs. host/capture does the work. */
+/* ktrace run: its options, and the messages during and after a run. host/capture does the work. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -24,14 +24,14 @@
 #define DEFAULT_OUT	   "ktrace.ktrx"
 #define DEFAULT_REPLAY_OUT "replay.ktrx"
 
-/* State of the messages while a guest runs. */
+/* State of the messages during a run. */
 struct talk {
 	const char *name;
 	bool quiet;
 	bool why;
 	bool painted;
 	bool announced;	     /* true if a message has reported that the guest records */
-	bool announced_cpus; /* true if a message has reported the number of CPUs */
+	bool announced_cpus; /* true if a message has stated the number of CPUs */
 };
 
 static void clear_progress(struct talk *talk)
@@ -78,8 +78,8 @@ static const char *put_cpus(const struct ktread_pulse *pulse, const char *before
 }
 
 /*
- * Prints a progress line. If the guest uses the terminal, prints separate lines instead, so that the
- * progress line does not overwrite the guest's output.
+ * Prints a progress line. If the guest's output is on the terminal, prints separate lines instead, which do
+ * not overwrite the guest's output.
  */
 static void show_progress(void *context, double seconds, bool guest_uses_terminal,
 			  const struct ktread_pulse *pulse)
@@ -90,7 +90,7 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 
 	if (talk->quiet || !isatty(STDERR_FILENO))
 		return;
-	/* Early in a boot no CPU has a ring yet. A second line reports the number of CPUs later. */
+	/* no CPU has a ring early in a boot, so a second line states the number of CPUs later */
 	if (shared && pulse && (!talk->announced || (!talk->announced_cpus && pulse->online))) {
 		command_message(talk->name, "recording%s", put_cpus(pulse, " from ", cpus, sizeof(cpus)));
 		talk->announced = true;
@@ -119,8 +119,8 @@ static void name_branches(const char *out, char *path, size_t size)
 }
 
 /*
- * Prints a command that shows which code ran; after a panic, the command shows the code that led to the
- * panic.
+ * Prints a command that shows which code was executed. After a panic, this is a command that shows the code
+ * that led to the panic.
  */
 static void print_branches(const struct talk *talk, const struct capture_run_options *options,
 			   const struct capture_result *result)
@@ -128,7 +128,7 @@ static void print_branches(const struct talk *talk, const struct capture_run_opt
 	const char *elf = options->elf ? options->elf : result->kernel;
 	struct capture_kernel kernel;
 
-	/* QEMU also boots kernel files that are not ELF. Print KERNEL instead of their name. */
+	/* QEMU also boots kernel files that are not ELF; for such a file, print KERNEL instead of its name */
 	if (!*elf || capture_kernel_read(&kernel, elf) != 0)
 		elf = "KERNEL";
 	command_message(talk->name, "which code ran: ktrace hwt --elf %s %s%s", elf,
@@ -136,7 +136,7 @@ static void print_branches(const struct talk *talk, const struct capture_run_opt
 			options->branches);
 }
 
-/* Returns the command to try next: "why" if something went wrong, otherwise "show". */
+/* Returns the subcommand to try next: "why" if something went wrong, otherwise "show". */
 static const char *next_command(const struct capture_result *result)
 {
 	const bool wrong = result->stalled || result->status == CAPTURE_PANIC ||
@@ -198,21 +198,21 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		run_schedule_report(talk->name, options, result);
 }
 
-/* Ends this process in the same way as QEMU ended, so that the parent sees the same status. */
+/* Ends this process as QEMU ended, so that the parent process gets the same status. */
 static int end_like(int wait_status)
 {
 	struct rlimit no_core = { 0, 0 };
 
 	if (WIFEXITED(wait_status))
 		return WEXITSTATUS(wait_status);
-	/* do not write a core dump of this process, because QEMU has written one */
+	/* do not write a core dump of this process, because QEMU has already written one */
 	setrlimit(RLIMIT_CORE, &no_core);
 	signal(WTERMSIG(wait_status), SIG_DFL);
 	raise(WTERMSIG(wait_status));
 	return CAPTURE_SIGNALLED + WTERMSIG(wait_status);
 }
 
-/* This function runs if `ktrace run --shim DIRECTORY QEMU …` was started in place of QEMU. */
+/* Runs if `ktrace run --shim DIRECTORY QEMU …` was started in place of QEMU. */
 static int run_shim(const char *name, int argc, char **argv)
 {
 	int wait_status, result;

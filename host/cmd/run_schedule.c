@@ -18,7 +18,7 @@
 
 #define NANOSECONDS 1e9
 #define MILLISECOND UINT64_C(1000000)
-#define SCRIPT_MOST 16384u /* maximum size of the file of --input, in bytes */
+#define SCRIPT_MOST 16384u /* maximum size, in bytes, of the script given with --input */
 
 /* ---- Options ------------------------------------------------------------------------------------- */
 
@@ -56,7 +56,7 @@ void run_schedule_describe_noise(const struct schedule_noise *noise, char *text,
 		snprintf(text, size, "%s", kind);
 }
 
-/* Parses "TIME,SEED". Returns false if the text has another form. */
+/* Parses "TIME,SEED". Returns false if the text does not have this form. */
 static bool parse_later(const char *text, struct capture_schedule *schedule)
 {
 	const char *comma = strchr(text, ',');
@@ -106,7 +106,7 @@ static bool is_same_file(const char *a, const char *b)
 	       first.st_ino == second.st_ino;
 }
 
-/* Copies the settings with which the first run was started. */
+/* Copies the settings of the first run. */
 static int use_recipe(struct run_schedule *schedule, struct capture_run_options *options)
 {
 	const struct capture_recipe *recipe = &schedule->recipe;
@@ -116,8 +116,8 @@ static int use_recipe(struct run_schedule *schedule, struct capture_run_options 
 		return error;
 	options->schedule = recipe->run.schedule;
 	/*
-	 * If the first run was ended after a limit of real time, this run ends a little later in virtual
-	 * time: then it has all events of the first run.
+	 * If the first run was ended by a limit of real time, the virtual time of its end is not exact: this
+	 * run ends a little later in virtual time, so that it has all events of the first run.
 	 */
 	if (!options->schedule.deadline && recipe->run.ended)
 		options->schedule.deadline = recipe->run.ended + MILLISECOND;
@@ -129,7 +129,7 @@ static int use_recipe(struct run_schedule *schedule, struct capture_run_options 
 	return 0;
 }
 
-/* Prints the command line that will be run, because it comes from a file. */
+/* Prints the command line that will be run, so that the user sees it: it comes from a file. */
 static void print_command(const char *name, const struct capture_recipe *recipe)
 {
 	char text[1024];
@@ -141,7 +141,7 @@ static void print_command(const char *name, const struct capture_recipe *recipe)
 	command_message(name, "in %s:%s%s", recipe->directory, text, used >= sizeof(text) ? "…" : "");
 }
 
-/* Makes the path of an option absolute, if it is given. Returns 0 or an error. */
+/* Makes the path given with an option absolute. Returns 0 or an error. */
 static int make_absolute(const char **option, char path[PATH_MAX])
 {
 	const char *given = *option;
@@ -152,7 +152,10 @@ static int make_absolute(const char **option, char path[PATH_MAX])
 	return capture_path_absolute(path, given);
 }
 
-/* Another version of ktrace may make a different run from the same recipe. The events are compared anyway. */
+/*
+ * Warns that another version of ktrace may make a different run from the same recipe. The events are compared
+ * nevertheless.
+ */
 static void compare_versions(const char *name, const struct run_schedule *schedule)
 {
 	const char *first = schedule->recipe.run.ktrace;
@@ -283,7 +286,7 @@ void run_schedule_free(struct run_schedule *schedule)
 	capture_recipe_free(&schedule->recipe);
 }
 
-/* ---- Repeated runs of other commands ------------------------------------------------------------- */
+/* ---- Repeating a run for other commands ---------------------------------------------------------- */
 
 int run_schedule_repeat(const char *name, struct capture_run_options *options, bool apart, int *output,
 			struct capture_result *result)

@@ -44,7 +44,7 @@ int show_symbols_open(struct symbols **symbols, const char *elf, const struct kt
 
 #define NAME_BYTES 100u
 
-/* Writes a word from the trace, escaped and cut to NAME_BYTES. */
+/* Writes a word of the trace's text, escaped and truncated to NAME_BYTES. */
 static void write_escaped(struct base_output *out, const char *text)
 {
 	char safe[NAME_BYTES];
@@ -88,8 +88,8 @@ static void write_word(struct base_output *out, struct symbols *symbols, const c
 }
 
 /*
- * Returns whether the CPU of the line `line` ran a user program. If the line has a stack, uses the line
- * that has the same CPU's registers.
+ * Returns whether a CPU ran a user program. `line` is the CPU's line; if it has a stack, the line with the
+ * same CPU's registers is used.
  */
 static bool is_user(const char *all, const char *line)
 {
@@ -104,15 +104,15 @@ static bool is_user(const char *all, const char *line)
 }
 
 /*
- * Writes the CPUs' registers. Only kernel addresses get names: `kernel` has no symbols of programs.
- * Returns 0, or KTREAD_E_ABSENT if the trace has no registers.
+ * Writes the CPUs' registers. Only addresses of the kernel get names, because `kernel` has no symbols of
+ * programs. Returns 0, or KTREAD_E_ABSENT if the trace has no registers.
  */
 static int show_registers(const struct ktread *trace, struct symbols *kernel, struct base_output *out)
 {
 	const char *all = ktread_info(trace)->registers, *at = all;
 	struct symbols *symbols = is_user(all, at) ? NULL : kernel;
 	bool is_stack = strncmp(at, "stack ", 6) == 0;
-	uint32_t n = 0; /* number of words of the line so far */
+	uint32_t n = 0; /* number of words written on this line so far */
 	char word[64];
 
 	if (!*at)
@@ -143,7 +143,7 @@ struct show {
 	const char *elf;
 	struct symbols *symbols;
 	const char *svg;
-	const char *id; /* list of ids; NULL: show all events */
+	const char *id; /* the ids to show; NULL: show all events */
 	struct show_chosen chosen;
 };
 
@@ -201,7 +201,7 @@ static void print_cost(const struct show *show, const struct timeline *timeline)
 	const uint32_t cpus = ktread_cpus_used(info);
 	uint64_t cost = cost_of(timeline->trace);
 
-	/* a trace that is merged has events of other recorders, which have another cost */
+	/* a merged trace contains events of other recorders, whose costs differ */
 	for (uint32_t n = 0; n < info->rings; n++)
 		if (ktread_ring(timeline->trace, n)->kind == KTREAD_RING_BESIDE)
 			return;
@@ -320,9 +320,12 @@ static int follow(struct show *show)
 	return error ? error : status;
 }
 
-/* ---- --svg: a window of the trace as a picture ---- */
+/* ---- --svg: a picture of a part of the trace ------ */
 
-/* Draws into an open file. Returns the result of reading; stores the error of writing in *error. */
+/*
+ * Draws the picture into an open file. Returns the result of reading; stores the errno of a failed write in
+ * *error.
+ */
 static int draw(struct window *window, int fd, int *error)
 {
 	struct base_output out;
@@ -410,7 +413,7 @@ static int run_show(int argc, char **argv)
 	if (status)
 		return status;
 	show.ids |= show.id != NULL;
-	/* an id that is not found may be that of an event outside the window */
+	/* an id may be missing because its event is outside the window */
 	show.args.whole = show.id != NULL;
 	if (show.svg)
 		return show_window(&show.args, show.svg);

@@ -52,7 +52,7 @@ static int accept(void *context, const struct ktread_event *event)
 	return bsearch(&id, chosen->shown, chosen->shown_count, sizeof(id), compare) != NULL;
 }
 
-/* Returns 0 or KTREAD_E_MEMORY. */
+/* Adds an event to the list. Returns 0 or KTREAD_E_MEMORY. */
 static int add(struct show_chosen *chosen, struct timeline_id id)
 {
 	struct timeline_id *larger =
@@ -66,8 +66,8 @@ static int add(struct show_chosen *chosen, struct timeline_id id)
 }
 
 /*
- * The newest events that are not shown yet. The last `held` of `count` events are stored, each at its number
- * modulo `room`.
+ * The newest events that are not shown yet, in a circular buffer: `count` events have been added, and the
+ * last `held` of them are stored, event number n at index n modulo `room`.
  */
 struct newest {
 	struct timeline_id *id;
@@ -115,7 +115,7 @@ static bool is_chosen(struct show_chosen *chosen, struct timeline_id id)
 static int collect(struct show_chosen *chosen, struct ktread *trace, struct newest *newest)
 {
 	const struct ktread_event *event;
-	uint64_t after = 0; /* number of events that are still to be shown after a chosen event */
+	uint64_t after = 0; /* number of events to show after the last chosen event */
 	int status = 0, more;
 
 	while (!status && (more = ktread_next(trace, &event)) != 0) {
@@ -136,7 +136,7 @@ static int collect(struct show_chosen *chosen, struct ktread *trace, struct newe
 	return status;
 }
 
-/* ---- Ids without an event ---- */
+/* ---- Messages about ids without an event ---- */
 
 /* Prints why the trace has no event with the id chosen->id[number]. */
 static void report_absent(const struct show_chosen *chosen, const struct ktread *trace, uint32_t number)
@@ -159,7 +159,10 @@ static void report_absent(const struct show_chosen *chosen, const struct ktread 
 	command_message(chosen->name, "no event %" PRIu32 ".%" PRIu64 ": %s", id->ring, id->index, why);
 }
 
-/* Returns 0, or EXIT_BAD_INPUT after a message for each id that is absent. */
+/*
+ * Checks that there is an event for each id. Returns 0, or EXIT_BAD_INPUT after a message for each id without
+ * one.
+ */
 static int check_found(const struct show_chosen *chosen, const struct ktread *trace)
 {
 	int status = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Commands that follow a running guest: the common part, and ktrace show --follow. */
+/* Functions for commands that follow a running guest, and ktrace show --follow. */
 #include "cmd/trace_args.h"
 
 #include <signal.h>
@@ -28,7 +28,7 @@ static void interrupt(int number)
 
 static void catch_signals(void)
 {
-	/* SA_RESTART is not set, because a signal must end a blocking call. */
+	/* SA_RESTART is not set, because a signal must interrupt a blocking call */
 	const struct sigaction action = { .sa_handler = interrupt };
 
 	sigaction(SIGINT, &action, NULL);
@@ -36,8 +36,8 @@ static void catch_signals(void)
 }
 
 /*
- * Passes items to followed->take() until it returns something other than 0 or the guest ends. Returns the
- * last result of followed->take() (0 to 2), or an error of the reader.
+ * Passes items to followed->take() until it does not return 0 or the guest ends. Returns the last result of
+ * followed->take() (0 to 2), or an error of the reader.
  */
 static int take_as_it_comes(const struct followed *followed, struct ktread_follow *follow)
 {
@@ -48,7 +48,7 @@ static int take_as_it_comes(const struct followed *followed, struct ktread_follo
 		if (interrupted)
 			ktread_follow_stop(follow);
 		status = ktread_follow_next(follow, &now, 0);
-		if (status == 0) { /* no event is available: show the output so far */
+		if (status == 0) { /* no event is available: write the buffered output */
 			base_output_flush(followed->out);
 			status = ktread_follow_next(follow, &now, WAIT_MS);
 		}
@@ -115,12 +115,13 @@ struct following {
 	uint64_t limit, shown;
 	struct symbols *symbols;
 	struct timeline timeline;
-	/* time at which the names of threads will be looked up again, in seconds */
+	/* time in seconds at which the names of threads will be read again */
 	double names_again;
-	/* true if a message has reported how certain the order between CPUs is */
+	/* true if a message has stated how certain the order of events of different CPUs is */
 	bool printed_order;
-	bool begun;			/* true once the first event was received and time 0 was set */
-	struct timeline_writer *writer; /* writes the events of timeline.trace; NULL before the first event */
+	bool begun; /* true after the first event, which defines time 0 */
+	/* writes the events; belongs to timeline.trace; NULL before the first event */
+	struct timeline_writer *writer;
 };
 
 static void close_writer(struct following *following)
@@ -132,8 +133,8 @@ static void close_writer(struct following *following)
 }
 
 /*
- * Replaces the trace handle by a new one. Names, types and rings have changed if the guest has given memory
- * to ktrace or has brought a CPU online. Returns 0, 2 after a message, or KTREAD_E_MEMORY.
+ * Replaces the trace handle by a new one. This is needed because names, types and rings change when the guest
+ * gives memory to ktrace or brings a CPU online. Returns 0, 2 after a message, or KTREAD_E_MEMORY.
  */
 static int take_trace(struct following *following, struct ktread *trace)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace sql: queries in SQL. */
+/* ktrace sql: answers queries in SQL about a trace. */
 #include "sql/sql.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include "cmd/trace_args.h"
 
 #define EXIT_LIMIT     3
-#define TIMEOUT	       60.0  /* default of --timeout in seconds */
-#define MEMORY	       1024u /* default of --memory in MB */
+#define TIMEOUT	       60.0  /* default of --timeout, in seconds */
+#define MEMORY	       1024u /* default of --memory, in MB */
 #define MEMORY_LEAST   16u
 #define MEMORY_MOST    (1u << 20)
 #define STATEMENT_MOST (1u << 20) /* maximum size of a statement on standard input, in bytes */
@@ -64,7 +64,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace sql --format csv boot.ktrx 'SELECT * FROM locks' > locks.csv\n",
 };
 
-static struct sql *running; /* the session that SIGINT interrupts */
+static struct sql *running; /* the session whose statement SIGINT interrupts */
 
 static void on_interrupt(int signal)
 {
@@ -102,7 +102,7 @@ struct pending {
 	uint32_t length, room;
 };
 
-/* Appends a line. Returns 0, or an exit status after a message. */
+/* Appends a line to the statement. Returns 0, or an exit status after a message. */
 static int append(const struct sql_command *command, struct pending *pending, const char *line, size_t length)
 {
 	char *larger;
@@ -125,8 +125,8 @@ static int append(const struct sql_command *command, struct pending *pending, co
 }
 
 /*
- * Runs the statements of standard input. A wrong statement ends the program, unless a person types the
- * statements. Returns an exit status.
+ * Runs the statements on standard input. An invalid statement ends the program, unless standard input is a
+ * terminal. Returns an exit status.
  */
 static int run_input(const struct sql_command *command, struct sql *sql, struct base_output *out)
 {

@@ -18,11 +18,11 @@
 enum key { KEY_UP = 256, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_HOME, KEY_END, KEY_DELETE, KEY_NONE, KEY_CLOSED };
 
 struct sql_prompt {
-	char *history[HISTORY]; /* the oldest line comes first */
+	char *history[HISTORY]; /* earlier lines, the oldest first */
 	unsigned lines;
 	char line[LINE];
-	size_t length, at; /* `at`: position of the cursor */
-	/* index in `history` of the line that is shown; equal to `lines` for the new line */
+	size_t length, at; /* `length`: number of bytes in the line; `at`: position of the cursor */
+	/* index in `history` of the line that is shown; it equals `lines` if the new line is shown */
 	unsigned shown;
 };
 
@@ -51,7 +51,7 @@ static int read_byte(void)
 	return got == 1 ? byte : KEY_CLOSED;
 }
 
-/* Reads the bytes after ESC that belong to the same sequence. */
+/* Reads the bytes after ESC that belong to the same key. */
 static int read_sequence(void)
 {
 	int byte = read_byte(), number = 0;
@@ -81,9 +81,9 @@ static int read_sequence(void)
 	}
 }
 
-/* ---- The line ---- */
+/* ---- Editing and drawing the line ---- */
 
-/* Deletes the bytes between two positions, and puts the cursor there. */
+/* Deletes the bytes between two positions, and puts the cursor at the first position. */
 static void cut(struct sql_prompt *reader, size_t from, size_t to)
 {
 	memmove(reader->line + from, reader->line + to, reader->length - to);
@@ -109,7 +109,7 @@ static void insert(struct sql_prompt *reader, int byte)
 	reader->length++;
 }
 
-/* Shows another line of the history. */
+/* Shows an earlier or later line of the history. */
 static void recall(struct sql_prompt *reader, unsigned n)
 {
 	if (n > reader->lines)

@@ -11,14 +11,14 @@
 
 struct sql_prompt;
 
-/* Returns NULL if memory is short. */
+/* Creates a reader of lines. Returns NULL if memory is short. */
 struct sql_prompt *sql_prompt_open(void);
 /*
  * Prints `prompt` and reads a line, as getline(3) does: the line ends in a newline. Returns its length; -1 at
  * the end of the input.
  */
 ssize_t sql_prompt_line(struct sql_prompt *reader, const char *prompt, char **line, size_t *room);
-/* `reader` may be NULL. */
+/* Frees the reader, which may be NULL. */
 void sql_prompt_close(struct sql_prompt *reader);
 
 #endif

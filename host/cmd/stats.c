@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace stats: how long things took, values of fields, and how often events occur. */
+/* ktrace stats: prints durations, values of fields, and how often events occur. */
 #include "export/stats.h"
 
 #include <errno.h>
@@ -21,14 +21,15 @@
 
 #define TITLE_MAX	 512u
 #define DEFAULT_INTERVAL "10ms"
-#define DEFAULT_TICKS	 "10000000" /* interval of --rate in ticks if the frequency is unknown */
+/* interval of --rate, in ticks, that is used if the frequency is unknown */
+#define DEFAULT_TICKS "10000000"
 
 struct stats_command {
 	struct trace_args args;
 	const char *begin, *end, *by, *value, *interval, *svg;
 	bool rate, json, subtract;
-	uint64_t worst; /* value of --worst; 0: not given */
-	unsigned of;	/* value of --of: index in `kinds` */
+	uint64_t worst; /* value of --worst; 0: the option was not given */
+	unsigned of;	/* value of --of, as an index in `kinds` */
 	char *keys;	/* copy of `by` (the value of --by), split into words */
 	char title[TITLE_MAX];
 };
@@ -111,8 +112,8 @@ static bool has_field(const struct ktread_type *type, const char *field)
 }
 
 /*
- * Checks that every event in `map` has the field or, if `any` is set, that at least one event has it.
- * Returns 0 or EXIT_USAGE.
+ * Checks that every event in the bit map `map` has the field or, if `any` is set, that at least one of them
+ * has it. Returns 0 or EXIT_USAGE.
  */
 static int check_field(const struct stats_command *stats, const struct ktread *trace, const uint8_t *map,
 		       const char *field, bool any)
@@ -167,7 +168,7 @@ static int parse_key(struct stats_command *stats, const struct ktread *trace, st
 	return status ? status : check_field(stats, trace, rule->ends, key->end_field, false);
 }
 
-/* Makes a rule from --begin, --end and --by. Returns 0 or an exit status. */
+/* Makes a rule for spans from --begin, --end and --by. Returns 0 or an exit status. */
 static int make_rule(struct stats_command *stats, struct ktread *trace, struct pairs_rule *rule)
 {
 	int status = trace_mark_events(&stats->args, trace, stats->begin, rule->begins);
@@ -194,7 +195,7 @@ static int make_rule(struct stats_command *stats, struct ktread *trace, struct p
 	return status;
 }
 
-/* Writes the picture, if requested. Returns an exit status. */
+/* Writes the picture if the user has asked for one. Returns an exit status. */
 static int write_picture(const struct stats_command *stats, const struct stats *figures)
 {
 	struct base_output out;
@@ -211,7 +212,7 @@ static int write_picture(const struct stats_command *stats, const struct stats *
 	return output_file_close(&stats->args, stats->svg, fd, base_output_close(&out));
 }
 
-/* Writes the results, even if reading failed before the end. */
+/* Writes the results, even if the trace could not be read to its end. */
 static int write_figures(struct stats_command *stats, struct base_output *out, const struct stats *figures)
 {
 	if (stats->json)
@@ -222,8 +223,8 @@ static int write_figures(struct stats_command *stats, struct base_output *out, c
 }
 
 /*
- * The functions show_…() return the result of reading the trace. They store an exit status for any other
- * failure in `exit_status`.
+ * Each function show_…() returns the result of reading the trace. If something else fails, it stores an exit
+ * status in `exit_status`.
  */
 static int show_pairs(struct stats_command *stats, struct ktread *trace, struct base_output *out,
 		      int *exit_status)
@@ -246,7 +247,7 @@ static int show_pairs(struct stats_command *stats, struct ktread *trace, struct 
 	return status;
 }
 
-/* Returns the unit of the first field with that name, or "". */
+/* Returns the unit of the first field with that name; "" if there is none. */
 static const char *unit_of(const struct ktread *trace, const uint8_t *map, const char *field)
 {
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {

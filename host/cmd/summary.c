@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace summary: prints how many events, CPUs, threads and losses a trace has. */
+/* ktrace summary: prints the numbers of events, CPUs and threads in a trace, and how much was lost. */
 #include "export/summary.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* This command has neither --v1-layout nor --calls, because it does not read payloads. */
+/* this command has neither --v1-layout nor --calls, because it does not decode payloads */
 static const struct options_syntax syntax = {
 	.forms = "ktrace summary [OPTION]... [FILE]",
 	.about = "Counts the events of a trace by type, thread and CPU, "
@@ -34,7 +34,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace summary --cpu 2 --json boot.ktrx\n",
 };
 
-/* Writes the summary, even if reading failed before the end. Returns the result of reading. */
+/* Writes the summary, even if the trace could not be read to its end. Returns the result of reading. */
 static int write_summary(const struct trace_args *args, struct ktread *trace, struct base_output *out,
 			 bool json)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace take: extracts files from the log of a guest's console. The guest's command `give` has printed the
- * files there. The log is untrusted: names, sizes and contents come from the guest.
+ * ktrace take: extracts files from the log of a guest's console. The guest's command `give` has printed them
+ * to the console. The log is untrusted: names, sizes and contents come from the guest.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -19,12 +19,12 @@
 #include "cmd/take_file.h"
 
 #define FILES_MOST 1000u	       /* maximum number of files in one log */
-#define BYTES_MOST (UINT64_C(1) << 32) /* maximum number of bytes of all files of a log together */
+#define BYTES_MOST (UINT64_C(1) << 32) /* maximum total size, in bytes, of all files of a log */
 
 struct taking {
 	const char *name; /* text that begins each message */
-	const char *out;  /* file name given with --out; NULL: use the names that the guest gave */
-	bool standard;	  /* the option --out - was given */
+	const char *out;  /* file name given with --out; NULL: use the names given by the guest */
+	bool standard;	  /* "-" was given with --out */
 	bool partial;
 	struct take_folder folder;
 	struct take_file file; /* the current file; file.stream is NULL if no file is open */
@@ -32,13 +32,13 @@ struct taking {
 	char new_folder[PATH_MAX];
 	char called[TAKE_NAME_ROOM];
 	uint64_t line;	/* number of the current line of the log */
-	uint64_t size;	/* number of bytes of the current file so far */
-	uint64_t bytes; /* number of bytes of all files so far */
+	uint64_t size;	/* number of bytes of the current file that were decoded so far */
+	uint64_t bytes; /* number of bytes of all files that were decoded so far */
 	uint32_t check;
 	bool damaged;
-	unsigned files; /* number of files that began in the log */
+	unsigned files; /* number of files whose beginning was found in the log */
 	unsigned good, bad;
-	/* names of the files written from this log, both complete and partial */
+	/* names of the complete and partial files that were written */
 	char (*used)[TAKE_NAME_ROOM];
 	unsigned names;
 };
@@ -53,7 +53,10 @@ static bool is_used(const struct taking *taking, const char *name)
 	return false;
 }
 
-/* Chooses the name for a file: the guest's name. If this log has already used that name, appends a number. */
+/*
+ * Chooses the name under which a file is written: the name given by the guest. If this name was already used,
+ * appends a number.
+ */
 static void choose_name(const struct taking *taking, char to[TAKE_NAME_ROOM], const char *ending)
 {
 	snprintf(to, TAKE_NAME_ROOM, "%.*s%s", NAME_MAX, taking->called, ending);
@@ -61,7 +64,7 @@ static void choose_name(const struct taking *taking, char to[TAKE_NAME_ROOM], co
 		snprintf(to, TAKE_NAME_ROOM, "%.*s.%u%s", NAME_MAX, taking->called, n, ending);
 }
 
-/* Begins a file. Returns 0, or an exit status after a message. */
+/* Begins a new file. Returns 0, or an exit status after a message. */
 static int begin(struct taking *taking, const char *name)
 {
 	const char *out = taking->out;
@@ -112,7 +115,7 @@ static void put_byte(struct taking *taking, uint8_t byte)
 	putc(byte, taking->file.stream);
 }
 
-/* Decodes base64: four letters encode three bytes; '=' replaces missing letters. */
+/* Decodes base64: four letters encode three bytes, and '=' replaces a missing letter. */
 static void take_data(struct taking *taking, const char *text)
 {
 	uint32_t bits = 0;
@@ -134,7 +137,7 @@ static void take_data(struct taking *taking, const char *text)
 	}
 }
 
-/* Writes the file under its name plus `ending`. Returns whether it was written. */
+/* Writes the file. Appends `ending` to its name. Returns whether it was written. */
 static bool keep(struct taking *taking, const char *ending)
 {
 	char(*used)[TAKE_NAME_ROOM] = realloc(taking->used, (taking->names + 1) * sizeof(*used));
@@ -158,7 +161,10 @@ static bool keep(struct taking *taking, const char *ending)
 	return true;
 }
 
-/* Ends the current file. If `wrong` is not NULL, reports that the file is wrong for this reason. */
+/*
+ * Ends the current file. `wrong`: reason why the file is incomplete or damaged, which is reported; NULL if it
+ * is correct.
+ */
 static void end(struct taking *taking, const char *wrong)
 {
 	if (wrong)
@@ -200,8 +206,8 @@ static const char *after(const char *line, const char *word)
 }
 
 /*
- * Handles a line of the log. The first line of a file may begin with a prompt. Returns 0, or an exit status
- * after a message.
+ * Handles a line of the log. In the first line of a file, the guest's prompt may come first. Returns 0, or an
+ * exit status after a message.
  */
 static int take_line(struct taking *taking, const char *line)
 {
@@ -229,7 +235,7 @@ static int take_all(struct taking *taking, FILE *log)
 {
 	char line[512];
 	int status = 0;
-	bool whole = true; /* true if the previous read ended at the end of a line */
+	bool whole = true; /* true if the line that was read before ended in a newline */
 
 	while (!status && fgets(line, sizeof(line), log)) {
 		bool begins = whole;
@@ -249,7 +255,7 @@ static int take_all(struct taking *taking, FILE *log)
 	return status;
 }
 
-/* ---- Where files go ----------------------------------------------------------------------------- */
+/* ---- The folder to which files are written ------------------------------------------------------ */
 
 /* Opens the folder that contains the file of --out. */
 static int open_folder_of(struct taking *taking, const char *out)

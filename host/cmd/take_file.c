@@ -10,7 +10,8 @@
 #include "base/temporary.h"
 #include "cmd/command.h"
 
-#define FOLDERS_MOST 1000u /* maximum number that is appended to a folder's name */
+/* maximum number that is appended to a folder's name to make it unique */
+#define FOLDERS_MOST 1000u
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
 
@@ -114,8 +115,8 @@ int take_file_begin(struct take_file *file, struct take_folder *folder, const ch
 }
 
 /*
- * Renames the complete file. Fails if a file named `name` exists. Uses link() if the file system does not
- * support renameat2() with RENAME_NOREPLACE.
+ * Renames the complete file. Fails if a file with the name `name` exists. Uses link() if the file system does
+ * not support renameat2() with RENAME_NOREPLACE.
  */
 static int rename_fresh(const struct take_file *file, const char *name)
 {
@@ -129,8 +130,8 @@ static int rename_fresh(const struct take_file *file, const char *name)
 }
 
 /*
- * Returns NULL if the file of that name may be replaced or does not exist, otherwise the reason why it must
- * not be replaced.
+ * Returns the reason why the file of that name must not be replaced. Returns NULL if the file may be
+ * replaced, or does not exist.
  */
 static const char *may_replace(const struct take_folder *folder, const char *name)
 {
@@ -171,7 +172,7 @@ int take_file_commit(struct take_file *file, const char *name)
 	if (!wrong && !folder->replace && rename_fresh(file, name) < 0)
 		wrong = errno == EEXIST ? "exists (--force replaces it)" : strerror(errno);
 	if (!wrong) {
-		fsync(folder->descriptor); /* errors are ignored: some file systems cannot do this */
+		fsync(folder->descriptor); /* ignore errors, because some file systems do not support this */
 		return 0;
 	}
 	unlinkat(folder->descriptor, file->fresh, 0);

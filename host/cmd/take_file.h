@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Files whose names and contents come from a guest. A file appears complete or not at all: it is written
- * under another name in the same folder and renamed when complete. Existing files are replaced only if the
- * user asked for that.
+ * Files whose names and contents come from a guest. A file is either complete or does not appear: it is
+ * written under another name in the same folder, and renamed when it is complete. Existing files are replaced
+ * only if the user asked for that.
  *
  * Functions that can fail print a message and return -1.
  */
@@ -14,8 +14,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define TAKE_NAME_MOST 64u		/* maximum number of bytes of a guest's name that are used */
-#define TAKE_NAME_ROOM (NAME_MAX + 32u) /* a name, its suffix, and a NUL */
+/* maximum number of bytes of a name given by the guest that are used */
+#define TAKE_NAME_MOST 64u
+#define TAKE_NAME_ROOM (NAME_MAX + 32u) /* size of a buffer for a name, a suffix, and a NUL */
 
 struct take_folder {
 	const char *command; /* text that begins each message */
@@ -37,24 +38,24 @@ int take_folder_make(struct take_folder *folder, const char *name);
 void take_folder_close(struct take_folder *folder);
 
 struct take_file {
-	struct take_folder *folder; /* folder for the file; NULL: the file is temporary and has no name */
-	FILE *stream;		    /* NULL: not open */
-	char fresh[32];		    /* temporary name, until the file is complete */
+	struct take_folder *folder; /* folder of the file; NULL: the file is temporary and has no name */
+	FILE *stream;		    /* the open file; NULL: not open */
+	char fresh[32];		    /* temporary name of the file until it is complete */
 };
 
 /* Creates a file in an open folder. If `folder` is NULL, creates a temporary file that never gets a name. */
 int take_file_begin(struct take_file *file, struct take_folder *folder, const char *command);
-/* Renames the complete file to `name`, a plain name without a slash. On failure the file is removed. */
+/* Renames the complete file to `name`, which must not contain a slash. On failure the file is removed. */
 int take_file_commit(struct take_file *file, const char *name);
 /* Copies an unnamed file to standard output and closes it. */
 int take_file_print(struct take_file *file, const char *command);
-/* Removes the file. */
+/* Closes and removes the file. */
 void take_file_abandon(struct take_file *file);
 
 /*
- * Makes a safe file name from a name that the guest gave. Keeps letters, digits and "._-", but not "-" or
- * "." at the beginning. Replaces every other byte by "_". Uses at most TAKE_NAME_MOST bytes. The result is
- * never empty, "." or "..".
+ * Makes a safe file name from a name given by the guest. Keeps letters, digits and "._-", but not "-" or "."
+ * at the beginning. Replaces every other byte by "_". Uses at most TAKE_NAME_MOST bytes. The result is never
+ * empty, "." or "..".
  */
 void take_file_name(char to[TAKE_NAME_ROOM], const char *from);
 

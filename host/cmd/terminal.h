@@ -8,14 +8,17 @@
 #include "base/output.h"
 #include "cmd/options.h"
 
-/* Options that commands share. Their values are stored in the module, not in the command's structure. */
-extern const struct option_row terminal_color_options[]; /* --color */
-extern const struct option_row terminal_options[];	 /* --color, --no-pager */
+/*
+ * Options that several commands share. Their values are stored in this module, not in a command's structure.
+ */
+extern const struct option_row terminal_color_options[]; /* --color only */
+extern const struct option_row terminal_options[];	 /* --color and --no-pager */
 
 /*
- * Prepares an output that is open on standard output and contains text for people; not JSON or CSV. Adds
- * colours if --color and the terminal want them. If `paged` is set and standard output is a terminal, starts
- * a pager when the first bytes are written. Without a terminal, the output is not changed.
+ * Prepares an output for text that people read (not JSON or CSV) on standard output. Enables colours if
+ * --color requests them, or if standard output is a terminal that supports them. If `paged` is set and
+ * standard output is a terminal, starts a pager when the first bytes are written. If standard output is not a
+ * terminal, there is no pager.
  *
  *	if (base_output_open(&out, STDOUT_FILENO) < 0) …
  *	if (!json)
@@ -24,11 +27,13 @@ extern const struct option_row terminal_options[];	 /* --color, --no-pager */
 void terminal_prepare(struct base_output *out, bool paged);
 
 /*
- * Starts a pager as the reader of standard output and, if that is a terminal, of standard error. Does
- * nothing if there is no pager. At the end of the program, waits until the person ends the pager.
+ * Starts a pager that reads standard output and, if standard error is a terminal, also standard error. Does
+ * nothing if there is no pager. At the end of the program, waits until the user ends the pager.
  */
 void pager_start(void);
-/* Returns whether a pager was started. A write to a pager that has ended is not an error. */
+/*
+ * Returns whether a pager was started. If so, a write that fails because the pager has ended is not an error.
+ */
 bool pager_is_started(void);
 
 #endif

@@ -126,7 +126,7 @@ const char *trace_set_machine(void *to, const char *value, const struct option_r
 	return trace_parse_machine(value, to) ? "is not one of x86_64, aarch64 and riscv64" : NULL;
 }
 
-/* The words are in the order of enum ktread_form. */
+/* the words are in the same order as the constants of enum ktread_form */
 static const char *set_form(void *to, const char *value, const struct option_row *row)
 {
 	static const struct option_row forms = { .argument = "auto|v1|v2|bare|ram|core|stream|proc" };
@@ -234,8 +234,8 @@ int trace_bad_time(const char *name, const char *option, const char *value, uint
 }
 
 /*
- * Chooses the file: the word that is left on the command line or, if there is none, TRACE_USUAL_FILE if it
- * exists. Returns -1 to continue; otherwise EXIT_USAGE.
+ * Chooses the trace file: the remaining argument or, if there is none, TRACE_USUAL_FILE if it exists. Returns
+ * -1 to continue; otherwise EXIT_USAGE.
  */
 static int take_file(struct trace_args *args, int argc, char **argv)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by commands that read traces. */
+/* Functions and options that are shared by the commands that read traces. */
 #ifndef CMD_TRACE_ARGS_H
 #define CMD_TRACE_ARGS_H
 
@@ -13,16 +13,16 @@
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
-/* Parse words of the command line. Each returns 0, or -1 if the word is invalid. */
+/* Functions that parse values of options. Each returns 0, or -1 if the value is invalid. */
 
 /*
  * Reads a whole number, decimal (also with leading zeros) or hexadecimal after 0x. Returns a pointer to the
- * text after it, or NULL if there is no number or it does not fit in 64 bits.
+ * text after the number, or NULL if there is no number or it does not fit in 64 bits.
  */
 const char *trace_read_number(const char *text, uint64_t *number);
 /* Parses a whole number of at most `limit`. Refuses text after the number. */
 int trace_parse_number(const char *text, uint64_t limit, uint64_t *number);
-/* Parses "1.5" or "250ms" as nanoseconds. */
+/* Parses a time such as "1.5" (seconds) or "250ms", and stores nanoseconds. */
 int trace_parse_time(const char *text, uint64_t *nanoseconds);
 /*
  * Parses a time, adds `slack` nanoseconds and converts the sum to ticks. If the frequency is unknown (0),
@@ -30,8 +30,8 @@ int trace_parse_time(const char *text, uint64_t *nanoseconds);
  */
 int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks);
 /*
- * Parses a list such as "0,2-5" into a bit map. `limit`: number of bits, one for each CPU.
- * TRACE_CPUS_WANTED is the error message if `limit` is TRACE_CPUS_MAX.
+ * Parses a list such as "0,2-5" into a bit map. `limit`: number of bits in the map, one for each CPU.
+ * TRACE_CPUS_WANTED is the error message for a `limit` of TRACE_CPUS_MAX.
  */
 #define TRACE_CPUS_MAX	  4096u
 #define TRACE_CPUS_WANTED "is not a list of CPUs up to 4095, such as 0,2-5"
@@ -51,7 +51,7 @@ int trace_parse_machine(const char *name, const char **machine);
  *	return trace_args_close(&summary.args, trace, result);
  */
 
-/* The events of a hardware trace (--with) that a command merges into the trace. */
+/* Which events a command makes from a hardware trace (--with) and merges into the trace. */
 enum trace_beside {
 	TRACE_BESIDE_NOTHING, /* no events: --with accepts only process traces */
 	TRACE_BESIDE_ENTRIES, /* an event for each function that is entered */
@@ -65,7 +65,7 @@ struct trace_args {
 	const char *shown; /* name of the trace in messages, if `path` is a temporary file; otherwise NULL */
 	const char *with;  /* process trace or hardware trace to merge; NULL: nothing to merge */
 	struct options_list with_elf; /* code and names for hardware trace: FILE or FILE@BASE */
-	/* folder that contains the files named in the hardware trace; NULL: use the paths as recorded */
+	/* folder to which the paths in the hardware trace are relative; NULL: use the paths as they are */
 	const char *with_root;
 	const char *calls; /* table with names of system calls; NULL: use the trace's own table */
 	bool branches;	   /* true: show all branches of the hardware trace, not only functions */
@@ -74,28 +74,28 @@ struct trace_args {
 	int64_t pid;	      /* id of the thread; -1: all threads */
 	const char *cpu_list; /* argument of --cpu; NULL if all CPUs are shown */
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
-	const char *events; /* list of patterns of events; NULL if all events are shown */
+	const char *events; /* list of patterns that select events; NULL if all events are shown */
 	uint8_t event_map[(KTRX_EVENT_MAX + 1) / 8];
 	const char *since;
 	const char *until;
-	const char *where;     /* expression; NULL: no further selection */
-	struct filter *filter; /* the parsed expression; NULL if there is none, or it was not parsed yet */
-	/* Properties of the command. */
+	const char *where;     /* expression of --where; NULL: it selects nothing further */
+	struct filter *filter; /* the parsed expression; NULL if there is none, or if it was not parsed yet */
+	/* Properties of the command, not of the command line. */
 	enum trace_beside beside;
-	/* true if the command prints names of system calls, so that a trace without names needs a warning */
+	/* true if the command prints names of system calls: then it warns about a trace without names */
 	bool shows_calls;
-	/* true if the command's own output reports how certain the order between CPUs is */
+	/* true if the command itself reports how certain the order of events of different CPUs is */
 	bool reports_order;
 	/* true if the command needs the whole trace, not only the events that the filter selects */
 	bool whole;
-	/* where to store a word after the file; NULL: the command takes only a file */
+	/* variable for an argument after the file; NULL: the command takes no argument after the file */
 	const char **word;
-	bool file_needed; /* true if the command does not read TRACE_USUAL_FILE when no file is given */
-	/* true if the trace comes from a machine, not from a file; the command's options set this */
+	bool file_needed; /* true if a file must be given: the command does not use TRACE_USUAL_FILE */
+	/* set by the command's options: the trace comes from a machine, not from a file */
 	bool elsewhere;
 };
 
-#define TRACE_USUAL_FILE "ktrace.ktrx" /* name of the trace that `ktrace run` writes */
+#define TRACE_USUAL_FILE "ktrace.ktrx" /* usual name of a trace, which `ktrace run` writes */
 
 #define TRACE_ARGS(rows, signs)                                       \
 	.name = (signs), .line = { .syntax = (rows), .by = (signs) }, \
@@ -106,22 +106,22 @@ extern const struct option_row trace_thread_options[]; /* --pid, --cpu */
 extern const struct option_row trace_event_options[];  /* --event, --since, --until */
 extern const struct option_row trace_where_options[];  /* --where */
 extern const struct option_row trace_file_options[];   /* --form, --with, --raw-clock, --align */
-/* options for --with if it merges a hardware trace; commands with TRACE_BESIDE_NOTHING must not list them */
+/* options of --with for a hardware trace; commands with TRACE_BESIDE_NOTHING must not list them */
 extern const struct option_row trace_hardware_options[];
 extern const struct option_row trace_machine_options[]; /* --frequency, --machine */
 extern const struct option_row trace_layout_options[];	/* --v1-layout */
 extern const struct option_row trace_calls_options[];	/* --calls */
 #define TRACE_HARDWARE_OPTIONS "with-elf with-root branches"
 
-option_set trace_set_machine; /* const char *: the machine's canonical name */
+option_set trace_set_machine; /* const char *: stores the machine's canonical name */
 
 /* Reads the command line. Returns -1 to continue; otherwise the exit status, also for --help. */
 int trace_args_parse(struct trace_args *args, int argc, char **argv);
 /* Opens the trace, sets the filter, and prints warnings. Returns 0, EXIT_USAGE or EXIT_BAD_INPUT. */
 int trace_args_open(struct trace_args *args, struct ktread **trace);
 /*
- * Opens the trace once more, without a filter and without messages, for a command that reads it in several
- * places at a time. Returns NULL if this fails. `window`: as in struct ktread_options. Requires:
+ * Opens the trace once more, without a filter and without messages, for a command that reads the trace at
+ * several positions at a time. Returns NULL if this fails. `window`: as in struct ktread_options. Requires:
  * trace_args_open() has succeeded.
  */
 struct ktread *trace_args_reopen(const struct trace_args *args, bool window);
@@ -136,8 +136,8 @@ struct symbols;
 int trace_symbols_open(const char *name, const char *elf, const struct ktread *trace,
 		       struct symbols **symbols);
 /*
- * Names the system calls of a trace that was opened once more, as trace_args_open() does, without messages.
- * Returns a negative KTREAD_E_* if this fails.
+ * Sets the names of system calls in a trace that was opened once more, as trace_args_open() does, but without
+ * messages. Returns a negative KTREAD_E_* on failure.
  */
 int trace_name_calls_quietly(const struct trace_args *args, struct ktread *trace);
 /*
@@ -155,23 +155,27 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 		      uint8_t *map);
 
 /*
- * Parses a time as --since does, adds `slack` nanoseconds, and converts it to a timestamp. Returns 0, or -1
- * if invalid.
+ * Parses a time in the same form as --since, adds `slack` nanoseconds, and converts it to a timestamp.
+ * Returns 0, or -1 if the time is invalid.
  */
 int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp);
 
 /*
- * --where: parse the expression, and bind it to a trace. Return 0, or an exit status after a message. The
- * caller frees *filter with filter_free().
+ * The first function parses the expression of --where, the second one binds it to the events of a trace. Both
+ * return 0, or an exit status after a message. The caller frees *filter with filter_free().
  */
 int trace_where_parse(const char *name, const char *text, struct filter **filter);
 int trace_where_bind(const char *name, const char *text, struct filter *filter, struct ktread *trace);
-/* Does the same for args->where and args->filter. */
+/* Does the same as both functions, for args->where and args->filter. */
 int trace_where_open(struct trace_args *args);
 void trace_where_close(struct trace_args *args);
-/* Does the same as trace_where_open(), for a guest that is followed: refuses expressions with times. */
+/*
+ * Does the same as trace_where_open(), for a guest that is followed. Refuses expressions that contain times.
+ */
 int trace_where_follow(struct trace_args *args);
-/* Adds the bound expression args->filter to a filter of the reader, which then uses bit maps in `args`. */
+/*
+ * Adds the bound expression args->filter to a filter of the reader. That filter then uses bit maps in `args`.
+ */
 void trace_where_narrow(struct trace_args *args, struct ktread_filter *filter);
 
 /* Warns if the cost of events cannot be subtracted, because the trace does not contain it. */
@@ -191,32 +195,32 @@ struct flow;
 int trace_with(const struct trace_args *args, struct ktread *trace);
 
 /*
- * Adds "FILE" or "FILE@BASE" to the images. `name` begins messages. Returns 0, or an exit status after a
+ * Adds "FILE" or "FILE@BASE" to the code images. `name` begins messages. Returns 0, or an exit status after a
  * message.
  */
 int trace_add_elf(const char *name, struct flow *flow, const char *word);
 /* Adds a list of the kernel's symbols. Returns 0, or an exit status after a message. */
 int trace_add_symbols(const char *name, struct flow *flow, const char *word);
 /*
- * Returns whether `to` is the same file as FILE in "FILE" or "FILE@BASE". Compares as output_file_is()
- * does.
+ * Returns whether `to` is the same file as the FILE of "FILE" or "FILE@BASE". Compares them in the same way
+ * as output_file_is().
  */
 int trace_output_is_based(const char *to, const char *word);
 
-/* Reports that trace_parse_ticks() refused the value. Returns EXIT_USAGE. */
+/* Prints a message after trace_parse_ticks() has refused a value. Returns EXIT_USAGE. */
 int trace_bad_time(const char *name, const char *option, const char *value, uint64_t frequency);
 /* Reports a failed write, except to a closed pipe. Returns EXIT_BAD_INPUT, or 0 if `error` is 0. */
 int trace_output_status(const char *name, const char *to, int error);
 
-/* Commands that read what a running guest records, until it ends or a signal arrives. */
+/* Functions for commands that read what a running guest records, until the guest ends or a signal arrives. */
 
 struct followed {
 	const struct trace_args *args;
-	struct base_output *out; /* output buffer; flushed whenever no event is available */
+	struct base_output *out; /* output buffer, which is flushed when no event is available */
 	int by_ring;
 	/*
-	 * Called for each item, including the end. Returns 0 to continue, 1 to end, 2 to end after it has
-	 * printed a message, or a negative KTREAD_E_*.
+	 * Called for each item, including the one that reports the end. Returns 0 to continue, 1 to end, 2 to
+	 * end after it has printed a message, or a negative KTREAD_E_*.
 	 */
 	int (*take)(void *context, struct ktread_follow *follow, const struct ktread_followed *now);
 	void *context;
@@ -225,13 +229,13 @@ struct followed {
 /* Follows the guest. Returns -1 after a message if the file cannot be followed; otherwise the exit status. */
 int followed_run(const struct followed *followed);
 
-/* The output file of a command that reads a trace. The functions print messages. */
+/* Functions for the output file of a command that reads a trace. They print messages. */
 
 /* Returns whether `to` and `from` are the same file, so that writing would destroy the input. */
 int output_file_is(const char *to, const char *from);
 /*
- * Creates a file. Returns its descriptor; that of standard output for "-"; or -1 after a message. Requires:
- * output_file_is() was called for all input files and returned 0.
+ * Creates a file. Returns its descriptor, the descriptor of standard output for "-", or -1 after a message.
+ * Requires: output_file_is() was called for all input files and returned 0.
  */
 int output_file_create(const char *name, const char *to);
 /*
@@ -251,26 +255,26 @@ int output_file_close(const struct trace_args *args, const char *to, int fd, int
 int write_export(struct trace_args *args, struct ktread *trace, const struct export_format *format,
 		 const char *to);
 
-/* Names of system calls. */
+/* Functions that set names of system calls. */
 
 /*
  * Sets a built-in table of system calls for a process trace that has no table of its own: the table of the
- * kernel that recorded the trace, as kdump does. Returns 0 or a negative KTREAD_E_*.
+ * kernel that recorded the trace. Returns 0 or a negative KTREAD_E_*.
  */
 int foreign_calls_set(struct ktread *trace);
 
 /*
  * Names the trace's system calls only by `table` (share/tables, spec/ktrx-proc.md). A table without call
- * numbers, such as Linux's, gets the numbers of a machine: the trace's machine or, if that is unknown,
- * `machine`; if `machine` is 0 as well, x86_64. Returns that machine, 0 if the table has numbers of its
- * own, or a negative KTREAD_E_*.
+ * numbers, such as Linux's, gets the numbers of a machine: the trace's machine or, if it is unknown,
+ * `machine`; if `machine` is 0, too, x86_64. Returns that machine, 0 if the table has numbers of its own, or
+ * a negative KTREAD_E_*.
  */
 int foreign_calls_set_table(struct ktread *trace, const char *table, uint16_t machine);
 
 /*
- * Reads the table of system calls that a command line names: a built-in table or a file. The caller frees
- * `*owned`, which is NULL for a built-in table; `*text` is valid until then. Returns 0, or EXIT_BAD_INPUT
- * after a message.
+ * Reads the table of system calls that was given on the command line: a built-in table or a file. The caller
+ * frees `*owned`, which is NULL for a built-in table; `*text` is valid until then. Returns 0, or
+ * EXIT_BAD_INPUT after a message.
  */
 int kdump_table_read(const char *by, const char *name, char **owned, const char **text);
 
@@ -287,15 +291,15 @@ struct rules *default_rules(const char *name);
 int trace_rules_load(const char *name, const char *path, struct rules **rules);
 
 /*
- * Writes a whole trace as a page to the file `to`, as `ktrace html` does, and prints its name on stderr. The
- * trace is opened anew, as `args` describes it. If `elf` is NULL, uses the kernel named in the trace. Returns
- * 0, or EXIT_BAD_INPUT after a message.
+ * Writes a whole trace as a page to the file `to`, as `ktrace html` does, and prints its name on stderr.
+ * Opens the trace again, as `args` describes it. If `elf` is NULL, uses the kernel named in the trace.
+ * Returns 0, or EXIT_BAD_INPUT after a message.
  */
 int html_file(const struct trace_args *args, const char *elf, const char *to);
 
 /*
- * Prints on stderr the verdict of `ktrace why` on one trace file. If `elf` is NULL, uses the kernel named
- * in the trace.
+ * Prints the verdict of `ktrace why` on a trace file to stderr. `elf`: the kernel's file; NULL: the file
+ * named in the trace.
  */
 void explain_file(const char *name, const char *path, const char *elf);
 

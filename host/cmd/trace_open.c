@@ -21,7 +21,7 @@
 #include "cmd/progress.h"
 #include "cmd/trace_args.h"
 
-/* Returns the name of the trace for messages. */
+/* Returns the name by which messages call the trace. */
 static const char *shown(const struct trace_args *args)
 {
 	return args->shown ? args->shown : args->path;
@@ -94,14 +94,14 @@ int trace_args_filtered(const struct trace_args *args)
 }
 
 /*
- * Checks --cpu. The list may contain CPUs that the trace does not have, but the trace must have at least
- * one of them.
+ * Checks --cpu. The list may contain CPUs that are not in the trace, but at least one CPU must be in the
+ * trace.
  */
 static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
 
-	/* a trace of bare records does not contain which CPUs exist */
+	/* a trace of records without a header does not show which CPUs exist */
 	if (info->records_only && info->cpus == 0)
 		return 0;
 	for (uint32_t n = 0; n < info->rings; n++) {
@@ -119,7 +119,7 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 }
 
 /*
- * Warns if the filters match no event, because the output would look like that of an empty trace. Reads the
+ * Warns if the filters match no event, because the output would look as if the trace were empty. Reads the
  * trace up to the first event that matches, and rewinds it. Returns 0 or EXIT_BAD_INPUT.
  */
 static int warn_if_nothing(const struct trace_args *args, struct ktread *trace)
@@ -234,7 +234,7 @@ static int align(const struct trace_args *args, struct ktread *trace)
 	return 0;
 }
 
-/* Returns 0 or EXIT_USAGE. */
+/* Applies --machine. Returns 0 or EXIT_USAGE. */
 static int check_layout(const struct trace_args *args, const struct ktread *trace)
 {
 	if (ktread_info(trace)->version == 1 || !options_given(&args->line, "v1-layout"))
@@ -243,7 +243,7 @@ static int check_layout(const struct trace_args *args, const struct ktread *trac
 	return EXIT_USAGE;
 }
 
-/* Refuses a --machine that contradicts the trace. Returns 0 or EXIT_USAGE. */
+/* Refuses a --machine that contradicts the machine in the trace. Returns 0 or EXIT_USAGE. */
 static int check_machine(const struct trace_args *args, const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -257,8 +257,8 @@ static int check_machine(const struct trace_args *args, const struct ktread *tra
 }
 
 /*
- * If the trace is the RAM of a running guest, and its kernel does not know the counter's frequency,
- * measures the frequency and reopens the trace.
+ * If the trace is the RAM of a running guest whose kernel does not know the counter's frequency, measures the
+ * frequency and reopens the trace.
  */
 static int measure(struct trace_args *args, struct ktread **trace)
 {
@@ -287,8 +287,9 @@ static bool has_nameless_calls(const struct ktread *trace)
 }
 
 /*
- * Names system calls by the table of --calls; without --calls, by the trace or a built-in table. If there
- * are no names, calls are shown by number, and the command warns. Returns 0 or EXIT_BAD_INPUT.
+ * Sets the names of system calls: from the table given with --calls or, without that option, from the trace
+ * or a built-in table. If there are no names, prints a warning, and calls are shown by number. Returns 0 or
+ * EXIT_BAD_INPUT.
  */
 static int name_calls(const struct trace_args *args, struct ktread *trace)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* --where: the expression that selects events, and its messages. */
+/* --where: the expression that selects events, and the messages about errors in it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 
-#define SHOWN 72u /* maximum number of bytes of the expression that a message shows */
+#define SHOWN 72u /* maximum number of bytes of the expression that a message contains */
 
 const struct option_row trace_where_options[] = {
 	{ "where", 0, "EXPRESSION",
@@ -93,10 +93,7 @@ static int accept(void *context, const struct ktread_event *event)
 	return filter_accepts(context, event);
 }
 
-/*
- * Computes the intersection of the bit map with another bit map. If there is no bit map yet, copies the other
- * bit map.
- */
+/* Computes the intersection of two bit maps. If the first one does not exist yet, copies the second one. */
 static const uint8_t *narrow(const uint8_t *given, uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	for (size_t n = 0; n < bytes; n++)
@@ -113,7 +110,8 @@ void trace_where_narrow(struct trace_args *args, struct ktread_filter *filter)
 		filter->since = window.since;
 	if (filter->until == 0 || filter->until > window.until)
 		filter->until = window.until;
-	if (filter->since > filter->until) /* no event; an end of 0 would mean that there is no end */
+	/* matches no event; 0 cannot be used for `until`, because it means that there is no end */
+	if (filter->since > filter->until)
 		filter->since = UINT64_MAX, filter->until = 1;
 	if (window.only_time)
 		return;

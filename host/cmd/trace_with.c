@@ -27,16 +27,13 @@
 
 #define NUMBERS 1024u
 
-/* Indexed by number: name of a system call of the machine, and whether the table lists the call. */
+/* For each system call number: the call's name on the machine, and whether the table lists the call. */
 struct numbers {
 	char *name[NUMBERS];
 	bool printed[NUMBERS];
 };
 
-/*
- * Writes a line "* NAME …" of the table with a number instead of "*": the number that this machine has for
- * the call of that name.
- */
+/* Writes a line "* NAME …" of the table, with this machine's number of the call NAME instead of "*". */
 static void put_named(FILE *to, struct numbers *numbers, const char *line, size_t length)
 {
 	size_t name = strcspn(line + 2, " \n");
@@ -66,7 +63,7 @@ static void put_lines(FILE *to, struct numbers *numbers, const char *text)
 			fprintf(to, "%u %s\n", n, numbers->name[n]);
 }
 
-/* Writes the names of the system calls of 32-bit programs. */
+/* Appends the names of the system calls of 32-bit programs. */
 static void put_narrow(FILE *to)
 {
 	for (unsigned n = 0; n < NUMBERS; n++) {
@@ -78,7 +75,7 @@ static void put_narrow(FILE *to)
 	}
 }
 
-/* Writes the names of the x32 system calls. */
+/* Appends the names of the x32 system calls. */
 static void put_x32(FILE *to)
 {
 	for (uint32_t n = 0; n < CALLS_X32_MAX; n++) {
@@ -115,7 +112,7 @@ static char *numbered(const char *table, uint16_t machine)
 	return fclose(to) == 0 ? text : NULL;
 }
 
-/* Returns whether the table lists calls by name only, in lines "* NAME …". */
+/* Returns whether the table lists calls by name only. Such a table has lines "* NAME …". */
 static bool wants_numbers(const char *table)
 {
 	return strncmp(table, "* ", 2) == 0 || strstr(table, "\n* ");
@@ -152,7 +149,7 @@ int foreign_calls_set(struct ktread *trace)
 
 #define TABLE_MOST ((size_t)1 << 20)
 
-/* Returns the text of the file, NUL-terminated; NULL with errno set on failure. */
+/* Reads the whole file. Returns the text, NUL-terminated; NULL with errno set on failure. */
 static char *read_text(FILE *file)
 {
 	char *text = malloc(TABLE_MOST + 1);
@@ -186,13 +183,14 @@ int kdump_table_read(const char *by, const char *name, char **owned, const char 
 	return *owned ? 0 : EXIT_BAD_INPUT;
 }
 
-#define APART 50u /* two clocks are regarded as different if their frequencies differ by more than 1/APART */
+/* two frequencies that differ by more than 1/APART are those of different clocks */
+#define APART 50u
 
 enum content { OF_BSD, RECORDS, RINGS };
 
 /*
- * Detects the type of a file by its first bytes. Does not report an unreadable file, because opening the
- * file later reports it.
+ * Detects the type of a file by its first bytes. Ignores an unreadable file, because the error is reported
+ * when the file is opened.
  */
 static enum content content_of(const char *path)
 {
@@ -211,8 +209,8 @@ static enum content content_of(const char *path)
 }
 
 /*
- * Splits "FILE" or "FILE@BASE". Stores the name of FILE, or NULL if out of memory. Returns whether the word
- * has a BASE.
+ * Splits "FILE" or "FILE@BASE". Stores the name of FILE, or NULL if out of memory. Returns whether the
+ * argument has a BASE.
  */
 static bool split_base(const char *word, char **path, uint64_t *base)
 {
@@ -265,7 +263,7 @@ int trace_add_elf(const char *name, struct flow *flow, const char *word)
 	return EXIT_BAD_INPUT;
 }
 
-/* Checks that both traces are of the same boot and use the same clock. */
+/* Checks that both traces are of the same boot and have the same clock. */
 static int check_clocks(const struct trace_args *args, const struct ktread *trace, const struct flow *flow)
 {
 	const uint64_t ours = ktread_info(trace)->frequency, its = flow->frequency;
@@ -286,7 +284,8 @@ static int check_clocks(const struct trace_args *args, const struct ktread *trac
 }
 
 /*
- * Reports data that was overwritten before the first step. Gaps between steps are reported in the timeline.
+ * Reports data that was overwritten before the first instruction of the trace. Gaps after it are reported in
+ * the timeline.
  */
 static void print_missing(const struct trace_args *args, const struct flow *flow)
 {
@@ -346,7 +345,8 @@ static int check_root(const struct trace_args *args)
 }
 
 /*
- * Merges the executed code in the file into the trace. A process trace without executed code is not an error.
+ * Merges the executed code in the file into the trace. If the file is a process trace without executed code,
+ * does nothing.
  */
 static int add_flow(const struct trace_args *args, struct ktread *trace, enum content content)
 {

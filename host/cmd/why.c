@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace why: prints what is wrong with a machine, and the evidence. */
+/* ktrace why: prints what is wrong with a machine, and the evidence for it. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct explain_options {
 	const char *name; /* text that begins each message */
 	/* path of the kernel's file; NULL: use the kernel named in the trace's note */
 	const char *elf;
-	struct options_list earlier; /* earlier traces; they show in which order locks were taken */
+	struct options_list earlier; /* earlier traces, from which the order of locks is learned, too */
 	bool json;
 	bool all;
 	bool brief; /* true: print only the verdict */
@@ -37,9 +37,9 @@ struct explain_options {
 };
 
 #define EXPLAIN_PROBLEM 10 /* exit status if something is wrong; 0 if nothing is wrong */
-#define EXPLAIN_UNKNOWN 11 /* exit status if it is unknown whether something is wrong */
+#define EXPLAIN_UNKNOWN 11 /* exit status if ktrace cannot find out whether something is wrong */
 
-/* Adds the earlier traces. Returns 0 or EXIT_BAD_INPUT. */
+/* Adds the lock orders of the earlier traces. Returns 0 or EXIT_BAD_INPUT. */
 static int add_earlier(const struct explain_options *options, struct why_evidence *evidence)
 {
 	const struct ktread_options reading = { .size = sizeof(reading) };
@@ -81,7 +81,7 @@ static void report(const struct explain_options *options, struct base_output *ou
 }
 
 /*
- * Writes the findings. Stores in *exit_status the status of the verdict, or EXIT_BAD_INPUT after a message.
+ * Writes the findings. Sets *exit_status to the status of the verdict, or to EXIT_BAD_INPUT after a message.
  * Returns 0 or an error of reading the trace.
  */
 static int explain(const struct explain_options *options, struct ktread *trace, struct base_output *out,
@@ -188,7 +188,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* There are no options for filters, because missing events would lead to wrong conclusions. */
+/* there are no options for filters, because missing events would lead to wrong conclusions */
 static const struct options_syntax syntax = {
 	.forms = "ktrace why [OPTION]... [FILE]\n"
 		 "ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS",
@@ -207,8 +207,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * If the trace is a core, adds the CPUs' registers from the core's notes, because ktrace's memory does not
- * contain them. On errors, prints a message and continues without them.
+ * If the trace is a core dump, adds the CPUs' registers from the notes of the core, because the trace in its
+ * memory does not contain them. On errors, prints a message and continues without registers.
  */
 static void add_registers(const struct why *why, struct ktread *trace)
 {
@@ -238,8 +238,8 @@ static double watch(const struct why *why)
 }
 
 /*
- * If the trace is a RAM file, sets the note to what this file does not contain: for how long the guest has
- * recorded nothing, and the path of its kernel.
+ * If the trace is a RAM file, sets the note to two facts that are not in this file: for how long the guest
+ * has recorded nothing, and the path of its kernel.
  */
 static void note_machine(struct ktread *trace, const char *ram, double seconds)
 {
@@ -254,7 +254,7 @@ static void note_machine(struct ktread *trace, const char *ram, double seconds)
 	if (capture_ram_kernel(ram, kernel, sizeof(kernel)))
 		length += snprintf(note + length, sizeof(note) - (size_t)length, "kernel: %s\n", kernel);
 	if (length)
-		/* ignore a lack of memory here, because `explain` then fails as well */
+		/* ignore that memory is short, because `explain` then fails, too */
 		ktread_set_note(trace, note);
 }
 
@@ -267,7 +267,8 @@ static int explain_trace(struct why *why)
 	int status, verdict = 0, error;
 
 	status = trace_args_open(&why->args, &trace);
-	if (why->peer) /* this is a temporary file: remove its name; the open file is read from here on */
+	/* a temporary file: remove its name, because only the open file is read from here on */
+	if (why->peer)
 		unlink(why->args.path);
 	if (status)
 		return status;
@@ -353,7 +354,7 @@ static int explain_machine(struct why *why)
 		command_message(why->args.name, "%s", capture_message());
 		return EXIT_BAD_INPUT;
 	}
-	/* report.warning is about the kernel's file: a message reports the same when names are looked up. */
+	/* report.warning is about the kernel's file; the same problem is reported when names are looked up */
 	why->args.path = path;
 	why->args.shown = "the machine";
 	return explain_trace(why);
