@@ -13,13 +13,13 @@
 #define ERRORS_MOST 4095 /* a result from -1 down to minus this number may be an error */
 
 enum state {
-	STATE_UNKNOWN, /* the call was not looked up yet */
+	STATE_UNKNOWN, /* it has not been looked up yet whether the call has a name and types */
 	STATE_LONG,    /* the call has no name, or a name that is too long for the cache */
 	STATE_NAMED,   /* the call has a name, but its types are unknown */
 	STATE_TYPED,   /* the call has a name and types */
 };
 
-/* How to print a value. */
+/* How to print an argument or result. */
 enum how {
 	HOW_HEX,
 	HOW_INT,
@@ -54,8 +54,8 @@ static enum how how_of(const char *word, size_t length)
 }
 
 /*
- * Parses the types of a call, such as "size, fd fd, data data, size size": first the type of the result,
- * then the type and optional name of each argument. Returns false if there are more than CALLS_ARGUMENTS
+ * Parses the types of a call, such as "size, fd fd, data data, size size": the type of the result, followed
+ * by the type and optional name of each argument. Returns false if there are more than CALLS_ARGUMENTS
  * arguments.
  */
 static bool take_types(struct calls_form *form, const char *types)
@@ -104,7 +104,7 @@ static const struct calls_form *form_of(struct calls *calls, uint32_t number, st
 }
 
 /*
- * Finds the offsets in the payload of up to `count` numbers, from field `first` on. Stops at a string,
+ * Finds the payload offsets of up to `count` numbers, beginning with field `first`. Stops at a string,
  * because fields after a string have no fixed offset.
  */
 static void find_values(struct calls_shape *shape, const struct ktread_type *type, int first, uint32_t count)
@@ -177,7 +177,7 @@ static char *put_enter(const struct calls_form *form, const struct calls_shape *
 	return at + 1;
 }
 
-/* Prints a result. A negative result is an error if the kernel has a name for it. */
+/* Prints a result. A negative result is printed as an error if the kernel has a name for the error. */
 static char *put_exit(const struct calls *calls, const struct calls_form *form,
 		      const struct calls_shape *shape, char *at, const unsigned char *payload)
 {
@@ -194,7 +194,9 @@ static char *put_exit(const struct calls *calls, const struct calls_form *form,
 		at = base_put_literal(base_put_signed(at, number), " ");
 		return base_escape_text(at, error, strlen(error), NAME_MOST);
 	}
-	/* A size is printed with its sign, because a call that returns a size may also return an error. */
+	/*
+	 * A size is printed as a signed number, because a call that returns a size may also return an error.
+	 */
 	return put_value(at, form->result == HOW_SIZE ? HOW_SIGNED : form->result, shape->type[0], from);
 }
 

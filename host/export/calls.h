@@ -16,7 +16,7 @@
 
 #define CALLS_ARGUMENTS 8u
 #define CALLS_NAME	40u
-/* the form (struct calls_form) of a call is cached if its number is below this */
+/* limit: the form (struct calls_form) of a call is cached if the call's number is below this */
 #define CALLS_CACHED 1024u
 
 /* The name of a system call, and how to print its arguments and result. */
@@ -29,9 +29,7 @@ struct calls_form {
 	char name[CALLS_NAME]; /* the escaped name, followed by a space */
 };
 
-/*
- * Types and offsets of a call's arguments, or of its result, in the payloads of all events with the id `id`.
- */
+/* Types and payload offsets of a call's arguments, or of its result, for events with the id `id`. */
 struct calls_shape {
 	uint16_t id; /* event id; 0 if this structure is not filled in yet */
 	uint8_t count;
@@ -46,15 +44,19 @@ struct calls {
 	struct calls_form form[CALLS_CACHED];
 };
 
-/* Prepares `calls`. Requires: `calls` is zeroed. Call this before any other function of this header. */
+/*
+ * Prepares `calls`. Requires: all bytes of `calls` are zero. Call this before any other function of this
+ * header.
+ */
 static inline void calls_init(struct calls *calls, const struct ktread *trace)
 {
 	calls->trace = trace;
 }
 
 /*
- * Prints the call that `event` enters or leaves, with typed values. Returns the end of the text. Returns
- * NULL if the types of the call are unknown, if its name is too long, or if the event lacks arguments.
+ * Prints the call that begins or returns with `event`, with typed values. Returns the end of the text.
+ * Returns NULL if the types of the call are unknown, if its name is too long, or if the event lacks
+ * arguments.
  */
 char *calls_put(struct calls *calls, char *at, uint32_t number, const struct wellknown *known,
 		const struct ktread_event *event);

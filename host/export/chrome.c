@@ -50,7 +50,7 @@ static char *put_addresses(char *at, const struct ktread_event *event)
 
 /*
  * Writes arguments that come from other parts of the trace than the event's fields. On entry, `*comma` is
- * true if an argument was written before. On return, it is true if the next argument needs a comma.
+ * true if an argument was already written. On return, it is true if the next argument needs a comma.
  */
 static char *put_inferred(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			  bool *comma)
@@ -69,7 +69,10 @@ static char *put_inferred(struct chrome_writer *writer, char *at, const struct k
 	return at;
 }
 
-/* Writes the lead and the fields of an event that has no cached text (struct chrome_shape). */
+/*
+ * Writes the lead (the text before the arguments) and the fields of an event that has no cached text (struct
+ * chrome_shape).
+ */
 static char *put_shapeless(char *at, const struct ktread_event *event, enum chrome_lead lead, bool *comma)
 {
 	const char *group = event->type->group;
@@ -143,7 +146,7 @@ void chrome_finish_event(struct chrome_writer *writer, char *at, const struct kt
 	chrome_finish(writer, at + 1);
 }
 
-/* Writes functions of hardware traces, in addition to the events. */
+/* Writes the functions of hardware traces, which are merged into the events. */
 
 static uint64_t add_track(void *context, const char *name, uint64_t stamp)
 {
@@ -254,8 +257,8 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 }
 
 /*
- * Ends what runs on the event's CPU at the CPU's last event, because the slots from there to this event are
- * missing. Returns whether those after the event are missing, too.
+ * Ends the spans and slices that are open on the event's CPU, at the time of that CPU's last event, because
+ * the slots between the two events are missing. Returns whether slots after the event are missing, too.
  */
 static __attribute__((noinline)) bool write_head(struct chrome_writer *writer,
 						 const struct ktread_event *event)
@@ -285,8 +288,8 @@ static __attribute__((noinline)) void pass_switched(struct chrome_writer *writer
 }
 
 /*
- * Passes the event to the models of threads and spans. Their callbacks write what begins or ends. Returns
- * the same values as spans_event().
+ * Passes the event to the models of threads and spans. Their callbacks write the spans and slices that begin
+ * or end. Returns the same values as spans_event().
  */
 static inline __attribute__((always_inline)) int feed(struct chrome_writer *writer,
 						      const struct ktread_event *event,
@@ -399,7 +402,7 @@ static int write_all(struct chrome_writer *writer)
 	return error ? error : result;
 }
 
-/* Finds the rings of functions, and those whose events need write_head(). */
+/* Finds the rings that contain functions, and the rings whose events need write_head(). */
 static void find_heads(struct chrome_writer *writer, uint32_t rings)
 {
 	for (uint32_t n = 0; n < rings; n++) {
@@ -461,8 +464,8 @@ char *chrome_put_new_time(struct chrome *chrome, char *at, uint64_t nanoseconds)
 		(uint32_t)(base_put_decimal(chrome->digits, nanoseconds / 1000) - chrome->digits);
 	chrome->digits[chrome->digits_length++] = '.';
 	/*
-	 * Formats the number a second time. Copying `digits` would stall the processor, because `digits`
-	 * was just written byte by byte (no store forwarding).
+	 * Format the number a second time: copying `digits` would stall the processor, because `digits` was
+	 * written byte by byte a moment ago (no store forwarding).
 	 */
 	return chrome_put_microseconds(at, nanoseconds);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Writes Chrome JSON: cached text, rows, spans, and the objects of events. */
+/* Writes Chrome JSON: cached text, the rows of the viewer, spans, and the objects of events. */
 #ifndef EXPORT_CHROME_H
 #define EXPORT_CHROME_H
 
@@ -28,11 +28,11 @@
 
 /* Cached JSON text. It depends on an event descriptor or a system call, but not on a single event. */
 
-#define CHROME_PIECE 32u /* number of bytes that are copied at once */
+#define CHROME_PIECE 32u /* number of bytes that one copy operation copies */
 
 /*
- * Text to copy. After its end, CHROME_PIECE more bytes may be read. If `text` is NULL, there is no cached
- * text.
+ * Text to copy. At least CHROME_PIECE bytes after its end must be readable. If `text` is NULL, there is no
+ * cached text.
  */
 struct chrome_piece {
 	const char *text;
@@ -43,14 +43,14 @@ enum chrome_form {
 	CHROME_UNSIGNED,
 	CHROME_SIGNED,
 	CHROME_ADDRESS,
-	CHROME_OTHER, /* a value that is not a plain number */
+	CHROME_OTHER, /* a value that is not written as a plain number */
 };
 
 /* How to write the value of a field. */
 struct chrome_field {
-	/* text before the digits of the value: ,"result": (without the comma for the first field) */
+	/* text before the digits of the value: ,"result": (the first field has no comma) */
 	struct chrome_piece name;
-	uint8_t form;	/* enum chrome_form */
+	uint8_t form;	/* an enum chrome_form */
 	uint8_t unused; /* 64 minus the number of bits of the value */
 	/*
 	 * width of the value in the payload, in bytes; 0 if it has no fixed width or `form` is CHROME_OTHER
@@ -58,7 +58,7 @@ struct chrome_field {
 	uint8_t width;
 };
 
-/* The lead: the text between the common beginning of an object and its arguments. */
+/* The lead of an event: the text between the common beginning of an object and the object's arguments. */
 enum chrome_lead {
 	CHROME_INSTANT, /* ,"name":"sched.switch","cat":"sched","s":"t","args":{ */
 	CHROME_BEGIN,	/* ,"cat":"syscall","args":{ */
@@ -71,30 +71,30 @@ struct chrome_shape {
 	const struct ktread_type *type;
 	uint32_t fields;
 	/*
-	 * size of all fields together, in bytes; UINT32_MAX if there are no fields, or one is not a plain
-	 * number
+	 * size of all fields together, in bytes; UINT32_MAX if there are no fields, or if some field is not a
+	 * plain number
 	 */
 	uint32_t size;
 	struct chrome_piece lead[CHROME_LEADS];
-	struct chrome_piece lead_field[CHROME_LEADS]; /* the lead with the name of the first field after it */
+	struct chrome_piece lead_field[CHROME_LEADS]; /* the lead, followed by the name of the first field */
 	/*
-	 * text before the event's CPU number: ,"cpu": usually, but ,"event cpu": if the event has a field
-	 * with the name cpu
+	 * text before the event's CPU number: usually ,"cpu": but ,"event cpu": if the event has a field that
+	 * is named cpu
 	 */
 	struct chrome_piece cpu;
-	char *text;		     /* memory with the text of all pieces of this structure */
-	struct chrome_field field[]; /* type->fields elements */
+	char *text;		     /* memory that contains the text of all members of this structure */
+	struct chrome_field field[]; /* array of type->fields elements */
 };
 
 /* Cached text of a system call. */
 struct chrome_call {
 	struct chrome_piece name; /* ,"name":"read" */
-	/* "types":"size, fd, ptr, size"; its length is 0 if the types are unknown */
+	/* for example "types":"size, fd, ptr, size"; the length is 0 if the types are unknown */
 	struct chrome_piece types;
 	char text[];
 };
 
-/* All cached text. A structure of zeros is ready for use. */
+/* All cached text. A structure whose bytes are all zero is ready for use. */
 struct chrome_texts {
 	struct chrome_shape *shape[4096]; /* indexed by event id */
 	struct chrome_call *call[CALLS_CACHED];
@@ -102,7 +102,7 @@ struct chrome_texts {
 
 void chrome_texts_free(struct chrome_texts *texts);
 
-/* Renders a descriptor that is not cached. Returns NULL if the event is unknown or out of memory. */
+/* Makes the cached text of a descriptor. Returns NULL if the event is unknown, or if out of memory. */
 const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type);
 /*
  * Makes the text of a system call. Requires: `number` is below CALLS_CACHED. Returns NULL if out of memory.
@@ -112,14 +112,14 @@ const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const s
 
 #define CHROME_CALL_NAME 60u
 /*
- * Writes the name of a system call, cut to CHROME_CALL_NAME bytes; "syscall_12" if `name` is NULL.
+ * Writes the name of a system call, truncated to CHROME_CALL_NAME bytes; "syscall_12" if `name` is NULL.
  * Requires: `size` is at least 40.
  */
 void chrome_call_name(char *text, size_t size, const char *name, uint64_t number);
 
 /*
- * Writes a lead, then the event's "field":value pairs as json_put_fields() writes them. Sets `*comma` to
- * true if it has written a pair, because a further argument then needs a comma.
+ * Writes a lead, then the event's "field":value pairs as json_put_fields() writes them. Sets `*comma` to true
+ * if it has written a pair, because the next argument then needs a comma.
  */
 char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_lead lead,
 			const struct ktread_event *event, bool *comma);
@@ -155,11 +155,11 @@ chrome_put_number(char *at, const struct chrome_field *field, const unsigned cha
 		*at++ = '-';
 		number = (0 - number) << field->unused >> field->unused;
 	}
-	/* The two functions below are inlined, because a call would force callers to save registers. */
+	/* The two functions below are inlined, because callers would have to save registers for a call. */
 	return number < 1000000 ? base_put_middle(at, (uint32_t)number) : base_put_large(at, number);
 }
 
-/* Copies the text of a piece. Overwrites up to CHROME_PIECE bytes after the copy. */
+/* Copies the text of a piece. Overwrites up to CHROME_PIECE bytes after the copied text. */
 static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 {
 	memcpy(at, piece.text, CHROME_PIECE);
@@ -170,18 +170,22 @@ static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 
 /*
  * The open spans of each row of a Chrome trace. Viewers pair the end of a span with the newest open span of
- * the same row; some viewers require that both have the same name. So the name is stored when a span
- * begins, and its end is written with this name. If no span is open, no end is written.
+ * the same row; some viewers require that both have the same name. So the name is stored when a span begins,
+ * and is written again at the span's end. If no span is open, no end is written.
  */
 
 #define CHROME_ROWS_NAME 96u
 
 struct chrome_rows_span {
-	struct chrome_piece rendered; /* cached text ,"name":"…"; if `rendered.text` is NULL, use `name` */
-	char name[CHROME_ROWS_NAME];  /* name of the span, if `rendered.text` is NULL */
+	/* cached text ,"name":"…"; if `rendered.text` is NULL, `name` is used instead */
+	struct chrome_piece rendered;
+	char name[CHROME_ROWS_NAME]; /* name of the span, if `rendered.text` is NULL */
 };
 
-/* The open spans of one row; the innermost one is last. A structure of zeros is ready for use. */
+/*
+ * The open spans of one row; the innermost span is the last one. A structure whose bytes are all zero is
+ * ready for use.
+ */
 struct chrome_rows_open {
 	struct chrome_rows_span *span;
 	uint32_t depth, room;
@@ -193,24 +197,26 @@ struct chrome_rows_row {
 	struct chrome_rows_open open;
 };
 
-/* Open spans of all rows. A structure of zeros is ready for use. */
+/* Open spans of all rows. A structure whose bytes are all zero is ready for use. */
 struct chrome_rows {
 	struct chrome_rows_row *row;
 	uint32_t rows, room;
-	struct base_index index; /* rows, found by pid and tid */
+	struct base_index index; /* the rows; each is found by its pid and tid */
 };
 
 /*
- * Returns the row of that pid and tid. If there is none and `make` is set, makes it.
- * Returns NULL if there is none and `make` is 0, or if out of memory.
- * The row is valid until the next call with `make` set.
+ * Returns the row with this pid and tid. If it does not exist and `make` is set, makes it. Returns NULL if
+ * the row does not exist and `make` is 0, or if out of memory. The row is valid until the next call with
+ * `make` set.
  */
 struct chrome_rows_open *chrome_rows_find(struct chrome_rows *rows, uint32_t pid, uint64_t tid, int make);
 void chrome_rows_free(struct chrome_rows *rows);
 
 /* Allocates space for one more span. Returns 0 or KTREAD_E_MEMORY. */
 int chrome_rows_grow(struct chrome_rows_open *open);
-/* Begins a span with a copy of `name`, cut to CHROME_ROWS_NAME - 1 bytes. Returns 0 or KTREAD_E_MEMORY. */
+/*
+ * Begins a span with a copy of `name`, truncated to CHROME_ROWS_NAME - 1 bytes. Returns 0 or KTREAD_E_MEMORY.
+ */
 int chrome_rows_begin(struct chrome_rows_open *open, const char *name);
 
 /*
@@ -225,8 +231,8 @@ static inline int chrome_rows_begin_rendered(struct chrome_rows_open *open, stru
 }
 
 /*
- * Ends the span that began last. Returns this span, or NULL if none is open. The span is valid until the
- * next one begins.
+ * Ends the span that began last. Returns this span, or NULL if none is open. The returned span is valid until
+ * another span begins.
  */
 static inline const struct chrome_rows_span *chrome_rows_end(struct chrome_rows_open *open)
 {
@@ -240,11 +246,11 @@ struct chrome {
 	struct export_report *report;
 	struct base_output out;
 	uint64_t base;
-	/* converts ticks to time; if the frequency is unknown, ticks are written as nanoseconds */
+	/* converts ticks to nanoseconds; if the frequency is unknown, a tick is written as a nanosecond */
 	struct base_ticks_scale scale;
-	/* 1 if an object was written: the next object then needs a comma before it */
+	/* 1 if an object was written, so that the next object needs a comma before it */
 	int begun;
-	/* start of the microsecond whose text is in `digits`, in nanoseconds */
+	/* start, in nanoseconds, of the microsecond whose text is in `digits` */
 	uint64_t microsecond;
 	char digits[BASE_PUT_SCRATCH]; /* text of that microsecond, with the decimal point */
 	uint32_t digits_length;	       /* length of `digits`; 0 if there is no text yet */
@@ -309,8 +315,8 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
  * If the kernel described a process, its threads have their rows in a process with that name, whose number is
  * ROW_PROCESSES plus the process's number.
  *
- * Every end closes a beginning with the same name on the same row (struct chrome_rows). Spans that are open
- * at the end of the trace are ended there. Slices have a duration, so they are written when they end.
+ * Each end of a span has a beginning with the same name on the same row (struct chrome_rows). Spans that are
+ * open at the end of the trace are ended there. Slices have a duration, so they are written when they end.
  *
  * host/analyze decides which spans and flows exist and how gaps affect them; this code only writes them.
  */
@@ -323,22 +329,23 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
 #define ROW_WAITS      5u
 /* number to add to the id of a process that the kernel described; larger than any thread id */
 #define ROW_PROCESSES 10000000u
-#define LOCK_LANES    8u /* number of rows that each thread has in process 3 */
-#define LANE_WAITS    7u /* lane for the waits of a thread; no lock uses this lane */
+#define LOCK_LANES    8u /* number of rows of process 3 that are reserved for each thread */
+/* lane (number of a row among the rows of a thread) for the waits of a thread; no lock uses this lane */
+#define LANE_WAITS 7u
 /*
  * number of the first row of process 3 that shows locks of interrupts; larger than the number of any thread's
  * row
  */
 #define ROW_CPU_LOCKS 0x40000000u
 
-/* The time that a thread runs on a CPU. */
+/* A period in which a thread runs on a CPU. */
 struct chrome_slice {
 	uint64_t since;
 	uint32_t thread, index; /* `thread`: id of the thread; `index`: its index, as for threads_at() */
 	bool open;
 };
 
-/* The time that a thread sleeps. */
+/* A period in which a thread sleeps. */
 struct chrome_wait {
 	uint64_t since;
 	uint64_t object; /* object for which the thread waits; 0 if the trace does not contain it */
@@ -348,11 +355,11 @@ struct chrome_wait {
 	bool open;
 };
 
-#define CHROME_ROW_TEXT 48u /* number of bytes that are copied at once */
+#define CHROME_ROW_TEXT 48u /* number of bytes that one copy operation copies */
 
-/* A row of the trace. */
+/* A row of the viewer. */
 struct chrome_row {
-	struct chrome_rows_open open; /* open spans of the row; only used if `own` is true */
+	struct chrome_rows_open open; /* open spans of the row; used only if `own` is true */
 	uint32_t pid;
 	uint64_t tid;
 	bool own;		    /* true if the row is a thread's own row */
@@ -360,21 +367,21 @@ struct chrome_row {
 	char text[CHROME_ROW_TEXT]; /* ,"pid":1,"tid":12 */
 };
 
-/* Data about a thread. */
+/* Data about one thread. */
 struct chrome_place {
 	struct chrome_row row; /* the thread's own row; valid if `row.own` is true */
 	struct chrome_wait wait;
-	char *label; /* ,"name":"init (1)","cat":"sched","args":{"thread":1}} or NULL */
+	char *label; /* ,"name":"init (1)","cat":"sched","args":{"thread":1}} or NULL if it is not cached */
 	uint32_t label_length;
-	uint8_t named; /* bit map of the thread's lanes whose rows have a name already */
+	uint8_t named; /* bit map of the thread's lanes whose rows have been given a name */
 };
 
 struct chrome_ring {
-	uint64_t seen; /* timestamp of the ring's last event; 0 if it had no event yet */
+	uint64_t seen; /* timestamp of the ring's last event; 0: no event yet */
 	bool beside;
 	/*
-	 * true if slots are missing around the ring's next event: it is the first event of a ring whose
-	 * beginning was overwritten, or a rare event from before the first event of such a ring
+	 * true if slots are missing around the ring's next event. This event is the first event of a ring
+	 * whose beginning was overwritten, or a rare event that is older than the first event of such a ring.
 	 */
 	bool apart;
 };
@@ -390,26 +397,23 @@ struct chrome_writer {
 	struct processes *processes;
 	struct functions functions;
 	uint64_t function_tracks;
-	struct chrome_place *place; /* indexed by thread */
+	struct chrome_place *place; /* the threads, indexed by the thread's index */
 	uint32_t places;
-	struct chrome_row row;	 /* the most recently used row that is not a thread's own row */
+	struct chrome_row row;	 /* the row that was used last, if it is not a thread's own row */
 	struct chrome_rows rows; /* open spans of all rows except the threads' own rows */
-	/*
-	 * true if the trace has a table of system calls, which may contain the types of their arguments and
-	 * results
-	 */
+	/* true if the trace has a table of system calls, which may contain types of arguments and results */
 	bool typed;
-	/* true if arguments may include types or paths in addition to the event's fields */
+	/* true if types or paths may be added to the arguments of events */
 	bool inferred;
 	bool wakes;	 /* true if the current event is a wakeup */
 	uint64_t woken;	 /* id of the flow that begins at the current event; 0 if none begins */
 	uint64_t events; /* number of events written so far */
-	int error;	 /* 0 or KTREAD_E_MEMORY */
+	int error;	 /* the first error: 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
 	uint32_t switched; /* id of ktrace.switched; UINT32_MAX if the trace does not have it */
 	struct threads_heads heads;
 	struct chrome_slice running[THREADS_CPUS_MAX];
-	/* indexed by CPU: the CPU's row in process ROW_CPUS; valid after it was made */
+	/* indexed by CPU: the CPU's row in process ROW_CPUS, if it has been made */
 	struct chrome_row cpu[THREADS_CPUS_MAX];
 	bool interrupts_named[THREADS_CPUS_MAX];
 	struct wellknown_table known;
@@ -424,15 +428,15 @@ void chrome_places_free(struct chrome_writer *writer);
 /* Writes the name and the number of a thread, such as "init (1)". */
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size);
 /*
- * Return a row. Make it if it does not exist. The row is valid until the next one is made. For an unknown
- * CPU, `cpu` is THREADS_CPUS_MAX.
+ * Each of these functions returns a row, and makes it if it does not exist. The row is valid until the next
+ * one is made. For an unknown CPU, `cpu` is THREADS_CPUS_MAX.
  */
 struct chrome_row *chrome_row_make(struct chrome_writer *writer, uint32_t pid, uint64_t tid);
 struct chrome_row *chrome_row_of_cpu(struct chrome_writer *writer, uint32_t cpu);
 struct chrome_row *chrome_row_of_interrupts(struct chrome_writer *writer, uint32_t cpu);
 /*
  * Returns a row of a thread. Lane 0 is the thread's own row, lane LANE_WAITS is the row of its waits, and
- * each other lane is the row of a lock.
+ * every other lane is the row of a lock.
  */
 struct chrome_row *chrome_row_of_lane(struct chrome_writer *writer, uint32_t index, unsigned lane);
 
@@ -463,12 +467,12 @@ static inline char *chrome_put_row(char *at, const struct chrome_row *row)
 	return at + row->length;
 }
 
-/* Writes {"ph":"B","ts": */
+/* Writes the common beginning: {"ph":"B","ts": */
 static inline char *chrome_put_phase(struct chrome_writer *writer, char phase)
 {
 	/*
-	 * Begins with a comma, because this object is never the first one: the names of processes precede all
-	 * events.
+	 * begins with a comma, because the names of processes precede all events, so this object is never the
+	 * first one
 	 */
 	char *at = base_put_literal(base_output_line(&writer->chrome->out), ",\n{\"ph\":\"?\",\"ts\":");
 
@@ -504,7 +508,7 @@ static inline void chrome_finish(struct chrome_writer *writer, char *at)
 }
 
 /*
- * Ends an object: writes a lead and the arguments of an event. `shape`: cached text of the event's
+ * Completes an object with a lead and the arguments of an event. `shape`: cached text of the event's
  * descriptor; NULL if there is none.
  */
 void chrome_finish_event(struct chrome_writer *writer, char *at, const struct ktread_event *event,
@@ -512,7 +516,7 @@ void chrome_finish_event(struct chrome_writer *writer, char *at, const struct kt
 
 /*
  * Begins the object for the beginning of a span on a row. The caller then writes the span's name, which is
- * `name` or, if that is NULL, `rendered`. Returns NULL if out of memory: the caller must then write
+ * `name` or, if `name` is NULL, `rendered`. Returns NULL if out of memory: the caller must then write
  * nothing.
  */
 static inline char *chrome_put_begin(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp,

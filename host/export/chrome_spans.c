@@ -63,7 +63,7 @@ void chrome_span_begin(void *context, struct spans_owner owner, unsigned lane, c
 	const struct chrome_call *call = NULL;
 	char *at;
 
-	/* Fast path for system calls, because they are half of the events in many traces. */
+	/* Fast path for system calls, which are half of the events in many traces. */
 	if (span->kind == WELLKNOWN_SYSCALL_ENTER && span->has_key)
 		call = chrome_call_of(&writer->texts, writer->chrome->trace, span->key);
 	if (!call) {
@@ -89,9 +89,12 @@ void chrome_span_end(void *context, struct spans_owner owner, unsigned lane, con
 		chrome_finish(writer, base_put_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
 }
 
-/* Writes when threads run and sleep: slices for CPUs and for waits, and arrows from wakeups. */
+/* Writes which threads run and sleep: slices for CPUs and for waits, and arrows from wakeups. */
 
-/* Writes ,"name":"init (1)","cat":"sched","args":{"thread":1}: the end of a slice in which a thread runs. */
+/*
+ * Writes the last part of a slice in which a thread runs: ,"name":"init
+ * (1)","cat":"sched","args":{"thread":1}
+ */
 static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
 {
 	char name[64];
@@ -102,7 +105,7 @@ static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
 	return base_put_literal(at, "}");
 }
 
-/* Writes the same as put_runs(). Stores the text, and writes the stored text the next time. */
+/* Writes the same as put_runs(), but caches the text for the next time. */
 static char *put_label(struct chrome_writer *writer, char *at, const struct chrome_slice *slice)
 {
 	struct chrome_place *place = slice->index < writer->places ? &writer->place[slice->index] : NULL;
@@ -157,7 +160,7 @@ static bool sleeps(enum threads_state state)
 	return state == THREADS_SLEEPING || state == THREADS_WAITING;
 }
 
-/* Ends the arrow from a wakeup at the place where the woken thread runs next. */
+/* Writes the end of the arrow from a wakeup to the place where the woken thread runs next. */
 static void arrive(struct chrome_writer *writer, struct chrome_wait *wait, uint32_t cpu, uint64_t time)
 {
 	char *at;
@@ -181,7 +184,7 @@ static void wait_changed(struct chrome_writer *writer, const struct threads_chan
 	if (wait->open)
 		end_wait(writer, thread->index, change->time, change->woken);
 	/*
-	 * An arrow begins at an event and has one end. So if one event wakes several threads, only the
+	 * An arrow begins at an event and has only one end. So if an event wakes several threads, only the
 	 * first of them gets an arrow.
 	 */
 	if (change->woken && writer->wakes && !writer->woken)

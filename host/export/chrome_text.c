@@ -16,7 +16,7 @@
 
 #define NAME_MOST                                             \
 	(BASE_ESCAPE_JSON_GROWTH * (2 * BASE_JSON_NAME + 1) + \
-	 32) /* maximum number of bytes of a rendered name and the text around it */
+	 32) /* maximum number of bytes of a cached text, which consists of a name and the text around it */
 
 static uint8_t form_of(uint8_t type)
 {
@@ -38,7 +38,7 @@ static uint8_t form_of(uint8_t type)
 	}
 }
 
-/* Returns the text from `from` to `end` as a piece. */
+/* Returns a piece that consists of the text from `from` to `end`. */
 static struct chrome_piece piece(const char *from, const char *end)
 {
 	return (struct chrome_piece){ from, (uint32_t)(end - from) };
@@ -61,8 +61,8 @@ static char *render_field(struct chrome_field *field, const struct ktread_type *
 }
 
 /*
- * Returns whether the event has a field of that name. Such a field may have the same name as an argument
- * that the writer adds: for example "cpu", the target of an interprocessor interrupt.
+ * Returns whether the event has a field of that name. An event's field may have the same name as an argument
+ * that the writer adds, for example "cpu" for the target of an interprocessor interrupt.
  */
 static bool has_field(const struct ktread_type *type, const char *name)
 {
@@ -86,7 +86,7 @@ static char *render_fields(struct chrome_shape *shape, const struct ktread_type 
 	return at;
 }
 
-/* Completes the lead that begins at `from`. Its text up to `end` was already written. */
+/* Completes the lead that begins at `from`. Its text up to `end` was written before. */
 static char *render_lead(struct chrome_shape *shape, enum chrome_lead lead, const char *from, char *end)
 {
 	end = base_put_literal(end, ",\"args\":{");
@@ -181,7 +181,7 @@ void chrome_texts_free(struct chrome_texts *texts)
 		free(texts->call[n]);
 }
 
-/* Writes fields of any kind. Stops where a truncated payload ends. */
+/* Writes fields of any type. Stops where a truncated payload ends. */
 static char *put_any(char *at, const struct chrome_shape *shape, const struct ktread_event *event)
 {
 	const unsigned char *from = event->payload, *end = from + event->payload_size;
@@ -268,7 +268,7 @@ void chrome_rows_free(struct chrome_rows *rows)
 	*rows = (struct chrome_rows){ .row = NULL };
 }
 
-/* Rows of the trace: their numbers and names, and data about threads. */
+/* Rows of the viewer: their numbers and names, and data about threads. */
 
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size)
 {
@@ -280,7 +280,7 @@ void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, ch
 		snprintf(text, size, "thread %u", thread);
 }
 
-/* Renders ,"pid":1,"tid":12 */
+/* Writes the row's text ,"pid":1,"tid":12 */
 static void render_row(struct chrome_row *row)
 {
 	char *at = base_put_decimal(base_put_literal(row->text, ",\"pid\":"), row->pid);
@@ -359,8 +359,8 @@ static uint32_t process_of_thread(const struct chrome_writer *writer, uint32_t t
 }
 
 /*
- * Writes the name of the process of a thread, when the thread occurs for the first time. If several threads
- * have the same process, writes the name again, which is harmless.
+ * Writes the name of the process of a thread, when the thread occurs for the first time. If a process has
+ * several threads, its name is written several times, which is harmless.
  */
 static void name_process(struct chrome_writer *writer, uint32_t thread)
 {

@@ -13,9 +13,9 @@
 #include "ktrx/v1.h"
 
 /*
- * The timeline may have millions of lines, so repeated text is rendered once: names of events and system
- * calls, reasons of page faults. Rendered text is copied as RENDERED bytes, whatever its length is; the
- * position then advances by the length only.
+ * The timeline may have millions of lines, so text that occurs often is cached: names of events and system
+ * calls, reasons of page faults. A copy always copies RENDERED bytes, and then advances the position only by
+ * the length of the text.
  */
 
 #define EVENTS	    (KTRX1_MAX_EVENT + 1u)
@@ -25,13 +25,14 @@
 #define PID_COLUMNS 5u
 
 /*
- * How to print a word of an event's data. An event's text is a series of labels, each followed by one word.
+ * How to print one 32-bit word of an event's data. The text of an event is a series of labels, each of which
+ * is followed by one word.
  */
 enum kind { DECIMAL, HEX, ADDRESS };
 
 struct piece {
 	char label[13];
-	uint8_t length; /* length of the label; 0 marks the end of the series */
+	uint8_t length; /* length of the label; 0 ends the series */
 	uint8_t kind;
 	uint8_t word;
 };
@@ -42,7 +43,7 @@ struct piece {
 
 struct form {
 	uint16_t event;
-	/* number of fields that the event type must have, to distinguish layouts; 0: any number */
+	/* number of fields that the event type must have; needed to distinguish layouts; 0: any number */
 	uint8_t fields;
 	struct piece piece[6];
 };
@@ -90,7 +91,7 @@ static const struct form forms[] = {
 
 struct rendered {
 	char text[RENDERED - 1];
-	uint8_t length; /* length of the text; 0 if it was not rendered yet */
+	uint8_t length; /* length of the text; 0: the text is not cached yet */
 };
 
 struct writer {
@@ -243,7 +244,7 @@ static void render_reasons(struct writer *writer)
 	}
 }
 
-/* Renders "SYSCALL_ENTER    ": the name, padded to 16 columns, and a space. */
+/* Caches "SYSCALL_ENTER ": the name, padded to 16 columns, and a space. */
 static void render_events(struct writer *writer, const struct ktread *trace)
 {
 	for (uint32_t id = 0; id < EVENTS; id++) {

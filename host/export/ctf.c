@@ -17,7 +17,7 @@
 #define PACKET	    ((size_t)256 << 10)
 #define PACKET_HEAD 76u
 #define MAGIC	    0xc1fc1fc1u
-/* Largest size of an event without its fields: header, context, and the fields of LTTng. */
+/* Maximum size of an event without its fields: header, context, and the fields of LTTng. */
 #define EVENT_MORE 512u
 #define RAW_MOST   8192u
 
@@ -48,7 +48,7 @@ static void write_all(struct ctf *ctf, const unsigned char *bytes, size_t size)
 	}
 }
 
-/* Writes the packet. A packet without events only reports lost slots. */
+/* Writes the packet. A packet without events only reports that slots were lost. */
 static void write_packet(struct ctf *ctf)
 {
 	struct ctf_stream *stream = &ctf->stream;
@@ -69,7 +69,7 @@ static void write_packet(struct ctf *ctf)
 	stream->used = PACKET_HEAD;
 }
 
-/* Counts lost slots, up to CTF_MOST. */
+/* Adds lost slots to the count, which is limited to CTF_MOST. */
 static void discard(struct ctf_stream *stream, uint64_t slots)
 {
 	stream->discarded = slots < CTF_MOST - stream->discarded ? stream->discarded + slots : CTF_MOST;
@@ -92,8 +92,8 @@ static void open_stream(struct ctf *ctf, uint32_t ring)
 }
 
 /*
- * If slots are missing after the last event of the ring, reports them by a packet that has no events. Closes
- * the stream.
+ * Closes the stream. If slots are missing after the last event of the ring, first reports them by a packet
+ * that has no events.
  */
 static void close_stream(struct ctf *ctf, uint32_t n)
 {
@@ -147,14 +147,14 @@ static void put_text(struct ctf *ctf, const char *text, size_t length)
 {
 	struct ctf_stream *stream = &ctf->stream;
 
-	/* CTF strings end at a NUL, so a NUL in the string becomes \x00. */
+	/* a CTF string ends at a NUL, so a NUL in the string becomes \x00 */
 	stream->used = (size_t)((unsigned char *)base_escape_utf8((char *)stream->packet + stream->used, text,
 								  length, BASE_ESCAPE_TEXT_GROWTH * length) -
 				stream->packet);
 	put_number(stream, 0, 1);
 }
 
-/* Returns the state in Linux's numbers. */
+/* Converts a thread state to Linux's number for it. */
 static uint64_t linux_state(uint64_t state)
 {
 	static const uint8_t states[] = { [WELLKNOWN_STATE_RUNNABLE] = 0,
@@ -264,12 +264,12 @@ static void put_raw(struct ctf_stream *stream, const struct ktread_event *event)
 	put(stream, event->payload, size);
 }
 
-/* Returns the event of LTTng that has the same meaning, if the fields that it needs are there. */
+/* Returns the LTTng event with the same meaning, if the event has the fields that it needs. */
 static enum ctf_shape shape_of(const struct wellknown *known)
 {
 	static const struct {
 		uint8_t kind, shape;
-		int8_t needs[2]; /* enum wellknown_role; -1: none */
+		int8_t needs[2]; /* an enum wellknown_role; -1: none */
 	} shapes[] = {
 		{ WELLKNOWN_SWITCH, CTF_SWITCH, { WELLKNOWN_PREV, WELLKNOWN_NEXT } },
 		{ WELLKNOWN_WAKE, CTF_WAKEUP, { WELLKNOWN_THREAD, -1 } },
@@ -291,7 +291,7 @@ static enum ctf_shape shape_of(const struct wellknown *known)
 	return CTF_OWN;
 }
 
-/* Returns true if the events of this type get the names of system calls. There is only one such type. */
+/* Returns true if events of this type are named by their system calls. There is only one such type. */
 static bool is_calls(const struct ktread_type **calls, const struct ktread_type *type)
 {
 	if (!*calls)
@@ -324,7 +324,7 @@ void ctf_type_learn(struct ctf *ctf, const struct ktread_type *type, const struc
 		learned->form = CTF_RAW;
 }
 
-/* Returns the number of the class of an event, and notes that it occurred. */
+/* Returns the number of the event's class, and records that the class occurred. */
 static uint32_t class_of(struct ctf *ctf, const struct ktread_event *event, const struct wellknown *known,
 			 struct ctf_type *type)
 {
@@ -342,7 +342,7 @@ static uint32_t class_of(struct ctf *ctf, const struct ktread_event *event, cons
 	return (type->shape == CTF_SYSCALL_ENTRY ? CTF_CLASS_ENTRY : CTF_CLASS_EXIT) + (uint32_t)number;
 }
 
-/* Writes header and context. */
+/* Writes the event's header and context. */
 static void put_head(struct ctf_stream *stream, const struct ktread_event *event, uint32_t class)
 {
 	const uint32_t callers = event->callers < 2 ? event->callers : 2;
@@ -357,10 +357,7 @@ static void put_head(struct ctf_stream *stream, const struct ktread_event *event
 		put(stream, &event->site, 8);
 }
 
-/*
- * Slots that are missing at the beginning of a ring were overwritten by design, so they are not reported as
- * lost.
- */
+/* slots missing at the beginning of a ring were overwritten by design, so they are not reported as lost */
 static void note_loss(struct ctf *ctf, const struct ktread_event *event)
 {
 	struct ctf_stream *stream = &ctf->stream;
@@ -374,11 +371,14 @@ static void note_loss(struct ctf *ctf, const struct ktread_event *event)
 	stream->begun = true;
 }
 
-/* Begins a new packet if slots were lost, the CPU changes, or the event does not fit into the present one. */
+/*
+ * Begins a new packet if slots were lost, if the CPU changes, or if the event does not fit into the current
+ * packet.
+ */
 static void make_room(struct ctf *ctf, const struct ktread_event *event)
 {
 	struct ctf_stream *stream = &ctf->stream;
-	/* Escaping a string can make it four times as long. */
+	/* escaping can make a string four times as long */
 	const size_t need = EVENT_MORE + BASE_ESCAPE_TEXT_GROWTH * (size_t)event->payload_size;
 
 	if (event->lost || event->cpu != stream->cpu || stream->used + need > PACKET)
@@ -441,8 +441,8 @@ static int write_streams(struct ctf *ctf)
 }
 
 /*
- * Removes the files of a trace that could not be written. The folder had no others, except if another command
- * writes into it at the same time (EEXIST).
+ * Removes the files of a trace that could not be written. The folder contained no other files, unless another
+ * command writes into it at the same time (EEXIST).
  */
 static void remove_files(struct ctf *ctf)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The metadata of a CTF trace, in TSDL. Names of the trace are hostile: names of fields become identifiers,
- * and other names become string literals of printable ASCII.
+ * The metadata of a CTF trace, in TSDL. Names from the trace are untrusted. Names of fields become
+ * identifiers, and other names become string literals of printable ASCII.
  */
 #include "export/ctf.h"
 
@@ -41,8 +41,8 @@ static bool is_letter(char c)
 }
 
 /*
- * Makes an identifier of the name of a field. It begins with '_', which readers leave out, so that it is not
- * a keyword.
+ * Makes an identifier from the name of a field. The identifier begins with '_', so that it is not a keyword;
+ * readers do not show this '_'.
  */
 static void make_identifier(char *to, const char *name)
 {
@@ -83,7 +83,7 @@ static void put_fields(struct base_output *out, const struct ktread_type *type, 
 	}
 }
 
-/* The fields of LTTng, by shape; ctf.c writes them. */
+/* The fields of LTTng for each shape; ctf.c writes their values. */
 static const struct {
 	const char *name, *fields;
 } shapes[] = {
@@ -133,7 +133,7 @@ static void put_type(struct ctf *ctf, struct base_output *out, uint32_t id)
 	put_event(out, type, shape, id, name);
 }
 
-/* Declares the system calls of a bit map. */
+/* Declares the system calls whose bits are set in a bit map. */
 static void put_calls(struct ctf *ctf, struct base_output *out, const uint8_t *seen, enum ctf_shape shape,
 		      const struct ktread_type *type, uint32_t class)
 {
@@ -182,7 +182,7 @@ static void put_types(struct base_output *out)
 
 /*
  * Declares the clock. Its offset is the wall-clock time at which the counter was 0. The offset is left out if
- * it is unknown, or greater than CTF_NS_MOST: readers add it to each time, and the sum must fit.
+ * it is unknown, or greater than CTF_NS_MOST: readers add it to each time, and the sum must fit into 64 bits.
  */
 static void put_clock(struct ctf *ctf, struct base_output *out)
 {
@@ -221,7 +221,9 @@ static void put_head(struct ctf *ctf, struct base_output *out)
 			   u[13], u[14], u[15]);
 	base_output_text(out, "\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n"
 			      "\t\tuint32_t stream_id;\n\t};\n};\n\n");
-	/* Trace Compass uses the names of events only if a kernel tracer of LTTng is named here. */
+	/*
+	 * Trace Compass uses the names of LTTng events only if the metadata names a kernel tracer of LTTng.
+	 */
 	base_output_text(out, "env {\n\tdomain = \"kernel\";\n\ttracer_name = \"lttng-modules\";\n"
 			      "\ttracer_major = 2;\n\ttracer_minor = 13;\n\ttracer_patchlevel = 0;\n"
 			      "\tproducer = \"ktrace\";\n\tkernel = ");

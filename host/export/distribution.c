@@ -7,7 +7,7 @@
 #include "base/escape.h"
 #include "base/ticks.h"
 
-/* if the greatest value is more than about CLOSE times the least value, bins for larger values are wider */
+/* if the largest value is more than about CLOSE times the smallest value, bins for larger values are wider */
 #define CLOSE	      20
 #define LINEAR_BINS   20
 #define UNIT_MAX      16u
@@ -69,7 +69,7 @@ bool distribution_is_exact(const struct distribution *d)
 	return !d->values->counted && !(d->negative && d->negative->counted);
 }
 
-/* Returns the least value that is displayed as `edge` or a larger number. */
+/* Returns the smallest value that is displayed as `edge` or a larger number. */
 static uint64_t value_of(const struct distribution *d, distribution_number edge)
 {
 	unsigned __int128 ticks = (unsigned __int128)edge;
@@ -88,7 +88,7 @@ static uint64_t below(const struct distribution *d, distribution_number edge)
 	return negatives(d) ? d->negative->count - histogram_below(d->negative, (uint64_t)-edge + 1) : 0;
 }
 
-/* Returns the least number in the series 1, 2, 5, 10, … that is at least `value`. */
+/* Returns the smallest number in the series 1, 2, 5, 10, … that is at least `value`. */
 static distribution_number round_up(distribution_number value)
 {
 	distribution_number round = 1;
@@ -168,7 +168,7 @@ static char *time_text(distribution_number nanoseconds, char *text)
 }
 
 /*
- * Writes all digits of a value. The edge after the greatest 64-bit value needs more than 64 bits. Returns
+ * Writes all digits of a value. The edge after the largest 64-bit value needs more than 64 bits. Returns
  * `text`.
  */
 static char *digits(distribution_number value, char text[NUMBER_TEXT])

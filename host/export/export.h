@@ -15,10 +15,10 @@
 
 #include "ktread/ktread.h"
 
-/* Facts that a format reports about its output. Requires: zeroed by the caller. */
+/* Facts that a format reports about its output. Requires: the caller has set all bytes to zero. */
 struct export_report {
 	uint64_t events; /* number of the trace's events that were written */
-	/* number of events that were written with the latest time of the format instead of their own time */
+	/* number of events that were written with the format's maximum time instead of their own time */
 	uint64_t too_late;
 	/* number of spans of which only the beginning, or only the end, was recorded */
 	uint64_t unpaired;
@@ -26,7 +26,10 @@ struct export_report {
 	bool states_unknown;
 	bool announced;	  /* true if sched.block shows which threads sleep */
 	int output_error; /* errno of the write to `fd` that failed; 0 if no write failed */
-	/* what `output_error` concerns, if that is not the output: a folder for temporary files; or NULL */
+	/*
+	 * name of the thing that `output_error` is about, such as a folder for temporary files; NULL: the
+	 * output
+	 */
 	const char *failed;
 	/*
 	 * Set by the caller while a format writes a folder: the number of a signal that ends the export. The
@@ -45,7 +48,7 @@ enum export_place {
 
 struct export_format {
 	const char *name;    /* name, as given to --format */
-	const char *purpose; /* description for --help; takes half a line */
+	const char *purpose; /* description for --help, at most half a line */
 	/*
 	 * Names of options of `ktrace export` that have no effect on this format, separated by blanks. The
 	 * command refuses them. `why_refused` follows the option's name in the message. NULL: all options
@@ -55,18 +58,17 @@ struct export_format {
 	enum export_place place;
 	/*
 	 * Writes all events of `trace` that pass its filter, from its current position on, to `fd`. `fd`
-	 * stays open. It is a folder if `place` names a kind of folder; otherwise it may be a pipe. If
-	 * reading fails, the output is complete and well-formed up to the previous event.
-	 * Returns 0.
-	 * Returns KTREAD_E_SYSTEM with report->output_error set if writing failed.
-	 * Returns another negative KTREAD_E_* if reading failed; ktread_message() has the reason.
+	 * stays open. It is a folder if `place` is one of the kinds of folders; otherwise it may be a pipe.
+	 * If reading fails, the output is complete and well-formed up to the previous event. Returns 0.
+	 * Returns KTREAD_E_SYSTEM with report->output_error set if writing failed. Returns another negative
+	 * KTREAD_E_* if reading failed; ktread_message() has the reason.
 	 */
 	int (*write)(struct ktread *trace, int fd, struct export_report *report);
 };
 
 /* Returns the format of that name, or NULL. */
 const struct export_format *export_format_find(const char *name);
-/* Returns the built-in format with index `n` in order of name; NULL after the last one. */
+/* Returns built-in format number `n`, in the order of their names; NULL after the last one. */
 const struct export_format *export_format_at(unsigned n);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Folded stacks, the input of flame graph tools: where the time of each thread went. A stack begins with the
- * thread; then come the spans that were open, and, if the thread did not run, what it did instead:
+ * thread. The open spans follow and, if the thread did not run, its state:
  *
  *	worker (12);read;[sleeping] 20000
  *
- * Times are in nanoseconds. They are added up in a tree of all different stacks, which has a limit. Beyond
- * the limit, the time of a stack counts for the longest part of it that is in the tree.
+ * Times are in nanoseconds. They are summed up in a tree of all different stacks. The size of the tree is
+ * limited. If a new stack does not fit into the tree, its time counts for the longest part of the stack that
+ * is in the tree.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,20 +25,20 @@
 #define DEPTH_MOST (SPANS_NEST + 2u)
 
 struct node {
-	uint32_t parent; /* index of the parent; of a thread: UINT32_MAX */
+	uint32_t parent; /* index of the parent node; UINT32_MAX for a thread */
 	uint32_t length;
-	uint64_t time; /* time in which this was the whole stack */
+	uint64_t time; /* total time in which this node was the top of the stack */
 	char name[NAME_MOST];
 };
 
-/* A thread: its stack, and its state since the last change. */
+/* A thread: its open spans, and its state since the last change. */
 struct thread_stack {
 	uint32_t life; /* value of the thread's `life` for which `root` is valid */
 	bool known;
-	uint32_t node[DEPTH_MOST]; /* node[0] is the thread */
+	uint32_t node[DEPTH_MOST]; /* the stack: node[0] is the thread, the others are its open spans */
 	uint32_t depth;
 	uint64_t since; /* time of the last change */
-	uint8_t state;	/* enum threads_state since the last change */
+	uint8_t state;	/* state of the thread since the last change, an enum threads_state */
 };
 
 struct folded {
@@ -55,7 +56,7 @@ static uint64_t hash_of(uint32_t parent, const char *name, size_t length)
 	return base_hash_bytes(base_hash(0, parent), name, length);
 }
 
-/* Returns the child of a node with that name; the parent itself if there are too many nodes. */
+/* Returns the child of a node with that name. Returns the node itself if there are too many nodes. */
 static uint32_t child_of(struct folded *folded, uint32_t parent, const char *name, size_t length)
 {
 	const uint64_t hash = hash_of(parent, name, length);
@@ -82,7 +83,7 @@ static uint32_t child_of(struct folded *folded, uint32_t parent, const char *nam
 }
 
 /*
- * Turns a name of the trace into a frame. The name must not contain semicolons, which separate frames, or
+ * Turns a name of the trace into a frame. The result contains no semicolons, which separate frames, and no
  * spaces, because a space precedes the number.
  */
 static size_t make_frame(char *frame, const char *name, size_t length)
@@ -97,7 +98,7 @@ static size_t make_frame(char *frame, const char *name, size_t length)
 
 /* ---- Time ---- */
 
-/* Counts the time of a thread up to now for its present stack. */
+/* Adds the time of a thread since the last change to its current stack. */
 static void count(struct folded *folded, struct thread_stack *stack, uint64_t time)
 {
 	static const char *const states[] = { [THREADS_RUNNABLE] = "[runnable]",
@@ -107,7 +108,7 @@ static void count(struct folded *folded, struct thread_stack *stack, uint64_t ti
 	const uint64_t spent = time - stack->since;
 	uint32_t node = stack->depth ? stack->node[stack->depth - 1] : UINT32_MAX;
 
-	/* A span that may have ended in a gap is ended later, at a time before the gap. */
+	/* a span that may have ended in a gap is ended later in the trace, but with a time before the gap */
 	if (time <= stack->since)
 		return;
 	stack->since = time;

@@ -26,8 +26,8 @@ static void name_track(char *name, size_t size, const struct ktread_event *event
 						     : snprintf(name, size, "CPU %u functions", event->cpu);
 
 	/*
-	 * If `stack` is an address space, do not name the thread: the stack may not belong to the thread
-	 * that ran when the stack was first seen.
+	 * If `stack` is an address space, the name does not contain the thread: the stack may belong to other
+	 * threads than the one that ran when the stack first occurred.
 	 */
 	if (event->thread != KTREAD_NO_THREAD && stack == event->thread)
 		snprintf(name + length, size - (size_t)length, ", thread %u", event->thread);
@@ -80,7 +80,7 @@ static void close_down_to(const struct functions_sink *sink, struct functions_tr
 
 /*
  * Handles lost data: ends the open spans of one stack or, if `stack` is 0, of all stacks of the ring, and
- * marks the loss on their tracks. Affects only tracks that exist already.
+ * marks the loss on their tracks. Makes no new tracks.
  */
 static void lose(struct functions *functions, const struct functions_sink *sink,
 		 const struct ktread_event *event, uint64_t stack, uint64_t time)

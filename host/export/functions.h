@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Shows functions recorded by hardware trace (events hwt.*) as nested spans. Each traced CPU or thread has a
- * track.
- * If the trace of a CPU distinguishes threads, each thread on it has a track of its own.
+ * track. If the trace of a CPU distinguishes threads, each thread on this CPU has a track of its own.
  */
 #ifndef EXPORT_FUNCTIONS_H
 #define EXPORT_FUNCTIONS_H
@@ -14,9 +13,9 @@
 
 enum functions_mark { FUNCTIONS_BEGIN, FUNCTIONS_END, FUNCTIONS_INSTANT };
 
-/* The output format's callbacks. */
+/* Callbacks that each output format provides. */
 struct functions_sink {
-	/* Makes a track. Returns a number, which is passed to `draw` to select this track. */
+	/* Makes a track. Returns the track's number, which is passed to `draw`. */
 	uint64_t (*track)(void *context, const char *name, uint64_t time);
 	/*
 	 * Draws the beginning or end of a function, or an instant. The first field of `event` is the name;

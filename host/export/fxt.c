@@ -88,7 +88,7 @@ static const char *types_of(struct fxt *fxt, const struct ktread_event *event)
 	return NULL;
 }
 
-/* Writes the payload as bytes, for an event that the trace does not describe. */
+/* Writes the payload as bytes, for an event whose type is unknown. */
 static void put_payload(struct fxt *fxt, const struct ktread_event *event)
 {
 	char text[2 * KTRX_RECORD_MAX_PAYLOAD + 1];
@@ -171,7 +171,7 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 	fxt_event_end(&fxt->stream);
 }
 
-/* Flows need a span, so an instant with a flow is a span without a duration. */
+/* a flow needs a span, so an instant with a flow is written as a span without duration */
 static void put_instant(void *context, struct spans_owner owner, const struct ktread_event *event)
 {
 	struct fxt *fxt = context;

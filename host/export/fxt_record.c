@@ -4,13 +4,13 @@
 #include "base/escape.h"
 #include "ktread/ktread.h"
 
-/* bit that marks a string that follows; the other bits are the length of the string */
+/* bit that marks a string as part of the record; the other bits are the length of the string */
 #define INLINE		 0x8000u
 #define STRING_MOST	 1024u /* maximum length of a string that has a number */
-#define NAME_MOST	 256u  /* maximum length of the name of an event or object */
+#define NAME_MOST	 256u  /* maximum length of the name of an event or kernel object */
 #define METADATA_INFO	 1u
 #define METADATA_SECTION 2u
-#define METADATA_EVENT	 3u /* event 0 of a provider: its buffer was full */
+#define METADATA_EVENT	 3u /* provider event 0: the provider's buffer was full */
 #define SWITCH		 1u
 #define WAKEUP		 2u
 
@@ -38,8 +38,8 @@ static void end(struct fxt_stream *stream)
 }
 
 /*
- * Writes an untrusted string of at most `most` bytes, with zeros up to the next word. Bytes that
- * base_escape_utf8() does not keep become \xNN. Returns its length.
+ * Writes an untrusted string of at most `most` bytes, padded with zeros to a multiple of 8 bytes. Bytes that
+ * base_escape_utf8() does not accept become \xNN. Returns the length of the string.
  */
 static size_t put_string(struct fxt_stream *stream, const char *text, size_t length, size_t most)
 {
@@ -157,7 +157,7 @@ void fxt_arg_string(struct fxt_stream *stream, uint16_t name, const char *text, 
 	memcpy(from, &header, sizeof(header));
 }
 
-/* Writes an argument whose name follows it, because records that use it are rare. */
+/* Writes an argument with its name in the record itself, because records that use it are rare. */
 static void put_named_arg(struct fxt_stream *stream, enum fxt_arg_type type, const char *name, uint64_t value)
 {
 	unsigned char *const from = stream->at;

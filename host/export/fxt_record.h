@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Records of the Fuchsia trace format (FXT): a sequence of records, each of 64-bit words. A record is built
- * in place and written when complete, so memory is limited to one record and the output buffer.
+ * in the output buffer, so no more memory is needed than this buffer.
  *
- * Strings and threads have numbers, which a record defines before the first use. So a caller first gets all
- * references that an event needs, and then begins the event.
+ * Strings and threads have numbers, and a record must define each number before its first use. So a caller
+ * first gets the numbers of all strings and threads that an event needs, and then begins the event.
  */
 #ifndef EXPORT_FXT_RECORD_H
 #define EXPORT_FXT_RECORD_H
@@ -18,13 +18,13 @@
 
 #define FXT_MAGIC     UINT64_C(0x0016547846040010)
 #define FXT_PROVIDER  1u	/* number of the only provider */
-#define FXT_STRINGS   32767u	/* largest number of a string */
-#define FXT_THREADS   255u	/* largest number of a thread */
+#define FXT_STRINGS   32767u	/* maximum number of a string */
+#define FXT_THREADS   255u	/* maximum number of a thread */
 #define FXT_ARGS_MOST 15u	/* maximum number of arguments of an event */
-#define FXT_IDLE      INT32_MIN /* weight of an idle thread */
+#define FXT_IDLE      INT32_MIN /* scheduling weight of an idle thread */
 /*
- * Maximum number of bytes of a record that arguments may fill. The event needs the remaining bytes for the
- * words after the arguments.
+ * Maximum number of bytes of a record that arguments may fill. The remaining bytes are for the 64-bit words
+ * after the arguments.
  */
 #define FXT_ROOM (BASE_OUTPUT_LINE - 64)
 
@@ -60,7 +60,7 @@ enum fxt_arg_type {
 
 enum fxt_object { FXT_PROCESS_OBJECT = 1, FXT_THREAD_OBJECT = 2 };
 
-/* States of threads in context switches. Readers show a state that they do not know as no state. */
+/* States of threads in context switches. Readers ignore a state that they do not know. */
 enum fxt_state {
 	FXT_STATE_RUNNABLE = 1,
 	FXT_STATE_SUSPENDED = 2,
@@ -69,7 +69,7 @@ enum fxt_state {
 	FXT_STATE_UNKNOWN = 15,
 };
 
-/* A thread as events name it. */
+/* A thread, as it is identified in events. */
 struct fxt_where {
 	uint64_t process, thread;
 };
@@ -77,29 +77,30 @@ struct fxt_where {
 struct fxt_stream {
 	struct base_output out;
 	unsigned char *start, *at; /* the record that is being built */
-	uint64_t header; /* first word of that record, without its size and its number of arguments */
-	unsigned args, args_shift; /* number of arguments so far; the position of that number in `header` */
-	uint32_t strings;	   /* number of strings that have a number */
+	uint64_t header; /* first 64-bit word of that record, without its size and its number of arguments */
+	/* number of arguments so far, and the bit position of that number in `header` */
+	unsigned args, args_shift;
+	uint32_t strings;			  /* number of strings that have been given a number */
 	struct fxt_where thread[FXT_THREADS + 1]; /* threads by reference number */
 	bool used[FXT_THREADS + 1];
 };
 
-/* Writes the head of the trace; times are in nanoseconds. Returns 0 or KTREAD_E_MEMORY. */
+/* Writes the head of the trace, which sets the unit of time to nanoseconds. Returns 0 or KTREAD_E_MEMORY. */
 int fxt_stream_open(struct fxt_stream *stream, int fd);
 int fxt_stream_close(struct fxt_stream *stream); /* Returns the errno of a failed write, or 0. */
 
 /*
- * Returns the number of a string, after writing the record that defines it. `*number` is 0 before the first
- * call. Returns 0, the empty string, if there are no numbers left. The string is untrusted.
+ * Returns the number of a string. If it has none yet (`*number` is 0), first writes a record that defines it.
+ * Returns 0, the number of the empty string, if no numbers are left. The string is untrusted.
  */
 uint16_t fxt_string(struct fxt_stream *stream, uint16_t *number, const char *text, size_t length);
-/* Returns the number of a thread, after writing the record that defines it. */
+/* Returns the number of a thread. If it has none yet, first writes a record that defines it. */
 unsigned fxt_thread(struct fxt_stream *stream, struct fxt_where where);
 
 /* Tells readers that the provider lost records. */
 void fxt_provider_lost(struct fxt_stream *stream);
 
-/* Names a process or, if `process` is not 0, a thread of that process. */
+/* Gives a name to a process or, if `process` is not 0, to a thread of that process. */
 void fxt_object(struct fxt_stream *stream, enum fxt_object type, uint64_t id, const char *name, size_t length,
 		uint64_t process);
 
@@ -107,17 +108,20 @@ void fxt_switch(struct fxt_stream *stream, uint64_t time, uint32_t cpu, uint32_t
 		bool from_idle, uint32_t to, bool to_idle);
 void fxt_wakeup(struct fxt_stream *stream, uint64_t time, uint32_t cpu, uint32_t thread);
 
-/* Begin and end an event. `category` and `name` are numbers of strings. */
+/* These functions begin and end an event. `category` and `name` are numbers of strings. */
 void fxt_event_begin(struct fxt_stream *stream, enum fxt_event_type type, uint64_t time, unsigned thread,
 		     uint16_t category, uint16_t name);
 /* Does the same as fxt_event_begin(), for an untrusted name that has no number. */
 void fxt_event_begin_named(struct fxt_stream *stream, enum fxt_event_type type, uint64_t time,
 			   unsigned thread, uint16_t category, const char *name, size_t length);
 void fxt_event_end(struct fxt_stream *stream);
-/* Ends an event with the word that follows the arguments: the number of a counter or flow. */
+/* Ends an event with one more 64-bit word after the arguments: the number of a counter or flow. */
 void fxt_event_end_with(struct fxt_stream *stream, uint64_t word);
 
-/* Arguments of the event. Those that do not fit are left out; strings are cut. */
+/*
+ * These functions add arguments to the event. An argument that does not fit is left out; strings are
+ * truncated.
+ */
 void fxt_arg_number(struct fxt_stream *stream, enum fxt_arg_type type, uint16_t name, uint64_t value);
 void fxt_arg_string(struct fxt_stream *stream, uint16_t name, const char *text, size_t length);
 

@@ -40,8 +40,8 @@ static void describe_process(struct fxt *fxt, uint32_t id)
 }
 
 /*
- * Describes a thread: a new one, or one that has a new name. `process` as in struct walk_sink. Returns NULL
- * if out of memory.
+ * Describes a thread that is new or has a new name. `process` is as in struct walk_sink. Returns NULL if out
+ * of memory.
  */
 static struct fxt_owner *describe_thread(struct fxt *fxt, const struct threads_thread *thread,
 					 const char *name, size_t length, uint32_t process)
@@ -157,7 +157,7 @@ static enum fxt_state state_of(const struct threads_thread *thread)
 	}
 }
 
-/* A CPU without a thread is shown as running thread 0, which is idle. */
+/* A CPU on which no thread runs is written as running thread 0, the idle thread. */
 void fxt_take_change(void *context, const struct threads_change *change)
 {
 	static const struct fxt_leaving idle = { .thread = 0, .state = FXT_STATE_RUNNABLE, .idle = true };

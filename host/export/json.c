@@ -19,7 +19,7 @@ char *json_put_event_name(char *at, const struct ktread_type *type)
 	char name[2 * BASE_JSON_NAME + 1];
 	size_t length = 0;
 
-	if (type->name_alone || !*type->group) /* an unknown event has no group */
+	if (type->name_alone || !*type->group) /* an event of an unknown type has no group */
 		return base_json_name(at, type->name);
 	length = strnlen(type->group, BASE_JSON_NAME);
 	memcpy(name, type->group, length);
@@ -57,7 +57,7 @@ char *json_put_value(char *at, const struct ktread_value *value)
 	}
 }
 
-/* Writes "data":"0a0b…", for an event that the trace does not describe. */
+/* Writes "data":"0a0b…" for an event whose type is unknown. */
 static char *put_bytes(char *at, const struct ktread_event *event)
 {
 	at = base_put_literal(at, "\"data\":\"");
@@ -94,9 +94,9 @@ char *json_put_fields(char *at, const struct ktread_event *event)
 
 struct writer {
 	struct timeline *timeline;
-	uint64_t *lost; /* indexed by ring: number of lost slots that were reported so far */
+	uint64_t *lost; /* indexed by ring: number of lost slots reported so far */
 	struct wellknown_table known;
-	struct files *files; /* paths of files; NULL: paths are not printed */
+	struct files *files; /* paths of open files; NULL: paths are not printed */
 };
 
 static char *put_time(const struct timeline *timeline, char *at, uint64_t stamp)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Events as JSON. */
+/* Writes events as JSON. */
 #ifndef EXPORT_JSON_H
 #define EXPORT_JSON_H
 
@@ -11,7 +11,7 @@
  * unchanged.
  */
 char *json_put_event_name(char *at, const struct ktread_type *type);
-/* Writes one value as JSON. Pointers become strings "0x…". */
+/* Writes the value of one field as JSON. A pointer becomes a string "0x…". */
 char *json_put_value(char *at, const struct ktread_value *value);
 /*
  * Writes the fields of an event as "field":value pairs separated by commas, without braces. Omits a field
@@ -22,7 +22,7 @@ char *json_put_fields(char *at, const struct ktread_event *event);
 /* ---- The timeline for programs: one JSON object a line ---- */
 
 /*
- * Writes the timeline as JSON lines. Lost slots are objects of their own: {"lost":4093,"cpu":2}.
+ * Writes the timeline as JSON lines. Lost slots are reported by separate objects: {"lost":4093,"cpu":2}.
  * Returns the same values as timeline_write().
  */
 int lines_write(struct timeline *timeline);

@@ -9,11 +9,11 @@
 #include "ktrx/v2.h"
 
 #define HEADER_EVERY 20u
-#define CALLER_WIDTH 25 /* width of a symbol, in columns */
-#define HEX_WIDTH    18 /* width of an address, in columns */
+#define CALLER_WIDTH 25 /* width of the column of a symbol, in characters */
+#define HEX_WIDTH    18 /* width of the column of an address, in characters */
 #define FILE_WIDTH   34
 #define ID_WIDTH     20
-/* maximum number of bytes of text for a payload; with it, a row fits into BASE_OUTPUT_LINE */
+/* maximum number of bytes of a payload's text; it is so small that a row fits into BASE_OUTPUT_LINE */
 #define TEXT_LIMIT ((size_t)4096)
 
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info)
@@ -106,8 +106,8 @@ static char *put_id(char *at, const struct ktread_type *type)
 }
 
 /*
- * Writes the source line that recorded the event, from the trace or from the kernel's file. If neither
- * contains this line, writes the line that declares the event.
+ * Writes the source line at which the event was recorded, from the trace or from the kernel's file. If
+ * neither contains this line, writes the line that declares the event.
  */
 static char *put_file(const struct ktr_table *table, char *at, const struct ktread_event *event)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Parquet: a folder with three tables of each run, below run=ID: kind=event, kind=sched (times on CPUs) and
- * kind=syscall. Readers take `run` and `kind` as columns, so many runs in one folder are one table.
+ * Parquet: writes three tables for each run, in the folders run=ID/kind=event, run=ID/kind=sched (times on
+ * CPUs) and run=ID/kind=syscall. Readers use `run` and `kind` as columns, so that many runs in one folder can
+ * be read as one table.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,7 @@ enum event_column {
 enum sched_column { SCHED_TS, SCHED_DUR, SCHED_CPU, SCHED_THREAD, SCHED_WHO, SCHED_STATE };
 enum call_column { CALL_TS, CALL_DUR, CALL_CPU, CALL_THREAD, CALL_WHO, CALL_NR, CALL_NAME, CALL_RESULT };
 
-/* A thread that runs on a CPU. */
+/* A thread that is running on a CPU. */
 struct running {
 	uint64_t since;
 	uint32_t thread;
@@ -48,7 +49,7 @@ struct parquet {
 	struct running running[THREADS_CPUS_MAX];
 	char text[2 * BASE_OUTPUT_LINE]; /* the arguments of an event, as JSON */
 	struct chrome_texts texts;	 /* names of fields */
-	uint64_t first;			 /* time of the first event of the trace */
+	uint64_t first;			 /* time of the trace's first event */
 	char run[40];			 /* name of the folder of the run */
 	int error;			 /* errno of the first failed system call */
 };
@@ -90,13 +91,13 @@ static void make_columns(struct parquet *parquet)
 	add_column(call, "result", PARQUET_I64, false);
 }
 
-/* Returns a time as the time since the first event of the trace, as all commands show it. */
+/* Converts a time to the time since the first event of the trace, as all commands print it. */
 static int64_t since_first(const struct parquet *parquet, uint64_t time)
 {
 	return time > parquet->first ? (int64_t)(time - parquet->first) : 0;
 }
 
-/* Appends a name from the trace, with unsafe characters escaped. */
+/* Appends a name from the trace. Escapes unsafe characters. */
 static void put_name(struct parquet_file *file, uint32_t column, uint64_t key, const char *name,
 		     size_t length)
 {
@@ -129,7 +130,9 @@ static void put_type(struct parquet_file *file, const struct ktread_type *type)
 			 (size_t)(analyze_event_name_lower(name, type) - name));
 }
 
-/* Writes the fields as a JSON object. Most events have only numbers, for which cached names are faster. */
+/*
+ * Writes the fields as a JSON object. Most events have only numbers. For them, cached names make this faster.
+ */
 static char *put_fields(struct parquet *parquet, char *at, const struct ktread_event *event)
 {
 	const struct chrome_shape *shape = chrome_shape_of(&parquet->texts, event);
@@ -184,7 +187,10 @@ static const char *state_name(enum threads_state state)
 	return names[state];
 }
 
-/* Writes the time that a thread ran on a CPU. `ended` is false if it still ran at the end of the trace. */
+/*
+ * Writes a row for a period in which a thread ran on a CPU. `ended` is false if the thread still ran at the
+ * end of the trace.
+ */
 static void put_slice(struct parquet *parquet, uint32_t cpu, uint64_t time, bool ended,
 		      enum threads_state state)
 {
@@ -256,7 +262,7 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 
 /* ---- The folder ---- */
 
-/* Makes and opens the folder of the run. Returns -1 with an error in parquet->error. */
+/* Creates and opens the folder of the run. On failure, returns -1 and sets parquet->error. */
 static int open_run(struct parquet *parquet, int folder)
 {
 	const struct ktread_info *info = ktread_info(parquet->walk.trace);
@@ -271,7 +277,7 @@ static int open_run(struct parquet *parquet, int folder)
 	return run;
 }
 
-/* Removes the folder of a run that could not be written. */
+/* Removes the folder of a run that could not be written completely. */
 static void remove_run(const struct parquet *parquet, struct parquet_file *const files[KINDS], int folder,
 		       int run)
 {

@@ -35,7 +35,7 @@ static void put_varint(struct parquet_file *file, uint64_t value)
 	put_byte(file, (unsigned)value);
 }
 
-/* Writes the head of a field, whose number is `step` more than that of the field before. */
+/* Writes the head of a field. `step` is the difference between its number and that of the previous field. */
 static void put_field(struct parquet_file *file, unsigned step, enum thrift type)
 {
 	put_byte(file, step << 4 | type);
@@ -44,7 +44,7 @@ static void put_field(struct parquet_file *file, unsigned step, enum thrift type
 static void put_number(struct parquet_file *file, unsigned step, enum thrift type, uint64_t value)
 {
 	put_field(file, step, type);
-	put_varint(file, value << 1); /* zigzag; all numbers are positive */
+	put_varint(file, value << 1); /* zigzag encoding; no number is negative */
 }
 
 static void put_binary(struct parquet_file *file, const char *text)
@@ -171,7 +171,7 @@ static uint32_t varint_size(uint64_t value)
 	return size;
 }
 
-/* Returns the number of bits of each number of a word. */
+/* Returns the number of bits in which the number of a dictionary word is encoded. */
 static unsigned word_bits(const struct parquet_column *column)
 {
 	unsigned bits = 0;
@@ -181,13 +181,13 @@ static unsigned word_bits(const struct parquet_column *column)
 	return bits;
 }
 
-/* Head of a run of numbers that are packed one after another, in groups of eight. */
+/* Writes the head of a run of numbers that are bit-packed in groups of eight. */
 static uint64_t packed_head(uint32_t count)
 {
 	return (uint64_t)(count + 7) / 8 << 1 | 1;
 }
 
-/* Writes the numbers of words, `bits` bits each. */
+/* Writes the numbers of dictionary words, `bits` bits each. */
 static void put_packed(struct parquet_file *file, const struct parquet_column *column, unsigned bits)
 {
 	unsigned char packed[4096];
@@ -213,7 +213,7 @@ static void put_packed(struct parquet_file *file, const struct parquet_column *c
 	put_bytes(file, packed, used);
 }
 
-/* Returns the size of the part of a page that states which rows have a value. */
+/* Returns the size of the part of a page that states for each row whether it has a value. */
 static uint32_t levels_size(const struct parquet_file *file, const struct parquet_column *column)
 {
 	if (column->required)
@@ -310,7 +310,7 @@ static void put_schema(struct parquet_file *file)
 		put_field(file, 1, THRIFT_BINARY);
 		put_binary(file, column->name);
 		if (types[column->type] == 6)
-			put_number(file, 2, THRIFT_I32, 0); /* UTF8 */
+			put_number(file, 2, THRIFT_I32, 0); /* the converted type UTF8 */
 		put_stop(file);
 	}
 }
@@ -330,7 +330,7 @@ static void put_chunk(struct parquet_file *file, const struct parquet_column *co
 	put_varint(file, ENCODING_RLE << 1);
 	put_list(file, 1, THRIFT_BINARY, 1);
 	put_binary(file, column->name);
-	put_number(file, 1, THRIFT_I32, 0); /* not compressed */
+	put_number(file, 1, THRIFT_I32, 0); /* codec: not compressed */
 	put_number(file, 1, THRIFT_I64, rows);
 	put_number(file, 1, THRIFT_I64, chunk->size);
 	put_number(file, 1, THRIFT_I64, chunk->size);
@@ -341,7 +341,7 @@ static void put_chunk(struct parquet_file *file, const struct parquet_column *co
 	put_stop(file);
 }
 
-/* Writes the end of the file, which describes the columns and their places. */
+/* Writes the end of the file, which describes the columns and their positions. */
 static void close_part(struct parquet_file *file)
 {
 	const uint64_t from = file->offset;
@@ -416,7 +416,7 @@ void parquet_close(struct parquet_file *file)
 {
 	if (file->rows > 0)
 		parquet_group_end(file);
-	/* A table without rows has a file, too, so that readers find its columns. */
+	/* a table without rows gets a file, too, so that readers know its columns */
 	if (file->part == 0 && file->folder >= 0 && !file->error)
 		open_part(file);
 	if (file->open)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes a table into Parquet files, in constant memory. Rows are collected by column; when there are enough,
- * they become a row group. After PARQUET_GROUPS row groups the next file begins, because the end of a file
- * lists all of its row groups.
+ * Writes a table into Parquet files, in constant memory. Rows are collected by column. When there are enough
+ * rows, they are written as a row group. After PARQUET_GROUPS row groups a new file begins, because the end
+ * of a file lists all of its row groups.
  *
- * A row: one parquet_put_*() for each column, and then parquet_row(). Columns that got no value in a row are
- * NULL. Numbers and texts are in plain encoding; words are texts that repeat, and are stored once in each row
- * group.
+ * To add a row, the caller calls a parquet_put_*() for each column, and then parquet_row(). A column without
+ * a call is NULL in this row. Numbers and texts are in plain encoding; words are texts that repeat, and are
+ * stored once in each row group.
  */
 #ifndef EXPORT_PARQUET_FILE_H
 #define EXPORT_PARQUET_FILE_H
@@ -18,11 +18,12 @@
 #include "base/index.h"
 #include "base/output.h"
 
-#define PARQUET_PART	"part-%u.parquet" /* name of a file, for snprintf() */
+#define PARQUET_PART	"part-%u.parquet" /* name of a file, as a format for snprintf() */
 #define PARQUET_COLUMNS 10u
-#define PARQUET_ROWS	65536u		    /* maximum number of rows of a row group */
-#define PARQUET_BYTES	((uint32_t)4 << 20) /* a row group ends when a column has more bytes */
-#define PARQUET_GROUPS	64u		    /* maximum number of row groups of a file */
+#define PARQUET_ROWS	65536u /* maximum number of rows of a row group */
+/* maximum number of bytes of a column; a row group ends when a column has more */
+#define PARQUET_BYTES  ((uint32_t)4 << 20)
+#define PARQUET_GROUPS 64u /* maximum number of row groups of a file */
 
 enum parquet_type { PARQUET_I64, PARQUET_I32, PARQUET_TEXT, PARQUET_WORD };
 
@@ -34,20 +35,20 @@ struct parquet_bytes {
 struct parquet_column {
 	const char *name;
 	enum parquet_type type;
-	bool required;			 /* true if each row has a value */
-	struct parquet_bytes values;	 /* number of the word as 4 bytes, for columns of words */
-	struct parquet_bytes dictionary; /* the words of this row group */
+	bool required;			 /* true if a row may not lack a value in this column */
+	struct parquet_bytes values;	 /* number of the dictionary word, as 4 bytes, for columns of words */
+	struct parquet_bytes dictionary; /* the dictionary words of this row group */
 	uint8_t present[PARQUET_ROWS / 8];
 	uint32_t count; /* number of values that are not NULL */
-	/* words of this row group, by the caller's number for the word */
+	/* numbers of this row group's words, keyed by the caller's number for the word */
 	struct base_index index;
 	uint64_t *key;
 	uint32_t keys, key_room;
 };
 
-/* Position in the file of one column of a row group. */
+/* Position in the file of one column of one row group. */
 struct parquet_chunk {
-	uint64_t dictionary, data, size; /* dictionary: 0 if there is none */
+	uint64_t dictionary, data, size; /* position of the dictionary; 0 if there is none */
 };
 
 struct parquet_group {
@@ -56,30 +57,28 @@ struct parquet_group {
 };
 
 struct parquet_file {
-	int folder; /* the folder of the parts; -1 if it is not open */
+	int folder; /* the table's folder; -1 if it is not open */
 	int error;  /* errno of the first failed system call */
-	bool open;  /* true if a part is open */
+	bool open;  /* true if a file is open */
 	int fd;
 	uint32_t part;
-	uint64_t offset; /* number of bytes of the part so far */
+	uint64_t offset; /* number of bytes written to the file so far */
 	struct base_output out;
 	uint32_t columns, rows, groups;
 	struct parquet_column column[PARQUET_COLUMNS];
 	struct parquet_group group[PARQUET_GROUPS];
 };
 
-/* Makes the folder `name` inside `run` for the parts of the table. Requires: columns have been set. */
+/* Creates the folder `name` inside `run` for the table's files. Requires: columns have been set. */
 void parquet_open(struct parquet_file *file, int run, const char *name);
-/*
- * Writes all data that are not written yet. Stores an error in file->error. Frees all memory.
- */
+/* Writes all data that has not been written yet. Stores an error in file->error. Frees all memory. */
 void parquet_close(struct parquet_file *file);
 
-/* Implements parquet_row() when the row group is full. */
+/* The rare case of parquet_row(): the row group is full. */
 void parquet_group_end(struct parquet_file *file);
-/* Implements parquet_room(). Returns NULL if out of memory. */
+/* The rare case of parquet_room(). Returns NULL if out of memory. */
 unsigned char *parquet_grow(struct parquet_file *file, struct parquet_bytes *bytes, uint32_t size);
-/* Returns the place for `size` more bytes; NULL if out of memory. */
+/* Returns a pointer to `size` free bytes at the column's end; NULL if out of memory. */
 static inline unsigned char *parquet_room(struct parquet_file *file, struct parquet_bytes *bytes,
 					  uint32_t size)
 {
@@ -111,7 +110,7 @@ static inline void parquet_put_i32(struct parquet_file *file, uint32_t n, int32_
 	parquet_put(file, &file->column[n], &value, sizeof(value));
 }
 
-/* Puts a text, which must be valid UTF-8. */
+/* Adds a text, which must be valid UTF-8. */
 void parquet_put_text(struct parquet_file *file, uint32_t n, const char *text, size_t length);
 
 static inline uint64_t parquet_hash(uint64_t key)
@@ -120,8 +119,8 @@ static inline uint64_t parquet_hash(uint64_t key)
 }
 
 /*
- * Puts the word that the caller calls `key`. Returns false if this row group does not have the word yet; then
- * call parquet_put_new_word().
+ * Adds the word for which the caller uses the number `key`. Returns false if this row group does not have the
+ * word yet; then call parquet_put_new_word().
  */
 static inline bool parquet_put_word(struct parquet_file *file, uint32_t n, uint64_t key)
 {

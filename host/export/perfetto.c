@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Native Perfetto traces: packets for the machine and for programs. walk.h passes thread states, spans and
- * instants, which perfetto_event.c writes.
+ * Native Perfetto traces: packets for the machine and for programs. walk.h finds thread states, spans and
+ * instants; perfetto_event.c writes them.
  */
 #include "export/perfetto.h"
 
@@ -45,8 +45,8 @@ static void write_clock(struct protobuf *pb, enum perfetto_clock_id id, uint64_t
 }
 
 /*
- * Writes a clock snapshot that relates the trace's times to wall-clock time. Writes nothing if the wall-clock
- * time is unknown.
+ * Writes a clock snapshot, which relates the trace's times to wall-clock time. Writes nothing if the
+ * wall-clock time is unknown.
  */
 static void write_wall_clock(struct perfetto *perfetto)
 {

@@ -14,9 +14,9 @@
 /* ---- perfetto_track.c ---- */
 
 /*
- * Tracks: one for each thread and CPU, with lanes for locks below them, and one for each counter. A track
- * is described when it is first used, outside any open packet. When a thread first occurs, a packet
- * describes its name and process, and another one describes the process.
+ * Tracks: one for each thread and CPU, with lanes for locks below them, and one for each counter. A track is
+ * described when it is first used, while no packet is open. When a thread first occurs, one packet describes
+ * the thread's name and process, and another packet describes the process.
  */
 
 struct perfetto_tracks {
@@ -26,8 +26,8 @@ struct perfetto_tracks {
 	struct perfetto_lanes *thread, *cpu;
 	uint32_t thread_count, cpu_count;
 	/*
-	 * indexed by event id: uuid of the track for the event's first field; 0 if the track has not been
-	 * described yet
+	 * indexed by event id: uuid of the track for the values of the event's first field; 0 if the track
+	 * has not been described yet
 	 */
 	uint32_t *counter;
 	uint64_t next_uuid;
@@ -41,7 +41,7 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks);
 /* Writes a description of a new thread. Returns 0 or KTREAD_E_MEMORY. */
 int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_thread *thread, uint64_t time);
 /*
- * Writes a description of a thread with data of an event. `name`: name of the thread; it is unknown if
+ * Writes a description of a thread, from data in an event. `name`: name of the thread; it is unknown if
  * `length` is 0. `process`: id of its process; 0: the default process. If the thread is known already,
  * changes only its name. Returns 0 or KTREAD_E_MEMORY.
  */
@@ -52,19 +52,19 @@ int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_t
 			  uint32_t process, const char *path, size_t length, uint64_t time);
 bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread);
 
-/* Returns the track of an owner's lane. Describes the track if it is new. Returns 0 if out of memory. */
+/* Returns the track of a lane of this owner. Describes the track if it is new. Returns 0 if out of memory. */
 uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner owner, unsigned lane,
 			     uint64_t time);
-/* Returns a new track with that name, below the CPUs. */
+/* Returns a new track with that name, shown below the CPUs. */
 uint64_t perfetto_track_named(struct perfetto_tracks *tracks, const char *name, uint64_t time);
-/* Returns the track of a counter's field `n`. Describes the track if it is new. */
+/* Returns the track of field `n` of a counter. Describes the track if it is new. */
 uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktread_type *type, uint32_t n,
 				uint64_t time);
 
 /*
  * Native Perfetto output. Its parts: packets (perfetto_packet.h), tracks (perfetto_track.c), scheduling and
  * events (perfetto_event.c), and the main loop (perfetto.c). A function that fails stores a KTREAD_E_* in
- * `error`. The other functions may still be called.
+ * `error`. After a failure, functions may still be called.
  */
 
 struct perfetto {
@@ -73,10 +73,13 @@ struct perfetto {
 	struct perfetto_tracks tracks;
 };
 
-/* perfetto_packet.c: the name of a span that `event` begins: an interned number, or text. */
+/*
+ * perfetto_packet.c: the name of the span that begins with `event`: the number of an interned string, or a
+ * text.
+ */
 struct perfetto_name {
 	uint64_t iid; /* number of the interned string that is the name; 0: the name is the text of `name` */
-	bool fresh;   /* true if this packet must intern the text under the number `iid` */
+	bool fresh;   /* true if this packet must also define the interned string `iid` */
 	struct walk_name name;
 };
 
@@ -92,9 +95,9 @@ void perfetto_end_span(void *context, struct spans_owner owner, unsigned lane, c
 		       const struct ktread_event *event, uint64_t time);
 void perfetto_write_instant(void *context, struct spans_owner owner, const struct ktread_event *event);
 void perfetto_write_counters(void *context, const struct ktread_event *event);
-/* Writes a gap on a CPU's track: how many things are missing, and a word for these things. */
+/* Writes a gap on a CPU's track: the number of missing things, and the noun for them. */
 void perfetto_write_missing(void *context, const struct walk_missing *missing);
-/* Functions of hardware traces are spans on tracks of their own. */
+/* perfetto.c: functions of hardware traces, drawn as spans on tracks of their own. */
 uint64_t perfetto_functions_track(void *context, const char *name, uint64_t time);
 void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark mark,
 			     const struct ktread_event *event, uint64_t time);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * TrackEvents. When an event type first occurs, its name, its group and the names of its fields are
+ * Writes TrackEvents. When an event type first occurs, its name, its group and the names of its fields are
  * interned.
  */
 #include "export/perfetto.h"
@@ -92,7 +92,7 @@ static void annotate_text(struct protobuf *pb, const char *name, const char *tex
 	protobuf_end(pb, annotation);
 }
 
-/* Writes the payload as bytes, for an event that the trace does not describe. */
+/* Writes the payload as bytes, for an event whose type is unknown. */
 static void annotate_payload(struct protobuf *pb, const struct ktread_event *event)
 {
 	unsigned char *annotation = protobuf_begin(pb, EVENT_DEBUG_ANNOTATIONS);
@@ -174,8 +174,8 @@ static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto
 }
 
 /*
- * Writes a TrackEvent for which there is no recorded event. If `name` is NULL, the TrackEvent has no name,
- * and `count` and `unit` are not used.
+ * Writes a TrackEvent that does not come from a recorded event. If `name` is NULL, the TrackEvent has no
+ * name, and `count` and `unit` are not used.
  */
 static void write_bare(struct perfetto *perfetto, uint64_t track, enum perfetto_event_type type,
 		       const char *name, const char *unit, uint64_t count, uint64_t time)
@@ -315,11 +315,11 @@ void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark 
 }
 
 /*
- * Scheduling: one generic task state packet for each change, with the CPU. A wakeup by a known waker is
- * written as sched_waking instead of the runnable state, because only sched_waking draws an arrow. If an
- * interrupt wakes the thread, the arrow starts at the interrupted thread. If the next state of a running
- * thread is unknown, the output has thread 0 run on its CPU: readers treat thread 0 as idle and do not draw
- * it.
+ * Scheduling: one generic task state packet, which includes the CPU, for each change of a thread's state. A
+ * wakeup by a known waker is written as sched_waking, not as the state "runnable", because viewers draw an
+ * arrow only for sched_waking. If an interrupt wakes the thread, the arrow starts at the interrupted thread.
+ * If the next state of a running thread is unknown, the output has thread 0 run on its CPU: readers treat
+ * thread 0 as idle and do not draw it.
  */
 
 static void write_state(struct perfetto *perfetto, uint32_t cpu, uint32_t tid, enum perfetto_task_state state,
@@ -362,8 +362,8 @@ static enum perfetto_task_state task_state(const struct perfetto *perfetto,
 		return TASK_RUNNING;
 	case THREADS_RUNNABLE:
 		/*
-		 * An idle thread is not shown as runnable: when it does not run, it does not wait for a
-		 * CPU.
+		 * An idle thread is never shown as runnable, because it does not wait for a CPU when it does
+		 * not run.
 		 */
 		return perfetto_thread_is_idle(&perfetto->tracks, thread) && thread->id != 0
 			       ? TASK_INTERRUPTIBLE_SLEEP

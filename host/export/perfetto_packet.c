@@ -118,8 +118,8 @@ void perfetto_intern(struct protobuf *pb, unsigned kind, uint64_t iid, const cha
 }
 
 /*
- * Numbers of the interned names of system calls and interrupts. Returns 0 if the name is not interned. Sets
- * `*seen` to the map of the names that were written.
+ * The following functions return the numbers of interned names of system calls and interrupts; 0 if the name
+ * is not interned. They set `*seen` to the map of names that were written.
  */
 static uint64_t interned(struct perfetto_stream *stream, const struct walk_name *name, uint8_t **seen)
 {

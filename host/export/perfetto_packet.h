@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Packets of Perfetto's protocol buffers, and their field numbers. */
+/* Packets of Perfetto traces in protocol buffers, and their field numbers. */
 #ifndef EXPORT_PERFETTO_PACKET_H
 #define EXPORT_PERFETTO_PACKET_H
 
@@ -12,8 +12,8 @@
 
 /*
  * The field numbers of Perfetto's trace messages that this exporter uses: generic kernel packets for
- * scheduling, TrackEvent for the rest. Both are stable interfaces of Perfetto. Each name consists of the
- * names of message and field.
+ * scheduling, TrackEvent for the rest. Both are stable interfaces of Perfetto. Each constant is named after
+ * the message and the field.
  */
 
 enum perfetto_field {
@@ -107,7 +107,7 @@ enum perfetto_field {
 };
 
 enum perfetto_sequence_flag {
-	SEQUENCE_CLEARED = 1, /* flag: strings interned before this packet are invalid */
+	SEQUENCE_CLEARED = 1, /* flag: strings that were interned before this packet are no longer valid */
 	SEQUENCE_NEEDS_STATE = 2,
 };
 
@@ -139,13 +139,14 @@ enum perfetto_unit {
 };
 
 /*
- * Writes protobuf messages into a buffer from front to back. A nested message begins with space for a
- * one-byte length; if the message gets too long for this, closing it moves its bytes up. Nothing is written
- * past the limit: data that does not fit sets `overflow`. The whole message is then unusable.
+ * Writes protobuf messages into a buffer from front to back. A nested message begins with space for a length
+ * of one byte. If the message becomes too long for this, its bytes are moved when it is closed. Nothing is
+ * written past the limit: data that does not fit sets `overflow`, and the whole message is then unusable.
  */
 
 #define PROTOBUF_VARINT_MAX 10u
-#define PROTOBUF_FIELD_MAX  (5u + PROTOBUF_VARINT_MAX) /* the key of the field, and a number */
+/* Writes the key of a field, and a number. */
+#define PROTOBUF_FIELD_MAX (5u + PROTOBUF_VARINT_MAX)
 
 struct protobuf {
 	unsigned char *at;    /* position of the next byte to write */
@@ -203,7 +204,7 @@ static inline void protobuf_fixed64(struct protobuf *pb, unsigned field, uint64_
 		*pb->at++ = (unsigned char)(value >> shift);
 }
 
-/* Opens a nested message. Returns the argument for protobuf_end(). */
+/* Opens a nested message. Returns the value to pass to protobuf_end(). */
 static inline unsigned char *protobuf_begin(struct protobuf *pb, unsigned field)
 {
 	if (protobuf_room(pb, PROTOBUF_FIELD_MAX)) {
@@ -227,32 +228,33 @@ static inline void protobuf_end(struct protobuf *pb, unsigned char *start)
 void protobuf_bytes(struct protobuf *pb, unsigned field, const void *bytes, size_t length);
 
 /*
- * Writes an untrusted string, at most `most` bytes of it. Bytes that base_escape_utf8() does not keep become
- * \xNN, so that strict readers accept the message.
+ * Writes an untrusted string, at most `most` bytes of it. Bytes that base_escape_utf8() does not accept
+ * become \xNN, so that strict readers accept the message.
  */
 void protobuf_text(struct protobuf *pb, unsigned field, const char *text, size_t length, size_t most);
 
 /*
- * The stream of packets. A packet is built in place and written when complete, so memory is limited to one
- * packet and the output buffer. All packets form one sequence with one set of interned strings. The set
- * starts anew where slots were lost.
+ * The stream of packets. A packet is built in the output buffer, so no more memory is needed than this
+ * buffer. All packets form one sequence with one set of interned strings. Where slots were lost, a new set
+ * begins.
  */
 
 #define PERFETTO_NAME_MAX 128u /* maximum number of bytes of a name from the trace that are written */
 #define PERFETTO_TYPES	  4096u
-/* only system calls and interrupts with a number below this have interned names */
+/* limit: only system calls and interrupts with a smaller number have interned names */
 #define PERFETTO_NUMBERS 1024u
 
 struct perfetto_stream {
 	struct base_output out;
 	struct protobuf pb;
 	unsigned char *packet;
-	uint64_t pending_flags; /* flags of enum perfetto_sequence_flag that the next packet will have */
+	uint64_t pending_flags; /* flags of enum perfetto_sequence_flag for the next packet */
 	/*
-	 * `first`: true if no packet was written yet; `lossy`: true if slots were lost before the next packet
+	 * `first`: true if no packet has been written yet; `lossy`: true if slots were lost before the next
+	 * packet
 	 */
 	bool first, lossy;
-	/* number of packets that did not fit; always 0, because strings are cut */
+	/* number of packets that did not fit; always 0, because strings are truncated */
 	uint64_t refused;
 	/* indexed by event id: bit that is set if the strings of the event are interned */
 	uint8_t types[PERFETTO_TYPES / 8];
@@ -263,7 +265,7 @@ struct perfetto_stream {
 int perfetto_stream_open(struct perfetto_stream *stream, int fd);
 int perfetto_stream_close(struct perfetto_stream *stream); /* Returns the errno of a failed write, or 0. */
 
-/* Reports to readers that slots were lost before the next packet. Starts interning anew. */
+/* Makes the next packet report that slots were lost before it. Begins a new set of interned strings. */
 void perfetto_stream_lost(struct perfetto_stream *stream);
 
 /* Opens a packet at `time` ns. Returns stream->pb, to which the caller writes the content. */
@@ -280,8 +282,8 @@ static inline bool perfetto_note(uint8_t *bits, uint32_t n)
 }
 
 /*
- * Return the number of an interned string. Strings of the same kind have different numbers. Names of
- * events, system calls and interrupts together are one kind.
+ * Each of these functions returns the number of an interned string. Strings of the same group have different
+ * numbers. Names of events, system calls and interrupts are one group.
  */
 static inline uint64_t perfetto_type_iid(uint32_t id)
 {

@@ -11,15 +11,15 @@
 
 #define UUID_CPUS  1u /* uuid of the track that is the parent of all CPU tracks */
 #define UUID_FIRST 16u
-#define LANES	   8u /* number of uuids that are reserved for each owner */
+#define LANES	   8u /* number of uuids that are reserved for each owner (a thread or CPU) */
 
 _Static_assert(LANES > SPANS_LOCKS, "a lane for every lock, and lane 0 for nested spans");
 
 struct perfetto_lanes {
-	/* uuid of lane 0; the uuids of lanes 1, 2, … are the next numbers; 0 if no uuids are assigned yet */
+	/* uuid of lane 0; the next numbers are the uuids of lanes 1, 2, …; 0: no uuids are assigned yet */
 	uint64_t uuid;
 	uint32_t life;	   /* value of the thread's `life` when it was described */
-	uint32_t process;  /* number of the process; 0: the owner was not described */
+	uint32_t process;  /* number of the process; 0: the owner has not been described */
 	uint8_t described; /* bit map of the lanes that were described */
 	bool idle;
 };
@@ -43,7 +43,7 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks)
 	free(tracks->cpu);
 }
 
-/* Returns element `n` of a table, which grows if needed. Returns NULL if out of memory. */
+/* Returns element `n` of a table. Enlarges the table if necessary. Returns NULL if out of memory. */
 static struct perfetto_lanes *lanes_at(struct perfetto_lanes **table, uint32_t *count, uint32_t n)
 {
 	struct perfetto_lanes *bigger = base_grow(*table, count, (size_t)n + 1, sizeof(*bigger));
@@ -62,7 +62,7 @@ static uint64_t take_uuids(struct perfetto_tracks *tracks, uint32_t wanted)
 	return uuid;
 }
 
-/* Adds a process to a packet that describes processes. */
+/* Adds a process to the packet that describes processes. */
 static void write_process(struct protobuf *pb, uint32_t id, uint32_t parent, const char *command,
 			  size_t length)
 {
@@ -137,7 +137,7 @@ int perfetto_thread_describe(struct perfetto_tracks *tracks, const struct thread
 	}
 	if (length > 0)
 		lanes->idle = threads_name_is_idle(name, length);
-	/* Do not describe thread 0, because readers treat it as the idle thread anyway. */
+	/* do not describe thread 0, because readers always treat it as the idle thread */
 	if (thread->id == 0) {
 		lanes->process = WALK_KERNEL_PID;
 		lanes->idle = true;
@@ -237,8 +237,8 @@ static void describe_cpu(struct perfetto_tracks *tracks, const struct perfetto_l
 }
 
 /*
- * All lock lanes of an owner have the same name, because readers draw lanes with the same name and parent as
- * one track.
+ * All lock lanes of an owner have the same name, because readers combine lanes with the same name and parent
+ * into one track.
  */
 static void describe_locks(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes,
 			   struct spans_owner owner, unsigned lane, uint64_t time)
@@ -256,8 +256,8 @@ uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner 
 	struct perfetto_lanes *lanes;
 
 	/*
-	 * Describe the thread now. A description later would give the thread new tracks, and spans that are
-	 * open on the old tracks could not end.
+	 * describe the thread now: a later description would give the thread new tracks, and spans that are
+	 * open on the old tracks could not end
 	 */
 	if (!owner.cpu &&
 	    perfetto_thread_meet(tracks, threads_at(tracks->walk->threads, owner.number), time) < 0)

@@ -7,14 +7,14 @@
 #include "analyze/order.h"
 #include "base/json.h"
 
-/* number of elements of a table that is indexed by CPU; the last element is for unknown CPUs */
+/* number of elements of a table indexed by CPU; the last element is for unknown CPUs */
 #define CPUS 4097u
 
 struct cpu {
 	uint64_t now; /* number of events in the current interval */
 	uint64_t most;
 	uint64_t events;
-	uint64_t most_at; /* timestamp at which the interval with the most events began */
+	uint64_t most_at; /* timestamp at which the interval with the largest number of events began */
 };
 
 struct rates {

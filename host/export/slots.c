@@ -7,8 +7,8 @@
  *	    00  51 00 07 00  c0 b2 a1 03  05 00 00 14  05 00 00 00
  *	    10  06 00 00 00  …
  *
- * The reader reads these slots again after it has returned the event. In a running guest, a newer record may
- * have overwritten them; then they have another generation.
+ * After the reader has returned the event, its slots are read again. In a running guest, a newer record may
+ * have overwritten them; they then have another generation.
  */
 #include "export/timeline.h"
 
@@ -43,7 +43,7 @@ static void write_bytes(struct base_output *out, const unsigned char *slot)
 	}
 }
 
-/* Prints a slot. Returns its kind. */
+/* Prints a slot. Returns the kind of the slot. */
 static uint32_t write_slot(struct base_output *out, const unsigned char *slot)
 {
 	uint64_t w0 = word_at(slot, 0), w1 = word_at(slot, 1);

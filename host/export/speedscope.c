@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The file format of speedscope: one JSON object with a profile for each CPU and for each thread. The profile
- * of a CPU has the interrupts, and above them the threads that ran; that of a thread has its system calls and
- * faults and, where it did not run, its state.
+ * of a CPU contains the interrupts and, above them, the threads that ran. The profile of a thread contains
+ * its system calls and faults and, where it did not run, its state.
  *
- * All events of a profile are in one array, but the trace has them in order of time. So events are collected
- * in blocks of a temporary file, where each block has the number of the next block of the same profile.
+ * In the output, all events of a profile must be in one array, but in the trace they are in order of time. So
+ * events are collected in blocks of a temporary file. Each block contains the number of the next block of the
+ * same profile.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@
 
 #define FRAMES_MOST 65536u
 #define NAME_MOST   64u
-#define BLOCK_MOST  31u /* number of events of a block */
+#define BLOCK_MOST  31u /* number of events in a block */
 #define NONE	    UINT32_MAX
 
 /* The beginning or the end of a frame. */
@@ -35,19 +36,20 @@ struct step {
 };
 
 struct block {
-	uint64_t next; /* number of the next block of the profile */
+	uint64_t next; /* number of the profile's next block */
 	uint64_t steps;
 	struct step step[BLOCK_MOST];
 };
 
 struct profile {
-	struct block block;		      /* the block that is being filled */
-	uint64_t first, here;		      /* numbers of the profile's first block, and of `block` */
-	uint64_t last;			      /* time of the last step */
-	uint32_t open[SPANS_NEST + 1], depth; /* frames that are open */
+	struct block block; /* the block that is being filled */
+	/* numbers of the profile's first block, and of the block in `block` */
+	uint64_t first, here;
+	uint64_t last;			      /* time of the last beginning or end of a frame */
+	uint32_t open[SPANS_NEST + 1], depth; /* frames that are open now */
 	/*
 	 * frame above the open frames: the state of a thread, or the thread that runs on a CPU; NONE if there
-	 * is none
+	 * is no such frame
 	 */
 	uint32_t leaf;
 	bool begun;
@@ -63,7 +65,7 @@ struct speedscope {
 	struct base_output out;
 	int blocks;	     /* the temporary file */
 	uint64_t next_block; /* number of the next free block */
-	int error;	     /* errno of the first access to that file that failed */
+	int error;	     /* errno of the first failed access to that file */
 	struct frame *frame;
 	uint32_t frames, frame_room;
 	struct base_index index;
@@ -72,7 +74,10 @@ struct speedscope {
 	uint32_t profiles; /* number of profiles that were written */
 };
 
-/* Returns the number of a frame. Beyond FRAMES_MOST names, frames have the last name. */
+/*
+ * Returns the number of a frame. If there are already FRAMES_MOST names, returns the last name's number for
+ * every new name.
+ */
 static uint32_t frame_of(struct speedscope *scope, const char *name, size_t length)
 {
 	const size_t size = base_utf8_cut(name, length, NAME_MOST);
@@ -123,7 +128,7 @@ static void add_step(struct speedscope *scope, struct profile *profile, uint64_t
 		profile->here = block->next;
 		block->steps = 0;
 	}
-	/* A span that may have ended in a gap is ended later, at a time before the gap. */
+	/* a span that may have ended in a gap is ended later in the trace, but with a time before the gap */
 	if (time > profile->last)
 		profile->last = time;
 	block->step[block->steps++] = (struct step){ profile->last, frame, ends };
@@ -274,7 +279,7 @@ static void write_steps(struct speedscope *scope, const struct block *block, boo
 	}
 }
 
-/* Reads the blocks of a profile in order. The file is ours, but a read may fail. */
+/* Reads the blocks of a profile in order. The file was written by this program, but reading it may fail. */
 static void write_blocks(struct speedscope *scope, struct profile *profile)
 {
 	uint64_t number = profile->first;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Writes the output of `ktrace stats` as text, JSON or an SVG picture. Makes the histograms in this output.
- */
+/* Writes the output of `ktrace stats` as text, JSON or an SVG picture, and makes the histograms in it. */
 #ifndef EXPORT_STATS_H
 #define EXPORT_STATS_H
 
@@ -15,9 +13,8 @@
 #include "ktread/ktread.h"
 
 /*
- * A histogram for display. Ticks of a known frequency are shown in nanoseconds. Signed fields keep their
- * sign.
- * Bins have round edges.
+ * A histogram for display. Ticks of a known frequency are shown in nanoseconds. Values of signed fields keep
+ * their sign. The edges of the bins are round numbers.
  */
 
 #define DISTRIBUTION_BINS 128u
@@ -26,7 +23,8 @@ typedef __int128 distribution_number; /* holds any value of a 64-bit field, sign
 
 struct distribution {
 	struct histogram *values;
-	struct histogram *negative; /* absolute values of negative values; NULL if there are none */
+	/* histogram of the absolute values of negative values; NULL if there are none */
+	struct histogram *negative;
 	/* frequency of the counter if the values are ticks; 0 if they are other numbers */
 	uint64_t frequency;
 	/* "ns", "ticks", or a unit from the trace (untrusted text); "" if the values have no unit */
@@ -41,21 +39,23 @@ struct distribution_bin {
 struct distribution_bins {
 	struct distribution_bin bin[DISTRIBUTION_BINS];
 	uint32_t count;
-	uint64_t most; /* number of values in the bin that has the most */
+	uint64_t most; /* number of values in the fullest bin */
 };
 
-/* Returns a distribution of ticks: shown in nanoseconds if the frequency is known, otherwise in ticks. */
+/*
+ * Makes a distribution of ticks. They are shown in nanoseconds if the frequency is known, otherwise in ticks.
+ */
 struct distribution distribution_of_ticks(struct histogram *ticks, uint64_t frequency);
 
 uint64_t distribution_count(const struct distribution *distribution);
-/* Return a value of the distribution. Require: distribution_count() is not 0. */
+/* These functions return a value of the distribution. Requires: distribution_count() is not 0. */
 distribution_number distribution_least(const struct distribution *distribution);
 distribution_number distribution_greatest(const struct distribution *distribution);
 distribution_number distribution_rank(const struct distribution *distribution, unsigned part, unsigned whole);
 double distribution_mean(const struct distribution *distribution);
 /*
- * Returns whether distribution_rank() returns exact values. If not, each value that it returns is the largest
- * value of a histogram's bucket.
+ * Returns whether distribution_rank() returns exact values. If not, each returned value is the largest value
+ * of a histogram's bucket.
  */
 bool distribution_is_exact(const struct distribution *distribution);
 
@@ -78,12 +78,12 @@ void distribution_write_number(struct base_output *out, distribution_number valu
 
 /* ---- Distributions as `ktrace stats` shows them: one with all its figures, or a table of many ---- */
 
-/* One distribution and its source. */
+/* A distribution, and what it is a distribution of. */
 struct stats {
 	struct ktread *trace;
-	const char *title; /* the request, as given on the command line */
+	const char *title; /* what the user asked for on the command line */
 	struct distribution distribution;
-	/* result of measuring pairs of events; NULL if the values are those of a field */
+	/* result of pairing events; NULL if the values are those of a field */
 	const struct pairs_result *pairs;
 	uint64_t missing; /* number of events that lack the value; set only if `pairs` is NULL */
 };
@@ -102,13 +102,12 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 void stats_table_write_json(struct base_output *out, const struct stats_table *table);
 
 /*
- * Writes the name of a row: "read", "33 timer"; "" for kinds that have only one row. It may be untrusted
- * text.
- * `name` has STATS_NAME bytes. Returns `name`.
+ * Writes the name of a row, for example "read" or "33 timer"; "" for a kind that has only one row. The name
+ * may be untrusted text. `name` has STATS_NAME bytes. Returns `name`.
  */
 #define STATS_NAME 80u
 char *stats_row_name(const struct stats_table *table, const struct latencies_row *row, char *name);
-/* Returns the name of a kind: "syscall". */
+/* Returns the name of a kind of distribution, for example "syscall". */
 const char *stats_kind_name(enum latencies_kind kind);
 
 /*
@@ -132,8 +131,8 @@ struct rates_options {
 
 /*
  * Writes a line for each interval, and then the totals of each CPU. The first interval begins at the first
- * event of the trace. Consecutive intervals without events share a line. Returns 0, KTREAD_E_MEMORY, or an
- * error of ktread_next().
+ * event of the trace. Consecutive intervals without events are printed as one line. Returns 0,
+ * KTREAD_E_MEMORY, or an error of ktread_next().
  */
 int rates_write(struct base_output *out, struct ktread *trace, const struct rates_options *options);
 

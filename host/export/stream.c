@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace's own portable stream format: the whole trace, compact. */
+/* ktrace's own portable stream format, which contains the whole trace in compact form. */
 #include "export/export.h"
 
 #define BRIEFS 512u
 
-/* Counts the events that a reader of the stream will show. */
+/* Counts the events that will be shown by a reader of the stream. */
 static int count_events(struct ktread *trace, uint64_t *events)
 {
 	struct ktread_brief brief[BRIEFS];

@@ -20,7 +20,7 @@
 #define ENDED_BYTES	 300u
 #define THREADS_SHOWN	 100u
 #define RATE_TICKS_LEAST 10u
-/* recording was stopped if the tables are newer than the last event by more than 1/STOP_PART s */
+/* if the tables are newer than the last event by more than 1/STOP_PART s, recording was stopped */
 #define STOP_PART 10u
 
 const char *summary_outcome(uint32_t outcome)
@@ -68,8 +68,8 @@ void summary_free(struct summary *summary)
 }
 
 /*
- * Returns whether the time is long enough for a rate. Over a few ticks of a coarse clock, a rate would be
- * mostly rounding error.
+ * Returns whether the time is long enough to compute a rate. If it is only a few ticks of a coarse clock, a
+ * rate would be mostly rounding error.
  */
 static bool has_rate(const struct summary *summary)
 {
@@ -93,7 +93,7 @@ static void write_row(struct base_output *out, const struct summary *summary, co
 	base_output_text(out, "\n");
 }
 
-/* Writes when the first event occurred, if the kernel recorded the time of day. */
+/* Writes the time of day of the first event, if the kernel recorded the time of day. */
 static void write_began(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -121,7 +121,7 @@ bool summary_is_dump(const struct ktread *trace)
 	return note_find(ktread_info(trace)->note, "dumped over", &length) != NULL;
 }
 
-/* Returns the newest timestamp in the table of CPUs; 0 if there is none. */
+/* Returns the newest timestamp in the table of CPUs; 0 if the table has none. */
 static uint64_t newest_of_cpus(const struct ktread *trace)
 {
 	struct ktrx_cpu row;
@@ -167,7 +167,7 @@ static void write_taken(struct base_output *out, const struct summary *summary)
 	base_output_text(out, "; later events are unknown\n");
 }
 
-/* Writes how the guest ended: what the guest recorded, and what `ktrace run` observed. */
+/* Writes how the guest ended, as recorded by the guest and as observed by `ktrace run`. */
 static void write_end(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -195,7 +195,7 @@ static void write_end(struct base_output *out, const struct summary *summary)
 				   strstr(info->registers, "\nstack ") ? " and stacks" : "");
 }
 
-/* Reports parts of the file that were skipped. */
+/* Reports the parts of the file that were not read. */
 static void write_skipped(struct base_output *out, const struct ktread_info *info)
 {
 	if (info->skipped_bytes)
@@ -371,7 +371,7 @@ static void name_event(const struct summary *summary, uint32_t id, char *name)
 	*analyze_event_name_lower(name, type) = '\0';
 }
 
-/* Writes events that were only counted. They have no records. */
+/* Writes the events that were counted but not recorded. */
 static void write_counted(struct base_output *out, const struct summary *summary)
 {
 	char name[ANALYZE_EVENT_NAME_MOST + 1];
@@ -441,7 +441,7 @@ double summary_cost_share(const struct summary *summary, uint64_t events, uint32
 	return tally->events ? cost_share(summary->cost, events, tally->last - tally->first, cpus) : 0;
 }
 
-/* Writes the cost of tracing. */
+/* Writes what recording the events cost. */
 static void write_cost(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);

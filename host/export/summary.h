@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A trace in numbers: counts by event, thread and CPU, its duration, and what became of every slot. */
+/*
+ * A summary of a trace: numbers of events by type, thread and CPU, the duration, and how many slots were
+ * decoded or lost.
+ */
 #ifndef EXPORT_SUMMARY_H
 #define EXPORT_SUMMARY_H
 
@@ -13,7 +16,7 @@
 /* ---- Counts by event, thread and CPU. Memory is limited by the number of ids that a trace can have. ---- */
 
 #define TALLY_EVENTS (KTRX_EVENT_MAX + 1u)
-/* number of elements of a table that is indexed by CPU; the last element is for unknown CPUs */
+/* number of elements of a table indexed by CPU; the last element is for unknown CPUs */
 #define TALLY_CPUS	   4097u
 #define TALLY_THREAD_PAGE  1024u
 #define TALLY_THREAD_PAGES ((KTRX_THREAD_MAX + 1u) / TALLY_THREAD_PAGE)
@@ -21,11 +24,14 @@
 struct tally_count {
 	uint64_t count;
 	uint64_t first; /* timestamp of the first of the counted events */
-	/* number of this first event in the order of reading; orders keys with the same timestamp */
+	/*
+	 * position of this first event in the order of reading, which decides the order of keys with the same
+	 * timestamp
+	 */
 	uint64_t sequence;
 };
 
-/* A key that occurred, as an element of a list. */
+/* A key that occurred (a type, thread or CPU), as an element of a list. */
 struct tally_entry {
 	uint64_t count;
 	uint64_t first, sequence;
@@ -36,28 +42,29 @@ struct tally {
 	uint64_t events;
 	uint64_t first, last; /* timestamps of the first and last event; valid if `events` is not 0 */
 	uint64_t folded;      /* number of repetitions that the kernel counted instead of recording */
-	/* the part of `folded` that belongs to events that were still repeating at the end of the trace */
+	/* number of the repetitions in `folded` that were still in progress at the end of the trace */
 	uint64_t folding;
-	uint64_t repeats[TALLY_EVENTS]; /* indexed by event id: number of folded repetitions */
+	/* indexed by event id: number of repetitions that were counted instead of recorded */
+	uint64_t repeats[TALLY_EVENTS];
 	struct tally_count event[TALLY_EVENTS];
 	uint64_t cpu[TALLY_CPUS];
 	struct tally_count *thread[TALLY_THREAD_PAGES];
 };
 
 /*
- * Reads the trace to its end and counts. Returns 0 or a negative KTREAD_E_*.
- * After an error, the counts up to the error are valid.
+ * Reads the trace to its end and counts the events. Returns 0 or a negative KTREAD_E_*. After an error, the
+ * counts up to the error are valid.
  */
 int tally_trace(struct tally **tally, struct ktread *trace);
 /*
- * The same, and passes the events to `each` as they are read, one ring after another. `each` returns 0, or -1
- * if memory is short.
+ * Does the same, and passes each event to `each` when it is read, one ring after another. `each` returns 0,
+ * or -1 if memory is short.
  */
 typedef int tally_each(void *context, const struct ktread_brief *brief, unsigned count);
 int tally_trace_with(struct tally **tally, struct ktread *trace, tally_each *each, void *context);
 void tally_free(struct tally *tally);
 
-/* The keys by which events are counted. */
+/* The properties by which events are counted. */
 enum tally_kind {
 	TALLY_BY_EVENT,
 	TALLY_BY_THREAD,
@@ -65,14 +72,17 @@ enum tally_kind {
 };
 
 enum tally_order {
-	/* the largest count comes first; if counts are equal, the key that occurred first */
+	/*
+	 * orders of the list: by count, the largest first; keys with equal counts are in the order in which
+	 * they first occurred
+	 */
 	TALLY_MOST_FIRST,
 	TALLY_BY_KEY,
 };
 
 /*
- * Returns the keys that occurred, as a list that the caller frees, and stores its length in `entries`.
- * Returns NULL if out of memory.
+ * Makes a list of the keys that occurred. The caller frees the list. Stores its length in `entries`. Returns
+ * NULL if out of memory.
  */
 struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, enum tally_order order,
 			       size_t *entries);
@@ -86,7 +96,7 @@ struct summary {
 	size_t event_count, thread_count, cpu_count;
 	double seconds; /* time from the first event to the last; 0 if the frequency is unknown */
 	uint64_t cost;	/* cost of a thousand events in ticks; 0 if unknown */
-	uint64_t overwritten, invalid, dropped; /* numbers of slots, each for all rings together */
+	uint64_t overwritten, invalid, dropped; /* numbers of slots, in all rings together */
 };
 
 /* Fills in `summary`. Returns 0 or KTREAD_E_MEMORY. */
@@ -100,7 +110,7 @@ void summary_write_json(struct base_output *out, const struct summary *summary);
 bool summary_is_dump(const struct ktread *trace);
 /*
  * Returns whether recording was stopped some time before the trace was taken, so that later events are
- * unknown. A guest that sends a dump may stop recording for the dump. This does not count.
+ * unknown. Returns false if the guest stopped recording only to send its dump.
  */
 bool summary_was_stopped(const struct summary *summary);
 /*
@@ -108,9 +118,9 @@ bool summary_was_stopped(const struct summary *summary);
  * NULL if there is no such text.
  */
 const char *summary_ended(const struct ktread *trace, size_t *length);
-/* Returns the exit reason as a word: "exited", "panicked" or "running". */
+/* Returns the exit reason: "exited", "panicked" or "running". */
 const char *summary_outcome(uint32_t outcome);
-/* Returns the share of CPU time, on `cpus` CPUs, that recording of `events` events took; 0 if unknown. */
+/* Returns the fraction of the time of `cpus` CPUs that was needed to record `events` events; 0 if unknown. */
 double summary_cost_share(const struct summary *summary, uint64_t events, uint32_t cpus);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define LETTER	 6.6 /* width of a letter in pixels, in a monospace font of 11 pixels */
 #define TEXT_MAX 256u
-/* minimum number of letters: if fewer letters of a text fit, the text is left out, not cut */
+/* minimum number of letters of a truncated text; if fewer fit, the text is left out */
 #define LETTERS_MIN 3u
 
 static const char style[] =
@@ -27,7 +27,7 @@ static const char style[] =
 	".grid{stroke:#3a3a3a}.lane{fill:#222}.idle{fill:#303030}.tick{fill:#bbb}}"
 	"</style>\n";
 
-/* Escapes text for an element. Replaces control characters and invalid UTF-8. */
+/* Escapes text for the content of an element. Replaces control characters and invalid UTF-8. */
 static void escape(struct base_output *out, const char *bytes, size_t length)
 {
 	char plain[TEXT_MAX * 4], *end = base_escape_text(plain, bytes, length, sizeof(plain));
@@ -105,7 +105,7 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 #define CPU_HEIGHT    78.0
 #define CPU_SPACE     10.0
 #define BOTTOM	      30.0
-#define APART	      0.5 /* minimum distance between boxes in pixels */
+#define APART	      0.5 /* minimum distance between two boxes, in pixels */
 #define MARK_APART    1.0
 #define PIECES_MAX    40000u
 #define TICKS_MAX     10
@@ -176,7 +176,7 @@ static uint64_t stamp_of(const struct window_drawing *d, moment at)
 	return d->base + (uint64_t)at;
 }
 
-/* Draws a scale: about TICKS_MAX lines at most, each at a round time inside the window. */
+/* Draws a time scale: about TICKS_MAX lines at most, each at a round time inside the window. */
 static void draw_axis(struct window_drawing *d, double bottom)
 {
 	const struct window *window = d->window;
@@ -250,7 +250,7 @@ void window_draw_end(struct window_drawing *d)
 	svg_end(window->out);
 }
 
-/* Returns whether one more element can be drawn on a CPU. If not, counts the element as left out. */
+/* Returns whether one more element can be drawn on a CPU. If not, counts the element as not drawn. */
 static bool has_place(struct window_drawing *d, uint32_t cpu)
 {
 	if (cpu < d->cpus && d->pieces < PIECES_MAX)
@@ -260,7 +260,8 @@ static bool has_place(struct window_drawing *d, uint32_t cpu)
 }
 
 /*
- * Limits the period from `*from` to `*to` to the part inside the window. Returns false if no part is inside.
+ * Limits the period from `*from` to `*to` to the part that is inside the window. Returns false if nothing is
+ * inside.
  */
 static bool clip(const struct window *window, uint64_t *from, uint64_t *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Elements of SVG pictures. The pictures need no other files, have a dark mode, take colours from classes,
- * and escape text. Coordinates are in pixels and may have fractions.
+ * Elements of SVG pictures. The pictures need no other files and have a dark mode. Colours are set by CSS
+ * classes, and text is escaped. Coordinates are in pixels and may have fractions.
  */
 #ifndef EXPORT_SVG_H
 #define EXPORT_SVG_H
@@ -12,18 +12,18 @@
 #include "base/output.h"
 #include "export/views.h"
 
-/* The classes c0 to c7 are the colours. */
+/* the CSS classes c0 to c7 set the colours */
 
 /* Begins a picture. `title` may contain any bytes. */
 void svg_begin(struct base_output *out, unsigned width, unsigned height, const char *title);
 void svg_end(struct base_output *out);
 
-/* Draws a box, at least half a pixel wide. `tip` is its tooltip, or NULL for none. */
+/* Draws a box that is at least half a pixel wide. `tip` is its tooltip, or NULL for none. */
 void svg_box(struct base_output *out, const char *class, double x, double y, double width, double height,
 	     const char *tip);
 /*
- * Writes text. `anchor` is start, middle or end. A text wider than `room` pixels is cut. If only a few
- * letters fit, it is left out.
+ * Writes text. `anchor` is start, middle or end. A text wider than `room` pixels is truncated. If only a few
+ * letters fit, the text is left out.
  */
 void svg_text(struct base_output *out, const char *class, double x, double y, const char *anchor, double room,
 	      const char *text);
@@ -47,9 +47,9 @@ enum window_row {
 struct window_drawing {
 	struct window *window;
 	uint64_t base, frequency;
-	uint32_t cpus; /* number of CPUs drawn */
+	uint32_t cpus; /* number of CPUs that are drawn */
 	uint32_t pieces;
-	/* x coordinate up to which something was already drawn in each row of each CPU */
+	/* for each row of each CPU: x coordinate up to which something was already drawn */
 	double last[WINDOW_CPUS][WINDOW_ROWS];
 };
 

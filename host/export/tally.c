@@ -11,8 +11,8 @@
 static inline void count(struct tally_count *count, uint64_t stamp, uint64_t sequence)
 {
 	/*
-	 * Compare timestamps, because rings are read one after another: a ring that is read later may have
-	 * an earlier event.
+	 * compare timestamps, because rings are read one after another, so a ring that is read later may
+	 * contain an earlier event
 	 */
 	if (stamp < count->first || count->count == 0) {
 		count->first = stamp;
@@ -21,7 +21,7 @@ static inline void count(struct tally_count *count, uint64_t stamp, uint64_t seq
 	count->count++;
 }
 
-/* Returns NULL if out of memory. */
+/* Allocates a page of counts. Returns NULL if out of memory. */
 static inline struct tally_count *thread_count(struct tally *tally, uint32_t thread)
 {
 	struct tally_count **page = &tally->thread[(thread & KTRX_THREAD_MAX) / TALLY_THREAD_PAGE];
@@ -66,8 +66,8 @@ static void count_repeats(struct tally *tally, uint64_t id, uint64_t more)
 }
 
 /*
- * Counts the repetitions that have a record (ktrace.repeat). Reads the trace again, because this needs
- * payloads.
+ * Counts the repetitions for which there is a record (ktrace.repeat). Reads the trace again, because the
+ * payloads are needed.
  */
 static int count_recorded(struct tally *tally, struct ktread *trace)
 {
@@ -136,7 +136,7 @@ void tally_free(struct tally *tally)
 }
 
 /*
- * Returns the smallest key from `key` on that may have occurred. Skips threads for which no page was
+ * Returns the smallest key, at least `key`, that may have occurred. Skips threads for which no page was
  * allocated.
  */
 static uint32_t next_key(const struct tally *tally, enum tally_kind kind, uint32_t key)

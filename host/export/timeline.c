@@ -83,7 +83,7 @@ void timeline_begin(struct timeline *timeline)
  */
 
 #define THREAD_COLUMNS 20u
-/* number of cached names; the low bits of a thread's id are the index of its name */
+/* number of cached names of threads; the low bits of a thread's id are the index of its name */
 #define THREADS		  256u
 #define EVENT_COLUMNS_MIN 16u
 #define EVENT_COLUMNS_MAX 28u
@@ -92,14 +92,14 @@ void timeline_begin(struct timeline *timeline)
 #define EVENTS	       (KTRX_EVENT_MAX + 1u)
 
 struct label {
-	char *text; /* text of the event; NULL if it was not rendered yet */
+	char *text; /* cached text of the event; NULL: not cached yet */
 	uint32_t length;
-	struct phrase *phrase; /* NULL: ktread_format() is used */
+	struct phrase *phrase; /* the parsed text of the event type; NULL: ktread_format() is used */
 };
 
 struct thread_label {
 	uint32_t thread;
-	uint8_t length; /* length of the text; 0: the text was not rendered */
+	uint8_t length; /* length of the text; 0: not cached yet */
 	/* position and length of the name in `text`; the length is 0 if the thread has no name */
 	uint8_t name_start, name_length;
 	char text[3 + 10 + NAME_MAX_BYTES + 3];
@@ -108,13 +108,13 @@ struct thread_label {
 struct timeline_writer {
 	struct timeline *timeline;
 	unsigned event_columns;
-	uint64_t *lost;	 /* indexed by ring: number of lost slots that were reported so far */
+	uint64_t *lost;	 /* indexed by ring: number of lost slots reported so far */
 	uint32_t repeat; /* id of ktrace.repeat; 0: the trace has none */
 	struct wellknown_table known;
 	struct label event[EVENTS];
 	struct thread_label thread[THREADS];
 	struct calls calls;
-	struct files *files; /* paths of files; NULL: paths are not printed */
+	struct files *files; /* paths of open files; NULL: paths are not printed */
 	struct object_names objects;
 };
 
@@ -220,7 +220,7 @@ static char *put_name_or_number(char *at, const struct thread_label *label)
 	return at + label->name_length;
 }
 
-/* Writes the names of the threads whose numbers are in a switch or a wakeup: " (worker -> idle)". */
+/* Writes the names of the threads that a switch or a wakeup refers to: " (worker -> idle)". */
 static char *put_threads_named(struct timeline_writer *writer, char *at, const struct wellknown *known,
 			       const struct ktread_event *event)
 {
@@ -267,7 +267,7 @@ static char *put_call(struct timeline_writer *writer, char *at, const struct wel
 	return end ? end : put_text(writer, calls_put_name(&writer->calls, at, (uint32_t)number), event);
 }
 
-/* Writes " (/etc/motd)": the path that the file descriptor probably refers to. */
+/* Writes " (/etc/motd)": the path of the file that the file descriptor probably refers to. */
 static char *put_path(struct timeline_writer *writer, char *at, const struct wellknown *known,
 		      const struct ktread_event *event)
 {
@@ -280,7 +280,7 @@ static char *put_path(struct timeline_writer *writer, char *at, const struct wel
 	return at + 1;
 }
 
-/* Writes " (inode)": the name of the lock or interrupt whose number is in the event. */
+/* Writes " (inode)": the name of the lock or interrupt that the event refers to. */
 static char *put_object_named(struct timeline_writer *writer, char *at, const struct wellknown *known,
 			      const struct ktread_event *event)
 {
@@ -333,8 +333,8 @@ static void write_ring_name(struct base_output *out, const struct ktread_ring *r
 }
 
 /*
- * Reports a gap. Overwritten slots are always the first slots of a ring. So missing slots are reported as
- * overwritten until all overwritten slots have been reported.
+ * Reports a gap. Overwritten slots are always the first slots of a ring. So the first missing slots are
+ * reported as overwritten, until all overwritten slots of the ring have been reported.
  */
 static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t slots, const char *where)
 {
@@ -359,7 +359,7 @@ static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t 
 	writer->timeline->lost += slots;
 }
 
-/* Reports gaps that no event follows, and records that a full ring refused. */
+/* Reports gaps after the last event of a ring, and records that were refused because a ring was full. */
 static void write_rest(struct timeline_writer *writer, uint32_t rings)
 {
 	const struct timeline *timeline = writer->timeline;

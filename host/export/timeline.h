@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A trace as text: one line per event, merged over all CPUs, with groups, thread names and contexts. Where
- * records are missing, a line reports the gap.
+ * Prints a trace as text: one line per event, merged over all CPUs, with groups, thread names and contexts.
+ * Where records are missing, a line reports the gap.
  */
 #ifndef EXPORT_TIMELINE_H
 #define EXPORT_TIMELINE_H
@@ -16,11 +16,11 @@
 #include "base/ticks.h"
 #include "ktread/ktread.h"
 
-#define TIMELINE_CPUS 4096u /* number of CPUs, and of bits, in a map of CPUs */
+#define TIMELINE_CPUS 4096u /* number of CPUs, and of bits in a map of CPUs */
 /* a time in microseconds that is later than any time in a trace */
 #define TIMELINE_NO_SECOND (UINT64_C(1) << 63)
 
-/* The text "[    7." and the time at which that second begins, in microseconds. */
+/* Cached text of a second, "[ 7.", and the time in microseconds at which that second begins. */
 struct timeline_second {
 	uint64_t begin;
 	uint32_t length;
@@ -37,24 +37,24 @@ struct timeline {
 	struct ktread *trace;
 	struct base_output *out;
 	uint64_t limit; /* maximum number of events to show; 0: no limit */
-	/* bit map of the CPUs whose lost slots are reported; NULL: report those of all CPUs */
+	/* bit map of the CPUs whose lost slots are reported; NULL: all CPUs */
 	const uint8_t *cpus;
 	int filtered;		 /* 1 if the trace has a filter that excludes some events */
-	int zero_ticks;		 /* 1: if the frequency is unknown, shows zeros instead of ticks */
+	int zero_ticks;		 /* 1: if the frequency is unknown, print zeros instead of ticks */
 	struct symbols *symbols; /* symbols for addresses; NULL: no symbols */
-	bool ids;		 /* write "RING.SLOT" of each event, by which `ktrace goto` finds the event */
-	/* events whose lines begin with ">"; NULL: no line begins with ">" */
+	bool ids;		 /* print "RING.SLOT" of each event; this id can be given to `ktrace goto` */
+	/* events that are marked: their lines begin with ">"; NULL: no event is marked */
 	const struct timeline_id *marked;
 	uint32_t marked_count;
-	/* subtracts the cost of tracing from the times; NULL: times are shown as recorded */
+	/* subtracts the cost of tracing from the times; NULL: times are printed as recorded */
 	struct cost_meter *meter;
-	uint64_t shown; /* result: events shown */
-	uint64_t last;	/* result: timestamp of the last event shown */
+	uint64_t shown; /* result: number of events printed */
+	uint64_t last;	/* result: timestamp of the last event printed */
 	uint64_t lost;	/* result: number of slots in all rings that were lost or unreadable */
-	/* Set by timeline_write(). */
-	uint64_t base; /* timestamp that is shown as time 0 */
+	/* Members that timeline_write() sets. */
+	uint64_t base; /* timestamp that is printed as time 0 */
 	struct base_ticks_scale scale;
-	/* text of the second in which the last line was, cached for the next line */
+	/* text of the second of the last line, cached for the next line */
 	struct timeline_second second;
 };
 
@@ -66,7 +66,7 @@ struct timeline {
  */
 int timeline_write(struct timeline *timeline);
 
-/* Sets the timestamp that is shown as time 0 to that of the trace's first event. */
+/* Prints the first event of the trace at time 0, and all other times relative to it. */
 void timeline_begin(struct timeline *timeline);
 
 /* Writes "> " if the event is marked, otherwise "  ". Writes nothing if no events are marked. */
@@ -98,9 +98,8 @@ static inline char *timeline_put_id(char *at, const struct ktread_event *event)
 }
 
 /*
- * Writes the timeline line by line, without reporting gaps, for callers that have their own source of
- * events. The trace must not change while the writer is open. timeline_writer_open() returns NULL if out of
- * memory.
+ * Writes the timeline line by line, without reporting gaps, for callers that have their own source of events.
+ * The trace must not change while the writer is open. timeline_writer_open() returns NULL if memory is short.
  */
 struct timeline_writer;
 struct timeline_writer *timeline_writer_open(struct timeline *timeline);
@@ -109,7 +108,10 @@ void timeline_writer_event(struct timeline_writer *writer, const struct ktread_e
 void timeline_writer_forget_names(struct timeline_writer *writer);
 void timeline_writer_close(struct timeline_writer *writer);
 
-/* Returns the timestamp to show for an event. Requires: called once for each event, in order. */
+/*
+ * Returns the timestamp to print for an event. Requires: this function is called once for each event, in
+ * order.
+ */
 static inline uint64_t timeline_stamp(const struct timeline *timeline, const struct ktread_event *event)
 {
 	return __builtin_expect(timeline->meter != NULL, 0) ? cost_taken_off(timeline->meter, event)
@@ -127,9 +129,8 @@ static inline int timeline_wants_ring(const struct timeline *timeline, const str
 /* ---- Phrases ---- */
 
 /*
- * The text of an event type, parsed once so that values are formatted fast. Gives the same result as
- * ktread_format(). Callers use ktread_format() for texts with flags, widths or precisions, and for
- * truncated payloads.
+ * A phrase is the parsed text of an event type. It formats values faster than ktread_format(), with the same
+ * result. Callers use ktread_format() for texts with flags, widths or precisions, and for truncated payloads.
  */
 
 #define PHRASE_BYTES 4096u /* maximum number of bytes that phrase_put() writes */
@@ -184,20 +185,21 @@ int slots_write(struct timeline *timeline);
  *
  *	 <- mutex_lock+0x1c (lock.c:40) <- do_write+0x88 (file.c:113) @ sched_block+0x5a (sched.c:210)
  *
- * First the caller of the function that contains the event, then the caller of that, then the place of the
- * event. If the kernel's file is not given, these are addresses, followed by the source line that declares
- * the event. If the file is of another build, each name has a question mark.
+ * The first address is in the caller of the function that recorded the event, the second one in the caller of
+ * that caller, the last one is that of the event itself. If the kernel's file is not given, these are
+ * numbers, followed by the source line that declares the event. If the file is of another build, each name
+ * has a question mark.
  */
 
 /*
- * Appends the places of an event to a line. Appends nothing if the event has none. Writes at most 2 KiB.
+ * Appends the addresses of an event to a line. Appends nothing if the event has none. Writes at most 2 KiB.
  * Returns the end.
  */
 char *places_put(char *at, const struct ktread_event *event, struct symbols *symbols);
 
 /*
- * Writes the places of an event as members of a JSON object, each preceded by a comma. Writes at most 8 KiB.
- * Returns the end.
+ * Writes the addresses of an event as members of a JSON object, each preceded by a comma. Writes at most 8
+ * KiB. Returns the end.
  */
 char *places_put_json(char *at, const struct ktread_event *event, struct symbols *symbols);
 

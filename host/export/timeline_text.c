@@ -19,8 +19,8 @@
 
 /* ---- Phrases ---- */
 
-#define TEXT_MAX 512u /* maximum length of a text that is parsed, in bytes */
-/* literals are copied in steps of this many bytes, so up to CHUNK - 1 bytes too many are copied */
+#define TEXT_MAX 512u /* maximum length, in bytes, of a text that is parsed as a phrase */
+/* number of bytes copied at a time; a copy of a literal may copy up to CHUNK - 1 bytes too many */
 #define CHUNK 32u
 
 enum how {
@@ -33,7 +33,7 @@ enum how {
 	HOW_STRING,
 };
 
-/* Literal text and the value that follows it. */
+/* A literal, and the conversion of the value that follows it. */
 struct step {
 	uint16_t start, length; /* offset of the literal in phrase->text */
 	uint8_t how;
@@ -181,7 +181,9 @@ char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_even
 #define FUNCTION_MAX 200u /* maximum number of bytes printed of a function's name */
 #define FILE_MAX     200u
 
-/* Returns the last FILE_MAX bytes of a path: the end is more useful than the beginning. */
+/*
+ * Returns a pointer to the last FILE_MAX bytes of a path, because the end is more useful than the beginning.
+ */
 static const char *end_of(const char *file)
 {
 	size_t length = strlen(file);
@@ -197,7 +199,7 @@ static char *put_file(char *at, const char *file, uint32_t line)
 	return base_put_decimal(at, line);
 }
 
-/* Writes "function+0x12 (file.c:34)", or the address if it has no symbol. */
+/* Writes "function+0x12 (file.c:34)", or only the address if it has no symbol. */
 static char *put_place(char *at, uint64_t address, struct symbols *symbols)
 {
 	struct symbol symbol;

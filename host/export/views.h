@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Views of a trace that commands show. Each view has a source file of its own. */
+/* Views of a trace that commands print. Each view has a source file of its own. */
 #ifndef EXPORT_VIEWS_H
 #define EXPORT_VIEWS_H
 
@@ -17,7 +17,7 @@
 /* ---- Version 1 ---- */
 
 /*
- * Shows traces of version 1 byte for byte as their first decoder did. The timeline:
+ * Prints traces of version 1 exactly as their first decoder did, byte for byte. The timeline:
  *
  *	[    0.066302] CPU0 PID=6    SYSCALL_ENTER    nr=59 (execve) a1=0x7ffc10 a2=0x7ffc30
  *
@@ -33,12 +33,12 @@ int classic_summary(struct base_output *out, const struct ktread *trace, const s
 /* ---- Current settings of a guest and its events ---- */
 
 /*
- * Writes a line for each event, then a line for each setting as the guest's own sysctl prints it. If `json`
- * is set, writes the same as one JSON object.
+ * Writes a line for each event, and then a line for each setting in the form that the guest's own sysctl
+ * uses. If `json` is set, writes the same as one JSON object.
  */
 int settings_write(const struct ktread *trace, struct base_output *out, int json);
 
-/* Writes the control words that set an event to this state: "on", "count+callers2". */
+/* Writes the control words, such as "on" or "count+callers2", that put an event into this state. */
 #define SETTINGS_STATE 32u
 void settings_state_text(uint8_t state, uint8_t flags, char text[SETTINGS_STATE]);
 
@@ -64,21 +64,21 @@ enum ktr_columns {
 
 struct ktr_table {
 	struct base_output *out;
-	unsigned columns;	 /* KTR_* */
+	unsigned columns;	 /* the selected columns, KTR_* */
 	bool quiet;		 /* true: no header is printed */
-	bool raw;		 /* true: times are in ticks instead of microseconds */
+	bool raw;		 /* true: times are printed in ticks instead of microseconds */
 	bool by_ring;		 /* true: rows are numbered separately for each ring */
 	double correction;	 /* number of microseconds to subtract from each relative time */
 	struct symbols *symbols; /* symbols for addresses; NULL: prints addresses in hexadecimal */
 	/* Internal state. Requires: the caller has set it to zeros. */
 	uint64_t row;
-	uint64_t frequency; /* the frequency that was printed last */
+	uint64_t frequency; /* the frequency that was last printed */
 	/*
-	 * indexed by CPU: timestamp of the last event; 0 if there was none; the last element is for all other
-	 * CPUs
+	 * indexed by CPU: timestamp of the CPU's last event; 0 if there was none; the last element is for all
+	 * further CPUs
 	 */
 	uint64_t previous[KTR_CPUS];
-	uint32_t ring; /* number of the ring that the previous row is from */
+	uint32_t ring; /* number of the previous row's ring */
 };
 
 /*
@@ -89,9 +89,9 @@ void ktr_frequency(struct ktr_table *table, const struct ktread_info *info);
 /* Prints a row. If `late` is true, marks the row as late. */
 void ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,
 	     bool late);
-/* Prints a line that reports how many slots of a ring are missing at this place. */
+/* Prints a line that states how many slots of a ring are missing here. */
 void ktr_lost(struct ktr_table *table, uint32_t ring, uint32_t cpu, uint64_t slots);
-/* Forgets the previous timestamps, so that no relative time spans two boots. */
+/* Forgets the timestamps of previous events, so that no relative time is computed across two boots. */
 void ktr_restart(struct ktr_table *table);
 
 /* ---- What `ktrace check` found, as text and as JSON ---- */
@@ -104,15 +104,15 @@ struct violations {
 	bool unread;			   /* true if the end of the trace is missing or unreadable */
 	bool nothing;			   /* true if the trace has records, but none of them can be read */
 	bool ids;			   /* print the ids of events as text */
-	/* path of the trace, quoted for a shell; NULL if the run of the trace cannot be repeated */
+	/* path of the trace, quoted for a shell; NULL if the run that made the trace cannot be repeated */
 	const char *repeatable;
 	struct finding_event first[RULES_MAX]; /* indexed by rule: event of the first violation */
 };
 
 /*
  * Sets `first` to the violating event of each violated rule. If the violation is that an event did not come
- * in time, sets the event that should have been followed by it. If only a state table shows the violation,
- * sets the last event of the CPU before the violation. Reads the trace again if necessary. Returns 0 or the
+ * in time, this is the event after which it should have come. If only a state table shows the violation, this
+ * is the last event of the CPU before the violation. Reads the trace again if necessary. Returns 0 or the
  * error of reading.
  */
 int violations_find_events(struct violations *found);
@@ -129,8 +129,8 @@ void violations_put_json(struct base_output *out, const struct violations *found
  */
 int violations_write_text(struct base_output *out, const struct violations *found);
 /*
- * Writes the results as violations_write_text() does, but as members of a JSON object, without braces.
- * Returns the result of reading the trace.
+ * Does the same as violations_write_text(), but writes members of a JSON object, without braces. Returns the
+ * result of reading the trace.
  */
 int violations_write_json(struct base_output *out, const struct violations *found);
 
@@ -144,19 +144,24 @@ const struct check_violation *violations_first(const struct violations *found);
  * interrupts in progress, and every other event as a mark. The whole trace up to the end of the window is
  * read, because spans may begin before the window.
  *
- * The size of the picture is bounded: elements too close together for its width are drawn once and counted.
+ * The size of the picture is bounded: if elements are too close together to be drawn separately, only the
+ * first is drawn, and the others are counted.
  */
 
-#define WINDOW_CPUS 64u /* maximum number of CPUs that are drawn; events of other CPUs are counted */
+/* maximum number of CPUs that are drawn; the events of other CPUs are only counted */
+#define WINDOW_CPUS 64u
 
 struct window {
 	struct ktread *trace;
 	struct base_output *out;
-	/* timestamps of the window's ends; if `to` is UINT64_MAX, the window ends with the trace */
+	/*
+	 * timestamps of both ends of the window; if `to` is UINT64_MAX, the window ends where the trace ends
+	 */
 	uint64_t from, to;
 	/* Results. */
 	uint64_t events; /* number of events in the window */
-	uint64_t close;	 /* number of elements not drawn because they are too close to the previous one */
+	/* number of elements that were not drawn because they are too close to the previous element */
+	uint64_t close;
 	/* number of events on CPUs that are not drawn, plus number of elements beyond the limit */
 	uint64_t left_out;
 };

@@ -11,11 +11,11 @@
 #include "export/stats.h"
 #include "findings/finding.h"
 
-/* maximum number of events printed for a violation: those before it, and the violating event */
+/* maximum number of events printed for a violation, including the violating event */
 #define CONTEXT	     12u
 #define CONTEXT_TEXT 512u
 
-/* Copy of the data of an event, because the reader reuses the memory of the event. */
+/* Copy of an event and its data, because the reader reuses the memory of the event. */
 struct context_line {
 	char time[STATS_TIME], name[ANALYZE_EVENT_NAME_MOST + 1], text[CONTEXT_TEXT];
 	uint32_t cpu, thread, ring;
@@ -86,8 +86,9 @@ static void say_details(const struct violations *found, const struct check_viola
 }
 
 /*
- * Called for each event in order of time, if the violation itself is not an event. Sets *first to the event
- * that violations_find_events() describes. Returns true when no later event can be that event.
+ * Called for each event in order of time, if the violation itself is not an event. Searches for the event
+ * that violations_find_events() describes, and stores it in *first. Returns true when no later event can be
+ * that event.
  */
 static bool look_for_event(const struct check_violation *violation, const struct ktread_event *event,
 			   struct finding_event *first)
@@ -133,7 +134,7 @@ int violations_find_events(struct violations *found)
 	return status < 0 ? status : 0;
 }
 
-/* Writes " [1.2345]", or "" if the id is not to be printed. */
+/* Writes the event's id, " [1.2345]", or "" if ids are not printed. */
 static const char *say_id(const struct violations *found, const struct finding_event *event, char text[48])
 {
 	*text = '\0';
@@ -231,7 +232,7 @@ static void say_undecided(struct finding *finding, uint64_t times, const char *w
 				 why);
 }
 
-/* Adds to the evidence how often the rule was not decided because this event was switched off. */
+/* Adds a line to the evidence: how often the rule could not be decided because this event was disabled. */
 static void say_switched_off(struct ktread *trace, const struct check_result *result, struct finding *finding)
 {
 	const struct ktread_type *type = ktread_type(trace, result->off);
@@ -290,8 +291,8 @@ static void say_violated(const struct violations *found, const struct rule *rule
 #define NOTHING "no record of the trace can be read"
 
 /*
- * Returns why the rule was not checked; NULL if it was checked. A state table may show a violation even if no
- * record can be read.
+ * Returns the reason why the rule was not checked; NULL if it was checked. A state table may show a violation
+ * even if no record can be read.
  */
 static const char *why_not_checked(const struct violations *found, uint32_t n)
 {

@@ -13,10 +13,7 @@ const struct walk_missing_words walk_missing_words[] = {
 	[WALK_LEFT_OUT] = { "left out of scheduling", "events" },
 };
 
-/*
- * Informs the models that events of this CPU are missing after time `from`, at which the CPU had its last
- * event.
- */
+/* Informs the models that events of this CPU are missing after `from`, the time of the CPU's last event. */
 static void break_off(struct walk *walk, uint32_t cpu, uint64_t from)
 {
 	if (from != 0)
@@ -37,8 +34,8 @@ static void pass_missing(struct walk *walk, enum walk_missing_kind kind, uint32_
 }
 
 /*
- * Returns whether events of this ring's CPU may be missing before the first event of the ring: a full boot
- * ring refused them. gaps_read() has the same rule.
+ * Returns whether events of this ring's CPU may be missing before the first event of the ring, because they
+ * were refused by a full boot ring. gaps_read() has the same rule.
  */
 static bool may_lack_boot(const struct walk *walk, uint32_t n)
 {
@@ -77,7 +74,7 @@ static void note_loss(struct walk *walk, const struct ktread_event *event)
 		break_off(walk, event->cpu, from);
 }
 
-/* Takes the name and the process of a thread from the event that creates the thread. */
+/* Gets the name and the process of a thread from the event that created the thread. */
 static void note_thread(struct walk *walk, const struct ktread_event *event, const struct wellknown *known)
 {
 	const struct threads_thread *thread = NULL;
@@ -96,7 +93,7 @@ static void note_thread(struct walk *walk, const struct ktread_event *event, con
 			 (uint32_t)process & KTRX_THREAD_MAX);
 }
 
-/* Handles exec: gives the name of the new program to the process and the thread. */
+/* Handles exec: the process and the thread get the name of the new program. */
 static void note_exec(struct walk *walk, const struct ktread_event *event, const struct wellknown *known)
 {
 	const struct threads_thread *thread = threads_find(walk->threads, event->thread);
@@ -108,8 +105,8 @@ static void note_exec(struct walk *walk, const struct ktread_event *event, const
 }
 
 /*
- * Returns whether the changes of thread states show everything about the event. They do not for a wakeup by
- * an interrupt: it is also an instant, because the change cannot show that an interrupt caused the wakeup.
+ * Returns whether the changes of thread states show the event completely. They do not for a wakeup by an
+ * interrupt: a change of state cannot show that an interrupt caused it, so such a wakeup is also an instant.
  */
 static bool is_shown_elsewhere(const struct ktread_event *event, const struct wellknown *known)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Walks through a trace once, and passes what happened to an output format: states of threads, spans,
- * instants, counters, and what is missing. The models of host/analyze decide what exists and how losses
- * affect it; the format only writes it.
+ * Reads a trace once, and calls an output format for what happened: states of threads, spans, instants,
+ * counters, and missing events. The models of host/analyze find the states and spans, and handle losses; the
+ * format only writes them.
  *
  *	struct walk walk;
  *	error = walk_open(&walk, trace, &sink);
@@ -31,22 +31,22 @@
 #include "ktrx/slot.h"
 
 /*
- * Converts ticks of the counter to nanoseconds since the counter was zero. Each event gets a time at least
- * 2 ns later than the previous event, even if a slow counter gave both the same timestamp. This keeps
- * events in their order.
+ * Converts ticks of the counter to nanoseconds since the counter was zero. Each event gets a time at least 2
+ * ns later than the previous event, even if a slow counter gave both the same timestamp. So events keep their
+ * order if a reader sorts them by time.
  */
 
 struct walk_clock {
 	uint64_t frequency;
-	/* start of the second that was last converted, first in ticks, then in ns */
+	/* start of the last converted second, in ticks and in ns */
 	uint64_t second, second_ns;
-	uint64_t last; /* time of the previous event */
+	uint64_t last; /* time returned for the previous event */
 };
 
-/* The latest time that is written: far below the greatest signed 64-bit number. */
+/* maximum time that is written, far below the largest signed 64-bit number */
 #define WALK_TIME_MAX (INT64_MAX / 2)
 
-/* Prepares a clock. If the frequency is unknown (0), a tick is shown as a nanosecond. */
+/* Prepares a clock. If the frequency is unknown (0), a tick is converted to a nanosecond. */
 static inline void walk_clock_init(struct walk_clock *clock, uint64_t frequency)
 {
 	*clock = (struct walk_clock){ .frequency = frequency ? frequency : 1000000000u };
@@ -78,23 +78,23 @@ static inline uint64_t walk_clock_event(struct walk_clock *clock, uint64_t stamp
 	return time;
 }
 
-/* Something that is missing in the trace. */
+/* A report that something is missing in the trace. */
 enum walk_missing_kind {
 	WALK_LOST,	  /* slots that were lost */
 	WALK_OVERWRITTEN, /* slots at the beginning of a ring, which newer records replaced by design */
 	WALK_DROPPED,	  /* records that a full ring refused */
-	WALK_LEFT_OUT,	  /* events of threads or CPUs that the models do not track; no CPU */
+	WALK_LEFT_OUT,	  /* events of threads or CPUs that the models do not track; these have no CPU */
 };
 
 struct walk_missing {
 	enum walk_missing_kind kind;
-	uint32_t cpu; /* THREADS_CPUS_MAX if unknown */
+	uint32_t cpu; /* CPU of the missing events; THREADS_CPUS_MAX if unknown */
 	uint64_t count;
-	uint64_t from; /* time of the CPU's last event before; 0 if there was none */
+	uint64_t from; /* time of the CPU's last event before the gap; 0 if there was none */
 	uint64_t until;
 };
 
-/* Words for each kind: "lost", "slots". */
+/* Words that describe each kind of gap, for example "lost" and "slots". */
 struct walk_missing_words {
 	const char *name, *unit;
 };
@@ -106,7 +106,7 @@ extern const struct walk_missing_words walk_missing_words[];
  */
 struct walk_sink {
 	void *context;
-	/* Called for each event, before the callbacks for the meaning of this event. */
+	/* Called for each event, before the other callbacks for this event. */
 	void (*event)(void *context, const struct ktread_event *event);
 	/* The state of a thread changed. */
 	threads_changed *thread;
@@ -116,15 +116,15 @@ struct walk_sink {
 	 */
 	void (*named)(void *context, const struct threads_thread *thread, const char *name, size_t length,
 		      uint32_t process);
-	/* A process runs another program. */
+	/* A process has begun to run another program. */
 	void (*runs)(void *context, const struct threads_thread *thread, uint32_t process, const char *path,
 		     size_t length);
-	/* Spans, as in struct spans_sink. */
+	/* The beginning and the end of a span, as in struct spans_sink. */
 	void (*begin)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		      const struct ktread_event *event);
 	void (*end)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		    const struct ktread_event *event, uint64_t time);
-	/* An event that neither begins nor ends a span, and that `thread` does not show completely. */
+	/* An event that neither begins nor ends a span, and that calls of `thread` do not show completely. */
 	void (*instant)(void *context, struct spans_owner owner, const struct ktread_event *event);
 	/* An event of group "counter". */
 	void (*counters)(void *context, const struct ktread_event *event);
@@ -136,7 +136,7 @@ struct walk_sink {
 };
 
 struct walk_ring {
-	uint64_t lost; /* number of the ring's lost slots that were reported so far */
+	uint64_t lost; /* number of the ring's lost slots reported so far */
 	bool begun;    /* true if an event of the ring was seen */
 	bool beside;   /* true if the ring holds functions of a hardware trace */
 };
@@ -151,28 +151,29 @@ struct walk {
 	struct wellknown_table known;
 	struct flows flows;
 	struct files *files;
-	struct flows_step flow; /* flow that the current event begins or ends */
+	struct flows_step flow; /* flow that begins or ends at the current event */
 	struct files_path path; /* path of the file to which the current event applies */
 	struct processes *processes;
 	struct span_names names;
 	struct walk_ring *rings;
 	struct functions functions;
-	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event of each CPU; 0 if there was none yet */
+	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event of each CPU; 0: no event yet */
 	struct threads_heads heads;
 	bool around;   /* true if slots of the current event's CPU are missing before and after it */
 	uint64_t time; /* time of the current event in ns */
 	uint64_t events;
-	int error;	   /* 0 or a KTREAD_E_* that a callback stored */
+	int error;	   /* 0, or the KTREAD_E_* that a callback has stored */
 	const int *output; /* errno of the format's failed write: the walk then ends early; may be NULL */
 };
 
-/* Creates the models. Call walk_close() in any case. Returns 0 or a negative KTREAD_E_*. */
+/* Creates the models. Returns 0 or a negative KTREAD_E_*. Call walk_close() even after an error. */
 int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *sink);
 /*
- * Passes all events, and then everything that is still open at the end. Returns 0 or a negative KTREAD_E_*.
+ * Passes all events to the format, and then the end of everything that is still open. Returns 0 or a negative
+ * KTREAD_E_*.
  */
 int walk_run(struct walk *walk);
-/* Frees the models, and stores their results. Requires: `walk` was zeroed before walk_open(). */
+/* Frees the models, and stores their results. Requires: all bytes of `walk` were zero before walk_open(). */
 void walk_close(struct walk *walk, struct export_report *report);
 
 /*
@@ -190,15 +191,16 @@ uint32_t walk_process_of(const struct walk *walk, uint32_t thread);
 
 enum walk_name_kind {
 	WALK_NAME_TEXT,
-	WALK_NAME_CALL, /* the name of system call `number` */
-	WALK_NAME_IRQ,	/* interrupt `number` without a name */
+	WALK_NAME_CALL, /* the name is that of system call `number` */
+	WALK_NAME_IRQ,	/* the name is that of interrupt `number`, which has no name in the trace */
 };
 
 struct walk_name {
 	enum walk_name_kind kind;
-	uint64_t number; /* of the call or interrupt, for WALK_NAME_CALL and WALK_NAME_IRQ */
-	size_t length;	 /* length of `text`; 0 for WALK_NAME_CALL and WALK_NAME_IRQ until walk_name_text() */
-	char text[SPAN_NAMES_MOST]; /* not escaped; not terminated */
+	uint64_t number; /* for WALK_NAME_CALL and WALK_NAME_IRQ: number of the call or interrupt */
+	/* length of `text`; for WALK_NAME_CALL and WALK_NAME_IRQ, 0 before walk_name_text() is called */
+	size_t length;
+	char text[SPAN_NAMES_MOST]; /* text of the name: not escaped, and not terminated by a NUL */
 };
 
 /* Names the span that `event` begins. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Spans of a thread are drawn only while it runs. A box begins where the thread gets a CPU or the span
- * begins, and ends where the thread leaves the CPU or the span ends.
+ * Draws a window of a trace. Spans of a thread are drawn only while it runs: a box begins where the thread
+ * gets a CPU or the span begins, and ends where the thread leaves the CPU or the span ends.
  */
 #include "export/views.h"
 
@@ -28,7 +28,8 @@ struct owner {
 };
 
 struct picture {
-	uint64_t asked; /* beginning of the window as requested; may be after the end of the trace */
+	/* beginning of the window as the user requested it; may be after the end of the trace */
+	uint64_t asked;
 	struct window *window;
 	struct window_drawing drawing;
 	struct threads *threads;
@@ -45,8 +46,8 @@ struct picture {
 	uint64_t cpu_time[WINDOW_CPUS];
 	uint64_t now; /* timestamp of the current event */
 	/*
-	 * time of the current event for the models of threads and spans; not a timestamp, but grows by 2 per
-	 * event
+	 * time of the current event for the models of threads and spans; not a timestamp, but a number that
+	 * grows by 2 per event
 	 */
 	uint64_t time;
 	int error;
@@ -64,7 +65,7 @@ static struct owner *thread_at(struct picture *p, uint32_t index)
 	return &larger[index];
 }
 
-/* Returns the entry of an owner, or NULL if the owner is not drawn. */
+/* Returns the entry of the owner of spans (a thread or CPU); NULL if the owner is not drawn. */
 static struct owner *owner_at(struct picture *p, struct spans_owner who)
 {
 	if (!who.cpu)
@@ -72,7 +73,9 @@ static struct owner *owner_at(struct picture *p, struct spans_owner who)
 	return who.number < WINDOW_CPUS ? &p->cpu[who.number] : NULL;
 }
 
-/* Writes the text for the box of a thread, and the tooltip, which also has the thread's number. */
+/*
+ * Writes the text in the box of a thread. Also writes the tooltip, which contains the thread's number, too.
+ */
 static void name_thread(const struct picture *p, uint32_t id, char *text, char *tip)
 {
 	const char *name = ktread_thread_name(p->window->trace, id);
@@ -111,8 +114,8 @@ static const char *class_of(const struct spans_span *span)
 }
 
 /*
- * Draws the open span at `depth` on `cpu`. Its box begins at `from` or where the span begins, whichever is
- * later.
+ * Draws the open span at `depth` on `cpu`. The box begins at the later of two times: `from`, and the
+ * beginning of the span.
  */
 static void draw_span(struct picture *p, const struct owner *owner, bool of_cpu, uint32_t depth, uint32_t cpu,
 		      uint64_t from, uint64_t to)
@@ -147,8 +150,8 @@ static void draw_run(struct picture *p, const struct threads_thread *thread, uin
 }
 
 /*
- * Returns the timestamp at which to draw a change. If the model reports the change at a time before the
- * current event, this is the timestamp of the CPU's previous event.
+ * Returns the timestamp at which to draw a change. If the model reports a change before the current event,
+ * the change is drawn at the timestamp of the CPU's previous event.
  */
 static uint64_t stamp_of(const struct picture *p, uint64_t time, uint32_t cpu)
 {
@@ -260,9 +263,9 @@ static void take(struct picture *p, const struct ktread_event *event)
 }
 
 /*
- * Continues to read after the end of the window until each CPU had an event. Only this event reports the
- * slots that were lost before it, and these slots may belong to the window. Returns the result of the last
- * ktread_next().
+ * Continues to read after the end of the window until each CPU had an event. This is needed because an event
+ * reports the slots that were lost before it, and these slots may belong to the window. Returns the result of
+ * the last ktread_next().
  */
 static int read_after(struct picture *p, const struct ktread_event *event)
 {
@@ -324,7 +327,7 @@ static int draw_all(struct picture *p)
 	return p->error ? p->error : status < 0 ? status : 0;
 }
 
-/* Finds the last timestamp of the trace and the number of its CPUs. */
+/* Finds the last timestamp of the trace and the number of CPUs. */
 static int measure(struct ktread *trace, uint64_t *last, uint32_t *cpus)
 {
 	struct ktread_brief brief[256];
@@ -352,7 +355,7 @@ int window_write(struct window *window)
 		p->asked = window->from;
 		window->to = window->to > last ? last : window->to;
 		window->from = window->from > window->to ? window->to : window->from;
-		/* the window must not be empty, because the picture would have no width */
+		/* the window must not be empty, because the picture would have a width of 0 */
 		if (window->from == window->to)
 			window->to++;
 		p->window = window;

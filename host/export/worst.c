@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Writes the output of `ktrace stats --worst`: the longest durations, each with its shares. */
+/* Writes the output of `ktrace stats --worst`: the longest durations, and the shares of each duration. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "ktrx/v2.h"
 
 #define INDENT 4u
-#define LISTED 0.1 /* least share, in percent of the duration, that the text lists */
+#define LISTED 0.1 /* minimum share, in percent of the duration, that is listed in the text */
 
-/* One duration that is being written. */
+/* The duration that is being written. */
 struct writing {
 	struct base_output *out;
 	struct ktread *trace;
@@ -38,8 +38,8 @@ static uint64_t count_unknown(const struct worst_shares *shares)
 }
 
 /*
- * Returns the largest share of a parent that comes after share `last` in the order of size; WORST_NODES if
- * there is none. `last`: WORST_NODES for the first one.
+ * Returns the next smaller share of a parent after share `last`; WORST_NODES if there is none. If `last` is
+ * WORST_NODES, returns the largest share.
  */
 static uint32_t next_share(const struct worst_shares *shares, uint32_t parent, uint32_t last)
 {
@@ -150,7 +150,7 @@ static bool is_small(const struct writing *w, const struct worst_node *node)
 	return !is_unknown(node->reason) && percent(w, node->ticks) < LISTED;
 }
 
-/* Writes the sum of the shares of a parent that are not listed. */
+/* Writes the sum of those shares of the parent that are not listed. */
 static void put_rest(const struct writing *w, uint32_t parent, unsigned depth)
 {
 	uint64_t ticks = 0;
@@ -169,7 +169,7 @@ static void put_rest(const struct writing *w, uint32_t parent, unsigned depth)
 			   (int)(depth * INDENT), "", count, count == 1 ? "" : "s");
 }
 
-/* Writes the shares of a parent. Parts of what another thread did begin with that thread. */
+/* Writes the shares of a parent. If a part is what another thread did, its text begins with that thread. */
 static void put_shares(const struct writing *w, uint32_t parent, unsigned depth)
 {
 	for (uint32_t n = next_share(&w->shares, parent, WORST_NODES); n != WORST_NODES;
