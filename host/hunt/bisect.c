@@ -6,10 +6,13 @@
 
 #define STEPS 20u
 
-/* The kind of run that is expected to end by itself: if such a run reaches its deadline, it has failed. */
+/* The kind of a run that should end by itself. If such a run reaches its deadline, it has failed. */
 static const struct hunt_run expected = { .status = CAPTURE_CLEAN, .text = "clean exit" };
 
-/* Continues the run `runs` times with other seeds from `time` on. Returns 0 or a negative error. */
+/*
+ * Repeats the run up to `time`, and continues it with other seeds, `runs` times. Returns 0 or a negative
+ * error.
+ */
 static int continue_from(struct bisect *bisect, struct hunt *hunt, uint64_t time, uint64_t runs)
 {
 	struct capture_run_options run = *bisect->options->run;
@@ -40,7 +43,7 @@ static uint64_t count_same(const struct bisect *bisect, const struct hunt *hunt)
 	return 0;
 }
 
-/* Repeats the run unchanged. Returns 0, 1 if the run does not fail, or a negative error. */
+/* Repeats the run unchanged. Returns 0 if it fails again, 1 if it does not fail, or a negative error. */
 static int repeat(struct bisect *bisect, struct hunt *hunt)
 {
 	int error = continue_from(bisect, hunt, 0, 1);
@@ -63,7 +66,7 @@ int bisect_run(struct bisect *bisect)
 	static struct hunt hunt;
 	int error = repeat(bisect, &hunt);
 
-	/* In schedule.change, 0 means no change. So the search begins at 1 ns. */
+	/* the search begins at 1 ns, because 0 in schedule.change means that there is no change */
 	for (unsigned step = 0; !error && !bisect->signal && step <= STEPS; step++) {
 		const uint64_t time = step == 0 ? 1 : bisect->before + (bisect->from - bisect->before) / 2;
 		uint64_t failed;

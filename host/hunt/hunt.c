@@ -18,25 +18,25 @@
 #include "results.h"
 
 #define TICK_MS	    250
-#define FIRST_LIMIT UINT64_C(5000000000) /* deadline of the first run in ns, if none was given */
-/* deadline of the other runs, as a multiple of the time at which the first run ended */
+#define FIRST_LIMIT UINT64_C(5000000000) /* deadline of the first run, in ns, if none was given */
+/* deadline of the other runs, as a multiple of the virtual time that the first run took */
 #define LIMIT_FACTOR 4u
-/* time in ns that is added to that multiple of the time of seed 0 */
+/* time in ns that is added to this multiple */
 #define LIMIT_MORE UINT64_C(500000000)
 
 struct job {
-	pid_t pid; /* process of the run; 0: there is no run */
+	pid_t pid; /* process that makes the run; 0: there is none */
 	uint64_t seed;
 	double begun;
 };
 
-/* State of the loop that is not part of the result. */
+/* State of the loop over the runs that is not part of the result. */
 struct loop {
 	struct hunt *hunt;
 	struct job *job;
 	FILE *results;
 	uint8_t *done; /* bit map of the seeds whose results were read */
-	uint64_t next; /* the next seed to run */
+	uint64_t next; /* the seed of the next run */
 	struct capture_signals signals;
 };
 
@@ -58,7 +58,10 @@ static int fail(struct hunt *hunt, const char *what)
 	return -1;
 }
 
-/* Writes a result to the file of results. If that fails, ends the hunt; earlier results are kept. */
+/*
+ * Writes a result to the file of results. If this fails, ends the hunt; the earlier results remain in the
+ * file.
+ */
 static void write_result(struct hunt *hunt, FILE *results, const struct hunt_run *run)
 {
 	char path[PATH_MAX + 16];
@@ -84,7 +87,7 @@ static struct hunt_kind *kind_of(struct hunt *hunt, enum hunt_cause cause, const
 	return &hunt->kind[hunt->kinds++];
 }
 
-/* Counts a failure, and keeps its files if it is the shortest of its kind. */
+/* Counts a failed run. Keeps its files if it is the shortest run of its kind of failure. */
 static void take_failure(struct hunt *hunt, const struct hunt_run *run, enum hunt_cause cause,
 			 const char *key, bool has_files)
 {
@@ -112,7 +115,7 @@ static void take_failure(struct hunt *hunt, const struct hunt_run *run, enum hun
 		hunt->wanted |= hunt->options->is_wanted(hunt->options->context, kind);
 }
 
-/* Returns false if the run shows nothing about the guest. */
+/* Processes the result of a run. Returns false if the run shows nothing about the guest. */
 static bool can_be_judged(const struct hunt_run *run)
 {
 	return run->status != HUNT_NOT_RUN && run->status != CAPTURE_QEMU_DIED &&
@@ -202,7 +205,7 @@ static void finish(struct loop *loop, struct job *job, int wait_status)
 	hunt_collect(loop->hunt, job->seed, wait_status, &run);
 	run.seconds = capture_now() - job->begun;
 	job->pid = 0;
-	if (loop->hunt->signal) { /* the signal also ended this run */
+	if (loop->hunt->signal) { /* the signal has also ended this run */
 		hunt_discard(loop->hunt, run.seed);
 		return;
 	}
@@ -227,7 +230,8 @@ static void end_runs(const struct loop *loop, int signal)
 }
 
 /*
- * Waits for a signal: a run has ended, or the user wants to end the hunt. In the latter case, ends all runs.
+ * Waits for a signal. The signal means that a run has ended, or that the user wants to end the hunt. In the
+ * latter case, ends all runs.
  */
 static void wait_for_signal(struct loop *loop)
 {
@@ -269,7 +273,7 @@ static void run_all(struct loop *loop)
 	}
 }
 
-/* Makes the run of seed 0, unless a signal ends it. */
+/* Makes the run of seed 0. A signal may end this run early. */
 static int make_base(struct loop *loop)
 {
 	struct hunt *hunt = loop->hunt;
@@ -307,8 +311,8 @@ static int make_base(struct loop *loop)
 }
 
 /*
- * Makes the run without a seed, with which the others are compared. This run also determines the deadline of
- * the others.
+ * Makes the run without a seed, with which the others are compared. The time that it takes determines the
+ * deadline of the others.
  */
 static int run_base(struct loop *loop)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs a command line with many seeds, several at a time, and judges each run. Runs that fail in the same way
- * form a kind. One trace of each kind is kept.
+ * Runs a command line with many seeds, several runs at a time, and judges each run. Runs that fail in the
+ * same way are one kind of failure. One trace of each kind is kept.
  */
 #ifndef HUNT_HUNT_H
 #define HUNT_HUNT_H
@@ -17,20 +17,22 @@
 #define HUNT_TEXT	256u
 #define HUNT_SEEDS_MOST UINT64_C(10000000) /* maximum number of seeds of a hunt */
 
-/* How a run ended. */
+/* How a run of the guest ended. */
 struct hunt_run {
 	uint64_t seed;
-	int status;		  /* enum capture_verdict; HUNT_NOT_RUN: the run could not be made */
-	bool traced;		  /* there is a trace */
-	bool wrong;		  /* `why` found something wrong */
-	bool no_hooks;		  /* slices were to end at hooks, but the guest executed no hook */
-	double seconds;		  /* real time that the run took */
-	uint64_t ended;		  /* virtual time in ns at which it ended; 0: unknown */
-	char text[HUNT_TEXT];	  /* how it ended; or why it could not be made */
-	char verdict[64];	  /* kind of the first finding of `why` that is wrong; "" if there is none */
-	char what[HUNT_TEXT * 2]; /* the sentence of this finding */
-	char rule[64];		  /* name of the first rule that the run violates; "" if there is none */
-	char violation[HUNT_TEXT * 2]; /* how it violates the rule */
+	int status;  /* an enum capture_verdict; HUNT_NOT_RUN: the run could not be made */
+	bool traced; /* a trace was written */
+	bool wrong;  /* `ktrace why` found a problem */
+	/* hooks were to end the CPUs' time slices, but the guest executed no hook */
+	bool no_hooks;
+	double seconds;	      /* real time that the run took */
+	uint64_t ended;	      /* virtual time in ns at which the run ended; 0: unknown */
+	char text[HUNT_TEXT]; /* how the run ended, or why it could not be made */
+	/* verdict of the first finding of `ktrace why` that is a problem; "" if there is none */
+	char verdict[64];
+	char what[HUNT_TEXT * 2];      /* the headline of this finding */
+	char rule[64];		       /* name of the first violated rule; "" if no rule was violated */
+	char violation[HUNT_TEXT * 2]; /* how the run violates the rule */
 };
 
 #define HUNT_NOT_RUN (-1)
@@ -39,16 +41,16 @@ struct hunt_run {
 /* Why a run counts as failed. */
 enum hunt_cause {
 	HUNT_FINE,
-	HUNT_BY_WHY,  /* `why` found something wrong */
-	HUNT_BY_END,  /* it ended in another way than the run of seed 0, or in a panic, reset or stall */
-	HUNT_BY_RULE, /* it violates a rule, and nothing else is wrong */
+	HUNT_BY_WHY,  /* `ktrace why` found a problem */
+	HUNT_BY_END,  /* the run ended in another way than the run of seed 0, or in a panic, reset or stall */
+	HUNT_BY_RULE, /* the run violates a rule, and nothing else is wrong */
 };
 
 /* Runs that failed in the same way. */
 struct hunt_kind {
 	enum hunt_cause cause;
-	char key[HUNT_TEXT * 2]; /* what they have in common */
-	struct hunt_run first;	 /* the run whose trace is kept: the one that ended first in virtual time */
+	char key[HUNT_TEXT * 2]; /* text that is equal for all these runs */
+	struct hunt_run first;	 /* the run whose trace is kept; it took the shortest virtual time */
 	uint64_t runs;
 };
 
@@ -60,52 +62,52 @@ struct hunt_options {
 	const struct capture_run_options *run; /* the command, and options that are the same for all runs */
 	const char *self;		       /* absolute path of the ktrace program */
 	const char *folder;   /* folder for traces, consoles and results; created if it does not exist */
-	uint64_t first, last; /* first and last seed */
+	uint64_t first, last; /* the first and the last seed */
 	/*
 	 * true: the seeds take effect at the time run->schedule.change; before that, each run uses the noise
 	 * in run->schedule
 	 */
 	bool later;
-	/* the run with which the others are compared; NULL: the hunt makes a run of seed 0 */
+	/* the run with which all others are compared; NULL: the hunt makes a run of seed 0 */
 	const struct hunt_run *base;
 	/* file of rules that each run must obey; "": the default rules; NULL: none */
 	const char *rules;
 	unsigned jobs;
 	bool stop_at_first; /* end the hunt after the first failure */
-	/* Returns whether the hunt is to end after this failure. May be NULL. */
+	/* Returns whether the hunt must end after this failure. May be NULL. */
 	bool (*is_wanted)(const void *context, const struct hunt_kind *found);
-	bool resume;  /* skip the seeds whose results are in the folder */
+	bool resume;  /* skip the seeds for which the folder already contains results */
 	bool replace; /* replace the results of an earlier hunt that are in the folder */
-	/* Called with each message: one sentence, without a newline. May be NULL. */
+	/* Called with each message for the user: one sentence, without a newline. May be NULL. */
 	void (*say)(void *context, const char *sentence);
-	/* Called after each run, and a few times per second. May be NULL. */
+	/* Called after each run, and also a few times per second. May be NULL. */
 	void (*progress)(void *context, const struct hunt *hunt);
 	void *context;
 };
 
 struct hunt {
 	const struct hunt_options *options;
-	struct hunt_run base; /* the run without a seed, with which the others are compared */
+	struct hunt_run base; /* the run without a seed, with which all others are compared */
 	bool base_failed;     /* the run without a seed has failed */
-	uint64_t deadline;    /* virtual time in ns at which a run ends */
+	uint64_t deadline;    /* deadline of a run: virtual time in ns at which the run is ended */
 	uint64_t runs, failures, not_run;
 	uint64_t resumed; /* number of runs whose results were read from the folder */
 	double begun, ended;
 	int signal;  /* signal that ended the hunt; 0: none */
-	bool wanted; /* options->is_wanted() has returned true */
+	bool wanted; /* options->is_wanted() has returned true, which ended the hunt */
 	struct hunt_kind kind[HUNT_KINDS];
 	unsigned kinds;
 	uint64_t more_kinds; /* number of failures that were not stored, because `kind` was full */
 	bool cut;	     /* the hunt ended early, because of an error of the host; `error` explains it */
-	char error[HUNT_ERROR]; /* why the hunt could not be made, or ended early */
+	char error[HUNT_ERROR]; /* reason why the hunt could not be made, or ended early */
 };
 
-#define HUNT_E_RESULTS (-2) /* the folder has results of an earlier hunt */
+#define HUNT_E_RESULTS (-2) /* the folder already contains results of an earlier hunt */
 
 /*
- * Runs seed 0, and then the others. Returns 0 with the result in *hunt, also if an error of the host ended
- * the hunt early. Returns a negative error with hunt->error if nothing could be judged: for example, if the
- * run of seed 0 could not be made. Without options->resume and options->replace, returns
+ * Makes the run of seed 0, and then the others. Returns 0 with the result in *hunt, even if an error of the
+ * host ended the hunt early. Returns a negative error with hunt->error if nothing could be judged: for
+ * example, if the run of seed 0 could not be made. Without options->resume and options->replace, returns
  * HUNT_E_RESULTS if the folder has results.
  */
 int hunt_run(struct hunt *hunt, const struct hunt_options *options);
@@ -115,52 +117,52 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options);
 /*
  * Decides whether a run failed, by comparison with the run of seed 0: the run panicked, reset or did not end,
  * `why` found something wrong, the run ended in another way than seed 0, or it violates a rule. Writes to
- * `key` a text that is equal for equal failures: numbers in it are replaced.
+ * `key` a text that is equal for failures of the same kind, because numbers in it are replaced.
  */
 enum hunt_cause hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size);
-/* Writes what is wrong with the run: "deadlock: …", "rule NAME: …", or how it ended. */
+/* Writes what is wrong with the run: "deadlock: …", "rule NAME: …", or how the run ended. */
 void hunt_describe(const struct hunt_run *run, enum hunt_cause cause, char *text, size_t size);
 #define HUNT_SENTENCE (HUNT_TEXT * 3)
 
-/* Makes one run in a new process. Returns the process id, or a negative number with errno set. */
+/* Starts one run in a new process. Returns the process id, or a negative number with errno set. */
 int hunt_start(const struct hunt *hunt, uint64_t seed);
-/* Reads the result that the process has written. `wait_status`: status of the process, from wait(). */
+/* Reads the result that this process has written. `wait_status`: status of the process, from wait(). */
 void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struct hunt_run *run);
-/* Removes the files of a run. */
+/* Removes the files that a run has written. */
 void hunt_discard(const struct hunt *hunt, uint64_t seed);
 
-/* Writes the name of a file of the run: "FOLDER/seed-N.SUFFIX". */
+/* Writes the path of a file of the run: "FOLDER/seed-N.SUFFIX". */
 void hunt_name(const struct hunt_options *options, uint64_t seed, const char *suffix, char path[PATH_MAX]);
 
 /* ---- Smaller runs ---- */
 
 /*
- * Looks for a smaller run that fails in the same way: with fewer CPUs, with no forced switches after an
- * earlier time, and with an earlier end. Each smaller run that is reported was made and has failed. A still
+ * Searches for a smaller run that fails in the same way: with fewer CPUs, with no forced switches after an
+ * earlier time, or with an earlier end. Each smaller run that is reported was made and has failed. A still
  * smaller run may exist, because the number of runs is limited.
  */
 #define HUNT_MINIMISE_SEEDS 8u	/* number of seeds that are tried with each smaller number of CPUs */
-#define HUNT_MINIMISE_RUNS  66u /* largest number of runs for a kind of failure */
+#define HUNT_MINIMISE_RUNS  66u /* maximum number of runs for each kind of failure */
 
-/* What was found for a kind of failure. */
+/* Result of the search for a kind of failure. */
 struct hunt_smaller {
 	uint64_t runs;	      /* number of runs that were made to find the smaller run */
-	bool found;	      /* a smaller run was found; the members below describe it */
+	bool found;	      /* true if a smaller run was found; the members below describe it */
 	struct hunt_run run;  /* how the smaller run ended */
-	char trace[PATH_MAX]; /* its trace; "" if there is none */
-	unsigned cpus, were;  /* number of CPUs of this run, and of the first run; 0: unknown */
-	uint64_t deadline;    /* virtual time in ns at which the run is ended */
-	bool calmed;	      /* no switch is forced from `until` on */
-	uint64_t until;	      /* virtual time in ns */
-	/* the command line, if this run has another number of CPUs; otherwise empty */
+	char trace[PATH_MAX]; /* path of the trace of the smaller run; "" if there is none */
+	unsigned cpus, were;  /* number of CPUs of the smaller run, and of the first run; 0: unknown */
+	uint64_t deadline;    /* virtual time in ns at which the smaller run is ended */
+	bool calmed;	      /* no switch is forced after the time `until` */
+	uint64_t until;	      /* virtual time in ns; valid if `calmed` is true */
+	/* the command line, if the smaller run has another number of CPUs; otherwise empty */
 	struct capture_words words;
 };
 
 /*
  * Searches for each kind of failure that the hunt has found, and stores the result in smaller[n] for
  * hunt->kind[n]. The smaller run's trace is "FOLDER/seed-N-small.ktrx", with N the seed of the kind's first
- * run. A signal ends the search, and is stored in hunt->signal; what was found before the signal remains
- * valid. Requires: hunt_run() has returned 0 for this hunt.
+ * run. A signal ends the search, and is stored in hunt->signal; results from before the signal remain valid.
+ * Requires: hunt_run() has returned 0 for this hunt.
  */
 void hunt_minimise(struct hunt *hunt, struct hunt_smaller smaller[HUNT_KINDS]);
 void hunt_smaller_free(struct hunt_smaller *smaller);
@@ -168,19 +170,23 @@ void hunt_smaller_free(struct hunt_smaller *smaller);
 /* ---- Bisection ---- */
 
 /*
- * Finds when a failure was decided. A run is repeated up to a virtual time and continued with other seeds. If
- * all continuations fail in the same way, the failure no longer depends on the schedule from that time on.
+ * Finds the time at which a failure became certain. A run is repeated up to a virtual time and continued with
+ * other seeds. If all continuations fail in the same way, the failure no longer depends on the schedule after
+ * that time.
  */
 struct bisect {
 	const struct hunt_options *options; /* `run`, `self`, `folder` and `jobs` are used */
-	uint64_t runs;			    /* number of continuations from each time */
-	/* Called with each result. */
+	uint64_t runs;			    /* number of continuations that are made from each time */
+	/* Called with the result of each run. */
 	void (*step)(void *context, uint64_t time, uint64_t failed, uint64_t runs);
 	void *context;
 	/* Results. */
-	struct hunt_kind failure; /* how the run fails */
-	uint64_t from;		  /* all continuations from this time (in ns) on fail */
-	/* at least one continuation from this time on does not fail; 0 if all continuations from 0 fail */
+	struct hunt_kind failure; /* how the repeated run fails */
+	uint64_t from;		  /* virtual time in ns: all continuations from this time on fail */
+	/*
+	 * virtual time in ns: at least one continuation from this time on does not fail; 0 if all
+	 * continuations from 0 fail
+	 */
 	uint64_t before;
 	uint64_t before_failed; /* number of continuations from `before` that fail */
 	int signal;		/* signal that ended the search; 0: none */
@@ -188,8 +194,8 @@ struct bisect {
 };
 
 /*
- * Repeats the run of options->run.schedule, and then searches. Returns 0; 1 if the run does not fail; or a
- * negative error with bisect->error.
+ * Repeats the run of options->run.schedule, and then searches. Returns 0 on success, 1 if the run does not
+ * fail, or a negative error with bisect->error.
  */
 int bisect_run(struct bisect *bisect);
 

@@ -6,8 +6,8 @@
 #include "hunt.h"
 
 /*
- * Copies the text, with '#' in place of each decimal or hexadecimal number, because addresses, times and ids
- * differ between runs that failed in the same way.
+ * Copies the text, with '#' in place of each decimal or hexadecimal number: addresses, times and ids differ
+ * between runs that failed in the same way.
  */
 static void copy_without_numbers(char *to, size_t size, const char *text)
 {
@@ -32,7 +32,9 @@ static bool ended_by_itself(const struct hunt_run *run)
 	return run->status == CAPTURE_CLEAN || run->status == CAPTURE_FAILED;
 }
 
-/* Returns how the run ended, if it ended in another way than the run of seed 0; NULL if not. */
+/*
+ * If the run ended in another way than the run of seed 0, returns how the run ended. Otherwise returns NULL.
+ */
 static const char *departure(const struct hunt_run *base, const struct hunt_run *run)
 {
 	switch (run->status) {
@@ -45,7 +47,7 @@ static const char *departure(const struct hunt_run *base, const struct hunt_run 
 		return ended_by_itself(base) ? "it did not end" : NULL;
 	case CAPTURE_CLEAN:
 	case CAPTURE_FAILED:
-		/* The text contains the exit status, so texts are compared. */
+		/* compare the texts, because a text contains the exit status, too */
 		return strcmp(base->text, run->text) != 0 ? run->text : NULL;
 	default:
 		return NULL;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /*
- * Largest number of steps of each bisection. A bisection also ends when the remaining interval is at most
+ * Maximum number of steps of each bisection. A bisection also ends when the remaining interval is at most
  * 1/PART of its upper end.
  */
 #define CALM_STEPS  10u
@@ -21,8 +21,9 @@ static const unsigned fewer[] = { 1, 2, 3, 4, 8, 16 }; /* numbers of CPUs to try
 #define FEWER (sizeof(fewer) / sizeof(fewer[0]))
 
 /*
- * Checks the maximum number of runs: with one CPU, seed 0 and one more seed; with each other number of CPUs,
- * seed 0 and HUNT_MINIMISE_SEEDS more; then the two bisections, and one run with seed 0.
+ * Checks that HUNT_MINIMISE_RUNS is the largest possible number of runs. With one CPU, the runs are seed 0
+ * and one more seed. With every other number of CPUs, they are seed 0 and HUNT_MINIMISE_SEEDS more. The two
+ * bisections and one run with seed 0 follow.
  */
 _Static_assert(2 + (FEWER - 1) * (HUNT_MINIMISE_SEEDS + 1) + CALM_STEPS + 1 + SHORT_STEPS ==
 		       HUNT_MINIMISE_RUNS,
@@ -33,10 +34,10 @@ struct search {
 	struct hunt *hunt;
 	const struct hunt_kind *kind;
 	struct hunt_smaller *best;
-	char folder[PATH_MAX];		/* folder for the runs of the search */
+	char folder[PATH_MAX];		/* folder for the files of the search */
 	struct capture_run_options run; /* options of the smallest run so far */
-	struct hunt_run base;		/* the run of seed 0 with the same number of CPUs */
-	struct hunt tried;		/* the runs of the last call of hunt_run() */
+	struct hunt_run base;		/* the run of seed 0 with this number of CPUs */
+	struct hunt tried;		/* the runs made by the last call of hunt_run() */
 };
 
 /* ---- Runs ---------------------------------------------------------------------------------------- */
@@ -46,8 +47,8 @@ static bool fails_alike(const struct hunt_kind *kind, const struct hunt_kind *ot
 	if (kind->cause != HUNT_BY_RULE)
 		return strcmp(kind->key, other->key) == 0;
 	/*
-	 * Do not compare the keys: a run that ends before the run of seed 0 would have another key, although
-	 * it violates the same rule.
+	 * do not compare the keys: a run that ends before the run of seed 0 would have another key, although
+	 * it violates the same rule
 	 */
 	return strcmp(kind->first.rule, other->first.rule) == 0 && !other->first.wrong;
 }
@@ -59,7 +60,7 @@ static bool ends_search(const void *context, const struct hunt_kind *found)
 	return fails_alike(search->kind, found);
 }
 
-/* Moves a file of the runs in `tried` to the folder of the hunt. Returns false if there is no such file. */
+/* Moves a file of a run in `tried` to the folder of the hunt. Returns false if the file does not exist. */
 static bool keep_file(const struct search *search, uint64_t seed, const char *suffix, char to[PATH_MAX])
 {
 	char from[PATH_MAX], name[32];
@@ -75,8 +76,8 @@ static bool keep_file(const struct search *search, uint64_t seed, const char *su
 
 /*
  * Makes runs as `run` describes, with the seeds from first to last. They are compared with the run of seed 0.
- * If `whole` is set, this run is made first; otherwise search->base is used. Returns a run that fails in the
- * same way, or NULL if there is none.
+ * If `whole` is set, the run of seed 0 is made first; otherwise search->base is used for the comparison.
+ * Returns a run that fails in the same way, or NULL if there is none.
  */
 static const struct hunt_run *make_runs(struct search *search, const struct capture_run_options *run,
 					uint64_t first, uint64_t last, bool whole)
@@ -123,7 +124,10 @@ static void accept(struct search *search, const struct capture_run_options *run,
 	search->best->found = true;
 }
 
-/* Makes the run of one seed. If it fails in the same way, accepts the run and returns true. */
+/*
+ * Makes the run of one seed. If the run fails in the same way, accepts it as the smallest run so far, and
+ * returns true.
+ */
 static bool try_run(struct search *search, const struct capture_run_options *run)
 {
 	const uint64_t seed = run->schedule.noise.seed;
@@ -137,8 +141,8 @@ static bool try_run(struct search *search, const struct capture_run_options *run
 /* ---- Fewer CPUs ---------------------------------------------------------------------------------- */
 
 /*
- * Finds the number of CPUs on the command line. Returns the index of the word that consists of *prefix ("" or
- * "cpus=") and this number; 0 if there is no such word.
+ * Finds the number of CPUs on the command line. Returns the index of the argument that consists of *prefix
+ * ("" or "cpus=") and this number; 0 if there is no such argument.
  */
 static size_t find_cpus(char *const *words, unsigned *cpus, const char **prefix)
 {
@@ -180,7 +184,7 @@ static bool try_cpus(struct search *search, size_t index, const char *prefix, un
 {
 	struct capture_run_options run = search->run;
 	const uint64_t seeds =
-		cpus == 1 ? 1 : HUNT_MINIMISE_SEEDS; /* with a single CPU, all seeds give the same run */
+		cpus == 1 ? 1 : HUNT_MINIMISE_SEEDS; /* with a single CPU, all seeds result in the same run */
 	const struct hunt_run *found = NULL;
 	struct capture_words words = { 0 };
 
@@ -231,7 +235,7 @@ static void search_calm(struct search *search)
 
 	if (run.schedule.noise.seed == 0)
 		return;
-	if (base_fails_alike(search)) { /* no forced switch at all is needed */
+	if (base_fails_alike(search)) { /* the run fails even if no switch is forced */
 		run.schedule.noise.seed = 0;
 		try_run(search, &run);
 		return;
@@ -265,7 +269,7 @@ static void search_short(struct search *search)
 		 high = search->best->run.ended;
 
 	if (search->best->run.status != CAPTURE_TIMEOUT && search->kind->cause != HUNT_BY_RULE)
-		return; /* the run ends by itself */
+		return; /* the run ends by itself, before the deadline */
 	for (unsigned step = 0;
 	     step < SHORT_STEPS && !search->hunt->signal && high > low && high - low > high / SHORT_PART;
 	     step++) {
@@ -281,7 +285,7 @@ static void search_short(struct search *search)
 	}
 }
 
-/* ---- All kinds ----------------------------------------------------------------------------------- */
+/* ---- All kinds of failures ----------------------------------------------------------------------- */
 
 static void search_kind(struct search *search)
 {

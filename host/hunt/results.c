@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The file of results: a line of JSON about the hunt, then one for each run. */
+/* The file of results: the first line of JSON describes the hunt, and each further line describes one run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -13,8 +13,9 @@
 #include "base/open.h"
 #include "results.h"
 
-#define VERSION	  1
-#define LINE_MOST ((size_t)1 << 20) /* largest size of a line in bytes; a longer line is not a result */
+#define VERSION 1
+/* maximum size of a line in bytes; a longer line is not a result */
+#define LINE_MOST ((size_t)1 << 20)
 
 static int fail(struct hunt *hunt, const char *path, const char *why)
 {
@@ -22,7 +23,7 @@ static int fail(struct hunt *hunt, const char *path, const char *why)
 	return -1;
 }
 
-/* The properties that must be the same when a hunt is resumed. */
+/* The properties that must be the same if a hunt is resumed. */
 static json_t *describe(const struct hunt *hunt)
 {
 	const struct hunt_options *options = hunt->options;
@@ -74,8 +75,8 @@ static bool unpack(const struct hunt *hunt, const json_t *json, struct hunt_run 
 }
 
 /*
- * Reads a line into `text`, which has room for LINE_MOST bytes. Returns its length with the newline; 0 if
- * there is no complete line left; -1 if it is too long.
+ * Reads a line into `text`, which has room for LINE_MOST bytes. Returns the length of the line with its
+ * newline; 0 if no complete line is left; -1 if the line is too long.
  */
 static ssize_t read_line(FILE *file, char *text)
 {
@@ -129,7 +130,7 @@ static int write_head(struct hunt *hunt, const char *path, FILE *file)
 	return error ? fail(hunt, path, "cannot be written") : 0;
 }
 
-/* Reads the file, and removes the last line if it is incomplete. */
+/* Reads the file, and removes its last line if that line is incomplete. */
 static int continue_file(struct hunt *hunt, const char *path, FILE *file, hunt_take_result *take)
 {
 	off_t end;
@@ -142,8 +143,8 @@ static int continue_file(struct hunt *hunt, const char *path, FILE *file, hunt_t
 }
 
 /*
- * Returns whether the file has results after the line that describes the hunt. A hunt without results may
- * begin again.
+ * Returns whether the file has results after the line that describes the hunt. If there are no results, the
+ * hunt may begin again.
  */
 static bool has_results(const char *path)
 {
@@ -158,8 +159,8 @@ static bool has_results(const char *path)
 	if (length > 0)
 		head = json_loadb(text, (size_t)length, 0, NULL);
 	/*
-	 * A first line that is cut or too long is not that of a hunt without results. If memory is short, the
-	 * contents are unknown, and the file must be kept.
+	 * A first line that is truncated or too long does not belong to a hunt without results. If memory is
+	 * short, the contents are unknown, and the file must not be removed.
 	 */
 	found = file &&
 		(!text || (ftello(file) > 0 && (!json_object_get(head, "command") || fgetc(file) != EOF)));
@@ -171,8 +172,8 @@ static bool has_results(const char *path)
 }
 
 /*
- * Opens the file. Never waits, and follows no link: the folder may be that of another user, whose links may
- * lead to files that must not be changed.
+ * Opens the file. Never waits, and follows no symbolic link: the folder may belong to another user, whose
+ * links may lead to files that must not be changed.
  */
 static FILE *open_file(const char *path, bool resumed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The file results.jsonl of a hunt. With it, the hunt can be resumed. */
+/* The file results.jsonl of a hunt, with which the hunt can be resumed. */
 #ifndef HUNT_RESULTS_H
 #define HUNT_RESULTS_H
 
@@ -8,7 +8,7 @@
 
 #include "hunt.h"
 
-/* Called with the result of each run of the earlier hunt. */
+/* Called with the result of each run in the file of the earlier hunt. */
 typedef void hunt_take_result(struct hunt *hunt, const struct hunt_run *run);
 
 /*
@@ -18,13 +18,13 @@ typedef void hunt_take_result(struct hunt *hunt, const struct hunt_run *run);
  */
 int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take);
 /*
- * Copies a text of a run from the JSON object; "" if it is not a string. Cuts the text to the room, and
- * escapes it, because it may quote the guest, or come from a file of another user.
+ * Copies a text of a run from the JSON object; "" if it is not a string. Truncates and escapes the text,
+ * because it may quote the guest, or come from a file of another user.
  */
 void hunt_copy_text(char *to, size_t size, const json_t *json, const char *name);
-/* Appends a run. Returns 0, or -1 if it cannot be written. */
+/* Appends the result of a run. Returns 0, or -1 if it cannot be written. */
 int hunt_results_add(FILE *file, const struct hunt_run *run);
-/* Returns the run as a JSON object, which the caller releases; NULL if memory is short. */
+/* Returns the result of a run as a JSON object, which the caller releases; NULL if memory is short. */
 json_t *hunt_run_json(const struct hunt_run *run);
 
 #endif

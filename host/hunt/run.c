@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* One run of a hunt: a process that runs the guest, asks `ktrace why`, and writes the result to a file. */
+/*
+ * One run of a hunt: a process that runs the guest, runs `ktrace why` on the trace, and writes the result to
+ * a file.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -42,7 +45,7 @@ static void print_sentence(void *context, const char *sentence)
 	fprintf(stderr, "ktrace: %s\n", sentence);
 }
 
-/* Runs this ktrace program with these words, and with its output in the file `to`. */
+/* Runs this ktrace program with these arguments, and with its output in the file `to`. */
 static void ask(const struct hunt *hunt, const char *const *words, const char *to)
 {
 	pid_t pid = fork();
@@ -130,7 +133,7 @@ int hunt_start(const struct hunt *hunt, uint64_t seed)
 
 	if (pid != 0)
 		return pid;
-	/* Ctrl-C goes to the hunt, which then ends its runs. */
+	/* ignore Ctrl-C here: the hunt handles it and ends its runs */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigemptyset(&none);
@@ -138,7 +141,7 @@ int hunt_start(const struct hunt *hunt, uint64_t seed)
 	make_run(hunt, seed);
 }
 
-/* ---- Afterwards ---------------------------------------------------------------------------------- */
+/* ---- After the run ------------------------------------------------------------------------------- */
 
 static const char *text_of(const json_t *json, const char *name)
 {
@@ -147,7 +150,7 @@ static const char *text_of(const json_t *json, const char *name)
 	return text ? text : "";
 }
 
-/* Copies the first finding of `why` that something is wrong. */
+/* Copies the first finding of `ktrace why` that is a problem. */
 static void read_why(const char *path, struct hunt_run *run)
 {
 	json_t *json = json_load_file(path, 0, NULL), *finding;
