@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the addresses at which a position-independent file ran, by means of the code in the recording. */
+/*
+ * Finds the addresses at which a position-independent file was loaded, by comparing it with the code in the
+ * recording.
+ */
 #include "images.h"
 
 #include <stdlib.h>
@@ -11,12 +14,12 @@
 
 #define PAGE   4096u /* files are loaded at addresses that are multiples of this number */
 #define SAMPLE 16u   /* size in bytes of a sample: the first bytes of an executed block */
-#define LEAST  4u    /* smallest number of matching samples that can prove a base */
-/* smallest number of matching samples that proves a base even if only 1/SHARE of the blocks match */
+#define LEAST  4u    /* minimum number of matching samples that can prove a base */
+/* minimum number of matching samples that prove a base even if only 1/SHARE of the blocks match */
 #define MANY 64u
 /*
- * with MANY matching samples, one block in SHARE must match; the others may be of other programs at the same
- * addresses
+ * if MANY samples match, one block in SHARE must match; the other blocks may belong to other programs at the
+ * same addresses
  */
 #define SHARE	     16u
 #define VOTES_MOST   (UINT32_C(1) << 22)
@@ -33,11 +36,11 @@ struct search {
 	const struct hwt_binary *binary;
 	struct sample *sample;
 	uint32_t samples, sample_room;
-	struct base_index index; /* index that finds samples by key_of() */
+	struct base_index index; /* index for finding samples by key_of() */
 	uint64_t *sorted;	 /* addresses of the samples */
 	/*
-	 * array of votes: for each place in the file whose bytes equal a sample, the base that would move the
-	 * place to the sample's address
+	 * array of votes. For each place in the file whose bytes equal a sample, there is a vote for the base
+	 * that moves this place to the sample's address.
 	 */
 	uint64_t *vote;
 	size_t votes;
@@ -66,7 +69,7 @@ static int compare(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* ---- The blocks that were run ---- */
+/* ---- Samples of the executed blocks ---- */
 
 static int add_sample(struct search *search, const struct sample *sample)
 {
@@ -115,7 +118,7 @@ static size_t count_before(const struct search *search, uint64_t address)
 	return base_count_below(search->sorted, search->samples, sizeof(*search->sorted), 0, address);
 }
 
-/* Returns the number of samples whose address is in the file's code, if the file is moved by `base`. */
+/* Returns the number of samples that are within the file's code if the file is loaded at `base`. */
 static size_t count_inside(const struct search *search, uint64_t base)
 {
 	size_t inside = 0;
@@ -147,8 +150,8 @@ static int add_vote(struct search *search, uint64_t base)
 }
 
 /*
- * The file has `bytes` at its own address `own`. For each sample with the same bytes, votes for the base that
- * would move them to the sample's address.
+ * The file contains `bytes` at its own address `own`. For each sample with the same bytes, adds a vote for
+ * the base that moves these bytes to the sample's address.
  */
 static int vote(struct search *search, uint64_t own, const unsigned char *bytes)
 {
@@ -177,8 +180,9 @@ static int add_base(struct search *search, uint64_t base, size_t blocks)
 }
 
 /*
- * Returns true if `same` of the `inside` blocks in the file's range are enough to prove a base. Two programs
- * that share a library's code may have the same bytes in a few blocks, but not in other blocks.
+ * Returns true if `same` matching blocks, out of the `inside` executed blocks in the file's range, are enough
+ * to prove a base. Two programs that contain the same library code may share the bytes of a few blocks, but
+ * not of other blocks.
  */
 static bool is_proven(size_t same, size_t inside)
 {

@@ -93,7 +93,7 @@ int hwt_binary_open(struct hwt_binary **opened, const char *path)
 	int descriptor, status, error;
 
 	*opened = NULL;
-	/* recorded paths are not trusted; they may name a device or pipe */
+	/* the recorded path is not trusted, because it may be that of a device or pipe */
 	descriptor = base_open_regular(path, O_RDONLY);
 	if (descriptor < 0)
 		return errno == ENOTSUP || errno == EISDIR ? KTREAD_E_FORMAT : KTREAD_E_SYSTEM;
@@ -141,11 +141,11 @@ uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset)
 /* The names of a file's functions. */
 
 struct hwt_names {
-	struct symbols *symbols; /* symbols of the file; NULL: the file has none */
+	struct symbols *symbols; /* symbols of the file; NULL: the file has no symbols */
 	struct hwt_function *function;
 	size_t functions;
 	uint32_t room;
-	int failed; /* out of memory */
+	int failed; /* true if memory was short */
 };
 
 static void add(void *context, const char *name, uint64_t address, uint64_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A file that code was mapped from: a program, a library, a kernel. Offsets and sizes in its headers are
- * checked against the file's size.
+ * A file whose code was mapped into memory: a program, a library, a kernel. Offsets and sizes in its headers
+ * are checked against the file's size.
  */
 #ifndef HWT_BINARY_H
 #define HWT_BINARY_H
@@ -15,7 +15,7 @@
 enum { HWT_READ = 1, HWT_WRITE = 2, HWT_EXECUTE = 4 };
 
 struct hwt_segment {
-	uint64_t address, offset, size; /* `size` counts only bytes that are in the file */
+	uint64_t address, offset, size; /* `size` counts only bytes that exist in the file */
 	uint32_t access;		/* bit map of HWT_READ, HWT_WRITE and HWT_EXECUTE */
 };
 
@@ -28,11 +28,11 @@ struct hwt_binary {
 	uint64_t size;
 	uint16_t machine; /* ELF machine number; 0: not an ELF file */
 	bool movable;	  /* position-independent (ET_DYN) */
-	uint64_t base;	  /* lowest address in all segments */
+	uint64_t base;	  /* lowest address of any segment */
 	uint32_t segments;
 	struct hwt_segment segment[HWT_SEGMENTS_MOST];
-	bool was_run;		 /* the file contains code that ran */
-	struct hwt_names *names; /* names in the file; NULL: not read yet */
+	bool was_run;		 /* the file contains code that was executed */
+	struct hwt_names *names; /* names in the file; NULL: they have not been read yet */
 };
 
 /*
@@ -44,7 +44,8 @@ int hwt_binary_open(struct hwt_binary **binary, const char *path);
 const char *hwt_name_of(const char *path);
 void hwt_binary_close(struct hwt_binary *binary);
 /*
- * Returns the file's own address of the byte at `offset`. If no segment contains the byte, returns `offset`.
+ * Converts an offset in the file to the file's own address of that byte. Returns `offset` unchanged if no
+ * segment contains the byte.
  */
 uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset);
 
@@ -53,20 +54,21 @@ uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset);
 struct hwt_names;
 
 struct hwt_function {
-	uint64_t address, size; /* `address` is one of the file's own addresses; `size` 0: unknown */
+	/* `address` is one of the file's own addresses; a `size` of 0 means unknown */
+	uint64_t address, size;
 	const char *name;
 };
 
 /*
- * Reads the names of a file. A file without names, or one that cannot be read, gives an empty table. Returns
- * NULL if out of memory.
+ * Reads the names of a file. The table is empty if the file has no names or cannot be read. Returns NULL if
+ * out of memory.
  */
 struct hwt_names *hwt_names_open(const char *path, uint16_t machine);
 void hwt_names_close(struct hwt_names *names);
 size_t hwt_names_count(const struct hwt_names *names);
 /*
  * Returns the function that contains an address. If the nearest function before the address has an unknown
- * size, returns that function. NULL: none.
+ * size, returns that function. Returns NULL if there is none.
  */
 const struct hwt_function *hwt_names_find(const struct hwt_names *names, uint64_t address);
 const struct hwt_function *hwt_names_named(const struct hwt_names *names, const char *name);

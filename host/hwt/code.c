@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Code from a recording, in blocks of fixed size ("lines", as in a cache), each in one or more versions. */
+/*
+ * The code in a recording. It is stored in blocks of fixed size ("lines", like the lines of a cache), and
+ * each line has one or more versions.
+ */
 #include "base/grow.h"
 #include "base/index.h"
 #include "code.h"
@@ -9,13 +12,14 @@
 #include <string.h>
 
 /*
- * maximum number of versions of one line (64 bytes of code), in all address spaces together; when it is
- * reached, new bytes are written into the newest version of their address space
+ * maximum number of versions of one line (64 bytes of code), in all address spaces together. When it is
+ * reached, new bytes overwrite the newest version of the line in their address space.
  */
-#define LINES_MOST     1024u
-#define CHUNK	       (UINT32_C(1) << 20) /* number of bytes that one call reads */
-#define DISTANCES      6u		   /* number of ranks that distance() can return */
-#define CR3_IN_PACKETS (~UINT64_C(0x1f))   /* the bits of CR3 that packets contain */
+#define LINES_MOST 1024u
+#define CHUNK	   (UINT32_C(1) << 20) /* number of bytes that one call reads */
+/* number of different ranks that distance() can return */
+#define DISTANCES      6u
+#define CR3_IN_PACKETS (~UINT64_C(0x1f)) /* the bits of CR3 that trace packets contain */
 
 uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number)
 {
@@ -106,7 +110,7 @@ static int take_part(struct hwt_codes *codes, const struct part *part)
 		return 0;
 	}
 	/*
-	 * A new version of a line starts with the bytes of the previous version, but only if both are of the
+	 * A new version of a line starts as a copy of the previous version, but only if both belong to the
 	 * same space.
 	 */
 	if (line) {
@@ -225,8 +229,8 @@ void hwt_codes_close(struct hwt_codes *codes)
 
 /*
  * Returns how well a line fits the space and the timestamp of a query, as a rank. Rank 0 is an exact match; a
- * larger rank is worse. Odd ranks are for versions that become valid after the timestamp. UINT32_MAX: the
- * line must not be used.
+ * larger rank is worse. A rank that is an odd number means that the version becomes valid after the
+ * timestamp. UINT32_MAX: the line must not be used.
  */
 static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint64_t stamp, bool any)
 {
@@ -239,7 +243,7 @@ static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint6
 	return any ? 4 + late : UINT32_MAX;
 }
 
-/* Returns a mask of the bytes of a line for which all lines with the same number agree. */
+/* Returns a mask of those bytes of a line that are equal in all lines with the same number. */
 static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line *line)
 {
 	uint64_t same = line->known;
@@ -259,15 +263,16 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line
 }
 
 /*
- * Returns the line from which byte `into` is to be read, or NULL if no line has this byte. The lines with one
- * number are linked, the newest first. Among lines that are valid at the timestamp, the newest is right.
- * Among lines that become valid later, the oldest is right. Lines of a better rank than the returned line do
- * not have byte `into`; *before is set to a mask of the other bytes that they have.
+ * Returns the line from which byte `into` is to be read, or NULL if no line has this byte. The lines with the
+ * same number are linked, the newest first. Of the lines that are valid at the timestamp, the newest is the
+ * right one. Of the lines that become valid later, the oldest is the right one. Lines of a better rank than
+ * the returned line do not contain byte `into`; *before is set to a mask of the other bytes that they
+ * contain.
  */
 static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
 					  uint64_t space, uint64_t stamp, bool any, uint64_t *before)
 {
-	/* for each rank: mask of the bytes in lines that do not have byte `into` */
+	/* for each rank: mask of the bytes in the lines of this rank, which do not contain byte `into` */
 	uint64_t known[DISTANCES] = { 0 };
 	const struct hwt_code_line *best = NULL;
 	unsigned nearest = UINT32_MAX;
@@ -284,8 +289,9 @@ static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_
 			best = line;
 			nearest = far;
 			/*
-			 * If the rank is odd, this line fits better than the lines of the same rank before it
-			 * in the list: forget those lines.
+			 * If the rank is an odd number (valid after the timestamp), this line is a better
+			 * match than the lines of the same rank that came before it in the list: drop those
+			 * lines.
 			 */
 			if (far % 2)
 				known[far] = 0;
@@ -312,7 +318,7 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 
 		if (!line)
 			break;
-		/* A line of another space is only a guess: use just the bytes on which all lines agree. */
+		/* a line of another space is only a guess: use only the bytes in which all lines agree */
 		known = line->space == space || line->space == 0 ? line->known : agreed(codes, line);
 		if (!(known >> into & 1))
 			break;
@@ -353,7 +359,7 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t *from,
 		      uint64_t *until)
 {
-	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* timestamp 0 asks for the latest code */
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* timestamp 0 stands for the newest code */
 
 	*from = 0;
 	*until = UINT64_MAX;

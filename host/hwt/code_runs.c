@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds runs of lines (ranges of adjacent lines) whose code does not change in a period. */
+/* Finds runs of lines: ranges of adjacent lines whose code does not change during a period. */
 #include "base/grow.h"
 #include "base/search.h"
 #include "code.h"
 
 #include <stdlib.h>
 
-#define PERIOD 32u /* number of changes of code after which a period ends */
+#define PERIOD 32u /* number of changes of code in one period */
 
 static int compare_places(const void *left, const void *right)
 {
@@ -39,8 +39,8 @@ static bool same_place(const struct hwt_code_line *a, const struct hwt_code_line
 }
 
 /*
- * Marks the lines that have versions for all spaces and versions for a single space. Which bytes are read at
- * the addresses of such a line depends on the space.
+ * Marks the lines that have versions for all spaces and also versions for a single space. The bytes at the
+ * addresses of such a line depend on the space.
  */
 static void find_shared(struct hwt_codes *codes)
 {
@@ -74,8 +74,8 @@ int hwt_code_sort(struct hwt_codes *codes)
 }
 
 /*
- * Returns the number of changes up to a timestamp. If the timestamp is 0 (unknown), returns the number of all
- * changes.
+ * Returns the number of changes up to a timestamp. Returns the number of all changes if the timestamp is 0
+ * (unknown).
  */
 static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
 {
@@ -113,7 +113,7 @@ static int add_run(struct hwt_code_runs *runs, const struct hwt_code_line *line,
 
 /*
  * Adds runs of lines. If `fixed` is set, adds the lines that are not `shared` and do not change between the
- * beginning of the period and the timestamp `settled`; otherwise, adds all other lines.
+ * beginning of the period and the timestamp `settled`. Otherwise, adds all other lines.
  */
 static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Decodes a stream piece by piece, with the decoder of its encoding. */
+/* Decodes a stream one piece after another, with the decoder of the stream's encoding. */
 #include "decoder.h"
 
 #include <inttypes.h>
@@ -18,13 +18,13 @@ struct hwt_decoder {
 	const struct hwt_stream *stream;
 	const struct hwt_encoding *encoding;
 	struct hwt_images *images;
-	/* index of the piece that is being decoded or, if none is, of the next piece */
+	/* index of the piece that is being decoded; between two pieces, index of the next piece */
 	size_t piece;
 	struct hwt_piece part; /* bytes of the piece that is being decoded */
 	/* position in the stream at which the next piece begins if no bytes are missing before it */
 	uint64_t wanted;
-	void *open;	      /* the encoding's decoder; NULL: no piece is being decoded */
-	uint64_t time, stamp; /* the last time that was converted, and its timestamp */
+	void *open;	      /* the encoding's decoder; NULL: no piece is being decoded now */
+	uint64_t time, stamp; /* cache of one conversion: a time of the unit, and its timestamp */
 	unsigned next, steps; /* step[next] to step[steps - 1] have not been returned yet */
 	struct hwt_step step[STEPS];
 	char text[160];
@@ -88,8 +88,8 @@ static void leave_piece(struct hwt_decoder *decoder)
 	decoder->open = NULL;
 	decoder->next = decoder->steps = 0;
 	/*
-	 * Mark all elements as not holding a run, because an encoding assumes that a run in an element was
-	 * written by the encoding itself.
+	 * mark all elements as not containing a run, because the encoding assumes that it has written the run
+	 * in an element itself
 	 */
 	for (unsigned i = 0; i < STEPS; i++)
 		decoder->step[i].kind = HWT_NOTE;
@@ -141,8 +141,8 @@ static int enter_piece(struct hwt_decoder *decoder)
 }
 
 /*
- * Makes a gap step for the bytes that are missing before the piece. Bytes that repeat earlier positions form
- * a piece of their own, too.
+ * Makes a gap step for the bytes that are missing before the piece. If bytes repeat earlier positions, they
+ * also form a piece of their own, for which a step is made, too.
  */
 static const struct hwt_step *report_missing(struct hwt_decoder *decoder)
 {
@@ -163,7 +163,7 @@ static const struct hwt_step *report_missing(struct hwt_decoder *decoder)
 
 /* ---- Steps ---- */
 
-/* Completes a step of an encoding that makes one step at a time: its position, thread and timestamp. */
+/* Completes a step of an encoding that makes single steps: sets its position, thread and timestamp. */
 static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 {
 	step->offset += decoder->part.position;
@@ -178,7 +178,7 @@ static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 	step->stamp = decoder->stamp;
 }
 
-/* Lets the encoding make steps. Returns 1; 0 at the end of the piece; or an error. */
+/* Lets the encoding make steps. Returns 1 with at least one step, 0 at the end of the piece, or an error. */
 static int make_steps(struct hwt_decoder *decoder)
 {
 	const struct hwt_encoding *encoding = decoder->encoding;
@@ -267,8 +267,8 @@ int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
 }
 
 /*
- * Context of a callback that passes each packet to `line`, with its position in the stream instead of its
- * offset in the piece.
+ * Context of a callback that passes each packet to `line`. The callback replaces the packet's offset in the
+ * piece by its position in the stream.
  */
 struct lines {
 	uint64_t position;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The decoder of one encoding, as hwt_decoder_next() uses it: a struct of operations, each in a file of its
- * own. pt.c uses libipt, etm4.c uses OpenCSD, spe.c decodes itself. The caller handles the parts that all
- * encodings share: the pieces of a stream, clocks, and the thread.
+ * The interface of the decoders, one for each encoding: a struct of operations that hwt_decoder_next() uses.
+ * Each decoder is in a file of its own. pt.c uses libipt, etm4.c uses OpenCSD, spe.c decodes itself. The
+ * caller handles what is the same for all encodings: the pieces of a stream, clocks, and the thread.
  */
 #ifndef HWT_DECODER_H
 #define HWT_DECODER_H
@@ -19,20 +19,21 @@ struct hwt_encoding {
 		      struct hwt_images *images, const char **message);
 	/*
 	 * Returns 1 and a step, or 0 at the end of the piece. The step's timestamp, if has_stamp is set, is
-	 * in the unit's own time, and its offset is within the piece. Damage is reported as HWT_GAP, after
-	 * which the decoder resynchronizes by itself.
+	 * in the unit's own time, and its offset is within the piece. Damage is reported as HWT_GAP. After
+	 * it, the decoder resynchronizes by itself.
 	 */
 	int (*next)(void *decoder, struct hwt_step *step);
 	/*
-	 * Used instead of `next` if not NULL. Fills in up to `most` steps and returns their number; more than
-	 * one only if all are HWT_RUN. The steps are complete, as hwt_decoder_next() returns them: with
-	 * timestamps of the file's clock, positions in the stream, process and thread. Requires: an element
-	 * of `step` that is a HWT_RUN has not been changed since this function filled it in.
+	 * Used instead of `next` if it is not NULL. Makes at most `most` steps and returns their number,
+	 * which is above 1 only if all steps are HWT_RUN. The steps are complete, like those that
+	 * hwt_decoder_next() returns: with timestamps of the file's clock, positions in the stream, process
+	 * and thread. Requires: if an element of `step` contains a HWT_RUN, that run was made by this
+	 * function and has not been changed since.
 	 */
 	int (*some)(void *decoder, struct hwt_step *step, unsigned most);
 	void (*close)(void *decoder);
 	/*
-	 * Returns the last offset at or before `offset` at which decoding can begin. The pointer is NULL if
+	 * Returns the last offset at or before `offset` at which decoding can begin. If this pointer is NULL,
 	 * decoding can begin only at a piece's first byte.
 	 */
 	size_t (*begin)(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset);

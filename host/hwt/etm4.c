@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Decodes ETMv4 with OpenCSD. Bytes are fed in small parts. OpenCSD pushes elements, which become steps in a
- * queue, and waits while the queue is full. After damage it is reset, and synchronizes at the next A-Sync.
+ * Decodes ETMv4 with OpenCSD. OpenCSD is fed with a few bytes at a time. It calls back with elements, which
+ * become steps in a queue; while the queue is full, it waits. After damage, OpenCSD is reset, and
+ * synchronizes at the next A-Sync.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,8 @@ struct etm4_tree {
 	dcd_tree_handle_t handle;
 	const struct hwt_piece *piece;
 	/*
-	 * `at`: offset of the next byte to feed; `end`: offset after the last one. If `formatted`, only whole
-	 * frames are fed.
+	 * `at`: offset of the next byte to feed; `end`: offset after the last byte. If `formatted` is set,
+	 * only complete frames are fed.
 	 */
 	size_t at, end;
 	bool formatted;
@@ -41,15 +42,14 @@ enum etm4_fed {
 #define FEED_MOST 4096u
 
 /*
- * Largest number of elements that a unit may leave uncommitted. A unit is refused if its registers state a
- * larger number.
+ * Maximum number of elements that a unit may leave uncommitted. Units whose registers allow more are refused.
  */
 #define SPECULATION_MOST 4096u
 
 /*
- * Returns TRCIDR1 with the version in it, as an ETMv4 has it. An ETE has its version in TRCDEVARCH: 5 and the
- * revision. OpenCSD decodes both kinds of unit by the same code, but its C API does not show packets of its
- * ETE protocol.
+ * Returns TRCIDR1 with the version in it, as in an ETMv4. An ETE has its version in TRCDEVARCH: the number 5,
+ * and the revision. OpenCSD decodes both kinds of unit by the same code, but its C API does not show packets
+ * of its ETE protocol.
  */
 static uint32_t version_of(const struct ktrx_hwt_etm4 *unit)
 {
@@ -72,13 +72,14 @@ static int create_decoder(struct etm4_tree *tree, const struct ktrx_hwt_etm4 *un
 		.reg_idr13 = unit->idr13,
 		.reg_configr = unit->configr,
 		.reg_traceidr = unit->traceidr,
-		.arch_ver = ARCH_AA64, /* the value with which OpenCSD decodes the most instructions */
+		/* of all possible values, the one with which OpenCSD decodes the most instructions */
+		.arch_ver = ARCH_AA64,
 		.core_prof = profile_CortexA,
 	};
 
 	/*
-	 * OpenCSD ends a range of instructions at each branch, even if an ETE's packet gives only the source
-	 * address of the next taken branch.
+	 * with this flag, OpenCSD ends a range of instructions at each branch, even if an ETE's packet gives
+	 * only the source address of the next taken branch
 	 */
 	if (etm4_is_ete(unit))
 		flags |= ETE_OPFLG_PKTDEC_SRCADDR_N_ATOMS;
@@ -108,7 +109,7 @@ static int tree_open(struct etm4_tree *tree, const struct hwt_stream *stream, co
 	tree->formatted = stream->etm4.formatted != 0;
 	tree->end = piece->size;
 	if (tree->formatted) {
-		/* Frames are aligned in the buffer, but the piece may begin anywhere in it. */
+		/* frames must be aligned in the buffer, although the piece may begin anywhere in it */
 		tree->at = (size_t)(-piece->position % FRAME);
 		tree->at = tree->at < piece->size ? tree->at : piece->size;
 		tree->end = piece->size - (piece->size - tree->at) % FRAME;
@@ -142,7 +143,7 @@ static ocsd_datapath_resp_t feed_bytes(struct etm4_tree *tree)
 		ocsd_dt_process_data(tree->handle, OCSD_OP_DATA, (ocsd_trc_index_t)tree->at, size,
 				     tree->piece->bytes + tree->at, &used);
 
-	/* Make progress even if OpenCSD used no byte. */
+	/* step over a byte, so that the loop makes progress even if OpenCSD has used no byte */
 	if (OCSD_DATA_RESP_IS_FATAL(response) && used == 0)
 		used = tree->formatted ? FRAME : 1;
 	tree->at += used < size ? used : size;
@@ -171,7 +172,7 @@ static enum etm4_fed tree_feed(struct etm4_tree *tree)
 /* Converts OpenCSD's index, which has only 32 bits, to an offset in the piece. */
 static uint64_t tree_offset(const struct etm4_tree *tree, ocsd_trc_index_t index)
 {
-	/* The offset is not after the end of the bytes that are being fed now. */
+	/* the offset cannot be after the end of the bytes that are being fed now */
 	uint64_t fed = tree->at + FEED_MOST;
 	uint64_t offset = fed - (ocsd_trc_index_t)((ocsd_trc_index_t)fed - index);
 
@@ -231,8 +232,8 @@ static void write_packets(const struct hwt_stream *stream, const struct hwt_piec
 /* ---- Steps from OpenCSD's elements ---- */
 
 /*
- * Largest size, in bytes, of a sequence of instructions without a branch. The limit keeps a hostile stream
- * from making OpenCSD walk through all memory for each packet.
+ * Maximum size, in bytes, of a sequence of instructions without a branch. Without this limit, a hostile
+ * stream could make OpenCSD walk through all memory for each packet.
  */
 #define WALK_MOST 65536u
 #define TEXTS	  ETM4_QUEUE_ROOM /* number of buffers for texts: one for each step in the queue */
@@ -244,17 +245,24 @@ struct etm4 {
 	const struct hwt_stream *stream;
 	struct hwt_images *images;
 	bool ended;
-	bool begun; /* an A-Sync has come, or it was reported that the piece begins without one */
+	/* true if an A-Sync has come, or if it was already reported that the piece begins without one */
+	bool begun;
 	/*
 	 * The state at the packet that is being decoded. OpenCSD asks for code before it pushes the element
 	 * that contains this state.
 	 */
 	uint64_t packet_stamp, packet_space;
-	/* OpenCSD's current walk through code: the address of its end, and the number of bytes so far. */
+	/*
+	 * OpenCSD's current walk through code: the address up to which OpenCSD has read, and the number of
+	 * bytes so far.
+	 */
 	uint64_t walk_end;
 	uint32_t walked;
 	unsigned texts;
-	/* texts that describe damage, used in turn; TEXTS are enough for all steps in the queue */
+	/*
+	 * buffers for texts that describe damage; they are used in turn, and there are enough for all steps
+	 * in the queue
+	 */
 	char text[TEXTS][128];
 };
 
@@ -292,7 +300,7 @@ static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_ind
 
 /*
  * If the first instruction that OpenCSD asks for is a branch that this version of OpenCSD does not know,
- * stores the address of the branch. OpenCSD then gets none of its bytes.
+ * stores the branch's address. OpenCSD then gets no bytes of this instruction.
  */
 static void note_branch(struct etm4 *etm4, uint64_t address, const uint8_t *bytes)
 {
@@ -327,7 +335,7 @@ static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const
 	size_t got;
 
 	(void)space;
-	/* OpenCSD asks again for an instruction of which it got only two bytes at the end. */
+	/* OpenCSD asks again for an instruction if it got only the first two of its bytes. */
 	etm4->walked = etm4->walk_end - address < ETM4_INSTRUCTION ? etm4->walked : 0;
 	if (etm4->walked > WALK_MOST || address >= ETM4_CODE_END)
 		return 0;
@@ -406,8 +414,8 @@ static int connect(struct etm4 *etm4)
 }
 
 /*
- * Describes packets that the unit was configured to write, but OpenCSD cannot decode. Returns NULL if there
- * are none.
+ * Returns a description of the packets that this unit may write but OpenCSD cannot decode. Returns NULL if
+ * there are none.
  */
 static const char *unread_by_library(uint32_t configr)
 {

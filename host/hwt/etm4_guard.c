@@ -7,10 +7,10 @@
 enum {
 	ATOM,
 	EXCEPTION,
-	START,	/* start of a transaction of an ETE */
-	SOURCE, /* source address of an ETE */
+	START,	/* start of a transaction (ETE only) */
+	SOURCE, /* source address (ETE only) */
 	ADDRESS,
-	/* a timestamp, cycle count or event, which stays in the queue when older elements are cancelled */
+	/* a timestamp, cycle count or event; it stays in the queue when older elements are cancelled */
 	MARK,
 	OTHER, /* any other element; it is cancelled together with older elements */
 };
@@ -42,7 +42,7 @@ static void push_atoms(struct etm4_guard *guard, unsigned count)
 		push(guard, ATOM);
 }
 
-/* Removes `count` of the oldest P0 elements, and all older elements. */
+/* Removes the oldest `count` P0 elements, and all elements before them. */
 static void commit(struct etm4_guard *guard, uint32_t count)
 {
 	guard->depth -= count < guard->depth ? count : guard->depth;
@@ -51,8 +51,8 @@ static void commit(struct etm4_guard *guard, uint32_t count)
 }
 
 /*
- * Removes `count` of the newest P0 elements, and all newer elements. Returns false if a source address is
- * among them: OpenCSD cancels it without counting it.
+ * Removes the newest `count` P0 elements, and all elements after the first of them. Returns false if a source
+ * address is among them, because OpenCSD cancels a source address without counting it.
  */
 static bool cancel(struct etm4_guard *guard, uint32_t count)
 {
@@ -74,8 +74,7 @@ static bool cancel(struct etm4_guard *guard, uint32_t count)
 
 /*
  * Handles a mispredict packet, which cancels the outcome of the newest atom and the addresses after that
- * atom. Returns true if the atom is still in the queue, and only addresses follow these addresses in the
- * queue.
+ * atom. Returns true if this atom is still in the queue, and only addresses come after it.
  */
 static bool mispredict(struct etm4_guard *guard)
 {
@@ -126,7 +125,7 @@ static bool take_context(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packe
 
 /*
  * Checks packets that only an ETE writes. If TRCIDR0.COMMTRANS is 0, the start of a transaction is committed
- * and cancelled like an atom.
+ * and cancelled as an atom is.
  */
 static bool take_ete(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 		     const ocsd_etmv4_i_pkt *packet)
@@ -153,7 +152,7 @@ static bool take_ete(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 	}
 }
 
-/* Checks packets that must not come between an exception and its address. */
+/* Checks for packets that must not come between an exception and its address. */
 static bool take(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit, const ocsd_etmv4_i_pkt *packet)
 {
 	switch (packet->type) {
@@ -207,7 +206,10 @@ static bool is_packet(const ocsd_etmv4_i_pkt *packet)
 	return packet->type < ETM4_PKT_I_NOTSYNC || packet->type > ETM4_PKT_I_RESERVED_CFG;
 }
 
-/* Checks damage: an ETE's instrumentation packet is valid, but OpenCSD reports it as a reserved header. */
+/*
+ * Checks whether damage that OpenCSD reports is real: an ETE's instrumentation packet is valid, but OpenCSD
+ * reports it as a reserved header.
+ */
 static bool allows_damage(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 			  const ocsd_etmv4_i_pkt *packet)
 {
@@ -237,7 +239,8 @@ static bool allows(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit, c
 }
 
 /*
- * Handles packets up to the first Trace Info after an A-Sync, which gives the number of uncommitted elements.
+ * Handles packets after an A-Sync, up to the first Trace Info, which contains the number of uncommitted
+ * elements.
  */
 static bool begin(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet)
 {
@@ -264,7 +267,7 @@ bool etm4_guard_allows(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *uni
 	allowed = !guard->decodes     ? begin(guard, speculation, packet)
 		  : is_packet(packet) ? allows(guard, unit, packet)
 				      : allows_damage(guard, unit, packet);
-	/* OpenCSD resynchronizes too, and does not decode before the next Trace Info. */
+	/* OpenCSD resynchronizes, too, and decodes nothing before the next Trace Info */
 	if (guard->decodes && (!allowed || !is_packet(packet) || packet->type == ETM4_PKT_I_OVERFLOW ||
 			       packet->type == ETM4_PKT_I_DISCARD))
 		*guard = (struct etm4_guard){ .unread = guard->unread };
@@ -297,13 +300,13 @@ bool etm4_guard_too_new(uint32_t version, uint32_t instruction)
 		{ 0xfffffbff, 0xd6ff03e0 }, /* TEXIT */
 	};
 
-	/* A quick check: all of these branches, and few other instructions, pass it. */
+	/* quick check that all of these branches pass, but few other instructions */
 	if ((instruction & 0x54000000) != 0x54000000 || version >= LIBRARY_OF_2025)
 		return false;
 	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
 		if ((instruction & branches[i].mask) == branches[i].value)
 			return true;
-	/* RETAASPPC and RETABSPPC with a register; with XZR these are RETAA and RETAB. */
+	/* RETAASPPC and RETABSPPC with a register; with XZR, the instructions are RETAA and RETAB */
 	return (instruction & 0xfffffbe0) == 0xd65f0be0 && (instruction & 31) != 31;
 }
 

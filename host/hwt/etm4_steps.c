@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Converts OpenCSD's elements to steps, with a queue of steps that are not complete. */
+/* Converts OpenCSD's elements to steps, with a queue of steps that are still incomplete. */
 #include "hwt/etm4.h"
 
 #include "ktrx/hwt_unit.h"
@@ -15,8 +15,8 @@ bool etm4_queue_full(const struct etm4_queue *queue)
 }
 
 /*
- * Returns true if the next step may change this step. If the result is false, this step is complete as soon
- * as all earlier steps are complete.
+ * Returns true if the next step may change this step. If not, this step is complete when all earlier steps
+ * are.
  */
 static bool waits(const struct hwt_step *step)
 {
@@ -33,8 +33,8 @@ static void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step
 }
 
 /*
- * Reports that code at this address comes next: completes the oldest incomplete step if it is an ON, RUN or
- * ASYNC.
+ * Completes the oldest incomplete step if it is an ON, RUN or ASYNC: the next code to be executed is at this
+ * address.
  */
 static void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 {
@@ -52,8 +52,8 @@ static void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 }
 
 /*
- * Marks the run that ends right before the address `after` as ending in a system call. Returns false if there
- * is no such run.
+ * Marks the run that ends directly before the address `after`: it ends in a system call. Returns false if
+ * there is no such run.
  */
 static bool etm4_queue_call(struct etm4_queue *queue, uint64_t after)
 {
@@ -71,7 +71,7 @@ void etm4_queue_settle(struct etm4_queue *queue)
 	queue->open = queue->tail;
 }
 
-/* Returns true if the newest step is of that kind. */
+/* Returns true if the newest step is of this kind. */
 static bool etm4_queue_ends_in(const struct etm4_queue *queue, enum hwt_kind kind)
 {
 	return queue->tail != queue->head && queue->step[(queue->tail - 1) % ETM4_QUEUE_ROOM].kind == kind;
@@ -88,7 +88,7 @@ bool etm4_queue_take(struct etm4_queue *queue, struct hwt_step *step)
 #define EXCEPTION_HALT 1u
 #define EXCEPTION_CALL 2u
 
-/* Names of exceptions, by the type in an exception packet. */
+/* Names of exceptions, indexed by the type in an exception packet. */
 static const char *const exception_names[] = {
 	[0x0] = "reset",
 	[EXCEPTION_HALT] = "debug halt",
@@ -126,7 +126,7 @@ static void put_bare(struct etm4_steps *steps, enum hwt_kind kind, const char *t
 	put(steps, &step);
 }
 
-/* Ends tracing: it is unknown what ran after the last step. */
+/* Ends tracing: it is unknown what was executed after the last step. */
 static void stop(struct etm4_steps *steps, enum hwt_kind kind)
 {
 	if (kind == HWT_OVERFLOW ? !etm4_queue_ends_in(&steps->queue, kind) : steps->tracing)
@@ -183,7 +183,10 @@ static uint8_t bits_of(ocsd_isa isa)
 	return isa == ocsd_isa_thumb2 ? 16 : 32;
 }
 
-/* Reports that other code ran than the known code: the runs since the last address packet are a guess. */
+/*
+ * Reports that other code was executed than the known code, so that the runs since the last address packet
+ * are a guess.
+ */
 static void put_mismatch(struct etm4_steps *steps, uint64_t address, const char *text)
 {
 	struct hwt_step step = {
@@ -214,8 +217,8 @@ static bool is_believed(struct etm4_steps *steps)
 }
 
 /*
- * Returns true if a branch that is always taken is reported as not taken. A direct branch to the next
- * instruction is exempt: some units report it as not taken.
+ * Returns true if a branch that is always taken is reported as not taken. There is one exception: some units
+ * report a direct branch to the next instruction as not taken.
  */
 static bool is_impossibly_not_taken(const struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
 {
@@ -264,7 +267,7 @@ static void take_range(struct etm4_steps *steps, const ocsd_generic_trace_elem *
 		return;
 	step.taken = step.branch != HWT_BRANCH_NONE && element->last_instr_exec;
 	if (!steps->tracing) {
-		/* The stream begins, or decoding resumes, while the unit is tracing. */
+		/* the stream begins, or decoding resumes, while tracing is on */
 		put_bare(steps, HWT_ON, NULL);
 		steps->tracing = true;
 	}
@@ -303,8 +306,8 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 
 	steps->falls = false;
 	/*
-	 * While a processor is halted, nothing is traced. The trace unit in software reports the end of a
-	 * trace in the same way.
+	 * While a processor is halted, nothing is traced. The software trace unit reports the end of a trace
+	 * in this way, too.
 	 */
 	if (number == EXCEPTION_HALT) {
 		step.kind = HWT_OFF;
@@ -398,7 +401,7 @@ void etm4_steps_take(struct etm4_steps *steps, const ocsd_generic_trace_elem *el
 		put_bare(steps, HWT_NOTE, "event");
 		break;
 	default:
-		/* Cycle counts, exception returns and the end of the bytes become no steps. */
+		/* no steps are made from cycle counts, exception returns and the end of the bytes */
 		break;
 	}
 }

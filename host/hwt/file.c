@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Opens files of hardware trace: stores bytes, joins chunks into pieces, and reads pieces into memory. */
+/*
+ * Opens files of hardware trace: copies bytes to a store if necessary, joins chunks into pieces, and reads
+ * pieces into memory.
+ */
 #include "decoder.h"
 
 #include <errno.h>
@@ -18,11 +21,13 @@
 #include "ktread/ktread.h"
 #include "file.h"
 
-/* The store: the file's bytes, in the file itself or in an unnamed temporary copy. */
+/* The store: the bytes of the file, which are either in the file itself or in an unnamed temporary copy. */
 
 static const unsigned char zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
 
-/* Returns true if the file can be read at any offset as it is: a regular file, not compressed. */
+/*
+ * Returns true if the file can be read at any offset without a copy: it is a regular file and not compressed.
+ */
 static bool is_plain(int descriptor)
 {
 	struct stat status;
@@ -39,7 +44,7 @@ static int store_open(struct hwt_store *store, const char *path)
 	struct stat status;
 
 	*store = (struct hwt_store){ .descriptor = -1 };
-	/* Do not open a pipe here: ktread opens it later, and only one reader gets its bytes. */
+	/* do not open a pipe here: ktread will open it, and a pipe has only one reader */
 	if (strcmp(path, "-") == 0)
 		store->copies = true;
 	else if (stat(path, &status) != 0)
@@ -106,7 +111,7 @@ size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, 
 	return done;
 }
 
-#define TSC_BITS 56u /* width of the time in a TSC packet, in bits */
+#define TSC_BITS 56u /* width in bits of the time in a TSC packet */
 
 static _Thread_local char open_message[512];
 
@@ -199,7 +204,7 @@ struct hwt_unit_stream *hwt_file_add_stream(struct hwt_file *file)
 	return &file->stream[file->streams++];
 }
 
-/* ---- After all records have been read ---- */
+/* ---- After all records were read --------- */
 
 static bool follows(const struct hwt_chunk *chunk, const struct hwt_chunk *before)
 {
@@ -207,7 +212,7 @@ static bool follows(const struct hwt_chunk *chunk, const struct hwt_chunk *befor
 }
 
 /*
- * Joins chunks that follow each other into pieces. Counts the bytes that the file holds and the bytes that
+ * Joins chunks that follow each other into pieces. Counts the bytes that are in the file and the bytes that
  * are missing.
  */
 static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
@@ -215,7 +220,7 @@ static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
 	struct hwt_stream *about = &stream->stream;
 	uint64_t end;
 
-	/* Another context has taken over the unit's number, and positions begin at 0 again. */
+	/* another context uses the unit's number now, and positions begin again at 0 */
 	if (stream->chunks && stream->chunk[0].position < about->begins)
 		about->begins = 0;
 	end = about->begins;

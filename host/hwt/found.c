@@ -9,12 +9,10 @@
 #include "base/search.h"
 
 #define WINDOW 64u /* maximum number of bytes that are compared, beginning at the address */
-/*
- * minimum number of equal bytes that identifies a file; if fewer bytes are known, all of them must be equal
- */
+/* minimum number of equal bytes that identify a file; if fewer bytes are known, all of them must be equal */
 #define LEAST 8u
 
-/* Finds the range of addresses with the file's code. Returns false if it has none. */
+/* Finds the address range of the file's code. Returns false if the file contains no code. */
 static bool find_bounds(const struct hwt_binary *binary, uint64_t *first, uint64_t *end)
 {
 	*first = UINT64_MAX;
@@ -58,8 +56,8 @@ int hwt_found_add(struct hwt_images *images, struct hwt_binary *binary, uint64_t
 }
 
 /*
- * Compares the code with the file's, from `address` on. Returns the number of equal bytes up to the first
- * difference; 0 if they are too few to identify the file.
+ * Compares the recorded code with the file's code, from `address` on. Returns the number of equal bytes up to
+ * the first difference; 0 if they are too few to identify the file.
  */
 static size_t count_same(const struct hwt_found *found, uint64_t address, const unsigned char *code,
 			 size_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads hardware trace. A file of records (ktrx/hwt.h) or the rings of a trace unit in software
- * (ktrx/hwt_unit.h) becomes streams: one for each trace unit of a context. A stream becomes steps: what ran,
- * in the order in which it ran. The steps are the same for all encodings.
+ * Reads hardware trace. A file of records (ktrx/hwt.h), or the rings of a software trace unit
+ * (ktrx/hwt_unit.h), is read as streams: one for each trace unit of a context. A stream is decoded into
+ * steps: the executed code, in the order of execution. The steps are the same for all encodings.
  *
  *	hwt_file_open(&file, path)              reads contexts, units, images, code and clocks
  *	hwt_images_new(&images, file)           finds code by address; ELF files and snapshots can be added
@@ -30,19 +30,22 @@ struct hwt_decoder;
 /* ---- Steps ------------------------------------------------------------------------------------- */
 
 enum hwt_kind {
-	/* a sequence of instructions up to one that may branch; if has_to, execution continues at `to` */
+	/*
+	 * a sequence of instructions up to one that may branch; if has_to is set, execution continues at `to`
+	 */
 	HWT_RUN,
 	HWT_ON, /* the unit begins tracing at `address` */
 	/*
-	 * the unit stops tracing; if has_address, the next instruction, which is not traced, is at `address`
+	 * the unit stops tracing; if has_address is set, the next instruction, which is not traced, is at
+	 * `address`
 	 */
 	HWT_OFF,
 	/*
-	 * an interrupt or exception, taken before the instruction at `address` ran; if has_to, execution
-	 * continues at `to`
+	 * an interrupt or exception that was taken before the instruction at `address` was executed; if
+	 * has_to is set, execution continues at `to`
 	 */
 	HWT_ASYNC,
-	/* the address space changes to `space`; the thread changes, too, if the unit reports it */
+	/* the address space changes to `space`; if the unit reports threads, the thread changes, too */
 	HWT_SPACE,
 	HWT_OVERFLOW, /* the unit lost packets because its buffer was full */
 	/*
@@ -50,12 +53,12 @@ enum hwt_kind {
 	 * after the gap
 	 */
 	HWT_GAP,
-	HWT_SAMPLE, /* one operation that SPE sampled: `sample` */
-	/* any other report of the unit: described by `text`, and about `address` if has_address is set */
+	HWT_SAMPLE, /* an operation that SPE has sampled, described by `sample` */
+	/* any other report of the unit, described by `text`; if has_address is set, it is about `address` */
 	HWT_NOTE,
 };
 
-/* Kind of the branch at the end of a run. */
+/* The branch at the end of a run. */
 enum hwt_branch {
 	HWT_BRANCH_NONE, /* no branch, or the decoder cannot tell */
 	HWT_BRANCH_CALL,
@@ -68,20 +71,20 @@ enum hwt_branch {
 	HWT_BRANCH_LEAVE_KERNEL, /* sysret, eret, iret */
 };
 
-/* Reasons why it is unknown which code ran. */
+/* Reasons why it is unknown which code was executed. */
 enum hwt_gap {
 	HWT_GAP_MISSING, /* bytes of the stream are missing */
 	HWT_GAP_DAMAGED, /* the bytes were changed after the unit wrote them, or they contradict the code */
-	HWT_GAP_CODE,	 /* the code that ran is unknown: an image is missing */
+	HWT_GAP_CODE,	 /* the executed code is unknown, because an image is missing */
 	/*
-	 * bytes are not damaged, but this decoder does not read packets of that kind; `text` names the kind
+	 * the bytes are valid, but this decoder does not read packets of this type; `text` is the type's name
 	 */
 	HWT_GAP_UNREAD,
-	/* bytes are not damaged, but do not match the known code: other code ran at that address */
+	/* the bytes are valid, but do not match the known code: other code was executed at that address */
 	HWT_GAP_OTHER_CODE,
 };
 
-/* Parts of an SPE record. hwt_sample.has has bit 1 << HWT_SAMPLE_* for each part that is present. */
+/* Parts of an SPE record. Bit 1 << HWT_SAMPLE_* of hwt_sample.has is set for each part that is present. */
 enum hwt_sample_part {
 	HWT_SAMPLE_PC,
 	HWT_SAMPLE_TARGET,
@@ -110,31 +113,31 @@ struct hwt_sample {
 };
 
 struct hwt_step {
-	uint8_t kind;	/* enum hwt_kind */
-	uint8_t branch; /* enum hwt_branch, HWT_RUN */
-	uint8_t taken;	/* HWT_RUN: 1 if the last instruction branched */
+	uint8_t kind;	/* an enum hwt_kind */
+	uint8_t branch; /* for HWT_RUN: an enum hwt_branch */
+	uint8_t taken;	/* for HWT_RUN: 1 if the last instruction branched */
 	uint8_t has_stamp, has_address, has_to;
 	uint8_t bits;	       /* 16, 32 or 64: instruction set mode */
-	uint8_t gap;	       /* enum hwt_gap, HWT_GAP */
-	uint32_t instructions; /* HWT_RUN: number of instructions */
-	uint64_t address;      /* HWT_RUN: address of the first instruction */
-	uint64_t last;	       /* HWT_RUN: address of the last instruction */
-	uint64_t end;	       /* HWT_RUN: address after the last instruction */
+	uint8_t gap;	       /* for HWT_GAP: an enum hwt_gap */
+	uint32_t instructions; /* for HWT_RUN: number of instructions */
+	uint64_t address;      /* for HWT_RUN: address of the first instruction */
+	uint64_t last;	       /* for HWT_RUN: address of the last instruction */
+	uint64_t end;	       /* for HWT_RUN: address after the last instruction */
 	uint64_t to;
-	uint64_t space; /* address space as last reported; 0: unknown */
+	uint64_t space; /* the address space that was last reported; 0: unknown */
 	/*
 	 * Last timestamp of the unit before this step, converted to the clock of the file (that of the
-	 * rings). Up to eight consecutive runs of Intel PT within one function may all have the timestamp of
-	 * the first: so a timestamp may be too early, but never too late.
+	 * rings). With Intel PT, up to eight consecutive runs within one function may all have the timestamp
+	 * of the first run. So a timestamp may be too early, but never too late.
 	 */
 	uint64_t stamp;
 	/*
-	 * Position, in the unit's bytes, of the packet that this step comes from, or of the nearest packet
-	 * before that one. For Intel PT: position of the next packet that is to be read. This position is
+	 * Position, in the unit's bytes, of the packet from which this step was made, or of the nearest
+	 * packet before it. For Intel PT: position of the next packet that is to be read. This position is
 	 * updated as rarely as the timestamp.
 	 */
 	uint64_t offset;
-	uint32_t pid, tid; /* process and thread that ran; 0: unknown */
+	uint32_t pid, tid; /* process and thread that were running; 0: unknown */
 	/*
 	 * text that describes the step, for kinds that have one (enum hwt_kind); valid until the next step is
 	 * read
@@ -146,23 +149,27 @@ struct hwt_step {
 /* ---- Files ------------------------------------------------------------------------------------- */
 
 /*
- * The bytes of one unit of a context, joined from DATA records. It has several pieces if bytes are missing.
+ * The bytes of one unit of a context, joined from DATA records. A stream has several pieces if bytes are
+ * missing.
  */
 struct hwt_stream {
 	struct ktrx_hwt_context context;
-	struct ktrx_hwt_pt pt;	   /* the unit's parameters if the encoding is PT */
-	struct ktrx_hwt_etm4 etm4; /* the unit's registers if the encoding is ETM4 */
+	struct ktrx_hwt_pt pt;	   /* for encoding PT: parameters of the unit */
+	struct ktrx_hwt_etm4 etm4; /* for encoding ETM4: registers of the unit */
 	uint32_t unit;
-	uint32_t pid, tid; /* set in thread mode */
+	uint32_t pid, tid; /* thread that was traced; set in thread mode */
 	uint32_t cpu;	   /* number of the CPU in CPU mode; 0xffffffff in thread mode */
-	char name[32];	   /* last recorded name of the thread; escape it before it is printed */
+	char name[32];	   /* last recorded name of the thread; must be escaped before it is printed */
 	/*
 	 * position of the stream's first byte; earlier bytes of the unit belong to the stream of an earlier
 	 * context
 	 */
 	uint64_t begins;
-	uint64_t bytes; /* number of bytes of the stream that the file holds */
-	/* number of bytes that were written, but are not in the file: between pieces, or overwritten */
+	uint64_t bytes; /* number of the stream's bytes that are in the file */
+	/*
+	 * number of bytes that were written but are not in the file: they are missing between pieces, or were
+	 * overwritten
+	 */
 	uint64_t missing;
 	uint64_t lost; /* number of packets that the unit counted as lost; 0 if it does not count them */
 };
@@ -172,8 +179,8 @@ void hwt_file_close(struct hwt_file *file);
 /* Returns the text of the last error. `file` may be NULL after hwt_file_open() failed. */
 const char *hwt_file_message(const struct hwt_file *file);
 /*
- * Returns the n-th warning about lost or damaged data, or NULL if there are no more. Print all of them in any
- * case.
+ * Returns the n-th warning about lost or damaged data; NULL after the last one. The caller must print all
+ * warnings.
  */
 const char *hwt_file_warning(const struct hwt_file *file, size_t n);
 /*
@@ -183,7 +190,7 @@ const char *hwt_file_warning(const struct hwt_file *file, size_t n);
 uint64_t hwt_file_damaged(const struct hwt_file *file);
 size_t hwt_file_streams(const struct hwt_file *file);
 const struct hwt_stream *hwt_file_stream(const struct hwt_file *file, size_t n);
-/* Returns the ticks per second of the clock that timestamps are taken from, or 0 if unknown. */
+/* Returns the ticks per second of the clock of the timestamps; 0 if unknown. */
 uint64_t hwt_file_frequency(const struct hwt_file *file);
 uint64_t hwt_file_nonce(const struct hwt_file *file);
 
@@ -208,28 +215,28 @@ int hwt_images_new(struct hwt_images **images, const struct hwt_file *file, cons
 void hwt_images_free(struct hwt_images *images);
 /*
  * Adds an ELF file: the kernel (`pid` 0), or a program or library of process `pid` (0: of all processes). The
- * file's code ran `*base` bytes above the addresses in the file's headers; if `base` is NULL, at these
- * addresses. If `base` is NULL, `pid` is 0, and the recording's code does not match the file at these
+ * file's code was loaded `*base` bytes above the addresses in the file's headers or, if `base` is NULL, at
+ * these addresses. If `base` is NULL, `pid` is 0, and the recording's code does not match the file at these
  * addresses, the file is searched for in that code. The kernel is found at one base only, programs and
- * libraries may be found at several bases. Fails if the code that ran is not the file's code, or if the file
+ * libraries may be found at several bases. Fails if the executed code is not the file's code, or if the file
  * is for another machine.
  */
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, const uint64_t *base);
 /*
  * Adds names of functions of the kernel and its modules, for addresses that no ELF file names. `path`: a list
- * of symbols such as System.map or /proc/kallsyms. The kernel ran `*base` bytes above the listed addresses.
- * If `base` is NULL, the base is found by the calls in the code that the recording holds. Fails if the list
- * does not match these calls.
+ * of symbols such as System.map or /proc/kallsyms. The kernel was loaded `*base` bytes above the listed
+ * addresses. If `base` is NULL, the base is found from the calls in the recorded code. Fails if the list does
+ * not match these calls.
  */
 int hwt_images_add_symbols(struct hwt_images *images, const char *path, const uint64_t *base);
 /*
- * Returns the path of the n-th added file that contains no address that was executed or looked up so far.
+ * Returns the path of the n-th of the added files in which no address has been executed or looked up so far.
  * Returns NULL if there are fewer such files.
  */
 const char *hwt_images_idle(const struct hwt_images *images, size_t n);
 /*
  * Adds a memory image: a RAM file or a core file that ktread opens. Code is read through the page tables of
- * its address space, if the image has them. Fails if it contains none of the code that the recording holds.
+ * its address space, if the image has them. Fails if it contains none of the recorded code.
  */
 int hwt_images_add_snapshot(struct hwt_images *images, const char *path);
 const char *hwt_images_message(const struct hwt_images *images);
@@ -244,17 +251,17 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 
 /*
  * Finds the image, symbol and source line of an address. All strings belong to `images`, and must be escaped
- * before they are printed. Returns 1, or 0 if nothing is known of the address.
+ * before they are printed. Returns 1, or 0 if nothing is known about the address.
  */
 struct hwt_place {
 	/*
-	 * File name without folders; for an address that only a symbol list names: "kernel" or the module's
-	 * name; NULL: code without a file
+	 * File name without folders. For an address that is only in a symbol list: "kernel" or the module's
+	 * name. NULL: the code is in no file.
 	 */
 	const char *image;
-	const char *path;		      /* path of the file that was read, or NULL */
-	uint64_t offset;		      /* the address, in terms of the file's own addresses */
-	const char *symbol;		      /* name, or NULL */
+	const char *path;		      /* path of the file that was read; NULL: none */
+	uint64_t offset;		      /* the address, converted to the file's own addresses */
+	const char *symbol;		      /* name of the function; NULL: unknown */
 	uint64_t symbol_address, symbol_size; /* address in memory */
 	uint64_t into;			      /* number of bytes from the symbol's start to the address */
 	const char *source;		      /* source file; NULL: unknown, or not asked for */
@@ -265,14 +272,14 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 		     struct hwt_place *place);
 /*
  * Finds the address and size of a function by its name, in one image or, if `image` is NULL, in any. A
- * function of a program may be at several addresses: `n` counts them from 0. HWT_KERNEL as `image` means the
- * kernel that the recording names. If it names none, but has traced kernel code, HWT_KERNEL means the files
- * added for all processes. Returns 0, or KTREAD_E_ABSENT.
+ * function of a program may have several addresses, which `n` counts from 0. If `image` is HWT_KERNEL, the
+ * image is the kernel that the recording names or, if it names none but contains kernel code, the files that
+ * were added for all processes. Returns 0, or KTREAD_E_ABSENT.
  */
 #define HWT_KERNEL "kernel"
 int hwt_images_find(struct hwt_images *images, const char *image, const char *function, size_t n,
 		    uint64_t *address, uint64_t *size);
-/* Returns 1 if any function has a name, otherwise 0. */
+/* Returns 1 if at least one function has a name, otherwise 0. */
 int hwt_images_named(struct hwt_images *images);
 
 /* ---- Decoders ---------------------------------------------------------------------------------- */
@@ -291,9 +298,9 @@ void hwt_decoder_close(struct hwt_decoder *decoder);
 const char *hwt_decoder_message(const struct hwt_decoder *decoder);
 
 /*
- * Calls `line` for each packet of a stream, with its offset, its name and a description (for ktrace hwt -g).
- * Needs no images. Bytes that are not a packet have the name HWT_PACKET_DAMAGE. Returns 0; 1 if there was
- * damage; or an error.
+ * Calls `line` for each packet of a stream, with the packet's offset, name and description (for ktrace hwt
+ * -g). Needs no images. Bytes that are not a packet have the name HWT_PACKET_DAMAGE. Returns 0; 1 if there
+ * was damage; or an error.
  */
 #define HWT_PACKET_DAMAGE "damage"
 int hwt_packets(const struct hwt_file *file, size_t stream,

@@ -75,7 +75,7 @@ int hwt_images_open(struct hwt_images *images, const char *path, struct hwt_bina
 	return 0;
 }
 
-/* Returns the path at which to open a file that a record names, or NULL if out of memory. */
+/* Returns the path under which to open a file that a record names; NULL if out of memory. */
 static char *place_of(const struct hwt_images *images, const char *path)
 {
 	char *place;
@@ -85,7 +85,7 @@ static char *place_of(const struct hwt_images *images, const char *path)
 	return asprintf(&place, "%s/%s", images->root, path + strspn(path, "/")) < 0 ? NULL : place;
 }
 
-/* Opens the file of mapping n. `first` is the first mapping that names the same file. */
+/* Opens the file of mapping n. `first` is the first mapping of the same file. */
 static int find_file(struct hwt_images *images, size_t n, size_t first)
 {
 	const struct hwt_mapping *mapping = images->mapping[n];
@@ -135,7 +135,7 @@ static int compare_paths(const void *left, const void *right)
 }
 
 /*
- * Returns an array with the index, for each mapping, of the first mapping that names the same file. The
+ * Returns an array that contains, for each mapping, the index of the first mapping of the same file. The
  * caller frees the array. Returns NULL if out of memory.
  */
 static size_t *find_firsts(const struct hwt_images *images)
@@ -271,8 +271,8 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 				     false);
 		if (!got) {
 			/*
-			 * The kernel may have patched code since it was loaded from a file: if recorded code
-			 * is known, do not use the file.
+			 * the kernel may have changed its code since it was loaded from a file: if there is
+			 * recorded code, do not use the file
 			 */
 			unknown = hwt_codes_unknown(images->codes, space, address + done, size - done, false);
 			got = read_files(images, pid, stamp, address + done, bytes + done, unknown);
@@ -299,7 +299,9 @@ size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t spac
 
 	if (size > ahead)
 		size = (size_t)ahead;
-	/* Pages of a snapshot are mapped one by one: the next page may be readable. */
+	/*
+	 * pages of a snapshot are mapped separately, so the next page may be readable even if this one is not
+	 */
 	if (images->snapshot && size > HWT_WALK_PAGE - address % HWT_WALK_PAGE)
 		size = HWT_WALK_PAGE - address % HWT_WALK_PAGE;
 	return hwt_codes_unknown(images->codes, space, address, size, true);

@@ -15,7 +15,8 @@
 /*
  * Code from a recording: the bytes at an address and timestamp, in an address space. The code is stored in
  * lines of 64 bytes. A line belongs to one address space; a line of space 0 is used for all spaces that have
- * no line of their own. If bytes change over time, each version has a line, valid from its timestamp on.
+ * no line of their own. If bytes change over time, there is a line for each version, which is valid from the
+ * line's timestamp on.
  */
 
 #define HWT_CODE_LINE 64u
@@ -35,8 +36,8 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 		      unsigned char *to, size_t size, bool any);
 
 /*
- * Returns how many bytes from an address on, at most `size`, are unknown in that space, so that the caller
- * may fill them from another source. If `any` is set, counts only bytes that are unknown in all spaces.
+ * Returns how many bytes from an address on, at most `size`, are unknown in this space, so that the caller
+ * may get them from another source. If `any` is set, counts only bytes that are unknown in all spaces.
  */
 size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
 			 bool any);
@@ -49,21 +50,21 @@ void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t ad
 		      uint64_t *until);
 
 /*
- * The code of a period. A period is the time in which code changes a fixed number of times. A run is a range
- * of adjacent lines.
+ * The code of a period: a length of time in which code changes a fixed number of times. A run is a range of
+ * adjacent lines.
  */
 struct hwt_code_run {
 	uint64_t address, size; /* address and size of the run in memory, multiples of HWT_CODE_LINE */
 	uint64_t space;		/* address space of the run's lines; 0: all address spaces */
 	/* true if hwt_codes_read() returns the same bytes at any timestamp of this period and the next */
 	bool fixed;
-	/* true if lines with the other value of `fixed` are between the previous run and this one */
+	/* true if there are lines with the other value of `fixed` between the previous run and this run */
 	bool apart;
 };
 
-/* Must be zero before the first use. The caller frees `run`. */
+/* All bytes must be zero before the first use. The caller frees `run`. */
 struct hwt_code_runs {
-	uint64_t from, until; /* timestamps of the period, `until` exclusive */
+	uint64_t from, until; /* timestamps of the period, not including `until` */
 	struct hwt_code_run *run;
 	size_t count;
 	/*
@@ -81,28 +82,31 @@ struct hwt_code_runs {
 int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_code_runs *runs);
 
 /*
- * Checks whether the code of a file ran: compares the code of a recording with the file, block by block. A
- * kernel that patches itself differs in a few bytes of some blocks. In another build, code has moved: many
- * blocks have little in common with the file, and the file's names are wrong there.
+ * Checks whether the code of a file was executed: compares the code of a recording with the file, block by
+ * block. If a kernel patches itself, a few bytes of some blocks differ. If the file is from another build,
+ * code has moved: many blocks have little in common with the file, and its names would be wrong.
  */
 
 struct hwt_likeness {
-	uint64_t space;	 /* address space that matches the file best; 0: the kernel's, or unknown */
-	uint64_t blocks; /* number of executed blocks within the file's addresses */
+	uint64_t space;	 /* address space whose code matches the file best; 0: the kernel's, or unknown */
+	uint64_t blocks; /* number of executed blocks at addresses of the file */
 	/* number of executed blocks with at least one byte that differs from the file */
 	uint64_t differing;
-	/* number of executed blocks that differ from the file in too many bytes to be patched code */
+	/*
+	 * number of executed blocks in which so many bytes differ from the file that they cannot be patched
+	 * code
+	 */
 	uint64_t moved;
 	uint64_t first; /* lowest address of a byte that differs from the file; 0 if there is none */
 };
 
-/* Compares the file's segments, moved up by `base`, with the code that ran. Returns 0 or KTREAD_E_MEMORY. */
+/* Compares the file's segments, moved up by `base`, with the executed code. Returns 0 or KTREAD_E_MEMORY. */
 int hwt_likeness(const struct hwt_file *file, const struct hwt_binary *binary, uint64_t base,
 		 struct hwt_likeness *likeness);
 /*
- * Returns true if the code that ran was not this file's. The address space of a program may have belonged to
- * another program before, and the blocks of that program count, too. The kernel has no such blocks, so the
- * limit for the kernel is lower.
+ * Returns true if the executed code was not the code of this file. A program's address space may have
+ * belonged to another program before, whose blocks are counted, too. For the kernel, there are no such
+ * blocks, so the limit is lower.
  */
 static inline bool hwt_is_other(const struct hwt_likeness *likeness)
 {
@@ -111,21 +115,22 @@ static inline bool hwt_is_other(const struct hwt_likeness *likeness)
 
 /*
  * Finds a position-independent file by its code. If the guest's kernel reports no mappings, this is the only
- * way to learn where programs ran. A program runs at another address in each process.
+ * way to find out at which addresses programs were loaded. The address of a program differs between
+ * processes.
  */
 struct hwt_base {
 	uint64_t base;
 	size_t blocks; /* number of executed blocks that match the file at this base */
 };
 
-/* Sets *base to an array that the caller frees. Returns 0 or KTREAD_E_MEMORY. */
+/* Finds the bases of a file. Sets *base to an array that the caller frees. Returns 0 or KTREAD_E_MEMORY. */
 int hwt_bases_find(const struct hwt_file *file, const struct hwt_binary *binary, struct hwt_base **base,
 		   size_t *bases);
 
 /*
- * The memory of a machine at one moment, read through page tables: those of the wanted address space if the
- * snapshot has them, otherwise those of another space, which maps the same kernel. Page tables are not
- * trusted.
+ * The memory of a machine at one moment, read through page tables: those of the wanted address space if they
+ * are in the snapshot, otherwise those of another space, in which the same kernel is mapped. Page tables are
+ * not trusted.
  */
 
 struct hwt_snapshot;
@@ -146,14 +151,14 @@ size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t
 
 /*
  * Internal structure of struct hwt_images. A view lists the files that were mapped in one process at one
- * moment, and their addresses. It is made by applying the recorded mappings in order up to that moment. For a
- * later moment, the view is brought up to date by applying further mappings.
+ * moment, and their addresses. To make a view, the recorded mappings are applied in order up to that moment.
+ * For a later moment, further mappings are applied to the view.
  */
 
-/* number of views that are kept: of several processes, or of one process at several moments */
+/* number of views that are cached: of several processes, or of one process at several moments */
 #define HWT_VIEWS 8u
 
-/* A part of a file in memory. The spans of a view are sorted by address and do not overlap. */
+/* A range of a file in memory. The spans of a view are sorted by address and do not overlap. */
 struct hwt_span {
 	uint64_t address, size, offset;
 	struct hwt_binary *binary;
@@ -183,14 +188,14 @@ struct hwt_added {
 struct hwt_found {
 	struct hwt_binary *binary;
 	uint64_t base, first, end;
-	uint64_t reach; /* largest `end` among this entry and all entries before it */
+	uint64_t reach; /* largest `end` of this entry and all previous entries */
 };
 
 struct hwt_image_warning {
 	char *text;
 	/*
-	 * Name of the missing file, without folders, or NULL. The warning is dropped if a file of that name
-	 * is added.
+	 * Name of the missing file without folders, or NULL. The warning is removed if a file of that name is
+	 * added.
 	 */
 	char *missing;
 };
@@ -201,20 +206,24 @@ struct hwt_images {
 	const struct hwt_file *file;
 	char *root;
 	struct hwt_mapping **mapping;	/* the file's mappings, sorted by timestamp */
-	struct hwt_binary **of_mapping; /* binary of each mapping; NULL: none, or not found */
+	struct hwt_binary **of_mapping; /* for each mapping: its file; NULL: none, or not found */
 	size_t mappings;
-	struct hwt_binary **binary; /* all open files */
+	struct hwt_binary **binary; /* all files that are open */
 	size_t binaries;
 	uint32_t binary_room;
 	struct hwt_added *added;
 	size_t additions;
 	uint32_t added_room;
-	struct hwt_found *found; /* sorted by `first` */
+	/* the programs and libraries that were found by their code, sorted by `first` */
+	struct hwt_found *found;
 	size_t founds;
 	uint32_t found_room;
 	struct hwt_codes *codes;
 	struct hwt_snapshot *snapshot;
-	/* the kernel's list of symbols, or NULL; the kernel ran map_base bytes above the listed addresses */
+	/*
+	 * the kernel's list of symbols, or NULL; the kernel was loaded map_base bytes above the listed
+	 * addresses
+	 */
 	struct hwt_map *map;
 	uint64_t map_base;
 	struct hwt_view view[HWT_VIEWS];
@@ -224,23 +233,23 @@ struct hwt_images {
 	char message[512];
 };
 
-/* Sets the message, and returns `code`. */
+/* Sets the error message, and returns `code`. */
 __attribute__((format(printf, 3, 4))) int hwt_images_fail(struct hwt_images *images, int code,
 							  const char *format, ...);
 /* Adds a warning. `missing` is the path of a missing file, or NULL. */
 void hwt_images_warn(struct hwt_images *images, const char *text, const char *missing);
-/*
- * Opens the file at a path, or finds it if it is open already. Returns 0, or an error and sets the message.
- */
+/* Opens the file at a path, unless it is open already. Returns 0, or an error after setting the message. */
 int hwt_images_open(struct hwt_images *images, const char *path, struct hwt_binary **found);
 /* Returns 0, or an error if the file's code is not for the machine that was traced. */
 int hwt_images_check_machine(struct hwt_images *images, const struct hwt_binary *binary);
 
-/* Adds a file that was found `base` bytes above its own addresses. Returns 0 or KTREAD_E_MEMORY. */
+/*
+ * Adds a file that was found to be loaded `base` bytes above its own addresses. Returns 0 or KTREAD_E_MEMORY.
+ */
 int hwt_found_add(struct hwt_images *images, struct hwt_binary *binary, uint64_t base);
 /*
- * Finds the file whose code is at an address. Several files may have been there, one after another or in
- * different processes: the file whose bytes match the recorded code is returned. Narrows [*from, *until) to
+ * Finds the file whose code is at an address. Several files may have been at this address, one after another
+ * or in different processes. Returns the file whose bytes match the recorded code. Narrows [*from, *until) to
  * the timestamps at which the answer is the same. Returns NULL if there is none.
  */
 const struct hwt_found *hwt_found_at(const struct hwt_images *images, uint64_t stamp, uint64_t address,
@@ -257,12 +266,12 @@ const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, 
  */
 size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 			  uint64_t address, size_t size);
-/* Returns the first span that ends after an address, or NULL. */
+/* Returns the first span that ends after an address; NULL if there is none. */
 const struct hwt_span *hwt_view_next(const struct hwt_view *view, uint64_t address);
-/* Returns the span that contains an address, or NULL. */
+/* Returns the span that contains an address; NULL if there is none. */
 const struct hwt_span *hwt_view_find(const struct hwt_view *view, uint64_t address);
 
-/* Page table walks: from a virtual address to a physical address. */
+/* Page table walks, which translate a virtual address to a physical address. */
 
 #define HWT_WALK_X86_64	 62u /* ELF machine numbers */
 #define HWT_WALK_AARCH64 183u

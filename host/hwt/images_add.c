@@ -10,14 +10,14 @@
 #include "base/grow.h"
 
 /*
- * About MEMORY_BLOCKS blocks of executed code are compared with a memory image: at most MEMORY_BLOCK bytes of
- * each block. Blocks of fewer than MEMORY_BLOCK_LEAST bytes are skipped.
+ * a memory image is compared with about MEMORY_BLOCKS blocks of executed code: at most MEMORY_BLOCK bytes of
+ * each block; blocks of fewer than MEMORY_BLOCK_LEAST bytes are skipped
  */
 #define MEMORY_BLOCKS	   1024u
 #define MEMORY_BLOCK	   64u
 #define MEMORY_BLOCK_LEAST 8u
 
-/* Removes the warnings about a missing file that has been added now. */
+/* Removes the warnings that a file is missing, because this file has been added now. */
 static void forget_missing(struct hwt_images *images, const char *path)
 {
 	size_t kept = 0;
@@ -35,7 +35,10 @@ static void forget_missing(struct hwt_images *images, const char *path)
 	images->warnings = kept;
 }
 
-/* Warns of blocks that differ from the file. If they are few, the code may have been patched while it ran. */
+/*
+ * Warns of blocks that differ from the file. If there are only a few, the code may have been patched while it
+ * ran.
+ */
 static void warn_of_differing(struct hwt_images *images, const struct hwt_binary *binary,
 			      const struct hwt_likeness *likeness)
 {
@@ -62,7 +65,7 @@ static int add(struct hwt_images *images, struct hwt_binary *binary, uint32_t pi
 	return 0;
 }
 
-/* Adds the file at a base, unless the recording shows that other code ran there. */
+/* Adds the file at a base, unless the recording shows that other code was executed there. */
 static int add_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t pid, uint64_t base,
 		  const struct hwt_likeness *likeness)
 {
@@ -77,7 +80,7 @@ static int add_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t
 	return add(images, binary, pid, base);
 }
 
-/* Returns the base with the most matching blocks, because a kernel runs at one address only. */
+/* Returns the base with the most matching blocks. There is only one, because a kernel is loaded only once. */
 static const struct hwt_base *choose(const struct hwt_base *base, size_t bases)
 {
 	const struct hwt_base *best = base;
@@ -116,8 +119,8 @@ static int add_kernel(struct hwt_images *images, struct hwt_binary *binary, cons
 }
 
 /*
- * Adds a program at each base. In other address spaces, or at other times, other programs may be at the same
- * addresses.
+ * Adds a program at each base that was found. In other address spaces, or at other times, there may be other
+ * programs at the same addresses.
  */
 static int add_program(struct hwt_images *images, struct hwt_binary *binary, const struct hwt_base *base,
 		       size_t bases)
@@ -134,8 +137,8 @@ static int add_program(struct hwt_images *images, struct hwt_binary *binary, con
 }
 
 /*
- * Searches the executed code for code of the file. A position-independent file found in the lower half of the
- * address space is a program or library. Returns 1; 0 if nothing is found; or an error.
+ * Searches the executed code for the code of the file. A position-independent file that is found in the lower
+ * half of the address space is a program or library. Returns 1 if it was found, 0 if not, or an error.
  */
 static int find_code(struct hwt_images *images, struct hwt_binary *binary)
 {

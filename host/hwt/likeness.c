@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Compares a file with the code that ran. */
+/* Compares the code of a file with the executed code. */
 #include "base/grow.h"
 #include "images.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SPACES_MOST 1024u /* largest number of address spaces that are counted separately */
+/* maximum number of address spaces for which there are separate counts */
+#define SPACES_MOST 1024u
 #define CHUNK	    4096u /* number of bytes that are compared in one step */
-/* smallest number of compared bytes that can show moved code: a patch may change most of a smaller block */
+/*
+ * minimum number of compared bytes that can show that code has moved; in a smaller block, a patch may change
+ * most bytes
+ */
 #define LEAST 8u
 
 /*
- * Keeps separate counts for each address space, because other programs may have run at the same addresses in
- * other spaces. The counts of the space that matches the file best are the result.
+ * Counts separately for each address space, because other programs may have been at the same addresses in
+ * other spaces. The result is the counts of the space that matches the file best.
  */
 struct tallies {
 	const struct hwt_file *file;
@@ -25,8 +29,8 @@ struct tallies {
 };
 
 /*
- * Returns the file's bytes from an address on, and reduces *size to how many there are. Returns NULL if there
- * are none.
+ * Returns a pointer to the file's bytes from an address on, and sets *size to the number of bytes, at most
+ * its previous value. Returns NULL if there are none.
  */
 static const unsigned char *bytes_at(const struct tallies *tallies, uint64_t address, size_t *size)
 {
@@ -44,7 +48,7 @@ static const unsigned char *bytes_at(const struct tallies *tallies, uint64_t add
 	return NULL;
 }
 
-/* Returns the counts of a space. NULL: out of memory, or too many spaces. */
+/* Returns the counts of a space; NULL if out of memory, or if there are too many spaces. */
 static struct hwt_likeness *tally_of(struct tallies *tallies, uint64_t space)
 {
 	struct hwt_likeness *grown;

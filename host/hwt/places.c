@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the name of an address, and the address of a name, in the files of a view. */
+/* Finds the name at an address, and the address of a name, in the files of a view. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,10 @@ static int place_in_map(const struct hwt_images *images, uint64_t address, struc
 	return 1;
 }
 
-/* Looks up place->offset, which is one of the file's own addresses; in memory it is `moved` bytes higher. */
+/*
+ * Looks up place->offset, which is one of the file's own addresses. In memory, the file is `moved` bytes
+ * higher.
+ */
 static void place_in_file(struct hwt_images *images, struct hwt_binary *binary, uint64_t moved, int want_line,
 			  struct hwt_place *place)
 {
@@ -98,7 +101,7 @@ int hwt_images_named(struct hwt_images *images)
 	return 0;
 }
 
-/* Returns true if `image` is the whole path, its last components, or the file's name. */
+/* Returns true if `image` is the path, the last components of the path, or the name of the file. */
 static bool is_called(const struct hwt_binary *binary, const char *image)
 {
 	const size_t length = strlen(image), whole = strlen(binary->path);
@@ -143,11 +146,11 @@ static bool matches_image(const struct hwt_images *images, const struct hwt_bina
 
 struct query {
 	const char *image, *function;
-	size_t left; /* number of matches to skip before the wanted one */
+	size_t left; /* number of matches to skip before the one that is wanted */
 	uint64_t *address, *size;
 };
 
-/* If the match is the wanted one, stores it and returns true. Otherwise counts it and returns false. */
+/* Counts a match. If it is the one that is wanted, stores it and returns true. */
 static bool take(struct query *query, uint64_t address, uint64_t size)
 {
 	if (query->left-- > 0)

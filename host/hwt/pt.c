@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Decodes Intel PT with libipt's block decoder. A block becomes a step only when the next block is known,
- * which shows whether its last instruction branched, and where it ends. After damage, decoding resumes at the
- * next PSB.
+ * because the next block shows whether the last instruction branched, and where the block ends. After damage,
+ * decoding resumes at the next PSB.
  */
 #include "pt.h"
 
@@ -13,14 +13,14 @@
 #include <sys/mman.h>
 
 /*
- * Largest number of blocks in a row without a packet. If there are more, the code must be looping: other code
- * reaches a branch that needs a packet earlier.
+ * Maximum number of consecutive blocks for which no packet is read. If there are more, the code seems to loop
+ * for ever, so it is not the executed code: in that code, a branch that needs a packet comes earlier.
  */
 #define IDLE_MOST 65536u
-/* Largest number of consecutive runs within a function that may share one position and timestamp. */
+/* Maximum number of consecutive runs within a function that may have the same position and timestamp. */
 #define LOOK_EVERY 8u
 
-/* Makes libipt decode with the image that is valid at `stamp`. Returns false if out of memory. */
+/* Makes libipt use the image that is valid at `stamp`. Returns false if out of memory. */
 static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 {
 	struct pt_image *image;
@@ -29,7 +29,7 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 		return true;
 	image = pt_sections_at(decoder->sections, stamp, &decoder->until);
 	decoder->since = stamp;
-	if (stamp == 0) /* if no timestamp is known, a new image is needed as soon as one is known */
+	if (stamp == 0) /* without a timestamp, the image is valid only until a timestamp is known */
 		decoder->until = 0;
 	if (!image)
 		return false;
@@ -51,7 +51,7 @@ static bool read_time(struct pt_decoder *decoder, uint64_t time)
 	return set_stamp(decoder, decoder->read);
 }
 
-/* Sets the timestamp of the following steps to the last time that libipt has read. */
+/* Sets the timestamp of the following steps from the last time that libipt has read. */
 static void reach_time(struct pt_decoder *decoder)
 {
 	decoder->now.has_stamp = decoder->time != 0;
@@ -67,7 +67,7 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
 }
 
 /*
- * Returns the timestamp at which libipt asks for code. Its time may be later than the time that was last
+ * Returns the timestamp at which libipt asks for code. libipt's time may be later than the time that was last
  * recorded.
  */
 static uint64_t stamp_of_code(void *opened)
@@ -98,7 +98,7 @@ bool pt_decoder_open_blocks(struct pt_decoder *decoder)
 	struct pt_config config;
 
 	hwt_pt_configure(&config, decoder->stream, &decoder->piece);
-	/* Ends blocks at calls and jumps, so that a run is contiguous. */
+	/* ends blocks at calls and jumps, so that each run is contiguous */
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;
 	config.decode.context = decoder;
@@ -196,22 +196,24 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 	};
 }
 
-/* Returns 1 if an instruction always branches, otherwise 0. */
+/* Returns 1 if an instruction is a branch that is always taken, otherwise 0. */
 static inline uint8_t always_branches(uint8_t branch)
 {
 	return branch != HWT_BRANCH_NONE && branch != HWT_BRANCH_CONDITIONAL;
 }
 
-/* Returns true for a conditional branch or a direct jump, whose target is usually in the same function. */
+/*
+ * Returns true for a conditional branch or a direct jump, because its target is usually in the same function.
+ */
 static inline bool stays_within(uint8_t branch)
 {
 	return branch == HWT_BRANCH_CONDITIONAL || branch == HWT_BRANCH_JUMP;
 }
 
 /*
- * Returns the last instruction of a block, decoded or remembered. Its place depends on all low bits of the
- * address: otherwise two hot branches whose addresses differ by a multiple of PT_KNOWN would replace each
- * other all the time.
+ * Returns the last instruction of a block, from a cache or newly decoded. The index in the cache is computed
+ * from many bits of the address: otherwise two frequent branches whose addresses differ by a multiple of
+ * PT_KNOWN would replace each other all the time.
  */
 static inline const struct pt_last *last_of(struct pt_decoder *decoder, const struct pt_block *block)
 {
@@ -225,8 +227,8 @@ static inline const struct pt_last *last_of(struct pt_decoder *decoder, const st
 }
 
 /*
- * Fills in a block as a run whose successor is not known yet. Members that are the same in all runs are left
- * unchanged: they have the values of the previous run.
+ * Fills in a block as a run whose successor is not known yet. Members that are the same in all runs are not
+ * changed, because they have the right values from the previous run.
  */
 static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *step,
 			     const struct pt_block *block, const struct pt_last *last, uint64_t after)
@@ -250,7 +252,7 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 /*
  * Sets the address at which execution continued after a run. If the run does not end with a branch, this is
  * also the run's end. `branch`, `taken` and `end`: the run's values so far; the caller has them in registers.
- * The code uses no conditional jumps, because the host's CPU could not predict them.
+ * The code contains no conditional jumps, because the host's CPU could not predict them.
  */
 static inline void end_run(struct hwt_step *step, uint8_t branch, uint8_t taken, uint64_t end, uint64_t next)
 {
@@ -262,7 +264,10 @@ static inline void end_run(struct hwt_step *step, uint8_t branch, uint8_t taken,
 	}
 }
 
-/* Returns the held run. `next`: address at which execution continued; NULL: unknown. */
+/*
+ * Returns the held run (the last run, whose end was unknown). `next`: address at which execution continued;
+ * NULL: unknown.
+ */
 static int release_run(struct pt_decoder *decoder, struct hwt_step *step, const uint64_t *next)
 {
 	decoder->holds = false;
@@ -279,17 +284,17 @@ static int release_run(struct pt_decoder *decoder, struct hwt_step *step, const 
 
 /* ---- Steps ---- */
 
-/* Returns true if too many blocks ran without a packet, so the code must be looping. */
+/* Returns true if so many blocks were decoded without a packet that the code seems to loop for ever. */
 static bool is_idle(const struct pt_decoder *decoder)
 {
 	return decoder->blocks - decoder->blocks_read > IDLE_MOST;
 }
 
 /*
- * Decodes runs up to an event, or anything else to be handled. The last run is held back, because what
- * follows shows how it ended. Returns the number of runs, or KTREAD_E_MEMORY. This is the hot path: branches
- * are remembered instead of decoded again, values that were just written are not read back, and the position
- * is read from libipt only if it matters.
+ * Decodes runs up to an event, or anything else to be handled. The last run is held back, because the next
+ * block or event shows how it ended. Returns the number of runs, or KTREAD_E_MEMORY. This is the hot path:
+ * branches are cached instead of decoded again, values are not read from memory directly after they were
+ * written, and the position is read from libipt only if it is needed.
  */
 static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned most)
 {
@@ -331,7 +336,10 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 	return (int)runs;
 }
 
-/* Takes an event, and returns the held run before it. Returns 1; 0 if no run was held; or an error. */
+/*
+ * Fetches an event, and returns the held run before it. Returns 1 with the run, 0 if no run was held, or an
+ * error.
+ */
 static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const int taken = pt_decoder_take_event(decoder);
@@ -342,7 +350,7 @@ static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 	return release_run(decoder, step, pt_decoder_event_follows(decoder, &next) ? &next : NULL);
 }
 
-/* Handles the places where libipt cannot continue. Returns 1 and a step; 0 if there is none; or an error. */
+/* Handles a place at which libipt cannot continue. Returns 1 with a step, 0 if there is none, or an error. */
 static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	if (decoder->holds)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Events that libipt reports between instructions, and the decoder of branches. */
+/* Events that libipt reports between instructions, and the decoder of x86 branches. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "pt.h"
 
 /*
- * Returns true if only the tracing stopped, and the code continued at the same address, so there was no
- * interrupt.
+ * Returns true if only tracing stopped, and execution continued at the same address. In this case, there was
+ * no interrupt.
  */
 static bool stops(const struct pt_event *event)
 {
@@ -43,8 +43,8 @@ static unsigned parts_of(const struct pt_event *event)
 		return event->status_update ? 0 : 1;
 	default:
 		/*
-		 * Modes are part of each run, and times are part of each step. So no steps are made from
-		 * their events.
+		 * no steps are made from events about modes or times, because each run contains the mode and
+		 * each step the time
 		 */
 		return 0;
 	}
@@ -97,7 +97,7 @@ static void set_to(const struct pt_decoder *decoder, struct hwt_step *step, uint
 	step->to = step->has_to ? to : 0;
 }
 
-/* Sets the address of an HWT_NOTE step if the event of this step has an address. */
+/* If the event has an address, sets the address of the HWT_NOTE step that is made from the event. */
 static void set_note_address(const struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const struct pt_event *event = &decoder->event;
@@ -191,7 +191,7 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 	case ptev_enabled:
 		step->kind = HWT_ON;
 		set_address(decoder, step, event->variant.enabled.ip);
-		/* If a gap follows directly, the text of the gap refers to this address. */
+		/* if a gap follows directly, its text refers to this address */
 		decoder->last = event->variant.enabled.ip;
 		break;
 	case ptev_disabled:
@@ -200,8 +200,8 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 		break;
 	case ptev_async_disabled:
 		/*
-		 * Two steps are made from the event: the interrupt, and then the end of tracing, because the
-		 * target of the interrupt was not traced.
+		 * make two steps from the event, the interrupt and the end of tracing, because the target of
+		 * the interrupt was not traced
 		 */
 		step->kind = decoder->event_parts ? HWT_ASYNC : HWT_OFF;
 		if (step->kind == HWT_ASYNC) {

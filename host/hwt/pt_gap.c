@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Handles gaps, where libipt cannot continue: describes them, and finds where decoding resumes. */
+/* Handles gaps, where libipt cannot continue: describes gaps, and finds where decoding resumes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "hwt.h"
 #include "pt.h"
 
-#define PSB_MOST     128u /* largest distance from a PSB to its PSBEND, in bytes */
-#define ADDRESS_MOST 9u	  /* largest size of a packet with an address, in bytes */
+#define PSB_MOST     128u /* maximum distance in bytes from a PSB to its PSBEND */
+#define ADDRESS_MOST 9u	  /* maximum size in bytes of a packet with an address */
 
 static bool is_psb(const struct hwt_piece *piece, size_t offset)
 {
@@ -53,7 +53,7 @@ static size_t unused_psb(const struct pt_decoder *decoder)
 	return psb;
 }
 
-/* Synchronizes at the next PSB at which libipt can synchronize. Returns libipt's result. */
+/* Synchronizes at the next PSB at which libipt can synchronize. Returns the result of libipt's last call. */
 static int find_psb(struct pt_decoder *decoder)
 {
 	const size_t unused = decoder->begun ? unused_psb(decoder) : 0;
@@ -71,8 +71,8 @@ static int find_psb(struct pt_decoder *decoder)
 }
 
 /*
- * Begins decoding where libipt has synchronized. `status`: the result of libipt's attempt. Returns 1; 0 if
- * libipt has not synchronized; or KTREAD_E_MEMORY.
+ * Begins decoding where libipt has synchronized. `status`: result of the synchronization. Returns 1 on
+ * success, 0 if libipt has not synchronized, or KTREAD_E_MEMORY.
  */
 static int begin_at(struct pt_decoder *decoder, int status)
 {
@@ -123,8 +123,8 @@ static int resume(struct pt_decoder *decoder, bool lacks)
 }
 
 /*
- * Returns true if libipt stopped because code is missing. In that case, libipt reports a bad instruction if
- * it has read the filler bytes of a section.
+ * Returns true if libipt stopped because code is missing. If libipt has read the filler bytes of a section,
+ * it reports a bad instruction instead of missing code.
  */
 static bool lacks_code(const struct pt_decoder *decoder)
 {
@@ -149,7 +149,7 @@ static bool is_newer_packet(const struct pt_decoder *decoder, struct pt_newer *n
 	       pt_newer_packet(piece->bytes + offset, piece->size - (size_t)offset, newer) != 0;
 }
 
-/* Reports a packet that this decoder cannot follow. Returns 1, or KTREAD_E_MEMORY. */
+/* Reports a packet whose effect this decoder cannot follow. Returns 1, or KTREAD_E_MEMORY. */
 static int report_newer(struct pt_decoder *decoder, struct hwt_step *step, const struct pt_newer *newer)
 {
 	snprintf(decoder->text, sizeof(decoder->text), "packet %s %s is not decoded", newer->name,
@@ -182,7 +182,7 @@ int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
 	return resume(decoder, lacks);
 }
 
-/* Returns true if the piece only contains a PSB at its beginning, after which nothing was traced. */
+/* Returns true if the piece contains only a PSB at its beginning, and nothing was traced after it. */
 static bool is_empty(const struct pt_decoder *decoder)
 {
 	return !decoder->unsynced && !(decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* libipt's configuration, and its image: the code that it decodes, as sections and by callback. */
+/* Configures libipt, and gives it the code to decode: as sections (its image) and by a callback. */
 #include "base/grow.h"
 #include "pt.h"
 
@@ -11,7 +11,7 @@
 
 #include "decoder.h"
 
-#define FILTER 1u /* IA32_RTIT_CTL.ADDRn_CFG: trace only within the range */
+#define FILTER 1u /* value of IA32_RTIT_CTL.ADDRn_CFG: trace only within the address range */
 
 static void set_ranges(struct pt_conf_addr_filter *filter, const struct ktrx_hwt_context *context)
 {
@@ -44,10 +44,12 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 	set_ranges(&config->addr_filter, &stream->context);
 }
 
-/* largest size, in bytes, of the sections and their block caches that libipt keeps mapped */
-#define MAPPED	(UINT64_C(4) << 30)
-#define GAP	65536u /* largest number of unknown bytes between runs of code in one section */
-#define UNKNOWN 0x66   /* filler for unknown bytes: a sequence of this prefix is not an instruction */
+/* maximum size, in bytes, of the sections (with their block caches) that libipt keeps mapped */
+#define MAPPED (UINT64_C(4) << 30)
+/* maximum number of unknown bytes between two runs of code in one section */
+#define GAP 65536u
+/* filler for unknown bytes: this prefix, which alone is never an instruction */
+#define UNKNOWN 0x66
 
 /* Code that does not change, stored in a memory file. */
 struct section {
@@ -59,12 +61,12 @@ struct pt_sections {
 	uint32_t pid;
 	uint64_t (*now)(void *decoder);
 	void *decoder;
-	uint64_t changes; /* value of `changes` in the view from which `image` was made */
+	uint64_t changes; /* value of `changes` in the view when `image` was made */
 	struct pt_image *image;
 	struct pt_image_section_cache *cache;
-	struct hwt_code_runs runs; /* runs of code in the period that the sections belong to */
+	struct hwt_code_runs runs; /* runs of code in the period of the sections */
 	bool gathered;		   /* true if the sections of code are complete */
-	/* descriptor of the memory file with the bytes of the sections; -1: none */
+	/* descriptor of the memory file that contains the bytes of the sections; -1: none */
 	int code;
 	char code_path[32];
 	struct section *section;
@@ -72,7 +74,7 @@ struct pt_sections {
 	uint32_t room;
 };
 
-/* ---- Code that libipt asks for ---- */
+/* ---- The callback for code that libipt asks for ---- */
 
 static int ask(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t address, void *context)
 {
@@ -86,7 +88,10 @@ static int ask(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_
 
 /* ---- Code ---- */
 
-/* Writes the bytes of a section. For bytes that no recorded code covers, hwt_images_read() uses the files. */
+/*
+ * Writes the bytes of a section. Bytes that are not in the recorded code come from files, by
+ * hwt_images_read().
+ */
 static int write_section(struct pt_sections *sections, const struct section *section, uint64_t stamp)
 {
 	unsigned char *bytes = malloc(section->size);
@@ -114,7 +119,7 @@ static int add_section(struct pt_sections *sections, const struct hwt_code_run *
 {
 	struct section *last = sections->sections ? &sections->section[sections->sections - 1] : NULL, *grown;
 
-	/* Code that changes must not be in a gap within a section. */
+	/* code that changes must not be within a section, not even in a gap between two runs */
 	if (last && !run->apart && last->space == run->space && run->address >= last->address + last->size &&
 	    run->address - (last->address + last->size) <= GAP) {
 		last->size = run->address + run->size - last->address;
@@ -197,15 +202,13 @@ static int add(struct pt_sections *sections, struct pt_image *image, const char 
 
 	if (number == -pte_nomem)
 		return KTREAD_E_MEMORY;
-	/*
-	 * If libipt does not accept a section, libipt asks for the code of that section by callback instead.
-	 */
+	/* if libipt does not accept a section, it asks for that code by the callback instead */
 	if (number > 0)
 		pt_image_add_cached(image, sections->cache, number, asid);
 	return 0;
 }
 
-/* Adds a piece of a file, without the parts that were replaced by code that changes. */
+/* Adds a range of a file to the image, without the parts that were replaced by code that changes. */
 static int add_span(struct pt_sections *sections, struct pt_image *image, const struct hwt_span *span,
 		    size_t *run_at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Describes packets of Intel PT, one per line, with their names in the Intel SDM. */
+/* Prints packets of Intel PT, one per line, with their names from the Intel SDM. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -168,8 +168,8 @@ struct reading {
 };
 
 /*
- * Goes to the next PSB. Reports the bytes from `from` up to that PSB. `why`: the reason why these bytes are
- * not read; NULL: they end within a packet. Returns whether there is a PSB.
+ * Steps to the next PSB. Reports the bytes from `from` up to that PSB. `why`: the reason why these bytes are
+ * not decoded; NULL: they end within a packet. Returns whether there is a PSB.
  */
 static bool synchronise(struct reading *reading, uint64_t from, const char *name, const char *why)
 {

@@ -14,19 +14,19 @@
 #define HEAD_FUP     0xddu /* FUP with a 64-bit address */
 #define ADDRESS_MOST 9u	   /* size in bytes of a packet with a 64-bit address */
 
-/* Place of a packet in the piece. If the size is 0, there is no packet. */
+/* Position of a packet in the piece. If the size is 0, there is no packet. */
 struct place {
 	size_t offset, size;
 };
 
-/* State of the packets that were read since a PSB. */
+/* The state that the packets since a PSB describe. */
 struct reader {
 	struct pt_decoder *decoder;
 	struct pt_packet_decoder *packets;
 	uint64_t ip, space;
 	struct place mode, pip; /* the last MODE.Exec and PIP packets */
-	struct place overflow;	/* the OVF packet before the packet at which decoding resumes */
-	/* true if decoding resumes at a FUP packet: tracing was on during the overflow and continues there */
+	struct place overflow;	/* the last OVF packet before the packet at which decoding resumes */
+	/* true if decoding resumes at a FUP packet, because tracing was on when the overflow ended */
 	bool flows;
 };
 
@@ -59,7 +59,10 @@ static bool is_known(const struct reader *reader)
 			       reader->ip, &byte, 1) == 1;
 }
 
-/* Takes over the state that a packet reports. Returns true if tracing can begin at its address. */
+/*
+ * Stores the state that a packet describes. Returns true if the packet has an address at which tracing can
+ * begin.
+ */
 static bool take(struct reader *reader, const struct pt_packet *packet, const struct place *place)
 {
 	switch (packet->type) {
@@ -88,7 +91,7 @@ static bool take(struct reader *reader, const struct pt_packet *packet, const st
 	}
 }
 
-/* Reads the next packet, and sets its place. Returns false if there is none, or it cannot be read. */
+/* Reads the next packet, and sets its position. Returns false if there is none, or if it cannot be read. */
 static bool read_packet(const struct reader *reader, struct pt_packet *packet, struct place *place)
 {
 	uint64_t offset;
@@ -101,8 +104,8 @@ static bool read_packet(const struct reader *reader, struct pt_packet *packet, s
 }
 
 /*
- * Finds the packet to resume at, from `offset` on. Returns a place of size 0 if there is no such packet
- * before the next PSB.
+ * Finds the packet at which to resume, from `offset` on. Returns a position of size 0 if there is no such
+ * packet before the next PSB.
  */
 static struct place find_address(struct reader *reader, size_t psb, size_t offset)
 {
@@ -120,8 +123,8 @@ static struct place find_address(struct reader *reader, size_t psb, size_t offse
 		if (place.offset < offset)
 			continue;
 		/*
-		 * The overflow must be reported: its packet is repeated, and decoding resumes at the address
-		 * after it.
+		 * the overflow must be reported, so its packet is repeated, and decoding resumes at the
+		 * address after it
 		 */
 		if (packet.type == ppt_ovf)
 			reader->overflow = place;
@@ -147,8 +150,8 @@ static unsigned char *put(unsigned char *to, const struct pt_decoder *decoder, c
 
 /*
  * Writes a PSB and its status packets, then the time packets up to offset `until` and the packet at which
- * tracing begins. Leaves out other branches and addresses. Returns how many bytes were written. Apart from
- * the last packet's address, this is at most the size of the original packets.
+ * tracing begins. Leaves out other branches and addresses. Returns how many bytes were written. Not counting
+ * the last packet's address, they are not more than the original packets.
  */
 static size_t compose(const struct reader *reader, size_t psb, size_t until, unsigned char *to)
 {
@@ -173,7 +176,7 @@ static size_t compose(const struct reader *reader, size_t psb, size_t until, uns
 
 /* ---- The copy ---- */
 
-/* Makes libipt read a copy of the piece; this copy can be changed. */
+/* Makes libipt read a copy of the piece, because the copy can be changed. */
 static int own_bytes(struct pt_decoder *decoder)
 {
 	unsigned char *own;
@@ -191,8 +194,8 @@ static int own_bytes(struct pt_decoder *decoder)
 }
 
 /*
- * Writes a PSB and the packets after it into the copy, so that they end where `packet` ends. Returns 1; 0 if
- * there is not enough room; or KTREAD_E_MEMORY.
+ * Writes a PSB and the packets after it into the copy, so that they end where `packet` ends. Returns 1 on
+ * success, 0 if there is not enough room, or KTREAD_E_MEMORY.
  */
 static int write_psb(const struct reader *reader, size_t psb, const struct place *packet)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads records of hardware trace from a process trace. An ident belongs to a context until another context
- * gets it, as in a file to which several sessions were appended. Undamaged records are read even if others
- * are damaged.
+ * Reads records of hardware trace from a process trace. An ident (number of a context) belongs to one context
+ * until another context gets it, for example in a file to which several sessions were appended. Records that
+ * are not damaged are read even if others are damaged.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,10 @@
 #define PATH_MOST     4096u
 
 struct context {
-	/* number of contexts that were read earlier; distinguishes contexts that have the same ident */
+	/*
+	 * number of contexts that were read before this one; it distinguishes contexts that have the same
+	 * ident
+	 */
 	uint32_t session;
 	struct ktrx_hwt_context context;
 	struct ktrx_hwt_pt pt;
@@ -26,15 +29,15 @@ struct context {
 };
 
 /*
- * Contents of a THREAD record. It may come before its context's record, and stays valid if the context is
- * configured again.
+ * Contents of a THREAD record. A THREAD record may come before the record of its context, and stays valid if
+ * the context is configured again.
  */
 struct thread_record {
 	uint32_t context, unit, pid, tid;
 	char name[sizeof(((struct hwt_stream *)NULL)->name)];
 };
 
-/* largest number of THREAD records that are stored; streams of further threads have no name */
+/* maximum number of THREAD records that are stored; streams of other threads get no name */
 #define THREADS_MOST 4096
 
 struct reading {
@@ -72,8 +75,8 @@ static const struct context *find_context(struct reading *reading, uint32_t iden
 }
 
 /*
- * Returns true if the context is recorded already. Records are repeated in case the first is lost, and when
- * tracing is restarted with the same configuration.
+ * Returns true if the context was already recorded. Records are repeated for two reasons: the first may be
+ * lost, and tracing may be restarted with the same configuration.
  */
 static bool is_repeated(struct reading *reading, const struct context *context)
 {
@@ -156,7 +159,7 @@ static void name_stream(struct hwt_stream *stream, const struct thread_record *t
 	memcpy(stream->name, thread->name, sizeof(stream->name));
 }
 
-/* Returns the position after the last byte of this unit in earlier contexts with the same ident. */
+/* Returns the position after the last byte that this unit wrote for earlier contexts with the same ident. */
 static uint64_t begin_of(const struct hwt_file *file, const struct context *context, uint32_t unit)
 {
 	uint64_t begins = 0;
@@ -172,7 +175,7 @@ static uint64_t begin_of(const struct hwt_file *file, const struct context *cont
 	return begins;
 }
 
-/* Finds the stream of a unit, or adds one. Returns NULL after an error; the message is then in `file`. */
+/* Finds the stream of a unit, or adds it. Returns NULL after an error, whose message is in `file`. */
 static struct hwt_unit_stream *find_stream(struct reading *reading, const struct context *context,
 					   uint32_t unit)
 {
@@ -303,8 +306,8 @@ static int take_unmap(struct reading *reading)
 }
 
 /*
- * Returns the entry for that unit of the context, and adds it if there is none. Returns NULL if there are too
- * many, or if out of memory.
+ * Returns the entry for this unit of the context, which is added if necessary. Returns NULL if there are too
+ * many entries, or if out of memory.
  */
 static struct thread_record *keep_thread(struct reading *reading, uint32_t context, uint32_t unit)
 {
@@ -385,8 +388,8 @@ static int take_record(struct reading *reading)
 	const uint16_t type = reading->record->type;
 
 	/*
-	 * If a record is cut short, only bytes of trace or code in it can be used. A part of a text or number
-	 * would be wrong.
+	 * of a truncated record, only bytes of trace or code can be used, because a part of a text or number
+	 * would be wrong
 	 */
 	if (reading->record->torn && type != KTRX_HWT_DATA && type != KTRX_HWT_CODE)
 		return 0;
@@ -451,8 +454,8 @@ static void conclude(struct reading *reading)
 }
 
 /*
- * Reports why the file cannot be opened. If the file is not a KTR file, the message of ktread would only
- * state that the file is not a process trace.
+ * Reports why the file cannot be opened. If the file is not a KTR file, ktread's own message would only state
+ * that it is not a process trace.
  */
 static int cannot_open(struct hwt_file *file, int status)
 {

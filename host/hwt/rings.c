@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads the rings of a trace unit in software, and converts times of trace units. */
+/* Reads the rings of a software trace unit, and converts the times of trace units. */
 #include "base/grow.h"
 
 #include <elf.h>
@@ -16,7 +16,8 @@
 #define PT_FUP_FULL	 0xddu
 #define PT_PGD_FULL	 0xc1u
 
-#define ETM4_ATOMS_MOST	     48u /* maximum number of atoms that the unit collects before it writes them */
+/* maximum number of atoms that the unit collects before it writes a packet */
+#define ETM4_ATOMS_MOST	     48u
 #define ETM4_ATOM	     0xf6u
 #define ETM4_EXCEPTION	     0x06u
 #define ETM4_DEBUG_HALT	     0x03u
@@ -37,8 +38,8 @@ static size_t put_pt(const struct ktrx_hwt_ring *ring, unsigned char *to)
 	if (!ring->reached)
 		return size;
 	/*
-	 * A FUP and a TIP.PGD with the same address mean that the trace ends there. Two different addresses
-	 * would mean an interrupt.
+	 * A FUP and a TIP.PGD with the same address mean that the trace ends there. With two different
+	 * addresses, they would mean an interrupt.
 	 */
 	to[size++] = PT_FUP_FULL;
 	size += put_word(to + size, ring->reached);
@@ -58,7 +59,7 @@ static size_t put_etm4(const struct ktrx_hwt_ring *ring, unsigned char *to)
 	to[size++] = ETM4_EXCEPTION;
 	to[size++] = ETM4_DEBUG_HALT;
 	to[size++] = ETM4_ADDRESS_64_BITS;
-	/* Bits 63:2 of the address: two bytes of 7 bits and six of 8. */
+	/* bits 63:2 of the address, in two bytes of 7 bits and six bytes of 8 bits */
 	put_word(to + size, ring->reached);
 	to[size] = ring->reached >> 2 & 0x7f;
 	to[size + 1] = ring->reached >> 9 & 0x7f;
@@ -66,8 +67,8 @@ static size_t put_etm4(const struct ktrx_hwt_ring *ring, unsigned char *to)
 }
 
 /*
- * Writes the packets that the unit has not written yet. Returns their size, or 0 if the state of the unit is
- * not valid.
+ * Makes the packets that the unit has collected but not written yet. Returns their size; 0 if the state of
+ * the unit is not valid.
  */
 static size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring,
 			     unsigned char to[HWT_TAIL_MOST])
@@ -80,8 +81,8 @@ static size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring
 }
 
 /*
- * Reads the file that a trace unit in software leaves on the host (ktrx/hwt_unit.h): a ring for each CPU, and
- * the code that ran. The machine may still be running. Sizes are checked against the size of the file.
+ * Reads the file that a software trace unit leaves on the host (ktrx/hwt_unit.h): a ring for each CPU, and
+ * the executed code. The machine may still be running. Sizes are checked against the size of the file.
  */
 
 #define RING_LEAST    65536u
@@ -126,7 +127,7 @@ static void describe(const struct ktrx_hwt_rings *head, uint32_t cpu, struct hwt
 	stream->unit = stream->cpu = cpu;
 }
 
-/* Adds the part of a chunk that is in the file. The file may have been cut short. */
+/* Adds the part of a chunk that is in the file, which may have been truncated. */
 static int add_present(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
 {
 	struct hwt_chunk present = *chunk;
@@ -172,8 +173,8 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	stream->stream.lost = ring.lost;
 	stream->written = ring.position;
 	/*
-	 * While the machine runs, the ring's head may change as it is read. If two readings are equal, they
-	 * are consistent.
+	 * While the machine runs, the ring's head may change while it is read. If two readings give the same
+	 * values, these values are consistent.
 	 */
 	if (hwt_store_read(&file->store, at, &again, sizeof(again)) == sizeof(again) &&
 	    memcmp(&ring, &again, sizeof(ring)) == 0)
@@ -191,10 +192,10 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	return status;
 }
 
-/* Reads the code that ran. Its timestamps are times of the unit, until take_clock() converts them. */
+/* Reads the executed code. Its timestamps are times of the unit until take_clock() converts them. */
 static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 {
-	/* The bits of an address space that packets contain. */
+	/* bits of an address space that trace packets contain */
 	const uint64_t space_bits = head->encoding == KTRX_HWT_ENCODING_ETM4
 					    ? UINT64_C(0xffffffff) << KTRX_HWT_UNIT_SPACE_SHIFT
 					    : UINT64_MAX;
@@ -233,8 +234,8 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 }
 
 /*
- * Converts the code's timestamps from the unit's time if the guest has reported its clock; otherwise
- * timestamps are the unit's time.
+ * Converts the code's timestamps from the unit's time to timestamps if the guest has reported its clock.
+ * Otherwise leaves them unchanged.
  */
 static int take_clock(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 {
@@ -322,8 +323,8 @@ static size_t find(const struct hwt_clock *clock, uint64_t unit_time)
 }
 
 /*
- * Completes a time whose lower bits are in the packets. Chooses the upper bits so that the time is nearest to
- * the first moment.
+ * Completes a time, of which packets contain only the lower bits. Chooses the upper bits so that the time is
+ * nearest to the first moment.
  */
 static uint64_t widen(const struct hwt_clock *clock, uint64_t unit_time)
 {

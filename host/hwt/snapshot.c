@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads code from the memory image of a machine, through its page tables. */
+/* Reads code from the memory image of a machine. Page tables in the image give the addresses. */
 #include "images.h"
 
 #include <stdio.h>
@@ -10,9 +10,12 @@
 #include "base/open.h"
 #include "ktread/memory.h"
 
-/* number of recently used address spaces to try if the wanted address space does not map an address */
+/*
+ * number of recently used address spaces that are tried if an address is not mapped in the wanted address
+ * space
+ */
 #define SPACES 8u
-/* largest distance in bytes between ktrace's root and another address of the kernel's image */
+/* maximum distance in bytes between ktrace's root and another address in the kernel's image */
 #define REACH (UINT64_C(64) << 20)
 
 struct hwt_snapshot {
@@ -114,7 +117,7 @@ void hwt_snapshot_close(struct hwt_snapshot *snapshot)
 	free(snapshot);
 }
 
-/* Makes `space` the first of the address spaces that are tried. */
+/* Moves `space` to the front of the address spaces that are tried. */
 static void keep(struct hwt_snapshot *snapshot, uint64_t space)
 {
 	unsigned at;
@@ -137,8 +140,8 @@ static bool is_near_root(const struct hwt_snapshot *snapshot, uint64_t address)
 /*
  * Returns true if the page tables of an address space have been reused, because its process has ended. Reused
  * page tables map the root's address elsewhere, or do not map it. But some page tables of programs do not map
- * the kernel. So page tables that do not map the root are certainly reused only if `address` is in the
- * kernel's image and they map it.
+ * the kernel. So if page tables do not map the root, they have certainly been reused only if `address` is in
+ * the kernel's image and they map it.
  */
 static bool is_reused(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
 {
@@ -229,8 +232,8 @@ static bool descend(struct ktread_memory *memory, uint16_t machine, uint64_t tab
 
 /*
  * Tables for 39-bit addresses have one level less. If they are read as tables for 48 bits, the result may be
- * an address, too, because they contain device mappings. If only one of the two ways of reading gives an
- * address in memory, that way is right.
+ * an address, too, because they contain device mappings. If only one of the two results is an address in
+ * memory, it is the right one.
  */
 static bool descend_arm(struct ktread_memory *memory, uint64_t table, uint64_t address, uint64_t *physical)
 {

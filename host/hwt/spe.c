@@ -19,14 +19,16 @@
 #define TIMESTAMP_SIZE	 9u
 #define END_HEADER	 0x01
 
-/* Limits on the work of finding the next record, counted in packets that are read. */
-#define FIND_FIRST 4096u /* number of packets that may be read at first */
-#define FIND_MORE  4u	 /* number of packets that may be read in addition for each byte that is skipped */
-#define FIND_PADS  64u	 /* number of padding bytes that count as one packet */
+/*
+ * Limits for the search for the next record. The cost of the search is the number of packets that are read.
+ */
+#define FIND_FIRST 4096u /* number of packets that may be read before any byte is skipped */
+#define FIND_MORE  4u	 /* number of packets that may be read for each byte that is skipped */
+#define FIND_PADS  64u	 /* number of padding bytes that cost as much as one packet */
 
 /*
- * Parts of a sample (bit numbers in sample.has) by the index of the packet. Packets of a higher index have no
- * known meaning, and are left out.
+ * Parts of a sample (numbers of bits in sample.has), indexed by the packet's index. Packets of a higher index
+ * have no known meaning, and are ignored.
  */
 static const uint8_t address_parts[] = {
 	[SPE_ADDRESS_PC] = HWT_SAMPLE_PC,
@@ -45,7 +47,7 @@ static const uint8_t context_parts[] = { HWT_SAMPLE_CONTEXT_EL1, HWT_SAMPLE_CONT
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define NO_PART	     -1
 
-/* Returns the part of a sample that the packet gives. */
+/* Returns the part of a sample that the packet contains. */
 static int part_of(const struct spe_packet *packet)
 {
 	switch (packet->kind) {
@@ -135,7 +137,7 @@ static enum spe_verdict add(struct spe_record *record, const struct spe_packet *
 	return SPE_RECORD_WHOLE;
 }
 
-/* Returns the number of padding bytes from `at` on. */
+/* Returns the number of padding bytes at `at`. */
 static size_t record_pads(const struct hwt_piece *piece, size_t at)
 {
 	size_t end = at;
@@ -158,8 +160,8 @@ static bool pay(uint64_t *left, uint64_t packets)
 }
 
 /*
- * Returns the offset after padding and alignment, where a record may begin, or the offset at which the limit
- * is reached.
+ * Returns the offset after padding and alignment, at which a record may begin, or the offset at which the
+ * limit of the cost is reached.
  */
 static size_t skip_padding(const struct hwt_piece *piece, size_t at, uint64_t *left)
 {
@@ -178,7 +180,7 @@ static size_t skip_padding(const struct hwt_piece *piece, size_t at, uint64_t *l
 	}
 }
 
-/* Reads a record of at most *left packets, and subtracts the cost from *left. */
+/* Reads a record of at most *left packets, and subtracts the cost of reading from *left. */
 static enum spe_verdict read_record(const struct hwt_piece *piece, size_t at, uint64_t *left,
 				    struct spe_record *record)
 {

@@ -27,7 +27,7 @@ enum spe_kind {
 	SPE_RESERVED, /* a packet of known size and unknown meaning */
 };
 
-/* Index of an address packet: which address it holds. */
+/* Index of an address packet: it states what the address is. */
 enum spe_address {
 	SPE_ADDRESS_PC,
 	SPE_ADDRESS_TARGET,
@@ -42,10 +42,10 @@ enum spe_counter { SPE_COUNTER_TOTAL, SPE_COUNTER_ISSUE, SPE_COUNTER_TRANSLATION
 enum spe_class { SPE_CLASS_OTHER, SPE_CLASS_MEMORY, SPE_CLASS_BRANCH };
 
 struct spe_packet {
-	uint8_t kind;	/* enum spe_kind */
-	uint8_t header; /* second byte of a header of two bytes, otherwise the first */
+	uint8_t kind;	/* an enum spe_kind */
+	uint8_t header; /* the second byte of a two-byte header; otherwise the first byte */
 	uint8_t index;	/* index of an address, counter or context packet; class of an operation packet */
-	uint32_t size;	/* number of bytes in the stream, including the header */
+	uint32_t size;	/* size in bytes, including the header */
 	uint64_t payload;
 };
 
@@ -68,30 +68,31 @@ uint8_t spe_packet_level(const struct spe_packet *packet);
 uint8_t spe_packet_not_secure(const struct spe_packet *packet);
 
 const char *spe_packet_name(const struct spe_packet *packet);
-/* Describes the payload of a packet. */
+/* Writes a description of the packet's payload. */
 void spe_packet_text(const struct spe_packet *packet, char *text, size_t size);
 
 /*
- * Records of the Statistical Profiling Extension: packets up to one that ends them (end or timestamp), in any
- * order, none of them twice.
+ * Records of the Statistical Profiling Extension: each record ends with an end or timestamp packet. The other
+ * packets may have any order, and none occurs twice.
  */
 
-/* largest size of a record in bytes: the greatest that PMSIDR_EL1.MaxSize can express */
+/* maximum size of a record in bytes, which is the largest that PMSIDR_EL1.MaxSize can express */
 #define SPE_RECORD_MAX 2048u
 
 enum spe_verdict {
 	SPE_RECORD_WHOLE,
-	SPE_RECORD_NONE,  /* there is only padding up to the end */
+	SPE_RECORD_NONE,  /* there is only padding, up to the end */
 	SPE_RECORD_CUT,	  /* the bytes end within the record */
 	SPE_RECORD_WRONG, /* no packet begins with the byte at `end` */
-	SPE_RECORD_TWICE, /* the record has two packets of the same kind */
+	SPE_RECORD_TWICE, /* the record contains two packets of the same kind */
 	SPE_RECORD_LONG,
 };
 
 struct spe_record {
 	struct hwt_sample sample;
 	size_t start; /* offset of the first packet that is not padding */
-	size_t end;   /* offset after the last packet; in a bad record: where it was found to be bad */
+	/* offset after the last packet; in a bad record, the offset at which the error was found */
+	size_t end;
 	uint64_t stamp;
 	uint8_t has_stamp;
 	uint8_t reserved_header; /* header of the last packet of unknown meaning */
@@ -100,8 +101,8 @@ struct spe_record {
 
 /*
  * Finds where to resume after damage: the next offset after a possible end of a record, from which a whole
- * record with a PC can be read. Returns the piece's size if there is none. The work is limited in proportion
- * to the number of bytes, so a record may be missed among hostile bytes.
+ * record with a PC can be read. Returns the piece's size if there is none. The cost of the search is limited
+ * in proportion to the number of bytes, so a record among hostile bytes may be missed.
  */
 size_t spe_record_find(const struct hwt_piece *piece, size_t at);
 

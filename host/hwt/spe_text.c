@@ -6,16 +6,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define HEADER_PAD	     0x00
-#define HEADER_END	     0x01
-#define HEADER_EXTENDED	     0x20 /* bits 1:0 are index bits 4:3; the next byte is the header proper */
+#define HEADER_PAD 0x00
+#define HEADER_END 0x01
+/* bits 1:0 are bits 4:3 of the index; the next byte is the main byte of the header */
+#define HEADER_EXTENDED	     0x20
 #define ADDRESS_BITS	     56
 #define ADDRESS_MASK	     ((UINT64_C(1) << ADDRESS_BITS) - 1)
 #define ADDRESS_TOP_BIT	     (UINT64_C(1) << (ADDRESS_BITS - 1))
 #define PAYLOAD_SIZE(header) (1u << ((header) >> 4 & 3))
 
 struct shape {
-	uint8_t mask, value; /* bits of the packet's header */
+	uint8_t mask, value; /* bits of a packet's header */
 	uint8_t kind;
 	uint8_t index_mask;
 };
@@ -34,7 +35,7 @@ static const struct shape *find_shape(uint8_t header)
 	return NULL;
 }
 
-/* Reads an alignment packet: one byte, or padding up to the next multiple of 2, 4, ... 65536. */
+/* Reads an alignment packet: one byte, or padding up to the next multiple of 2, 4, … 65536 bytes. */
 static int read_alignment(uint8_t header, size_t size, uint64_t position, struct spe_packet *packet)
 {
 	uint64_t unit = UINT64_C(2) << (header & 0xf);
@@ -117,7 +118,7 @@ struct words {
 	size_t size, used;
 };
 
-/* Appends a word, separated by a space; what does not fit is cut. */
+/* Appends a word, separated by a space. What does not fit is left out. */
 __attribute__((format(printf, 2, 3))) static void put(struct words *words, const char *format, ...)
 {
 	va_list arguments;
@@ -180,7 +181,7 @@ static void put_other(struct words *words, uint8_t operation)
 		put_vector(words, operation);
 		put_if(words, operation & 2, "float");
 	} else if ((operation & 0x89) == 0x88) {
-		/* The tile size is in the bits of EVL, and in bit 2. */
+		/* the tile size is in the bits of EVL and in bit 2 */
 		put(words, "sme ets=%u", 128u << ((operation >> 3 & 0xe) | (operation >> 2 & 1)));
 		put_if(words, operation & 2, "float");
 	} else if ((operation & 0xfe) == 0x00) {
@@ -195,7 +196,7 @@ static void put_other(struct words *words, uint8_t operation)
 	}
 }
 
-/* Returns the name of a subclass given by bits 7:1. NULL: the bits are flags, or the subclass is unknown. */
+/* Returns the name of the subclass in bits 7:1; NULL if these bits are flags, or the subclass is unknown. */
 static const char *memory_subclass(uint8_t operation)
 {
 	switch (operation & 0xfe) {

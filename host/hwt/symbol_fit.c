@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Checks whether a list of symbols belongs to the kernel that ran, and how far that kernel was moved. */
+/* Checks whether a list of symbols belongs to the executed kernel, and how far that kernel was moved. */
 #include "symbol_map.h"
 
 #include <elf.h>
@@ -10,11 +10,12 @@
 #include "base/search.h"
 #include "file.h"
 
-#define CALLS_MOST   (UINT32_C(1) << 20) /* largest number of calls that are examined */
-#define CHUNK	     4096u		 /* number of bytes of a block that one call reads */
-#define CALL_SIZE    5u			 /* size of a call on x86_64, in bytes: e8 and a displacement */
-#define LEAST	     8u			 /* smallest number of calls that can prove or disprove a list */
-#define VOTERS	     1024u		 /* largest number of calls that vote for a base */
+#define CALLS_MOST (UINT32_C(1) << 20) /* maximum number of calls that are examined */
+#define CHUNK	   4096u	       /* number of bytes of a block that one call reads */
+#define CALL_SIZE  5u		       /* size of a call on x86_64, in bytes: e8 and a displacement */
+/* minimum number of calls that can prove or disprove a list */
+#define LEAST	     8u
+#define VOTERS	     1024u /* maximum number of calls that vote for a base */
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define HIGH_HALF(a) ((a) >> 63)
 
@@ -24,7 +25,7 @@
 
 struct calls {
 	const struct hwt_file *file;
-	/* true if kernel code and programs' code have different address spaces in the recording */
+	/* true if the code of the kernel and of programs has different address spaces in the recording */
 	bool kernel_apart;
 	uint64_t *start; /* array of the addresses at which blocks begin, sorted */
 	uint64_t *to;	 /* array of the targets of calls, sorted, each target once */
@@ -39,7 +40,7 @@ static int compare(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* ---- Calls in the code that was run ---- */
+/* ---- Calls in the executed code -------- */
 
 static int add(struct calls *calls, uint64_t to)
 {
@@ -62,7 +63,7 @@ static bool begins_block(const struct calls *calls, uint64_t address)
 
 /*
  * Finds calls, opcode e8. That byte may also be part of another instruction. So it counts as a call only if
- * the block ends after it (blocks end at branches), or if a block that ran begins at its target.
+ * the block ends after it (blocks end at branches), or if an executed block begins at its target.
  */
 static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsigned char *bytes, size_t size,
 			     bool ends)
@@ -76,10 +77,7 @@ static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsign
 		if (bytes[i] != 0xe8)
 			continue;
 		memcpy(&far, bytes + i + 1, sizeof(far));
-		/*
-		 * A call to the next instruction is not a call of a function: it only serves to read the
-		 * address.
-		 */
+		/* a call to the next instruction calls no function, but is a way to read the address */
 		if (far &&
 		    ((ends && i + CALL_SIZE == size) || begins_block(calls, next + (uint64_t)(int64_t)far)))
 			status = add(calls, next + (uint64_t)(int64_t)far);
@@ -87,7 +85,7 @@ static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsign
 	return status;
 }
 
-/* Finds calls, that is, bl instructions. */
+/* Finds calls: bl instructions. */
 static int find_calls_aarch64(struct calls *calls, uint64_t address, const unsigned char *bytes, size_t size)
 {
 	int status = 0;
@@ -107,7 +105,7 @@ static int take_block(struct calls *calls, const struct hwt_code *code)
 	unsigned char bytes[CHUNK];
 	int status = 0;
 
-	/* Chunks overlap, so that a call across their border is found. */
+	/* chunks overlap, so that a call at their border is found */
 	for (uint32_t done = 0; done < code->size && status == 0; done += CHUNK - 2 * CALL_SIZE + 2) {
 		const uint32_t left = code->size - done, size = left < CHUNK ? left : CHUNK;
 
@@ -171,7 +169,7 @@ static void count(struct hwt_map_fit *fit, const struct hwt_map *map, const stru
 		const uint64_t own = calls->to[i] - base;
 		const struct hwt_map_function *function;
 
-		/* Calls in programs do not count. Most kernels are in the other half of the address space. */
+		/* ignores calls in programs; most kernels are in the other half of the address space */
 		if (HIGH_HALF(calls->to[i]) != half)
 			continue;
 		fit->calls++;
@@ -217,7 +215,10 @@ struct votes {
 	uint32_t room;
 };
 
-/* For each function to which a call may lead, votes for the base that would put the function there. */
+/*
+ * Votes for bases. For each function that a call may have called, the vote is for the base that puts the
+ * function at the called address.
+ */
 static int vote(struct votes *votes, const struct residue *residue, size_t residues, uint64_t to,
 		uint64_t step)
 {
@@ -318,8 +319,8 @@ bool hwt_map_fit_is_known(const struct hwt_map_fit *fit)
 }
 
 /*
- * Up to half of the calls may lead to addresses outside the list: to functions of modules, which System.map
- * does not contain.
+ * Up to half of the called addresses may be outside the list, because they may be functions of modules, which
+ * System.map does not contain.
  */
 bool hwt_map_fit_is_good(const struct hwt_map_fit *fit)
 {

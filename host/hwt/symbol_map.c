@@ -14,14 +14,15 @@
 #include "ktread/ktread.h"
 
 #define PAGE	   4096u
-#define TEXTS_MOST (UINT32_C(1) << 28) /* largest size of all names together, in bytes */
-#define SHOWN	   120u		       /* largest number of bytes of a line that are shown in a message */
-#define NO_TEXT	   UINT32_MAX
+#define TEXTS_MOST (UINT32_C(1) << 28) /* maximum size of all names together, in bytes */
+/* maximum number of bytes of a line that a message contains */
+#define SHOWN	120u
+#define NO_TEXT UINT32_MAX
 
 struct entry {
 	uint64_t address;
-	uint32_t name, module; /* offsets of the names in `texts`; NO_TEXT: no name */
-	bool function;	       /* false: the entry only marks the end of the function before it */
+	uint32_t name, module; /* offsets of the names in `texts`; NO_TEXT: there is no name */
+	bool function;	       /* false: the entry only marks the end of the previous function */
 };
 
 struct builder {
@@ -29,14 +30,14 @@ struct builder {
 	FILE *stream;
 	char line[HWT_MAP_LINE_MOST + 1];
 	size_t length;
-	unsigned long number; /* number of the line, from 1 */
+	unsigned long number; /* number of the line, counted from 1 */
 	struct entry *entry;
 	size_t entries;
 	uint32_t entry_room;
 	char *texts;
 	size_t used;
 	uint32_t text_room;
-	uint32_t module; /* module of the last line that has one */
+	uint32_t module; /* module of the last line that names a module */
 	bool any_address;
 	char *message;
 	size_t size;
@@ -63,7 +64,7 @@ static int refuse_line(struct builder *b, const char *why)
 	return fail(b, KTREAD_E_FORMAT, "%s:%lu: %s: \"%s\"", b->path, b->number, why, shown);
 }
 
-/* Reads a line without its end. Returns 1; 0 at the end of the file; or an error. */
+/* Reads a line without its newline. Returns 1 with a line, 0 at the end of the file, or an error. */
 static int read_line(struct builder *b)
 {
 	int c;
@@ -144,7 +145,7 @@ static int keep_text(struct builder *b, const char *text, size_t length, uint32_
 	return 0;
 }
 
-/* Stores the name of a module: only once for consecutive lines of the same module. */
+/* Stores the name of a module, but only once for consecutive lines of the same module. */
 static int keep_module(struct builder *b, const char *word, size_t length, uint32_t *where)
 {
 	int status = 0;
@@ -185,7 +186,7 @@ static int take_line(struct builder *b)
 
 	while (words < 5 && (length[words] = next_word(&at, &word[words])) > 0)
 		words++;
-	/* nm lists undefined symbols without an address. */
+	/* a line of nm without an address is that of an undefined symbol */
 	if (is_blank(b->line[0]) && words == 2 && length[0] == 1 && strchr("Uwv", *word[0]))
 		return 0;
 	if (strlen(b->line) != b->length || words < 3 || words > 4 || length[1] != 1 ||
@@ -194,7 +195,7 @@ static int take_line(struct builder *b)
 		return refuse_line(b, "not 'ADDRESS TYPE NAME [MODULE]'");
 	b->any_address |= entry.address != 0;
 	word[2][length[2]] = '\0';
-	/* An absolute symbol is a number, not an address. */
+	/* the value of an absolute symbol is a number, not an address */
 	if (strchr("AaNU", *word[1]) || is_mark(word[2]))
 		return 0;
 	entry.function = strchr("tTwWi", *word[1]) != NULL;
@@ -231,7 +232,7 @@ static const char *text_at(const struct builder *b, uint32_t where)
 	return where == NO_TEXT ? NULL : b->texts + where;
 }
 
-/* Orders by address. At the same address, functions come first, sorted by name. */
+/* Orders symbols by address. At the same address, functions come first, sorted by name. */
 static int compare(const void *left, const void *right, void *context)
 {
 	const struct entry *a = left, *b = right;
@@ -244,8 +245,8 @@ static int compare(const void *left, const void *right, void *context)
 }
 
 /*
- * Returns the size of a function: up to the next symbol or, before another module, at most to the end of the
- * page.
+ * Returns the size of a function. The function ends at the next symbol. If that symbol belongs to another
+ * module, it ends at the latest at the end of the page in which it begins.
  */
 static uint64_t size_of(const struct entry *entry, const struct entry *next)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Views: the files that are mapped in a process at a moment, and their addresses. */
+/* Views: the files that are mapped in a process at one moment, and their addresses. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +115,7 @@ static int map_segments(struct hwt_view *view, struct hwt_binary *binary, uint64
 	return status;
 }
 
-/* ---- From one moment to another ---- */
+/* ---- Advancing a view to a later moment ---- */
 
 static bool concerns(const struct hwt_view *view, const struct hwt_mapping *mapping)
 {
@@ -134,7 +134,7 @@ static int begin(struct hwt_images *images, struct hwt_view *view)
 	return status;
 }
 
-/* Restarts the view at an exec: of the earlier mappings, only the kernel's remain. */
+/* Restarts the view at an exec: removes all earlier mappings except those of the kernel. */
 static int restart_at_exec(struct hwt_images *images, struct hwt_view *view, size_t until)
 {
 	int status = begin(images, view);
@@ -153,7 +153,7 @@ static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
 
 	switch (mapping->type) {
 	case KTRX_HWT_EXECUTABLE:
-		/* A view of all processes does not show which mappings belonged to the process. */
+		/* a view of all processes does not contain which mappings belonged to the process */
 		if (view->pid != 0)
 			status = restart_at_exec(images, view, n);
 		if (status == 0 && binary)
@@ -201,8 +201,8 @@ static int advance(struct hwt_images *images, struct hwt_view *view, uint64_t st
 }
 
 /*
- * Chooses a view: a view that is valid at the timestamp; if there is none, a view that can be advanced to the
- * timestamp; if there is none, the least recently used view.
+ * Chooses a view to use. The first choice is a view that is valid at the timestamp, the second a view that
+ * can be advanced to the timestamp, the last the least recently used view.
  */
 static struct hwt_view *choose(struct hwt_images *images, uint32_t pid, uint64_t stamp)
 {
