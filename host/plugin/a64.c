@@ -21,9 +21,9 @@ int a64_marker(const unsigned char *bytes, size_t size)
 }
 
 /*
- * Decides by bits 28:25 of the instruction. Returns nonzero for loads, stores, system instructions,
- * instructions that generate exceptions, and unallocated encodings. Returns nonzero for floating point, SIMD
- * and SVE, too, because a kernel may have disabled them.
+ * Classifies an instruction by its bits 28:25. Returns nonzero if it can fault or is special: loads, stores,
+ * system instructions, instructions that generate exceptions, and unallocated encodings. Returns nonzero for
+ * floating point, SIMD and SVE, too, because a kernel may have disabled them.
  */
 int a64_faults(const unsigned char *bytes, size_t size)
 {

@@ -94,8 +94,8 @@ static int level(const char *value, struct arguments *arguments)
 }
 
 /*
- * Sets the argument `name`, which has `length` bytes, to `value`. Returns NULL if the value is valid. If it
- * is not, returns a description of valid values. If there is no such argument, returns "".
+ * Sets the argument `name`, which has `length` bytes, to `value`. Returns NULL if the value is valid, and a
+ * description of valid values if it is not. Returns "" if there is no such argument.
  */
 static const char *take(struct arguments *arguments, const char *name, size_t length, const char *value)
 {

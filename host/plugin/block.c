@@ -6,9 +6,10 @@
 
 #include "trace.h"
 
-#define LINE	 ((size_t)64) /* size of a cache line */
-#define BUCKETS	 65536u
-#define HANDLERS 1024u /* number of places in a set of handlers; enough, because x86 has only 256 vectors */
+#define LINE	((size_t)64) /* size of a cache line */
+#define BUCKETS 65536u
+/* number of places in a set of addresses of handlers; enough, because x86 has only 256 vectors */
+#define HANDLERS 1024u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *bucket[BUCKETS];
@@ -19,7 +20,7 @@ struct set {
 	unsigned count;
 };
 
-static struct set handlers; /* addresses to which interrupts and exceptions have led */
+static struct set handlers; /* the addresses to which interrupts and exceptions have led */
 /* tables of handlers; for each of these tables, `handlers` contains at least one of its entries */
 static struct set vectors;
 
@@ -48,7 +49,7 @@ static int holds(struct set *set, uint64_t address)
 	return address != 0 && *place_of(set, address) == address;
 }
 
-/* Adds an address, unless only one place is free: one place must always remain free. */
+/* Adds an address, unless only one place is free, because one place must always stay free. */
 static void keep(struct set *set, uint64_t address)
 {
 	uint64_t *place = place_of(set, address);

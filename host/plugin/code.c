@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Records which code ran in which address space; code.h describes when. */
+/* Records the executed code of each address space. code.h describes when code is recorded. */
 #include "code.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #define ALL	   UINT64_MAX
 
 /*
- * A page of code: the list of those blocks that begin in this page and have been seen in at least one address
+ * A page of code: a list of the blocks that begin in this page and have been seen in at least one address
  * space.
  */
 struct page {
@@ -42,7 +42,7 @@ static uint64_t user_from, user_until;
 static struct {
 	uint64_t space;
 	unsigned users; /* number of virtual CPUs that run in the space */
-	uint8_t recent; /* the space was entered after numbers were last freed (make_room()) */
+	uint8_t recent; /* the space was entered after the last call of make_room() that freed numbers */
 } spaces[NUMBERS];
 
 static uint8_t *number_of; /* number of the space in which each virtual CPU runs */
@@ -55,7 +55,7 @@ static int spaces_open(unsigned count)
 	return number_of != NULL ? 0 : -1;
 }
 
-/* Returns the number of a space or, if `space` is 0, a free number. Returns 0 if there is none. */
+/* Returns the number of a space or, if `space` is 0, a free number. Returns 0 if there is no such number. */
 static unsigned find(uint64_t space)
 {
 	for (unsigned i = 1; i < NUMBERS; i++) {
@@ -66,8 +66,8 @@ static unsigned find(uint64_t space)
 }
 
 /*
- * Frees the numbers of spaces in which no virtual CPU runs. If `recent_too` is 0, keeps the numbers of spaces
- * that virtual CPUs entered recently. Returns the set of the numbers that were freed.
+ * Frees the numbers of spaces in which no virtual CPU runs. If `recent_too` is 0, does not free the numbers
+ * of spaces that virtual CPUs entered recently. Returns the set of the numbers that were freed.
  */
 static uint64_t make_room(int recent_too)
 {
@@ -138,8 +138,8 @@ static struct page **place_of(uint64_t number)
 }
 
 /*
- * Returns the page that contains an address. Makes the page if necessary. Returns NULL if out of memory; then
- * blocks of this page are recorded each time that they run.
+ * Returns the page that contains an address. Makes the page if necessary. Returns NULL if out of memory;
+ * blocks of this page are then recorded each time that they run.
  */
 static struct page *page_of(uint64_t address)
 {
@@ -194,8 +194,8 @@ static int take_place(struct page *page, struct block *block, uint64_t in)
 	uint64_t before = replaced;
 
 	/*
-	 * Check the page before and the page after, too, because the last instruction of a block may extend
-	 * into the next page.
+	 * Check the previous and the next page, too, because the last instruction of a block may extend into
+	 * the next page.
 	 */
 	for (uint64_t i = 0; i <= last - first + 1; i++) {
 		struct page *nearby = *place_of(first - 1 + i);
@@ -249,7 +249,7 @@ static void record(struct block *block, uint64_t space, uint64_t in)
 	int again = page == NULL || take_place(page, block, in);
 
 	rings_code(block, space);
-	/* The times must be renewed before a virtual CPU reports that it has run the block. */
+	/* the times must be written again before a virtual CPU reports that it has run the block */
 	if (again)
 		flow_renew_all_times();
 	if (page != NULL)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A block consists of instructions that QEMU has translated together. Only the last of them can branch. A
- * block is analysed once, when it is translated, so that little work remains each time that it runs.
+ * block is analysed once, when it is translated, so that not much has to be done each time that it runs.
  *
- * A point is a place in a block at which a virtual CPU calls the plugin, right before it runs the instruction
- * there. Each block has a point at its last instruction. It also has one at a store to a doorbell and, with
- * exact=1, one at each instruction that can fault.
+ * A point is an instruction of a block before which a virtual CPU calls the plugin. The last instruction of
+ * each block is a point. So is a store to a doorbell and, with exact=1, each instruction that can fault.
  *
  * Blocks exist until QEMU discards its translations (blocks_forget()).
  */
@@ -22,7 +21,7 @@
  */
 enum block_end {
 	END_NEXT,	 /* no branch: continues at the next instruction, which is `target` */
-	END_AGAIN,	 /* the last instruction may repeat itself (rep) */
+	END_AGAIN,	 /* the last instruction may repeat itself (prefix rep) */
 	END_JUMP,	 /* continues at `target` */
 	END_CALL,	 /* continues at `target` */
 	END_CONDITIONAL, /* execution continues at `target` or at `next` */
@@ -39,7 +38,7 @@ struct block;
 
 struct point {
 	struct block *block;
-	uint64_t address; /* address of the instruction that is about to run */
+	uint64_t address; /* address of the instruction before which the plugin is called */
 	uint8_t size;	  /* size of that instruction */
 	uint8_t last;	  /* the instruction is the last of its block */
 };
@@ -58,13 +57,13 @@ struct block {
 		};
 		uint64_t way[2];
 	};
-	uint8_t end; /* enum block_end */
-	/* the encoder must be called when the block ends: it writes a packet, or changes its state */
+	uint8_t end; /* an enum block_end */
+	/* when the block ends, the encoder must be called, because it writes a packet or changes its state */
 	uint8_t reported;
-	uint8_t faults; /* the last instruction may fault; it may then run again after the fault */
+	uint8_t faults; /* the last instruction may fault, and may run again after the fault */
 	/*
-	 * set of processor modes in which the block's bytes can be its instructions; one bit for each mode
-	 * of the encoder
+	 * set of processor modes (one bit for each mode of the encoder) in which these bytes can be the
+	 * block's instructions
 	 */
 	uint8_t modes;
 	/*
@@ -74,7 +73,7 @@ struct block {
 	_Atomic uint8_t handler;
 	uint8_t listed; /* used by code.c only: the block is in the list of its page */
 	/*
-	 * if the end of the block adds only branch outcomes to a trace: their number (0 or 1); otherwise
+	 * if the end of the block adds only branch outcomes to a trace, their number (0 or 1); otherwise
 	 * OUTCOMES_AND_MORE
 	 */
 	uint8_t outcomes;
@@ -89,8 +88,8 @@ struct block {
 	struct block *chain;	/* next block in the same bucket of the hash table */
 	struct block *page_chain;
 	const unsigned char *bytes; /* the bytes of the code, from `start` to `next` */
-	uint64_t hash;		    /* hash of the code's bytes and of the places of the points */
-	/* identifies the table of handlers of which this block may be an entry; 0: none */
+	uint64_t hash;		    /* hash of the code's bytes and of the positions of the points */
+	/* number that identifies the vector table of which this block may be an entry; 0: none */
 	uint64_t vectors;
 	/*
 	 * the points before `end_point`, in the order of their addresses; in memory, the code's bytes follow
@@ -116,10 +115,7 @@ struct encoder;
  */
 struct block *block_get(const struct encoder *encoder, const struct instruction *instruction, size_t count);
 
-/*
- * Returns a block that starts at `start` and contains `address`, which is not its start. Returns NULL if
- * there is none.
- */
+/* Returns a block that contains `address` but begins before it, at `start`. Returns NULL if there is none. */
 struct block *block_covering(uint64_t start, uint64_t address);
 
 /*
@@ -131,7 +127,7 @@ void block_is_handler(struct block *block);
 /* Frees all blocks. Requires: no virtual CPU is running a block. */
 void blocks_forget(void);
 
-/* Facts about AArch64 code that a trace unit needs. */
+/* Functions about AArch64 code that the trace unit needs. */
 
 struct block;
 
@@ -155,7 +151,7 @@ uint64_t a64_vectors(const struct block *block, const unsigned char *bytes, size
 uint8_t a64_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t a64_mode(uint8_t mode, uint8_t modes);
 
-/* Facts about x86 code that a trace unit needs. QEMU gives the sizes of instructions. */
+/* Functions about x86 code that the trace unit needs. QEMU gives the sizes of instructions. */
 
 struct block;
 
@@ -164,13 +160,13 @@ struct block;
  * instructions.
  */
 #define X86_MODE_64 1u
-#define X86_MODE_32 2u /* 32 or 16 bits: any mode but 64-bit mode */
+#define X86_MODE_32 2u /* 32 or 16 bits: any mode except 64-bit mode */
 
 int x86_marker(const unsigned char *bytes, size_t size);
 int x86_faults(const unsigned char *bytes, size_t size);
 /*
- * Always returns 0: a kernel chooses the addresses of its handlers, so the address does not show whether a
- * handler is for interrupts.
+ * Always returns 0, because a kernel chooses the addresses of its handlers: an address does not show whether
+ * a handler is for interrupts.
  */
 int x86_between(uint64_t handler);
 void x86_classify(struct block *block, const unsigned char *bytes, size_t size);
@@ -179,10 +175,10 @@ uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t x86_mode(uint8_t mode, uint8_t modes);
 
 /*
- * Records code in the rings' file. A block is recorded before it is first reported to have run in an address
- * space. It is recorded again if it runs after other bytes were at its addresses. QEMU shows a block once,
- * when it is translated, and then runs it for all programs that share this page of memory. So block->seen, a
- * set of address spaces, is checked each time that a block runs.
+ * Records code in the rings' file. A block is recorded before the first report that it has run in an address
+ * space. It is recorded again if other bytes were recorded at its addresses since then. QEMU shows a block
+ * once, when it is translated, and then runs it for all programs that share this page of memory. So
+ * block->seen, a set of address spaces, is checked each time that a block runs.
  *
  * Invariant: if block->seen contains a space, then the block's bytes are the last bytes that were recorded
  * for its addresses in that space.

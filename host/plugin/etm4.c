@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Encoder of ETMv4 packets. First, atom packets of formats 1 to 6 (ETMv4 specification, 6.4.8 and on), one
- * byte each.
+ * Encoder of ETMv4 packets. The first part makes atom packets of formats 1 to 6 (ETMv4 specification, 6.4.8
+ * and the following sections), one byte each.
  */
 #include "trace.h"
 
@@ -21,8 +21,8 @@ static const struct {
 };
 
 /*
- * Makes a packet of format 6 if this is possible: it contains 4 to 24 atoms, all of them E, except that the
- * last one may be N. Returns the number of atoms in the packet, or 0 if this format is not possible.
+ * Makes a packet of format 6 if this is possible: such a packet contains 4 to 24 atoms, all of them E, except
+ * that the last one may be N. Returns the number of atoms in the packet, or 0 if this format is not possible.
  */
 static unsigned long_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 {
@@ -168,8 +168,8 @@ static void put_address(struct trace *trace, uint64_t address)
 }
 
 /*
- * Writes an address and the context. If the context is unchanged, writes a short packet that states this
- * instead of the context.
+ * Writes an address and the context. If the context is unchanged, writes a short packet that reports this,
+ * without the context.
  */
 static void put_place(struct trace *trace, uint64_t address)
 {
@@ -241,7 +241,7 @@ static void start(struct trace *trace)
 
 static void sync(struct trace *trace, uint64_t address)
 {
-	/* an A-Sync packet and a Trace Info packet: no cycle counts, no speculation */
+	/* an A-Sync packet, and a Trace Info packet that announces no cycle counts and no speculation */
 	static const uint8_t head[15] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0x01, 0x00 };
 
 	put_atoms(trace);
@@ -274,8 +274,8 @@ static void call(struct etm4 *etm4, uint64_t after)
 }
 
 /*
- * Returns nonzero if `to` is the return address of the last call on the return stack. Then removes this call,
- * as decoders do. Returns 0 also if returns are not compressed.
+ * Returns nonzero if `to` is the return address of the last call on the return stack. If so, removes this
+ * call, as decoders do. Also returns 0 if returns are not compressed.
  */
 static int returned(struct trace *trace, uint64_t to)
 {
@@ -289,8 +289,8 @@ static int returned(struct trace *trace, uint64_t to)
 }
 
 /*
- * Reports a system call as an exception. If `to` is the next instruction, QEMU itself has carried out the
- * call (PSCI, semihosting), and nothing is reported.
+ * Reports a system call as an exception. If `to` is the next instruction, reports nothing, because QEMU
+ * itself has executed the call (PSCI, semihosting).
  */
 static void enter(struct trace *trace, const struct block *block, uint64_t to)
 {
@@ -387,9 +387,9 @@ static void overflow(struct trace *trace)
 }
 
 /*
- * Registers of the unit, which decoders need. They state that the packets contain context ids,
- * VMIDs and timestamps, and that the return stack is used. Addresses and timestamps have up to 64 bits in
- * packets, the other values 32.
+ * Registers of the unit, from which decoders learn the form of the packets: the packets contain context ids,
+ * VMIDs and timestamps, and the return stack is used. Addresses and timestamps have up to 64 bits in packets,
+ * the other values 32.
  */
 static const struct ktrx_hwt_etm4 parameters = {
 	.configr = 1u << 6 | 1u << 7 | 1u << 11 | 1u << 12,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Follows virtual CPUs from block to block, and keeps track of which traces are enabled. */
+/* Follows virtual CPUs from block to block, and knows which traces are enabled. */
 #include <stdlib.h>
 
 #include "trace.h"
 #include "code.h"
 #include "flow.h"
 
-/* number of blocks that a virtual CPU reports without an enabled trace before it may call `when_idle` */
+/* number of blocks that a virtual CPU reports while no trace is enabled, before it may call `when_idle` */
 #define IDLE_BLOCKS (1u << 20)
 
 struct vcpu {
-	/* the point at which the virtual CPU has made its last report; &unknown: there is none */
+	/* the point of the virtual CPU's last report; &unknown: there is none */
 	const struct point *at;
-	struct trace *only;	/* the enabled trace if exactly one is enabled, otherwise &no_trace */
+	struct trace *only;	/* the enabled trace if only one is enabled, otherwise &no_trace */
 	struct trace *trace[2]; /* the enabled traces */
 	/* set that contains only the virtual CPU's address space, for tests of block->seen */
 	uint64_t bit;
@@ -20,8 +20,8 @@ struct vcpu {
 	unsigned idle; /* number of blocks reported since the virtual CPU's last trace was disabled */
 	struct trace ring, guest;
 	/*
-	 * Copies of the last block and the last point, used if QEMU has discarded the translation of the
-	 * block.
+	 * Copies of the last block and the last point. They are used if QEMU has discarded the translation of
+	 * the block.
 	 */
 	struct block *kept;
 	struct point kept_point;
@@ -95,7 +95,7 @@ static void see(struct vcpu *vcpu, struct block *block)
 
 /*
  * Returns the address of the instruction that was about to run when an interrupt or exception came after this
- * point. If it is not certain that an instruction ran, it counts as not run. `between` is nonzero for an
+ * point. An instruction counts as not run unless it is certain that it ran. `between` is nonzero for an
  * interrupt, which comes between two instructions.
  */
 static uint64_t interrupted(const struct point *at, int between)
@@ -109,9 +109,9 @@ static uint64_t interrupted(const struct point *at, int between)
 }
 
 /*
- * QEMU may leave a block in its middle without an exception, and run the rest of it in other blocks: if code
- * writes to its own page, accesses a device register with -icount, or runs an atomic operation that must run
- * alone. If this has happened, returns nonzero, and execution continues at `to`.
+ * Returns nonzero if QEMU has left a block in its middle without an exception, and continues at `to`, in
+ * another block. QEMU does this if code writes to its own page, accesses a device register with -icount, or
+ * executes an atomic operation while no other CPU may run.
  */
 static int is_resumed(struct vcpu *vcpu, const struct point *at, const struct block *to)
 {
@@ -159,15 +159,15 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 }
 
 /*
- * Returns how the end of `from` leads to `to`: 0 if it is a conditional branch that was not taken, 1 if it
- * leads there in another way, -1 if it does not lead there.
+ * Returns how the end of `from` leads to `to`: 0 by a conditional branch that is not taken, 1 in another way,
+ * -1 not at all.
  */
 static inline int leads(const struct block *from, const struct block *to)
 {
 	if (from->end >= END_INDIRECT)
 		/*
-		 * Of the block ends from END_INDIRECT on, only a system call leads to a handler. The same
-		 * handler may also handle faults.
+		 * of the block ends from END_INDIRECT on, only a system call leads to a handler, and the same
+		 * handler may also handle faults
 		 */
 		return LIKELY(!to->handler) || from->end == END_ENTER ? 1 : -1;
 	if (to->start == from->target)
@@ -198,8 +198,8 @@ static void set_reached(struct vcpu *vcpu, uint64_t address)
 }
 
 /*
- * Writes the pending branch outcomes if `full` is set. Then does the other work that is due, such as reading
- * the clock. `has_outcome` states whether the end of the previous block has added an outcome.
+ * Writes the pending branch outcomes if `full` is set. Then does whatever else is due, such as reading the
+ * clock. `has_outcome` states whether the end of the previous block has added an outcome.
  */
 static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, int has_outcome,
 						     uint64_t address)
@@ -242,9 +242,9 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 }
 
 /*
- * The hot path. Nearly always, exactly one trace is enabled and on, all code is to be traced, and this code
- * is in the file already. The code for this case is short. The end of a block usually adds at most one
- * outcome, so this code avoids a conditional jump that depends on the outcome.
+ * The hot path. Nearly always, exactly one trace is enabled and tracing is on, all code is to be traced, and
+ * this code is in the file already. The path for this case is short. The end of a block usually adds at most
+ * one outcome, so this code avoids a conditional jump that depends on the outcome.
  */
 void flow_enter(unsigned cpu, void *data)
 {
@@ -369,8 +369,8 @@ void flow_renew_all_times(void)
 }
 
 /*
- * At the same time, a virtual CPU may overwrite this 0. This does no harm, because a virtual CPU writes this
- * position only right after it has read the clock.
+ * a virtual CPU may overwrite this 0 at the same time, which does no harm: it writes this position only after
+ * it has read the clock
  */
 void flow_look_at_clocks(void)
 {
@@ -401,7 +401,7 @@ void flow_forget_blocks(void)
 	blocks_forget();
 }
 
-/* A trace that is on here was switched on after the pause was requested. */
+/* this trace was enabled after the pause was requested */
 void flow_pause(void)
 {
 	for (unsigned i = 0; i < vcpu_count; i++) {

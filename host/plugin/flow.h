@@ -16,14 +16,15 @@
  * reported block have run, except the last one. If an exception stops a block earlier, the block is not
  * reported, unless exact=1 has added points at instructions that can fault.
  *
- * If an interrupt follows an instruction, it may be unknown whether this instruction has run: if it is a
- * conditional or indirect branch, or if it may as well have faulted. It is then reported as not run.
+ * If an interrupt comes after an instruction, it may be unknown whether this instruction has run. This is so
+ * if the instruction is a conditional or indirect branch, or if it may have faulted instead. It is then
+ * reported as not run.
  */
 
 /*
  * Prepares virtual CPUs 0 to count - 1. Returns nonzero if out of memory. `idle` is called by a virtual CPU
- * that has reported many blocks without an enabled trace, if no other virtual CPU has an enabled trace
- * either: it is then of no use to report more blocks.
+ * that has reported many blocks while no trace of any virtual CPU is enabled: further reports of blocks are
+ * then useless.
  */
 int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void));
 
@@ -35,8 +36,8 @@ void flow_enter(unsigned cpu, void *point);
 void flow_pass(unsigned cpu, void *point);
 
 /*
- * The first function returns a virtual CPU's trace for the guest's own trace unit, the second its trace for
- * out=. Both return NULL if there is no such virtual CPU.
+ * flow_guest_trace() returns a virtual CPU's trace for the guest's own trace unit, flow_ring_trace() its
+ * trace for out=. Both return NULL if there is no such virtual CPU.
  */
 struct trace *flow_guest_trace(unsigned cpu);
 struct trace *flow_ring_trace(unsigned cpu);
@@ -76,8 +77,8 @@ unsigned flow_enabled(void);
 /* Forgets all blocks and frees them. Requires: no virtual CPU is running a block. */
 void flow_forget_blocks(void);
 /*
- * Ends tracing in all traces, with a packet that states a loss. What virtual CPUs run from now on is unknown
- * until they report a block again.
+ * Ends tracing in all traces, with a packet that reports a loss. After this call, it is unknown what virtual
+ * CPUs run until they report a block again.
  */
 void flow_pause(void);
 /* Writes all pending packets of a trace to its output. */
@@ -126,8 +127,8 @@ struct arguments {
 };
 
 /*
- * Parses the arguments. Returns 0. If an argument is wrong, returns -1 and sets *message to a text that stays
- * valid until the next call. `ram` and `out` point into the strings of argv, which QEMU frees.
+ * Parses the arguments. Returns 0. If an argument is invalid, returns -1 and sets *message to a text that
+ * stays valid until the next call. `ram` and `out` point into the strings of argv, which QEMU frees.
  */
 int arguments_read(struct arguments *arguments, int argc, char **argv, const char **message);
 

@@ -17,7 +17,7 @@
 #include "virtual.h"
 
 #define PAGE_MASK UINT64_C(0xfff)
-/* maximum number of instructions that are read of a block; QEMU puts at most 512 in a block */
+/* maximum number of instructions of a block that the plugin reads; QEMU puts at most 512 into a block */
 #define INSTRUCTIONS_MOST 1024u
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -31,8 +31,8 @@ static _Atomic int armed; /* nonzero if newly translated blocks get points */
 
 /*
  * The address after the last marker at the end of a block. At this address, another block begins with the
- * store to the doorbell. There is only one such variable: if it is overwritten before that block is
- * translated, this use of the doorbell is ignored.
+ * store to the doorbell. This variable can remember only one marker: if it is overwritten before that block
+ * is translated, this use of the doorbell is ignored.
  */
 static _Atomic uint64_t split_marker;
 
@@ -118,9 +118,9 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 
 /*
  * Returns nonzero if the last instruction may cross the end of a page. If it does, QEMU shows the part on the
- * first page as the block's last instruction, but does not run the instruction in this block. So such an
- * instruction becomes a block of its own for the plugin. If it really crosses the end of the page, this block
- * is never reported; otherwise it is reported next.
+ * first page as the block's last instruction, but does not run the instruction in this block. So the plugin
+ * treats such an instruction as a block of its own. If the instruction really crosses the end of the page,
+ * this block is never reported; otherwise it is reported next.
  */
 static int may_be_cut(const struct instruction *instruction, size_t count)
 {
@@ -130,8 +130,8 @@ static int may_be_cut(const struct instruction *instruction, size_t count)
 }
 
 /*
- * Returns true if the block contains a marker, or begins right after a marker. While nothing is traced, only
- * such blocks matter.
+ * Returns true if the block contains a marker, or begins directly after a marker. While nothing is traced,
+ * only such blocks are needed.
  */
 static int has_marker(const struct qemu_plugin_tb *tb)
 {
@@ -171,8 +171,8 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		rings += instruction[i].rings;
 	if (watched)
 		/*
-		 * The translation of a block takes much longer than the execution of the code between two
-		 * translations, so the traces should read their clocks soon.
+		 * Translating a block takes much longer than the code that runs between two translations, so
+		 * the traces should read their clocks soon.
 		 */
 		flow_look_at_clocks();
 	if (count == 0 || (!watched && rings == 0))

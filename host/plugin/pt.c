@@ -18,9 +18,9 @@
 #define HEAD_PGD 0x01u
 #define HEAD_FUP 0x1du
 
-#define LONG_BRANCHES 47 /* maximum number of outcomes in one packet */
+#define LONG_BRANCHES 47 /* maximum number of branch outcomes in one packet */
 
-#define SPACE_BITS UINT64_C(0xfffffffffffe0) /* bits 51:5 */
+#define SPACE_BITS UINT64_C(0xfffffffffffe0) /* mask of bits 51:5 */
 
 #define MTC_SHIFT KTRX_HWT_UNIT_MTC_FREQUENCY
 /*
@@ -98,7 +98,7 @@ static void put_mode(struct trace *trace)
 }
 
 /*
- * Writes a packet with a target address. If the processor mode at the target is a new one, writes a MODE.Exec
+ * Writes a packet with a target address. If the processor mode at the target has changed, writes a MODE.Exec
  * packet first.
  */
 static void put_target(struct trace *trace, unsigned head, uint64_t ip)
@@ -193,8 +193,8 @@ static void call(struct pt *pt, uint64_t after)
 }
 
 /*
- * Returns nonzero if `to` is the return address of the last call that decoders remember. Then removes this
- * call, as decoders do. Returns 0 also if returns are not compressed.
+ * Returns nonzero if `to` is the return address of the last call that decoders remember. If so, removes this
+ * call, as decoders do. Also returns 0 if returns are not compressed.
  */
 static int returned(struct trace *trace, uint64_t to)
 {
@@ -286,8 +286,8 @@ const struct encoder encoder_pt = {
 	.outcomes_full = UINT64_C(1) << LONG_BRANCHES,
 	.sync_anywhere = 1,
 	/*
-	 * upper limit of the size of the contiguous memory: the address range of devices ends at this
-	 * address, and the memory that does not fit below that range is above it
+	 * maximum size of the contiguous memory: the address range of devices ends at this address, and
+	 * memory that does not fit below that range is above it
 	 */
 	.memory_span = UINT64_C(1) << 32,
 	.parameters = &parameters,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The parts of QEMU's plugin interface, version 1, that are used here. Debian packages no header for it. */
+/*
+ * The parts of version 1 of QEMU's plugin interface that are used here. No Debian package contains a header
+ * for it.
+ */
 #ifndef PLUGIN_QEMU_PLUGIN_H
 #define PLUGIN_QEMU_PLUGIN_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The output of packets: one or more pieces of mapped memory. They are filled one after another. After the
- * last piece, writing continues at the first piece, unless a limit is reached before. output_put() writes
+ * The output of packets: one or more pieces of mapped memory, which are filled one after another. After the
+ * last piece, writing continues at the first piece, unless a limit is reached earlier. output_put() writes
  * bytes; output_publish() then publishes the position after the last byte written.
  */
 #ifndef PLUGIN_RINGS_H
@@ -24,8 +24,8 @@ struct output {
 	unsigned char *next; /* address at which the next byte is written */
 	unsigned char *end;  /* end of the piece that is being written */
 	uint64_t size;	     /* size of all pieces together, in bytes */
-	uint64_t limit;	     /* maximum position, counted in bytes since the output began */
-	uint64_t base;	     /* position of `end` */
+	uint64_t limit;	     /* limit of the position (number of bytes since the output began) */
+	uint64_t base;	     /* the position that corresponds to `end` */
 	uint64_t lost;
 	/*
 	 * Addresses at which the position and the other state of struct ktrx_hwt_ring are published. Never
@@ -37,7 +37,7 @@ struct output {
 /* Continues writing at this position. Requires: the pieces are set. */
 void output_seek(struct output *output, uint64_t position);
 
-/* Writes bytes of which some do not fit into the current piece any more. */
+/* Writes bytes that do not all fit into the rest of the current piece. */
 void output_put_split(struct output *output, const void *bytes, unsigned size);
 
 static inline uint64_t output_position(const struct output *output)
@@ -53,7 +53,7 @@ static inline int output_fits(const struct output *output, uint64_t size)
 	return output->limit >= size && position <= output->limit - size;
 }
 
-/* Writes at most 16 bytes, usually of constant size. */
+/* Writes at most 16 bytes; their number is usually a constant. */
 static inline void output_put(struct output *output, const void *bytes, unsigned size)
 {
 	if (__builtin_expect((uint64_t)(output->end - output->next) > size, 1)) {
@@ -71,7 +71,7 @@ static inline void output_publish(struct output *output)
 
 /*
  * Publishes the address that the trace has reached; packets and branches that lead there must have been
- * published before. 0 is published while packets and branches are being added: if QEMU is killed in that
+ * published before. While packets and branches are being added, 0 is published: if QEMU is killed during that
  * time, the trace ends earlier, but is consistent.
  */
 static inline void output_set_reached(struct output *output, uint64_t address)
@@ -91,9 +91,7 @@ static inline void output_set_pending(struct output *output, uint64_t branches)
 
 struct encoder;
 
-/*
- * Creates the file. Returns NULL on success, otherwise a text that states what went wrong, and errno is set.
- */
+/* Creates the file. Returns NULL on success, otherwise a description of the error, with errno set. */
 const char *rings_open(const char *path, unsigned cpus, uint64_t ring_size, uint64_t code_size,
 		       const struct encoder *encoder);
 
@@ -104,12 +102,12 @@ void rings_output(unsigned cpu, struct output *output);
 int rings_are_open(void);
 
 /*
- * Adds the bytes of a block to the file. They are valid in this address space from now on. Bytes for which
- * there is no room are counted as lost. Requires: no other thread calls this function at the same time.
+ * Adds the bytes of a block to the file. From now on, they are valid in this address space. Bytes that do not
+ * fit are counted as lost. Requires: no other thread calls this function at the same time.
  */
 void rings_code(const struct block *block, uint64_t space);
 
-/* Records the current time of the guest's clock. `nonce` identifies the boot of the guest. */
+/* Records the current time of the guest's clock in the file. `nonce` identifies the boot of the guest. */
 void rings_clock(uint64_t stamp, uint64_t frequency, uint64_t nonce);
 
 #endif

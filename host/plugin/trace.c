@@ -44,10 +44,7 @@ static uint64_t read_clock(const struct trace *trace)
 	       passed % SECOND * trace->clock_frequency / SECOND;
 }
 
-/*
- * Returns the current time of the trace's clock; if that is below the time written last, the time written
- * last.
- */
+/* Returns the current time of the trace's clock, but at least the time that was written last. */
 static uint64_t clock_of(const struct trace *trace)
 {
 	uint64_t now = read_clock(trace);
@@ -66,8 +63,7 @@ void clock_catch_up(struct trace *trace, uint64_t stamp)
 void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 {
 	/*
-	 * With a higher frequency, the multiplication in read_clock() could overflow. No real clock is that
-	 * fast.
+	 * with a higher frequency, which no real clock has, the multiplication in read_clock() could overflow
 	 */
 	int sane = frequency != 0 && frequency < UINT64_MAX / SECOND;
 
@@ -78,12 +74,12 @@ void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 	trace->clock_step = trace->clock_frequency / STEPS_A_SECOND;
 }
 
-/* ---- The trace ---- */
+/* ---- A trace: what is traced, and when ---- */
 
 #define LOOK_LEAST 8u  /* minimum number of bytes of packets between two readings of the clock */
 #define LOOK_MOST  64u /* maximum number of bytes of packets between two readings of the clock */
 /*
- * number of clock steps; if the time has increased by more than this since it was written last, the clock was
+ * number of clock steps: if the time has increased by more than this since it was last written, the clock was
  * read too rarely
  */
 #define SLOW_STEPS 8u
@@ -124,7 +120,7 @@ static uint64_t write_time(struct trace *trace)
 
 /*
  * Reads the clock, and writes the time if it is due. Then adapts the number of bytes until the next reading:
- * the slower packets come, the fewer bytes.
+ * if packets come more slowly, this number becomes smaller.
  */
 static void look_at_clock(struct trace *trace)
 {
@@ -147,9 +143,9 @@ void trace_break_off(struct trace *trace)
 }
 
 /*
- * Does the work that is due at this position of the output. If code has been replaced (`renew` is set), a
- * decoder must know the time before it decodes the code at `address`. But a decoder of Intel PT applies a
- * time packet only from the next branch on. So for Intel PT, a synchronization point is written, too.
+ * Does what is due at this position of the output. If code has been replaced (`renew` is set), a decoder must
+ * know the time before it decodes the code at `address`. But a decoder of Intel PT applies a time packet only
+ * from the next branch on. So for Intel PT, a synchronization point is written, too.
  */
 static void attend(struct trace *trace, uint64_t address, int reported)
 {
@@ -166,7 +162,7 @@ static void attend(struct trace *trace, uint64_t address, int reported)
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}
 	trace->attention = output_position(&trace->output) + trace->look;
-	/* flow_renew_time() was called in the meantime */
+	/* flow_renew_time() was called after the check above */
 	if (trace->timed && trace->renew)
 		trace->attention = 0;
 	output_publish(&trace->output);
@@ -183,8 +179,8 @@ void trace_attend_unreported(struct trace *trace, uint64_t address)
 }
 
 /*
- * Returns the processor mode in which a block runs; `modes` is the set of modes in which it can run. Returns
- * 0 if the mode cannot be traced.
+ * Returns the mode in which the processor runs a block; `modes` is the set of possible modes. Returns 0 if
+ * this mode cannot be traced.
  */
 static uint8_t mode_of(const struct trace *trace, uint8_t modes)
 {

@@ -29,38 +29,40 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet);
 /* State of the encoder of ETMv4 packets. */
 
 #define ETM4_ADDRESSES 3u
-#define ETM4_RETURNS   15u /* size of the return stack that every decoder has at least, in calls */
+/* minimum size of the return stack, in calls, that every decoder has */
+#define ETM4_RETURNS 15u
 
 struct etm4 {
-	/* the addresses that were written to packets last, the latest first */
+	/* the last addresses that were written to packets, the newest first */
 	uint64_t address[ETM4_ADDRESSES];
-	/* the time that was written last, in ticks; 0 after a synchronization point */
+	/* the time that was last written, in ticks; 0 after a synchronization point */
 	uint64_t time;
-	uint64_t space; /* if `has_context` is set: the address space written last */
+	uint64_t space; /* if `has_context` is set: the address space that was last written */
 	uint32_t thread;
 	uint8_t has_context;
-	uint8_t depth; /* number of entries of returns[] in use */
+	uint8_t depth; /* number of used entries of returns[] */
 	uint8_t top;
 	uint64_t returns[ETM4_RETURNS];
 };
 
 /* State of the encoder of Intel PT packets. */
 
-#define PT_RETURNS 64u /* size of the return stack that a decoder must have, in calls */
+#define PT_RETURNS 64u /* size of the return stack, in calls, that a decoder must have */
 
 struct pt {
-	uint64_t last_ip; /* address written last; the next address is compressed relative to it */
-	uint32_t depth;	  /* number of entries of returns[] in use */
+	/* the address that was last written; the next address is compressed relative to it */
+	uint64_t last_ip;
+	uint32_t depth; /* number of used entries of returns[] */
 	uint32_t top;
-	uint8_t mode; /* the processor mode written last; 0: none */
+	uint8_t mode; /* the processor mode that was last written; 0: none */
 	uint64_t returns[PT_RETURNS];
 };
 
 /*
- * A trace is what a virtual CPU writes to one output: to the guest's buffer, or to a ring of out=FILE. flow.c
- * finds out which block followed which. trace.c decides what is traced, and reports branches to the encoder.
- * The encoder writes packets. A trace belongs to the thread of its virtual CPU; other threads may only set
- * `renew` and `attention`.
+ * A trace: the data that a virtual CPU writes to one output, which is the guest's buffer or a ring of
+ * out=FILE. flow.c finds out which block followed which. trace.c decides what is traced, and reports branches
+ * to the encoder. The encoder writes packets. A trace belongs to the thread of its virtual CPU; other threads
+ * may only set `renew` and `attention`.
  */
 
 #define TRACE_RANGES 4
@@ -73,13 +75,13 @@ struct trace {
 	uint8_t enabled;  /* the trace has been enabled, by the guest or by the argument out= */
 	uint8_t on;	  /* tracing is on: the encoder's on() was called, and code that runs now is traced */
 	uint8_t full;	  /* the output has no room left */
-	uint8_t timed;	  /* time packets are written */
-	uint8_t compress; /* returns are compressed */
-	uint8_t simple;	  /* equals `mode` if tracing is on and all code is to be traced, otherwise 0 */
+	uint8_t timed;	  /* true: time packets are written */
+	uint8_t compress; /* true: returns are compressed */
+	uint8_t simple;	  /* the same as `mode` if tracing is on and all code is traced; otherwise 0 */
 	uint8_t mode;	  /* processor mode of the code that is traced now, or was traced last */
 	/*
-	 * Which code is traced: the `span` addresses from `low` on; if `others` is set, all addresses except
-	 * these. If there are ranges, only code in one of them is traced.
+	 * The code that is traced: the `span` addresses from `low` on or, if `others` is set, all other
+	 * addresses. If there are ranges, only code in one of them is traced.
 	 */
 	uint64_t low, span;
 	uint8_t others;
@@ -91,10 +93,10 @@ struct trace {
 	uint32_t thread;
 	/* the trace's time is clock_base + (nanoseconds - clock_start) * clock_frequency / 10^9 */
 	uint64_t clock_base, clock_start, clock_frequency;
-	uint8_t look; /* number of bytes of packets after which the clock is read again */
+	uint8_t look; /* number of bytes of packets between two readings of the clock */
 	/* minimum number of ticks by which the time must have increased before it is written again */
 	uint64_t clock_step;
-	uint64_t time; /* the time that was written last, in ticks */
+	uint64_t time; /* the time that was last written, in ticks */
 	/*
 	 * nonzero if code has been replaced: the exact time must be written before the new code runs. Any
 	 * thread may set this flag.
@@ -102,10 +104,10 @@ struct trace {
 	_Atomic uint8_t renew;
 	/*
 	 * Position in the output at which the clock and the distance to the last synchronization point are
-	 * checked next. Any thread may set it to 0, so that they are checked soon.
+	 * checked next. Any thread may set it to 0 to have them checked soon.
 	 */
 	_Atomic uint64_t attention;
-	/* dummy variable to which `output` publishes its state as long as no other place is set */
+	/* dummy variable to which `output` publishes its state unless another variable is set */
 	uint64_t nowhere;
 	uint64_t sync_at; /* position in the output; from this position on, a synchronization point is due */
 	/*
@@ -127,20 +129,21 @@ void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uin
 
 /*
  * An encoding of packets, and what it must know about the architecture of the code. Each packet operation may
- * write at most ENCODER_MOST bytes; callers make sure that they fit. branch(), async(), off() and
- * off_branch() are only called while trace->on is set, and on() only while it is not set.
+ * write at most ENCODER_MOST bytes; the caller makes sure that there is room for them. branch(), async(),
+ * off() and off_branch() are only called while trace->on is set, and on() only while it is not set.
  */
 #define ENCODER_MOST 192
 
 struct encoder {
 	const char *target;	/* QEMU's name of the guest's architecture */
-	uint8_t encoding;	/* KTRX_HWT_ENCODING_* */
+	uint8_t encoding;	/* one of KTRX_HWT_ENCODING_* */
 	const void *parameters; /* parameters that the decoder needs, as in struct ktrx_hwt_unit */
 	size_t parameters_size;
-	uint8_t ringing;	/* processor mode in which a guest can ring doorbells */
-	uint64_t space_bits;	/* mask of the bits of an address space that packets contain */
-	uint64_t longest;	/* size of the longest instruction, in bytes */
-	uint64_t outcomes_full; /* trace->outcomes is full if its value is at least this one, a power of 2 */
+	uint8_t ringing;     /* processor mode in which a guest can ring doorbells */
+	uint64_t space_bits; /* mask of the bits of an address space that packets contain */
+	uint64_t longest;    /* size of the longest instruction, in bytes */
+	/* a power of two; trace->outcomes is full if its value is at least this number */
+	uint64_t outcomes_full;
 	/* nonzero if a synchronization point may follow a block whose end writes no packet */
 	uint8_t sync_anywhere;
 	uint64_t memory_base; /* default physical address at which memory begins */
@@ -153,7 +156,7 @@ struct encoder {
 	int (*faults)(const unsigned char *bytes, size_t size);
 	/*
 	 * Returns nonzero if this handler handles interrupts, which come between two instructions. Returns 0
-	 * if it handles faults, or if this is unknown.
+	 * if it handles faults, or if it is unknown what it handles.
 	 */
 	int (*between)(uint64_t handler);
 	/*
@@ -162,9 +165,9 @@ struct encoder {
 	 */
 	void (*classify)(struct block *block, const unsigned char *bytes, size_t size);
 	/*
-	 * Returns a value that all entries of a table of handlers have in common, if this block looks like
-	 * such an entry. Otherwise returns 0. The bytes are those of the block's first instruction. Called
-	 * after classify().
+	 * If this block looks like an entry of a vector table, returns a number that is the same for all
+	 * entries of that table. Otherwise returns 0. The bytes are those of the block's first instruction.
+	 * Called after classify().
 	 */
 	uint64_t (*vectors)(const struct block *block, const unsigned char *bytes, size_t size);
 	/* Returns the set of processor modes in which an instruction with these bytes has this size. */
@@ -177,7 +180,7 @@ struct encoder {
 
 	/* ---- Packets ---- */
 	/*
-	 * Begins or continues a stream of packets whose next packets do not depend on earlier ones. Writes
+	 * Begins or continues a stream of packets. The next packets do not depend on earlier ones. Writes
 	 * nothing.
 	 */
 	void (*start)(struct trace *trace);
@@ -208,15 +211,15 @@ struct encoder {
 	 */
 	void (*async)(struct trace *trace, uint64_t from, uint64_t to);
 	/*
-	 * Writes trace->time as the current time. `before` is the time written last; 0 means that the full
-	 * time must be written.
+	 * Writes trace->time as the current time. `before` is the time that was written last; 0 means that
+	 * the full time must be written.
 	 */
 	void (*time)(struct trace *trace, uint64_t before);
 	/* Writes all packets that are still pending to the output. */
 	void (*flush)(struct trace *trace);
 	/*
-	 * Writes all pending packets, and then a packet that states that packets were lost: the output is
-	 * full, or it is unknown what runs. The caller then sets trace->on to 0.
+	 * Writes all pending packets, and then a packet that reports a loss, because the output is full, or
+	 * because it is unknown what runs. The caller then sets trace->on to 0.
 	 */
 	void (*overflow)(struct trace *trace);
 };
@@ -240,8 +243,8 @@ static inline int trace_gather(struct trace *trace, unsigned count, unsigned tak
 }
 
 /*
- * Functions of trace.c, which handle one trace from block to block. `address` is that of the next instruction
- * to run.
+ * Functions of trace.c, which handle one trace from block to block. `address` is that of the instruction that
+ * runs next.
  */
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
@@ -259,7 +262,10 @@ void trace_begin(struct trace *trace, uint64_t address);
 void trace_turn_on(struct trace *trace, uint64_t address, uint8_t modes);
 /* Ends tracing. All instructions before `address` have run. */
 void trace_turn_off(struct trace *trace, uint64_t address);
-/* Ends tracing with a packet that states a loss: it is unknown what runs next, or there is no room. */
+/*
+ * Ends tracing with a packet that reports a loss, because it is unknown what runs next, or because there is
+ * no room.
+ */
 void trace_break_off(struct trace *trace);
 /* Reports that an interrupt or exception came before the instruction at `from`, and led to the block `to`. */
 void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to);
@@ -268,9 +274,9 @@ void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to)
  * synchronization point if they are due, and publishes the position.
  */
 void trace_attend(struct trace *trace, uint64_t address);
-/* Does the same as trace_attend(). Called after a block whose end writes no packet. */
+/* Does the same as trace_attend(). Used after a block whose end writes no packet. */
 void trace_attend_unreported(struct trace *trace, uint64_t address);
-/* Does the work of trace_follow() in the rare cases: tracing begins or ends, or the mode changes. */
+/* Does the work of trace_follow() in the rare cases in which tracing begins or ends, or the mode changes. */
 void trace_cross(struct trace *trace, const struct block *from, const struct block *to, int taken);
 
 static inline int trace_in_ranges(const struct trace *trace, uint64_t address)
@@ -334,8 +340,8 @@ extern const struct encoder encoder_etm4;
  */
 
 /*
- * Handles a store to a doorbell, after a marker. `cpu` is the virtual CPU that has stored, at this physical
- * address. It runs the instruction at `next` next.
+ * Handles a store to a doorbell, after a marker. `cpu`: the virtual CPU that executed the store. `physical`:
+ * physical address of the store. `next`: address of the instruction that the CPU runs next.
  */
 void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
 
@@ -343,7 +349,10 @@ void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
  * The time in packets is the host's clock, adjusted to the time that the guest has reported of its own clock.
  */
 
-/* Uses another clock instead of the host's: it counts nanoseconds from a little before the first code. */
+/*
+ * Uses another clock instead of the host's. It counts nanoseconds, and begins shortly before the first code
+ * runs.
+ */
 void clock_use(uint64_t (*clock)(void));
 
 /* Returns the number of nanoseconds since the plugin was loaded. */

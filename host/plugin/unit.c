@@ -17,8 +17,8 @@
 #define EXTENTS_MOST 4095u
 
 /*
- * A command of the guest, and a copy of the page's contents. They are copied once, because the guest may
- * change the page at any time.
+ * A command of the guest, and a copy of the page's contents. The page is copied only once, because the guest
+ * may change it at any time.
  */
 struct request {
 	uint32_t command;
@@ -26,7 +26,7 @@ struct request {
 	struct ktrx_hwt_unit page;
 };
 
-/* Writes to the page which position the guest's trace has reached. */
+/* Writes the position that the guest's trace has reached to the page. */
 static void publish(struct ktrx_hwt_unit *page, const struct trace *trace)
 {
 	page->position = output_position(&trace->output);
@@ -164,7 +164,7 @@ void unit_ring(unsigned cpu, uint64_t physical, uint64_t next)
 
 static const char *file;
 static uint64_t base, most, length;
-static unsigned char *bytes; /* NULL: not mapped */
+static unsigned char *bytes; /* the mapped memory; NULL: not mapped */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void memory_use(const char *path, uint64_t address, uint64_t span)

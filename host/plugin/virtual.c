@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 static struct {
-	uint64_t instruction; /* duration of an instruction in ns */
+	uint64_t instruction; /* duration of one instruction in ns */
 	uint64_t begin;	      /* time at which the CPU began to run */
-	/* number of instructions in the blocks since `begin`, not counting the current block */
+	/* number of instructions in the blocks since `begin`, without the current block */
 	uint64_t instructions;
 	uint64_t current; /* number of instructions of the current block */
 	uint64_t latest;
@@ -23,9 +23,9 @@ void virtual_open(uint64_t nanoseconds)
 }
 
 /*
- * If QEMU reads its clock in a thread that runs a CPU, it adds the time of the instructions that the CPU has
- * executed, and exits if it cannot. Without `current_cpu`, it reads the clock as in any other thread, and
- * adds nothing.
+ * In a thread that runs a CPU, QEMU's function adds to the clock the time of the instructions that the CPU
+ * has executed, and exits if it cannot. While `current_cpu` is NULL, the function treats the thread like any
+ * other thread, and adds nothing.
  */
 uint64_t virtual_begin_of_run(void)
 {

@@ -2,7 +2,7 @@
 /*
  * QEMU's virtual clock, as a plugin may read it while a CPU executes a block. Requires: -icount, with which
  * one thread runs all CPUs. QEMU counts the instructions of a CPU when the CPU stops running. Until then, the
- * time is the time at which it began to run, plus that of the instructions since then.
+ * current time is the time at which the CPU began to run, plus the duration of the instructions since then.
  */
 #ifndef PLUGIN_VIRTUAL_H
 #define PLUGIN_VIRTUAL_H
@@ -12,7 +12,7 @@
 
 /*
  * Functions of QEMU that are not part of its plugin interface. A QEMU that is built with modules exports
- * them. They are weak: in another QEMU their addresses are NULL.
+ * them. They are declared weak, so their addresses are NULL in any other QEMU.
  */
 #define QEMU_WEAK __attribute__((weak))
 
@@ -23,7 +23,7 @@ enum { QEMU_CLOCK_VIRTUAL = 1 };
 QEMU_WEAK int64_t qemu_clock_get_ns(int clock);
 QEMU_WEAK extern __thread struct CPUState *current_cpu;
 
-/* Returns whether this QEMU exports what the other functions need. */
+/* Returns whether this QEMU exports what the functions below need. */
 bool virtual_is_known(void);
 
 /* Sets the duration of an instruction. */

@@ -7,7 +7,7 @@
 
 /* An instruction without its prefixes. */
 struct opcode {
-	/* `byte` is the first byte of the opcode. If it is 0f, `second` is the byte after it, otherwise 0. */
+	/* `byte`: first byte of the opcode. `second`: the second byte if `byte` is 0f; otherwise 0. */
 	unsigned char byte, second;
 	unsigned char modrm; /* the byte after the opcode, which may be a ModRM byte; 0 if there is none */
 	uint8_t two;	     /* nonzero if the opcode has two bytes: 0f and `second` */
@@ -88,8 +88,8 @@ static int only_modrm_two(unsigned char byte)
 }
 
 /*
- * Returns true for instructions that have no memory access, need no privilege and do not divide, so that they
- * cannot fault: for example, moves of immediates, arithmetic with the accumulator and an immediate, direct
+ * Returns true for instructions that cannot fault, because they have no memory access, need no privilege and
+ * do not divide. Examples: moves of immediates, arithmetic with the accumulator and an immediate, direct
  * jumps. Also returns true for hlt: it faults only in user mode, and an interrupt comes after it.
  */
 static int never_faults(const struct opcode *op)
@@ -222,8 +222,8 @@ void x86_classify(struct block *block, const unsigned char *bytes, size_t size)
 	if (!(block->modes & X86_MODE_64))
 		block->target = (uint32_t)block->target;
 	/*
-	 * A call to the next instruction is only a way to read the program counter. Decoders do not remember
-	 * it as a call, so it is not reported.
+	 * a call to the next instruction only reads the program counter; decoders do not remember it as a
+	 * call, so it is not reported
 	 */
 	block->reported = block->end >= END_CALL && !(block->end == END_CALL && block->target == block->next);
 }
