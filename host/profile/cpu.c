@@ -4,11 +4,11 @@
 #include <elf.h>
 #include <string.h>
 
-/* Positions, in gdb's order of registers, of the registers that a walk needs. Each register takes 8 bytes. */
+/* Positions, in gdb's order, of the registers that a stack walk needs. Each register has 8 bytes. */
 struct layout {
 	uint16_t machine;
-	uint8_t pc, sp, frame, link; /* indices of the registers; the link register is NONE on x86_64 */
-	uint8_t mode;		     /* index of the word that holds the CPU's mode */
+	uint8_t pc, sp, frame, link; /* positions of the registers; the link register is NONE on x86_64 */
+	uint8_t mode;		     /* index of the 8-byte word that contains the CPU's mode */
 };
 #define NONE 255u
 
@@ -36,8 +36,8 @@ static uint64_t word_at(const unsigned char *bytes)
 }
 
 /*
- * Returns whether the CPU is in user mode. `word` has, on x86_64, the flags and then CS, 4 bytes each; on
- * AArch64, PSTATE.
+ * Returns whether the CPU is in user mode. On x86_64, `word` contains the flags and then CS, 4 bytes each; on
+ * AArch64, it contains PSTATE.
  */
 static bool is_user(uint16_t machine, uint64_t word)
 {
@@ -51,7 +51,7 @@ bool profile_registers_read(struct stack_registers *registers, uint16_t machine,
 	const size_t words = layout && layout->mode != NONE ? layout->mode : 33u;
 
 	*registers = (struct stack_registers){ 0 };
-	/* the word with the mode may be the last one, and has only 4 bytes on AArch64 */
+	/* the word with the mode may be the last one; on AArch64, it has only 4 bytes */
 	if (!layout || size < words * 8 + (layout->mode == NONE ? 0 : machine == EM_X86_64 ? 8u : 4u))
 		return false;
 	registers->pc = word_at(bytes + layout->pc * 8u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a sample shows of one CPU: its registers, and the return addresses on its stack. */
+/* The part of a sample that is about one CPU: its registers, and the return addresses on its stack. */
 #ifndef PROFILE_CPU_H
 #define PROFILE_CPU_H
 
@@ -10,14 +10,14 @@
 #include "analyze/stack_walk.h"
 
 /*
- * Reads the registers from the reply to gdb's packet "g". `machine`: ELF e_machine. On RISC-V `user` is never
- * set, because these registers do not contain the mode: programs count as kernel. Returns false if the
- * machine is unknown or bytes are missing.
+ * Reads the registers from the reply to gdb's packet "g". `machine`: ELF e_machine. On RISC-V, `user` is
+ * never set, because these registers do not contain the mode; programs then count as kernel. Returns false if
+ * the machine is unknown or bytes are missing.
  */
 bool profile_registers_read(struct stack_registers *registers, uint16_t machine, const unsigned char *bytes,
 			    size_t size);
 
-/* number of bytes before an address that are examined to see whether the CPU is idle */
+/* number of bytes before an address that are examined to find out whether the CPU is idle */
 #define PROFILE_CODE 8u
 
 /*
@@ -27,12 +27,12 @@ bool profile_registers_read(struct stack_registers *registers, uint16_t machine,
 bool profile_is_waiting(uint16_t machine, const unsigned char bytes[PROFILE_CODE]);
 /*
  * `bytes` is the code before the return address `back`. If an x86_64 call instruction is directly before
- * `back`, returns the address that it calls. Returns 0 if there is no such instruction, or if the address is
- * not part of the instruction.
+ * `back`, returns the called address. Returns 0 if there is no such instruction, or if the instruction does
+ * not contain the called address.
  */
 uint64_t profile_called(uint64_t back, const unsigned char bytes[PROFILE_CODE]);
 
-/* One CPU in a sample. */
+/* One CPU of a sample. */
 struct profile_cpu {
 	struct stack_registers registers;
 	struct stack_walk walk;
@@ -46,7 +46,9 @@ struct profile_cpu {
 	uint64_t caller, callee;
 };
 
-/* Sets `caller` to the word at the stack pointer, if that word is in these bytes. Returns whether it is. */
+/*
+ * Sets `caller` to the word at the stack pointer, if these bytes contain that word. Returns whether they do.
+ */
 bool profile_cpu_take_top(struct profile_cpu *cpu, uint64_t address, const unsigned char *bytes, size_t size);
 
 #endif

@@ -21,7 +21,7 @@ struct drawing {
 	struct base_output *out;
 	const struct profile *profile;
 	double scale;  /* pixels for each sample */
-	double bottom; /* vertical position of the lowest row */
+	double bottom; /* vertical position of the lowest row of boxes */
 	uint64_t all;
 };
 
@@ -57,7 +57,7 @@ static void draw_frame(const struct drawing *drawing, const struct profile_node 
 
 /*
  * Draws the frames that `parent` called, side by side, and above each of them the frames that it called. The
- * depth is at most STACK_PLACES.
+ * number of levels is at most STACK_PLACES.
  */
 static void draw_callees(const struct drawing *drawing, uint32_t parent, double x, uint32_t depth)
 {

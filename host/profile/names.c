@@ -15,7 +15,7 @@ struct function {
 
 struct profile_names {
 	struct symbols *symbols;
-	struct function *function; /* sorted by address */
+	struct function *function; /* the functions, sorted by address */
 	uint32_t count, room;
 	bool failed;
 };
@@ -25,7 +25,7 @@ static void add(void *context, const char *name, uint64_t address, uint64_t size
 	struct profile_names *names = context;
 	struct function *grown;
 
-	/* leave out mapping symbols of AArch64 and RISC-V, such as $x */
+	/* leaves out mapping symbols of AArch64 and RISC-V, such as $x */
 	if (names->count == PROFILE_NAMES_MOST || names->failed || !*name || *name == '$')
 		return;
 	grown = base_grow(names->function, &names->room, names->count + 1u, sizeof(*grown));
@@ -107,7 +107,7 @@ uint32_t profile_names_find(const struct profile_names *names, uint64_t address)
 	if (low == 0)
 		return PROFILE_NO_NAME;
 	function = &names->function[low - 1];
-	/* A function without a size reaches up to the next function, but not out of the kernel. */
+	/* A function without a size ends at the next function, or at the end of the kernel. */
 	if (function->size ? address - function->address >= function->size
 			   : !symbols_has_code(names->symbols, address))
 		return PROFILE_NO_NAME;

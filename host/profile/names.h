@@ -23,11 +23,13 @@ struct profile_names;
 int profile_names_open(struct profile_names **names, const char *path, uint16_t machine, const char **why);
 void profile_names_close(struct profile_names *names);
 uint32_t profile_names_count(const struct profile_names *names);
-/* Returns the number of the function that contains the address; PROFILE_NO_NAME if there is none. */
+/*
+ * Returns the number of the function that contains the address; PROFILE_NO_NAME if there is no such function.
+ */
 uint32_t profile_names_find(const struct profile_names *names, uint64_t address);
 /* Returns the address of function `n`; 0 if there is none. */
 uint64_t profile_names_address(const struct profile_names *names, uint32_t n);
-/* Returns the name of function `n`. It may contain any bytes of the file. It is demangled if possible. */
+/* Returns the name of function `n`. The name is demangled if possible, and may contain any bytes. */
 const char *profile_names_at(const struct profile_names *names, uint32_t n);
 /* A stack_find_frame (analyze/stack_walk.h) whose `context` is a struct profile_names, or NULL. */
 const struct symbols_frame *profile_names_frame(void *context, uint64_t address);

@@ -10,8 +10,9 @@
 #include "capture/error.h"
 #include "capture/watch.h"
 
-#define MOST_HALTED 0.04 /* maximum share of the time for which samples may halt the guest */
-#define SMOOTH	    0.1	 /* weight of the last sample in the mean cost of a sample */
+#define MOST_HALTED 0.04 /* maximum fraction of the time for which samples may halt the guest */
+/* weight of the last sample in the running mean of the cost of a sample */
+#define SMOOTH 0.1
 
 const char *profile_name(const struct profile *profile, uint32_t id)
 {
@@ -47,8 +48,8 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 	bool known = false;
 
 	/*
-	 * The outermost function comes first. A return address is after the call instruction, so it may
-	 * already be in the next function.
+	 * The outermost function comes first. A return address is the address after the call instruction, so
+	 * it may already belong to the next function.
 	 */
 	for (uint32_t n = walk->places; n-- > 1;)
 		id[count++] = profile_names_find(profile->names, walk->place[n] - 1);
@@ -62,8 +63,8 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 	profile->ends[walk->end]++;
 	profile->alone += count == 1;
 	/*
-	 * Unknown addresses at the outer end are not callers: they come from bytes that are not part of the
-	 * stack.
+	 * unknown addresses at the outer end are no callers, because they come from bytes that do not belong
+	 * to the stack
 	 */
 	for (uint32_t first = 0; first < count; first++) {
 		if (known && id[first] == PROFILE_ID_UNKNOWN)
@@ -146,7 +147,8 @@ int profile_run(struct profile *profile, struct profile_target *target, const st
 			interval = cost / MOST_HALTED;
 		next += interval * jitter(&seed);
 		now = capture_now();
-		if (next < now) /* the host was busy: do not make up for missed samples */
+		/* the host was busy: do not take extra samples for the ones that were missed */
+		if (next < now)
 			next = now;
 		status = wait_until(next, options->signals);
 		if (status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A statistical profile of a guest: samples that are counted by stack, and how they are printed. */
+/* A statistical profile of a guest: samples, which are counted by stack, and reports about them. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
@@ -20,18 +20,19 @@
 #define PROFILE_NODES_MOST (1u << 18)
 
 struct profile_node {
-	uint32_t id;		      /* number by which the caller identifies a frame */
-	uint32_t parent, child, next; /* index of the parent, a child or a sibling; 0: none */
-	uint64_t self;		      /* number of samples in this frame itself */
+	uint32_t id; /* number that the caller uses for the frame */
+	/* index of the parent, of a child, and of a sibling; 0: there is none */
+	uint32_t parent, child, next;
+	uint64_t self; /* number of samples in which this frame was the innermost one */
 	/* number of samples in this frame or in the frames that it called; set by profile_tree_sum() */
 	uint64_t total;
 };
 
-/* An empty tree is all zeros. Node 0 is the root, which is not a frame. */
+/* The tree of stacks. If all its bytes are 0, it is empty. Node 0 is the root, which is not a frame. */
 struct profile_tree {
 	struct profile_node *node;
 	uint32_t count, room;
-	/* number of samples whose stacks were cut, because the tree was full or memory was short */
+	/* number of samples whose stacks were truncated, because the tree was full or memory was short */
 	uint64_t cut;
 };
 
@@ -42,7 +43,7 @@ void profile_tree_sum(struct profile_tree *tree);
 void profile_tree_free(struct profile_tree *tree);
 
 /*
- * Number of samples of a frame, wherever it is in the tree. A recursive function is counted once for each
+ * Number of samples that contain a frame, anywhere in the tree. A recursive function is counted once for each
  * sample.
  */
 struct profile_frame {
@@ -64,14 +65,15 @@ uint32_t profile_tree_frames(const struct profile_tree *tree, struct profile_fra
 #define PROFILE_ID_USER	   (UINT32_MAX - 1) /* code of a program */
 
 struct profile {
-	struct profile_names *names; /* NULL: the kernel's file is unknown */
-	struct profile_tree tree;    /* stacks of CPUs that were not idle */
+	struct profile_names *names; /* names of the kernel's functions; NULL: the kernel's file is unknown */
+	struct profile_tree tree;    /* counted stacks of the CPUs that were not idle */
 	uint32_t cpus;
 	uint64_t rounds;	     /* number of times that all CPUs were sampled */
-	uint64_t kernel, user, idle; /* number of samples of single CPUs, by what the CPU did */
-	uint64_t unnamed;	     /* number of samples of the kernel in which no function has a name */
-	uint64_t alone;		     /* number of samples of the kernel without any caller */
-	/* number of samples of the kernel, indexed by how the walk of the stack ended */
+	uint64_t kernel, user, idle; /* numbers of samples of single CPUs, by what the CPU did */
+	/* number of samples of the kernel in which no function has a known name */
+	uint64_t unnamed;
+	uint64_t alone; /* number of samples of the kernel without any caller */
+	/* numbers of samples of the kernel, indexed by the reason why the walk of the stack ended */
 	uint64_t ends[STACK_ENDS];
 	/* number of times that the guest did not run, so that nothing was sampled */
 	uint64_t paused;
@@ -79,16 +81,16 @@ struct profile {
 	double halted;	/* seconds for which samples have halted the guest */
 };
 
-/* Counts what profile_target_sample() has read. */
+/* Counts the sample that profile_target_sample() has read. */
 void profile_count(struct profile *profile, const struct profile_target *target);
 void profile_free(struct profile *profile);
 
-/* ---- A QEMU that is started to be profiled ---- */
+/* ---- A QEMU that is started for profiling ----- */
 
 struct profile_child {
 	pid_t pid;	    /* process id of QEMU; 0: QEMU was not started, or has ended */
 	char directory[64]; /* private directory; "": none */
-	char qmp[PATH_MAX]; /* path of QEMU's QMP socket */
+	char qmp[PATH_MAX]; /* path of the socket of QEMU's QMP server */
 	bool starts;	    /* QEMU waits until the profiler starts the guest */
 };
 
@@ -105,7 +107,7 @@ void profile_child_end(struct profile_child *child);
 
 /* ---- Sampling ---- */
 
-/* Why profile_run() has returned; errors are negative. */
+/* The reason why profile_run() has returned; errors are negative. */
 enum profile_stop {
 	PROFILE_STOP_LIMIT,  /* `seconds` have passed, or `samples` samples of each CPU were taken */
 	PROFILE_STOP_ENDED,  /* QEMU has ended */

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "profile/profile.h"
 
-#define NAME_MOST 256u /* maximum number of bytes of a name that are written */
+#define NAME_MOST 256u /* maximum number of bytes of a name in the reports */
 #define SAFE_ROOM (NAME_MOST * BASE_ESCAPE_TEXT_GROWTH + 1)
 
 static double percent(uint64_t part, uint64_t all)
@@ -45,7 +45,7 @@ void profile_put_summary(const struct profile *profile, char *text, size_t size)
 		 seconds > 0 ? 100 * profile->halted / seconds : 0);
 }
 
-/* Writes how many stacks are incomplete. */
+/* Writes how many of the stacks are incomplete. */
 static void put_ends(struct base_output *out, const struct profile *profile)
 {
 	const uint64_t incomplete = profile->kernel - profile->ends[STACK_END_WHOLE];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A sample takes a few messages to QEMU and back. The first message halts the guest and asks for the
- * registers of all CPUs. Each further message asks for the memory that is still needed for all CPUs. The last
- * message resumes the guest. If QEMU receives a byte while the guest runs, QEMU discards the byte, and halts
- * the guest.
+ * Takes samples. A sample needs a few messages to QEMU, and their answers. The first message halts the guest
+ * and asks for the registers of all CPUs. Each further message asks for the memory that is still needed, for
+ * all CPUs together. The last message resumes the guest. If QEMU receives a byte while the guest runs, QEMU
+ * discards the byte, and halts the guest.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -17,10 +17,15 @@
 #define REGISTERS_ROOM 4096u
 #define PAGE	       4096u
 #define GUESS_BELOW    256u
-#define LEAST	       16u /* minimum number of bytes of a stack that are useful */
-/* maximum number of rounds: each piece of a stack has at least one frame */
+#define LEAST	       16u /* minimum number of bytes of a stack that are worth reading */
+/*
+ * maximum number of rounds of messages for a sample; in each round, a piece of each stack is read, which
+ * contains at least one frame
+ */
 #define ROUNDS (STACK_PLACES + 3u)
-/* time in ms that QEMU may take to close QMP after it has closed the socket of gdb's protocol */
+/*
+ * maximum time in ms until QEMU closes the QMP connection, after it has closed the socket of its gdb server
+ */
 #define END_MS 2000
 
 /* ---- Registers ----------------------------------------------------------------------------------- */
@@ -78,7 +83,10 @@ static int take_bytes(struct profile_target *target, unsigned char *bytes, size_
 	return error;
 }
 
-/* Processes the description of a CPU, such as "CPU#1 [halted ]": whether the CPU waits for an interrupt. */
+/*
+ * Processes the description of a CPU, such as "CPU#1 [halted ]", which shows whether the CPU waits for an
+ * interrupt.
+ */
 static int take_halted(struct profile_target *target, bool *halted)
 {
 	unsigned char text[96] = { 0 };
@@ -90,8 +98,8 @@ static int take_halted(struct profile_target *target, bool *halted)
 }
 
 /*
- * Processes the piece of the stack that was read with the registers, and chooses the piece for the next
- * sample.
+ * Processes the piece of the stack that was read together with the registers, and chooses the piece for the
+ * next sample.
  */
 static int take_guess(struct profile_target *target, struct profile_target_cpu *cpu)
 {
@@ -110,8 +118,8 @@ static int take_guess(struct profile_target *target, struct profile_target_cpu *
 			cpu->has_top = profile_cpu_take_top(&cpu->seen, guess, bytes, size);
 	}
 	/*
-	 * The piece begins a little below the frame, because the next sample may be in a function that this
-	 * one calls.
+	 * the piece begins a little below the frame, because in the next sample the CPU may be in a function
+	 * that this one calls
 	 */
 	cpu->guess = address % PAGE < GUESS_BELOW ? address & ~(uint64_t)(PAGE - 1) : address - GUESS_BELOW;
 	cpu->guess_size = PAGE - (size_t)(cpu->guess % PAGE);
@@ -154,7 +162,7 @@ static int take_registers(struct profile_target *target)
 	if (error)
 		return error;
 	target->halted = gdb_is_stop(&target->gdb);
-	selected = !target->halted; /* in this case, the reply was for the selection of the first CPU */
+	selected = !target->halted; /* in this case, the reply belongs to the selection of the first CPU */
 	for (uint32_t n = 0; !error && n < target->cpus; n++) {
 		if (!selected)
 			error = expect_ok(target);
@@ -172,7 +180,7 @@ static struct profile_code *code_at(struct profile_target *target, uint64_t addr
 	return &target->code[(address ^ address >> 9) % PROFILE_CODES];
 }
 
-/* Returns the code before `address`; NULL if it was not read. */
+/* Returns the stored code before `address`; NULL if it was not read. */
 static const unsigned char *find_code(struct profile_target *target, uint64_t address)
 {
 	const struct profile_code *code = code_at(target, address);
@@ -187,7 +195,7 @@ static void want(struct profile_target_cpu *cpu, unsigned n, int kind, uint64_t 
 	cpu->piece[n].size = size;
 }
 
-/* Lists the memory of a CPU that is needed next. */
+/* Makes a list of the memory of a CPU that must be read next. */
 static void list_pieces(struct profile_target *target, struct profile_target_cpu *cpu)
 {
 	struct profile_cpu *seen = &cpu->seen;
@@ -218,7 +226,7 @@ static void list_pieces(struct profile_target *target, struct profile_target_cpu
 		want(cpu, 2, PROFILE_PIECE_CODE, seen->registers.pc, PROFILE_CODE);
 }
 
-/* Asks for the memory of a CPU. Returns false if none is needed. */
+/* Asks for the memory of a CPU. Returns false if no memory is needed. */
 static bool ask_pieces(struct profile_target *target, struct profile_target_cpu *cpu)
 {
 	bool asked = false;

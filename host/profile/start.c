@@ -17,8 +17,8 @@
 #include "capture/qemu_line.h"
 #include "capture/watch.h"
 
-#define NOT_STARTED  127 /* exit status of a child that could not become QEMU */
-#define END_PATIENCE 5.0 /* seconds that QEMU may take to exit */
+#define NOT_STARTED  127 /* exit status of a child that could not execute QEMU */
+#define END_PATIENCE 5.0 /* maximum seconds until QEMU exits */
 #define POLL_NS	     2000000L
 
 static void pass_time(void)
@@ -42,7 +42,9 @@ static void add_options(struct profile_child *child, const struct capture_qemu_l
 	child->starts = !line->paused && !line->incoming;
 	if (child->starts)
 		capture_words_add(words, "-S");
-	/* With the default target, QEMU would send semihosting calls to its gdb client, the profiler. */
+	/*
+	 * with the default target, QEMU would send semihosting calls to its gdb client, which is the profiler
+	 */
 	if (line->semihosting) {
 		capture_words_add(words, "-semihosting-config");
 		capture_words_add(words, "enable=on,target=native");
@@ -108,7 +110,7 @@ int profile_child_await(struct profile_child *child)
 {
 	int fd;
 
-	/* QEMU creates the file before it accepts connections. */
+	/* QEMU creates the socket's file before it accepts connections */
 	while ((fd = capture_dial(child->qmp, 1000)) < 0) {
 		if (reap(child))
 			return capture_fail(CAPTURE_E_ABSENT, "QEMU has ended before it ran the guest");

@@ -17,7 +17,7 @@
 #include "capture/plan.h"
 #include "capture/watch.h"
 
-#define END_MS 2000 /* time in ms that QEMU may take to end */
+#define END_MS 2000 /* maximum time in ms until QEMU ends */
 
 static void skip(void *context, json_t *message)
 {
@@ -57,7 +57,7 @@ static int find_machine(struct profile_target *target)
 	return 0;
 }
 
-/* Finds the path of the kernel's file. It may be relative to the working directory of QEMU's process. */
+/* Finds the path of the kernel's file, which may be relative to the working directory of QEMU's process. */
 static void find_kernel(struct profile_target *target)
 {
 	struct ucred who = { 0 };
@@ -84,7 +84,7 @@ static void find_kernel(struct profile_target *target)
 	capture_path_join(target->kernel, folder, path);
 }
 
-/* Fails if QEMU serves gdb's protocol already: another socket would disconnect the debugger. */
+/* Fails if QEMU's gdb server is already in use: opening another socket would disconnect the debugger. */
 static int check_debugger(struct profile_target *target)
 {
 	const json_t *answer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by target.c, which connects to a QEMU, and sample.c, which samples its guest. */
+/* Declarations shared by target.c, which connects to a QEMU, and sample.c, which samples its guest. */
 #ifndef PROFILE_TARGET_STATE_H
 #define PROFILE_TARGET_STATE_H
 
@@ -8,7 +8,7 @@
 #include "profile/target.h"
 
 #define PROFILE_CPU_NAME 44u
-#define PROFILE_CODES	 512u /* number of pieces of code that are stored, a power of two */
+#define PROFILE_CODES	 512u /* number of pieces of code in the cache, a power of two */
 
 /* A piece of memory that ktrace has asked QEMU for. */
 struct profile_piece {
@@ -20,22 +20,23 @@ struct profile_piece {
 
 struct profile_target_cpu {
 	struct profile_cpu seen;
-	char name[PROFILE_CPU_NAME]; /* name of the CPU in gdb's protocol */
+	char name[PROFILE_CPU_NAME]; /* name of the CPU in gdb's protocol (a thread) */
 	struct profile_piece piece[PROFILE_PIECES];
-	bool has_top; /* the word at the stack pointer was read, or it is known that it cannot be read */
+	bool has_top; /* true if the word at the stack pointer was read, or cannot be read */
 	/*
-	 * The piece of the stack that is read together with the registers: the place of the stack in the last
-	 * sample, because the stack is usually still there. If the size is 0, there is none.
+	 * The piece of the stack that is read together with the registers. It is at the address where the
+	 * stack was in the last sample, because the stack is usually still there. If the size is 0, there is
+	 * no such piece.
 	 */
 	uint64_t guess;
 	size_t guess_size;
 };
 
-/* Code of the kernel that was read before. It is assumed not to change. */
+/* Cached code of the kernel, which is assumed not to change. */
 struct profile_code {
 	uint64_t address; /* address of the instruction after the code */
 	bool known;
-	unsigned char bytes[PROFILE_CODE]; /* all zeros if the code cannot be read */
+	unsigned char bytes[PROFILE_CODE]; /* the bytes; all zeros if the code cannot be read */
 };
 
 struct profile_target {
