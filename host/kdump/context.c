@@ -10,8 +10,8 @@
 
 #define NANO 1000000000u
 /*
- * largest number of times that a session's table is built again because its text has grown; in a hostile
- * trace the text may grow by single bytes
+ * maximum number of times that a session's table is built again because its text has grown; needed because
+ * the text in a hostile trace may grow by single bytes
  */
 #define GROWTHS_MOST 64u
 
@@ -37,8 +37,8 @@ static const char *choose_table(const struct ktread_proc *trace, const char *giv
 }
 
 /*
- * Makes the table of the session's calls. A later session uses the same table if its text is the same and
- * does not come from the trace.
+ * Makes the table of the session's calls. If the text of the table is the same in a later session and does
+ * not come from the trace, the table is used again.
  */
 static int take_table(struct kdump_context *context)
 {
@@ -105,8 +105,8 @@ void kdump_context_close(struct kdump_context *context)
 }
 
 /*
- * Returns the key of an entry in context->abi. KTRX records the ABI of each call, and threads of a process
- * may differ, so the key is the thread; otherwise it is the process.
+ * Returns the key of an entry in context->abi. In KTRX, each call has an ABI, and threads of a process may
+ * have different ones, so the key is the thread. In other formats, the key is the process.
  */
 static uint32_t abi_id(const struct kdump_context *context, uint32_t pid, uint32_t tid)
 {
@@ -132,7 +132,7 @@ void kdump_context_take_abi(struct kdump_context *context, const struct ktread_p
 	} else if (record->type == KTRX_PROC_PROCCTOR && !context->ktrx) {
 		*abi = (struct kdump_abi){ id, record->ctor.flags };
 	}
-	/* The layouts of structs depend on the ABI, too, so the table is chosen for the thread. */
+	/* the layouts of structs depend on the ABI, so the table of the thread's ABI is used */
 	if (context->mixed)
 		context->words.table =
 			kdump_context_foreign(context, record->pid, record->tid) == KDUMP_LINUX32

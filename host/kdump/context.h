@@ -2,7 +2,7 @@
 /*
  * State of kdump while it prints a trace, and functions that print values by their types.
  *
- * Functions kdump_put_* write at `at`, and return the end of what they wrote. They write no NUL unless their
+ * Functions kdump_put_* write text at `at`, and return its end. They write no NUL at the end unless their
  * comment states that they do.
  */
 #ifndef KDUMP_CONTEXT_H
@@ -17,7 +17,7 @@
 #include "calls/tables.h"
 #include "ktread/proc.h"
 
-/* Values, printed by their types in the style of the output. */
+/* Styles in which values are printed by their types. */
 
 enum kdump_style {
 	KDUMP_STYLE_BSD, /* like the BSDs' kdump: 0x601<O_WRONLY|O_CREAT|O_TRUNC>, numbers in hexadecimal */
@@ -33,19 +33,19 @@ struct kdump_words {
 	bool raw;     /* option -n: no names */
 };
 
-#define KDUMP_WORDS_MOST 1200 /* largest size of a printed value in bytes */
+#define KDUMP_WORDS_MOST 1200 /* maximum size of a printed value in bytes */
 
 /* Writes a value. If `type` is NULL, the type is unknown. */
 char *kdump_put_value(char *at, const struct kdump_words *words, const struct calls_type *type,
 		      uint64_t value);
 
-/* Writes a word as the BSDs do: "0x1f", "0", and with -d "31", "-1". */
+/* Writes a machine word as the BSDs do: "0x1f" or "0", and with -d "31" or "-1". */
 char *kdump_put_word(char *at, const struct kdump_words *words, uint64_t value);
 /* Writes an octal number with a leading zero. */
 char *kdump_put_octal(char *at, uint32_t value);
 /*
- * Writes the names of the bits that are set, such as "A|B", and bits without a name in hexadecimal; "0" if no
- * bit is set. Writes no brackets and no quotation marks.
+ * Writes the names of the bits that are set, such as "A|B", and bits without a name in hexadecimal; writes
+ * "0" if no bit is set. Writes no brackets and no quotation marks.
  */
 char *kdump_put_flags(char *at, const struct calls_type *type, uint64_t value);
 /* Writes "SIGINT", or "SIG 99" if the number has no name. */
@@ -59,8 +59,9 @@ const char *kdump_code_name(const struct calls_table *table, uint32_t signal, in
 char *kdump_put_name(char *at, const char *name);
 
 /*
- * Shared by all forms of output: the trace, the table of its calls, the time scale, and the options. A trace
- * may hold several sessions, each with its own head; kdump_context_update() adapts the context to them.
+ * Data for all output formats: the trace, the table of its calls, the time scale, and the options. A trace
+ * may contain several sessions, each with its own head; kdump_context_update() adapts the context to the
+ * current one.
  */
 
 struct kdump_options {
@@ -73,23 +74,23 @@ struct kdump_options {
 	bool numbers;	/* -S */
 	bool resolve;	/* -r */
 	bool no_data;	/* -s */
-	bool arguments; /* option --names */
+	bool arguments; /* true if the option --names was given */
 	bool absolute;	/* -T */
 	bool elapsed;	/* -E */
 	bool relative;	/* -R */
 	/*
-	 * option -m: largest number of bytes of data to print; 0: all; KDUMP_DATA_USUAL: the usual number of
+	 * option -m: maximum number of bytes of data to print; 0: all; KDUMP_DATA_USUAL: the usual number of
 	 * the kdump that belongs to the format
 	 */
 	uint64_t data_most;
-	unsigned columns;  /* width of the screen in columns, to which data is folded */
+	unsigned columns;  /* width of the screen in columns, at which lines of data are broken */
 	const char *table; /* text of --table; NULL: the trace decides */
 };
 #define KDUMP_DATA_USUAL UINT64_MAX
 
 /*
  * The ABIs that records have stated: in FreeBSD's traces the ABI of a process, in KTRX the ABI of a thread's
- * last call. If two processes or threads have the same place in the table, the later one replaces the earlier
+ * last call. If two processes or threads have the same index in the table, the later one replaces the earlier
  * one.
  */
 #define KDUMP_ABIS 1024u
@@ -106,7 +107,7 @@ enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOW
 
 /*
  * Process and thread of the last record as text, because the next record is usually of the same thread. The
- * text is copied in pieces of a fixed size: a copy of a size that the compiler does not know costs more.
+ * text is copied in pieces of a fixed size, because a copy whose size the compiler does not know is slower.
  */
 #define KDUMP_PROCESS_PIECE 32u
 struct kdump_process_text {
@@ -131,9 +132,9 @@ struct kdump_context {
 	uint64_t heads, tables;
 	unsigned growths;	   /* number of times that the session's table has grown */
 	struct calls_table *table; /* table of the kernel's own calls */
-	/* text from which `table` was made; NULL: a text in the trace, which may change */
+	/* text from which `table` was made; NULL: the text is in the trace, and may change */
 	const char *text;
-	uint16_t machine; /* machine that `table` was made for */
+	uint16_t machine; /* machine for which `table` was made */
 	uint8_t address_size;
 	enum ktread_proc_format format;
 	bool dragonfly; /* true if lines are printed as DragonFly's kdump prints them */
@@ -148,13 +149,13 @@ struct kdump_context {
 	bool mixed; /* true if a program in a KTRX trace had another ABI than its kernel */
 
 	/*
-	 * The files and sockets to which the descriptors of processes refer; NULL: this form of output does
-	 * not show them.
+	 * The files and sockets to which the descriptors of processes refer; NULL: this output format does
+	 * not print them.
 	 */
 	const struct kdump_descriptors *descriptors;
 	uint32_t pid; /* process of the current record */
 
-	struct kdump_process_text process_text; /* what was printed last */
+	struct kdump_process_text process_text; /* the file or table that was printed last */
 	uint64_t first, previous; /* timestamps of the first and the previous record, for -E and -R */
 	bool any;		  /* true if `first` and `previous` are set */
 };
@@ -167,19 +168,19 @@ void kdump_context_close(struct kdump_context *context);
 /* Adapts the context to another head or table in the trace. Returns 0 or KTREAD_E_MEMORY. */
 int kdump_context_take_session(struct kdump_context *context);
 
-/* Stores the ABI of a program, if the record states it. */
+/* Stores the ABI of a process or thread, if the record contains it. */
 void kdump_context_take_abi(struct kdump_context *context, const struct ktread_proc_record *record);
 
 /*
- * Adapts the context to a record. Requires: called for each record, before it is printed.
- * Returns 0 or KTREAD_E_MEMORY.
+ * Adapts the context to a record. Requires: this function is called for each record, before the record is
+ * printed. Returns 0 or KTREAD_E_MEMORY.
  */
 static inline int kdump_context_update(struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	int result = 0;
 
 	context->pid = record->pid;
-	/* The format of a file that is empty at first becomes known with its first record. */
+	/* If a file is empty at first, its format becomes known with its first record. */
 	if (context->heads != context->info->heads || context->tables != context->info->tables ||
 	    context->format != context->info->format)
 		result = kdump_context_take_session(context);
@@ -187,9 +188,9 @@ static inline int kdump_context_update(struct kdump_context *context, const stru
 	return result;
 }
 
-/* Returns the ABI that records have stated for a thread; 0 if unknown. */
+/* Returns the ABI that records have given for a thread; 0 if it is unknown. */
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid, uint32_t tid);
-/* Returns the kernel whose calls a thread makes; KDUMP_NATIVE: its own kernel. */
+/* Returns the kernel whose system calls a thread makes; KDUMP_NATIVE: the kernel on which it runs. */
 enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid, uint32_t tid);
 /* Returns the table of the calls of the kernel `whose`. The context owns the table. */
 struct calls_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose);
@@ -215,7 +216,7 @@ uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks);
  */
 uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp);
 
-/* Writes the name of a call, "open", and with -S "open[5]"; "[77]" if the table does not have it. */
+/* Writes the name of a call, "open", and with -S "open[5]"; "[77]" if the call is not in the table. */
 char *kdump_put_call_name(char *at, const struct kdump_context *context, struct calls_table *calls,
 			  uint32_t number);
 

@@ -69,7 +69,8 @@ bool kdump_select_wants(const struct kdump_select *select, const struct ktread_p
 /* index of the row for all call numbers that are too large for a row of their own */
 #define OTHER	CALLS_CALLS_MAX
 #define NUMBERS (CALLS_CALLS_MAX + 1)
-#define ROWS	((KDUMP_NATIVE + 1) * NUMBERS) /* one row for each call number of each ABI */
+/* the rows: one for each call number of each ABI */
+#define ROWS	((KDUMP_NATIVE + 1) * NUMBERS)
 #define RULER	"------ ----------- ----------- --------- --------- ----------------\n"
 #define HEADING "% time     seconds  usecs/call     calls    errors syscall\n" RULER
 
@@ -77,7 +78,7 @@ struct row {
 	uint32_t number;
 	enum kdump_foreign whose;
 	uint64_t calls, errors, returned;
-	uint64_t nanoseconds; /* total time of the calls that returned */
+	uint64_t nanoseconds; /* total duration of the calls that returned */
 };
 
 struct counts {

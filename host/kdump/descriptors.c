@@ -6,7 +6,7 @@
 
 #define DESCRIPTORS 16384u
 #define PROBES	    8u
-#define PATH_MOST   255u /* largest number of bytes of a path that are stored and shown */
+#define PATH_MOST   255u /* maximum number of bytes of a path that are stored and printed */
 
 struct kdump_descriptors {
 	bool any;
@@ -14,7 +14,7 @@ struct kdump_descriptors {
 		uint32_t pid;
 		int32_t fd;
 		uint16_t size;
-		/* the file or socket to which the descriptor refers; NULL: this element is unused */
+		/* file or socket to which the descriptor refers; NULL: this element is unused */
 		char *path;
 	} of[DESCRIPTORS];
 };
@@ -37,8 +37,8 @@ bool kdump_descriptors_any(const struct kdump_descriptors *descriptors)
 }
 
 /*
- * Returns the entry of a descriptor, with *found set to true. Otherwise returns an unused entry, or the entry
- * of another descriptor to be overwritten, with *found set to false.
+ * Returns the entry of a descriptor, and sets *found to true. If there is none, sets *found to false and
+ * returns an unused entry, or an entry of another descriptor that may be overwritten.
  */
 static unsigned find_entry(const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd, bool *found)
 {

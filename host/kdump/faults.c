@@ -12,7 +12,7 @@
  */
 #define RIGHTS_BITS ((UINT64_C(1) << 57) - 1)
 
-/* ---- faults ---- */
+/* ---- Page faults ---- */
 
 static unsigned entry_of(const struct ktread_proc_record *record)
 {
@@ -84,7 +84,7 @@ char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kd
 	return base_put_literal(at, " s");
 }
 
-/* ---- denied ---- */
+/* ---- Denied operations ---- */
 
 static char *put_rights(char *at, const struct kdump_context *context, const uint64_t rights[2])
 {
@@ -112,7 +112,7 @@ static char *put_path(char *at, const struct ktread_proc_record *record)
 	return base_put_literal(at, "\"");
 }
 
-/* Writes a denied operation in the words of FreeBSD's kdump. */
+/* Writes a denied operation in the same words as FreeBSD's kdump. */
 static char *put_denied_freebsd(char *at, const struct kdump_context *context,
 				const struct ktread_proc_record *record)
 {

@@ -31,7 +31,7 @@ static char *put_invalid(char *at)
 	return base_put_literal(at, "invalid record");
 }
 
-/* Writes the text after the first `from` bytes of the payload. */
+/* Writes the text that follows the first `from` bytes of the payload. */
 static char *put_text(char *at, const struct ktread_proc_record *record, size_t from)
 {
 	*at++ = '"';

@@ -5,7 +5,7 @@
 
 #include "base/put.h"
 
-#define NAME_WIDTH 8 /* width of a name's column; shorter names are filled up with blanks */
+#define NAME_WIDTH 8 /* width of the column for names; shorter names are padded with blanks */
 #define NAME_MOST  124u
 
 _Static_assert(sizeof(((struct kdump_process_text *)0)->text) >= NAME_MOST + 3 * BASE_PUT_SCRATCH,
@@ -41,8 +41,8 @@ static char *put_name(char *at, const struct ktread_proc_record *record)
 }
 
 /*
- * Writes DragonFly's form: the number of the process, a colon, and the number of the thread. A thread's
- * number that is 0 is left out, unless -j or -H is given.
+ * Writes DragonFly's form: the number of the process, a colon, and the number of the thread. The number of
+ * the thread is left out if it is 0, unless -j or -H is given.
  */
 static char *put_pid_tid(char *at, const struct kdump_context *context,
 			 const struct ktread_proc_record *record)
@@ -67,7 +67,7 @@ static char *put_process(char *at, const struct kdump_context *context,
 		return put_name(put_pid_tid(at, context, record), record);
 	at = put_right(at, (int32_t)record->pid, 6);
 	*at++ = ' ';
-	/* prints 0 for a negative number: old kernels record a pointer instead of a thread's number */
+	/* print 0 for a negative number: old kernels record a pointer instead of a thread's number */
 	if (context->options->threads) {
 		at = put_right(at, (int32_t)record->tid > 0 ? (int32_t)record->tid : 0, 6);
 		*at++ = ' ';
@@ -132,9 +132,12 @@ static char *put_word(char *at, const struct kdump_context *context, const struc
 	return base_put_literal(at, "  ");
 }
 
-/* ---- ABI ---- */
+/* ---- The ABI of a process ---- */
 
-/* Writes a name for the ABI of a process, such as "F64": its system and the width of its words. */
+/*
+ * Writes a name for the ABI of a process, such as "F64", which consists of the system and the width of its
+ * machine words.
+ */
 static void abi_name(char name[4], const struct kdump_context *context,
 		     const struct ktread_proc_record *record)
 {

@@ -10,7 +10,7 @@
 #include "kdump/parts.h"
 
 #define USUAL_DATA 64u
-#define TEXT_MOST  2000u /* largest size of a path in bytes */
+#define TEXT_MOST  2000u /* maximum size of a path in bytes */
 #define PIECE	   2000u /* number of bytes of data that are written at a time */
 
 static char *put_time(char *at, const struct kdump_context *context, uint64_t stamp)
@@ -45,7 +45,9 @@ static char *put_call_name(char *at, struct calls_table *calls, uint32_t number)
 	return base_put_decimal(base_put_literal(at, ",\"number\":"), number);
 }
 
-/* Writes a call and its arguments. An argument's key is its name; if it has none, its index, from 0. */
+/*
+ * Writes a call and its arguments. The key of an argument is its name or, if it has none, its index, from 0.
+ */
 static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	struct calls_table *calls = kdump_context_calls(context, record->pid, record->tid);
@@ -147,7 +149,7 @@ static char *put_start_or_exit(char *at, const struct kdump_context *context,
 
 /*
  * Writes a denied operation as one string, which is the text that kdump prints in a line. It is not split
- * into members because it has many forms.
+ * into members because such operations have many different details.
  */
 static char *put_denied(char *at, const struct kdump_context *context,
 			const struct ktread_proc_record *record)
@@ -220,7 +222,7 @@ static char *put_payload(char *at, struct kdump_context *context, const struct k
 	}
 }
 
-/* Writes data in pieces, because it may be longer than a line has room for. */
+/* Writes data in pieces, because it may be longer than a line buffer. */
 static char *write_bytes(struct base_output *out, char *at, const uint8_t *bytes, size_t size)
 {
 	*at++ = '"';

@@ -9,15 +9,15 @@
 #include "kdump/parts.h"
 #include "ktread/ktread.h"
 
-#define PATH_MOST 8000u /* largest size of the text for a path or a name, in bytes */
+#define PATH_MOST 8000u /* maximum size of the text for a path or a name, in bytes */
 /*
- * maximum number of bytes of data that are printed of a record: by DragonFly's kdump, and by this kdump if
- * the trace is KTRX
+ * maximum number of bytes of data that are printed of a record: first by DragonFly's kdump, then by this
+ * kdump if the trace is KTRX
  */
 #define USUAL_DATA 64u
 
 struct lines {
-	bool loss_printed; /* true if the line printed last was a report of lost records */
+	bool loss_printed; /* true if the last printed line reported lost records */
 	struct kdump_faults faults;
 };
 
@@ -27,7 +27,7 @@ static char *put_newline(char *at)
 	return at + 1;
 }
 
-/* Writes a name in quotation marks; "..." follows if the record does not have all of it. */
+/* Writes a name in quotation marks. Adds "..." if the record does not contain the whole name. */
 static char *put_quoted(char *at, const struct ktread_proc_record *record)
 {
 	*at = '"';
@@ -36,7 +36,7 @@ static char *put_quoted(char *at, const struct ktread_proc_record *record)
 	return record->flags & KTRX_PROC_CUT ? base_put_literal(at, "...") : at;
 }
 
-/* ---- calls ---- */
+/* ---- System calls ---- */
 
 static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
@@ -94,7 +94,7 @@ static char *put_return(char *at, struct kdump_context *context, const struct kt
 	return put_newline(at);
 }
 
-/* ---- data ---- */
+/* ---- Data that was read or written ---- */
 
 /* Returns the number of bytes to print of the record's data, as limited by -m and -s. */
 static size_t shown_size(const struct kdump_context *context, const struct ktread_proc_record *record)
@@ -143,7 +143,7 @@ static void write_unknown(const struct kdump_context *context, const struct ktre
 	kdump_data_hex(context->out, record->data, shown_size(context, record), context->options->columns);
 }
 
-/* ---- signals, switches, starts and ends of processes ---- */
+/* ---- Signals, context switches, and starts and ends of processes ---- */
 
 /* Writes the reason for which a signal was sent. */
 static char *put_code(char *at, const struct kdump_context *context, uint32_t signal, int32_t code)
@@ -221,7 +221,7 @@ static char *put_exit(char *at, const struct kdump_context *context, const struc
 	return put_newline(base_put_decimal(base_put_literal(at, "status "), record->dtor.status));
 }
 
-/* ---- the end of a file ---- */
+/* ---- The end of a file ---- */
 
 static char *put_end(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
@@ -248,8 +248,8 @@ static char *put_end(char *at, const struct kdump_context *context, const struct
 }
 
 /*
- * Reports lost records, unless the last line was such a report. KTRX has their number; FreeBSD only records
- * that some were lost.
+ * Reports lost records, unless the last line was such a report. KTRX traces contain the number of lost
+ * records. FreeBSD records only that some were lost.
  */
 static void print_loss(struct lines *lines, struct kdump_context *context,
 		       const struct ktread_proc_record *record)
@@ -266,7 +266,7 @@ static void print_loss(struct lines *lines, struct kdump_context *context,
 	lines->loss_printed = true;
 }
 
-/* ---- records ---- */
+/* ---- Printing a record ---- */
 
 static char *put_fd(char *at, const struct ktread_proc_record *record)
 {
@@ -274,7 +274,7 @@ static char *put_fd(char *at, const struct ktread_proc_record *record)
 						     : base_put_signed(at, record->fd.number);
 }
 
-/* Writes the payload of a record whose output fits into a line, with its newline. */
+/* Writes the payload of a record whose output is a single line, including the newline. */
 static char *put_payload(char *at, struct lines *lines, struct kdump_context *context,
 			 const struct ktread_proc_record *record)
 {
@@ -314,8 +314,7 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 }
 
 /*
- * Writes a record whose output may be longer than a line. Returns false if the record's type has no such
- * output.
+ * Writes a record whose output may have several lines. Returns false if the record's type has no such output.
  */
 static bool write_long(const struct kdump_context *context, const struct ktread_proc_record *record)
 {

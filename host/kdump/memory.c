@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Contents of memory at an address that was passed to a call, as strace(1) shows them. */
+/* Prints the contents of memory at an address that was passed to a call, as strace(1) does. */
 #include "kdump/parts.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/put.h"
 
 #define TEXT_USUAL  32u
-#define END_MOST    8	 /* largest size, in bytes, of the text that follows the last value */
+#define END_MOST    8	 /* maximum size, in bytes, of the text after the last value */
 #define BESIDE_TEXT 160u /* number of bytes that put_text() leaves free for the other fields of an entry */
 #define DIRENT_NAME 19u	 /* offset of the name in struct linux_dirent64 */
 
@@ -27,7 +27,7 @@ struct list {
 	bool cut;
 };
 
-/* Begins the next value. Returns false if there is no room for it. */
+/* Begins the next value. Returns false if the value does not fit. */
 static bool next(struct list *list)
 {
 	list->cut = list->at >= list->limit;
@@ -114,7 +114,7 @@ static char *put_status(char *at, const struct kdump_words *words, uint32_t stat
 }
 
 /*
- * Writes directory entries. Each entry states its size; the next entry begins after that many bytes. An entry
+ * Writes directory entries. Each entry contains its own size, after which the next entry begins. An entry
  * with an invalid size is the last one.
  */
 static void put_entries(struct list *list, const uint8_t *bytes, size_t size)
@@ -149,7 +149,7 @@ static void put_rights(struct list *list, const uint8_t *bytes, size_t size)
 	*list->at++ = ']';
 }
 
-/* Returns the name of a value; NULL if it has none. */
+/* Returns the name of a value; NULL if the value has no name. */
 static const char *symbol_of(const struct list *list, const char *type, uint64_t value)
 {
 	const struct calls_type *of = calls_table_type(list->words.table, type);
@@ -182,8 +182,8 @@ static void put_message(struct list *list, const uint8_t *bytes, size_t size)
 }
 
 /*
- * Writes control messages. Each message begins with a word that states its size. The next message begins at
- * the next multiple of a word.
+ * Writes control messages. Each message begins with its size, and the next message begins at the next
+ * multiple of the size of a machine word.
  */
 static void put_control(struct list *list, const uint8_t *bytes, size_t size)
 {

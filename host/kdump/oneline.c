@@ -9,7 +9,7 @@
 #include "kdump/parts.h"
 #include "ktread/ktread.h"
 
-/* ---- beginning of a line ---- */
+/* ---- The beginning of a line ---- */
 
 /* Writes the beginning of a line. A thread's number is added if it differs from the process's number. */
 static char *put_process(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid, uint64_t stamp)
@@ -35,7 +35,7 @@ static char *put_call_name(char *at, struct kdump_context *context, uint32_t pid
 	return kdump_put_call_name(at, context, kdump_context_calls(context, pid, tid), number);
 }
 
-/* column in which a result such as "= 0" begins if the text of the call is shorter */
+/* column in which a result such as "= 0" begins, unless the text of the call is longer */
 #define RESULT_COLUMN 40
 #define TEXT_MOST     4000u
 
@@ -43,16 +43,17 @@ struct oneline {
 	struct kdump_pending_table pending;
 	struct kdump_descriptors *descriptors;
 	/*
-	 * Origin of the next signal of the thread `origin_tid`. It is known from the STRUCT record before the
-	 * PSIG record.
+	 * Origin of the next signal of the thread `origin_tid`, from the STRUCT record that precedes the PSIG
+	 * record.
 	 */
 	char origin[KDUMP_STRUCTURE_MOST + 1];
 	size_t origin_size;
 	uint32_t origin_tid;
-	struct kdump_pending *open; /* the call that began last, if nothing was printed since; NULL: none */
+	/* the call that began last, if nothing was printed after it; NULL: none */
+	struct kdump_pending *open;
 };
 
-/* ---- lines ---- */
+/* ---- Lines of calls ---- */
 
 static void print_unfinished(struct oneline *oneline, struct kdump_context *context)
 {
@@ -127,7 +128,7 @@ static void print_return(struct oneline *oneline, struct kdump_context *context,
 				 "\n"));
 }
 
-/* ---- calls ---- */
+/* ---- Beginning and return of calls ---- */
 
 static void begin_call(struct oneline *oneline, struct kdump_context *context,
 		       const struct ktread_proc_record *record)
@@ -153,7 +154,7 @@ static void end_call(struct oneline *oneline, struct kdump_context *context,
 		print_return(oneline, context, record);
 }
 
-/* ---- records between calls ---- */
+/* ---- Records between the beginning and the return of a call ---- */
 
 static bool is_origin(const struct kdump_context *context, const struct ktread_proc_record *record)
 {
@@ -229,7 +230,10 @@ static char *put_user(char *at, const struct kdump_context *context, const struc
 	return base_put_literal(at, " +++");
 }
 
-/* Prints a record that has a line of its own. Records of other types appear only in other forms of output. */
+/*
+ * Prints a record that has a line of its own. Records of some other types are printed only in other output
+ * formats.
+ */
 static void print_other(struct oneline *oneline, struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {
@@ -239,7 +243,7 @@ static void print_other(struct oneline *oneline, struct kdump_context *context,
 	switch (record->type) {
 	case KTRX_PROC_PROCDTOR:
 		pending = kdump_pending_find(&oneline->pending, record->pid, record->tid);
-		if (pending) /* exit() */
+		if (pending) /* a call such as exit(), which never returns */
 			print_finished(oneline, context, pending, NULL);
 		break;
 	case KTRX_PROC_PSIG:
@@ -278,7 +282,7 @@ static void print_loss(struct oneline *oneline, struct kdump_context *context,
 	base_output_done(context->out, base_put_literal(at, "records lost ***\n"));
 }
 
-/* ---- the form of output ---- */
+/* ---- The output format ----- */
 
 static int oneline_open(void **state, struct kdump_context *context)
 {
@@ -289,9 +293,7 @@ static int oneline_open(void **state, struct kdump_context *context)
 	return oneline && oneline->descriptors ? 0 : KTREAD_E_MEMORY;
 }
 
-/*
- * Prints the calls at the end of the trace that have not returned because they never return, such as exit().
- */
+/* At the end of the trace, prints the calls that never return, such as exit(). */
 static void oneline_close(void *state, struct kdump_context *context)
 {
 	struct oneline *oneline = state;

@@ -11,12 +11,14 @@
 #include "kdump/context.h"
 #include "kdump/parts.h"
 
-#define USUAL_DATA	32u /* number of bytes */
-#define TEXT_MOST	4000u
-#define DESCRIPTOR_MOST 1200 /* largest size, in bytes, of the text of a descriptor and what it refers to */
-#define TEXT_LEAST	100  /* smallest room, in bytes, that must be left to begin another text */
+#define USUAL_DATA 32u /* size in bytes of the buffer for the text of an argument */
+#define TEXT_MOST  4000u
+/* maximum size, in bytes, of the text of a descriptor and the file or socket to which it refers */
+#define DESCRIPTOR_MOST 1200
+/* minimum number of free bytes that are needed to begin another text */
+#define TEXT_LEAST 100
 
-/* ---- what is known of an argument ---- */
+/* ---- What is known about an argument ---- */
 
 static bool is_of_kind(const struct kdump_filling *filling, const struct calls_type *type)
 {
@@ -35,8 +37,8 @@ static bool is_of_kind(const struct kdump_filling *filling, const struct calls_t
 
 /*
  * Finds a filling (stored text) for an argument. Searches from index `from` on, and skips fillings in the set
- * *taken. Adds the result to this set. A filling without the number of an argument is used for an argument of
- * its kind. Returns NULL if there is none.
+ * *taken. Adds the result to this set. A filling without an argument number is used for any argument of the
+ * filling's kind. Returns NULL if there is none.
  */
 static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
 						const struct calls_one *one, unsigned from, unsigned *taken)
@@ -67,8 +69,8 @@ static bool has_name(const struct kdump_filling *filling, unsigned argument, con
 }
 
 /*
- * Writes a message whose parts are stored in several fillings: its address, its pieces, its control messages.
- * `head` is the text of a struct with the other members.
+ * Writes a message whose parts are in several fillings: its address, its data, its control messages. `head`
+ * is the text of a struct with the other members.
  */
 static char *put_message(char *at, const struct kdump_pending *pending, unsigned argument, const char *head,
 			 size_t size)
@@ -85,14 +87,14 @@ static char *put_message(char *at, const struct kdump_pending *pending, unsigned
 							     : base_put_literal(at, "iov=");
 		at = base_put_literal(put_filling(at, pending, filling), ", ");
 	}
-	/* Copies `head` without its first brace. */
+	/* Copies `head` without its opening brace. */
 	memcpy(at, head + 1, size - 1);
 	return at + size - 1;
 }
 
 /*
- * Returns whether the filling is a whole list of messages, as the program passed it: its text begins with a
- * bracket.
+ * Returns whether the filling is a complete list of messages, as the program passed it: the text of such a
+ * list begins with a bracket.
  */
 static bool is_list(const struct kdump_pending *pending, const struct kdump_filling *filling)
 {
@@ -160,7 +162,7 @@ static bool is_empty(const struct calls_one *one, const struct ktread_proc_recor
 	       one->type->base == CALLS_BUFFER && one->value;
 }
 
-/* ---- arguments ---- */
+/* ---- Arguments ---- */
 
 char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
 			      const struct ktread_proc_record *record, bool unfinished)
@@ -202,7 +204,7 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kd
 	return more && n > 0 ? base_put_literal(at, ",") : at;
 }
 
-/* ---- results ---- */
+/* ---- Results ---- */
 
 /* Returns whether the error is one of Linux's internal errors, which a program never sees. */
 static bool is_restart(const char *name)
@@ -273,7 +275,7 @@ char *kdump_oneline_result(char *at, struct kdump_context *context,
 		       : at;
 }
 
-/* ---- the data and messages of a call ---- */
+/* ---- Data and messages of a call -------- */
 
 char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut)
 {
@@ -285,7 +287,10 @@ char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t lim
 	return cut || at >= end - KDUMP_VIS_GROWTH ? base_put_literal(at, "...") : at;
 }
 
-/* Writes the data that a call transferred, divided as its struct iovec state: "[{base="one", len=3}, …]". */
+/*
+ * Writes the data that a call transferred, divided as the call's struct iovec array specifies: "[{base="one",
+ * len=3}, …]".
+ */
 static char *put_pieces(char *at, char *limit, const struct kdump_pending *pending,
 			const struct ktread_proc_record *record, uint64_t most)
 {
@@ -360,7 +365,10 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 	return kdump_put_memory(at, limit, context, type, &bytes);
 }
 
-/* Removes the fillings that hold parts of a message. Called when the complete message is added to a list. */
+/*
+ * Removes the fillings that contain parts of a message. Called when the complete message has been added to a
+ * list.
+ */
 static void drop_parts(struct kdump_pending *pending, unsigned argument)
 {
 	for (unsigned n = pending->fillings; n-- > 0;)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Parts of kdump's lines. */
+/* Functions that print parts of kdump's lines. */
 #ifndef KDUMP_PARTS_H
 #define KDUMP_PARTS_H
 
@@ -12,11 +12,11 @@
 #include "ktread/proc.h"
 
 /*
- * Bytes made visible as vis(3) does: \n, \t, \0 and so on; \^C for any other control character; \M-c and \M^C
- * for bytes with the eighth bit; \\ for a backslash.
+ * Functions that make bytes visible in the same way as vis(3): \n, \t, \0 and so on; \^C for any other
+ * control character; \M-c and \M^C for bytes with the eighth bit; \\ for a backslash.
  */
 
-#define KDUMP_VIS_GROWTH 4 /* largest number of bytes that are written for one byte */
+#define KDUMP_VIS_GROWTH 4 /* maximum number of bytes that are written for one byte */
 
 /*
  * Returns how many bytes at the beginning of a text need no change, even in a line and between quotation
@@ -26,8 +26,8 @@
 size_t kdump_vis_plain(const uint8_t *bytes, size_t size);
 
 /*
- * Writes one byte. `next`: the byte after it (0: none), on which the form of a NUL depends. Tab and newline
- * are written unchanged.
+ * Writes one byte. `next`: the byte after it (0: none), which determines how a NUL is written. Tab and
+ * newline are written unchanged.
  */
 char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next);
 
@@ -37,16 +37,16 @@ char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next);
  */
 char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, bool quoted);
 
-/* Data that a process read or wrote, in lines below its record as in the BSDs' kdump. */
+/* Prints data that a process read or wrote, in lines below its record, as the BSDs' kdump does. */
 
-/* Writes text in quotation marks, made visible and folded to `columns`. */
+/* Writes text in quotation marks, made visible, with line breaks at `columns`. */
 void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
 /* Writes offsets, hexadecimal digits and text. */
 void kdump_data_hex(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
-/* Returns true if the data has a byte that does not occur in text. */
+/* Returns true if the data contains a byte that is not text. */
 bool kdump_data_is_binary(const uint8_t *bytes, size_t size);
 
-/* Conversion of a trace's bytes to numbers and to digits. */
+/* Functions that convert a trace's bytes to numbers and digits. */
 
 /* Reads a little-endian number of at most 8 bytes. */
 static inline uint64_t kdump_read_number(const uint8_t *bytes, unsigned width)
@@ -68,7 +68,7 @@ static inline char *kdump_put_byte(char *at, uint8_t byte)
 	return at + 2;
 }
 
-/* Columns at the beginning of a record's line: process, thread, name, times, CPU, type of record, ABI. */
+/* The columns at the beginning of a record's line: process, thread, name, times, CPU, type of record, ABI. */
 
 /* Writes process, thread and name: "  123 sh       ". */
 char *kdump_put_process(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
@@ -76,8 +76,8 @@ char *kdump_put_process(char *at, struct kdump_context *context, const struct kt
 char *kdump_put_head(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
 
 /*
- * Returns true for records that no kdump shows: they describe the trace itself, or FreeBSD's kdump does not
- * show them.
+ * Returns true for records that kdump programs do not print: records that describe the trace itself, and some
+ * records of FreeBSD.
  */
 bool kdump_head_hides(const struct kdump_context *context, const struct ktread_proc_record *record);
 
@@ -86,11 +86,11 @@ const char *kdump_record_word(uint16_t type, uint32_t ctor_flags);
 
 /* Structs that a program passed to its kernel or got from it, divided into fields as the table describes. */
 
-#define KDUMP_STRUCTURE_MOST 8000 /* largest size of the text for a struct, in bytes */
+#define KDUMP_STRUCTURE_MOST 8000 /* maximum size of the text for a struct, in bytes */
 
 /*
  * Writes the fields with their braces: "{dev=1, ino=2 }" in the style of the BSDs, "{dev=1, ino=2}" in the
- * plain style, an object in JSON. A struct that the table does not have is shown as bytes.
+ * plain style, an object in JSON. A struct that is not in the table is printed as bytes.
  */
 char *kdump_put_structure(char *at, const struct kdump_context *context, const char *name,
 			  const uint8_t *bytes, uint32_t size);
@@ -98,26 +98,27 @@ char *kdump_put_structure(char *at, const struct kdump_context *context, const c
 /* Prints the rest of a record's line, "struct stat {…}"; for an array, a line for each of its elements. */
 void kdump_write_structure(const struct kdump_context *context, const struct ktread_proc_record *record);
 
-/* Bytes of a program's memory. */
+/* A part of a program's memory. */
 struct kdump_bytes {
 	const uint8_t *first;
 	size_t size;
 	size_t element; /* size of one value in bytes */
-	bool cut;	/* true if the trace does not have all bytes of the memory */
+	bool cut;	/* true if the trace contains only some of the bytes of this memory */
 };
 
 /*
- * Writes the contents of memory by their type: "[3, 4]", "[\"ls\", \"-l\"]", "[INT, CHLD]". A list stops
- * before `limit` bytes of text; a single value may be longer. Requires: room for limit + KDUMP_MEMORY_MOST
+ * Writes the contents of memory by their type: "[3, 4]", "[\"ls\", \"-l\"]", "[INT, CHLD]". The text of a
+ * list ends before `limit` bytes; a single value may be longer. Requires: room for limit + KDUMP_MEMORY_MOST
  * bytes.
  */
 char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *context,
 		       const struct calls_type *type, const struct kdump_bytes *bytes);
-#define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* largest size of the text for one value, in bytes */
+/* maximum size of the text for one value, in bytes */
+#define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64)
 
 /*
- * Stores the files and sockets to which the descriptors of processes refer. FD records state this. The table
- * has a fixed size: when it is crowded, elements are overwritten.
+ * Stores the files and sockets to which the descriptors of processes refer. This comes from FD records. The
+ * table has a fixed size: if there are too many descriptors, elements are overwritten.
  */
 
 /* Creates the table. Returns NULL if memory is short. kdump_descriptors_destroy() frees it. */
@@ -128,15 +129,15 @@ void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct 
 /* Returns whether anything was recorded about any descriptor. */
 bool kdump_descriptors_any(const struct kdump_descriptors *descriptors);
 /*
- * Writes the file or socket to which a descriptor refers, such as "</etc/motd>"; nothing if it is unknown.
- * Writes at most 1,100 bytes.
+ * Writes the file or socket to which a descriptor refers, such as "</etc/motd>". Writes nothing if it is
+ * unknown. Writes at most 1,100 bytes.
  */
 char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd);
 
 /* Page faults with their duration, and operations that were denied. */
 
 /*
- * Page faults that have not ended, one for each thread. If two threads have the same place in the table, the
+ * Page faults that have not ended, one for each thread. If two threads have the same index in the table, the
  * later fault replaces the earlier one.
  */
 #define KDUMP_FAULTS 256u
@@ -149,12 +150,15 @@ struct kdump_faults {
 };
 
 /*
- * Stores the beginning of a fault. Requires: called for every record of the trace, before the record's line
- * is printed.
+ * Stores the beginning of a fault. Requires: this function is called for every record of the trace, before
+ * the record's line is printed.
  */
 void kdump_faults_note(struct kdump_faults *faults, const struct ktread_proc_record *record);
 
-/* Write the beginning of a fault, the end of a fault with its duration, and a denied operation. */
+/*
+ * These functions write the beginning of a fault, the end of a fault with its duration, and a denied
+ * operation.
+ */
 char *kdump_put_fault(char *at, const struct kdump_context *context, const struct ktread_proc_record *record);
 char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kdump_context *context,
 			  const struct ktread_proc_record *record);
@@ -162,8 +166,8 @@ char *kdump_put_denied(char *at, const struct kdump_context *context,
 		       const struct ktread_proc_record *record);
 
 /*
- * Records of hardware trace (ktrx/hwt.h) in a process trace. They describe what was recorded, not which code
- * was run.
+ * Records of hardware trace (ktrx/hwt.h) in a process trace. These records describe the recording (units,
+ * buffers, mapped files); the executed code is not printed.
  */
 
 /* Returns the name of the type in four letters; NULL if the type is not one of hardware trace. */
@@ -172,8 +176,8 @@ const char *kdump_hardware_word(uint16_t type);
 char *kdump_put_hardware(char *at, const struct ktread_proc_record *record);
 
 /*
- * Records that programs wrote about themselves, with utrace(2). Those of the BSDs' runtime linker and malloc
- * are interpreted; others are shown as bytes.
+ * Records that programs wrote about themselves, with utrace(2). Records of the BSDs' runtime linker and
+ * malloc are interpreted; other records are printed as bytes.
  */
 
 /* Prints the rest of a record's line. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define PROBES 16u /* largest number of entries that are searched for a thread's entry */
+#define PROBES 16u /* maximum number of entries that are searched for a thread's entry */
 
 static unsigned entry_number(uint32_t pid, uint32_t tid, unsigned probe)
 {

@@ -10,14 +10,15 @@
 #include "base/json.h"
 #include "base/put.h"
 
-#define BYTES_SHOWN 32u /* largest number of bytes of an unknown struct that are printed */
-/* largest size, in bytes, of a text before it is escaped for JSON: escaping may write six bytes for one */
+#define BYTES_SHOWN 32u /* maximum number of bytes of an unknown struct that are printed */
+/* maximum size, in bytes, of a text before it is escaped for JSON, which may write six bytes for one */
 #define JSON_MOST    2500u
 #define VALUES_MOST  2000u
-#define TEXT_MOST    400u  /* largest size of a string in a struct, in bytes */
-#define LEAST_FIELDS 2u	   /* number of fields that every socket address has: length and family */
-#define INNER_MOST   2000u /* largest size of the text for a struct within another, in bytes */
-#define FIELD_MOST   (KDUMP_WORDS_MOST + CALLS_NAME)
+#define TEXT_MOST    400u /* maximum size of a string in a struct, in bytes */
+#define LEAST_FIELDS 2u	  /* number of fields that every socket address has: length and family */
+/* maximum size of the text for a struct within another struct, in bytes */
+#define INNER_MOST 2000u
+#define FIELD_MOST (KDUMP_WORDS_MOST + CALLS_NAME)
 
 /* A struct that is being written. */
 struct writer {
@@ -46,7 +47,7 @@ static uint64_t with_sign(uint64_t value, uint32_t width, const struct calls_typ
 	return value | UINT64_MAX << bits;
 }
 
-/* ---- times, users ---- */
+/* ---- Times and users ---- */
 
 static char *put_date(char *at, int64_t seconds)
 {
@@ -78,7 +79,7 @@ static char *put_time(char *at, const struct writer *writer, const uint8_t *byte
 								: base_put_signed(at, seconds);
 	if (fraction == 0)
 		return at;
-	if (fraction >= (digits == 9 ? 1000000000u : 1000000u)) { /* not a valid fraction */
+	if (fraction >= (digits == 9 ? 1000000000u : 1000000u)) { /* the fraction is not valid */
 		*at = '+';
 		return writer->json ? at : base_put_decimal(at + 1, fraction);
 	}
@@ -131,7 +132,7 @@ static char *put_plain_values(char *at, const struct kdump_context *context, con
 	return base_json_string(at, text, length < JSON_MOST ? length : JSON_MOST);
 }
 
-/* ---- fields ---- */
+/* ---- Fields ---- */
 
 static char *put_quoted(char *at, const struct writer *writer, const uint8_t *bytes, uint32_t width)
 {
@@ -251,7 +252,7 @@ static char *put_field(char *at, const struct writer *writer, const struct calls
 
 /*
  * Returns the number of bytes of a field that the record has. Returns 0 if a part of the field is missing and
- * the rest is useless.
+ * the rest cannot be used.
  */
 static uint32_t width_here(const struct writer *writer, const struct calls_field *field)
 {
@@ -286,7 +287,7 @@ static char *put_fields(char *at, const struct writer *writer, const struct call
 	return at;
 }
 
-/* ---- addresses of sockets ---- */
+/* ---- Addresses of sockets ---- */
 
 static char *put_bytes(char *at, const uint8_t *bytes, uint32_t size)
 {
@@ -305,8 +306,8 @@ static const struct calls_field *find_field(const struct calls_layout *layout, e
 }
 
 /*
- * Returns whether the address is an abstract name (Linux), not a path. Such a name follows a zero byte, and
- * may contain zero bytes.
+ * Returns whether the address is an abstract name (Linux), not a path. An abstract name begins after a zero
+ * byte, and may contain zero bytes.
  */
 static bool is_abstract(const struct writer *writer, const struct calls_field *path)
 {
@@ -328,8 +329,8 @@ static char *put_abstract(char *at, const struct writer *writer, const struct ca
 }
 
 /*
- * Writes "127.0.0.1:80", "[::1]:80", or the path of a socket in the file system. Returns NULL if the layout
- * has none of these.
+ * Writes an address such as "127.0.0.1:80" or "[::1]:80", or the path of a socket in the file system. Returns
+ * NULL if the address is of another kind.
  */
 static char *put_endpoint(char *at, const struct writer *writer, const struct calls_layout *layout)
 {
@@ -357,8 +358,8 @@ static char *put_endpoint(char *at, const struct writer *writer, const struct ca
 }
 
 /*
- * Returns the layout for the family of the address; NULL if the address has no family, or its family has no
- * layout.
+ * Returns the layout of addresses of this family; NULL if the address has no family, or if the family has no
+ * known layout.
  */
 static const struct calls_layout *layout_of_family(const struct writer *writer,
 						   const struct calls_field *family)
@@ -373,7 +374,9 @@ static const struct calls_layout *layout_of_family(const struct writer *writer,
 	return calls_table_layout(writer->words->table, text, writer->size);
 }
 
-/* Writes what follows the family: the fields of the family's layout, or bytes if the family has no layout. */
+/*
+ * Writes the part of the address after the family: the fields of the layout, or bytes if there is no layout.
+ */
 static char *put_rest(char *at, const struct writer *writer, const struct calls_layout *of_family,
 		      const struct calls_field *family)
 {
@@ -432,11 +435,11 @@ static char *put_sockaddr_json(char *at, const struct writer *writer, const stru
 	return end > after + 1 ? end : after;
 }
 
-/* ---- whole structs ---- */
+/* ---- Complete structs ---- */
 
 /*
- * Writes a struct in braces. In the style of the BSDs there is a blank before the last brace; if `spaced`,
- * also after the first one.
+ * Writes a struct in braces. In the style of the BSDs, there is a blank before the closing brace and, if
+ * `spaced` is set, after the opening brace, too.
  */
 static char *put_braced(char *at, const struct kdump_context *context, const char *name, const uint8_t *bytes,
 			uint32_t size, bool spaced)

@@ -6,11 +6,11 @@
 #include "base/put.h"
 #include "kdump/views.h"
 
-#define NAME_MOST 8000 /* largest size of the text for a name, in bytes */
+#define NAME_MOST 8000 /* maximum size of the text for a name, in bytes */
 #define PIECE	  1024u
 #define TEXT_MOST 9000u
 
-/* Bits in dlopen()'s mode. */
+/* bits in the argument `mode` of dlopen() */
 #define MODE_LAZY   1u
 #define MODE_NOW    2u
 #define MODE_MASK   3u
@@ -38,7 +38,7 @@ struct linker {
 	uint32_t event;
 	uint64_t handle, base, size;
 	int32_t references;
-	const char *name; /* `length` bytes, without a NUL after them */
+	const char *name; /* a name of `length` bytes, without a NUL at the end */
 	size_t length;
 };
 
@@ -189,7 +189,7 @@ static char *put_malloc(char *at, const struct kdump_context *context, const uin
 
 /*
  * Returns whether all bytes are printable ASCII, tabs and newlines. The three numbers of a malloc record
- * never consist of such bytes only.
+ * always contain other bytes.
  */
 static bool is_text(const uint8_t *bytes, size_t size)
 {

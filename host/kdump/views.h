@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Selection of the records that kdump shows, and the forms of its output. */
+/* Selection of the records that kdump prints, and its output formats. */
 #ifndef KDUMP_VIEWS_H
 #define KDUMP_VIEWS_H
 
@@ -14,7 +14,7 @@
 struct kdump_select {
 	/* bit n selects the type KTRX_PROC_* with the value n; bit 63 selects unknown types */
 	uint64_t types;
-	/* selects only the process `pid`; in FreeBSD's files, also the thread with the number `pid` */
+	/* number of a process, whose records are selected; in FreeBSD's files, also of a thread */
 	bool one;
 	uint32_t pid;
 };
@@ -25,9 +25,10 @@ struct kdump_select {
 	}
 
 /*
- * Sets the types by letters as ktrace(1) takes them: c calls, f faults, i data, l starts and ends of
- * processes, n names, p denied, s signals, t structs, u user, w switches, y settings; + means the usual ones,
- * which are all types except f, l and w. Returns false if `letters` has any other letter or is empty.
+ * Sets the types by letters as ktrace(1) takes them: c system calls, f page faults, i data, l starts and ends
+ * of processes, n path names, p denied operations, s signals, t structs, u records of programs, w context
+ * switches, y settings; + means the default types, which are all except f, l and w. Returns false if
+ * `letters` has any other letter or is empty.
  */
 bool kdump_select_letters(struct kdump_select *select, const char *letters);
 
@@ -35,7 +36,7 @@ bool kdump_select_letters(struct kdump_select *select, const char *letters);
 bool kdump_select_wants(const struct kdump_select *select, const struct ktread_proc_record *record,
 			bool freebsd);
 
-/* Table of calls as in strace -c: the number, the total time and the errors of each call. */
+/* A table of calls as strace -c prints it: the number, the total time and the errors of each call. */
 
 extern const struct kdump_form kdump_form_counts;
 
@@ -46,7 +47,7 @@ extern const struct kdump_form kdump_form_json;
 /*
  * A trace as kdump(1) prints it: a line for each record, with data below it. If the kdump of DragonFly
  * differs from that of FreeBSD, a file of DragonFly is printed as by DragonFly's, and all others as by
- * FreeBSD's. Records that neither of the two knows are printed in a form of our own.
+ * FreeBSD's. Records that neither of the two knows are printed in a format of our own.
  */
 
 extern const struct kdump_form kdump_form_lines;
@@ -59,26 +60,27 @@ extern const struct kdump_form kdump_form_lines;
 
 extern const struct kdump_form kdump_form_oneline;
 
-/* A form of output: a struct of functions. */
+/* An output format: a struct of functions. */
 
 struct kdump_form {
 	enum kdump_style style;
-	/* Returns 0 or KTREAD_E_MEMORY. *state is passed to the other functions. */
+	/* Begins the output. Returns 0 or KTREAD_E_MEMORY. *state is passed to the other functions. */
 	int (*open)(void **state, struct kdump_context *context);
 	/*
-	 * Called for each record of the trace. `wanted`: the record was selected. A record that was not
-	 * selected may be needed to print one that was. Returns 0 or KTREAD_E_MEMORY.
+	 * Called for each record of the trace. `wanted`: the record was selected. The function is called for
+	 * other records, too, because they may be needed to print a selected one. Returns 0 or
+	 * KTREAD_E_MEMORY.
 	 */
 	int (*record)(void *state, struct kdump_context *context, const struct ktread_proc_record *record,
 		      bool wanted);
-	/* Prints what is left at the end, and frees `state`. */
+	/* Prints what has not been printed yet at the end of the trace, and frees `state`. */
 	void (*close)(void *state, struct kdump_context *context);
 };
 
 /*
- * Calls that have not returned yet, one for each thread, in a table of fixed size. If the table is crowded,
- * the call that began first is dropped. What the call's other records state about its arguments (paths, data,
- * structs) is stored with the call as texts, called fillings.
+ * Calls that have not returned yet, one for each thread, in a table of fixed size. If there are too many
+ * calls, the call that began first is dropped. Other records of a call describe its arguments (paths, data,
+ * structs). They are stored with the call as texts, which are called fillings.
  */
 
 #define KDUMP_PENDINGS	    4096u
@@ -90,13 +92,13 @@ enum kdump_filling_kind {
 	KDUMP_FILLING_PATH,
 	KDUMP_FILLING_DATA,
 	KDUMP_FILLING_STRUCT,
-	KDUMP_FILLING_NONE, /* the filling is not used any more, because another one has replaced it */
+	KDUMP_FILLING_NONE, /* the filling is not used any more, because another filling has replaced it */
 };
 
 struct kdump_filling {
 	enum kdump_filling_kind kind;
-	uint8_t argument; /* number of the argument (the first is 1); 0: any argument of this kind */
-	char name[24];	  /* name of the struct */
+	uint8_t argument; /* number of the argument, counted from 1; 0: any argument of this kind */
+	char name[24];	  /* name of the struct whose contents the filling describes */
 	uint16_t offset, length;
 };
 
@@ -116,7 +118,7 @@ struct kdump_pending {
 	unsigned fillings;
 	struct kdump_filling filling[KDUMP_FILLINGS];
 	/*
-	 * number of elements in `piece`, which holds the sizes in an argument that is a list of struct iovec
+	 * number of elements in `piece`, which contains the sizes in a struct iovec array that is an argument
 	 */
 	unsigned pieces;
 	uint64_t piece[KDUMP_PIECES];
@@ -128,7 +130,7 @@ struct kdump_pending_table {
 	struct kdump_pending of[KDUMP_PENDINGS];
 };
 
-/* Returns the call that the thread is in; NULL if it is in none. */
+/* Returns the call that the thread is making; NULL if there is none. */
 struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
 /*
  * Returns an entry for a new call of this thread; kdump_pending_begin() fills in the entry. If the entry is
@@ -140,20 +142,20 @@ void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc
 /* Fills in an entry from the record of a call, but only the call's number and time. */
 void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_record *record);
 
-/* Marks all calls as doubtful, after records were lost. */
+/* Marks all calls as uncertain, because records were lost. */
 void kdump_pending_doubt(struct kdump_pending_table *table);
 
 /*
- * Returns the place for the text of a new filling, and sets *limit to the room there in bytes. Returns NULL
- * if there are too many fillings. kdump_pending_filled() adds the filling.
+ * Returns a pointer to the buffer for the text of a new filling, and sets *limit to its size in bytes.
+ * Returns NULL if there are too many fillings. kdump_pending_filled() adds the filling.
  */
 char *kdump_pending_fill(struct kdump_pending *pending, size_t *limit);
 void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind kind, unsigned argument,
 			  const char *name, char *end);
-/* Removes filling `n`; later fillings move up. */
+/* Removes filling `n`. The fillings after it move up by one. */
 void kdump_pending_drop(struct kdump_pending *pending, unsigned n);
 
-/* A call in one line: its arguments and its result. */
+/* Functions that print a call in one line: its arguments and its result. */
 
 struct kdump_descriptors;
 
@@ -170,16 +172,16 @@ void kdump_oneline_fill_descriptors(struct kdump_context *context,
 void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
 			const struct ktread_proc_record *record);
 /*
- * Writes the arguments from number `pending->shown` on. If `unfinished`, stops at the first argument about
- * which a later record may state more, and sets `pending->shown` to the number of that argument. For a call
+ * Writes the arguments from number `pending->shown` on. If `unfinished` is set, stops at the first argument
+ * that a later record may describe, and sets `pending->shown` to the number of that argument. For a call
  * without arguments, such as sigreturn(), writes its first filling. `record`: the call's return, NULL if
  * there is none.
  */
 char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
 			      const struct ktread_proc_record *record, bool unfinished);
 /*
- * Writes the result: "3", "-1 ENOENT (No such file or directory)", "?". `pending` NULL: the call was not
- * recorded.
+ * Writes the result: "3", "-1 ENOENT (No such file or directory)", "?". If `pending` is NULL, the beginning
+ * of the call was not recorded.
  */
 char *kdump_oneline_result(char *at, struct kdump_context *context,
 			   const struct kdump_descriptors *descriptors, const struct kdump_pending *pending,

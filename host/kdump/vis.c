@@ -9,8 +9,8 @@
 #define HIGH	   EACH(0x80)
 
 /*
- * Returns a word with the eighth bit set at each byte of `word` that is less than `than` or has its eighth
- * bit set; 0 if there is no such byte. Bits above the first such byte may be wrong.
+ * Returns a word in which the eighth bit is set at each byte of `word` that is less than `than` or has its
+ * own eighth bit set. Returns 0 if there is no such byte. Bits above the first such byte may be wrong.
  */
 static uint64_t less(uint64_t word, uint8_t than)
 {
@@ -35,7 +35,10 @@ size_t kdump_vis_plain(const uint8_t *bytes, size_t size)
 	return n;
 }
 
-/* Returns the letter of a control character in C, as in "\n"; 0 if it has none. */
+/*
+ * Returns the letter that C uses for a control character, as in "
+ * "; 0 if there is none.
+ */
 static char c_letter(uint8_t byte)
 {
 	switch (byte) {
@@ -144,7 +147,7 @@ char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, b
 
 #define MARGIN "       " /* written at the beginning of each line */
 #define TAB    8u
-/* largest width that is used, so that a row of hexadecimal digits fits into a line of output */
+/* maximum width that is used, so that a row of hexadecimal digits fits into a line of output */
 #define COLUMNS_MOST 512u
 #define PIECE	     1024u /* number of bytes of text that are written at a time */
 
@@ -159,8 +162,8 @@ bool kdump_data_is_binary(const uint8_t *bytes, size_t size)
 }
 
 /*
- * Writes one byte at column `*column`, after a line break if it does not fit. Column 0: the line is still
- * empty.
+ * Writes one byte at column `*column`. If the byte does not fit, begins a new line first. Column 0 means that
+ * the line is still empty.
  */
 static char *put_folded(char *at, unsigned *column, uint8_t byte, uint8_t next, unsigned columns)
 {
@@ -227,8 +230,8 @@ void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size,
 }
 
 /*
- * Returns the number of bytes in a row: the largest even number with which the line is shorter than the
- * screen is wide.
+ * Returns the number of bytes in a row of hexadecimal digits: the largest even number for which the row is
+ * shorter than the screen's width.
  */
 static unsigned bytes_in_row(unsigned columns)
 {

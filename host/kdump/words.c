@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Values, printed by their types. */
+/* Prints values by their types. */
 #include "kdump/context.h"
 
 #include <stdio.h>
@@ -9,10 +9,10 @@
 #include "calls/tables.h"
 
 #define SMALL 4096u
-/* largest size of a value's text in bytes; a hostile table could have 64 long names of bits */
+/* maximum size of a value's text in bytes; needed because a hostile table could have 64 long names of bits */
 #define FLAGS_MOST 1000
 
-/* Names are short: a call of stpcpy() costs more than this loop. */
+/* copy in a loop, because names are short and a call of stpcpy() costs more */
 char *kdump_put_name(char *at, const char *name)
 {
 	while ((*at = *name++))
@@ -74,8 +74,8 @@ const char *kdump_code_name(const struct calls_table *table, uint32_t signal, in
 }
 
 /*
- * Flags are words of 32 bits unless a flag has a higher bit. Removes the upper bits that sign extension has
- * set.
+ * Flags have 32 bits, unless a flag with a higher bit is defined. Removes the upper bits that were set by
+ * sign extension.
  */
 static uint64_t without_sign(const struct calls_type *type, uint64_t value)
 {
@@ -127,7 +127,7 @@ static char *put_flags_bsd(char *at, const struct kdump_words *words, const stru
 	names = type->base == CALLS_MODE ? kdump_put_octal(at, (uint32_t)value)
 					 : kdump_put_word(at, words, value);
 	at = kdump_put_flags(names + 1, type, value);
-	if (names[1] == '0') /* no bit has a name */
+	if (names[1] == '0') /* no set bit has a name */
 		return names;
 	*names = '<';
 	*at = '>';
