@@ -27,8 +27,8 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 
 /*
  * Returns whether the CPU has made progress since the last sample: it has had a heartbeat, or it idles
- * outside of interrupt handlers. Before the CPU's first heartbeat, any hook call counts as progress, too. So
- * a CPU is found to be stuck even if the kernel hangs before the end of its first timer tick.
+ * outside of interrupt handlers. Before the CPU's first heartbeat, any hook call counts as progress, too, so
+ * that a CPU is found to be stuck even if the kernel hangs before the end of its first timer tick.
  */
 static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
 {
@@ -66,7 +66,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 	cpu->nested += row->nesting != 0 && share != LIVE_STUCK;
 }
 
-/* Adds the time between the CPU's last event and this event to the counts of the interval. */
+/* Adds the time between the CPU's last event and this event to the times of the current interval. */
 static void take_time(struct live_cpu *cpu, const struct ktread_event *event)
 {
 	if (event->lost) {
@@ -117,8 +117,8 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 {
 	/*
 	 * An idle CPU records no events, so for it, the shares refer to all ticks of the interval. For any
-	 * other CPU, they refer to the ticks between its events, because some of its events may not have been
-	 * read yet.
+	 * other CPU, the shares refer to the ticks between its events, because some of its events may not
+	 * have been read yet.
 	 */
 	const bool silent = cpu->now == LIVE_IDLE && !cpu->irq && !cpu->missed;
 	const uint64_t all = silent && ticks > cpu->covered ? ticks : cpu->covered;
@@ -136,8 +136,8 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		cpu->share[i] = samples > 0 ? cpu->sample[i] / samples : 0;
 	/*
-	 * Subtract the share of interrupts from the other shares, but not from the share in which the CPU was
-	 * stuck.
+	 * subtract the share of interrupts from the other shares, but not from the share of time in which the
+	 * CPU was stuck
 	 */
 	at_work = samples > 0 ? 1 - cpu->share[LIVE_STUCK] - cpu->share[LIVE_IRQ] : 0;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
@@ -157,7 +157,7 @@ const char *live_share_name(enum live_share share)
 }
 
 #define AT_ONCE 32u
-/* maximum number of entries of the table of holders that are read; to read more would delay the display */
+/* maximum number of entries of the table of holders that are read; reading more would delay the display */
 #define ROWS_MOST 65536u
 
 static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row)
@@ -168,7 +168,10 @@ static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row
 	memcpy(cpu->lock_name, row->object_name, sizeof(cpu->lock_name));
 }
 
-/* Returns whether wait `a` is listed before wait `b`: waits for locks come first, then the longer wait. */
+/*
+ * Returns whether wait `a` is listed before wait `b`: waits for locks come first, and longer waits come
+ * before shorter ones.
+ */
 static bool goes_before(const struct live_wait *a, const struct live_wait *b)
 {
 	const bool a_lock = a->kind == KTRX_WAIT_SPIN || a->kind == KTRX_WAIT_LOCK;
@@ -269,8 +272,8 @@ const char *live_wait_word(uint8_t kind)
 struct live_waits {
 	struct threads *threads;
 	/*
-	 * time of the last event of any CPU: the event's stamp, but at least 2 more than the time of the
-	 * event before it
+	 * time of the last event of any CPU: the event's timestamp, but at least 2 more than the time of the
+	 * previous event
 	 */
 	uint64_t time;
 	uint64_t last[THREADS_CPUS_MAX]; /* time of the last event of each CPU */
@@ -322,10 +325,7 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 	if (event->lost && event->cpu < THREADS_CPUS_MAX)
 		threads_gap(waits->threads, cpu, waits->last[cpu]);
 	waits->last[cpu] = waits->time;
-	/*
-	 * If there are too many threads, forget all of them. Threads that still exist are added again with
-	 * their next events.
-	 */
+	/* if there are too many threads, forget all of them: the next event of a thread adds it again */
 	if (threads_left_out(waits->threads) && live_waits_restart(waits) < 0)
 		return KTREAD_E_MEMORY;
 	return threads_event(waits->threads, event, known, waits->time);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { CALL = 1, INTERRUPT, WAIT }; /* first word of a key */
+enum { CALL = 1, INTERRUPT, WAIT }; /* type of a row, which is the first word of its key */
 
 #define ERRORS_LEAST (-4095)
 
@@ -18,7 +18,7 @@ void live_details_restart(struct live_details *details)
 	memset(details->type, 0, sizeof(details->type));
 }
 
-/* Returns the row of a number, which is added if necessary; NULL if there is no room. */
+/* Returns the row with this number, which is added if necessary; NULL if there is no room. */
 static struct live_duration *row_of(struct live_durations *rows, uint32_t number)
 {
 	for (uint32_t n = 0; n < rows->count; n++)
@@ -38,7 +38,7 @@ static void set_name(char name[32], const char *from, size_t length)
 	name[length] = '\0';
 }
 
-/* Returns the index of the step of a size: 4 steps for each power of two. */
+/* Returns the index of the histogram step that contains a size: there are 4 steps for each power of two. */
 static unsigned step_of(uint64_t ticks)
 {
 	const unsigned top = 63u - (unsigned)__builtin_clzll(ticks | 1);
@@ -69,7 +69,7 @@ uint64_t live_duration_percentile(const struct live_duration *row, unsigned part
 	return 0;
 }
 
-/* Stores the beginning of something. */
+/* Stores the beginning of a duration. */
 static int begin(struct live_details *details, const uint64_t *key, uint64_t stamp, uint32_t number)
 {
 	struct keyed_entry *entry;
@@ -83,7 +83,7 @@ static int begin(struct live_details *details, const uint64_t *key, uint64_t sta
 }
 
 /*
- * Ends something that has begun, and stores its length. Returns false if its beginning is unknown. `number`
+ * Ends a duration that has begun, and stores its length. Returns false if its beginning is unknown. `number`
  * must be the same as at the beginning.
  */
 static bool end(struct live_details *details, const uint64_t *key, uint64_t stamp, uint32_t number,
@@ -198,7 +198,10 @@ static int take_lock(struct live_details *details, const struct ktread_event *ev
 int live_details_event(struct live_details *details, const struct ktread *trace,
 		       const struct ktread_event *event, const struct wellknown *known)
 {
-	/* Lost slots may have held an end and the next beginning: no duration may extend across them. */
+	/*
+	 * lost slots may contain the end of one duration and the beginning of the next: no duration may
+	 * extend across them
+	 */
 	if (event->lost) {
 		keyed_free(&details->open);
 		for (uint32_t n = 0; n < details->locks; n++)
@@ -250,7 +253,10 @@ const struct live_history *live_details_type(const struct live_details *details,
 	return NULL;
 }
 
-/* Returns the history of a type. If it has none, replaces the one that was not used for the longest time. */
+/*
+ * Returns the history of an event type. If it has none, replaces the history that was not used for the
+ * longest time.
+ */
 static struct live_history *type_of(struct live_details *details, uint16_t id)
 {
 	struct live_history *oldest = &details->type[0];
@@ -268,7 +274,10 @@ static struct live_history *type_of(struct live_details *details, uint16_t id)
 	return oldest;
 }
 
-/* Adds the rates of the interval. A type that is not among the most frequent ones gets 0. */
+/*
+ * Adds the rates of the interval to the histories. The rate of a type that is not among the most frequent
+ * ones is 0.
+ */
 static void add_rates(struct live_details *details, const struct live_model *model)
 {
 	details->intervals++;

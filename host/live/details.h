@@ -13,28 +13,30 @@
 #define LIVE_THREADS   4096u /* maximum number of threads in the table */
 #define LIVE_LOCKS     1024u
 #define LIVE_DURATIONS 512u
-#define LIVE_HISTORY   120u /* number of intervals whose rates are kept */
+#define LIVE_HISTORY   120u /* number of past intervals whose rates are stored */
 #define LIVE_TYPES     32u
 #define LIVE_SAMPLES   65536u
 
 struct live_thread {
 	uint32_t id;
-	uint8_t state;	 /* enum threads_state */
-	uint8_t wait;	 /* KTRX_WAIT_* */
-	uint8_t held;	 /* number of locks that the thread holds */
-	uint32_t cpu;	 /* KTRX_NO_CPU: unknown */
-	double share;	 /* part of the time of one CPU in the last interval, from samples */
-	uint64_t ticks;	 /* time in its state */
-	uint64_t object; /* what the thread waits for; 0: unknown */
+	uint8_t state; /* state of the thread, an enum threads_state */
+	uint8_t wait;  /* kind of wait, KTRX_WAIT_* */
+	uint8_t held;  /* number of locks that the thread holds */
+	uint32_t cpu;  /* CPU of the thread; KTRX_NO_CPU: unknown */
+	/* fraction of the time of one CPU that the thread used in the last interval, from samples */
+	double share;
+	uint64_t ticks;	 /* time for which the thread has been in its state */
+	uint64_t object; /* object that the thread waits for; 0: unknown */
 	uint32_t owner;	 /* holder of `object`, as in struct ktrx_holder */
 	char name[32];	 /* name of `object`, not escaped */
 };
 
 struct live_lock {
 	uint64_t object;
-	char name[32];	 /* not escaped */
-	uint32_t holder; /* as in struct ktrx_holder; 0: free or unknown */
-	uint64_t taken;	 /* stamp */
+	char name[32]; /* name of the lock, not escaped */
+	/* holder of the lock, as in struct ktrx_holder; 0: the lock is free, or its holder is unknown */
+	uint32_t holder;
+	uint64_t taken; /* timestamp at which the lock was taken */
 	uint32_t waiters;
 	uint64_t longest; /* the longest wait so far, in ticks */
 	uint64_t acquires, contends;
@@ -45,12 +47,12 @@ struct live_lock {
 /* Durations of a system call or an interrupt since the guest was found. */
 struct live_duration {
 	uint32_t number;
-	char name[32]; /* not escaped */
+	char name[32]; /* name, not escaped */
 	uint64_t count, count_before, errors;
 	double rate;
-	uint64_t sum, most; /* ticks */
+	uint64_t sum, most; /* sum of the durations, in ticks */
 	uint64_t pairs;	    /* number of durations in `sum` */
-	/* number of durations by size: four steps for each power of two */
+	/* number of durations of each size: four steps for each power of two */
 	uint32_t size[4 * 64];
 };
 
@@ -59,7 +61,7 @@ struct live_durations {
 	uint32_t count;
 };
 
-/* A ring of rates: the newest one is at (count - 1) % LIVE_HISTORY. */
+/* A circular buffer of rates: the newest rate is at index (count - 1) % LIVE_HISTORY. */
 struct live_history {
 	uint16_t id;
 	uint64_t count, seen;
@@ -75,16 +77,17 @@ struct live_details {
 	struct live_history rate, type[LIVE_TYPES];
 	uint64_t intervals;
 	struct keyed open;	       /* system calls, interrupts and waits that have begun and not ended */
-	uint32_t sample[LIVE_SAMPLES]; /* the threads that samples of this interval have seen on CPUs */
-	uint32_t samples, rounds;      /* number of entries of `sample`; number of samplings */
+	uint32_t sample[LIVE_SAMPLES]; /* threads that were running in the samples of this interval */
+	/* number of entries of `sample`; number of times that samples were taken */
+	uint32_t samples, rounds;
 };
 
 /* Forgets everything. */
 void live_details_restart(struct live_details *details);
-/* Takes an event. Returns 0 or KTREAD_E_MEMORY. */
+/* Processes an event. Returns 0 or KTREAD_E_MEMORY. */
 int live_details_event(struct live_details *details, const struct ktread *trace,
 		       const struct ktread_event *event, const struct wellknown *known);
-/* Takes the samples of the CPUs. */
+/* Processes samples of the CPUs. */
 void live_details_sample(struct live_details *details, const struct live_cpu *cpu, uint32_t cpus);
 /* Returns the row of a lock, which is added if necessary; NULL if there is no room. */
 struct live_lock *live_details_lock(struct live_details *details, uint64_t object);
@@ -93,7 +96,10 @@ int live_details_threads(struct live_details *details, const struct live_model *
 /* Ends an interval of this length. Returns 0 or an error of the source. */
 int live_details_end(struct live_details *details, const struct live_model *model, double seconds);
 
-/* Returns a duration in ticks that `part` percent of all durations do not exceed; at most 25 % too long. */
+/*
+ * Returns a duration in ticks, which is at least as long as `part` percent of all durations, and at most 25 %
+ * too long.
+ */
 uint64_t live_duration_percentile(const struct live_duration *row, unsigned part);
 /* Returns the rate `back` intervals ago; 0 if it is not known. */
 double live_history_at(const struct live_history *history, uint32_t back);

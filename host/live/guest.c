@@ -12,10 +12,11 @@
 
 #define AWAIT_NS UINT64_C(500000000) /* time in ns between two searches for a guest's file */
 /*
- * time in ns from a boot, or from the moment at which a guest was found, to the measurement of its frequency
+ * time in ns that is left before the frequency of a guest is measured, after a boot or after the guest was
+ * found
  */
 #define MEASURE_NS   UINT64_C(200000000)
-#define MEASURE_PART 10 /* measuring takes at most about 1 / MEASURE_PART of the time */
+#define MEASURE_PART 10 /* measuring may use at most about 1 / MEASURE_PART of the time */
 
 static uint64_t now_ns(void *context)
 {
@@ -47,7 +48,7 @@ static void quote(const char *usual, char *pattern, size_t size)
 	snprintf(pattern + at, size - at, ".[0-9]*.ram");
 }
 
-/* Returns 1 if the guest with this RAM file runs, 0 if it has ended, -1 if this is unknown. */
+/* Returns 1 if the guest with this RAM file is running, 0 if it has ended, -1 if this is unknown. */
 static int is_running(const char *path)
 {
 	const int descriptor = base_open_regular(path, O_RDONLY);
@@ -61,8 +62,8 @@ static int is_running(const char *path)
 }
 
 /*
- * Finds the newest file, of those for which `test` returns 1, or else of those for which it returns -1.
- * Returns this value, or 0 if there is none.
+ * Finds the newest file for which `test` returns 1. If there is none, finds the newest file for which it
+ * returns -1. Returns the result of `test` for the file that was found, or 0 if there is none.
  */
 static int find(const char *usual, char path[PATH_MAX], int (*test)(const char *path))
 {
@@ -102,7 +103,7 @@ int live_guest_find_running(const char *usual, char path[PATH_MAX])
 }
 
 /*
- * Opens the file, and follows it if its guest has not ended. Returns 0, even if there is no such file or
+ * Opens the file, and follows the guest if it has not ended. Returns 0, even if there is no such file or
  * guest now. Returns an error if later attempts would fail, too.
  */
 static int look(struct live_guest *guest)
@@ -172,8 +173,8 @@ static void plan_measuring(struct live_guest *guest)
 }
 
 /*
- * Measures the frequency. If this fails, it is tried again only after some time, because nothing is followed
- * during a measurement.
+ * Measures the frequency. After a failure, the next attempt is made only after some time, because events are
+ * not followed during a measurement.
  */
 static void measure(struct live_guest *guest)
 {

@@ -11,7 +11,10 @@
 
 #define FILE_NAME 400u
 
-/* Copies the value of an option in a QEMU word such as "a,mem-path=VALUE,b". Two commas mean one. */
+/*
+ * Copies the value of a property from a QEMU argument such as "a,mem-path=VALUE,b". A double comma in the
+ * value means a single one.
+ */
 static bool take_value(const char *word, const char *name, char value[PATH_MAX])
 {
 	const char *from = strstr(word, name);
@@ -28,7 +31,7 @@ static bool take_value(const char *word, const char *name, char value[PATH_MAX])
 	return length > 0 && length < PATH_MAX - 1;
 }
 
-/* Makes a path absolute: a relative path begins in the folder in which the process runs. */
+/* Makes a path absolute. A relative path is relative to the folder in which the process runs. */
 static bool make_absolute(const char *process, const char *value, char path[PATH_MAX])
 {
 	char link[FILE_NAME], folder[PATH_MAX];
@@ -41,7 +44,7 @@ static bool make_absolute(const char *process, const char *value, char path[PATH
 	return length > 0 && snprintf(path, PATH_MAX, "%.*s/%s", (int)length, folder, value) < PATH_MAX;
 }
 
-/* Reads a command line. Returns true if it has a RAM file that belongs to this user. */
+/* Parses a command line. Returns true if it contains a RAM file that belongs to this user. */
 static bool read_process(const char *process, struct live_found *found)
 {
 	char file[FILE_NAME], value[PATH_MAX], *word = NULL;
@@ -75,8 +78,8 @@ static int newest_first(const void *a, const void *b)
 }
 
 /*
- * Adds a guest. The programs that started QEMU may have the same words on their command lines: the newest
- * process is the guest.
+ * Adds a guest. Programs that started QEMU may have the same arguments on their command lines; the newest of
+ * these processes is the guest.
  */
 static void add(struct live_guests *guests, const struct live_found *found)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the guests of this user, by the command lines of the QEMUs that run. */
+/* Finds the guests of this user by the command lines of all running QEMUs. */
 #ifndef LIVE_GUESTS_H
 #define LIVE_GUESTS_H
 
@@ -12,7 +12,8 @@
 struct live_found {
 	pid_t pid;
 	char path[PATH_MAX]; /* absolute path of the RAM file */
-	char kernel[256];    /* the word after -kernel, "" if there is none; not escaped, may be cut */
+	/* argument of QEMU's -kernel; "" if there is none; not escaped, may be truncated */
+	char kernel[256];
 };
 
 struct live_guests {
@@ -22,8 +23,8 @@ struct live_guests {
 
 /*
  * Finds all processes of this user that have the RAM of a guest in a file: their command line contains
- * memory-backend-file with a mem-path, and this file belongs to the user. The newest process is first.
- * `proc` is the folder /proc, or a test's folder.
+ * memory-backend-file with a mem-path, and this file belongs to the user. The newest process comes first.
+ * `proc` is /proc, or a folder of a test.
  */
 void live_guests_find(struct live_guests *guests, const char *proc);
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 
 #define TEXT	   192u
-#define CPUS_SHOWN 16u /* maximum number of CPUs shown in a line of text */
+#define CPUS_SHOWN 16u /* maximum number of CPUs in a line of text */
 
 static void write_tail(struct live_lines *lines, const struct live_tail *tail)
 {

@@ -18,8 +18,8 @@
 /* ---- Sources ---- */
 
 /*
- * The source of what is shown: the RAM file of a guest, or a test. The guest may appear, disappear and come
- * back at any time. Each function gets `context` as its first argument.
+ * The source of the data that is shown: the RAM file of a guest, or a test. A guest may appear, disappear and
+ * come back at any time. Each function gets `context` as its first argument.
  */
 
 struct live_source {
@@ -29,11 +29,11 @@ struct live_source {
 	 * there is no guest. Reports the end of a guest once, and then waits for the next guest.
 	 */
 	int (*next)(void *context, struct ktread_followed *now, int wait_ms);
-	/* returns the trace of the guest, NULL if there is no guest now */
+	/* returns the trace of the guest; NULL if there is no guest now */
 	struct ktread *(*trace)(void *context);
 	int (*cpus)(void *context, struct ktrx_cpu *cpu, uint32_t room);
 	int (*holders)(void *context, uint32_t first, struct ktrx_holder *holder, uint32_t room);
-	/* stores the counts of slots, added up over all guests so far */
+	/* stores the counts of slots, summed up over all guests so far */
 	void (*account)(void *context, struct ktread_follow_account *account);
 	uint64_t (*now)(void *context); /* returns the time of a monotonic clock in nanoseconds */
 	const char *(*path)(void *context);
@@ -60,19 +60,22 @@ enum live_share {
 	LIVE_SHARES,
 };
 
-/* time in ns: a CPU that is not idle counts as stuck after this time without a heartbeat */
+/* time in ns: a CPU that is not idle counts as stuck if it has had no heartbeat for this time */
 #define LIVE_STUCK_NS UINT64_C(1000000000)
 
 struct live_cpu {
 	bool online;
-	bool sampled; /* the CPU has been sampled before */
+	bool sampled; /* the CPU has been sampled at least once */
 	enum live_share now;
 	uint32_t thread;
 	uint64_t pc; /* code address at the CPU's last heartbeat */
 	uint64_t heartbeats;
-	uint64_t hook;	   /* stamp of the CPU's last hook call */
+	uint64_t hook;	   /* timestamp of the CPU's last hook call */
 	uint64_t progress; /* time in ns at which the CPU last made progress or was idle */
-	/* time in ns without progress before the first sample of the CPU; 0 once it makes progress */
+	/*
+	 * time in ns for which the CPU had made no progress when it was first sampled; 0 after it has made
+	 * progress
+	 */
 	uint64_t before;
 	double stuck; /* seconds without progress if the CPU is stuck, otherwise 0 */
 	/*
@@ -83,20 +86,20 @@ struct live_cpu {
 	bool waits;
 	char lock_name[32]; /* name of the lock, not escaped; "": unknown */
 	uint32_t owner;	    /* holder of the lock, as in struct ktrx_holder; 0: unknown */
-	/* parts of the CPU's time in the last interval, 0 to 1 each, by enum live_share */
+	/* fractions of the CPU's time in the last interval, each from 0 to 1, indexed by enum live_share */
 	double share[LIVE_SHARES];
 	/* The members from here to `missed` describe the current interval. */
 	uint32_t sample[LIVE_SHARES];
-	/* number of samples in which the CPU was in an interrupt, as its CPU descriptor states */
+	/* number of samples in which the CPU was in an interrupt, according to its CPU descriptor */
 	uint32_t nested;
 	/* sum of the times, in ticks, between each event of this interval and the event before it */
-	uint64_t covered, in_irq; /* part of `covered`, in ticks, that the CPU spent in interrupts */
+	uint64_t covered, in_irq; /* number of ticks of `covered` that the CPU spent in interrupts */
 	bool missed;		  /* true if events of this interval were lost */
 	/* The members from here on describe the CPU's last event. */
 	uint64_t stamp;
 	/*
-	 * true if the time from the last event to the next one can be counted: there is a last event, and its
-	 * CPU has lost none since
+	 * true if the time from the last event to the next one can be counted: there is a last event, and no
+	 * event of the CPU was lost after it
 	 */
 	bool follows;
 	bool irq;		   /* true if the CPU is in an interrupt after its last event */
@@ -107,19 +110,19 @@ struct live_cpu {
 /*
  * Takes a sample of a CPU from its CPU descriptor `row`. `any_heartbeat` states whether any CPU of the guest
  * has had a heartbeat. If it is set, a busy CPU that never had a heartbeat counts as stuck, too. `age`: time
- * in ns since the CPU's newest timestamp. Only the first sample uses it, for the time that a CPU was stuck
- * before. It does not make a CPU stuck: the counters of CPUs may differ.
+ * in ns since the CPU's newest timestamp. It is used only in the first sample, for the time for which a CPU
+ * was stuck before. `age` alone does not make a CPU stuck, because the counters of CPUs may differ.
  */
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t age,
 		     uint64_t now);
 /*
- * Takes an event of the CPU. `idle`: true if the thread of the event is an idle thread; if the event is a
+ * Processes an event of the CPU. `idle`: true if the thread of the event is an idle thread; if the event is a
  * switch, true if the next thread is an idle thread.
  */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
 		    bool idle);
 /*
- * Forgets the times between events of the current interval. Used for events that were recorded before the
+ * Forgets the times between events of the current interval. Called after events that were recorded before the
  * guest was followed.
  */
 void live_cpu_discard_times(struct live_cpu *cpu);
@@ -128,15 +131,15 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks);
 
 const char *live_share_name(enum live_share share);
 
-/* What the kernel's table of holders states: which threads wait, and which CPUs wait for locks. */
+/* The contents of the kernel's table of holders: which threads wait, and which CPUs wait for locks. */
 
 struct live_holders {
-	uint64_t now; /* the newest stamp of all CPUs */
+	uint64_t now; /* the newest timestamp of any CPU */
 	struct live_cpu *cpu;
 	uint32_t cpus;
-	struct live_wait *wait; /* LIVE_WAITS entries */
+	struct live_wait *wait; /* array of LIVE_WAITS entries */
 	uint32_t wait_count;
-	bool present; /* the kernel has a table of holders */
+	bool present; /* true if the kernel has a table of holders */
 };
 
 /*
@@ -151,7 +154,10 @@ int live_holders_read(struct live_holders *holders, const struct live_source *so
  */
 void live_object_text(const struct ktread *trace, uint64_t object, const char *name, uint32_t owner,
 		      char *text, size_t size);
-/* Returns "for lock", "for event" and the like; "on" if the kind is unknown. */
+/*
+ * Returns the words before the object of a wait: "for lock", "for event" and the like; "on" if the kind of
+ * wait is unknown.
+ */
 const char *live_wait_word(uint8_t kind);
 
 /*
@@ -166,7 +172,7 @@ struct live_wait {
 	uint32_t thread;
 	uint8_t kind;	 /* KTRX_WAIT_*; KTRX_WAIT_NONE: unknown */
 	uint32_t owner;	 /* holder of a lock, as in struct ktrx_holder; 0: unknown */
-	uint64_t object; /* 0: unknown */
+	uint64_t object; /* object of the wait; 0: unknown */
 	uint64_t ticks;
 	char name[32]; /* name of the object, not escaped; "": unknown */
 };
@@ -179,7 +185,7 @@ void live_waits_close(struct live_waits *waits);
 int live_waits_restart(struct live_waits *waits);
 int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 		     const struct wellknown *known);
-/* Return the states of all threads, and the time of the last event in the same unit. */
+/* These functions return the states of all threads, and the time of the last event in the same unit. */
 struct threads;
 const struct threads *live_waits_threads(const struct live_waits *waits);
 uint64_t live_waits_time(const struct live_waits *waits);
@@ -199,31 +205,32 @@ uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[L
 
 struct live_filter {
 	char events[LIVE_FILTER_TEXT]; /* patterns of event names, separated by commas; "": all events */
-	int64_t pid;		       /* -1: all */
+	int64_t pid;		       /* id of the thread; -1: all */
 	bool some_cpus;
 	uint8_t cpus[LIVE_CPUS_MAX / 8];
-	/* Returns whether an event passes a further condition. NULL: all do. */
+	/* an additional condition for events; NULL: none */
 	bool (*accept)(void *context, struct ktread *trace, const struct ktread_event *event);
 	void *context;
 };
 
 /*
- * Sets one part of a filter to the text that a user has typed. `what` is the part: 'e'vents, 'c'pus or 'p'id.
- * An empty text removes that part. Returns 0, or -1 if the text is invalid; then the filter is unchanged.
+ * Sets one part of a filter to the text that a user has typed. `what` is the part: 'e' for events, 'c' for
+ * CPUs, 'p' for a process id. An empty text removes that part. Returns 0, or -1 if the text is invalid; then
+ * the filter is unchanged.
  */
 typedef int live_filter_typed(struct live_filter *filter, char what, const char *text);
 
 struct live_tail {
 	struct live_filter filter;
-	bool paused;	/* true if the list is paused: new events are dropped */
+	bool paused;	/* true if the list is paused, so that new events are dropped */
 	uint64_t lines; /* number of lines added so far; the last LIVE_TAIL_LINES of them are in `text` */
-	uint64_t begun; /* number of lines that were added before this boot */
-	uint64_t base;	/* stamp of the event that is shown with time 0 */
+	uint64_t begun; /* number of lines that had been added when this boot began */
+	uint64_t base;	/* timestamp of the event that is shown at time 0 */
 	char text[LIVE_TAIL_LINES][LIVE_TAIL_TEXT];
 };
 
 /*
- * Returns true if a pattern of the filter matches no type of event of the trace. Then `text`
+ * Returns true if a pattern of the filter matches no event type of the trace. If so, `text`
  * (LIVE_UNKNOWN_TEXT bytes) describes the first such pattern, with suggestions.
  */
 bool live_filter_unknown(const struct live_filter *filter, const struct ktread *trace, char *text);
@@ -234,7 +241,7 @@ void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct 
 		     const struct wellknown *known);
 /* Adds a line that is not an event. */
 void live_tail_note(struct live_tail *tail, const char *text);
-/* Returns the n-th line from the end, counted from 0. Returns NULL if it is not stored. */
+/* Returns the n-th line, counted from 0 at the newest one. Returns NULL if the line is not stored. */
 const char *live_tail_line(const struct live_tail *tail, uint64_t n);
 
 /*
@@ -246,9 +253,9 @@ void live_thread_text(const struct ktread *trace, uint32_t thread, char *text, s
 void live_event_text(const struct ktread_type *type, char *text, size_t size);
 
 /*
- * The rate of events of each type. It is known exactly how many slots each ring has recorded, but perhaps not
- * all of these slots were read. So each event that was read counts with a weight: the number of slots that
- * its ring has recorded, divided by the number of slots that were read.
+ * The rate of events of each type. The exact number of slots that each ring has recorded is known, but some
+ * of these slots may not have been read. So each event that was read counts with a weight: the number of
+ * slots that its ring has recorded, divided by the number of slots that were read.
  */
 
 #define LIVE_TOP 8u
@@ -262,9 +269,7 @@ struct live_rates;
 
 struct live_rates *live_rates_open(void); /* returns NULL if out of memory */
 void live_rates_close(struct live_rates *rates);
-/*
- * Must be called when a guest or a boot begins. The records that its rings already contain are not counted.
- */
+/* Must be called when a guest or a boot begins. The records that are already in its rings are not counted. */
 void live_rates_restart(struct live_rates *rates);
 void live_rates_event(struct live_rates *rates, const struct ktread_event *event);
 /*
@@ -287,13 +292,13 @@ double live_rates_end(struct live_rates *rates, double seconds, struct live_top 
 
 struct live_guest {
 	/*
-	 * path of the RAM file that the user has given; NULL: follow the newest RAM file that belongs to
+	 * path of the RAM file that the user has specified; NULL: follow the newest RAM file that belongs to
 	 * `usual`
 	 */
 	const char *given;
-	/* the name that `ktrace run` would give to the trace; `ktrace run` keeps RAM files `usual`.PID.ram */
+	/* the usual path of a trace of `ktrace run`, whose RAM files are named `usual`.PID.ram */
 	const char *usual;
-	/* if options.frequency is 0, the guest reports the frequency, or it is measured */
+	/* if options.frequency is 0, the frequency is reported by the guest, or measured */
 	struct ktread_follow_options options;
 	/*
 	 * function that measures the guest's frequency, and returns 0 if it fails; NULL: nothing is measured
@@ -301,26 +306,31 @@ struct live_guest {
 	uint64_t (*measure)(const char *path, const char *machine);
 	/* path of the file that is followed, or that is expected to appear */
 	char path[PATH_MAX];
-	struct ktread_follow *follow;	      /* NULL: no guest is followed now */
-	struct ktread_follow_account account; /* counts of slots, added up over the earlier guests */
+	struct ktread_follow *follow;	      /* the guest that is followed; NULL: none */
+	struct ktread_follow_account account; /* counts of slots, summed up over the earlier guests */
 	uint64_t look_again;		      /* time in ns at which to search for a guest again */
 	/* time in ns at which to measure the frequency; 0: not needed */
 	uint64_t measure_at;
 	char why[PATH_MAX + 128];
-	char chosen[PATH_MAX]; /* copy of the path that live_guest_choose() was called with */
-	bool left; /* the user has chosen another guest; the end of the old one is to be reported */
+	char chosen[PATH_MAX]; /* copy of the path that was passed to live_guest_choose() */
+	/* the user has chosen another guest, and the end of the previous one has not been reported yet */
+	bool left;
 };
 
 /* Follows the guest with this RAM file from now on. Reports the end of the guest that was followed before. */
 void live_guest_choose(struct live_guest *guest, const char *path);
-/* Finds the newest file `usual`.PID.ram. Returns false if there is none. */
+/* Finds the newest file named `usual`.PID.ram. Returns false if there is none. */
 bool live_guest_find(const char *usual, char path[PATH_MAX]);
 /*
- * Finds the newest file `usual`.PID.ram whose guest runs. Returns 1, or 0 if no guest runs. Returns -1 if it
- * is unknown whether the newest one of the remaining guests runs, as base_file_ended().
+ * Finds the newest file named `usual`.PID.ram whose guest is running. Returns 1 if there is one, or 0 if no
+ * guest is running. Returns -1 if it is unknown whether the guest of the newest remaining file is running, as
+ * base_file_ended() does.
  */
 int live_guest_find_running(const char *usual, char path[PATH_MAX]);
-/* Returns whether no guest is followed, and no file was named or found. */
+/*
+ * Returns whether no guest is followed, and there is no file: the user has specified none, and none was
+ * found.
+ */
 bool live_guest_is_missing(const struct live_guest *guest);
 void live_guest_open(struct live_guest *guest, struct live_source *source);
 void live_guest_close(struct live_guest *guest);
@@ -328,8 +338,8 @@ void live_guest_close(struct live_guest *guest);
 /* ---- Model ---- */
 
 /*
- * All that is shown of a running guest. It is combined from events, from samples of the guest's CPUs, and
- * from the counts of slots. The size of the model does not grow with the length of the trace.
+ * Everything that is shown about a running guest. It is computed from events, from samples of the guest's
+ * CPUs, and from the counts of slots. The size of the model does not grow with the length of the trace.
  */
 
 struct live_model {
@@ -340,9 +350,8 @@ struct live_model {
 	uint64_t opened; /* ns */
 	uint64_t began;	 /* time in ns at which the current interval began */
 	/*
-	 * A time in ns. While `counts` is not set: the time at which counting will begin; events before it
-	 * may have been recorded before the guest was followed. Once `counts` is set: the time at which
-	 * counting has begun.
+	 * A time in ns. If `counts` is set, counting has begun at this time. Otherwise, it will begin at this
+	 * time, because earlier events may have been recorded before the guest was followed.
 	 */
 	uint64_t warm;
 	bool counts; /* true if the events of this boot are counted now */
@@ -366,23 +375,23 @@ struct live_model {
 	struct live_details *details; /* contents of the tables of a screen; NULL: there is no screen */
 };
 
-/* Return 0 or KTREAD_E_MEMORY. live_model_detail() makes the model also fill in `details`. */
+/* These functions return 0 or KTREAD_E_MEMORY. live_model_detail() makes the model also fill in `details`. */
 int live_model_detail(struct live_model *model);
 int live_model_open(struct live_model *model, const struct live_source *source);
 void live_model_close(struct live_model *model);
-/* Takes an item that the source has delivered. Returns 0 or an error. */
+/* Processes an item from the source. Returns 0 or an error. */
 int live_model_take(struct live_model *model, const struct ktread_followed *now);
 
 /* Returns the trace of the guest, which is used to look up names; NULL if there is no guest now. */
 struct ktread *live_model_trace(const struct live_model *model);
-/* Return how many slots were lost, unreadable or skipped since the first guest was found. */
+/* These functions return how many slots were lost, unreadable or skipped since the first guest was found. */
 uint64_t live_model_lost(const struct live_model *model);
 uint64_t live_model_unreadable(const struct live_model *model);
 uint64_t live_model_skipped(const struct live_model *model);
 
 /*
- * Follows a source, and shows a view at the end of each interval, until a function of the view returns 1, a
- * signal handler sets `stop`, or `count` intervals have passed.
+ * Follows a source, and calls a view at the end of each interval. Ends when a function of the view returns 1,
+ * when a signal handler sets `stop`, or after `count` intervals.
  */
 
 struct live_view {
@@ -400,7 +409,7 @@ struct live_watch {
 	const struct live_source *source;
 	uint64_t interval; /* ns */
 	uint64_t count;	   /* number of intervals; 0: no limit */
-	/* a signal handler sets this to a value other than 0, which ends live_watch() */
+	/* a signal handler sets this to a nonzero value, which ends live_watch() */
 	volatile sig_atomic_t *stop;
 };
 
@@ -414,20 +423,20 @@ int live_watch(const struct live_watch *watch, struct live_model *model, const s
 struct live_lines {
 	struct base_output *out;
 	bool json;
-	/* maximum number of events that are shown before each line; these are the newest events */
+	/* maximum number of events (the newest ones) that are printed before each line */
 	uint32_t tail;
-	uint64_t written; /* number of lines that the tail had when the last line was written */
+	uint64_t written; /* number of lines in the tail when the last line was written */
 };
 
 void live_lines_write(struct live_lines *lines, const struct live_model *model);
 
-/* The terminal as a view. */
+/* The terminal, as a view. */
 
 struct live_screen;
 
 /* Opens the terminal. If it cannot show a page, returns NULL and sets *why to the reason. */
 struct live_screen *live_screen_open(struct live_view *view, live_filter_typed *typed, const char **why);
-/* Returns what the user has selected on the screen (live/page.h). */
+/* Returns the state of the screen that the user can change (live/page.h). */
 struct live_ui;
 struct live_ui *live_screen_ui(struct live_screen *screen);
 /* Restores the terminal. */

@@ -59,7 +59,7 @@ struct ktread *live_model_trace(const struct live_model *model)
 }
 
 /*
- * Returns what is known about the event's type. Forgets this for all types if the trace is another one,
+ * Returns what is known about the event's type. If the trace is another one than before, forgets all types,
  * because an id may have been declared later.
  */
 static const struct wellknown *know(struct live_model *model, const struct ktread_event *event)
@@ -101,7 +101,7 @@ static int take_event(struct live_model *model, const struct ktread_event *event
 	return status ? status : live_waits_event(model->waits, event, known);
 }
 
-/* Forgets what was known of the previous guest or boot. */
+/* Forgets what was known about the previous guest or boot. */
 static int forget(struct live_model *model)
 {
 	memset(model->cpu, 0, LIVE_CPUS_MAX * sizeof(*model->cpu));
@@ -133,7 +133,8 @@ static int begin_boot(struct live_model *model)
 
 static int end_guest(struct live_model *model)
 {
-	if (!model->running) /* no boot of this guest was reported: its file never contained a trace */
+	/* no boot of this guest was reported, because its file never contained a trace */
+	if (!model->running)
 		return 0;
 	model->running = false;
 	model->ends++;
@@ -155,21 +156,21 @@ int live_model_take(struct live_model *model, const struct ktread_followed *now)
 	}
 }
 
-/* Begins to count events and slots of this boot. */
+/* Begins counting the events and slots of this boot. */
 static void begin_counting(struct live_model *model, uint64_t now)
 {
 	model->counts = true;
 	model->warm = now;
 	model->before = model->now;
-	/* Slots that the first guest recorded before it was found do not count as lost. */
+	/* slots that the first guest recorded before it was found do not count as lost */
 	if (!model->based)
 		model->base = model->now;
 	model->based = true;
 }
 
 /*
- * Returns the time in ns from the CPU's newest timestamp to `newest`, that of all CPUs; 0 if it is unknown,
- * or longer than a day, which is not plausible.
+ * Returns the time in ns from the CPU's newest timestamp to `newest`, the newest timestamp of all CPUs.
+ * Returns 0 if it is unknown, or longer than a day, which is not plausible.
  */
 static uint64_t age_of(const struct ktrx_cpu *row, uint64_t newest, uint64_t frequency)
 {
@@ -214,10 +215,7 @@ static int live_model_sample(struct live_model *model)
 	return 0;
 }
 
-/*
- * Returns the number of ticks of the guest's clock in this number of seconds; 0 if the clock's frequency is
- * unknown.
- */
+/* Converts seconds to ticks of the guest's clock. Returns 0 if the clock's frequency is unknown. */
 static uint64_t ticks_of(const struct live_model *model, double seconds)
 {
 	const struct ktread *trace = live_model_trace(model);
@@ -225,7 +223,7 @@ static uint64_t ticks_of(const struct live_model *model, double seconds)
 	return trace ? (uint64_t)(seconds * (double)ktread_info(trace)->frequency) : 0;
 }
 
-/* Returns the fraction of the CPUs' time that was used for recording; negative if unknown. */
+/* Returns the fraction of the CPUs' time that was used for recording; negative if it is unknown. */
 static double cost_now(const struct live_model *model, double seconds)
 {
 	const struct ktread *trace = live_model_trace(model);
@@ -295,14 +293,16 @@ uint64_t live_model_skipped(const struct live_model *model)
 
 #define SAMPLE_NS UINT64_C(25000000)
 #define MS	  UINT64_C(1000000)
-#define BATCH	  4096u /* number of items that are taken before the clock is read again */
+#define BATCH	  4096u /* number of items that are processed before the clock is read again */
 
 static uint64_t host_now(const struct live_watch *watch)
 {
 	return watch->source->now(watch->source->context);
 }
 
-/* Takes items from the source until the time `until`, or until watch->stop is set. Returns 0 or an error. */
+/*
+ * Processes items of the source until the time `until`, or until watch->stop is set. Returns 0 or an error.
+ */
 static int take(const struct live_watch *watch, struct live_model *model, uint64_t until)
 {
 	const struct live_source *source = watch->source;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Makes the page: the head, the meters of CPUs with their legend, the tabs, and the selected table. */
+/* Makes the page: the head, the bars of the CPUs with their legend, the tabs, and the selected table. */
 #include "live/page.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #define ORDER_LEAST 4u
 #define BAR_MOST    40u
 #define TEXT	    192u
-#define BODY_LEAST  4u /* rows below the meters that are needed for a table */
+#define BODY_LEAST  4u /* number of rows below the bars that a table needs */
 #define SPARK_MOST  60u
 #define KEYS	    "q quit  ? help  Tab next  / search  < > sort  I invert  e c p r filter events  g guests"
 
@@ -164,7 +164,7 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 		row->look[from + x] = (uint8_t)(LIVE_LOOK_SHARE + share[x]);
 }
 
-/* Adds a row that explains the bars, and shows the rates of the last intervals. */
+/* Adds a row that explains the bars, and shows the rates of past intervals. */
 static void put_legend(struct live_page *page, const struct live_model *model)
 {
 	struct live_row *row = live_page_put(page, LIVE_LOOK_PLAIN, "%s", "");
@@ -183,7 +183,7 @@ static void put_legend(struct live_page *page, const struct live_model *model)
 	live_page_at(page, row, x, LIVE_LOOK_GOOD, text);
 }
 
-/* Adds as many CPUs as leave enough room for the table. */
+/* Adds as many CPUs as possible, but leaves enough rows for the table. */
 static void put_cpus(struct live_page *page, const struct live_model *model)
 {
 	const uint32_t left = page->height - page->rows;
@@ -245,7 +245,7 @@ static void put_headings(struct live_page *page, const struct live_ui *ui)
 	}
 }
 
-/* Returns the look of a row of the table. */
+/* Returns the look (colour and style) of a row of the table. */
 static enum live_look look_of(const struct live_model *model, enum live_tab tab, uint32_t row)
 {
 	const struct live_details *details = model->details;
@@ -330,7 +330,7 @@ static void put_order(struct live_page *page, const struct live_model *model)
 		live_page_put(page, LIVE_LOOK_DIM, "%s", order);
 }
 
-/* Adds the most frequent types of events with their rates, also those of the last intervals. */
+/* Adds the most frequent event types with their rates, including the rates of past intervals. */
 static void put_top(struct live_page *page, const struct live_model *model, uint32_t most)
 {
 	struct ktread *trace = live_model_trace(model);
@@ -355,8 +355,8 @@ static void put_top(struct live_page *page, const struct live_model *model, uint
 }
 
 /*
- * Adds the newest events of this boot. Events of the previous boot are not shown, because the clock begins at
- * zero in each boot, and times of two boots would be mixed up.
+ * Adds the newest events of this boot. Events of the previous boot are not shown: the clock begins at zero in
+ * each boot, so the times of two boots could not be distinguished.
  */
 static void put_tail(struct live_page *page, const struct live_model *model)
 {
@@ -379,7 +379,7 @@ static void put_events(struct live_page *page, const struct live_model *model)
 	put_tail(page, model);
 }
 
-/* Writes the last row: a question, a message, or the keys. */
+/* Writes the last row of the screen: a question, a message, or the list of keys. */
 static void put_bottom(struct live_page *page, const struct live_model *model, const struct live_ui *ui)
 {
 	const char *what = ui->asked == 'e'   ? "events"

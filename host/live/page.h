@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The screen as rows of text: meters of CPUs, and a table that the user selects. What the user has selected
- * is in struct live_ui, which keys and the mouse change. No code here knows the terminal.
+ * The screen as rows of text: bars of CPUs, and a table that the user selects. The user's choices are in
+ * struct live_ui, which keys and the mouse change. No code here knows the terminal.
  */
 #ifndef LIVE_PAGE_H
 #define LIVE_PAGE_H
@@ -10,7 +10,7 @@
 #include "live/guests.h"
 #include "live/live.h"
 
-/* ---- What the user has selected ---- */
+/* ---- The user's choices ---- */
 
 enum live_tab { LIVE_TAB_THREADS, LIVE_TAB_LOCKS, LIVE_TAB_IRQS, LIVE_TAB_CALLS, LIVE_TAB_EVENTS, LIVE_TABS };
 
@@ -21,19 +21,23 @@ struct live_ui {
 	uint8_t column[LIVE_TABS];    /* column by which the table is sorted */
 	bool upward[LIVE_TABS];	      /* true: from the smallest value to the largest one */
 	uint32_t selected[LIVE_TABS]; /* number of the selected row */
-	uint32_t first[LIVE_TABS];    /* number of the first row that is shown */
-	uint32_t rows, room; /* number of rows of the table, and of rows that fit; set by live_page_make() */
-	char search[LIVE_TYPED]; /* only rows that contain this text; "": all rows */
-	/* key of the question that is being answered: 'e', 'c', 'p' or '/'; 0: none */
+	uint32_t first[LIVE_TABS];    /* number of the first row on the screen */
+	/* number of rows of the table, and number of rows that fit on the screen; set by live_page_make() */
+	uint32_t rows, room;
+	/* text that the user searches: only rows that contain it are shown; "": all rows */
+	char search[LIVE_TYPED];
+	/* key of the question that the user is answering: 'e', 'c', 'p' or '/'; 0: none */
 	char asked;
 	char typed[LIVE_TYPED];
-	const char *message;		 /* text of the last row until the next key; NULL: the list of keys */
+	/* text to show in the last row until the next key; NULL: the list of keys */
+	const char *message;
 	char unknown[LIVE_UNKNOWN_TEXT]; /* buffer to which `message` may point */
 	bool help;
 	bool choosing; /* true: the list of guests is shown */
 	struct live_guests guests;
-	uint32_t guest;	       /* number of the selected guest */
-	char chosen[PATH_MAX]; /* path of the guest that the user has chosen; "": none since the last look */
+	uint32_t guest; /* number of the selected guest */
+	/* path of the guest that the user has chosen; "": no guest was chosen since this was last read */
+	char chosen[PATH_MAX];
 	live_filter_typed *take;
 };
 
@@ -53,7 +57,7 @@ enum live_key {
 	LIVE_KEY_BACKSPACE,
 	LIVE_KEY_ENTER,
 	LIVE_KEY_ESCAPE,
-	LIVE_KEY_F1, /* the other F keys follow, up to F10 */
+	LIVE_KEY_F1, /* the other F keys follow, in order, up to F10 */
 	LIVE_KEY_F10 = LIVE_KEY_F1 + 9,
 };
 
@@ -67,16 +71,19 @@ bool live_ui_key(struct live_ui *ui, struct live_model *model, int key);
 
 struct live_column {
 	const char *title;
-	uint16_t width; /* 0: the rest of the row */
+	uint16_t width; /* width of the column; 0: the rest of the row */
 	bool right, text;
 };
 
-/* Returns the columns of a tab, which end with a title of NULL. A tab without a table has none. */
+/*
+ * Returns the columns of a tab. A column with a title of NULL ends them. A tab without a table has no
+ * columns.
+ */
 const struct live_column *live_columns(enum live_tab tab);
 const char *live_tab_name(enum live_tab tab);
 /*
- * Sorts the rows that contain `search`, and stores their indexes. Returns their number, which is at most
- * LIVE_THREADS.
+ * Sorts the rows that contain `search`, and stores their indexes. Returns the number of these rows, which is
+ * at most LIVE_THREADS.
  */
 uint32_t live_table_sort(const struct live_ui *ui, const struct live_model *model, uint16_t *order);
 /* Writes the text of a cell, escaped. */
@@ -88,7 +95,7 @@ void live_table_cell(enum live_tab tab, const struct live_model *model, uint32_t
 #define LIVE_ROWS    200u
 #define LIVE_COLUMNS 250u
 
-/* How a character looks. LIVE_LOOK_SHARE + enum live_share: the colour of a share of a CPU's time. */
+/* The look of a character. LIVE_LOOK_SHARE + enum live_share is the colour of a share of a CPU's time. */
 enum live_look {
 	LIVE_LOOK_PLAIN,
 	LIVE_LOOK_STRONG,
@@ -110,7 +117,7 @@ struct live_row {
 	uint8_t look[LIVE_COLUMNS];
 };
 
-/* A part of a row that can be clicked: has the same effect as the key. */
+/* A part of a row that the user can click. A click has the same effect as the key. */
 struct live_spot {
 	uint16_t y, x, end;
 	int key; /* LIVE_SPOT_* + number, or a key */
@@ -131,18 +138,21 @@ struct live_page {
 /* Fills in the page: at most `rows` rows of at most `columns` characters. */
 void live_page_make(struct live_page *page, const struct live_model *model, struct live_ui *ui, uint32_t rows,
 		    uint32_t columns);
-/* Returns the key of a click; 0: nothing is there. */
+/* Returns the key that a click at this position means; 0: none. */
 int live_page_click(const struct live_page *page, uint32_t y, uint32_t x);
 
 /* Adds a row of text, and returns it. If the page is full, overwrites the last row. */
 __attribute__((format(printf, 3, 4))) struct live_row *
 live_page_put(struct live_page *page, enum live_look look, const char *format, ...);
-/* Writes text into a row from a column on; cuts it at the width of the page. Returns the column after it. */
+/*
+ * Writes text into a row from a column on. Truncates it at the width of the page. Returns the column after
+ * it.
+ */
 uint32_t live_page_at(struct live_page *page, struct live_row *row, uint32_t column, enum live_look look,
 		      const char *text);
 /* Makes a part of the newest row clickable. */
 void live_page_spot(struct live_page *page, uint32_t from, uint32_t end, int key);
-/* Fill in the rest of the page instead of a table. */
+/* These functions fill in the rest of the page instead of a table. */
 void live_help_put(struct live_page *page);
 void live_guests_put(struct live_page *page, const struct live_ui *ui);
 

@@ -17,7 +17,7 @@
 struct live_screen {
 	SCREEN *terminal;
 	WINDOW *window;
-	bool colour, blocks; /* blocks: the terminal can show the characters of sparklines */
+	bool colour, blocks; /* true if the terminal can show the characters of sparklines */
 	struct live_ui ui;
 	struct live_page page;
 };
@@ -89,7 +89,7 @@ static int show(void *context, struct live_model *model)
 	return 0;
 }
 
-/* Returns the key of a mouse event: a click has the effect of a key; the wheel moves the selection. */
+/* Returns the key of a mouse event: a click means a key, and the wheel moves the selection. */
 static int mouse_key(const struct live_screen *screen)
 {
 	MEVENT event;

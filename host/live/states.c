@@ -23,8 +23,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * Returns the thread `id`, which is added if necessary; NULL if there is no room. `sorted`: number of sorted
- * rows.
+ * Returns the thread `id`, which is added if necessary; NULL if there is no room. `sorted`: number of rows
+ * that are sorted.
  */
 static struct live_thread *thread_of(struct live_details *details, uint32_t sorted, uint32_t id)
 {
@@ -38,7 +38,7 @@ static struct live_thread *thread_of(struct live_details *details, uint32_t sort
 	return thread;
 }
 
-/* Adds the threads that the events show. */
+/* Adds the threads that occur in events. */
 static void add_known(struct live_details *details, const struct live_model *model)
 {
 	const struct threads *threads = live_waits_threads(model->waits);
@@ -62,7 +62,7 @@ static void add_known(struct live_details *details, const struct live_model *mod
 	qsort(details->thread, details->threads, sizeof(details->thread[0]), by_id);
 }
 
-/* Takes the locks that a thread or CPU holds. */
+/* Processes the locks that a thread or CPU holds. */
 static void take_held(struct live_details *details, const struct ktrx_holder *row)
 {
 	for (uint32_t n = 0; n < KTRX_HELD; n++) {

@@ -49,7 +49,7 @@ static const struct live_column none[] = { { 0 } };
 static const struct {
 	const char *name;
 	const struct live_column *columns;
-	uint8_t column; /* by which the table is sorted at first */
+	uint8_t column; /* column by which the table is sorted at first */
 } tabs[LIVE_TABS] = {
 	[LIVE_TAB_THREADS] = { "Threads", threads, THREAD_SHARE },
 	[LIVE_TAB_LOCKS] = { "Locks", locks, LOCK_WAITERS },
@@ -340,7 +340,7 @@ static double duration_value(const struct live_duration *row, uint32_t column)
 	}
 }
 
-/* What a row is sorted by: a number, or a text. */
+/* The value by which a row is sorted: a number, or a text. */
 struct sort_key {
 	double value;
 	char text[LIVE_CELL];
@@ -385,7 +385,7 @@ static uint32_t rows_of(enum live_tab tab, const struct live_details *details)
 	}
 }
 
-/* Returns whether a cell of the row contains the text that the user searches. */
+/* Returns whether a cell of the row contains the text for which the user searches. */
 static bool is_wanted(const struct live_ui *ui, const struct live_model *model, uint32_t row)
 {
 	char text[LIVE_CELL];

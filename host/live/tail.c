@@ -181,10 +181,10 @@ const char *live_tail_line(const struct live_tail *tail, uint64_t n)
 	return tail->text[(tail->lines - 1 - n) % LIVE_TAIL_LINES];
 }
 
-#define UNWEIGHED 8192u /* maximum number of events whose weight is not known yet */
+#define UNWEIGHED 8192u /* maximum number of events whose weight has not been computed yet */
 
 struct ring {
-	/* values of the ring when its weight was last computed: slots recorded, slots read */
+	/* when the ring's weight was last computed: numbers of slots that had been recorded and read */
 	uint64_t produced, decoded;
 	double weight;
 };
@@ -239,7 +239,7 @@ void live_rates_event(struct live_rates *rates, const struct ktread_event *event
 
 /*
  * Computes the weight of a ring's events. It is below 1 if more slots were read than recorded since the last
- * call: some of the slots read were recorded, and counted, before that call.
+ * call, because some of these slots were already recorded, and counted, before that call.
  */
 static void settle_ring(struct ring *ring, const struct ktread_ring *now, bool based)
 {

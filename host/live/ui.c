@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What keys and clicks do; and the pages of help and of the list of guests. The keys are those of htop(1). */
+/*
+ * Handles keys and clicks, and makes the pages of help and of the list of guests. The keys are those of
+ * htop(1).
+ */
 #include <stdio.h>
 #include <string.h>
 
