@@ -7,7 +7,7 @@
 #include "capture/cpu_state.h"
 #include "observe/observe.h"
 
-#define X86_INTERRUPTS	   0x200u /* bit IF in the flags */
+#define X86_INTERRUPTS	   0x200u /* bit IF in the register eflags or rflags */
 #define ARM_MASKED	   0x80u  /* bit I in PSTATE */
 #define ARM_FAST_MASKED	   0x40u  /* bit F in PSTATE */
 #define ARM_LEVEL	   0x0fu
@@ -34,7 +34,7 @@ static void add_fact(enum observe_fact *fact, bool first, bool known, bool value
 		*fact = OBSERVE_SOMETIMES;
 }
 
-/* Adds the facts that the registers in the line show. */
+/* Adds the facts about a CPU that the registers in its line show. */
 static void add_modes(struct observe_cpu *cpu, uint16_t machine, const char *line, size_t length)
 {
 	const bool first = cpu->samples == 0;
@@ -56,9 +56,7 @@ static void add_modes(struct observe_cpu *cpu, uint16_t machine, const char *lin
 		add_fact(&cpu->user, first, known, (value & ARM_LEVEL) == 0);
 		add_fact(&cpu->halted, first, false, false);
 	} else {
-		/*
-		 * It depends on the mode which of the two bits enables interrupts, and the mode is unknown.
-		 */
+		/* which of the two bits enables interrupts depends on the mode, and the mode is unknown */
 		known = find(line, length, " mstatus=", &value) &&
 			!(value & (RISCV_SUPERVISOR | RISCV_MACHINE_MODE));
 		add_fact(&cpu->interrupts, first, known, false);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the samples prove, and what they only suggest. Without ktrace, nothing is known about threads, locks
- * and waits. So even if nothing is found, the guest may have a fault.
+ * Draws conclusions from samples: facts that the samples prove, and facts that they only suggest. Without
+ * ktrace, nothing is known about threads, locks and waits. So even if no problem is found, the guest may have
+ * one.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -12,20 +13,22 @@
 #include "observe/observe.h"
 #include "profile/cpu.h"
 
-#define RAN	   0.9 /* seconds of CPU time: minimum for a conclusion about a CPU */
+/* minimum CPU time, in seconds, between the samples of a CPU for a conclusion about it */
+#define RAN	   0.9
 #define NAME_MOST  80u
 #define PLACE_ROOM (NAME_MOST * BASE_ESCAPE_TEXT_GROWTH + 64)
 #define CALLERS	   6u
 
 /* What a CPU does, as far as this is known. */
 enum doing {
-	DOING_DEAD,	/* halted, and no interrupt can wake it */
-	DOING_LOOP,	/* in a loop of one instruction with interrupts disabled, which never ends */
-	DOING_SPIN,	/* always within the same few instructions */
-	DOING_SPIN_OFF, /* like DOING_SPIN, with interrupts disabled, and few states of its registers */
-	DOING_IDLE,	/* waits for an interrupt */
+	DOING_DEAD, /* halted, and no interrupt can wake it */
+	DOING_LOOP, /* in an endless loop of one instruction, with interrupts disabled */
+	DOING_SPIN, /* in all samples within the same few instructions */
+	/* like DOING_SPIN, but with interrupts disabled, and with few different states of the registers */
+	DOING_SPIN_OFF,
+	DOING_IDLE, /* waits for an interrupt */
 	DOING_USER,
-	DOING_KERNEL, /* in several places of the kernel, or not always in the kernel */
+	DOING_KERNEL, /* at several places in the kernel, or not always in the kernel */
 	DOING_UNKNOWN,
 };
 
@@ -40,8 +43,8 @@ static bool is_loop_on_itself(uint16_t machine, const struct observe_cpu *cpu)
 }
 
 /*
- * Returns whether the CPU was halted in all samples. If the registers do not show this, returns whether the
- * CPU was always directly after the same instruction that waits for an interrupt.
+ * Returns whether the CPU was halted in all samples. If the registers do not show this, returns whether its
+ * pc was, in all samples, directly after the same instruction that waits for an interrupt.
  */
 static bool is_halted(const struct observe *observe, const struct observe_cpu *cpu)
 {
@@ -71,8 +74,8 @@ static enum doing doing_of(const struct observe *observe, const struct observe_c
 	if (off && cpu->fast == OBSERVE_NEVER && is_loop_on_itself(observe->machine, cpu))
 		return DOING_LOOP;
 	/*
-	 * A CPU whose registers had many states makes progress. On RISC-V, the few instructions may be those
-	 * of a program, which can always be interrupted.
+	 * a CPU whose registers had many states makes progress; on RISC-V, the few instructions may belong to
+	 * a program, which can always be interrupted
 	 */
 	return off && cpu->user == OBSERVE_NEVER && cpu->states <= OBSERVE_STATES ? DOING_SPIN_OFF
 										  : DOING_SPIN;
@@ -119,7 +122,7 @@ static void add_callers(struct finding *finding, const struct observe_cpu *cpu,
 					 say_place(names, cpu->place[n], true, place));
 }
 
-/* Adds a line about what the CPU does, and lines about its callers. */
+/* Adds a line that states what the CPU does, and lines about the callers. */
 static void describe(struct finding *finding, const struct observe *observe, uint32_t n, enum doing doing,
 		     const struct profile_names *names)
 {
@@ -177,7 +180,7 @@ static void describe(struct finding *finding, const struct observe *observe, uin
 	add_callers(finding, cpu, names);
 }
 
-/* Judges QEMU's run state: the guest may have been stopped, or may have reported a panic. */
+/* Judges QEMU's run state: the guest may be paused, or may have reported a panic. */
 static void judge_state(struct findings *findings, const struct observe *observe)
 {
 	const char *state = observe->state;
@@ -200,9 +203,8 @@ static void judge_state(struct findings *findings, const struct observe *observe
 }
 
 /*
- * Adds a finding about CPUs that spin. CPUs other than the first may spin because the kernel or the boot
- * loader keeps them there until it starts them. So, if the first CPU does not spin, the spin is possibly not
- * a fault.
+ * Adds a finding about CPUs that spin. A kernel or boot loader may let all CPUs except the first spin until
+ * it starts them. So, if the first CPU does not spin, the spin may not be a fault.
  */
 static void add_spin(struct findings *findings, bool first_spins, const char *what)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Examines a guest from outside; the guest's kernel need not use ktrace. Takes several samples of the
- * registers of each CPU, over a second or more of its CPU time, and draws conclusions from them. A
- * conclusion is called certain only if the registers and the code prove it.
+ * Examines a guest from outside, even if its kernel does not use ktrace. Takes several samples of the
+ * registers of each CPU, over a second or more of its CPU time, and draws conclusions from them. A conclusion
+ * is called certain only if the registers and the code prove it.
  */
 #ifndef OBSERVE_OBSERVE_H
 #define OBSERVE_OBSERVE_H
@@ -15,16 +15,16 @@
 #include "profile/names.h"
 
 #define OBSERVE_CPUS	64u
-#define OBSERVE_SAMPLES 20u /* minimum number of samples */
+#define OBSERVE_SAMPLES 20u /* minimum number of samples that are needed */
 #define OBSERVE_PLACES	16u
 #define OBSERVE_CODE	8u
 #define OBSERVE_STATES	8u
 /* If the pc of a CPU stays within this number of bytes, the CPU executes the same few instructions. */
 #define OBSERVE_NEAR 64u
 
-/* A fact about a CPU, as the samples show it. */
+/* A fact about a CPU, according to the samples. */
 enum observe_fact {
-	OBSERVE_UNKNOWN, /* at least one sample does not show whether the fact is true */
+	OBSERVE_UNKNOWN, /* some samples do not show whether the fact is true */
 	OBSERVE_NEVER,	 /* the fact is true in no sample */
 	OBSERVE_SOMETIMES,
 	OBSERVE_ALWAYS, /* the fact is true in all samples */
@@ -36,15 +36,15 @@ struct observe_cpu {
 	enum observe_fact interrupts; /* interrupts are enabled */
 	/* fast interrupts (FIQ of AArch64) are enabled; on other machines the same as `interrupts` */
 	enum observe_fact fast;
-	enum observe_fact user; /* the CPU runs a program */
+	enum observe_fact user; /* the CPU runs code of a program, in user mode */
 	uint64_t first_pc, last_pc, lowest_pc, highest_pc;
 	/*
 	 * Hashes of the different states of the registers, at most OBSERVE_STATES. If there are more states,
-	 * `states` is OBSERVE_STATES + 1. A CPU that waits for memory to change has few states.
+	 * `states` is OBSERVE_STATES + 1. A CPU that waits in a loop for memory to change has few states.
 	 */
 	uint64_t state[OBSERVE_STATES];
 	uint32_t states;
-	double ran; /* seconds of CPU time between the first and the last sample; negative: unknown */
+	double ran; /* CPU time in seconds between the first and the last sample; negative: unknown */
 	/* code directly before and at the last pc; valid if has_code is set */
 	unsigned char before[OBSERVE_CODE], at[OBSERVE_CODE];
 	bool has_code;
@@ -68,15 +68,15 @@ struct observe {
 bool observe_add(struct observe *observe, const char *printed);
 /*
  * Samples the guest of the QEMU that listens on a QMP socket. Takes at least OBSERVE_SAMPLES samples, and
- * continues until each CPU that is not halted has run for a second. `elf`: the kernel's file; NULL: the
- * file that QEMU's -kernel names, if there is one. *names: the functions of this file, which the caller
- * closes; NULL if there is no usable file, then *reason is a message, or NULL. Returns 0 or an error
+ * continues until each CPU that is not halted has run for a second. `elf`: the kernel's file; NULL: the file
+ * that QEMU's -kernel names, if there is one. *names: the functions of this file, which the caller closes. If
+ * there is no usable file, *names is NULL, and *reason is a message or NULL. Returns 0 or an error
  * (capture/error.h).
  */
 int observe_take(struct observe *observe, const char *qmp, int timeout_ms, const char *elf,
 		 struct profile_names **names, const char **reason);
 
-/* Finds out what is wrong. The first finding is the verdict. `names` may be NULL. */
+/* Determines what is wrong with the guest. The first finding is the verdict. `names` may be NULL. */
 void observe_judge(struct findings *findings, const struct observe *observe,
 		   const struct profile_names *names);
 void observe_report(struct base_output *out, const struct findings *findings);

@@ -25,14 +25,14 @@
 #include "observe/observe.h"
 #include "profile/cpu.h"
 
-#define APART_NS     75000000L /* time between two samples */
-#define WANTED	     1.0       /* seconds that each CPU must have run */
+#define APART_NS     75000000L /* time in ns between two samples */
+#define WANTED	     1.0       /* CPU time in seconds for which each CPU must have run */
 #define MOST_SAMPLES 800u      /* maximum number of samples, for a host that is too busy to run the CPUs */
 #define BYTES_MOST   STACK_WINDOW
 
 struct taking {
 	struct observe *observe;
-	struct profile_names *names; /* NULL: the kernel's file is unknown */
+	struct profile_names *names; /* functions of the kernel's file; NULL: the file is unknown */
 	struct capture_monitor monitor;
 	long thread[OBSERVE_CPUS];  /* thread id of QEMU's thread for each CPU; 0: unknown */
 	double begin[OBSERVE_CPUS]; /* CPU time of this thread at the first sample, in seconds */
@@ -60,7 +60,7 @@ static double time_of(const struct taking *taking, long thread)
 	return seconds;
 }
 
-/* Returns how many CPUs a thread runs: more than one if QEMU runs all CPUs in one thread. */
+/* Returns the number of CPUs that a thread runs, which is above 1 if QEMU runs all CPUs in one thread. */
 static unsigned shares_of(const struct taking *taking, long thread)
 {
 	unsigned shares = 0;
@@ -103,7 +103,7 @@ static void measure(struct taking *taking)
 	}
 }
 
-/* Returns whether a CPU needs more samples: it is not halted, and has not run for long enough. */
+/* Returns whether more samples of a CPU are needed: it is not halted, and has not run for long enough. */
 static bool wants_more(const struct taking *taking)
 {
 	for (uint32_t n = 0; n < taking->observe->cpus; n++) {
@@ -112,8 +112,8 @@ static bool wants_more(const struct taking *taking)
 		if (cpu->ran >= 0 && cpu->ran < WANTED && cpu->lowest_pc != cpu->highest_pc)
 			return true;
 		/*
-		 * A CPU that has the same pc in all samples, and almost no CPU time, is probably halted. It
-		 * will not run, so more samples do not help.
+		 * A CPU with the same pc in all samples, and almost no CPU time, is probably halted, so more
+		 * samples would show nothing new.
 		 */
 		if (cpu->ran > 0.05 && cpu->ran < WANTED && cpu->halted != OBSERVE_ALWAYS)
 			return true;
@@ -124,8 +124,8 @@ static bool wants_more(const struct taking *taking)
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
 /*
- * Reads bytes by virtual addresses of a CPU, as the human monitor prints them: "ADDRESS: 0x12 0x34 …".
- * Returns their number.
+ * Reads bytes at a virtual address of a CPU, as the human monitor prints them: "ADDRESS: 0x12 0x34 …".
+ * Returns the number of bytes.
  */
 static size_t read_bytes(struct taking *taking, uint32_t cpu, uint64_t address, unsigned char *bytes,
 			 size_t size)
