@@ -12,7 +12,7 @@
 
 #define EXIT_NO_PROGRAM 127
 
-/* Becomes the program. Only functions that are allowed after fork() are called. */
+/* Executes the program in the child. Calls only functions that are allowed after fork(). */
 static _Noreturn void become(const char *path, char *const *words, int folder, int out, int messages,
 			     pid_t parent)
 {
@@ -76,7 +76,7 @@ int mcp_child_start(struct mcp_child *child, const char *path, char *const *word
 	return error;
 }
 
-/* Reads until the pipe is empty. Discards what does not fit. */
+/* Reads until the pipe is empty. Discards bytes that do not fit. */
 static void read_output(struct mcp_output *output)
 {
 	char rest[4096];

@@ -18,7 +18,7 @@ int mcp_folder_open(struct mcp_folder *folder, const char *path)
 	return folder->descriptor < 0 ? errno : 0;
 }
 
-/* Returns the part of an absolute path that follows the folder; NULL if the path is not below the folder. */
+/* Returns the part of an absolute path after the folder; NULL if the path is not below the folder. */
 static const char *below(const struct mcp_folder *folder, const char *path)
 {
 	const size_t length = strcmp(folder->path, "/") == 0 ? 0 : strlen(folder->path);
@@ -31,7 +31,7 @@ int mcp_folder_find(const struct mcp_folder *folder, const char *name, char to[P
 	char joined[2 * PATH_MAX], real[PATH_MAX];
 	struct stat status;
 	const char *rest;
-	/* a message must be UTF-8, so it may not end within a character */
+	/* truncate the path only between characters, because a message must be UTF-8 */
 	const int shown = (int)base_utf8_cut(name, strlen(name), MCP_SHOWN);
 
 	if (strlen(name) >= PATH_MAX || *name == '\0') {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A server of the Model Context Protocol: offers those commands of ktrace that only read, as tools for
- * language models. Requests and answers are lines of JSON on standard input and standard output.
- * ktrace-mcp(1) describes the server.
+ * A server of the Model Context Protocol: offers the read-only commands of ktrace as tools for language
+ * models. Requests and answers are lines of JSON on standard input and standard output. ktrace-mcp(1)
+ * describes the server.
  */
 #ifndef MCP_MCP_H
 #define MCP_MCP_H
 
 struct mcp_options {
-	const char *name;    /* begins messages */
-	const char *version; /* of ktrace */
+	const char *name;    /* text that begins each message */
+	const char *version; /* version of ktrace */
 	const char *self;    /* path of the program ktrace */
-	const char *folder;  /* tools read only files below this folder */
-	double seconds;	     /* time limit of a call */
+	const char *folder;  /* folder: tools read only files below it */
+	double seconds;	     /* time limit of a call, in seconds */
 };
 
 /*

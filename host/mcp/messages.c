@@ -11,7 +11,10 @@
 #define INVALID_PARAMS	(-32602)
 #define TOO_MANY	(-32000)
 
-/* The newest revision is the answer to a client that asks for a revision that is not listed. */
+/*
+ * The protocol revisions that the server supports. If a client asks for another revision, the answer is the
+ * newest one.
+ */
 static const char *const revisions[] = { "2025-06-18", "2025-03-26", "2024-11-05" };
 
 static const char instructions[] =
@@ -103,7 +106,9 @@ static void run_request(struct mcp_server *server, const char *method, json_t *i
 	mcp_answer_error(server, id, UNKNOWN_METHOD, "there is no method of this name");
 }
 
-/* Handles a message without an id. All notifications but a cancellation are ignored. */
+/*
+ * Handles a message without an id, which is a notification. Ignores all notifications except a cancellation.
+ */
 static void take_notification(struct mcp_server *server, const char *method, const json_t *params)
 {
 	const json_t *id = json_object_get(params, "requestId");

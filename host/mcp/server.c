@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The loop of the server: reads lines from standard input, and output of commands from pipes. */
+/* The loop of the server: reads lines from standard input, and the output of commands from pipes. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static unsigned running(const struct mcp_server *server)
 	return count;
 }
 
-/* Returns the call that has waited longest for its start; NULL if none waits. */
+/* Returns the waiting call that came first; NULL if no call waits to be started. */
 static struct mcp_call *next_call(struct mcp_server *server)
 {
 	struct mcp_call *next = NULL;
@@ -94,7 +94,7 @@ static void start_calls(struct mcp_server *server)
 	}
 }
 
-/* Answers a call whose command has ended, or whose time is over. */
+/* Answers a call whose command has ended, or whose time limit has passed. */
 static void finish_call(struct mcp_server *server, struct mcp_call *call)
 {
 	const bool late = now() >= call->deadline && !mcp_child_is_done(&call->child);
@@ -118,7 +118,7 @@ static void finish_call(struct mcp_server *server, struct mcp_call *call)
 
 /* ---- Standard input ---- */
 
-/* Handles the complete lines in the buffer. A line that is too long is discarded up to its end. */
+/* Handles the complete lines in the buffer. Discards the rest of a line that is too long. */
 static void take_lines(struct mcp_server *server)
 {
 	char *line = server->input, *end = line + server->length, *next;
@@ -153,7 +153,7 @@ static void read_input(struct mcp_server *server)
 		return;
 	}
 	server->ended = true;
-	if (server->length && !server->discarding) /* the last line has no end */
+	if (server->length && !server->discarding) /* the last line lacks its newline */
 		mcp_message(server, server->input, server->length);
 }
 
@@ -162,7 +162,7 @@ static void read_input(struct mcp_server *server)
 struct polled {
 	struct pollfd descriptor[1 + 2 * MCP_CALLS];
 	nfds_t count;
-	int timeout; /* timeout in milliseconds; negative: none */
+	int timeout; /* timeout in milliseconds; negative: no timeout */
 };
 
 static void add_polled(struct polled *polled, int descriptor)
@@ -222,7 +222,7 @@ int mcp_serve(const struct mcp_options *options)
 
 	if (!error) {
 		server->options = options;
-		/* the commands open files that a trace names only if these are below the folder */
+		/* if a trace names other files, the commands open only those below the folder */
 		if (setenv("KTRACE_FOLDER", server->folder.path, 1) != 0)
 			error = errno;
 		server->input = malloc(MCP_LINE_MOST);

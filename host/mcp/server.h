@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The state of the server, and the functions that its source files share. */
+/* The state of the server, and the functions shared by its source files. */
 #ifndef MCP_SERVER_H
 #define MCP_SERVER_H
 
@@ -14,22 +14,23 @@
 
 /* ---- The process of a call ---- */
 
-#define MCP_MESSAGES_MOST ((size_t)4 << 10) /* maximum number of bytes of standard error that are kept */
+/* maximum number of bytes of standard error that are stored */
+#define MCP_MESSAGES_MOST ((size_t)4 << 10)
 
-/* What a pipe of a child delivered. */
+/* Output that was read from a pipe of a child. */
 struct mcp_output {
-	int descriptor; /* negative: the pipe has ended */
+	int descriptor; /* descriptor of the pipe; negative: the pipe has ended */
 	char *text;
 	size_t length, most;
-	bool cut; /* the output was longer than `most` bytes, and was cut */
+	bool cut; /* the output was longer than `most` bytes, and was truncated */
 };
 
 struct mcp_child {
 	pid_t pid;
-	struct mcp_output out, messages; /* standard output and standard error */
+	struct mcp_output out, messages; /* output from standard output, and from standard error */
 };
 
-/* A child that has not started. */
+/* A child that has not been started. */
 #define MCP_NO_CHILD                                                         \
 	(struct mcp_child)                                                   \
 	{                                                                    \
@@ -38,12 +39,12 @@ struct mcp_child {
 
 /*
  * Starts a program with its arguments, which end with NULL, in the folder. The program's standard input is
- * empty. Keeps at most `most` bytes of its output. Returns 0 or an errno.
+ * empty. Stores at most `most` bytes of its output. Returns 0 or an errno.
  */
 int mcp_child_start(struct mcp_child *child, const char *path, char *const *words, int folder, size_t most);
-/* Reads the output that is available. If the output is longer than its limit, kills the program. */
+/* Reads the output that is available. Kills the program if its output is longer than the limit. */
 void mcp_child_read(struct mcp_child *child);
-/* Returns whether the program has closed its output. */
+/* Returns whether the program has closed its standard output and standard error. */
 bool mcp_child_is_done(const struct mcp_child *child);
 /* Kills the program if it still runs, and waits for it. Returns its status, as waitpid(2) stores it. */
 int mcp_child_end(struct mcp_child *child, bool kill_it);
@@ -52,16 +53,16 @@ void mcp_child_free(struct mcp_child *child);
 /* ---- The server ---- */
 
 #define MCP_LINE_MOST ((size_t)1 << 20) /* maximum length of a message from the client */
-#define MCP_CALLS     32u		/* maximum number of calls that run or wait */
+#define MCP_CALLS     32u		/* maximum number of calls that are running or waiting */
 #define MCP_RUNNING   2u		/* maximum number of commands that run at the same time */
 
-/* A call of a tool that is not answered yet. */
+/* A call of a tool that has not been answered yet. */
 struct mcp_call {
-	json_t *id;	 /* NULL: this element is free */
-	uint64_t number; /* calls start in the order of their numbers */
+	json_t *id;	 /* id of the request; NULL: this element is free */
+	uint64_t number; /* number of the call; calls start in the order of their numbers */
 	struct mcp_line line;
-	struct mcp_child child; /* child.pid is 0 until the command starts */
-	double deadline;	/* time in seconds of CLOCK_MONOTONIC */
+	struct mcp_child child; /* child.pid is 0 before the command has been started */
+	double deadline;	/* time limit: a time in seconds of CLOCK_MONOTONIC */
 };
 
 struct mcp_server {
@@ -69,31 +70,33 @@ struct mcp_server {
 	struct mcp_folder folder;
 	struct mcp_call calls[MCP_CALLS];
 	uint64_t number; /* number of the newest call */
-	char *input;	 /* MCP_LINE_MOST bytes */
+	char *input;	 /* buffer of MCP_LINE_MOST bytes */
 	size_t length;	 /* number of bytes in `input` */
 	bool discarding; /* the current line is too long */
 	bool ended;	 /* standard input has ended */
-	int failed;	 /* errno of the first failed write; 0 if none failed */
+	int failed;	 /* errno of the first failed write; 0: no write has failed */
 };
 
 /* Handles a message of the client: `length` bytes without the line feed. */
 void mcp_message(struct mcp_server *server, const char *text, size_t length);
 
 struct mcp_call *mcp_call_find(struct mcp_server *server, const json_t *id);
-/* Returns a new call, which has a reference to `id`. Returns NULL if there are MCP_CALLS already. */
+/* Returns a new call, which holds a reference to `id`. Returns NULL if there are already MCP_CALLS calls. */
 struct mcp_call *mcp_call_add(struct mcp_server *server, json_t *id);
-/* Kills the command of a call if it runs, and frees the call. */
+/* Kills the command of a call if it is running, and frees the call. */
 void mcp_call_remove(struct mcp_call *call);
 
 /* ---- Answers ---- */
 
-/* Answers a request with a result, which is freed. A NULL result reports that memory is short. */
+/*
+ * Answers a request with a result, and frees the result. If the result is NULL, reports that memory is short.
+ */
 void mcp_answer(struct mcp_server *server, json_t *id, json_t *result);
 /* Answers with an error of JSON-RPC. `id` is NULL if it is unknown. */
 void mcp_answer_error(struct mcp_server *server, json_t *id, int code, const char *text);
 /* Reports that a line was longer than MCP_LINE_MOST. */
 void mcp_answer_long(struct mcp_server *server);
-/* Answers a call that was not run to its end: a result that is an error, with the reason. */
+/* Answers a call that did not run to its end. The result is an error that states the reason. */
 void mcp_answer_refusal(struct mcp_server *server, json_t *id, const char *why);
 /* Answers a call with the output of its command. `status` is that of waitpid(2). */
 void mcp_answer_output(struct mcp_server *server, const struct mcp_call *call, int status);

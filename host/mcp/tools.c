@@ -12,18 +12,21 @@
 #define BUDGET_LEAST 1000
 #define BUDGET_MOST  200000
 #define BUDGET_USUAL 16000
-/* share of a call's time that a query has, so that its command still can print and end in time */
+/*
+ * fraction of a call's time for the query itself; in the remaining time, its command can print the result and
+ * end
+ */
 #define COMMAND_SHARE 0.8
 
 enum argument_type {
 	ARGUMENT_TEXT,
 	ARGUMENT_NUMBER,
 	ARGUMENT_FLAG,
-	ARGUMENT_FILE,	 /* a file below the folder */
-	ARGUMENT_BUDGET, /* number of bytes */
-	/* Words of the command line after the options, in the order of the tables. */
-	ARGUMENT_TRACE, /* a file below the folder; USUAL_TRACE if it is not given */
-	/* These must be given. */
+	ARGUMENT_FILE,	 /* type: a file below the folder */
+	ARGUMENT_BUDGET, /* type: a number of bytes */
+	/* Arguments of the command line after the options, in the order of these tables. */
+	ARGUMENT_TRACE, /* a file below the folder; USUAL_TRACE if the client gives none */
+	/* The following arguments are required. */
 	ARGUMENT_WORD,	    /* a text that does not begin with "-" */
 	ARGUMENT_FILE_WORD, /* a file below the folder */
 	ARGUMENT_QUERY,	    /* any text */
@@ -32,11 +35,11 @@ enum argument_type {
 struct argument {
 	const char *name;
 	enum argument_type type;
-	const char *option; /* option of the command */
-	const char *about;  /* helps a model to choose a value */
+	const char *option; /* name of the command's option */
+	const char *about;  /* description, which helps a model to choose a value */
 };
 
-/* Each list of arguments ends with an element without a name. */
+/* Lists of arguments. The last element of each list has no name. */
 static const struct argument common[] = {
 	{ "trace", ARGUMENT_TRACE, NULL,
 	  "Path of the trace, relative to the server's folder. Default: " USUAL_TRACE "." },
@@ -125,7 +128,7 @@ static const struct argument of_sql[] = {
 #define TOOL_LISTS 3
 
 struct mcp_tool {
-	const char *name; /* name of the tool, and of the command that it runs */
+	const char *name; /* name of the tool, and of the subcommand that it runs */
 	const char *title;
 	const char *about;
 	const struct argument *lists[TOOL_LISTS];
@@ -187,7 +190,7 @@ static const struct mcp_tool tools[] = {
 
 #define TOOLS (sizeof(tools) / sizeof(tools[0]))
 
-/* Returns NULL if the tool has no argument of this name. */
+/* Returns the tool's argument of this name; NULL if there is none. */
 static const struct argument *find_argument(const struct mcp_tool *tool, const char *name)
 {
 	for (unsigned n = 0; n < TOOL_LISTS && tool->lists[n]; n++)
@@ -215,7 +218,7 @@ static json_t *schema_of(const struct argument *argument)
 	}
 }
 
-/* Returns whether the argument is a word of the command line, and not an option. */
+/* Returns whether the argument is not an option, but is passed after the options. */
 static bool is_word(const struct argument *argument)
 {
 	return argument->type >= ARGUMENT_TRACE;
@@ -357,7 +360,7 @@ static int add_options(struct mcp_line *line, const struct mcp_tool *tool, const
 	return 0;
 }
 
-/* Adds the words that come after the options. Returns 0, or -1 with the reason in `why`. */
+/* Adds the arguments that come after the options. Returns 0, or -1 with the reason in `why`. */
 static int add_words(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
 		     const struct mcp_folder *folder, char why[MCP_WHY])
 {
@@ -387,7 +390,9 @@ static int add_words(struct mcp_line *line, const struct mcp_tool *tool, const j
 	return 0;
 }
 
-/* Adds --timeout. The command prints what it has found when that time is over. Returns 0 or -1. */
+/*
+ * Adds --timeout, so that the command prints what it has found before its time limit passes. Returns 0 or -1.
+ */
 static int add_timeout(struct mcp_line *line, double seconds)
 {
 	char text[32];
@@ -407,7 +412,7 @@ static int add_budget(struct mcp_line *line)
 int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
 		  const struct mcp_folder *folder, double seconds, char why[MCP_WHY])
 {
-	/* "--" only before a query, because doctor starts the program that follows "--" */
+	/* add "--" only before a query: doctor starts the program that follows "--" */
 	const bool has_query = find_argument(tool, "query");
 
 	*line = (struct mcp_line){ .budget = BUDGET_USUAL };

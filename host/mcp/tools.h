@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The table of tools: which command each one runs, and which arguments it takes. */
+/* The table of tools: the command that each tool runs, and the arguments that it takes. */
 #ifndef MCP_TOOLS_H
 #define MCP_TOOLS_H
 
 #include <jansson.h>
 #include <limits.h>
 
-#define MCP_WORDS      32u  /* maximum number of words of a command line */
+#define MCP_WORDS      32u  /* maximum number of arguments on a command line */
 #define MCP_WORD_BYTES 4096 /* maximum length of a text that a client passes as an argument */
-#define MCP_WHY	       512u /* size of a message that explains a refusal */
-#define MCP_SHOWN      200u /* maximum number of bytes of a name that such a message shows */
+/* size of a buffer for a message that states why a request was refused */
+#define MCP_WHY	  512u
+#define MCP_SHOWN 200u /* maximum number of bytes of a name in such a message */
 
-/* The folder whose files tools may read. */
+/* The folder that contains the files that tools may read. */
 struct mcp_folder {
 	int descriptor;
-	char path[PATH_MAX]; /* absolute, without symbolic links */
+	char path[PATH_MAX]; /* absolute path without symbolic links */
 };
 
 struct mcp_tool;
 
-/* A command line. mcp_line_free() frees its words. */
+/* A command line. mcp_line_free() frees its arguments. */
 struct mcp_line {
-	char *word[MCP_WORDS + 1]; /* ends with NULL */
+	char *word[MCP_WORDS + 1]; /* the arguments, followed by NULL */
 	unsigned count;
 	long long budget; /* maximum number of bytes of the answer */
 };
 
 /* Returns the result of tools/list; the caller owns it. Returns NULL if memory is short. */
 json_t *mcp_tools_list(void);
-/* Returns NULL if there is no tool of this name. */
+/* Returns the tool of this name; NULL if there is none. */
 const struct mcp_tool *mcp_tool_find(const char *name);
 /*
  * Makes the command line of a call. `arguments` is an object or NULL. `seconds` is the time limit of the
