@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Level of compression. Higher levels of zlib save a few percent of space, and take twice as much time. */
+/* Compression level of zlib. Higher levels save a few percent of space, but take twice as much time. */
 #define LEVEL	    1
 #define OUTPUT_STEP ((size_t)256 << 10)
 
@@ -14,7 +14,7 @@ struct page_block {
 	void *context;
 	struct page_bytes out; /* the compressed block */
 	z_stream zlib;
-	bool open; /* true if the block has a section */
+	bool open; /* true if the current block contains at least one section */
 	bool failed;
 };
 
@@ -74,7 +74,7 @@ void page_block_free(struct page_block *block)
 	free(block);
 }
 
-/* Compresses bytes. With Z_FINISH, also ends the stream. */
+/* Compresses bytes. `flush`: with Z_FINISH, also ends the stream. */
 static void compress_bytes(struct page_block *block, const unsigned char *bytes, size_t size, int flush)
 {
 	z_stream *zlib = &block->zlib;

@@ -12,9 +12,9 @@
 
 #include "page/page.h"
 
-#define PAGE_VARINT_MOST 10u /* maximum number of bytes of a number */
+#define PAGE_VARINT_MOST 10u /* maximum number of bytes that encode a number */
 
-/* Bytes that grow. If memory is short, `failed` is set, and later bytes are discarded. */
+/* A growing buffer of bytes. If memory is short, `failed` is set, and later bytes are discarded. */
 struct page_bytes {
 	unsigned char *byte;
 	size_t size, room;
@@ -40,7 +40,7 @@ static inline void page_put(struct page_bytes *bytes, uint64_t number)
 	bytes->size = (size_t)(at - bytes->byte);
 }
 
-/* Appends a signed number: 0, -1, 1, -2, … become 0, 1, 2, 3, … */
+/* Appends a signed number: 0, -1, 1, -2, … are encoded as 0, 1, 2, 3, … */
 static inline void page_put_signed(struct page_bytes *bytes, int64_t number)
 {
 	page_put(bytes, (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0));
@@ -67,13 +67,16 @@ enum page_section {
 
 struct page_block;
 
-/* Returns NULL if memory is short. `take` gets each block that page_block_end() completes. */
+/*
+ * Creates the writer of blocks. Returns NULL if memory is short. `take` gets each block that page_block_end()
+ * completes.
+ */
 struct page_block *page_block_create(page_take *take, void *context);
 void page_block_free(struct page_block *block);
-/* Appends a section, if it is not empty: the bytes of `head`, then those of `columns`, which may be NULL. */
+/* Appends a section, unless it is empty: the bytes of `head`, then those of `columns`, which may be NULL. */
 void page_block_section(struct page_block *block, enum page_section tag, const struct page_bytes *head,
 			const struct page_bytes *columns, unsigned count);
-/* Ends the block, if it has any section, and passes it on. Returns 0 or a negative KTREAD_E_*. */
+/* Ends the block if it contains a section, and passes it to `take`. Returns 0 or a negative KTREAD_E_*. */
 int page_block_end(struct page_block *block);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The page as one HTML file. */
+/* Writes the page as one HTML file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 const size_t page_template_size = sizeof(page_template) - 1;
 
-/* The line of the page that is replaced with the data. */
+/* the line of the page that is replaced by the data */
 #define MARK "<!--data-->"
 
 #define HEAD_BEGIN  "<script id=\"ktrace-head\" type=\"application/json\">\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Events of a page, with the values of their fields. */
+/* The events of a page, with the values of their fields. */
 #ifndef PAGE_EVENTS_H
 #define PAGE_EVENTS_H
 
@@ -8,7 +8,7 @@
 #include "base/index.h"
 #include "page/lanes.h"
 
-/* The columns of a section. */
+/* The columns of a section, one buffer for each. */
 enum page_event_column {
 	PAGE_EVENT_TIME,
 	PAGE_EVENT_TYPE,
@@ -21,23 +21,23 @@ enum page_event_column {
 };
 
 struct page_events {
-	/* Events of one ring and one CPU; a ring that CPUs share has a list for each CPU. */
+	/* The events of one ring and one CPU. A ring that several CPUs share has a list for each of them. */
 	struct page_event_list {
 		uint32_t ring, cpu, count;
-		uint64_t time, slot; /* time and slot of the last event */
+		uint64_t time, slot; /* time and slot of the event that was added last */
 		struct page_bytes column[PAGE_EVENT_COLUMNS];
-		struct page_bytes callers[2]; /* slots, and addresses, of events with callers */
+		struct page_bytes callers[2]; /* for events with callers: their slots, and the addresses */
 		uint64_t caller_slot;
 		uint32_t caller_count;
 	} * list;
 	uint32_t lists, room;
-	struct base_index index; /* lists by ring and CPU */
-	uint32_t last;		 /* list that was used last */
+	struct base_index index; /* the lists, ordered by ring and CPU */
+	uint32_t last;		 /* the list that was used last */
 };
 
 /*
- * Adds an event. `lane`: of its thread, plus 1; 0: none. `redact`: leave out texts. Returns 0 or
- * KTREAD_E_MEMORY.
+ * Adds an event. `lane`: number of the lane of the event's thread, plus 1; 0: none. `redact`: leave out
+ * texts. Returns 0 or KTREAD_E_MEMORY.
  */
 int page_events_add(struct page_events *events, struct page_strings *strings, uint64_t time, uint32_t lane,
 		    const struct ktread_event *event, bool redact);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Functions of a hardware trace, as nested slices on lanes of their own. */
+/* Writes the functions of a hardware trace as nested slices on separate lanes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 #include "ktrx/v2.h"
 #include "page/pass.h"
 
-#define DEPTH_MOST 4096u /* maximum number of open functions that are stored; deeper ones have no slice */
+/* maximum number of open functions that are stored; functions nested more deeply get no slice */
+#define DEPTH_MOST 4096u
 
 static uint64_t add_lane(void *context, const char *name, uint64_t time)
 {
@@ -79,7 +80,7 @@ int page_functions_event(struct page_pass *pass, const struct ktread_event *even
 {
 	const struct functions_sink sink = { add_lane, draw, pass };
 
-	/* Functions that are open at a loss may have ended in it. */
+	/* functions that were open when data was lost may have ended in the lost part */
 	pass->functions.flags = is_loss(event) ? PAGE_SLICE_END_UNKNOWN : 0;
 	return functions_event(&pass->functions.model, &sink, event, event->stamp);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The head of a page: what kind of trace it shows, its event types, and its summary. */
+/* Makes the head of a page, which describes the kind of trace, its event types, and its summary. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ static void write_types(struct base_output *out, const struct ktread *trace)
 }
 
 /*
- * Begins a member whose value is a document that another command prints. Writes the text that is still
- * buffered in `out`.
+ * Begins a member whose value is a document written by the code of another command. First writes the text
+ * that is still buffered in `out`.
  */
 static int begin_document(struct base_output *out, struct base_output *inner, const char *key,
 			  const char *schema)
@@ -126,17 +126,17 @@ static int write_summary(const struct page *page, struct base_output *out, const
 	return status;
 }
 
-/* Writes a text that may be NULL. */
+/* Writes a text as a JSON string; null if it is NULL. */
 static void put_text(struct base_output *out, const char *key, const char *text)
 {
 	base_json_put(out, key, text ? text : "");
 }
 
-/* Writes what describes the trace as a whole. */
+/* Writes the members that describe the trace as a whole. */
 static void write_trace(const struct page *page, struct base_output *out, const struct tally *tally)
 {
 	const struct ktread_info *info = ktread_info(page->trace);
-	char base[24]; /* a text, because numbers of JavaScript have only 53 bits */
+	char base[24]; /* stored as a string, because numbers in JavaScript are exact only up to 53 bits */
 
 	base_json_put(out, "kernel", info->kernel);
 	put_text(out, "machine", base_machine_name(info->machine));
@@ -155,7 +155,9 @@ static void write_trace(const struct page *page, struct base_output *out, const 
 	page_notes_write(page, out, tally->events);
 }
 
-/* Writes the verdict in one word, because the texts of findings may contain paths and texts of events. */
+/*
+ * Writes only the name of the verdict, because the texts of findings may contain paths and texts of events.
+ */
 static void write_word(struct base_output *out, const struct why_findings *findings)
 {
 	base_output_text(out, "{");
@@ -167,7 +169,7 @@ static void write_word(struct base_output *out, const struct why_findings *findi
 
 /*
  * Writes the time at which the trace was taken, if heartbeats, the kernel's tables or the note show that time
- * passed after the last event. A page that ends earlier, because of its filter, has no such time.
+ * passed after the last event. If the page ends earlier because of its filter, it has no such time.
  */
 static void write_taken(const struct page *page, struct base_output *out, const struct why_evidence *evidence)
 {
@@ -176,7 +178,7 @@ static void write_taken(const struct page *page, struct base_output *out, const 
 			    page_time(page, evidence->end));
 }
 
-/* Writes the verdict, for which the whole trace is read, without its filter. */
+/* Writes the verdict. For it, the whole trace is read without the filter. */
 static int write_verdict(const struct page *page, struct base_output *out)
 {
 	struct why_evidence *evidence = NULL;
@@ -214,7 +216,7 @@ int page_write_verdict(struct page *page, struct base_output *out)
 {
 	int status;
 
-	page->last = UINT64_MAX; /* the page is not narrowed to a time */
+	page->last = UINT64_MAX; /* the page is not limited to a range of time */
 	base_output_text(out, "{");
 	base_json_put_text(out, "schema", "ktrace-page-verdict/1");
 	base_json_put_text(out, "strings", "untrusted");

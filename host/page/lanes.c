@@ -8,15 +8,16 @@
 #include "base/grow.h"
 
 /*
- * Maximum number and total size of strings that are searched for an equal one. Beyond it, the search begins
- * anew, so that a trace with endless different strings needs no endless memory.
+ * Maximum number and total size of the strings that are remembered, so that an equal string gets the same
+ * number. When a limit is reached, all of them are forgotten, so that a trace with endless different strings
+ * does not need endless memory.
  */
 #define STRINGS_MOST (UINT32_C(1) << 18)
 #define TEXT_MOST    ((size_t)16 << 20)
 
-#define LENGTH_MOST 4096u /* maximum number of bytes of a string; longer strings are cut */
+#define LENGTH_MOST 4096u /* maximum number of bytes of a string; longer strings are truncated */
 
-/* Appends the string, escaped for viewers that show UTF-8, after its length. */
+/* Appends the length of the string, and the string, escaped for viewers that show UTF-8. */
 static void describe(struct page_bytes *to, const char *text, size_t length)
 {
 	char escaped[BASE_ESCAPE_TEXT_GROWTH * LENGTH_MOST];
@@ -33,7 +34,7 @@ static void forget(struct page_strings *strings)
 	strings->size = 0;
 }
 
-/* Adds a string under the next number. Returns false if memory is short. */
+/* Adds a string, which gets the next number. Returns false if memory is short. */
 static bool add(struct page_strings *strings, uint64_t hash, const char *text, size_t length)
 {
 	struct page_string *string;
@@ -86,7 +87,7 @@ uint32_t page_string(struct page_strings *strings, const char *text, size_t leng
 	return strings->next;
 }
 
-/* Appends a section with descriptions that are counted, and forgets them. */
+/* Appends a section that contains the new descriptions and their number, and removes these descriptions. */
 static void write_new(struct page_block *block, enum page_section tag, uint32_t *fresh,
 		      struct page_bytes *new)
 {

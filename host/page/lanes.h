@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Strings and lanes of a page. Both are numbered from 0, and described in the block that first uses them. */
+/*
+ * Strings and lanes of a page. Both are numbered from 0, and are described in the first block that uses them.
+ */
 #ifndef PAGE_LANES_H
 #define PAGE_LANES_H
 
@@ -9,7 +11,7 @@
 #include "page/block.h"
 
 struct page_strings {
-	char *text; /* the strings that have an index, one after another */
+	char *text; /* the remembered strings, one after another */
 	size_t size, room;
 	struct page_string {
 		size_t at;
@@ -17,9 +19,9 @@ struct page_strings {
 	} * string;
 	uint32_t count, string_room;
 	struct base_index index;
-	uint32_t next;	       /* number of the string that was added last */
-	uint32_t fresh;	       /* number of strings that no block describes yet */
-	struct page_bytes new; /* their description */
+	uint32_t next;	       /* number of the last string that was added */
+	uint32_t fresh;	       /* number of strings that no block has described yet */
+	struct page_bytes new; /* descriptions of these strings */
 };
 
 /*
@@ -43,14 +45,14 @@ enum page_lane_kind {
 
 struct page_lanes {
 	uint32_t count; /* number of lanes */
-	uint32_t fresh; /* number of descriptions that no block has yet */
+	uint32_t fresh; /* number of descriptions that are not in a block yet */
 	struct page_bytes new;
 };
 
 /* Adds a lane. Returns its number. `name` and `group` are numbers of strings. */
 uint32_t page_lane_add(struct page_lanes *lanes, enum page_lane_kind kind, uint64_t number, uint32_t name,
 		       uint32_t group, uint32_t flags);
-/* Describes a lane anew, with another name. */
+/* Describes a lane again, because its name has changed. */
 void page_lane_change(struct page_lanes *lanes, uint32_t lane, enum page_lane_kind kind, uint64_t number,
 		      uint32_t name, uint32_t group, uint32_t flags);
 /* Appends the section that describes new and changed lanes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a reader of the page must know about its data: damage, missing parts, and clocks. */
+/* The notes that a reader of the page needs about its data: damage, missing parts, and clocks. */
 #include <inttypes.h>
 #include <string.h>
 

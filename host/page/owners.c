@@ -7,8 +7,8 @@
 #include "page/pass.h"
 
 /*
- * Maximum number of lanes. If more threads come and go, a thread with the id of a thread that has ended uses
- * the lane of that thread.
+ * Maximum number of lanes. When it is reached, a new thread uses the lane of an ended thread with the same
+ * id.
  */
 #define LANES_MOST (4 * THREADS_MAX)
 
@@ -24,7 +24,10 @@ static struct page_owner *owner_at(struct page_pass *pass, struct page_owners *o
 	return &larger[n];
 }
 
-/* Returns the string that names the process of a thread, for example "init (1)"; 0 if it is unknown. */
+/*
+ * Returns the number of the string that is the name of a thread's process, for example "init (1)"; 0 if it is
+ * unknown.
+ */
 static uint32_t name_process(struct page_pass *pass, uint32_t thread)
 {
 	const uint32_t id = processes_of(pass->page->processes, thread);
@@ -44,7 +47,7 @@ static uint32_t name_process(struct page_pass *pass, uint32_t thread)
 	return page_string(&pass->strings, text, strlen(text));
 }
 
-/* Describes a thread's lane with this name, or without a name if `length` is 0. */
+/* Describes a thread's lane: with this name, or without a name if `length` is 0. */
 static void describe_thread(struct page_pass *pass, struct page_owner *owner, uint32_t id, const char *name,
 			    size_t length)
 {

@@ -26,9 +26,9 @@ struct symbols;
 struct tally;
 
 struct page_options {
-	const char *file; /* name of the trace, as the page shows it; NULL: none; borrowed */
+	const char *file; /* name of the trace on the page; NULL: none; borrowed */
 	const char *path; /* path of the trace, which is removed from notes; NULL: none; borrowed */
-	/* names for addresses; NULL: none; borrowed */
+	/* kernel's symbols for addresses; NULL: none; borrowed */
 	struct symbols *symbols;
 	const char *version; /* version of the program that the page shows; NULL: none; borrowed */
 	/* true if the head contains the verdict of `ktrace why`, for which the whole trace is read */
@@ -38,7 +38,10 @@ struct page_options {
 	 * threads, locks, interrupts and functions stay
 	 */
 	bool redact;
-	bool partial; /* true if the blocks will not hold the whole trace: the page asks for windows of it */
+	/*
+	 * true if the blocks will not contain the whole trace, so that the page has to ask for windows of it
+	 */
+	bool partial;
 	/*
 	 * counts for the head, if the trace has just been read to its end; NULL: page_open() reads the trace;
 	 * borrowed
@@ -46,23 +49,24 @@ struct page_options {
 	const struct tally *tally;
 	bool live; /* true if the trace may grow */
 	/*
-	 * stamp of time 0; NULL: that of the oldest event; borrowed while the page is opened. A server that
-	 * reads a growing trace again and again sets it, because the oldest event changes.
+	 * timestamp that the page shows as time 0; NULL: the timestamp of the oldest event; borrowed while
+	 * the page is opened. A server that reads a growing trace again and again sets it, because the oldest
+	 * event changes.
 	 */
 	const uint64_t *base;
 };
 
 /*
- * Takes a block. `bytes` is valid during the call. Returns 0, or a negative KTREAD_E_*, which ends the
+ * Receives a block. `bytes` is valid during the call. Returns 0, or a negative KTREAD_E_*, which ends the
  * writing.
  */
 typedef int page_take(void *context, const unsigned char *bytes, size_t size);
 
 /*
- * Makes the head, and reads the trace to find where slots are missing and which processes there are. `trace`
- * stays the caller's. Its filter by time applies to all that is written. The rest of its filter applies to
- * events: states, calls, locks and arrows are those of all events. Requires: `trace` is at its beginning.
- * Returns 0 or a negative KTREAD_E_*. The caller frees `*page` in either case.
+ * Makes the head, and reads the trace to find where slots are missing and which processes there are. The
+ * caller still owns `trace`. Its filter by time applies to everything that is written. The rest of its filter
+ * applies to events: states, calls, locks and arrows are those of all events. Requires: `trace` is at its
+ * beginning. Returns 0 or a negative KTREAD_E_*. The caller frees `*page` in either case.
  */
 int page_open(struct page **page, struct ktread *trace, const struct page_options *options);
 void page_close(struct page *page);
@@ -76,28 +80,28 @@ int page_write_blocks(struct page *page, page_take *take, void *context);
 /*
  * Passes the blocks of a window of time to `take`. These blocks are a new sequence (spec/page.md). `since`
  * and `until` (excluded) are times of the page, in nanoseconds since the first event. Slices that overlap the
- * window are whole, as far as the events shortly before and after the window show it. Returns as
- * page_write_blocks(). Requires: the trace has no filter.
+ * window are complete, if the events shortly before and after the window show their ends. Returns the same
+ * values as page_write_blocks(). Requires: the trace has no filter.
  */
 int page_write_window(struct page *page, uint64_t since, uint64_t until, page_take *take, void *context);
 
 /*
- * Opens a page without a head, for page_write_window() and page_count(). Does not read the trace. All else is
- * as for page_open().
+ * Opens a page without a head, for page_write_window() and page_count(). Does not read the trace. Otherwise,
+ * works like page_open().
  */
 int page_open_window(struct page **page, struct ktread *trace, const struct page_options *options);
 
 /*
  * Writes the verdict of `ktrace why`, for which the whole trace is read, and the time at which the trace was
- * taken: a JSON object with the members `why` and `taken` of a head. Returns as page_write_blocks().
- * Requires: `page` is from page_open_window().
+ * taken: a JSON object with the members `why` and `taken` of a head. Returns the same values as
+ * page_write_blocks(). Requires: `page` is from page_open_window().
  */
 int page_write_verdict(struct page *page, struct base_output *out);
 
 /* Counts the events of a window. Returns 0 or a negative KTREAD_E_*. Requires: the trace has no filter. */
 int page_count(struct page *page, uint64_t since, uint64_t until, uint64_t *events);
 
-/* The page without data, which is a part of the program: an HTML file. */
+/* The page without data: an HTML file that is part of the program. */
 extern const char page_template[];
 extern const size_t page_template_size;
 

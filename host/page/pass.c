@@ -6,9 +6,13 @@
 
 #include "ktrx/v2.h"
 
-/* A window is read from this time before it, in ns, so that the states at its beginning are known. */
-#define MARGIN	      UINT64_C(20000000)
-#define MARGIN_EVENTS 30000u /* if there are more events in this time, it is shortened */
+/*
+ * time in ns before a window from which the trace is read, so that the states at the beginning of the window
+ * are known
+ */
+#define MARGIN UINT64_C(20000000)
+/* if there are more events than this in that time, the time is shortened */
+#define MARGIN_EVENTS 30000u
 
 uint64_t page_time(const struct page *page, uint64_t stamp)
 {
@@ -68,7 +72,9 @@ static unsigned class_of_span(const struct spans_span *span)
 	}
 }
 
-/* Returns the string that names a span. A lock whose name was not recorded gets the name of its address. */
+/*
+ * Returns the number of the string that names a span. A lock without a recorded name is named by its address.
+ */
 static uint32_t name_span(struct page_pass *pass, const struct spans_span *span,
 			  const struct ktread_event *event)
 {
@@ -78,7 +84,7 @@ static uint32_t name_span(struct page_pass *pass, const struct spans_span *span,
 				  wellknown_of(&pass->page->known, event), text);
 	uint32_t symbol = 0;
 
-	/* The class of the slice shows whether the lock is held or waited for. */
+	/* the class of the slice, not its name, shows whether the lock is held or waited for */
 	if (span->kind == WELLKNOWN_LOCK_CONTEND) {
 		name += sizeof(wait) - 1;
 		length -= sizeof(wait) - 1;
@@ -128,7 +134,7 @@ const struct spans_sink page_spans_sink = { .begin = begin_span, .end = end_span
 
 /* ---- Events ---- */
 
-/* Adds a gap to the page, if it is in the time to write. */
+/* Adds a gap to the page if it is in the time range that is written. */
 static void add_gap(struct page_pass *pass, uint32_t cpu, uint64_t from, uint64_t until, uint64_t lost)
 {
 	const struct page_gap gap = { .begin = page_time(pass->page, from),
@@ -141,9 +147,9 @@ static void add_gap(struct page_pass *pass, uint32_t cpu, uint64_t from, uint64_
 }
 
 /*
- * Returns how many slots of the event's ring are missing directly before the event, and stores since when.
- * Slots that were overwritten at the beginning of a ring count too: spans that began on another CPU may have
- * ended in them.
+ * Returns how many slots of the event's ring are missing directly before the event, and stores the time at
+ * which the gap begins. Slots that were overwritten at the beginning of a ring count, too, because spans that
+ * began on another CPU may have ended in them.
  */
 static uint64_t count_missing(const struct page_pass *pass, const struct ktread_event *event, uint64_t *from)
 {
@@ -153,13 +159,13 @@ static uint64_t count_missing(const struct page_pass *pass, const struct ktread_
 	*from = ring->begun ? ring->seen : pass->page->base;
 	if (ring->begun || event->lost > 0 || of->overwritten == 0)
 		return event->lost;
-	/* In a window, the ring's beginning is missing only if this is its first event. */
+	/* in a window, the beginning of the ring is missing only if this is the first event of the ring */
 	if (pass->from)
 		*from = gaps_first(pass->page->gaps, event->cpu, pass->from, event->stamp);
 	return *from < event->stamp || pass->from == 0 ? of->overwritten : 0;
 }
 
-/* Informs the models of slots that are missing before the event. */
+/* Informs the models about the slots that are missing before the event. */
 static void note_loss(struct page_pass *pass, const struct ktread_event *event)
 {
 	struct page_ring *ring = &pass->ring[event->ring];
@@ -378,7 +384,9 @@ int page_write_blocks(struct page *page, page_take *take, void *context)
 	return status < 0 ? status : again;
 }
 
-/* Makes the reader return only events between two stamps. Returns 0 or a negative KTREAD_E_*. */
+/*
+ * narrow(): makes the reader return only events between two timestamps. Returns 0 or a negative KTREAD_E_*.
+ */
 static int narrow(struct page *page, uint64_t since, uint64_t until)
 {
 	const struct ktread_filter filter = {
@@ -389,7 +397,7 @@ static int narrow(struct page *page, uint64_t since, uint64_t until)
 	return status < 0 ? status : ktread_rewind(page->trace);
 }
 
-/* Ends narrow(). Returns `status`, or the error. */
+/* Undoes narrow(). Returns `status`, or the error. */
 static int widen(struct page *page, int status)
 {
 	int error = ktread_set_filter(page->trace, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* One reading of a trace that makes blocks of it. */
+/* One pass over a trace, which makes blocks of it. */
 #ifndef PAGE_PASS_H
 #define PAGE_PASS_H
 
@@ -18,20 +18,20 @@
 #include "page/symbols.h"
 
 struct page {
-	struct ktread *trace; /* not owned */
+	struct ktread *trace; /* the trace; not owned */
 	struct page_options options;
 	struct base_ticks_scale scale;
 	char *head;
 	size_t head_size;
-	/* true if the filter does not select by time only: it then decides which events are listed */
+	/* true if the filter selects not only by time: it then determines which events are listed */
 	bool narrowed;
-	/* timestamps of the first and last event, which may be events that are not listed */
+	/* timestamps of the first and last event, even if the filter excludes these events */
 	uint64_t first, last;
-	uint64_t base; /* stamp of time 0 of the page */
+	uint64_t base; /* timestamp of the page's time 0 */
 	/*
-	 * how long before the window that begins at `margin_before` to read, in ns, so that the states of
-	 * threads are known at its beginning; 0: not yet known. If there are very many events, a shorter time
-	 * is enough to know most states, and takes less time to read.
+	 * time in ns before the window that begins at `margin_before` from which the trace is read, so that
+	 * the states of threads are known at the window's beginning; 0: not computed yet. If there are very
+	 * many events, the time is shorter, which is enough to know most states.
 	 */
 	uint64_t margin, margin_before;
 	struct gaps *gaps;
@@ -49,17 +49,17 @@ int page_head_make(struct page *page);
  */
 void page_notes_write(const struct page *page, struct base_output *out, uint64_t events);
 
-/* Returns the stamp of a time of the page, at or after it. */
+/* Converts a time of the page to a timestamp, which is not before that time. */
 uint64_t page_stamp(const struct page *page, uint64_t time);
 
-/* Returns the time of a stamp in nanoseconds since the first event; in ticks if the frequency is unknown. */
+/* Converts a timestamp to nanoseconds since the first event, or to ticks if the frequency is unknown. */
 uint64_t page_time(const struct page *page, uint64_t stamp);
 
 #define PAGE_REQUESTS 8u /* maximum number of requests of a CPU that wait to be received */
 
 /* A slice or an arrow that has begun. */
 struct page_begun {
-	uint64_t begin; /* stamp */
+	uint64_t begin; /* timestamp of the beginning */
 	uint64_t slot;
 	uint32_t ring, name, other;
 	uint8_t class;
@@ -67,20 +67,23 @@ struct page_begun {
 
 /* A thread or a CPU, and the lane on which it is drawn. */
 struct page_owner {
-	uint32_t lane; /* plus 1; 0: it has none yet */
+	uint32_t lane; /* number of the lane, plus 1; 0: the owner has no lane yet */
 	uint32_t life; /* value of the thread's `life` when the lane was made */
-	/* enum threads_state of a thread; or for a CPU, 1 + index of the thread that it runs, 0 if unknown */
+	/*
+	 * state of a thread, an enum threads_state; for a CPU: index of the thread that it runs, plus 1, or 0
+	 * if unknown
+	 */
 	uint32_t state;
 	uint32_t cpu;		   /* CPU on which the thread runs */
-	bool idle;		   /* true if this is an idle thread */
-	uint32_t depth;		   /* number of elements of `nest` in use */
-	struct page_begun current; /* the state */
+	bool idle;		   /* true if the owner is an idle thread */
+	uint32_t depth;		   /* number of elements of `nest` that are used */
+	struct page_begun current; /* beginning of the current state */
 	/* wakeup that made the thread runnable; `other` is 1 + the lane of the waker, or 0 without a waker */
 	struct page_begun woken;
-	/* requests that other CPUs have sent to this CPU, and that it has not yet received */
+	/* requests from other CPUs that this CPU has not received yet */
 	struct page_request {
 		struct page_begun sent;
-		uint64_t what; /* bits of the requested actions */
+		uint64_t what; /* bit map of the requested actions */
 	} request[PAGE_REQUESTS];
 	uint32_t requests;
 	struct page_begun nest[SPANS_NEST];
@@ -102,13 +105,13 @@ struct page_functions {
 		struct page_begun *open;
 	} * track;
 	uint32_t tracks, room;
-	unsigned flags; /* flags of the slices that end now */
+	unsigned flags; /* flags for the slices that end now */
 };
 
 struct page_pass {
 	struct page *page;
-	uint64_t since, until; /* times to write; `until` is excluded */
-	uint64_t from;	       /* stamp from which the trace is read; 0: from its beginning */
+	uint64_t since, until; /* time range that is written; `until` is excluded */
+	uint64_t from;	       /* timestamp from which the trace is read; 0: from its beginning */
 	struct page_block *block;
 	struct page_strings strings;
 	struct page_lanes lanes;
@@ -122,38 +125,41 @@ struct page_pass {
 	struct threads *threads;
 	struct spans *spans;
 	struct span_names names;
-	const struct ktread_event *event; /* the current one */
+	const struct ktread_event *event; /* the event that is processed now */
 	struct page_owners cpus, of_threads;
 	struct page_ring {
 		uint64_t seen; /* timestamp of the ring's last event */
-		uint64_t lost; /* number of missing slots that were reported */
+		uint64_t lost; /* number of missing slots that have been reported */
 		bool begun;
 	} * ring;
-	uint64_t seen[THREADS_CPUS_MAX]; /* timestamp of each CPU's last event; 0: none yet */
+	uint64_t seen[THREADS_CPUS_MAX]; /* timestamp of each CPU's last event; 0: no event yet */
 	uint64_t last;			 /* timestamp of the last event */
 	uint32_t events;		 /* number of events in this block */
 	int error;
 };
 
-/* Returns whether what lasts from `begin` to `end` is in the time to write. */
+/* Returns whether a part of the time from `begin` to `end` is in the time range that is written. */
 static inline bool page_is_due(const struct page_pass *pass, uint64_t begin, uint64_t end)
 {
 	return end >= pass->since && (begin < pass->until || pass->until == UINT64_MAX);
 }
 
 /*
- * Reads which slots are missing and which processes there are. `read_gaps`: gaps_read(), or gaps_read_part()
- * for the part of the trace that its filter selects. Returns 0 or a negative KTREAD_E_*.
+ * Finds out which slots are missing and which processes there are. `read_gaps`: gaps_read(), or
+ * gaps_read_part() for the part of the trace that its filter selects. Returns 0 or a negative KTREAD_E_*.
  */
 int page_models_read(struct page *page, int (*read_gaps)(struct gaps **gaps, struct ktread *trace));
 
 /* ---- owners.c: lanes of threads and CPUs ---- */
 
-/* Return an owner with a lane; NULL if memory is short. The pointer is valid until the next call. */
+/*
+ * These functions return an owner with a lane; NULL if memory is short. The pointer is valid until the next
+ * call.
+ */
 struct page_owner *page_owner_thread(struct page_pass *pass, const struct threads_thread *thread);
 struct page_owner *page_owner_cpu(struct page_pass *pass, uint32_t cpu);
 struct page_owner *page_owner_of(struct page_pass *pass, struct spans_owner who);
-/* Takes the names of threads from an event. */
+/* Gets the names of threads from an event. */
 void page_owners_event(struct page_pass *pass, const struct ktread_event *event,
 		       const struct wellknown *known);
 
@@ -171,15 +177,15 @@ uint32_t page_lane_of(struct page_pass *pass, const struct ktread_event *event);
 /* Adds an arrow to the lane `to`. `length`: time in ticks until the effect; 0 if unknown. */
 void page_arrow_end(struct page_pass *pass, const struct page_begun *begun, uint32_t to, unsigned kind,
 		    uint64_t length);
-/* Takes events that send and receive requests between CPUs. */
+/* Processes events about requests that CPUs send and receive. */
 void page_requests_event(struct page_pass *pass, const struct ktread_event *event,
 			 const struct wellknown *known);
-/* Ends all requests without a known end: slots are missing. */
+/* Ends all requests with an unknown end, because slots are missing. */
 void page_requests_forget(struct page_pass *pass);
 
 /* ---- functions.c ---- */
 
-/* Takes an event of a hardware trace. Returns 0 or KTREAD_E_MEMORY. */
+/* Processes an event of a hardware trace. Returns 0 or KTREAD_E_MEMORY. */
 int page_functions_event(struct page_pass *pass, const struct ktread_event *event);
 /* Ends all functions at the end of the trace. */
 void page_functions_end(struct page_pass *pass);
@@ -187,7 +193,7 @@ void page_functions_free(struct page_pass *pass);
 
 /* ---- pass.c ---- */
 
-/* Adds a slice that ends at the stamp `end`, if it is in the time to write. */
+/* Adds a slice that ends at the timestamp `end`, if the slice is in the time range that is written. */
 void page_slice_end(struct page_pass *pass, const struct page_begun *begun, uint32_t lane, unsigned row,
 		    unsigned depth, uint64_t end, unsigned flags);
 

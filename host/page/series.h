@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Arrows, counters and gaps: the data of a page other than slices and events. */
+/* The arrows, counters and gaps of a page. */
 #ifndef PAGE_SERIES_H
 #define PAGE_SERIES_H
 
@@ -17,7 +17,7 @@ struct page_arrow {
 	uint64_t time;		 /* time of the cause, in ns */
 	uint64_t length;	 /* time until the effect; 0: unknown */
 	uint64_t slot;		 /* index of the event that is the cause, in ring `ring` */
-	uint32_t ring, from, to; /* `from`, `to`: lanes */
+	uint32_t ring, from, to; /* `from`, `to`: numbers of the lanes */
 	uint8_t kind;
 };
 
@@ -26,7 +26,7 @@ struct page_arrows {
 	uint32_t count, room;
 };
 
-/* Returns 0 or KTREAD_E_MEMORY. */
+/* Adds an arrow. Returns 0 or KTREAD_E_MEMORY. */
 int page_arrows_add(struct page_arrows *arrows, const struct page_arrow *arrow);
 /* Appends a section with the arrows, in the order of their times, and removes them. */
 void page_arrows_write(struct page_arrows *arrows, struct page_block *block);
@@ -34,14 +34,16 @@ void page_arrows_write(struct page_arrows *arrows, struct page_block *block);
 /* ---- Counters ---- */
 
 struct page_counters {
-	/* samples of a lane since the last block */
+	/* the samples of a lane that are not in a block yet */
 	struct page_counter {
 		uint32_t lane, count;
 		uint64_t time;
 		struct page_bytes column[2];
 	} * counter;
 	uint32_t count, room;
-	/* indexed by event id: 1 + the number of the counter of the event's first field; 0: no counter yet */
+	/*
+	 * indexed by event id: number of the counter for the event's first field, plus 1; 0: no counter yet
+	 */
 	uint32_t first[KTRX_EVENT_MAX + 1];
 };
 
@@ -63,7 +65,10 @@ struct page_gaps {
 	uint32_t count, room;
 };
 
-/* Adds a time in which slots of a CPU (KTRX_NO_CPU: of any CPU) are missing. Returns 0 or KTREAD_E_MEMORY. */
+/*
+ * Adds a period in which slots of a CPU are missing; KTRX_NO_CPU: of an unknown CPU. Returns 0 or
+ * KTREAD_E_MEMORY.
+ */
 int page_gaps_add(struct page_gaps *gaps, const struct page_gap *gap);
 /* Appends a section with the gaps, in the order of their beginnings, and removes them. */
 void page_gaps_write(struct page_gaps *gaps, struct page_block *block);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Slices of a page: times with a name, on a row of a lane. */
+/* Slices of a page: periods that have a name, on a row of a lane. */
 #ifndef PAGE_SLICES_H
 #define PAGE_SLICES_H
 
@@ -13,7 +13,7 @@ enum page_class {
 	PAGE_CLASS_RUNNING,
 	PAGE_CLASS_RUNNABLE,
 	PAGE_CLASS_SLEEPING,
-	PAGE_CLASS_BLOCKED, /* sleeps, and signals do not end the sleep */
+	PAGE_CLASS_BLOCKED, /* class: the thread sleeps, and signals do not end the sleep */
 	PAGE_CLASS_STOPPED,
 	PAGE_CLASS_DEAD,
 	PAGE_CLASS_UNKNOWN,
@@ -36,12 +36,12 @@ enum page_class {
 #define PAGE_SLICE_END_UNKNOWN	 2u
 
 struct page_slice {
-	uint64_t begin, duration; /* times in ns */
+	uint64_t begin, duration; /* beginning and end, in ns */
 	uint64_t slot;		  /* index of the event that begins the slice, in ring `ring` */
 	uint32_t ring;
 	uint32_t lane;
-	uint32_t name;	/* string */
-	uint32_t other; /* a lane that the slice refers to, plus 1; 0: none */
+	uint32_t name;	/* number of the string that is the name */
+	uint32_t other; /* number of a lane that the slice refers to, plus 1; 0: none */
 	uint16_t depth;
 	uint8_t row, class, flags;
 };
@@ -51,7 +51,7 @@ struct page_slices {
 	uint32_t count, room;
 };
 
-/* Returns 0 or KTREAD_E_MEMORY. */
+/* Adds a slice. Returns 0 or KTREAD_E_MEMORY. */
 int page_slices_add(struct page_slices *slices, const struct page_slice *slice);
 /*
  * Appends a section for each row that has slices, and removes all slices. `lanes`: number of lanes. Returns

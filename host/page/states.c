@@ -9,9 +9,9 @@ static const uint8_t class_of[] = {
 };
 
 /*
- * Adds the slice of a state that ends at `end`. If slots are missing in the time of the state, or events were
- * off in it, the slice ends where the state is last certain. `cpu`: the CPU of a running thread, otherwise
- * GAPS_ANYWHERE. Returns whether the state certainly ended at `end`.
+ * Adds the slice of a state that ends at `end`. If slots are missing during the state, or if events were
+ * disabled, the slice ends at the last time at which the state is certain. `cpu`: the CPU of a running
+ * thread, otherwise GAPS_ANYWHERE. Returns whether the state certainly ended at `end`.
  */
 static bool add_state(struct page_pass *pass, const struct page_begun *state, uint32_t lane, uint32_t cpu,
 		      uint64_t end, unsigned flags)
@@ -47,7 +47,7 @@ static void end_running(struct page_pass *pass, uint32_t cpu, uint64_t stamp, un
 	add_state(pass, &owner->current, owner->lane, cpu, stamp, flags);
 }
 
-/* Ends the slice of a CPU if the thread ran there, and begins one if it runs there now. */
+/* Ends the CPU's slice of a thread that ran there, and begins one for a thread that runs there now. */
 static void change_cpu(struct page_pass *pass, const struct threads_change *change, uint32_t lane, bool idle)
 {
 	const uint32_t thread = change->thread->index + 1;
@@ -67,7 +67,7 @@ static void change_cpu(struct page_pass *pass, const struct threads_change *chan
 }
 
 /*
- * Ends the state of a thread; `next` is the state after it. If `next` is unknown, it is uncertain when the
+ * Ends the state of a thread; `next` is the following state. If `next` is unknown, it is uncertain when the
  * state ended.
  */
 static void end_state(struct page_pass *pass, struct page_owner *owner, uint64_t stamp,
@@ -109,12 +109,12 @@ void page_thread_changed(void *context, const struct threads_change *change)
 	const struct threads_thread *thread = change->thread;
 	struct page_owner *owner, *cpu;
 
-	/* Thread 0 is the idle thread of each CPU at once: it has no lane and no states. */
+	/* Thread 0 is the idle thread of all CPUs at the same time, so it has no lane and no states. */
 	if (thread->id == 0) {
 		change_cpu(pass, change, 0, true);
 		return;
 	}
-	/* End the state before a new life gives the thread another lane. */
+	/* end the state before the thread's new life gets another lane */
 	if (thread->index < pass->of_threads.room)
 		end_state(pass, &pass->of_threads.owner[thread->index], change->time,
 			  (enum threads_state)thread->state);

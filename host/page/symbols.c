@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 
-/* Returns the string with the name of an address; 0 if it has none. */
+/* Returns the number of the string that names an address; 0 if the address has no name. */
 static uint32_t name_address(struct page_symbols *symbols, struct page_strings *strings, uint64_t address,
 			     enum page_symbol_kind kind)
 {

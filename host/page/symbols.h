@@ -9,23 +9,23 @@
 #include "base/index.h"
 #include "page/lanes.h"
 
-/* maximum number of addresses that are looked up; the names of further ones are not written */
+/* maximum number of addresses that are looked up; other addresses get no names */
 #define PAGE_SYMBOLS_MOST (UINT32_C(1) << 18)
 
 struct page_symbols {
-	struct symbols *from; /* NULL: no names; not owned */
+	struct symbols *from; /* the kernel's symbols; NULL: no names; not owned */
 	bool redact;	      /* true to leave out source files */
 	struct page_symbol {
 		uint64_t address;
-		uint32_t name; /* string; 0: the address has no name */
+		uint32_t name; /* number of the string; 0: the address has no name */
 	} * symbol;
 	uint32_t count, room, written;
 	struct base_index index; /* symbols by address */
 };
 
 enum page_symbol_kind {
-	PAGE_SYMBOL_ANY,    /* code or data */
-	PAGE_SYMBOL_RETURN, /* a return address */
+	PAGE_SYMBOL_ANY,    /* true for an address of code, false for data */
+	PAGE_SYMBOL_RETURN, /* true for a return address */
 };
 
 /*
