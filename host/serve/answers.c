@@ -16,7 +16,8 @@
 #include "serve/job.h"
 #include "serve/window.h"
 
-#define SLACK_NS 1000u /* ns: an event is searched within this distance from the time in the request */
+/* time in ns: an event is searched for up to this distance from the time in the request */
+#define SLACK_NS 1000u
 
 /* The data from which an answer is made. */
 struct answer {
@@ -32,7 +33,7 @@ static int fail(const struct answer *answer, uint32_t status, const char *text)
 	return serve_error(answer->descriptor, status, text, 0);
 }
 
-/* Reports an error of reading the trace, or of writing a temporary file (KTREAD_E_SYSTEM). */
+/* Reports an error in reading the trace or in writing a temporary file (KTREAD_E_SYSTEM). */
 static int fail_reading(const struct answer *answer, int status)
 {
 	return fail(answer, SERVE_BROKEN,
@@ -79,7 +80,9 @@ uint64_t serve_base(const struct serve_source *source, const struct ktread *trac
 								  : ktread_first_stamp(trace);
 }
 
-/* Returns the first tick that is not before `ns` nanoseconds. Without a frequency, `ns` is in ticks. */
+/*
+ * Returns the first tick that is not before `ns` nanoseconds. If the frequency is unknown, `ns` is in ticks.
+ */
 static uint64_t first_tick(uint64_t ns, uint64_t frequency)
 {
 	const unsigned __int128 product = (unsigned __int128)ns * frequency + 999999999;
@@ -104,11 +107,12 @@ static void set_times(const struct answer *answer, struct ktread_filter *filter,
 
 	filter->since = add(first, first_tick(from, frequency));
 	filter->until = end == UINT64_MAX ? 0 : add(first, end) - 1;
-	if (filter->until && filter->since > filter->until) /* between two ticks: no event */
+	/* the range is between two ticks, so it contains no event */
+	if (filter->until && filter->since > filter->until)
 		filter->since = UINT64_MAX, filter->until = 1;
 }
 
-/* ---- Which events ---- */
+/* ---- Selecting events ---- */
 
 static int is_id(void *context, const struct ktread_event *event)
 {
@@ -155,7 +159,7 @@ static int parse_where(struct answer *answer, int *written)
 	return 1;
 }
 
-/* Selects the events for which the expression is true. */
+/* Selects the events that match the expression. */
 static void choose_where(const struct answer *answer, struct ktread_filter *filter,
 			 struct filter_window *window)
 {
@@ -206,7 +210,7 @@ static int copy_lines(int from, struct base_output *out)
 	return 0;
 }
 
-/* The result of write_lines(). */
+/* Result of write_lines(). */
 struct found {
 	uint64_t events;
 	bool more; /* true if there are more events than the limit */
@@ -240,7 +244,7 @@ static int write_lines(const struct answer *answer, int file, struct found *foun
 	return base_output_close(&out) ? KTREAD_E_SYSTEM : result < 0 ? result : 0;
 }
 
-/* Writes the events of the file as an array, after members that describe them. */
+/* Writes the events in the file as an array, after members that describe them. */
 static int write_array(const struct answer *answer, int file, const struct found *found)
 {
 	struct base_output out;
@@ -255,7 +259,7 @@ static int write_array(const struct answer *answer, int file, const struct found
 	return base_output_close(&out) || error ? EXIT_FAILURE : 0;
 }
 
-/* Writes the last line of the file, which is that of the event. A line for lost slots may come before it. */
+/* Writes the last line of the file, which contains the event. A line about lost slots may come before it. */
 static int write_one(const struct answer *answer, int file)
 {
 	char lines[2 * BASE_OUTPUT_LINE];
@@ -322,8 +326,8 @@ static int copy_file(const struct answer *answer, int file)
 }
 
 /*
- * Writes the verdict of the whole trace, which needs seconds if the trace is long. It is written to a file
- * first, because its status is known only at its end.
+ * Writes the verdict of the whole trace, which takes seconds if the trace is long. The verdict is written to
+ * a file first, because the status of the answer is known only after it.
  */
 static int write_verdict(const struct answer *answer)
 {
@@ -352,8 +356,8 @@ static int write_verdict(const struct answer *answer)
 }
 
 /*
- * Opens the trace. In version 1, the ids of events depend on the part that is read, so all of it is read,
- * except for a window, which must be fast. Returns NULL if this fails.
+ * Opens the trace. In a version 1 trace, the ids of events depend on the part that is read. So the whole
+ * trace is read, except for the answer to a window, which must be fast. Returns NULL if this fails.
  */
 static struct ktread *open_trace(const struct serve_options *options, enum serve_what what)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Answers from a trace, made in a process of their own (job.h). */
+/* Answers that are made from a trace, each in a separate process (job.h). */
 #ifndef SERVE_ANSWERS_H
 #define SERVE_ANSWERS_H
 
@@ -8,25 +8,28 @@
 #include "serve/request.h"
 #include "serve/serve.h"
 
-/* Time 0 of a trace that grows. It stays while the guest runs, although the oldest event is overwritten. */
+/*
+ * Time 0 of a growing trace. It stays the same while the guest runs, although the oldest events are
+ * overwritten.
+ */
 struct serve_zero {
 	uint64_t nonce; /* nonce of the run of the guest */
-	uint64_t stamp; /* stamp of the oldest event when an event of this run was first read */
-	bool known;	/* false: no event was read yet */
+	uint64_t stamp; /* timestamp of the oldest event when the first event of this run was read */
+	bool known;	/* false: no event has been read yet */
 };
 
 struct serve_source {
 	const struct serve_options *options;
-	struct stat file; /* the trace's file when the server started */
+	struct stat file; /* state of the trace's file when the server started */
 	struct serve_zero zero;
 };
 
-/* Returns the stamp of time 0: that of source->zero; that of the oldest event if this is another run. */
+/* Returns the timestamp of time 0: the one in source->zero or, for another run, that of the oldest event. */
 uint64_t serve_base(const struct serve_source *source, const struct ktread *trace);
 
 /*
- * Returns NULL if the trace's file has not changed since the server started, otherwise a text that states
- * what has changed.
+ * Returns a text that states how the trace's file has changed since the server started; NULL if it has not
+ * changed.
  */
 const char *serve_what_changed(const struct serve_source *source);
 

@@ -41,7 +41,7 @@ static int put_overview(const struct serve_survey *survey, int descriptor)
 	return status;
 }
 
-/* Writes the head, then all blocks; of a long trace, the overview. Returns 0 or a negative KTREAD_E_*. */
+/* Writes the head, then all blocks or, for a long trace, the overview. Returns 0 or a negative KTREAD_E_*. */
 static int put_page(struct ktread *trace, const struct page_options *about, const struct serve_survey *survey,
 		    int descriptor)
 {
@@ -61,7 +61,9 @@ static int put_page(struct ktread *trace, const struct page_options *about, cons
 	return status;
 }
 
-/* Reads the trace once, and decides by its length what to send. Returns 0 or a negative KTREAD_E_*. */
+/*
+ * Reads the trace once, and decides by the number of events what to send. Returns 0 or a negative KTREAD_E_*.
+ */
 static int put_all(const struct serve_source *source, struct ktread *trace, int descriptor)
 {
 	const struct serve_options *options = source->options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Makes the data of the page in a separate process, and writes the data as frames. */
+/* Makes the data of the page in a separate process, which writes the data as frames. */
 #ifndef SERVE_BUILD_H
 #define SERVE_BUILD_H
 
@@ -10,10 +10,10 @@ enum serve_frame_kind {
 	SERVE_FRAME_HEAD,
 	SERVE_FRAME_BLOCK,
 	SERVE_FRAME_OVERVIEW,
-	SERVE_FRAME_ERROR, /* a text; no more frames follow */
+	SERVE_FRAME_ERROR, /* a text that states why there is no more data; no more frames follow */
 };
 
-/* The beginning of a frame. `size` bytes follow. */
+/* The beginning of a frame. `size` bytes follow it. */
 struct serve_frame {
 	uint32_t kind, size;
 };

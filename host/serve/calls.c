@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Calls: requests that a process answers. */
+/* Calls: requests that are answered by a process (a job) or from the stored data. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,10 @@ static const char *const types[SERVE_KINDS] = {
 	[SERVE_HTML] = "text/html; charset=utf-8",
 };
 
-/* The page also contains a content security policy, which allows the page's script. Both policies apply. */
+/*
+ * The page itself contains another content security policy, which allows the page's script. Both policies
+ * apply.
+ */
 static const char *const policies[SERVE_KINDS] = {
 	[SERVE_JSON] = "default-src 'none'; frame-ancestors 'none'; sandbox",
 	[SERVE_BYTES] = "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -82,7 +85,7 @@ struct MHD_Response *serve_refusal(const char *why)
 	return serve_response((unsigned char *)text, 0, (size_t)(at - text), SERVE_JSON);
 }
 
-/* ---- The list ---- */
+/* ---- The list of calls ---- */
 
 void serve_call_add(struct serve_server *server, struct serve_call *call)
 {
@@ -106,7 +109,7 @@ static void take_out(struct serve_server *server, struct serve_call *call)
 	call->waits = false;
 }
 
-/* Gives a call its response, and lets its connection continue. */
+/* Sets the response of a call, and lets its connection continue. */
 static void finish(struct serve_server *server, struct serve_call *call, unsigned status,
 		   struct MHD_Response *response)
 {
@@ -116,7 +119,7 @@ static void finish(struct serve_server *server, struct serve_call *call, unsigne
 	MHD_resume_connection(call->connection);
 }
 
-/* Makes the response from what the job wrote. */
+/* Makes the response from the job's output. */
 static void take_answer(struct serve_server *server, struct serve_call *call, bool done)
 {
 	struct serve_job *job = &call->job;
@@ -141,7 +144,7 @@ static void take_answer(struct serve_server *server, struct serve_call *call, bo
 	serve_job_free(job);
 }
 
-/* Returns whether the call waits for data of the store. */
+/* Returns whether the call waits for stored data that has not been made yet. */
 static bool is_stored(const struct serve_call *call)
 {
 	return call->request.what <= SERVE_OVERVIEW;

@@ -17,12 +17,10 @@
 #include "base/json.h"
 
 #define READ_BYTES ((size_t)256 << 10)
-#define READS	   64u /* maximum number of reads at one time */
-#define CHILD_END  3   /* descriptor of the pipe in the job */
+#define READS	   64u /* maximum number of reads in one call */
+#define CHILD_END  3   /* descriptor of the job's pipe in the job */
 
-/*
- * Becomes the job. Closes the server's descriptors, so that connections end when the server closes them.
- */
+/* Runs as the job. Closes the server's descriptors, so that connections end when the server closes them. */
 static _Noreturn void become(const char *name, serve_work *work, void *context, const void *request,
 			     int writes, pid_t parent)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A job is a process that makes one answer. The server forks it, so that an answer neither delays others nor
- * changes the server, whatever the trace contains. The job writes its answer into a pipe: first the status
- * and the kind, then the body.
+ * A job is a process that makes one answer. The server forks a process for each job, so that an answer cannot
+ * delay other answers or change the server, even if the trace is hostile. The job writes its answer to a
+ * pipe: first the status and the type, then the body.
  */
 #ifndef SERVE_JOB_H
 #define SERVE_JOB_H
@@ -21,19 +21,19 @@ enum serve_kind {
 	SERVE_KINDS,
 };
 
-/* The first bytes that a job writes. */
+/* The first bytes that a job writes to the pipe. */
 struct serve_begin {
 	uint32_t status; /* status code of HTTP */
-	uint32_t kind;	 /* enum serve_kind */
+	uint32_t kind;	 /* type of the body, an enum serve_kind */
 };
 
 struct serve_job {
-	pid_t pid; /* 0: no process */
+	pid_t pid; /* process id of the job; 0: there is no process */
 	int descriptor;
 	unsigned char *bytes; /* bytes that the job has written so far */
 	uint32_t room;
 	size_t length;
-	uint64_t deadline; /* time in ms of the caller's clock */
+	uint64_t deadline; /* start time in ms, by the caller's clock */
 };
 
 /* Runs in the new process. Returns its exit status: 0 if the answer is complete. */
@@ -47,12 +47,12 @@ int serve_job_start(struct serve_job *job, const char *name, serve_work *work, v
 		    const void *request);
 /*
  * Reads the bytes that are available, up to a few megabytes. Returns true if the job has closed its pipe, or
- * has written too much.
+ * has written more than an answer may have.
  */
 bool serve_job_read(struct serve_job *job);
 /*
- * Waits for the end of the process, which it kills first unless `done` is true. Returns whether the process
- * has succeeded.
+ * Waits for the end of the process. Unless `done` is true, kills the process first. Returns whether the
+ * process has succeeded.
  */
 bool serve_job_end(struct serve_job *job, bool done);
 /* Removes the first `length` bytes from the buffer of bytes that were read. */
@@ -62,9 +62,12 @@ void serve_job_free(struct serve_job *job);
 
 /* Called in the job's process: writes all bytes. Returns 0 or an errno. */
 int serve_write(int descriptor, const void *bytes, size_t length);
-/* For the job: write the beginning of an answer, or a whole answer that is an error. Return 0 or an errno. */
+/*
+ * These functions are called in the job. They write the beginning of an answer, or a complete answer that is
+ * an error. They return 0 or an errno.
+ */
 int serve_begin(int descriptor, uint32_t status, enum serve_kind kind);
-/* `column` is that of a wrong word in an expression; 0: none. */
+/* `column`: column of the error in an expression; 0: none. */
 int serve_error(int descriptor, uint32_t status, const char *text, uint32_t column);
 
 #endif

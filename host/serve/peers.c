@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Connections, and the limits of their time. A client that sends its request slowly, or opens many
- * connections, must not keep others out: the time for a whole request is limited, and if there are many
- * connections, the one that has waited longest is closed.
+ * Connections, and their time limits. A client that sends its request slowly, or opens many connections, must
+ * not keep others out: the time for a whole request is limited, and if there are many connections, the one
+ * that has waited longest is closed.
  */
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -33,7 +33,7 @@ static void take_out(struct serve_server *server, struct serve_peer *peer)
 	*(peer->next ? &peer->next->previous : &server->last) = peer->previous;
 }
 
-/* Makes the daemon close the connection. */
+/* Makes the daemon of libmicrohttpd close the connection. */
 static void hang_up(struct serve_server *server, struct serve_peer *peer)
 {
 	shutdown(peer->socket, SHUT_RDWR);
@@ -41,7 +41,7 @@ static void hang_up(struct serve_server *server, struct serve_peer *peer)
 	append(server, peer);
 }
 
-/* Closes the connection that has waited longest for a request. */
+/* Closes the connection that has been waiting longest for a request. */
 static void make_room(struct serve_server *server)
 {
 	for (struct serve_peer *peer = server->first; peer; peer = peer->next)

@@ -68,7 +68,8 @@ static const struct {
 
 static const struct {
 	const char *path;
-	unsigned needs, takes; /* parameters that the request must have; all parameters that it may have */
+	/* names of the parameters that the request must have, and of all that it may have */
+	unsigned needs, takes;
 } whats[SERVE_WHATS] = {
 	[SERVE_PAGE] = { "", 0, 0 },
 	[SERVE_HEAD] = { "head", 0, 0 },
@@ -81,7 +82,7 @@ static const struct {
 	[SERVE_SEARCH] = { "search", WHERE, WHERE | FROM | UNTIL | LIMIT },
 };
 
-/* A part of the request. */
+/* A part of the request's path or query. */
 struct word {
 	const char *text;
 	size_t length;
@@ -93,8 +94,8 @@ static bool is(struct word word, const char *text)
 }
 
 /*
- * Removes the text before `separator` from *rest, and returns this text. If there is no separator, returns
- * all of *rest.
+ * Removes the text before `separator` and the separator from *rest, and returns this text. If there is no
+ * separator, returns all of *rest.
  */
 static struct word cut(struct word *rest, char separator)
 {
@@ -107,7 +108,10 @@ static struct word cut(struct word *rest, char separator)
 	return word;
 }
 
-/* Compares with the token in constant time, so that the time of an answer does not help to guess it. */
+/*
+ * Compares the text with the token. The comparison always takes the same time, so that the time of an answer
+ * does not help to guess the token.
+ */
 static bool is_token(struct word word, const char *token)
 {
 	unsigned char differs = 0;
@@ -119,7 +123,10 @@ static bool is_token(struct word word, const char *token)
 	return differs == 0;
 }
 
-/* Reads a decimal number without a sign. Returns whether the text has nothing else, and fits. */
+/*
+ * Reads a decimal number without a sign. Returns false if the text contains anything else, or if the number
+ * is too large.
+ */
 static bool read_number(struct word word, uint64_t *number)
 {
 	*number = 0;

@@ -10,15 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SERVE_TOKEN	  32u	 /* number of characters of a token: 128 bits in hexadecimal */
+/* number of characters of a token, which is 128 bits in hexadecimal */
+#define SERVE_TOKEN	  32u
 #define SERVE_TARGET_MOST 12800u /* maximum number of bytes of a request's path and query */
 #define SERVE_WHERE	  4096u	 /* maximum number of bytes of an expression */
-#define SERVE_WHY	  160u	 /* bytes of a message */
-#define SERVE_EVENTS	  1000u	 /* default number of events in an answer */
+#define SERVE_WHY	  160u	 /* size of the buffer for a message */
+#define SERVE_EVENTS	  1000u	 /* number of events in an answer if the request specifies none */
 #define SERVE_EVENTS_MOST 100000u
 
-/* What a request asks for. spec/page.md describes each. */
-enum serve_what { /* the first four are in memory (store.c) */
+/* What a request asks for. spec/page.md describes each value. */
+enum serve_what { /* the data for the first four is in memory (store.c) */
 		  SERVE_PAGE,
 		  SERVE_HEAD,
 		  SERVE_BLOCKS,
@@ -48,11 +49,11 @@ enum {
 
 struct serve_request {
 	enum serve_what what;
-	uint64_t from, until; /* times in ns since the first event, both inclusive */
+	uint64_t from, until; /* times in ns since the first event, both included */
 	uint64_t limit;	      /* maximum number of events in the answer */
 	uint64_t number;      /* number of a block */
-	uint64_t ring, slot;  /* parts of an event's id */
-	bool has_time;	      /* true if `time` is the time of the event with this id */
+	uint64_t ring, slot;  /* the two numbers of an event's id */
+	bool has_time;	      /* true if `time` is the time of the event that has this id */
 	uint64_t time;
 	char where[SERVE_WHERE + 1]; /* expression; "" if there is none */
 };
@@ -60,7 +61,7 @@ struct serve_request {
 /*
  * Parses the path and the query of a request, such as "/0123…/event?id=1.20". `token` has SERVE_TOKEN
  * characters. Returns SERVE_OK, or a status with a message in `why`. A request without the token gets
- * SERVE_ABSENT, like one for a path that does not exist.
+ * SERVE_ABSENT, as if its path did not exist.
  */
 int serve_request_parse(struct serve_request *request, const char *target, size_t length, const char *token,
 			char why[SERVE_WHY]);

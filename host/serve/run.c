@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The loop of the server, and its address on standard error and in a browser. */
+/* The loop of the server. Prints the server's address on standard error, and opens it in a browser. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,9 +25,9 @@ static void stop(int number)
 /* ---- The browser ---- */
 
 /*
- * Writes a file that leads the browser to the server, and starts the browser with it. Only the owner can
- * read the file. The address as an argument of the browser would show the token to all users of this
- * machine. Stores the file's path, which the caller deletes in the end; "" if there is none.
+ * Writes a file that leads the browser to the server, and starts the browser with it. Only the owner can read
+ * the file. If the address was an argument of the browser, all users of this machine could see the token.
+ * Stores the file's path, or "" if there is no file. The caller deletes the file at the end.
  */
 static void open_browser(const char *address, char path[PATH_MAX])
 {
@@ -55,7 +55,8 @@ static void open_browser(const char *address, char path[PATH_MAX])
 	if (child == 0) {
 		const int nothing = open("/dev/null", O_RDWR);
 
-		if (fork() != 0) /* the browser becomes a child of init */
+		/* the browser becomes a child of init, so that the server need not wait for it */
+		if (fork() != 0)
 			_exit(0);
 		setsid();
 		dup2(nothing, STDIN_FILENO);
@@ -122,7 +123,7 @@ static int step(struct serve_server *server)
 	return 0;
 }
 
-/* Signals arrive only while the loop waits. */
+/* signals are unblocked only while the loop waits */
 static void catch_signals(void)
 {
 	const struct sigaction action = { .sa_handler = stop };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A server of HTTP for one trace and one browser on this machine. It listens on 127.0.0.1, and answers only
- * requests whose path has its token, which is different in each run. ktrace-open(1) describes the server,
- * spec/page.md the requests.
+ * requests whose path contains its token, which is different in each run. ktrace-open(1) describes the
+ * server, spec/page.md the requests.
  */
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
@@ -14,13 +14,13 @@
 #include "ktread/ktread.h"
 
 struct serve_options {
-	const char *name;    /* begins messages */
+	const char *name;    /* text that begins each message */
 	const char *version; /* version of the program, which the page shows */
 	const char *path;    /* path of the trace, which must be a regular file */
-	uint16_t port;	     /* 0: any free port */
+	uint16_t port;	     /* port; 0: any free port */
 	bool browser;	     /* true: open a browser */
-	uint64_t whole;	     /* a trace with more events than this is not sent whole, but in windows */
-	bool live; /* true: the file changes, because it is the RAM of a guest, or is still written */
+	uint64_t whole;	     /* a trace with more events than this is not sent as a whole, but in windows */
+	bool live; /* true: the file may change, because it is the RAM of a guest or is still being written */
 	/*
 	 * Opens the trace; `window` as in struct ktread_options. Returns NULL if this fails. The caller
 	 * closes the trace. Called in processes that the server has forked.
@@ -28,7 +28,7 @@ struct serve_options {
 	struct ktread *(*open)(void *context, bool window);
 	/* Opens the symbols for addresses of the trace. May return NULL: no symbols. */
 	struct symbols *(*open_symbols)(void *context, const struct ktread *trace);
-	void *context; /* argument of these functions; borrowed */
+	void *context; /* first argument of these two functions; borrowed */
 };
 
 /*

@@ -11,11 +11,13 @@
 
 #include "serve/server.h"
 
-#define MEMORY	    ((size_t)32 << 10) /* bytes of a connection for the head of a request */
-#define TIMEOUT_S   30u		       /* a connection on which nothing happens is closed after this time */
+/* maximum number of bytes of a request's head on a connection */
+#define MEMORY ((size_t)32 << 10)
+/* time after which a connection without activity is closed */
+#define TIMEOUT_S   30u
 #define TOKEN_BYTES (SERVE_TOKEN / 2)
 
-/* Begins a call. Its result becomes the `mark` of the request. */
+/* Begins a call, and stores it as the request's `mark`. */
 static void *begin_call(void *context, const char *uri, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -100,7 +102,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	(void)version;
 	(void)body;
 	(void)length;
-	if (!call) /* out of memory: close the connection */
+	if (!call) /* if memory is short, close the connection */
 		return MHD_NO;
 	if (call->status) /* the connection was suspended */
 		return send_response(server, call);
@@ -130,8 +132,8 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 }
 
 /*
- * Discards messages of the daemon. They are about mistakes of clients, which the user of the server need not
- * see.
+ * Discards the daemon's messages. They are about errors of clients, which do not concern the user of the
+ * server.
  */
 static void discard(void *context, const char *format, va_list arguments)
 {
@@ -179,7 +181,7 @@ int serve_listen(struct serve_server *server)
 
 void serve_stop(struct serve_server *server)
 {
-	/* all connections must be resumed before the daemon stops */
+	/* the daemon can be stopped only after all connections were resumed */
 	while (server->calls) {
 		struct serve_call *call = server->calls;
 

@@ -13,37 +13,41 @@
 #include "serve/serve.h"
 
 #define SERVE_CONNECTIONS 128u /* maximum number of connections */
-#define SERVE_CROWDED	  96u  /* number of connections from which on the oldest one that is idle is closed */
-#define SERVE_JOBS	  4u   /* maximum number of processes at a time */
-#define SERVE_IDLE_MS	  15000u /* time for a whole head of a request, and for the next request */
-#define SERVE_SEND_MS	  120000u
-#define SERVE_JOB_MS	  120000u
+/* if there are more connections than this, the idle connection that has waited longest is closed */
+#define SERVE_CROWDED 96u
+#define SERVE_JOBS    4u /* maximum number of jobs that run at the same time */
+/* maximum time for the head of a request, and until the next request */
+#define SERVE_IDLE_MS 15000u
+#define SERVE_SEND_MS 120000u
+#define SERVE_JOB_MS  120000u
 
 /* A connection. All connections are in a list; the connection that has waited longest comes first. */
 struct serve_peer {
 	struct serve_peer *previous, *next;
 	int socket;
-	bool sending;	/* true while a request is answered */
-	uint64_t since; /* start of waiting for a request, or of the answer, in ms */
+	bool sending;	/* true while a request is being answered */
+	uint64_t since; /* time in ms at which waiting for a request, or the answer, began */
 };
 
-/* A request whose head has been received. */
+/* A request whose head has been received completely. */
 struct serve_call {
-	struct serve_call *next; /* next call in the list of calls that wait for a job, or whose job runs */
+	/* the next call in the list; calls in it wait for a job, or their jobs run */
+	struct serve_call *next;
 	char *target;
 	struct MHD_Connection *connection;
 	struct serve_peer *peer;
 	bool waits; /* true while the connection is suspended and the call is in the list */
 	struct serve_job job;
 	struct serve_request request;
-	struct MHD_Response *response; /* NULL: not yet made */
-	bool is_shared;		       /* true if the response belongs to the server */
+	struct MHD_Response *response; /* response to the request; NULL: it has not been made yet */
+	/* true if the response belongs to the server and must not be freed with the call */
+	bool is_shared;
 	unsigned status;
 };
 
 /*
- * The page's data, which one process makes when the server starts. Requests for data that is not yet made
- * wait for it.
+ * The page's data, which one process makes when the server starts. Requests for data that has not been made
+ * yet have to wait.
  */
 struct serve_store {
 	struct serve_job job;
@@ -72,7 +76,7 @@ struct serve_server {
 /* Returns milliseconds of a monotonic clock. */
 uint64_t serve_now(void);
 
-/* Start and stop the daemon. serve_listen() returns 0 or an errno. */
+/* These functions start and stop the daemon. serve_listen() returns 0 or an errno. */
 int serve_listen(struct serve_server *server);
 void serve_stop(struct serve_server *server);
 
@@ -80,13 +84,11 @@ void serve_stop(struct serve_server *server);
 
 void serve_peer_notify(void *server, struct MHD_Connection *connection, void **peer,
 		       enum MHD_ConnectionNotificationCode code);
-/*
- * Records that the answer to a request of the connection begins (`sending`), or is complete (not `sending`).
- */
+/* Records that the answer to a request of the connection begins (if `sending` is set) or is complete. */
 void serve_peer_mark(struct serve_server *server, struct serve_peer *peer, bool sending);
 /*
- * Closes connections that take too long. Returns the number of milliseconds after which to call this again;
- * negative: not needed.
+ * Closes connections that take too long. Returns the number of milliseconds after which this function must be
+ * called again; negative: never.
  */
 int serve_peers_expire(struct serve_server *server);
 
@@ -110,11 +112,11 @@ void serve_call_free(struct serve_server *server, struct serve_call *call);
 /* Starts the process that makes the data. Returns 0 or an errno. */
 int serve_store_start(struct serve_server *server);
 void serve_store_free(struct serve_server *server);
-/* Reads the data that the process has made so far. */
+/* Reads the data that the process has written so far. */
 void serve_store_step(struct serve_server *server);
 /*
- * Sets the response of a call for data in the store, and its status. Returns false if the data is not yet
- * made.
+ * Sets the response of a call for stored data, and the status. Returns false if the data has not been made
+ * yet.
  */
 bool serve_store_answer(struct serve_server *server, struct serve_call *call);
 

@@ -44,7 +44,7 @@ void serve_store_free(struct serve_server *server)
 	server->page = NULL;
 }
 
-/* Makes the data again, from what the guest has recorded until now. */
+/* Makes the data again, from what the guest has recorded so far. */
 static void renew(struct serve_server *server)
 {
 	struct serve_store *store = &server->store;
@@ -58,7 +58,7 @@ static void renew(struct serve_server *server)
 		snprintf(store->error, sizeof(store->error), "%s", strerror(error));
 }
 
-/* Ends the process. `why` is the reason if it has not made all data; otherwise NULL. */
+/* Ends the process. `why`: the reason why it has not made all data; NULL: it has made all. */
 static void end(struct serve_server *server, bool closed, const char *why)
 {
 	struct serve_store *store = &server->store;
@@ -95,7 +95,7 @@ static struct MHD_Response *copy(const struct serve_store *store, const unsigned
 	return number(store, serve_response(own, 0, size, kind));
 }
 
-/* Takes a frame. Returns NULL, or the reason why it is the last one. */
+/* Processes a frame. Returns NULL, or the reason why it is the last frame. */
 static const char *take(struct serve_server *server, const struct serve_frame *frame,
 			const unsigned char *bytes)
 {
@@ -153,7 +153,7 @@ void serve_store_step(struct serve_server *server)
 		end(server, closed && !why, why);
 }
 
-/* Gives a call a response of the store. */
+/* Answers a call with a response from the store. */
 static bool give(struct serve_call *call, struct MHD_Response *response)
 {
 	call->is_shared = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How many events each CPU and each thread has in each part of the time. The time of the trace is not known
- * before the trace has been read, so the parts are short at first, and become twice as long whenever an event
- * is beyond the last one.
+ * Counts the events of each CPU and each thread in periods of equal length. The duration of the trace is not
+ * known before the trace has been read. So the periods are short at first, and their length is doubled
+ * whenever an event comes after the last period.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,19 +18,20 @@
 #define THREADS_MOST 8192u
 
 struct row {
-	uint32_t part[PARTS]; /* number of events in each part */
+	uint32_t part[PARTS]; /* number of events in each period */
 };
 
 struct serve_survey {
 	struct ktread *trace;
 	struct tally *tally;
-	uint64_t base;		     /* stamp at which part 0 begins */
-	unsigned shift;		     /* a part has 2^shift ticks */
-	struct row *cpu[TALLY_CPUS]; /* NULL: the CPU has no events; the last one is for unknown CPUs */
+	uint64_t base;	/* timestamp at which period 0 begins */
+	unsigned shift; /* the length of a period is 2^shift ticks */
+	/* rows of CPUs; NULL: the CPU has no events; the last element is for unknown CPUs */
+	struct row *cpu[TALLY_CPUS];
 	struct row **thread[TALLY_THREAD_PAGES];
 	uint32_t threads;  /* number of threads that have a row */
-	struct row rest;   /* events of all threads that have no row */
-	uint64_t *missing; /* by ring: number of slots that are missing */
+	struct row rest;   /* row for the events of all threads that have no row of their own */
+	uint64_t *missing; /* indexed by ring: number of missing slots */
 };
 
 static void halve(struct row *row)
@@ -40,7 +41,7 @@ static void halve(struct row *row)
 	memset(&row->part[PARTS / 2], 0, sizeof(row->part) / 2);
 }
 
-/* Makes each part twice as long. */
+/* Doubles the length of each period. */
 static void widen(struct serve_survey *survey)
 {
 	for (uint32_t cpu = 0; cpu < TALLY_CPUS; cpu++)
@@ -53,7 +54,7 @@ static void widen(struct serve_survey *survey)
 	survey->shift++;
 }
 
-/* Returns the row of a thread that has none yet; NULL if memory is short. */
+/* Adds a row for a thread and returns it; NULL if memory is short. */
 static struct row *add_thread(struct serve_survey *survey, uint32_t thread)
 {
 	struct row ***page = &survey->thread[(thread & KTRX_THREAD_MAX) / TALLY_THREAD_PAGE];
@@ -110,7 +111,7 @@ static uint64_t missing_of(const struct ktread_ring *ring)
 	return ring->overwritten + ring->invalid + ring->dropped;
 }
 
-/* Copies the numbers of missing slots, which are known only until the trace is rewound. */
+/* Copies the numbers of missing slots, because the trace forgets them when it is rewound. */
 static uint64_t *copy_missing(const struct ktread *trace)
 {
 	const uint32_t count = ktread_info(trace)->rings;
@@ -159,7 +160,7 @@ const struct tally *serve_survey_tally(const struct serve_survey *survey)
 
 /* ---- Writing ---- */
 
-/* The state of writing a survey as blocks. */
+/* The state while a survey is written as blocks. */
 struct writing {
 	const struct serve_survey *survey;
 	struct page page; /* used only to convert times */
@@ -167,8 +168,8 @@ struct writing {
 	struct page_strings strings;
 	struct page_lanes lanes;
 	struct page_gaps gaps;
-	uint32_t lane;	   /* whose density is written next */
-	uint64_t *missing; /* by ring: number of slots that are missing */
+	uint32_t lane;	   /* the row whose density is written next */
+	uint64_t *missing; /* indexed by ring: number of missing slots */
 };
 
 static void write_density(const struct writing *writing, uint32_t lane, const struct row *row)
@@ -196,7 +197,7 @@ static void write_density(const struct writing *writing, uint32_t lane, const st
 		page_bytes_free(&column[n]);
 }
 
-/* Calls `each` for each row that is not empty, in the order of lanes. */
+/* Calls `each` for each row that contains events, in the order of lanes. */
 static void each_row(struct writing *writing, void (*each)(struct writing *writing, enum page_lane_kind kind,
 							   uint32_t number, const struct row *row))
 {
@@ -240,7 +241,7 @@ static void add_density(struct writing *writing, enum page_lane_kind kind, uint3
 	write_density(writing, writing->lane++, row);
 }
 
-/* State of a ring during the search for its gaps. */
+/* The state of a ring while its gaps are searched. */
 struct ring_gaps {
 	/* timestamp of the ring's last event; before this event, the timestamp of the trace's first event */
 	uint64_t seen;
@@ -296,7 +297,7 @@ static int read_gaps(struct writing *writing, uint32_t cpu, struct ring_gaps *ri
 	return status < 0 ? status : 0;
 }
 
-/* Adds a gap for each place where slots are missing. Only rings with missing slots are read. */
+/* Adds a gap wherever slots are missing. Reads only the rings with missing slots. */
 static int add_gaps(struct writing *writing)
 {
 	struct ktread *trace = writing->survey->trace;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Several blocks as one answer, and the answer to a request for a window. */
+/* Joins several blocks into one answer, and answers requests for windows. */
 #ifndef SERVE_WINDOW_H
 #define SERVE_WINDOW_H
 
@@ -7,10 +7,10 @@
 
 #include "serve/answers.h"
 
-#define SERVE_WINDOW_EVENTS 300000u /* maximum number of events of a window */
+#define SERVE_WINDOW_EVENTS 300000u /* maximum number of events in a window */
 
 /*
- * Blocks in one buffer. The size of each block, 4 bytes, little-endian, is before the block. The caller frees
+ * Blocks in one buffer. Each block is preceded by its size, 4 bytes in little-endian form. The caller frees
  * `bytes`.
  */
 struct serve_pieces {
