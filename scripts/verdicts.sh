@@ -9,8 +9,8 @@ cat <<'END'
 
 This page has the first lines of the output of `ktrace why` for one machine per verdict. The machines are simulated:
 the tests of `ktrace why` use the same traces. `sh scripts/verdicts.sh FOLDER` makes this page, and a test compares it.
-[Asking why](why.md) explains what each verdict needs; the verdicts that are not here need a kernel that runs:
-[Verdicts of the demo kernel](verdicts-demo.md) has them.
+[Asking why](why.md) explains what each verdict needs. All other verdicts are shown, with the demo kernel under QEMU, in
+[Verdicts of the demo kernel](verdicts-demo.md).
 END
 while read -r verdict trace what; do
 	printf '\n## %s\n\n%s\n\n```\n$ ktrace why %s.ktrx\n' "$verdict" "$what" "$trace"
@@ -20,7 +20,7 @@ done <<'END'
 self-deadlock self-deadlock The CPU waits for a lock that it holds itself.
 deadlock deadlock Three threads wait for each other's locks.
 dead-owner dead-owner A thread ended and did not release its lock.
-priority-inversion inversion An urgent thread waits for a lock of a thread that does not get a CPU.
+priority-inversion inversion A thread of high priority waits for a lock. The thread that holds the lock does not get a CPU.
 starvation starved A thread is runnable and does not run.
 livelock retry-given-up Two threads give up their locks and try again, again and again.
 irqs-off answer-off Interrupts are disabled and stay disabled.
