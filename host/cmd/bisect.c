@@ -36,13 +36,13 @@ struct command_bisect {
 
 #define AT(member) .to = offsetof(struct command_bisect, member)
 static const struct option_row rows[] = {
-	{ "runs", 0, "K", "number of continuations from each time (8)", options_set_number, AT(runs),
-	  .least = 2, .most = RUNS_MOST },
-	{ "jobs", 'j', "N", "number of QEMUs at a time (number of CPUs)", options_set_number, AT(jobs),
+	{ "runs", 0, "K", "make K continuations from each time (8)", options_set_number, AT(runs), .least = 2,
+	  .most = RUNS_MOST },
+	{ "jobs", 'j', "N", "run N QEMUs at a time (number of CPUs)", options_set_number, AT(jobs),
 	  .least = 1, .most = JOBS_MOST },
-	{ "ram-dir", 0, "FOLDER", "folder for the guests' RAM files (a temporary folder)", options_set_text,
-	  AT(run.ram_dir) },
-	{ "force", 0, NULL, "continue although a file or QEMU has changed since the first run",
+	{ "ram-dir", 0, "FOLDER", "put the guests' RAM files into this folder (a temporary folder)",
+	  options_set_text, AT(run.ram_dir) },
+	{ "force", 0, NULL, "continue even if a file or the version of QEMU has changed since the first run",
 	  options_set_flag, AT(run.force) },
 	{ "json", 0, NULL, "print the result as one JSON object", options_set_flag, AT(json) },
 	{ "quiet", 'q', NULL, "print the result and errors only", options_set_flag, AT(quiet) },

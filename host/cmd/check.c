@@ -121,12 +121,13 @@ struct check_command {
 
 #define AT(member) .to = offsetof(struct check_command, member)
 static const struct option_row rows[] = {
-	{ "rules", 0, "FILE", "file with the rules; for the format see ktrace-check(1) or doc/rules.md",
-	  options_set_text, AT(path) },
+	{ "rules", 0, "FILE",
+	  "read the rules from FILE; ktrace-check(1) and doc/rules.md describe the format", options_set_text,
+	  AT(path) },
 	{ "all", 0, NULL, "list every violation", options_set_flag, AT(all) },
 	{ "page", 0, "FILE", "if a rule is violated, write the trace as a page, as 'ktrace html' does",
 	  options_set_text, AT(page) },
-	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
+	{ "json", 0, NULL, "print JSON instead of text", options_set_flag, AT(json) },
 	{ "ids", 0, NULL,
 	  "print the id of each event, RING.SLOT, for 'ktrace goto' (default if the run can be repeated)",
 	  options_set_flag, AT(ids) },

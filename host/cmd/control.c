@@ -33,28 +33,28 @@ struct control {
 
 #define AT(member) .to = offsetof(struct control, member)
 static const struct option_row rows[] = {
-	{ "json", 0, NULL, "print the changes as a JSON object", options_set_flag, AT(json) },
-	{ "timeout", 0, "TIME", "how long to wait for the guest's answer (2 s)", options_set_time,
+	{ "json", 0, NULL, "print the changes as one JSON object", options_set_flag, AT(json) },
+	{ "timeout", 0, "TIME", "wait at most this long for the guest's answer (2 s)", options_set_time,
 	  AT(timeout_ns), .least = 1 },
-	{ "machine", 0, "ARCH", "architecture, if the file does not have it: x86_64, aarch64 or riscv64",
+	{ "machine", 0, "ARCH",
+	  "use this architecture if the file does not name one: x86_64, aarch64 or riscv64",
 	  trace_set_machine, AT(options.machine) },
 	{ 0 },
 };
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace control [OPTION]... FILE [REQUEST]...",
-	.about = "Switches events and changes settings of a running guest. "
+	.about = "Enables or disables events, and changes settings, of a running guest. "
 		 "FILE is its RAM file, whose name 'ktrace run' prints. "
 		 "Without a request, shows the states and settings in FILE, which may be any trace. "
-		 "After --, all words are FILE and requests, not options.\n"
+		 "After --, all arguments are FILE and requests, not options.\n"
 		 "\n"
 		 "Requests; separate several by commas:\n"
-		 "  sched.*=on           events by pattern, or a group by its name: "
-		 "on, off, count, both, stop;\n"
-		 "                       append with +: callers0, callers1, callers2, site, nosite,\n"
-		 "                       fold, nofold, rare, norare\n"
+		 "  sched.*=on           change events by pattern, or a group by its name: on, off,\n"
+		 "                       count, both, stop; append with +: callers0, callers1, callers2,\n"
+		 "                       site, nosite, fold, nofold, rare, norare\n"
 		 "  mm -mm.fault         short for mm=on and mm.fault=off\n"
-		 "  debug.ktr.NAME=1     a setting\n"
+		 "  debug.ktr.NAME=1     change a setting\n"
 		 "  start stop clear     start recording, stop it, or discard what was recorded\n",
 	.lists = { rows },
 	.in_order = true,
@@ -391,6 +391,6 @@ static int run_control(int argc, char **argv)
 
 const struct command command_control = {
 	.name = "control",
-	.purpose = "switch events of a running guest",
+	.purpose = "enable or disable events of a running guest",
 	.run = run_control,
 };

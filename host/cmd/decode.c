@@ -21,16 +21,18 @@ struct decode {
 
 #define AT(member) .to = offsetof(struct decode, member)
 static const struct option_row rows[] = {
-	{ "timeline", 0, NULL, "timeline, one line per event (default)", options_set_flag, AT(timeline) },
-	{ "summary", 0, NULL, "counts by event, PID and CPU, always of the whole trace", options_set_flag,
-	  AT(summary), .instead = true },
-	{ "perfetto", 0, "OUT", "JSON for ui.perfetto.dev", options_set_text, AT(perfetto), .instead = true },
+	{ "timeline", 0, NULL, "print a timeline, one line per event (default)", options_set_flag,
+	  AT(timeline) },
+	{ "summary", 0, NULL, "print the number of events by type, PID and CPU, always of the whole trace",
+	  options_set_flag, AT(summary), .instead = true },
+	{ "perfetto", 0, "OUT", "write JSON for ui.perfetto.dev to OUT", options_set_text, AT(perfetto),
+	  .instead = true },
 	{ 0 },
 };
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace-decode [OPTION]... FILE",
-	.about = "Timeline, summary or JSON of a version 1 dump. "
+	.about = "Prints a version 1 dump as a timeline, a summary or JSON. "
 		 "'ktrace show', 'ktrace summary' and 'ktrace export' can do more.",
 	.lists = { rows, trace_thread_options, trace_file_options, trace_machine_options,
 		   trace_layout_options, trace_calls_options },
@@ -112,6 +114,6 @@ static int run_decode(int argc, char **argv)
 const struct command command_decode = {
 	.name = "decode",
 	.tool = "ktrace-decode",
-	.purpose = "timeline, summary or JSON of a version 1 dump; same as ktrace-decode",
+	.purpose = "print a version 1 dump as timeline, summary or JSON; same as ktrace-decode",
 	.run = run_decode,
 };

@@ -37,14 +37,14 @@ struct diff_command {
 
 #define AT(member) .to = offsetof(struct diff_command, member)
 static const struct option_row rows[] = {
-	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
+	{ "json", 0, NULL, "print JSON instead of text", options_set_flag, AT(json) },
 	{ "page", 0, "FILE", "if the traces differ, write B as a page, as 'ktrace html' does",
 	  options_set_text, AT(page) },
-	{ "limit", 'n', "N", "list at most N differences of each kind, 0: all (5)", options_set_number,
+	{ "limit", 'n', "N", "list at most N differences of each kind; 0 lists all (5)", options_set_number,
 	  AT(limit), .most = UINT32_MAX },
 	{ "slower", 0, "PERCENT",
-	  "list calls that take this much longer (20); "
-	  "if given, slower calls are a difference",
+	  "list system calls that take at least PERCENT longer in B (20); with this option, slower "
+	  "calls count as differences",
 	  options_set_number, AT(slower), .most = MOST_SLOWER },
 	{ 0 },
 };

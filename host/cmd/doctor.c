@@ -327,13 +327,13 @@ static int doctor_run(struct doctor *doctor, char **words)
 static const struct option_row rows[] = {
 	{ "seconds", 0, "S", "run the guest for at most S seconds (5)", options_set_seconds, AT(run.timeout),
 	  .least = 1 },
-	{ "expect", 0, "TEXT", "stop earlier, when COMMAND writes TEXT to standard output", options_set_text,
-	  AT(run.expect) },
-	{ "elf", 0, "KERNEL", "the kernel's ELF file, if it is not the one given by QEMU's -kernel",
+	{ "expect", 0, "TEXT", "end the run earlier, when COMMAND has written TEXT to standard output",
+	  options_set_text, AT(run.expect) },
+	{ "elf", 0, "KERNEL", "use this ELF file of the kernel (the file of QEMU's -kernel)",
 	  options_set_text, AT(subject.elf) },
 	{ "out", 'o', "FILE", "write the trace to FILE, and keep it", options_set_text, AT(run.out) },
-	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
-	{ "list", 0, NULL, "list all views, and the line of code that enables each", options_set_flag,
+	{ "json", 0, NULL, "print JSON instead of text", options_set_flag, AT(json) },
+	{ "list", 0, NULL, "list all views, with the line of code that enables each view", options_set_flag,
 	  AT(list) },
 	{ 0 },
 };

@@ -59,8 +59,8 @@ static void list_formats(void)
 
 #define AT(member) .to = offsetof(struct export_command, member)
 static const struct option_row rows[] = {
-	{ "format", 'f', "FORMAT", "one of the formats above", options_set_text, AT(format) },
-	{ "output", 'o', "OUT", "output file; - is standard output", options_set_text, AT(to) },
+	{ "format", 'f', "FORMAT", "write one of the formats above", options_set_text, AT(format) },
+	{ "output", 'o', "OUT", "write to OUT; - is standard output", options_set_text, AT(to) },
 	{ 0 },
 };
 

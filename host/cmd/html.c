@@ -18,15 +18,15 @@ struct html_command {
 
 #define AT(member) .to = offsetof(struct html_command, member)
 static const struct option_row rows[] = {
-	{ "output", 'o', "OUT", "output file; - is standard output (default, unless it is a terminal)",
+	{ "output", 'o', "OUT", "write to OUT; - is standard output (default, unless it is a terminal)",
 	  options_set_text, AT(to) },
 	{ "redact", 0, NULL,
-	  "leave out paths, texts in the fields of events, and commands of processes; names of threads stay, "
-	  "also if they are names of programs",
+	  "leave out paths, strings in the fields of events, and commands of processes; names of "
+	  "threads stay, even if they are names of programs",
 	  options_set_flag, AT(redact) },
 	{ "elf", 0, "KERNEL",
-	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
-	  "if it is still the same build)",
+	  "take names and lines from this ELF file of the kernel (the file that 'ktrace run' "
+	  "booted, if it is still the same build)",
 	  options_set_text, AT(elf) },
 	{ 0 },
 };

@@ -38,42 +38,48 @@ struct command_hunt {
 
 #define AT(member) .to = offsetof(struct command_hunt, member)
 static const struct option_row rows[] = {
-	{ "seeds", 0, "N|FIRST-LAST", "run these seeds; N is 1-N (200)", options_set_text, AT(seeds) },
-	{ "jobs", 'j', "N", "number of QEMUs at a time (number of CPUs)", options_set_number, AT(jobs),
+	{ "seeds", 0, "N|FIRST-LAST", "run these seeds; N means 1-N (200)", options_set_text, AT(seeds) },
+	{ "jobs", 'j', "N", "run N QEMUs at a time (number of CPUs)", options_set_number, AT(jobs),
 	  .least = 1, .most = JOBS_MOST },
-	{ "deadline", 0, "TIME", "end each run at this virtual time (4 times the time of seed 0, plus 0.5 s)",
+	{ "deadline", 0, "TIME",
+	  "end each run at this virtual time (4 times the virtual time that seed 0 took, plus 0.5 "
+	  "s)",
 	  options_set_time, AT(run.schedule.deadline), .least = 1, .most = INT64_MAX },
 	{ "noise", 0, "KIND,TIME",
-	  "what ends the slices of CPUs: 'timers', 'hooks' (of ktrace in the guest), or 'both' (each for "
-	  "half of the seeds); and the mean length of slices, or of delays at hooks (timers; by the seed)",
+	  "choose what ends the slices of CPUs: 'timers' (default), 'hooks' of ktrace in the "
+	  "guest, or 'both', each for half of the seeds; TIME is the mean length of slices, or of "
+	  "delays at hooks (chosen by the seed)",
 	  run_schedule_set_noise, AT(run.schedule.noise) },
-	{ "elf", 0, "KERNEL", "the kernel's ELF file, for --noise hooks (the file of -kernel)",
+	{ "elf", 0, "KERNEL",
+	  "find the hooks for --noise in this ELF file of the kernel (the file of QEMU's -kernel)",
 	  options_set_text, AT(run.elf) },
 	{ "input", 0, "FILE",
-	  "type lines of this file, \"SECONDS TEXT\", on the serial line at virtual times", options_set_text,
-	  AT(input) },
-	{ "timeout", 0, "SECONDS", "end a run after this real time (120)", options_set_seconds,
+	  "type the lines of FILE on the serial line; a line \"SECONDS TEXT\" is typed at this "
+	  "virtual time",
+	  options_set_text, AT(input) },
+	{ "timeout", 0, "SECONDS", "end each run after this real time (120)", options_set_seconds,
 	  AT(run.timeout) },
-	{ "expect", 0, "TEXT", "a run fails if it does not write TEXT to standard output", options_set_text,
-	  AT(run.expect) },
+	{ "expect", 0, "TEXT", "judge a run as failed if it does not write TEXT to standard output",
+	  options_set_text, AT(run.expect) },
 	{ "check", 0, "RULES",
-	  "a run also fails if 'ktrace check' finds that it violates a rule of this file; 'default': the "
-	  "rules of 'ktrace check' without --rules",
+	  "also judge a run as failed if it violates a rule of this file, as 'ktrace check "
+	  "--rules' does; 'default' means the rules of 'ktrace check' without --rules",
 	  options_set_text, AT(options.rules) },
 	{ "first", 0, NULL, "end the hunt at the first failure", options_set_flag,
 	  AT(options.stop_at_first) },
 	{ "minimise", 0, NULL,
-	  "after the hunt, look for a smaller run of each failure: fewer CPUs, fewer forced switches, an "
-	  "earlier end",
+	  "after the hunt, search for a smaller run of each failure: fewer CPUs, fewer forced "
+	  "switches between CPUs, an earlier end",
 	  options_set_flag, AT(minimise) },
-	{ "out", 'o', "FOLDER", "folder for traces and results (" DEFAULT_FOLDER ")", options_set_text,
-	  AT(options.folder) },
-	{ "resume", 0, NULL, "continue the hunt whose results are in the folder", options_set_flag,
+	{ "out", 'o', "FOLDER", "write traces and results into this folder (" DEFAULT_FOLDER ")",
+	  options_set_text, AT(options.folder) },
+	{ "resume", 0, NULL, "continue the hunt whose results are in the folder of --out", options_set_flag,
 	  AT(options.resume) },
-	{ "ram-dir", 0, "FOLDER", "folder for the guests' RAM files (the folder of the traces)",
+	{ "ram-dir", 0, "FOLDER", "put the guests' RAM files into this folder (the folder of the traces)",
 	  options_set_text, AT(run.ram_dir) },
 	{ "page", 0, "FILE",
-	  "write the trace of the first failure in the summary as a page, as 'ktrace html' does",
+	  "write the trace of the failure that the summary lists first as a page, "
+	  "as 'ktrace html' does",
 	  options_set_text, AT(page) },
 	{ "json", 0, NULL, "print the summary as one JSON object", options_set_flag, AT(json) },
 	{ "quiet", 'q', NULL, "print the summary and errors only", options_set_flag, AT(quiet) },
@@ -83,7 +89,7 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrace hunt [OPTION]... -- COMMAND...",
 	.about = "Runs a QEMU command line with many seeds and judges each run: whether it panics, hangs or "
-		 "ends in another way than without a seed, and what 'ktrace why' finds. Keeps one trace of "
+		 "ends in another way than with seed 0, and what 'ktrace why' finds. Keeps one trace of "
 		 "each kind of failure, and prints the command that repeats it.",
 	.lists = { rows },
 	.in_order = true,

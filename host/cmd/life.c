@@ -77,7 +77,7 @@ struct life {
 
 #define AT(member) .to = offsetof(struct life, member)
 static const struct option_row rows[] = {
-	{ "json", 0, NULL, "one JSON object per event", options_set_flag, AT(json) },
+	{ "json", 0, NULL, "print one JSON object per event", options_set_flag, AT(json) },
 	{ 0 },
 };
 

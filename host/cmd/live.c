@@ -142,28 +142,32 @@ static const char *set_filter(void *to, const char *value, const struct option_r
 
 #define AT(member) .to = offsetof(struct live, member)
 static const struct option_row rows[] = {
-	{ "lines", 0, NULL, "one line per interval; the default if standard output is not a terminal",
+	{ "lines", 0, NULL, "print one line per interval; the default if standard output is not a terminal",
 	  options_set_flag, AT(lines) },
-	{ "json", 0, NULL, "one JSON object per interval", options_set_flag, AT(json), .instead = true },
-	{ "interval", 0, "TIME", "time between two updates: 1 (default), 0.5, 250ms", options_set_time,
-	  AT(interval), .least = LEAST_INTERVAL, .most = MOST_INTERVAL },
+	{ "json", 0, NULL, "print one JSON object per interval", options_set_flag, AT(json),
+	  .instead = true },
+	{ "interval", 0, "TIME",
+	  "set the time between two updates, in seconds or with a unit, such as 0.5 or 250ms (1)",
+	  options_set_time, AT(interval), .least = LEAST_INTERVAL, .most = MOST_INTERVAL },
 	{ "count", 0, "N", "end after N intervals", options_set_number, AT(count), .least = 1 },
-	{ "tail", 0, "N", "with lines: show the N newest events before each line", options_set_number,
+	{ "tail", 0, "N", "with --lines: show the N newest events before each line", options_set_number,
 	  AT(tail), .most = LIVE_TAIL_LINES },
 	{ "event", 0, "PATTERNS",
-	  "show only these of the newest events: syscall, sched.switch, 'net.*'; "
-	  "separate several by commas",
+	  "of the newest events, show only these: syscall, sched.switch, 'net.*'; separate several "
+	  "by commas",
 	  set_filter, AT(filter) },
-	{ "cpu", 0, "LIST", "show only newest events of these CPUs: 0,2-5", set_filter, AT(filter) },
-	{ "pid", 0, "N", "show only newest events of this thread", set_filter, AT(filter) },
-	{ "list", 0, NULL, "list all guests of this user, wherever their files are; do not watch any",
+	{ "cpu", 0, "LIST", "of the newest events, show only those of these CPUs: 0,2-5", set_filter,
+	  AT(filter) },
+	{ "pid", 0, "N", "of the newest events, show only those of this thread", set_filter, AT(filter) },
+	{ "list", 0, NULL, "list all guests of this user, in whatever folder their files are, and end",
 	  options_set_flag, AT(list) },
 	{ "where", 0, "EXPRESSION",
-	  "show only newest events for which EXPRESSION is true; see ktrace-filter(7)", options_set_text,
-	  AT(condition.text) },
-	{ "frequency", 0, "HZ", "clock frequency, if the guest does not report it", options_set_number,
-	  AT(guest.options.frequency), .least = 1, .most = KTREAD_FREQUENCY_MOST },
-	{ "machine", 0, "ARCH", "architecture, if the file does not have it: x86_64, aarch64 or riscv64",
+	  "of the newest events, show only those for which EXPRESSION is true; see ktrace-filter(7)",
+	  options_set_text, AT(condition.text) },
+	{ "frequency", 0, "HZ", "use this clock frequency if the guest does not report one",
+	  options_set_number, AT(guest.options.frequency), .least = 1, .most = KTREAD_FREQUENCY_MOST },
+	{ "machine", 0, "ARCH",
+	  "use this architecture if the file does not name one: x86_64, aarch64 or riscv64",
 	  trace_set_machine, AT(guest.options.machine) },
 	{ 0 },
 };
@@ -173,8 +177,8 @@ static const struct options_syntax syntax = {
 	.about = "Shows what a running guest does: its CPUs, the rate of events, "
 		 "threads, locks, interrupts, calls and the newest events. "
 		 "FILE is the RAM file of the guest; without FILE, the newest RAM file that 'ktrace run' has "
-		 "created here. If this folder has none, the screen shows the guest that runs elsewhere, "
-		 "or a list to choose from. If no guest is running, waits for one.",
+		 "created in this folder. If this folder has none, the screen shows the guest that runs "
+		 "elsewhere, or a list to choose from. If no guest is running, waits for one.",
 	.lists = { rows },
 	.end = "Keys of the screen: ? shows all keys; q or Ctrl-C quits.\n"
 	       "\n"

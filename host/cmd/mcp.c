@@ -50,6 +50,6 @@ static int run(int argc, char **argv)
 
 const struct command command_mcp = {
 	.name = "mcp",
-	.purpose = "let a language model read traces: a server of the Model Context Protocol",
+	.purpose = "let a language model read traces, through the Model Context Protocol",
 	.run = run,
 };

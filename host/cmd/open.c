@@ -27,15 +27,17 @@ struct open_command {
 
 #define AT(member) .to = offsetof(struct open_command, member)
 static const struct option_row rows[] = {
-	{ "port", 0, "N", "port on which the server listens (any free port)", options_set_number, AT(port),
-	  .least = 1, .most = 65535 },
-	{ "no-browser", 0, NULL, "print the address, and start no browser", options_set_flag,
+	{ "port", 0, "N", "listen on this port (any free port)", options_set_number, AT(port), .least = 1,
+	  .most = 65535 },
+	{ "no-browser", 0, NULL, "print the address, but start no browser", options_set_flag,
 	  AT(no_browser) },
 	{ "elf", 0, "KERNEL",
-	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
-	  "if it is still the same build)",
+	  "take names and lines from this ELF file of the kernel (the file that 'ktrace run' "
+	  "booted, if it is still the same build)",
 	  options_set_text, AT(elf) },
-	{ "whole", 0, "N", "send a trace with more than N events (5000000) in windows, not as a whole",
+	{ "whole", 0, "N",
+	  "if the trace has more than N events, send it to the browser in windows, not as a whole "
+	  "(5000000)",
 	  options_set_number, AT(whole) },
 	{ 0 },
 };

@@ -36,19 +36,20 @@ struct profile_command {
 static const struct option_row rows[] = {
 	{ "qmp", 0, "ADDRESS", "profile a running QEMU, started with -qmp unix:PATH,server=on,wait=off",
 	  options_set_text, AT(qmp) },
-	{ "kernel", 'k', "FILE", "the kernel's ELF file, for names (the file of QEMU's -kernel)",
+	{ "kernel", 'k', "FILE", "take names from this ELF file of the kernel (the file of QEMU's -kernel)",
 	  options_set_text, AT(kernel) },
 	{ "elf", 0, "FILE", "the same as --kernel", options_set_text, AT(kernel) },
 	{ "seconds", 's', "N", "end after N seconds", options_set_seconds, AT(seconds), .least = 1 },
 	{ "samples", 0, "N", "end after N samples of each CPU", options_set_number, AT(samples), .least = 1 },
-	{ "rate", 'r', "N", "samples of each CPU in a second (100)", options_set_number, AT(rate), .least = 1,
-	  .most = MOST_RATE },
-	{ "folded", 0, NULL, "one line per stack, for flamegraph.pl", options_set_flag, AT(folded) },
-	{ "json", 0, NULL, "one JSON object", options_set_flag, AT(json), .instead = true },
+	{ "rate", 'r', "N", "take N samples of each CPU per second (100)", options_set_number, AT(rate),
+	  .least = 1, .most = MOST_RATE },
+	{ "folded", 0, NULL, "print one line per stack, for flamegraph.pl", options_set_flag, AT(folded) },
+	{ "json", 0, NULL, "print one JSON object", options_set_flag, AT(json), .instead = true },
 	{ "svg", 0, "FILE", "also draw a flame graph into FILE", options_set_text, AT(svg) },
 	{ "limit", 'n', "N", "print at most N functions (30)", options_set_number, AT(limit), .least = 1,
 	  .most = UINT32_MAX },
-	{ "out", 'o', "FILE", "write to FILE, not to standard output, which the guest's console may use",
+	{ "out", 'o', "FILE",
+	  "write the result to FILE, not to standard output, which the guest's console may use",
 	  options_set_text, AT(out) },
 	{ 0 },
 };
@@ -59,8 +60,8 @@ static const struct options_syntax syntax = {
 	.about =
 		"Shows in which functions a guest spends its time. Halts the guest about 100 times a second, "
 		"and reads the registers and the stack of each CPU. The kernel does not need ktrace, but "
-		"must be compiled with -g or -fno-omit-frame-pointer. Ends with QEMU, after --seconds or "
-		"--samples, or at Ctrl-C, and prints what was sampled. Architectures: x86_64, aarch64, "
+		"must be compiled with -g or -fno-omit-frame-pointer. Ends when QEMU ends, after --seconds "
+		"or --samples, or at Ctrl-C, and then prints the result. Architectures: x86_64, aarch64, "
 		"riscv64.",
 	.lists = { rows },
 	.end = "Status: 0 there are samples, 1 no samples, or an error, 2 usage error.\n"

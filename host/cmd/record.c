@@ -74,9 +74,9 @@ static const char *set_process(void *to, const char *value, const struct option_
 
 #define AT(member) .to = offsetof(struct record_command, member)
 static const struct option_row rows[] = {
-	{ NULL, 'f', "FILE", "output file, created anew with mode 0600 (" USUAL_FILE ")", options_set_text,
-	  AT(plan.path) },
-	{ NULL, 'a', NULL, "append to FILE, which must be a trace of your own", options_set_flag,
+	{ NULL, 'f', "FILE", "record into FILE, which is replaced, with mode 0600 (" USUAL_FILE ")",
+	  options_set_text, AT(plan.path) },
+	{ NULL, 'a', NULL, "append to FILE, which must be a trace that belongs to you", options_set_flag,
 	  AT(plan.append) },
 	{ NULL, 'i', NULL, "also record the processes that recorded processes create", options_set_flag,
 	  AT(plan.inherit) },
@@ -85,13 +85,14 @@ static const struct option_row rows[] = {
 	{ NULL, 'g', "GROUP", "record all processes of a process group", set_process, AT(plan.group) },
 	{ NULL, 'd', NULL, "with -p or -g: also record all descendants", options_set_flag, AT(plan.descend) },
 	{ NULL, 't', "LETTERS",
-	  "what to record: c calls, n paths, i data, s signals, u data from utrace(), t structures, "
-	  "f page faults, w waiting, + all except w and faults without a signal (default); "
-	  "p and y are accepted and have no effect",
+	  "record these types: c system calls, n paths, i data, s signals, u data from utrace(), t "
+	  "structures, f page faults, w number of waits; + means the default: all except w and "
+	  "page faults without a signal; p and y are accepted and have no effect",
 	  set_letters, AT(plan.facilities) },
-	{ NULL, 'c', NULL, "end the recording of this process, of this group, or into this file",
+	{ NULL, 'c', NULL,
+	  "end the recording of the process of -p, of the group of -g, or into the file of -f",
 	  options_set_flag, AT(clear) },
-	{ NULL, 'C', NULL, "end all your recordings", options_set_flag, AT(clear_all) },
+	{ NULL, 'C', NULL, "end all recordings that you have started", options_set_flag, AT(clear_all) },
 	{ 0 },
 };
 
@@ -107,7 +108,7 @@ static const struct options_syntax syntax = {
 		 "ktrace -f OUT ls -la.",
 	.lists = { rows },
 	.in_order = true,
-	.end = "Status: that of the command; 126 or 127 if it cannot be run; "
+	.end = "Status: the status of the command; 126 or 127 if it cannot be run; "
 	       "1 if nothing could be recorded.\n"
 	       "\n"
 	       "Examples:\n"

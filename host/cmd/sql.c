@@ -35,13 +35,14 @@ struct sql_command {
 
 #define AT(member) .to = offsetof(struct sql_command, member)
 static const struct option_row rows[] = {
-	{ "format", 'f', "table|csv|json", "form of the rows (table); json is one JSON object per row",
-	  options_set_choice, AT(form) },
+	{ "format", 'f', "table|csv|json",
+	  "print the rows in this format (table); json prints one JSON object per row", options_set_choice,
+	  AT(form) },
 	{ "json", 0, NULL, "the same as --format json", options_set_flag, AT(json), .instead = true },
-	{ "timeout", 0, "SECONDS", "end a query that runs longer (60)", options_set_seconds, AT(timeout),
-	  .least = 1 },
-	{ "memory", 0, "MB", "maximum memory of a query (1024)", options_set_number, AT(memory),
-	  .least = MEMORY_LEAST, .most = MEMORY_MOST },
+	{ "timeout", 0, "SECONDS", "end a query that runs longer than this (60)", options_set_seconds,
+	  AT(timeout), .least = 1 },
+	{ "memory", 0, "MB", "limit the memory of a query to MB megabytes (1024)", options_set_number,
+	  AT(memory), .least = MEMORY_LEAST, .most = MEMORY_MOST },
 	{ 0 },
 };
 

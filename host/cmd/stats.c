@@ -36,26 +36,28 @@ struct stats_command {
 
 #define AT(member) .to = offsetof(struct stats_command, member)
 static const struct option_row rows[] = {
-	{ "begin", 0, "PATTERNS", "events at which a duration begins; PATTERNS as for --event",
+	{ "begin", 0, "PATTERNS", "measure from events that match PATTERNS, which are given as for --event",
 	  options_set_text, AT(begin) },
-	{ "end", 0, "PATTERNS", "events at which it ends", options_set_text, AT(end) },
+	{ "end", 0, "PATTERNS", "measure to events that match PATTERNS", options_set_text, AT(end) },
 	{ "by", 0, "KEYS",
-	  "what the events of a pair have in common: thread, cpu, a FIELD of both, "
-	  "or BEGIN=END for fields of different names; separate several by commas "
-	  "(default: the thread; in interrupts, the CPU)",
+	  "pair events that have the same value of KEYS: thread, cpu, a FIELD of both events, or "
+	  "BEGIN=END for fields of different names; separate several by commas (default: the "
+	  "thread; in interrupts, the CPU)",
 	  options_set_text, AT(by) },
-	{ "value", 0, "EVENT.FIELD", "distribution of the values of a field", options_set_text, AT(value) },
-	{ "worst", 0, "N", "the N longest durations, each divided by what the thread did or waited for",
+	{ "value", 0, "EVENT.FIELD", "print the distribution of the values of a field", options_set_text,
+	  AT(value) },
+	{ "worst", 0, "N", "print the N longest durations, each divided by what the thread did or waited for",
 	  options_set_number, AT(worst), .least = 1, .most = WORST_MOST },
-	{ "of", 0, "syscall|fault|lock-wait|lock-held|run-queue", "durations of --worst (syscall)",
-	  options_set_choice, AT(of) },
-	{ "rate", 0, NULL, "events per interval and CPU; with --event, only these events", options_set_flag,
-	  AT(rate) },
-	{ "interval", 0, "TIME", "length of an interval of --rate (10ms)", options_set_text, AT(interval) },
-	{ "svg", 0, "OUT", "draw the histogram into OUT", options_set_text, AT(svg) },
+	{ "of", 0, "syscall|fault|lock-wait|lock-held|run-queue",
+	  "choose the kind of durations for --worst (syscall)", options_set_choice, AT(of) },
+	{ "rate", 0, NULL, "print the number of events per interval and CPU; with --event, of these events",
+	  options_set_flag, AT(rate) },
+	{ "interval", 0, "TIME", "set the length of the intervals of --rate (10ms)", options_set_text,
+	  AT(interval) },
+	{ "svg", 0, "OUT", "draw the histogram as SVG into OUT", options_set_text, AT(svg) },
 	{ "subtract-cost", 0, NULL, "subtract from each duration the cost of recording the events within it",
 	  options_set_flag, AT(subtract) },
-	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
+	{ "json", 0, NULL, "print JSON instead of text", options_set_flag, AT(json) },
 	{ 0 },
 };
 
@@ -65,10 +67,9 @@ static const struct options_syntax syntax = {
 		 "ktrace stats --value EVENT.FIELD [--svg OUT] [OPTION]... [FILE]\n"
 		 "ktrace stats --worst N [--of KIND] [OPTION]... [FILE]\n"
 		 "ktrace stats --rate [--interval TIME] [OPTION]... [FILE]",
-	.about = "Shows durations. Without options: of system calls, interrupts, faults, "
-		 "locks and run queues, as a table. With options: "
-		 "the time between two events of your choice, the distribution of a field's values, "
-		 "or the rate of events.",
+	.about = "Without options, shows a table of the durations of system calls, interrupts, faults, "
+		 "locks and run queues. With options, shows the time between two events of your choice, "
+		 "the distribution of a field's values, or the rate of events.",
 	.lists = { rows, budget_options, trace_thread_options, trace_event_options, trace_where_options,
 		   trace_file_options, trace_machine_options, trace_layout_options, trace_calls_options,
 		   terminal_options },

@@ -17,7 +17,7 @@ struct summary_command {
 };
 
 static const struct option_row rows[] = {
-	{ "json", 0, NULL, "one JSON object", options_set_flag,
+	{ "json", 0, NULL, "print one JSON object", options_set_flag,
 	  .to = offsetof(struct summary_command, json) },
 	{ 0 },
 };
@@ -85,6 +85,6 @@ static int run_summary(int argc, char **argv)
 
 const struct command command_summary = {
 	.name = "summary",
-	.purpose = "count what is in a trace, and what was lost",
+	.purpose = "count the events of a trace, and what was lost",
 	.run = run_summary,
 };

@@ -347,13 +347,12 @@ struct take_command {
 
 #define AT(member) .to = offsetof(struct take_command, member)
 static const struct option_row rows[] = {
-	{ "dir", 'd', "DIR", "put the files into this folder", options_set_text, AT(dir) },
-	{ "out", 'o', "FILE",
-	  "write the file in LOG, which must be the only one, to FILE; '-' is standard output",
+	{ "dir", 'd', "DIR", "write the files into this folder", options_set_text, AT(dir) },
+	{ "out", 'o', "FILE", "write the only file that LOG contains to FILE; '-' is standard output",
 	  options_set_text, AT(out), .instead = true },
-	{ "force", 'f', NULL, "replace files that exist, but never LOG", options_set_flag,
+	{ "force", 'f', NULL, "replace existing files, but never LOG", options_set_flag,
 	  AT(taking.folder.replace) },
-	{ "partial", 'p', NULL, "keep what is readable of a damaged file, as NAME.partial", options_set_flag,
+	{ "partial", 'p', NULL, "write the readable part of a damaged file to NAME.partial", options_set_flag,
 	  AT(taking.partial) },
 	{ NULL, 'h', NULL, NULL, options_set_help, .to = 0 },
 	{ 0 },

@@ -23,10 +23,10 @@ static const char *set_no_pager(void *to, const char *value, const struct option
 	return options_set_flag(&chosen.no_pager, value, row);
 }
 
-#define COLOR                                                                                              \
-	{                                                                                                  \
-		"color", 0, "auto|always|never", "colours; auto (default): only on a terminal", set_color, \
-			.to = 0                                                                            \
+#define COLOR                                                                                       \
+	{                                                                                           \
+		"color", 0, "auto|always|never", "use colours; auto (default): only on a terminal", \
+			set_color, .to = 0                                                          \
 	}
 
 const struct option_row terminal_color_options[] = { COLOR, { 0 } };

@@ -158,26 +158,29 @@ static const char *set_cpus(void *to, const char *value, const struct option_row
 
 const struct option_row trace_file_options[] = {
 	{ "form", 0, "FORM",
-	  "format of the file: auto (default), v1, v2, bare, ram, core, stream or proc (a process trace)",
+	  "read the file as FORM: auto (default), v1, v2, bare, ram, core, stream or proc (a "
+	  "process trace)",
 	  set_form, AT(options.form) },
 	{ "with", 0, "FILE",
 	  "merge a process trace of the same boot; "
 	  "'ktrace show' and 'ktrace export' also merge a hardware trace (see ktrace hwt) "
 	  "and show the functions that are entered",
 	  options_set_text, AT(with) },
-	{ "raw-clock", 0, NULL, "timestamps as recorded, without the clock offsets that the guest measured",
-	  set_raw_clock, AT(options.raw_clock) },
+	{ "raw-clock", 0, NULL,
+	  "show timestamps as recorded, without the clock offsets that the guest measured", set_raw_clock,
+	  AT(options.raw_clock) },
 	{ "align", 0, NULL,
-	  "correct clocks until no effect comes before its cause; reads the file several times",
+	  "correct the CPUs' clocks so that no effect comes before its cause; reads the file "
+	  "several times",
 	  options_set_flag, AT(align), .instead = true },
 	{ 0 },
 };
 
 const struct option_row trace_hardware_options[] = {
 	{ "with-elf", 0, "FILE[@BASE]",
-	  "ELF file with code and names for the hardware trace: the kernel or a program", options_set_list,
-	  AT(with_elf), .most = OPTIONS_WORDS },
-	{ "with-root", 0, "ROOT", "folder that contains the files named in the hardware trace",
+	  "take code and names for the hardware trace from this ELF file: the kernel or a program",
+	  options_set_list, AT(with_elf), .most = OPTIONS_WORDS },
+	{ "with-root", 0, "ROOT", "look up the files named in the hardware trace below this folder",
 	  options_set_text, AT(with_root) },
 	{ "branches", 0, NULL, "show all branches of the hardware trace, instead of functions",
 	  options_set_flag, AT(branches) },
@@ -185,43 +188,45 @@ const struct option_row trace_hardware_options[] = {
 };
 
 const struct option_row trace_machine_options[] = {
-	{ "frequency", 0, "HZ", "clock frequency, if the trace does not have it", options_set_number,
-	  AT(options.frequency), .least = 1, .most = KTREAD_FREQUENCY_MOST },
-	{ "machine", 0, "ARCH", "architecture, if the trace does not have it: x86_64, aarch64 or riscv64",
+	{ "frequency", 0, "HZ", "use this clock frequency if the trace does not contain one",
+	  options_set_number, AT(options.frequency), .least = 1, .most = KTREAD_FREQUENCY_MOST },
+	{ "machine", 0, "ARCH",
+	  "use this architecture if the trace does not name one: x86_64, aarch64 or riscv64",
 	  trace_set_machine, AT(options.machine) },
 	{ 0 },
 };
 
 const struct option_row trace_layout_options[] = {
 	{ "v1-layout", 0, "kevlar|spec",
-	  "for version 1: layout of payloads: kevlar (default), as in real traces; "
-	  "spec, as in the first description of the format",
+	  "choose the layout of payloads in version 1: kevlar (default), as in real traces; spec, "
+	  "as in the first description of the format",
 	  options_set_choice, AT(options.v1_layout) },
 	{ 0 },
 };
 
 const struct option_row trace_calls_options[] = {
 	{ "calls", 0, "TABLE",
-	  "names of system calls, instead of those in the trace: a file, or linux, freebsd or dragonfly",
+	  "take the names of system calls from TABLE, not from the trace: a file, or linux, "
+	  "freebsd or dragonfly",
 	  options_set_text, AT(calls) },
 	{ 0 },
 };
 
 const struct option_row trace_thread_options[] = {
-	{ "pid", 0, "N", "only events of this thread", options_set_number, AT(pid), .most = UINT32_MAX },
-	{ "cpu", 0, "LIST", "only these CPUs: 0,2-5", set_cpus, .to = 0 },
+	{ "pid", 0, "N", "select events of this thread", options_set_number, AT(pid), .most = UINT32_MAX },
+	{ "cpu", 0, "LIST", "select events of these CPUs: 0,2-5", set_cpus, .to = 0 },
 	{ 0 },
 };
 
 const struct option_row trace_event_options[] = {
 	{ "event", 0, "PATTERNS",
-	  "only these events: syscall, sched.switch, 'net.*'; separate several by commas", options_set_text,
+	  "select these events: syscall, sched.switch, 'net.*'; separate several by commas", options_set_text,
 	  AT(events) },
 	{ "since", 0, "TIME",
-	  "only events from TIME on: seconds since the first event, or with a unit: "
-	  "250ms, 20us; ticks if the frequency is unknown",
+	  "select events from TIME on; TIME is in seconds since the first event, or has a unit: "
+	  "250ms, 20us; it is in ticks if the frequency is unknown",
 	  options_set_text, AT(since) },
-	{ "until", 0, "TIME", "only events up to TIME, in the same form as for --since", options_set_text,
+	{ "until", 0, "TIME", "select events up to TIME, which is given as for --since", options_set_text,
 	  AT(until) },
 	{ 0 },
 };

@@ -13,8 +13,8 @@
 
 const struct option_row trace_where_options[] = {
 	{ "where", 0, "EXPRESSION",
-	  "only events for which EXPRESSION is true: 'event ~ \"sched.*\" and cpu == 1'; "
-	  "see ktrace-filter(7)",
+	  "select events for which EXPRESSION is true: 'event ~ \"sched.*\" and cpu == 1'; see "
+	  "ktrace-filter(7)",
 	  options_set_text, .to = offsetof(struct trace_args, where) },
 	{ 0 },
 };

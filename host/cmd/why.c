@@ -166,7 +166,7 @@ static const char *set_gdb(void *to, const char *value, const struct option_row 
 
 #define AT(member) .to = offsetof(struct why, member)
 static const struct option_row rows[] = {
-	{ "json", 0, NULL, "one JSON object", options_set_flag, AT(options.json) },
+	{ "json", 0, NULL, "print one JSON object", options_set_flag, AT(options.json) },
 	{ "all", 0, NULL, "show all findings in full, and all threads", options_set_flag, AT(options.all),
 	  .instead = true },
 	{ "ids", 0, NULL,
@@ -174,16 +174,19 @@ static const struct option_row rows[] = {
 	  "(default if the run can be repeated)",
 	  options_set_flag, AT(options.ids) },
 	{ "elf", 0, "KERNEL",
-	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
-	  "if it is still the same build)",
+	  "take names and lines from this ELF file of the kernel (the file that 'ktrace run' "
+	  "booted, if it is still the same build)",
 	  options_set_text, AT(options.elf) },
-	{ "earlier", 0, "TRACE", "also check the order of locks against this trace; may be given 16 times",
+	{ "earlier", 0, "TRACE",
+	  "also compare the order of locks with this trace of an earlier run; may be given up to "
+	  "16 times",
 	  options_set_list, AT(options.earlier), .most = EXPLAIN_EARLIER },
 	{ "qmp", 0, "ADDRESS",
-	  "examine a running machine: QEMU with -qmp unix:PATH,server=on,wait=off; it is paused for a moment",
+	  "examine a running QEMU, started with -qmp unix:PATH,server=on,wait=off; the guest is "
+	  "paused for a moment",
 	  set_qmp, .to = 0 },
 	{ "gdb", 0, "ADDRESS",
-	  "examine a running machine by gdb's remote protocol: QEMU's -s, or a debug probe", set_gdb,
+	  "examine a running machine through gdb's remote protocol: QEMU's -s, or a debug probe", set_gdb,
 	  .to = 0 },
 	{ 0 },
 };
