@@ -311,7 +311,8 @@ static int read_words(struct requests *requests, char *text, struct change *chan
 	while ((word = strsep(&rest, "+")))
 		if (*word && !word_add(word, change))
 			return refuse(requests,
-				      "'%.32s' is unknown; the words are:" KTRX_CHANGE_WORDS(LISTED), word);
+				      "'%.32s' is unknown; use one or more of:" KTRX_CHANGE_WORDS(LISTED),
+				      word);
 	return change->change ? 0 : refuse(requests, "a value is missing after '='");
 }
 

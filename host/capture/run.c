@@ -269,8 +269,7 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 	if (error)
 		return error;
 	if (strpbrk(options->events, " \t\n"))
-		return capture_fail(CAPTURE_E_USAGE,
-				    "--events: '%s': words are separated by commas, not blanks",
+		return capture_fail(CAPTURE_E_USAGE, "--events: '%s': separate names by commas, not blanks",
 				    options->events);
 	if (snprintf(plan.events, sizeof(plan.events), "%s", options->events) >= (int)sizeof(plan.events))
 		return capture_fail(CAPTURE_E_USAGE, "--events: list too long");

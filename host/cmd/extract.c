@@ -178,7 +178,7 @@ static int check_options(const struct extract *extract, const struct options *li
 	else if (!file && extract->options.machine)
 		why = "--machine is for RAM files: it cannot be combined with --qmp or --gdb";
 	else if (extract->options.ranges.count && extract->options.source != CAPTURE_FROM_GDB)
-		why = "--range needs --gdb: other sources report where memory is";
+		why = "--range needs --gdb: the addresses of memory are known for all other sources";
 	return why ? options_refuse(line, why) : 0;
 }
 

@@ -59,7 +59,7 @@ static const char *set_pid(void *to, const char *value, const struct option_row 
 static const char *set_letters(void *to, const char *value, const struct option_row *row)
 {
 	(void)row;
-	return kdump_select_letters(to, value) ? NULL : "has a letter that is not one of cfilnpstuwy+";
+	return kdump_select_letters(to, value) ? NULL : "contains a letter that is not one of cfilnpstuwy+";
 }
 
 static const char *set_format(void *to, const char *value, const struct option_row *row)

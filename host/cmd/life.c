@@ -207,7 +207,8 @@ static int take_words(struct life *life, int argc, char **argv)
 		life->args.path = TRACE_USUAL_FILE;
 	if (life->args.path)
 		return 0;
-	return options_refuse(&life->args.line, "no file given, and there is no " TRACE_USUAL_FILE " here");
+	return options_refuse(&life->args.line,
+			      "no file given, and this folder contains no " TRACE_USUAL_FILE);
 }
 
 /* ---- Dividing the events into lives ---- */

@@ -210,11 +210,11 @@ static int parse(struct live *live, int argc, char **argv)
 	else if (live->list && live->guest.given)
 		why = "--list finds all guests: no file can be given";
 	else if (live->json && (live->tail || chosen))
-		why = "--json does not show newest events: it cannot be combined with --tail, --event, "
+		why = "--json does not show the newest events: it cannot be combined with --tail, --event, "
 		      "--cpu, --pid or --where";
 	else if (live->lines && !live->tail && chosen)
-		why = "--event, --cpu, --pid and --where select among the newest events: with lines they "
-		      "need --tail";
+		why = "--event, --cpu, --pid and --where select among the newest events, "
+		      "which are printed between lines only with --tail";
 	else if (!live->lines && live->tail)
 		why = "--tail needs --lines: the screen shows as many events as fit";
 	if (why)

@@ -51,8 +51,8 @@ static const char *set_letters(void *to, const char *value, const struct option_
 		const char *letter = strchr(letters, *value);
 
 		if (!letter) {
-			snprintf(wrong, sizeof(wrong), "has the letter '%c', which is not one of %s", *value,
-				 letters);
+			snprintf(wrong, sizeof(wrong), "contains the letter '%c', which is not one of %s",
+				 *value, letters);
 			return wrong;
 		}
 		facilities |= facilities_of[letter - letters];

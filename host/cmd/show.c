@@ -243,12 +243,12 @@ static int check_command(const struct show *show)
 		      "--settings, --registers or --subtract-cost";
 	else if (show->registers && (hex || show->subtract || show->settings || show->svg || show->json ||
 				     show->limit || trace_args_filtered(&show->args)))
-		why = "--registers shows no events: of the output options, "
-		      "it can be combined only with --elf";
+		why = "--registers shows no events: it cannot be combined with filters or with output "
+		      "options other than --elf";
 	else if (show->settings &&
 		 (hex || timed || show->svg || show->limit || trace_args_filtered(&show->args)))
-		why = "--settings shows no events: of the output options, "
-		      "it can be combined only with --json";
+		why = "--settings shows no events: it cannot be combined with filters or with output "
+		      "options other than --json";
 	else if (show->svg && (hex || timed || show->json || show->limit))
 		why = "--svg draws a picture: it cannot be combined with --hex, --json, --limit, "
 		      "--elf or --subtract-cost";

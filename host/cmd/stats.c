@@ -120,7 +120,7 @@ static int check_field(const struct stats_command *stats, const struct ktread *t
 		       const char *field, bool any)
 {
 	const struct ktread_type *lacks = NULL;
-	char name[ANALYZE_EVENT_NAME_MOST + 1];
+	char name[ANALYZE_EVENT_NAME_MOST + 1], list[2 * ANALYZE_EVENT_NAME_MOST + 1], *end = list;
 
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
@@ -135,13 +135,18 @@ static int check_field(const struct stats_command *stats, const struct ktread *t
 	if (!lacks)
 		return 0;
 	*analyze_event_name_put(name, lacks) = '\0';
-	command_message(stats->args.name, "%s has no field '%s'; its fields are:", name, field);
 	for (uint32_t n = 0; n < lacks->fields; n++) {
 		const char *has = lacks->field[n].name;
 
-		*base_escape_text(name, has, strlen(has), ANALYZE_EVENT_NAME_MOST) = '\0';
-		command_message(stats->args.name, "  %s", name);
+		if ((size_t)(list + sizeof(list) - end) < ANALYZE_EVENT_NAME_MOST + sizeof(", ..., ")) {
+			end = stpcpy(end, ", ...");
+			break;
+		}
+		end = base_escape_text(stpcpy(end, n ? ", " : ""), has, strlen(has), ANALYZE_EVENT_NAME_MOST);
 	}
+	*end = '\0';
+	command_message(stats->args.name, "%s has no field '%s'; %s%s", name, field,
+			lacks->fields ? "its fields are: " : "it has no fields", list);
 	return EXIT_USAGE;
 }
 
@@ -273,7 +278,7 @@ static int check_numbers(const struct stats_command *stats, const struct ktread 
 			    strcmp(type->field[n].name, field) == 0)
 				return 0;
 	}
-	command_message(stats->args.name, "--value: %s is text: only numbers have a distribution",
+	command_message(stats->args.name, "--value: %s is a string: only numbers have a distribution",
 			stats->value);
 	return EXIT_USAGE;
 }

@@ -256,8 +256,9 @@ static int take_file(struct trace_args *args, int argc, char **argv)
 	if (args->path)
 		return -1;
 	return options_refuse(&args->line,
-			      args->file_needed ? "no file given"
-						: "no file given, and there is no " TRACE_USUAL_FILE " here");
+			      args->file_needed
+				      ? "no file given"
+				      : "no file given, and this folder contains no " TRACE_USUAL_FILE);
 }
 
 int trace_args_parse(struct trace_args *args, int argc, char **argv)

@@ -372,7 +372,8 @@ static void write_rest(struct timeline_writer *writer, uint32_t rings)
 			continue;
 		if (lost > writer->lost[n])
 			write_gap(writer, n, lost - writer->lost[n],
-				  timeline->filtered ? " outside of the part shown" : " at the end");
+				  timeline->filtered ? " in parts of the trace that are not shown"
+						     : " at the end");
 		if (!ring->dropped)
 			continue;
 		base_output_text(timeline->out, "--- ");

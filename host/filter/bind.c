@@ -62,8 +62,8 @@ static int bind_event(struct binding *binding, struct filter_node *node)
 	bool found = false;
 
 	if (node->value.kind != FILTER_TEXT)
-		return filter_fail(binding->error, node->value.column, "%s is compared with a text in quotes",
-				   what);
+		return filter_fail(binding->error, node->value.column,
+				   "%s is compared with a string in quotes", what);
 	node->map = calloc(1, (KTRX_EVENT_MAX + 1) / 8);
 	if (!node->map)
 		return KTREAD_E_MEMORY;
@@ -285,10 +285,10 @@ static int check_value(const struct binding *binding, const struct filter_node *
 			binding->error, value->column,
 			"a field is compared with a whole number, or a time with its unit (such as 1.5ms)");
 	if (value->kind == FILTER_TEXT && !found->text)
-		return filter_fail(binding->error, value->column, "field '%.64s' is a number, not a text",
+		return filter_fail(binding->error, value->column, "field '%.64s' is a number, not a string",
 				   node->name);
 	if (value->kind != FILTER_TEXT && !found->number)
-		return filter_fail(binding->error, value->column, "field '%.64s' is a text, not a number",
+		return filter_fail(binding->error, value->column, "field '%.64s' is a string, not a number",
 				   node->name);
 	if (value->kind == FILTER_DURATION && !found->time)
 		return filter_fail(

@@ -74,7 +74,7 @@ static int take_text(struct parser *parser)
 	const char *end = strchr(parser->at + 1, *parser->at);
 
 	if (!end)
-		return filter_fail(parser->error, word->column, "the text has no end: %c is missing",
+		return filter_fail(parser->error, word->column, "the string has no end: %c is missing",
 				   *parser->at);
 	word->kind = WORD_TEXT;
 	word->at = parser->at + 1;
@@ -272,13 +272,13 @@ static int take_value(struct parser *parser, struct filter_node *node)
 		value->text = keep(parser->filter, word->at, word->length);
 		if (!like && node->relation != FILTER_EQUAL && node->relation != FILTER_UNEQUAL)
 			return filter_fail(parser->error, word->column,
-					   "a text is compared by ==, !=, ~ and !~ only");
+					   "a string can be compared only by ==, !=, ~ and !~");
 	} else if (like) {
 		return unexpected(parser, "a pattern in quotes");
 	} else if (word->kind == WORD_NUMBER) {
 		status = take_number(parser, value);
 	} else {
-		return unexpected(parser, "a number, or a text in quotes");
+		return unexpected(parser, "a number, or a string in quotes");
 	}
 	return status ? status : next(parser);
 }
@@ -367,7 +367,7 @@ static int take_one(struct parser *parser, uint16_t *index)
 
 	if (parser->depth == FILTER_DEPTH)
 		return filter_fail(parser->error, parser->word.column,
-				   "more than %u levels of brackets and of 'not'", FILTER_DEPTH);
+				   "more than %u levels of parentheses and of 'not'", FILTER_DEPTH);
 	parser->depth++;
 	if (is(&parser->word, WORD_MARK, "(")) {
 		status = next(parser);

@@ -100,7 +100,8 @@ bool hwt_rings_is(const struct hwt_store *store)
 static int read_head(struct hwt_file *file, struct ktrx_hwt_rings *head)
 {
 	if (hwt_store_read(&file->store, 0, head, sizeof(*head)) != sizeof(*head))
-		return hwt_file_fail(file, KTREAD_E_FORMAT, "%s: cut short within its header", file->path);
+		return hwt_file_fail(file, KTREAD_E_FORMAT, "%s: the file ends within its header",
+				     file->path);
 	if (head->version != KTRX_HWT_UNIT_VERSION)
 		return hwt_file_fail(file, KTREAD_E_UNSUPPORTED,
 				     "%s: version %" PRIu32

@@ -79,9 +79,11 @@ static int freeze(struct ktread *trace)
 	if (descriptor >= 0)
 		status = ktread_image_write(trace->image, descriptor, NULL, 0);
 	if (status < 0) {
-		ktread_warn(trace,
-			    "%s: reading in place, where a running guest may overwrite records: no copy: %s",
-			    trace->memory->name, ktread_fail_text());
+		ktread_warn(
+			trace,
+			"%s: reading in place, where a running guest may overwrite records, because no copy "
+			"can be made: %s",
+			trace->memory->name, ktread_fail_text());
 		if (descriptor >= 0)
 			close(descriptor);
 		return ktread_v2_open(trace, trace->image->layout);

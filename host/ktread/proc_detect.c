@@ -110,7 +110,7 @@ static int undecided(struct ktread_proc *trace, const char *names)
 {
 	return ktread_fail(
 		KTREAD_E_FORMAT,
-		"%s: its first records fit several formats, %s: give the format with kdump --format",
+		"%s: its first records fit more than one format (%s): choose one with kdump --format",
 		trace->input.name, names);
 }
 
@@ -179,9 +179,10 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 	if (ktread_proc_at_hand(input) < (more ? HEAD_LONGEST : 1))
 		return 0;
 	if (is_rings(ktread_proc_bytes(input), ktread_proc_at_hand(input)))
-		return ktread_fail(KTREAD_E_FORMAT,
-				   "%s: is a trace of a kernel's rings, not of processes or of hardware",
-				   input->name);
+		return ktread_fail(
+			KTREAD_E_FORMAT,
+			"%s: a trace of a kernel's events, not a process trace or a hardware trace",
+			input->name);
 	status = choose(trace, reader, more);
 	if (status != 0 || more)
 		return status;

@@ -486,7 +486,7 @@ static int read_head(struct stream *stream)
 	int status;
 
 	if (size < sizeof(*head))
-		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream is cut short within its header", name);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream ends within its header", name);
 	status = ktread_memory_read(stream->file, 0, head, sizeof(*head));
 	if (status < 0)
 		return status;

@@ -65,7 +65,7 @@ reports 2 "-s: '1-' is not a list of CPUs up to 4095, such as 0,2-5" ktrace hwt 
 reports 2 "--cpu: '4096' is not a list of CPUs up to 4095" ktrace show --cpu 4096 v2.ktrx
 reports 2 "-p: '0' is not a number from 1 to 2147483647" ktrace record -p 0
 reports 2 "-g: '2147483648' is not a number from 1 to 2147483647" ktrace record -g 2147483648
-reports 2 "-t: 'cx' has the letter 'x', which is not one of cnisutfwpy+" ktrace record -t cx true
+reports 2 "-t: 'cx' contains the letter 'x', which is not one of cnisutfwpy+" ktrace record -t cx true
 reports 2 "--gdb: 'b' is a second machine: only one --qmp or --gdb can be given" ktrace why --qmp a --gdb b
 for option in '--noise 5us' '--then 1,2' '--deadline 1'; do
 	reports 2 "${option%% *} needs --seed or --deterministic" ktrace run $option -- true
@@ -127,7 +127,7 @@ reports 2 '--svg draws one' ktrace stats --svg out v2.ktrx
 reports 2 "sched.wake has no field 'nr'; its fields are:" ktrace stats --begin sched.wake --end syscall.exit --by nr v2.ktrx
 reports 2 "no event 'nope'" ktrace stats --begin nope --end syscall v2.ktrx
 reports 2 '--value' ktrace stats --value result v2.ktrx
-reports 2 'is text' ktrace stats --value vfs.open.path typed.ktrx
+reports 2 'is a string' ktrace stats --value vfs.open.path typed.ktrx
 reports 2 "has no field 'nope'" ktrace stats --value syscall.exit.nope v2.ktrx
 reports 2 '--by' ktrace stats --begin syscall --end syscall --by nr,nr,nr,nr,nr v2.ktrx
 reports 2 'ends before it begins' ktrace show --svg out --from 2ms --to 1ms v2.ktrx

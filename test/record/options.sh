@@ -29,7 +29,7 @@ record -t w -f "$tmp/w" sleep 0.2
 check "-t w records a sleep as a wait" test "$(lines "$tmp/w" CSW)" -ge 1
 record -t x true
 equal "-t x is refused" 2 "$status"
-message_has "has the letter 'x', which is not one of cnisutfwpy+"
+message_has "contains the letter 'x', which is not one of cnisutfwpy+"
 
 # Tests the recording of children.
 record -f "$tmp/alone" sh -c 'cat /dev/null; cat /dev/null'

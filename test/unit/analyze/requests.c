@@ -220,7 +220,7 @@ static void invalid_requests_are_reported(void **state)
 	assert_string_equal(requests_of("=on"), "a name is missing before '='");
 	assert_string_equal(requests_of("-"), "a name is missing after '-'");
 	assert_string_equal(requests_of("mm="), "a value is missing after '='");
-	assert_non_null(strstr(requests_of("mm=onn"), "'onn' is unknown; the words are: on off"));
+	assert_non_null(strstr(requests_of("mm=onn"), "'onn' is unknown; use one or more of: on off"));
 }
 
 static void suggested_names_are_escaped(void **state)
