@@ -29,7 +29,7 @@ run() {
 
 run clang
 if command -v riscv64-linux-gnu-g++ >/dev/null; then
-	run gcc CC='riscv64-linux-gnu-gcc -misa-spec=2.2' CXX='riscv64-linux-gnu-g++ -misa-spec=2.2' LD='riscv64-linux-gnu-ld --no-warn-rwx-segments'
+	run gcc KTRACE_TRANSPORTS= CC='riscv64-linux-gnu-gcc -misa-spec=2.2' CXX='riscv64-linux-gnu-g++ -misa-spec=2.2' LD='riscv64-linux-gnu-ld --no-warn-rwx-segments'
 else
 	skip gcc "riscv64-linux-gnu-g++ is not installed"
 fi

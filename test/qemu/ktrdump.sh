@@ -50,7 +50,7 @@ compare() {
 produced() { grep -o '"produced":[0-9]*' | awk -F: '{ n += $2 } END { print n }'; }
 
 for arch in x86_64 aarch64 riscv64; do
-	follow "$arch" seconds=2
+	follow "$arch" seconds=1
 	compare "$arch"
 	# The rings are so small that slots may be overwritten between two reads.
 	follow "$arch" "seconds=1 slots=512"

@@ -12,9 +12,13 @@ samples='test/unit/kernel_build/sample.c test/unit/kernel_build/proc.c test/unit
 # These sources must have small stack frames: their functions run on the stack of the code that records, and
 # large.c has the largest possible events.
 recording="test/unit/kernel_build/large.c $(make -s ktrace-sources ktrace-proc-sources | xargs)"
-for arch in x86_64 aarch64 riscv64; do
-	eval "recording_$arch=\"$recording $(make -s "ktrace-hwt-sources-$arch")\" dumping_$arch=\"$(make -s "transport-sources-$arch")\""
-done
+arches='x86_64 aarch64 riscv64'
+# shellcheck disable=SC2046
+make -s $(for arch in $arches; do echo "ktrace-hwt-sources-$arch transport-sources-$arch"; done) >"$tmp/lists"
+for arch in $arches; do
+	read -r hwt && read -r dumping # one line for each target
+	eval "recording_$arch=\"$recording $hwt\" dumping_$arch=\"$dumping\""
+done <"$tmp/lists"
 
 # without "WORDS" "OTHERS": prints each word of WORDS that is not in OTHERS
 without() { for word in $1; do case " $2 " in *" $word "*) ;; *) echo "$word" ;; esac; done; }
@@ -101,7 +105,7 @@ wanted_by_soak() {
 	done
 }
 
-for arch in x86_64 aarch64 riscv64; do
+for arch in $arches; do
 	for compiler in gcc clang; do
 		have $compiler $arch || {
 			skip "$arch $compiler" "not installed"
