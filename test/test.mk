@@ -112,13 +112,14 @@ $(call unit_variant,asan,$(SANITIZE))
 
 # Tests that take 20 s and more start first, the longest one before all others. Many short tests remain for
 # the end, so that all jobs of make are busy until then.
-LONG_TESTS := bindings/rust/check.sh test/qemu/clock.sh test/unit/kernel_build/matrix.sh \
-	$(addprefix test/qemu/,hwt_blocks.sh unix_programs.sh proc_words.sh why_outside.sh why.sh live.sh) bench/short.sh \
-	$(addprefix test/qemu/,features.sh hunt_minimise.sh run_expect.sh run_outcomes.sh hwt_functions.sh retrace_functions.sh) \
-	test/qemu/hunt_ends.sh test/fuzz/why.sh build/test/asan/why_many $(addprefix test/qemu/,run_commands.sh transport_kvm.sh repeat.sh) \
-	test/perfetto/demo.sh $(addprefix test/unit/kernel_build/,callers.sh cplusplus_rows.sh macros.sh ktr.sh) \
-	test/qemu/single.sh test/golden/memory.sh test/fuzz/profile_replay.sh test/fuzz/ktread_replay.sh test/qemu/hunt.sh \
-	test/qemu/proc_many.sh test/qemu/run_transports.sh test/golden/danger.sh test/qemu/console_prompt.sh test/qemu/hunt_check.sh
+LONG_TESTS := bindings/rust/check.sh $(addprefix test/qemu/,unix_programs.sh hwt_blocks.sh clock.sh) \
+	test/unit/kernel_build/matrix.sh test/qemu/live.sh bench/short.sh \
+	$(addprefix test/qemu/,hwt_functions.sh proc_words.sh why_outside.sh why.sh retrace_functions.sh console_prompt.sh) \
+	$(addprefix test/qemu/,features.sh repeat.sh hunt_ends.sh hunt_minimise.sh transport_kvm.sh run_expect.sh run_outcomes.sh) \
+	test/golden/memory.sh test/fuzz/profile_replay.sh test/fuzz/why.sh build/test/asan/why_many test/qemu/run_commands.sh \
+	test/perfetto/demo.sh $(addprefix test/qemu/,profile.sh goto.sh stress.sh hunt.sh) test/fuzz/ktread_replay.sh \
+	$(addprefix test/unit/kernel_build/,cplusplus_rows.sh callers.sh) $(addprefix test/qemu/,hwt_views.sh porting.sh ktrdump.sh) \
+	$(addprefix test/qemu/,proc_many.sh run_transports.sh single.sh hunt_check.sh) test/golden/danger.sh
 in_order = $(foreach test,$(LONG_TESTS),$(filter $(test),$(1))) $(filter-out $(LONG_TESTS),$(1))
 
 .PHONY: test-unit test-scripts run-tests run-soak
