@@ -18,11 +18,6 @@
  * all table rows
  */
 #define SPINNERS 64u
-/*
- * time in ms: a busy CPU without a heartbeat for this long is not healthy; a host may delay a heartbeat, but
- * not this long
- */
-#define QUIET_MS 1500u
 /* time in ms: a thread that is runnable for longer is a problem if the CPUs have little to do */
 #define LATE_MS 1000u
 /* the trace shows too little if the ring of a CPU covers less than 1/SCANT of the window */
@@ -115,11 +110,6 @@ static bool spins_in_vain(const struct why_evidence *evidence)
 	return false;
 }
 
-static bool is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	return evidence->info->frequency && why_silence(evidence, cpu) > why_ms(evidence, QUIET_MS);
-}
-
 /* Returns for how many ticks of the window the CPU's ring contains all events. */
 static uint64_t reach_of(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -147,7 +137,7 @@ static bool hides_activity(const struct why_evidence *evidence, const struct why
 {
 	const bool never = cpu->row.heartbeats == 0 && evidence->most_beats > 0;
 
-	return (never || is_silent(evidence, cpu)) && reach_of(evidence, cpu) < evidence->window;
+	return (never || why_is_silent(evidence, cpu)) && reach_of(evidence, cpu) < evidence->window;
 }
 
 static void look_at_cpu(struct health *health, const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -165,7 +155,7 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 		health->unknown++;
 	else if (why_idles(evidence, cpu))
 		health->idle++;
-	else if (is_silent(evidence, cpu))
+	else if (why_is_silent(evidence, cpu) && !why_works_without_ticks(evidence, cpu))
 		health->silent++;
 	else if (!why_runs_work(evidence, cpu))
 		health->unknown++;
@@ -534,6 +524,7 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 	finding_evidence(&finding->base, "%" PRIu64 " switch%s; %s", health->switches,
 			 health->switches == 1 ? "" : "es", runnable);
 	say_stopped(evidence, finding);
+	why_finding_without_ticks(finding, evidence);
 	why_finding_users(finding, evidence);
 	why_slow_explain(evidence, finding);
 	if (evidence->most_beats == 0)

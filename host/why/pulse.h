@@ -55,6 +55,16 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
  */
 #define WHY_STOPPED_MS 250u
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/* Returns whether the CPU has had no heartbeat for so long that a busy host is not the cause. */
+bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/*
+ * Returns whether a CPU that has had heartbeats, but is silent, makes progress all the same: it switches
+ * threads, a timed sleep of one of its threads ended long after the last heartbeat, no sleep is late, and no
+ * thread has been runnable for long.
+ */
+bool why_works_without_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/* Adds a line for each CPU for which both of these functions return true, and which does not idle. */
+void why_finding_without_ticks(struct why_finding *finding, const struct why_evidence *evidence);
 /*
  * Returns whether nothing shows that the machine still ran when its memory was read: the trace is a RAM file,
  * the kernel has not ended, and the machine recorded nothing while the file was watched. If the result is

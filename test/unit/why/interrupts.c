@@ -15,6 +15,8 @@
 #include "unit/support/why_cpus.h"
 #include "unit/support/why_support.h"
 
+enum { BLOCK = FAULT + 1, WAKE };
+
 /* ---- Interrupts that are not ended --------------------------------------------------------------- */
 
 static void disk_never_ends(enum eoi_time usually)
@@ -329,6 +331,49 @@ static void sleeper_that_was_late_before_shows_dead_timer(void **state)
 }
 
 /*
+ * CPU 1 has had no tick since 400 ms, and does not idle. It switches between two threads. `late`: a sleep
+ * that should have ended at 3 s has not ended.
+ */
+static void works_without_ticks(bool late)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+	struct ktrx_holder *runs = why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNING, 1);
+
+	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	why_ticks(10 * MS, 4000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 400 * MS, 1, IDLE1, KERNEL);
+	for (uint64_t stamp = 410 * MS; stamp < 4000 * MS; stamp += 20 * MS) {
+		why_runs_on(1, stamp, stamp == 410 * MS ? IDLE1 : CLIENT, WORKER);
+		script_event(BLOCK, stamp + MS, 1, WORKER, V(0x3000), V(WORKER), V(KTRX_WAIT_TIME));
+		why_runs_on(1, stamp + 2 * MS, WORKER, CLIENT);
+		script_event(WAKE, stamp + 19 * MS, 1, CLIENT, V(WORKER));
+	}
+	script_event(BLOCK, 3999 * MS, 1, WORKER, V(0x3000), V(WORKER), V(KTRX_WAIT_TIME));
+	script_sort();
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 3999 * MS);
+	sleeper->deadline = late ? 3000 * MS : 4010 * MS;
+	runs->state_stamp = script_cpu(1)->switch_stamp = script_cpu(1)->now = 3992 * MS;
+	script_cpu(1)->thread = CLIENT;
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+}
+
+static void cpu_whose_sleeps_end_on_time_is_busy_without_ticks(void **state)
+{
+	(void)state;
+	works_without_ticks(false);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	why_says("the last heartbeat of CPU 1 was 3.61 s ago, but it switches threads, and timed sleeps end");
+}
+
+static void cpu_with_late_sleeps_is_not_busy_without_ticks(void **state)
+{
+	(void)state;
+	works_without_ticks(true);
+	assert_int_equal(why_count(WHY_BUSY), 0);
+}
+
+/*
  * One CPU counts the ticks of the whole machine. The other CPU has no timer of its own, and takes other
  * interrupts.
  */
@@ -458,6 +503,8 @@ int main(void)
 		TEST(thread_that_is_never_interrupted_keeps_the_cpu),
 		TEST(timer_that_used_to_interrupt_threads_has_stopped),
 		TEST(sleeper_that_was_late_before_shows_dead_timer),
+		TEST(cpu_whose_sleeps_end_on_time_is_busy_without_ticks),
+		TEST(cpu_with_late_sleeps_is_not_busy_without_ticks),
 		TEST(cpu_without_timer_has_no_dead_timer),
 		TEST(delay_by_host_is_no_dead_timer),
 		TEST(missing_ticks_show_disabled_interrupts),
