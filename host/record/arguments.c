@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records what the arguments of a system call point to: paths, data that the program passes, and data that
- * the kernel fills in. The table of Linux's calls (share/tables) describes the arguments. Each record states
- * to which argument it belongs.
+ * Records the memory to which the arguments of a system call point: paths, data that the program passes, and
+ * data that the kernel fills in. The table of Linux's calls (share/tables) describes the arguments. Each
+ * record contains the number of its argument.
  */
 #include "record/tracer.h"
 
@@ -16,8 +16,8 @@
 #include "record/registers.h"
 
 /*
- * maximum number of bytes recorded from one address; longer contents are cut, and the record is flagged
- * KTRX_PROC_CUT
+ * maximum number of bytes recorded from one address; longer contents are truncated, and the record gets the
+ * flag KTRX_PROC_CUT
  */
 #define BYTES_MOST   4096u
 #define STRINGS_MOST 512u
@@ -58,7 +58,7 @@ void record_put_paths(struct record_thread *thread, const struct calls_call *cal
 
 #define PAGE 4096u
 
-/* A copy of a part of the program's memory. The part begins at a page boundary. */
+/* A window: a copy of a part of the program's memory, which begins at a page boundary. */
 struct window {
 	uint64_t address;
 	size_t size;
@@ -69,12 +69,12 @@ struct window {
 
 /*
  * Copies of several parts of the program's memory. The lists that a program passes to a call, and the strings
- * in these lists, are usually in a few parts of memory, for example on the stack and in the heap. They are
- * read in any order.
+ * in these lists, are usually in a few parts of memory, for example on the stack and in the heap. The
+ * recorder reads them in any order.
  */
 struct windows {
 	struct window of[WINDOWS];
-	unsigned next; /* index of the window that is used for the next part of memory to be copied */
+	unsigned next; /* index of the window into which memory will be copied next */
 };
 
 static struct window *find_window(struct windows *windows, uint64_t address)
@@ -129,7 +129,7 @@ static const char *find_string(const struct record_thread *thread, struct window
 	return window->bytes + (address - window->address);
 }
 
-/* Reads a word of the program's width. Returns false if it cannot be read. */
+/* Reads an integer of the size of the program's machine word. Returns false if it cannot be read. */
 static bool find_word(const struct record_thread *thread, struct windows *windows, uint64_t address,
 		      uint64_t *word)
 {
@@ -170,8 +170,8 @@ static void put_strings(struct record_thread *thread, unsigned argument, const c
 }
 
 /*
- * Returns the number of values that an argument points to. The table of calls states where this number comes
- * from. A number that comes from the program has not been checked.
+ * Returns the number of values that an argument points to. The table of calls states where the call contains
+ * this number. If the number comes from the program, it has not been checked.
  */
 static uint64_t count_of(const struct record_thread *thread, const struct calls_argument *argument,
 			 int64_t result)
@@ -257,8 +257,8 @@ static void put_descriptors_in(struct record_thread *thread, const struct calls_
 }
 
 /*
- * Records an argument that points to no values. If the type of the values is a struct, records an array of 0
- * elements, otherwise 0 bytes.
+ * Records an argument that points to no values. If the values would be structs, records an array of 0
+ * elements; otherwise, records 0 bytes.
  */
 static void put_nothing(struct record_thread *thread, unsigned number, const struct calls_type *type,
 			uint32_t size)
@@ -289,13 +289,19 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 		put_nothing(thread, number, type, size);
 	if (size == 0 || count == 0)
 		return;
-	/* A socket's address may be shorter than its struct: `count` is its size in bytes, from the call. */
+	/*
+	 * a socket's address may be shorter than its struct: `count` is the size in bytes, which the call
+	 * contains
+	 */
 	if (layout && strcmp(type->name, "sockaddr") == 0)
 		size = 1;
 	wanted = count > UINT32_MAX / size ? UINT32_MAX : count * size;
 	read = record_memory_read(thread->tid, thread->argument[number], bytes,
 				  wanted < sizeof(bytes) ? (size_t)wanted : sizeof(bytes));
-	/* Records nothing if not even one value can be read: the kernel cannot read the value either. */
+	/*
+	 * Records nothing if not even one value can be read, because the kernel cannot read the value then,
+	 * either.
+	 */
 	if (read == 0 || (read < size && size <= sizeof(bytes)))
 		return;
 	put_descriptors_in(thread, type, layout, bytes, read, filled);
@@ -305,7 +311,7 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 		put_array(thread, number, type->name, size, bytes, read, read < wanted);
 }
 
-/* The sixth argument of pselect6() points to two words: the address and the size of a signal set. */
+/* the sixth argument of pselect6() points to two words: the address and the size of a signal set */
 static void put_set_and_size(struct record_thread *thread, unsigned number)
 {
 	uint64_t word[2], set;
@@ -343,8 +349,8 @@ void record_put_arguments(struct record_thread *thread, unsigned access, int64_t
 }
 
 /*
- * Records control messages. Each one has a head, then data, padded to a multiple of a word. The head is the
- * size (a word), the level and the type (both int).
+ * Records control messages. Each one has a head, followed by data that is padded to a multiple of a machine
+ * word. The head contains the size (a machine word), the level and the type (both int).
  */
 static void put_control(struct record_thread *thread, unsigned argument, const struct record_message *message,
 			bool received)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Calls are identified by their names, because their numbers differ between machines. Each number is looked
- * up once in the table of Linux's calls (share/tables).
+ * Identifies calls by their names, because their numbers differ between machines. Each number is looked up
+ * once in the table of Linux's calls (share/tables).
  */
 #include "record/registers.h"
 
@@ -156,8 +156,8 @@ const struct record_call *record_call(uint32_t abi, uint64_t number)
 #define ERRORS 4095 /* a result from -ERRORS to -1 is a negative errno */
 
 /*
- * A thread's stop at the beginning or at the return of a call. The same struct is used for each way in which
- * kernels report such a stop.
+ * A thread's stop at the beginning or at the return of a call. The struct is the same for the different ways
+ * in which kernels report such a stop.
  */
 struct stop {
 	bool enters;
@@ -210,8 +210,8 @@ static bool read_stop(const struct record_thread *thread, struct stop *stop)
 }
 
 /*
- * Carries out ktrace() or utrace(). The kernel does not know these calls, and returns an error. When the call
- * returns, set_own_result() replaces this error by the recorder's result.
+ * Executes ktrace() or utrace() for the thread. The kernel does not know these calls, and returns an error.
+ * When the call returns, set_own_result() replaces this error by the recorder's result.
  */
 static void carry_out(struct record_thread *thread)
 {
@@ -272,7 +272,7 @@ bool record_is_execveat(const struct record_thread *thread)
 #define SOCKETCALL 102 /* number of socketcall() on i386 */
 
 /*
- * On i386, socketcall() carries out one of several socket calls, whose arguments are in memory. Replaces the
+ * On i386, socketcall() stands for one of several socket calls, whose arguments are in memory. Replaces the
  * number and the arguments of the thread's call by those of the socket call. accept(), send() and recv() have
  * no numbers of their own on i386, so they are recorded as accept4(), sendto() and recvfrom().
  */
@@ -357,8 +357,8 @@ static void leave(struct record_thread *thread, const struct stop *stop)
 	int32_t error = result < 0 && result >= -ERRORS ? (int32_t)-result : 0;
 
 	/*
-	 * If a call was in progress when we attached, its return is not recorded, because its number and its
-	 * arguments are unknown.
+	 * if a call was in progress when the recorder attached, its return is not recorded, because its
+	 * number and arguments are unknown
 	 */
 	if (thread->in_call && !thread->starting)
 		record_put_leave(thread, error, result);

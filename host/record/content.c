@@ -13,8 +13,8 @@
 
 #define SIGNAL_INFO 48u /* number of bytes of a siginfo_t that are recorded */
 /*
- * maximum number of bytes recorded of one transfer; a longer one is cut, and the record is flagged
- * KTRX_PROC_CUT
+ * maximum number of bytes recorded of one transfer; a longer transfer is truncated, and the record gets the
+ * flag KTRX_PROC_CUT
  */
 #define DATA_MAX      4096u
 #define MESSAGES_MOST 64u /* maximum number of messages recorded of one call */
@@ -79,7 +79,7 @@ void record_put_earlier(const struct record_thread *thread, uint32_t type, const
 		put_head(thread, &head, &(struct record_payload){ .first = data, .first_size = size });
 }
 
-/* ---- Lives ------------------------------------------------------------------------------------- */
+/* ---- Starts and ends of processes -------------------------------------------------------------- */
 
 void record_put_new_process(struct record_thread *thread, uint32_t how)
 {
@@ -127,7 +127,7 @@ static void put_name(struct record_thread *thread)
 	process->named = false;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------- */
+/* ---- System calls ------------------------------------------------------------------------------ */
 
 void record_put(const struct record_thread *thread, uint32_t type, uint32_t flags, const void *first,
 		size_t first_size, const void *second, size_t second_size)
@@ -151,8 +151,8 @@ static size_t read_message(const struct record_thread *thread, uint64_t at, char
 }
 
 /*
- * Reads the `size` bytes that a call has transferred, at most DATA_MAX, as far as they can still be read.
- * Returns the number of bytes read.
+ * Reads the `size` bytes that a call has transferred, at most DATA_MAX. Stops at the first byte that cannot
+ * be read any more. Returns the number of bytes read.
  */
 static size_t read_data(const struct record_thread *thread, uint32_t how, uint64_t size,
 			char data[static DATA_MAX])
@@ -187,7 +187,9 @@ static void put_bytes(struct record_thread *thread, bool write, uint64_t size, c
 		   &genio, sizeof(genio), data, read);
 }
 
-/* Records each message: first the parts of its struct msghdr, then its data, then its struct mmsghdr. */
+/*
+ * Records each message: first the other parts of its struct msghdr, then its data, then its struct mmsghdr.
+ */
 static void put_messages(struct record_thread *thread, bool write, uint64_t count)
 {
 	static const char name[] = "mmsghdr";
@@ -197,7 +199,7 @@ static void put_messages(struct record_thread *thread, bool write, uint64_t coun
 	char data[DATA_MAX], message[64];
 	uint32_t size;
 
-	/* A struct mmsghdr has 8 words. The last one contains the size of the message's data. */
+	/* A struct mmsghdr has 8 machine words. The last one contains the size of the message's data. */
 	for (uint64_t n = 0; n < recorded; n++, at += 8 * width) {
 		if (record_memory_read(thread->tid, at, message, 8 * width) != 8 * width)
 			return;
@@ -261,8 +263,8 @@ static void note_handler(struct record_thread *thread, bool at_address)
 }
 
 /*
- * Updates what is known about the process: its handlers, its name and its descriptors. Called when a call
- * returns that may have changed them.
+ * Updates what is known about the process: its handlers, its name and its descriptors. Called after the
+ * return of a call that may have changed them.
  */
 static void note_changes(struct record_thread *thread, const struct record_call *call, int64_t result)
 {
@@ -315,14 +317,14 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 		if (wants_memory(thread))
 			record_put_arguments(thread, CALLS_FILLED, result);
 	}
-	/* the ABI has no table of calls: the call may have changed any descriptor */
+	/* the ABI has no table of calls, so the call may have changed any descriptor */
 	if (!record_table(thread->abi) && error == 0)
 		record_forget_all_descriptors(thread->process);
 	if (wants(thread, KTRX_PROC_SYSRET))
 		put(thread, KTRX_PROC_SYSRET, 0, &sysret, sizeof(sysret), NULL, 0);
 }
 
-/* ---- Signals, switches, words ------------------------------------------------------------------ */
+/* ---- Signals, context switches and records of programs ----------------------------------------- */
 
 /* Records a page fault that the kernel did not resolve: it sends SIGSEGV or SIGBUS to the program instead. */
 static void put_fault(const struct record_thread *thread, const siginfo_t *info)
@@ -337,8 +339,8 @@ static void put_fault(const struct record_thread *thread, const siginfo_t *info)
 }
 
 /*
- * Returns the name of the struct that describes the origin of a signal, which depends on the signal and its
- * code. Returns NULL if there is no such struct.
+ * Returns the name of the struct that describes the origin of a signal. The struct depends on the signal and
+ * its code. Returns NULL if there is no such struct.
  */
 static const char *layout_of(int signal, int code)
 {
@@ -402,12 +404,13 @@ void record_put_switches(struct record_thread *thread)
 		return;
 	/*
 	 * wait() may report a stop before the thread has left its CPU. A ptrace request returns only after
-	 * the thread has left its CPU, when the kernel has counted the stop as a switch. So make a ptrace
-	 * request here; its result is not used.
+	 * the thread has left its CPU, when the kernel has counted the stop as a switch. So a ptrace request
+	 * is made here, whose result is not used.
 	 */
 	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
 	/*
-	 * The new count includes the current stop. The previous count included the stop at which it was read.
+	 * the new count includes the current stop, and the previous count included the stop at which it was
+	 * read
 	 */
 	thread->switches = record_proc_switches(thread->tid);
 	thread->stops = 0;

@@ -19,14 +19,14 @@
 #include "user/sys/ktrace.h"
 
 /*
- * maximum number of ancestors that are examined; without a limit, reused process ids could form an endless
- * ring
+ * maximum number of ancestors that are examined; without this limit, ancestors could form an endless ring,
+ * because process ids are reused
  */
 #define GENERATIONS 1024u
 
 /*
- * Returns whether `pid` is the id of the process. If `pid` is negative, returns whether the process is in
- * group -pid.
+ * Returns whether the request's `pid` means this process: `pid` is its id or, if negative, -pid is the id of
+ * its group.
  */
 static bool is_named(const struct record_process *process, pid_t pid)
 {
@@ -34,8 +34,8 @@ static bool is_named(const struct record_process *process, pid_t pid)
 }
 
 /*
- * Returns whether is_named() is true for the process or, if `descend` is set, for one of its ancestors. Here,
- * the parent of a process is always the process that created it, even if the parent has ended.
+ * Returns whether is_named() is true for the process or, if `descend` is set, for one of its ancestors. The
+ * parent of a process is always the process that created it, even if that process has ended.
  */
 static bool is_chosen(const struct record_process *process, pid_t pid, bool descend)
 {
@@ -77,7 +77,7 @@ static bool applies_to(const struct record_request *request, const struct record
 	return false;
 }
 
-/* Removes facilities from a process. If it has no facility left, its reference to the sink is dropped. */
+/* Removes facilities from a process. If none is left, the process drops its reference to the sink. */
 static void remove_facilities(struct record_process *process, uint32_t facilities)
 {
 	process->facilities &= ~facilities;
@@ -90,8 +90,8 @@ static void remove_facilities(struct record_process *process, uint32_t facilitie
 }
 
 /*
- * Removes the request's facilities from each process that it applies to. Detaches from the processes of which
- * nothing is recorded any more. Returns the number of processes that the request applied to.
+ * Removes the request's facilities from each process to which the request applies. Detaches from processes of
+ * which nothing is recorded any more. Returns the number of processes to which the request applied.
  */
 static unsigned record_control_clear(const struct record_request *request)
 {
@@ -149,7 +149,7 @@ static void set_sink(struct record_process *process, struct record_sink *sink, u
 
 /*
  * Adds facilities to the chosen processes and records them into `sink`. If `sink` is NULL, removes facilities
- * instead. Does not detach from any process, because a program that has ended its own tracing may start it
+ * instead. Does not detach from any process, because a program that has stopped its own tracing may start it
  * again. Returns 0, or ESRCH if no process is chosen.
  */
 static int change(pid_t pid, uint32_t operation, uint32_t facilities, struct record_sink *sink)
@@ -215,7 +215,10 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 		return EINVAL;
 	if (KTROP(operation) != KTROP_CLEARFILE && (facilities & RECORD_ALL) == 0)
 		return EINVAL;
-	/* We open the file with our own rights. So only a thread of our own user may send requests. */
+	/*
+	 * the recorder opens the file with its own rights, so only a thread of the recorder's own user may
+	 * send requests
+	 */
 	if (record_proc_user(thread->tid) != geteuid())
 		return EPERM;
 	if (KTROP(operation) == KTROP_CLEAR)
@@ -228,8 +231,8 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 
 /*
  * A recorder receives requests through a socket. The sockets of a user's recorders are in a folder that only
- * this user can enter. A request is a struct record_request, a reply is a number of processes. Both are sent
- * as they are in memory, because both ends are this program, on the same machine.
+ * this user can enter. A request is a struct record_request, and a reply is a number of processes. Both are
+ * sent in the form that they have in memory, because both ends are this program on the same machine.
  */
 
 #define PATIENCE_MS 2000
@@ -278,7 +281,7 @@ int record_control_open(void)
 	error = name_socket(&own, name);
 	if (error)
 		return error;
-	unlink(own.sun_path); /* remove a socket that a killed recorder with the same process id has left */
+	unlink(own.sun_path); /* remove the socket of a killed recorder that had the same process id */
 	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (listener < 0)
 		return errno;
@@ -322,8 +325,8 @@ void record_control_serve(void)
 
 /*
  * Returns whether the recorder that created the socket has ended. A refused connection does not prove this,
- * because a recorder that has just started may also refuse one. Returns false if the recorder is in another
- * PID namespace, because it is then unknown whether it has ended.
+ * because a recorder that has just started may also refuse one. Returns false for a recorder in another PID
+ * namespace, because it is unknown whether such a recorder has ended.
  */
 static bool is_gone(const char *path)
 {

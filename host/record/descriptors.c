@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records what file each descriptor refers to. A descriptor is looked up in /proc when a call first uses it.
- * It is looked up again when it is used after a call that may have changed it.
+ * Records what file each descriptor refers to. A descriptor is looked up in /proc when a call first uses it,
+ * and again when it is used after a call that may have changed it.
  */
 #include "record/tracer.h"
 
@@ -51,9 +51,9 @@ static bool is_recorded(const struct record_process *process, int32_t fd)
 }
 
 /*
- * To look up a link in /proc/TID/fd is faster through an open descriptor of this folder than by the whole
- * path. So after LOOKUPS lookups for a thread, the recorder keeps the thread's folder open; at most
- * FOLDERS_MOST folders are open at the same time.
+ * A link in /proc/TID/fd can be read faster through an open descriptor of this folder than by its whole path.
+ * So after LOOKUPS lookups for a thread, the recorder keeps the thread's folder open; at most FOLDERS_MOST
+ * folders are open at the same time.
  */
 #define LOOKUPS	     4u
 #define FOLDERS_MOST 8u
@@ -101,15 +101,15 @@ static ssize_t read_link(struct record_thread *thread, int32_t fd, char path[sta
 	if (thread->has_folder)
 		length = readlinkat(thread->folder, strrchr(link, '/') + 1, path, PATH_MAX);
 	/*
-	 * If this fails, try the whole path: access through the open folder is limited to the rights with
-	 * which it was opened.
+	 * if this fails, try the whole path, because access through the open folder is limited to the rights
+	 * with which the folder was opened
 	 */
 	return length < 0 ? readlink(link, path, PATH_MAX) : length;
 }
 
 /*
- * Looks up a descriptor, and records the path of its file. If this fails, and the trace has a record of the
- * descriptor already, records an empty path, which revokes that record.
+ * Looks up a descriptor, and records the path of its file. If this fails, and the trace already contains a
+ * record of the descriptor, records an empty path, which makes that record invalid.
  */
 static void look_up(struct record_thread *thread, int32_t fd)
 {

@@ -3,7 +3,7 @@
  * Records page faults. ptrace(2) does not report them, but perf_event_open(2) does: the kernel writes samples
  * into a ring that it shares with us. One sample is written when a fault begins, another when the fault is
  * resolved. The samples of a thread are read whenever the thread stops, and when its ring is half full. A
- * sample has the address and the time, but does not state whether the program read or wrote.
+ * sample contains the address and the time, but not whether the program read or wrote.
  */
 #include "record/tracer.h"
 
@@ -21,11 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* number of kinds of events: the beginning of a fault, the end of a minor fault, the end of a major fault */
+/* number of events: the beginning of a fault, the end of a minor fault, and the end of a major fault */
 #define EVENTS	    3u
 #define SPARE	    16	/* number of descriptors that are kept free for other purposes */
 #define FORMAT_LOST 16u /* PERF_FORMAT_LOST, since Linux 6.0 */
-/* maximum number of pages in a ring; a power of two; halved until the kernel allows to lock them */
+/*
+ * maximum number of pages in a ring, a power of two; the number is halved until the kernel allows the
+ * recorder to lock the pages
+ */
 #define PAGES_MOST 64u
 
 struct record_faults {
@@ -34,10 +37,10 @@ struct record_faults {
 	struct perf_event_mmap_page *head;
 	const uint8_t *ring;
 	uint64_t size; /* size of the ring in bytes, a power of two */
-	/* number of lost samples that the ring has reported, but that no record has reported yet */
+	/* number of lost samples that the ring has reported but that are in no record yet */
 	uint64_t lost;
-	uint64_t reported; /* number of lost samples that records have reported */
-	bool begun;	   /* true if the last sample was the beginning of a fault */
+	uint64_t reported; /* number of lost samples that are in records */
+	bool begun;	   /* true if the last sample was that of the beginning of a fault */
 };
 
 struct sample {
@@ -58,7 +61,7 @@ unsigned record_faults_missed(int *error)
 
 /*
  * Opens an event for a thread. If we have no right to observe the kernel, the event reports only faults in
- * user mode. Faults in the kernel, while it carries out the program's calls, are then not reported.
+ * user mode. In this case, faults in the kernel, while it executes the program's calls, are not reported.
  */
 static int open_event(pid_t tid, uint64_t config)
 {
@@ -98,8 +101,8 @@ int record_faults_allowed(void)
 }
 
 /*
- * Raises our limit of open descriptors as far as possible, and returns the limit. The limits of traced
- * programs stay unchanged.
+ * Raises the recorder's own limit of open descriptors as far as possible, and returns the limit. Does not
+ * change the limits of traced programs.
  */
 static int descriptors_most(void)
 {
@@ -192,12 +195,12 @@ static void begin(struct record_thread *thread)
 }
 
 /*
- * Returns the number of lost samples that no record has reported. Reads the kernel's counts, if it has them
+ * Returns the number of lost samples that are in no record yet. Reads the kernel's counts if they exist
  * (Linux 6.0), because the ring reports lost samples only when another sample is written into it.
  */
 static uint64_t unreported(const struct record_faults *faults)
 {
-	uint64_t all = 0, counts[2]; /* number of samples of one event; number of its lost samples */
+	uint64_t all = 0, counts[2]; /* number of samples of one event, and number of its lost samples */
 
 	for (unsigned n = 0; n < EVENTS; n++)
 		if (read(faults->fd[n], counts, sizeof(counts)) == sizeof(counts))
@@ -258,7 +261,7 @@ static void drain(struct record_thread *thread)
 	while (at < end) {
 		struct perf_event_header head;
 		struct sample sample;
-		uint64_t lost[2]; /* id of the event, number of lost samples */
+		uint64_t lost[2]; /* id of the event, and number of lost samples */
 
 		read_ring(faults, at, &head, sizeof(head));
 		if (head.size < sizeof(head))

@@ -14,11 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TICK_US		 100000 /* period of the timer, in µs; requests are processed at each tick */
+/* period of the timer, in µs; requests are processed whenever the timer ticks */
+#define TICK_US		 100000
 #define TICKS_TO_FLUSH	 10
 #define TICKS_TO_GIVE_UP 10
 /*
- * maximum number of ancestors that are examined; a limit is needed because processes change during the search
+ * maximum number of ancestors that are examined; a limit is needed because processes may change during the
+ * search
  */
 #define GENERATIONS 1000u
 
@@ -30,11 +32,11 @@ static int fail(struct record_outcome *outcome, const char *what, int error)
 
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
-/* a signal has asked the recorder to end; the traced programs continue */
+/* true if a signal has asked the recorder to end; the traced programs continue */
 static volatile sig_atomic_t ending;
-/* the recorder records a command that it has started, and waits for it */
+/* true if the recorder records a command that it has started, and waits for it */
 static bool in_foreground;
-/* a signal has arrived; this may also be the timer's signal, which comes at each tick */
+/* true if a signal has arrived; this includes the signal of the timer */
 static volatile sig_atomic_t signal_arrived;
 
 static void on_signal(int signal)
@@ -59,7 +61,7 @@ static void signals_begin(bool foreground)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
 	/*
-	 * In the foreground, the terminal also sends SIGINT and SIGQUIT to the command, which may handle
+	 * In the foreground, the terminal sends SIGINT and SIGQUIT to the command, too, which may handle
 	 * them. So the recorder ignores them.
 	 */
 	action.sa_handler = foreground ? SIG_IGN : on_signal;
@@ -77,10 +79,10 @@ static void signals_begin(bool foreground)
 }
 
 /*
- * Drops all threads if all of them are to be detached, but none was detached for TICKS_TO_GIVE_UP ticks. The
- * recorder ends then, and the kernel detaches the threads. Some threads do not stop when we interrupt them,
- * for example a parent that waits for its vforked child. Drops no thread while the recorder waits for its
- * command, unless a signal has asked the recorder to end.
+ * Forgets all threads if all of them are to be detached, but none was detached for TICKS_TO_GIVE_UP ticks of
+ * the timer. The recorder then ends, and the kernel detaches the threads. Some threads do not stop when we
+ * interrupt them, for example a parent that waits for its vforked child. Forgets no thread while the recorder
+ * waits for its command, unless a signal has asked the recorder to end.
  */
 static void drop_unstoppable(void)
 {
@@ -120,7 +122,7 @@ static int open_sink(const struct record_plan *plan, struct record_sink **sink,
 	return error ? fail(outcome, plan->path, error) : 0;
 }
 
-/* ---- A command --------------------------------------------------------------------------------- */
+/* ---- Recording a new command ------------------------------------------------------------------- */
 
 /*
  * Finds a command in the folders of PATH if its name has no slash. Returns its path, or the name itself if it
@@ -187,7 +189,7 @@ static int start(struct start *start, char *const *command)
 	start->pid = fork();
 	if (start->pid == 0) {
 		/*
-		 * the child closes its copy of this end: while a copy is open, read() would not report the
+		 * in the child, close the copy of this end: while a copy is open, read() does not report the
 		 * end of the pipe
 		 */
 		close(start->go[1]);
@@ -218,7 +220,7 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 		waitpid(child.pid, NULL, 0);
 		return fail(outcome, command[0], error);
 	}
-	/* an error is ignored: the only consequence is that -c and -C do not reach this recorder */
+	/* ignore an error, whose only effect is that -c and -C do not reach this recorder */
 	record_control_open();
 	signals_begin(true);
 	(void)!write(child.go[1], "", 1);
@@ -227,8 +229,8 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 	record_tracer_run(serve, child.pid, &outcome->status);
 	record_control_close();
 	/*
-	 * The tracing loop may end before the command does, if the command is not recorded any more. The
-	 * command is our child, so wait for it here.
+	 * the tracing loop may end before the command does, if the command is no longer recorded, so wait for
+	 * the command, our child, here
 	 */
 	while (outcome->status == -1 && !ending && waitpid(child.pid, &outcome->status, 0) < 0 &&
 	       errno == EINTR)
@@ -238,7 +240,7 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 	return 0;
 }
 
-/* ---- Running processes -------------------------------------------------------------------------- */
+/* ---- Recording processes that already run ------------------------------------------------------- */
 
 static bool is_named(const struct record_plan *plan, pid_t pid)
 {
@@ -285,7 +287,7 @@ static int attach_all(const struct record_plan *plan, struct record_sink *sink)
 	return attached > 0 ? 0 : last;
 }
 
-/* Attaches to the targets and records them in the background. Reports the error, or 0, through the pipe. */
+/* Attaches to the targets and records them in the background. Writes the error, or 0, to the pipe. */
 static _Noreturn void record_in_background(const struct record_plan *plan, struct record_sink *sink,
 					   int result)
 {
@@ -332,8 +334,8 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 
 	occupy_standard_files();
 	/*
-	 * Check that /proc is usable and the target exists, before the file is opened: otherwise an existing
-	 * file would be replaced although nothing can be recorded.
+	 * Check that /proc can be used and that the target exists before the file is opened. Otherwise an
+	 * existing file would be replaced although nothing can be recorded.
 	 */
 	if (!record_proc_is_usable())
 		return fail(outcome, "/proc", ENODEV);

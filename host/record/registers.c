@@ -42,7 +42,7 @@ static uint16_t find_own(void)
 	return uname(&machine) == 0 ? base_machine_number(machine.machine) : EM_NONE;
 }
 
-/* The result is cached, because it is needed at each stop. */
+/* the result is cached, because it is needed at each stop */
 uint16_t record_machine_own(void)
 {
 	static uint16_t own;
@@ -86,7 +86,10 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 	return 0;
 }
 
-/* page size; memory is read in pieces that end at page boundaries, because the next page may not be mapped */
+/*
+ * page size in bytes; memory is read in pieces that end at page boundaries, because the next page may not be
+ * mapped
+ */
 #define PAGE 4096u
 
 static unsigned long denied;
@@ -104,8 +107,8 @@ size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size)
 	ssize_t read;
 
 	/*
-	 * Read in pieces that end at page boundaries. If a page is not mapped, the bytes before it are then
-	 * still read.
+	 * Reads in pieces that end at page boundaries. If a page is not mapped, the bytes before it can still
+	 * be read.
 	 */
 	for (size_t at = 0; at < size && pieces < 3; pieces++) {
 		size_t rest = PAGE - (address + at) % PAGE;
@@ -152,8 +155,8 @@ size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t
 	uint32_t narrow;
 
 	/*
-	 * Widens the words in place, from the last one to the first one, because a wide word overwrites
-	 * narrow words after it.
+	 * Converts narrow words to wide words in place. Begins with the last word, because a wide word
+	 * overwrites the narrow words after it.
 	 */
 	for (size_t n = had; width == sizeof(narrow) && n-- > 0;) {
 		memcpy(&narrow, (const char *)word + n * sizeof(narrow), sizeof(narrow));
@@ -179,7 +182,8 @@ bool record_memory_message(pid_t tid, uint64_t address, unsigned width, struct r
 
 size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t count, void *to, size_t size)
 {
-	uint64_t word[2 * VECTORS]; /* pairs of words: address and size of the data of each struct iovec */
+	/* two machine words for each struct iovec: address and size of the data */
+	uint64_t word[2 * VECTORS];
 	size_t read = 0, had;
 
 	if (count > VECTORS)
@@ -196,13 +200,13 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t 
 	return read;
 }
 
-/* ---- Programs that gain rights ------------------------------------------------------------------ */
+/* ---- Programs that get other rights when they are executed -------------------------------------- */
 
 #define INTERPRETERS 5 /* number of nested script interpreters that the kernel follows */
 
 /*
- * Makes a path by which we can open the file that the thread calls `name`. If /proc is not usable, assumes
- * that the thread has the same root and current folder as we have.
+ * Makes a path by which the recorder can open the file that the thread calls `name`. If /proc cannot be used,
+ * assumes that the thread has the same root and current folder as the recorder.
  */
 static bool make_path(const struct record_thread *thread, const char *name, char *path, size_t room)
 {
@@ -215,8 +219,8 @@ static bool make_path(const struct record_thread *thread, const char *name, char
 }
 
 /*
- * Finds the path of the program that the thread is about to execute. A relative path begins at the thread's
- * current folder or, for execveat(), at a folder to which one of the thread's descriptors refers.
+ * Finds the path of the program that the thread is about to execute. A relative path is relative to the
+ * thread's current folder or, for execveat(), to the folder of one of the thread's descriptors.
  */
 static bool find_path(const struct record_thread *thread, char *path, size_t room)
 {
@@ -238,7 +242,7 @@ static bool find_path(const struct record_thread *thread, char *path, size_t roo
 }
 
 /*
- * Replaces the path of a script by the path of its interpreter, because the rights of the interpreter count.
+ * Replaces the path of a script by the path of its interpreter, whose rights are the ones that matter.
  * Returns false if the file is not a script.
  */
 static bool follow_script(const struct record_thread *thread, char *path, size_t room)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads and changes the registers of a traced program, reads its memory, and finds out which rights and
- * system calls it uses.
+ * Reads and changes the registers of a traced program, reads its memory, and finds out its rights and the
+ * properties of its system calls.
  */
 #ifndef RECORD_REGISTERS_H
 #define RECORD_REGISTERS_H
@@ -14,11 +14,11 @@
 
 /*
  * The register set of a stopped thread, as ptrace(2) reads it (NT_PRSTATUS). It contains the thread's system
- * call. It is needed to change the result of a call, and on kernels before 5.3, which do not report calls
- * themselves.
+ * call. It is needed to change the result of a call, and to read calls on kernels before 5.3, which do not
+ * report them.
  */
 
-#define RECORD_WORDS 34 /* number of words in the largest register set */
+#define RECORD_WORDS 34 /* number of words in the largest register set of all machines */
 
 struct record_registers {
 	size_t size; /* number of bytes in `word` that are valid */
@@ -36,15 +36,15 @@ struct record_machine {
 	uint8_t argument[6];
 };
 
-/* Returns the layout of an ELF machine; NULL if it is unknown. */
+/* Returns the layout of an ELF machine's register set; NULL if the machine is not supported. */
 const struct record_machine *record_machine_find(uint16_t elf);
 /* Returns the ELF machine that this program runs on; EM_NONE if it is unknown. */
 uint16_t record_machine_own(void);
 
 /*
- * The first two functions read a call and the result of a call from registers, the third one changes the
- * result in `registers`. Each returns 0, or -1 if the registers are those of another machine, for example of
- * a 32-bit program.
+ * record_registers_call() and record_registers_result() read a call and its result from registers;
+ * record_registers_set_result() changes the result in `registers`. Each returns 0, or -1 if the registers are
+ * those of another machine, for example of a 32-bit program.
  */
 int record_registers_call(const struct record_machine *machine, const struct record_registers *registers,
 			  uint64_t *number, uint64_t argument[static 6]);
@@ -54,8 +54,8 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 				int64_t result);
 
 /*
- * Functions that read the memory of another process. The program may pass any address to a call: so these
- * functions expect that part of the memory cannot be read, and stop at the first byte that cannot be read.
+ * Functions that read the memory of another process. A program may pass any address to a call, so some of the
+ * memory may not be readable. These functions stop at the first byte that cannot be read.
  */
 
 /* Reads memory. Returns the number of bytes that could be read. */
@@ -65,15 +65,15 @@ size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size);
  * cannot be read.
  */
 ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room);
-/* Reads words of `width` bytes, 4 or 8. Returns the number of words that could be read. */
+/* Reads machine words of `width` bytes, 4 or 8. Returns the number of words that could be read. */
 size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t *word, size_t count);
 /*
  * Reads the data to which `count` struct iovec point, one piece after another, at most `size` bytes in all.
- * The words of a struct iovec have `width` bytes. Returns the number of bytes read.
+ * Each member of a struct iovec has `width` bytes. Returns the number of bytes read.
  */
 size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t count, void *to, size_t size);
 
-/* The members of a struct msghdr in the memory of the traced process, where its words have 4 or 8 bytes. */
+/* A struct msghdr. In the memory of the traced process, its members have 4 or 8 bytes. */
 struct record_message {
 	uint64_t name, iovec, iovecs, control;
 	uint32_t name_size, control_size;
@@ -100,10 +100,13 @@ enum record_data {
 	/* like RECORD_DATA_READ, but arg[1] points to an array of arg[2] struct iovec */
 	RECORD_DATA_READ_VECTOR,
 	RECORD_DATA_WRITE_VECTOR,
-	/* These calls transfer addresses and control messages in addition to data: */
+	/* The following calls transfer addresses and control messages in addition to data: */
 	RECORD_DATA_READ_MESSAGE, /* arg[1] points to a struct msghdr */
 	RECORD_DATA_WRITE_MESSAGE,
-	/* arg[1] points to an array of struct mmsghdr; the call returns how many elements it has used */
+	/*
+	 * arg[1] points to an array of struct mmsghdr; the call returns the number of elements that it has
+	 * used
+	 */
 	RECORD_DATA_READ_MESSAGES,
 	RECORD_DATA_WRITE_MESSAGES,
 };
@@ -119,18 +122,20 @@ enum record_special {
 	RECORD_CALL_CLONE,     /* the flags in arg[0] decide whether the call creates a process or a thread */
 	/* the flags at address arg[0] decide whether the call creates a process or a thread */
 	RECORD_CALL_CLONE3,
-	/* These calls change what a descriptor or the current folder refers to: */
-	RECORD_CALL_CLOSE, /* the descriptor arg[0] */
-	/* the descriptors from arg[0] to arg[1]; here, all descriptors are looked up again */
+	/* The following calls change what a descriptor or the current folder refers to: */
+	RECORD_CALL_CLOSE, /* the call changes the descriptor arg[0] */
+	/*
+	 * the call changes the descriptors from arg[0] to arg[1]; the recorder looks up all descriptors again
+	 */
 	RECORD_CALL_CLOSE_RANGE,
-	RECORD_CALL_FOLDER, /* the current folder */
+	RECORD_CALL_FOLDER, /* the call changes the current folder */
 };
 
 struct record_call {
 	/* name of the call and types of its arguments; an unknown call has the name "" and no arguments */
 	const struct calls_call *call;
-	uint8_t data;	 /* enum record_data */
-	uint8_t special; /* enum record_special */
+	uint8_t data;	 /* an enum record_data */
+	uint8_t special; /* an enum record_special */
 };
 
 /*

@@ -17,7 +17,7 @@
 
 #define BUFFER	   (256u << 10)
 #define TROUBLES   2048
-#define NAME_MOST  512u /* maximum number of bytes of a file name that a message shows */
+#define NAME_MOST  512u /* maximum number of bytes of a file name in a message */
 #define END_SIZE   (sizeof(struct ktrx_proc_record) + sizeof(struct ktrx_proc_end))
 #define NS_PER_S   UINT64_C(1000000000)
 #define PADDING(n) ((8 - (n) % 8) % 8)
@@ -29,11 +29,14 @@ struct record_sink {
 	unsigned references;
 	dev_t device;
 	ino_t inode;
-	int error; /* errno of the write that failed, 0 if none did; after it, all records are lost */
+	/*
+	 * errno of the write that failed, 0: no write has failed. After a failed write, all records are lost.
+	 */
+	int error;
 	uint64_t records, lost, bytes;
-	uint64_t reported; /* number of lost records that the records in the file report */
+	uint64_t reported; /* number of lost records that were reported by records in the file */
 	size_t used;
-	/* offset of the first record in `buffer`; not 0 if the head of a session precedes this record */
+	/* offset of the first record in `buffer`; it is not 0 if the head of a session comes first */
 	size_t first_record;
 	unsigned char buffer[BUFFER];
 };
@@ -70,7 +73,7 @@ static int open_new(const char *path, int *fd)
 	return *fd < 0 ? errno : 0;
 }
 
-/* Returns whether the file holds a trace or is empty. */
+/* Returns whether the file is a trace or is empty. */
 static bool is_trace(int fd, const struct stat *stat)
 {
 	char magic[sizeof(KTRX_PROC_MAGIC) - 1];
@@ -115,11 +118,11 @@ static int open_file(const char *path, enum record_sink_mode mode, int *fd)
 	return error == ENOENT && mode == RECORD_SINK_APPEND ? open_new(path, fd) : error;
 }
 
-/* ---- Bytes ------------------------------------------------------------------------------------- */
+/* ---- Writing bytes ----------------------------------------------------------------------------- */
 
 /*
- * Called when a write has failed after `done` bytes. Truncates the file, so that it ends with a complete
- * record and has room for the END record, which states the error. Counts all records of the buffer after that
+ * Called when a write has failed after `done` bytes. Truncates the file after a complete record, so that
+ * there is room for the END record, which contains the error. Counts all records in the buffer after that
  * complete record as lost.
  */
 static void give_up(struct record_sink *sink, size_t done)
@@ -226,7 +229,7 @@ void record_sink_flush_all(void)
 		write_out(sink);
 }
 
-/* ---- Lives ------------------------------------------------------------------------------------- */
+/* ---- Beginning and end of a session ------------------------------------------------------------ */
 
 struct record_sink *record_sink_find(dev_t device, ino_t inode)
 {
@@ -244,7 +247,7 @@ struct record_sink *record_sink_get(struct record_sink *sink)
 }
 
 /*
- * Begins a session at the end of the file. The end may be an incomplete record: pads the file to a multiple
+ * Begins a session at the end of the file. If the file ends with an incomplete record, pads it to a multiple
  * of 8 bytes, so that readers find the head of the new session.
  */
 static int begin(struct record_sink **made, const char *path, int fd, const struct stat *stat)
@@ -298,7 +301,7 @@ static void add_trouble(const struct record_sink *sink)
 	size_t used = strlen(troubles);
 	char name[NAME_MOST + 1];
 
-	/* The name is escaped, because a traced program may have chosen it. */
+	/* escape the name, because a traced program may have chosen it */
 	*base_escape_text(name, sink->path, strlen(sink->path), NAME_MOST) = '\0';
 	if (sink->error)
 		snprintf(troubles + used, sizeof(troubles) - used,
@@ -312,8 +315,8 @@ static void add_trouble(const struct record_sink *sink)
 }
 
 /*
- * Adds the END record. There is room for it even after a failed write, because give_up() has made room. The
- * END record does not count as a record.
+ * Adds the END record. There is room for it even after a failed write, because give_up() has truncated the
+ * file. The END record is not included in the count of records.
  */
 static void put_end(struct record_sink *sink)
 {

@@ -32,8 +32,8 @@ static size_t read_file(const char *path, char *text, size_t room)
 }
 
 /*
- * Returns the text after "KEY:" in `text`, the contents of a status file; NULL if it has no line with this
- * key.
+ * Returns the value of the line "KEY:" in `text`, the contents of a status file; NULL if there is no such
+ * line.
  */
 static const char *value_of(const char *text, const char *key)
 {
@@ -46,9 +46,9 @@ static const char *value_of(const char *text, const char *key)
 }
 
 /*
- * Returns whether /proc is mounted and shows our PID namespace. The file "status" states our process id in
- * each PID namespace, from the namespace of /proc down to ours. If it states only one id, the two namespaces
- * are the same. Kernels before 4.1 do not state these ids: then assumes that the namespaces are the same.
+ * Returns whether /proc is mounted and shows our PID namespace. The file "status" contains our process id in
+ * each PID namespace, from the namespace of /proc down to our own. If it contains only one id, the two
+ * namespaces are the same. In kernels before 4.1, it contains no such ids; then the result is true.
  */
 static bool find_usable(void)
 {
@@ -78,7 +78,7 @@ uint64_t record_proc_namespace(void)
 	return stat("/proc/self/ns/pid", &namespace) == 0 ? namespace.st_ino : 0;
 }
 
-/* Returns the text after "KEY:" in a thread's status; NULL if it cannot be read. */
+/* Returns the value of the line "KEY:" in a thread's status; NULL if it cannot be read. */
 static const char *status_of(pid_t tid, const char *key, char text[static STATUS_MAX])
 {
 	char path[40];
@@ -98,8 +98,8 @@ static uint64_t status_number(pid_t tid, const char *key, int base)
 }
 
 /*
- * Returns whether the thread belongs to the process. EPERM means that it does, because the kernel checks our
- * rights only after it has found the thread in the process.
+ * Returns whether the thread belongs to the process. EPERM means that it does: the kernel checks the
+ * recorder's rights only after it has found the thread in the process.
  */
 static bool is_thread_of(pid_t tid, pid_t pid)
 {
@@ -111,7 +111,7 @@ pid_t record_proc_process(pid_t tid)
 	const struct record_process *process = NULL;
 	pid_t pid = is_thread_of(tid, tid) ? tid : (pid_t)status_number(tid, "Tgid", 10);
 
-	if (pid == 0) /* the thread has ended or /proc is not usable: search the traced processes */
+	if (pid == 0) /* the thread has ended, or /proc cannot be used: search the traced processes */
 		while ((process = record_process_next(process)) && !is_thread_of(tid, process->pid))
 			continue;
 	return process ? process->pid : pid;

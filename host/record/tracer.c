@@ -34,9 +34,9 @@ unsigned record_without_memory(void)
 
 /*
  * Returns the ptrace options that make the kernel attach us to the threads and processes that this thread
- * creates. A process that is not to be recorded must never be attached, not even until its first stop,
- * because its parent may want to trace it. PTRACE_O_TRACECLONE and similar options apply to threads and
- * processes alike, so the thread's current call decides.
+ * creates. A process that is not recorded must never be attached, not even until its first stop, because its
+ * parent may want to trace it. PTRACE_O_TRACECLONE and similar options apply to both threads and processes,
+ * so the result depends on the thread's current call.
  */
 static unsigned creation_options(const struct record_thread *thread)
 {
@@ -64,8 +64,8 @@ static void set_options(struct record_thread *thread)
 }
 
 /*
- * Resumes a stopped thread or, if it is to be detached, detaches from it. An error is ignored: the thread has
- * ended then, and wait() reports that.
+ * Resumes a stopped thread, or detaches from it if it is to be detached. Ignores an error, which means that
+ * the thread has ended; wait() then reports that.
  */
 static void resume(struct record_thread *thread, int signal)
 {
@@ -96,10 +96,10 @@ static int attach_thread(pid_t tid, struct record_process *process)
 
 /*
  * Attaches to those threads of a process that are not traced yet. Makes one pass over the list of the
- * process's threads. Returns the number of threads attached; if none was attached, 0 or a negative errno.
- * Threads that have ended cannot be attached; the main thread may be one of them. Threads that the kernel has
- * already attached to us, because a traced thread created them, cannot be attached either, but wait() will
- * report them.
+ * process's threads. Returns the number of threads attached; if none was attached, 0 or a negative errno. Two
+ * sorts of threads cannot be attached. Threads that have ended, one of which may be the main thread; and
+ * threads that the kernel has already attached to the recorder, because a traced thread created them. wait()
+ * will report the latter.
  */
 static int attach_threads(struct record_process *process)
 {
@@ -152,7 +152,9 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 	process = make_process(pid, record_proc_parent(pid), sink, facilities, inherit);
 	if (!process)
 		return ENOMEM;
-	/* Repeat until a pass finds no new thread: untraced threads may create others during a pass. */
+	/*
+	 * repeats until a pass finds no new thread, because untraced threads may create others during a pass
+	 */
 	while ((more = attach_threads(process)) > 0)
 		continue;
 	if (process->threads == 0) {
@@ -175,7 +177,7 @@ int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities
 		record_process_remove(process);
 		return error;
 	}
-	/* After this first stop, the child stops at each call. */
+	/* after this first stop, the child stops at each system call */
 	while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
 		continue;
 	record_thread_find(pid)->starting = true;
@@ -196,8 +198,8 @@ void record_detach(struct record_process *process)
 
 /*
  * Removes main threads that are to be detached but have ended. Such a thread never stops again, so it cannot
- * be detached. wait() would report its end only after all other threads of its process have ended; but these
- * are detached, and may run for long.
+ * be detached. wait() would report its end only after all other threads of its process have ended, which are
+ * detached and may run for long.
  */
 void record_drop_ended(void)
 {
@@ -228,12 +230,12 @@ void record_drop_all(void)
 		record_thread_remove(record_thread_next(NULL));
 }
 
-/* ---- Stops ------------------------------------------------------------------------------------- */
+/* ---- Handling stops ---------------------------------------------------------------------------- */
 
 /*
- * Returns the thread with this id. Adds the thread if it is not in the table: a traced thread has created it.
- * `parent` is the process of the creating thread, NULL if unknown. Returns NULL if the thread has ended or
- * memory is short.
+ * Returns the thread with this id. If the thread is not in the table, a traced thread has created it: adds
+ * it. `parent` is the process of the creating thread, NULL if unknown. Returns NULL if the thread has ended
+ * or memory is short.
  */
 static struct record_thread *find_or_add_thread(pid_t tid, struct record_process *parent)
 {
@@ -309,7 +311,7 @@ static struct record_thread *handle_exec(struct record_thread *thread)
 
 /*
  * Handles the report that `parent` has created a thread or process. If memory is short, only sets
- * `creation_without_memory`: the first stop of the new thread is then handled without this report.
+ * `creation_without_memory`. The first stop of the new thread is then handled as if there was no report.
  */
 static void handle_creation(const struct record_thread *parent)
 {
@@ -410,25 +412,25 @@ static void handle_stop(pid_t tid, int status)
 		handle_signal(thread, WSTOPSIG(status));
 }
 
-/* ---- Turns ----------------------------------------------------------------------------------------- */
+/* ---- Turns: rounds in which stopped threads are collected and resumed ------------------------------ */
 
 /*
- * Of the threads that have stopped, wait() reports the thread that comes first in the kernel's list. If the
- * recorder resumed each thread right after its report, busy threads, which stop again soon, would always be
- * reported, and threads later in the list hardly ever. So the recorder works in turns: a turn first collects
- * the reports of all threads that have stopped, and only then resumes them. The table of reports is static,
- * because recording must not end when memory is short. A thread for which the table has no room is reported
- * in the next turn.
+ * If several threads have stopped, wait() reports the one that comes first in the kernel's list. If the
+ * recorder resumed each thread directly after its report, busy threads, which stop again soon, would always
+ * be reported, and threads later in the list hardly ever. So the recorder works in turns: a turn first
+ * collects the reports of all threads that have stopped, and only then resumes them. The table of reports is
+ * static, because recording must not end when memory is short. A thread for which the table has no room is
+ * reported in the next turn.
  */
 #define TURN_MOST 65536u
 
 struct report {
-	pid_t tid; /* 0: obsolete */
+	pid_t tid; /* id of the thread; 0: the report was discarded */
 	int status;
 };
 
 static struct report turn[TURN_MOST];
-/* number of entries in `turn`; the first of them may come from the previous turn */
+/* number of reports in `turn`; the first of them may come from the previous turn */
 static size_t turn_reports;
 
 /*
@@ -460,9 +462,9 @@ static int collect_report(int options)
 }
 
 /*
- * Maximum number of turns in a row without an attempt to collect a second report. If only one thread runs,
+ * Maximum number of consecutive turns without an attempt to collect a second report. If only one thread runs,
  * such an attempt finds nothing. So after each attempt that finds nothing, the number of turns until the next
- * attempt is doubled, up to this maximum. A stopped thread waits for at most this number of turns.
+ * attempt is doubled, up to this maximum. A stopped thread has to wait for at most this number of turns.
  */
 #define SKIPPED_MOST 16u
 
@@ -496,8 +498,8 @@ static int collect_turn(void)
 }
 
 /*
- * Replaces the report of a main thread by a newer one, if there is one: another thread of the process may
- * have called exec after the reports were collected.
+ * If there is a newer report of a main thread, uses it instead of the older one: another thread of the
+ * process may have called exec after the reports were collected.
  */
 static void refresh(struct report *report)
 {
@@ -545,6 +547,6 @@ void record_tracer_run(void (*serve)(void), pid_t command, int *status)
 		}
 		turn_reports = left;
 	}
-	/* wait() reports no thread any more. Drop the threads that remain, which closes the sinks. */
+	/* wait() reports no thread any more: forget the remaining threads, which closes the sinks */
 	record_drop_all();
 }

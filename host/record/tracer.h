@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The recorder of Linux programs: which processes it traces, how it traces them, what it records, and how
- * that is changed during recording.
+ * this can be changed during recording.
  */
 #ifndef RECORD_TRACER_H
 #define RECORD_TRACER_H
@@ -20,7 +20,7 @@ struct calls_call;
 
 /*
  * A sink is a file to which records are written (ktrx/proc.h). It has a reference count: each process that is
- * recorded into the sink has a reference. A record that cannot be written is lost, and is counted as lost.
+ * recorded into the sink holds a reference. A record that cannot be written is lost, and is counted as lost.
  * The reason is reported when the sink is closed, and is recorded in the file. Other sinks are not affected.
  */
 
@@ -57,7 +57,7 @@ void record_sink_put(struct record_sink *sink);
  */
 struct record_sink *record_sink_find(dev_t device, ino_t inode);
 
-/* The bytes of a payload, in two parts; the second may be empty. */
+/* The bytes of a payload, in two parts. The second part may be empty. */
 struct record_payload {
 	const void *first;
 	size_t first_size;
@@ -81,39 +81,38 @@ void record_sink_lose(struct record_sink *sink, uint64_t count);
  */
 void record_sink_flush_all(void);
 
-/*
- * Returns a text about the problems of the sinks that were closed, one line for each such sink; "" if there
- * were none.
- */
+/* Returns a text with one line for each closed sink that had a problem; "" if there were none. */
 const char *record_sink_troubles(void);
 
 /* Traced processes and their threads. ptrace(2) attaches to single threads, not to processes. */
 
 #define RECORD_SIGNALS 65 /* Linux's signals have the numbers 1 to 64 */
-/* the recorder looks up a descriptor below this number once, and any other descriptor at each use */
+/* a descriptor below this number is looked up once; any other descriptor is looked up at each use */
 #define RECORD_FDS 512
 
 struct record_process {
 	struct record_process *next; /* next process in the same chain of the table */
 	pid_t pid, parent;
 	unsigned threads;
-	uint32_t facilities; /* 1 << KTRX_PROC_* */
+	uint32_t facilities; /* set of record types, as bits 1 << KTRX_PROC_* */
 	bool inherit;
 	bool detaching; /* all threads of the process are to be detached, including new ones */
-	bool named;	/* the sink has a record of the process's name */
+	bool named;	/* the sink contains a record of the process's name */
 	/*
 	 * known_folder: the recorder has looked up the current folder, and it has not changed since.
-	 * recorded_folder: the sink has a record of the current folder.
+	 * recorded_folder: the sink contains a record of the current folder.
 	 */
 	bool known_folder, recorded_folder;
-	/* bit n: the recorder has looked up descriptor n, and the descriptor has not changed since */
+	/*
+	 * bit n is set if the recorder has looked up descriptor n, and the descriptor has not changed since
+	 */
 	uint64_t known_fd[RECORD_FDS / 64];
 	/*
-	 * bit n: the sink has a record of descriptor n; if bit n of `known_fd` is 0, this record may be out
-	 * of date
+	 * bit n is set if the sink contains a record of descriptor n; the record may be out of date if bit n
+	 * of `known_fd` is 0
 	 */
 	uint64_t recorded_fd[RECORD_FDS / 64];
-	/* the process has a reference to this sink; NULL: nothing of the process is recorded */
+	/* sink to which the process holds a reference; NULL: nothing of the process is recorded */
 	struct record_sink *sink;
 	char name[32];
 	uint64_t handler[RECORD_SIGNALS];
@@ -125,17 +124,20 @@ struct record_thread {
 	struct record_thread *next; /* next thread in the same chain of the table */
 	pid_t tid;
 	struct record_process *process;
-	/* the thread will execute a new command; it is not recorded until it has executed the command */
+	/* the thread will execute a new command, and is not recorded before that */
 	bool starting;
 	bool in_call;	/* the thread is in a system call, which `number` and `argument` describe */
 	bool detaching; /* the thread is to be detached at its next stop */
-	bool own_call;	/* the thread's call is ktrace() or utrace(), which the recorder carries out */
+	bool own_call;	/* the thread's call is ktrace() or utrace(), which the recorder executes */
 	int64_t own_result;
 	/* ABI of the call: 0 for the machine's own ABI, otherwise the ELF machine of the ABI */
 	uint32_t abi;
 	uint64_t number, argument[6];
-	unsigned options; /* options of ptrace(2) that are set for this thread; 0: unknown */
-	/* the kernel's count of the thread's voluntary context switches, as last read; 0: not read yet */
+	unsigned options; /* options of ptrace(2) that were last set for this thread; 0: unknown */
+	/*
+	 * the kernel's count of the thread's voluntary context switches when it was last read; 0: not read
+	 * yet
+	 */
 	uint64_t switches;
 	/*
 	 * number of stops by ptrace since `switches` was read; the kernel counts each stop as a voluntary
@@ -148,19 +150,19 @@ struct record_thread {
 	struct record_faults *faults;
 	/* an attempt to record the thread's page faults has failed; there is no other attempt */
 	bool without_faults;
-	/* `folder` is an open descriptor of /proc/TID/fd, the folder of the thread's descriptors */
+	/* `folder` is a valid descriptor of /proc/TID/fd, the folder of the thread's descriptors */
 	bool has_folder;
 	int folder;
-	unsigned lookups; /* number of lookups of the thread's descriptors that did not use `folder` */
+	unsigned lookups; /* number of lookups of the thread's descriptors that were made without `folder` */
 };
 
-/* Return the thread or process with this id, NULL if it is not traced. */
+/* These functions return the thread or process with this id; NULL if it is not traced. */
 struct record_thread *record_thread_find(pid_t tid);
 struct record_process *record_process_find(pid_t pid);
 
 /*
- * The first function adds a process, without a sink; the second adds a thread to a process. Both return NULL
- * if memory is short.
+ * These functions add a process (without a sink), and a thread of a process. They return NULL if memory is
+ * short.
  */
 struct record_process *record_process_add(pid_t pid, pid_t parent);
 struct record_thread *record_thread_add(pid_t tid, struct record_process *process);
@@ -170,65 +172,65 @@ struct record_thread *record_thread_add(pid_t tid, struct record_process *proces
  */
 void record_thread_remove(struct record_thread *thread);
 /*
- * Returns the main thread of the process, or another of its threads if the main thread is not in the table.
+ * Returns the main thread of the process. If it is not in the table, returns another thread of the process.
  */
 struct record_thread *record_thread_of(const struct record_process *process);
-/* Removes a process. Requires: it has no thread. */
+/* Removes a process. Requires: the process has no thread in the table. */
 void record_process_remove(struct record_process *process);
-/* Changes the id of a thread. Used when a thread calls exec: it then has the id of its process. */
+/* Changes the id of a thread. Needed when a thread calls exec, because it then gets the id of its process. */
 void record_thread_renumber(struct record_thread *thread, pid_t tid);
 
 /*
- * Return the element after `last`, the first one if `last` is NULL, and NULL after the last one. A loop that
- * removes elements must fetch the next element before it removes one.
+ * These functions return the element after `last`, the first one if `last` is NULL, and NULL after the last
+ * one. A loop that removes elements must fetch the next element before it removes one.
  */
 struct record_thread *record_thread_next(const struct record_thread *last);
 struct record_process *record_process_next(const struct record_process *last);
 size_t record_threads(void);
 
 /*
- * Returns whether /proc is mounted and shows the process ids of our PID namespace. If not, the names of
- * processes, their context switches and what descriptors refer to are unknown, and processes that run already
+ * Returns whether /proc is mounted and shows the process ids of our PID namespace. If not, the names and
+ * context switches of processes and the files of descriptors are unknown, and processes that already run
  * cannot be found.
  */
 bool record_proc_is_usable(void);
-/* Returns the id of our PID namespace, 0 if unknown. */
+/* Returns the id of our PID namespace; 0 if it is unknown. */
 uint64_t record_proc_namespace(void);
 /*
- * The first function returns the process of a thread, the second the parent of a process. Both return 0 if
- * the thread or process has ended. For threads of traced processes, record_proc_process() does not need
- * /proc.
+ * record_proc_process() returns the process of a thread, record_proc_parent() the parent of a process. Both
+ * return 0 if the thread or process has ended. For threads of traced processes, record_proc_process() does
+ * not need /proc.
  */
 pid_t record_proc_process(pid_t tid);
 pid_t record_proc_parent(pid_t pid);
-/* Returns the effective user id of a thread, -1 if the thread has ended. */
+/* Returns the effective user id of a thread; -1 if the thread has ended. */
 uid_t record_proc_user(pid_t tid);
 /*
- * Returns whether the thread cannot gain rights when it executes a program, because PR_SET_NO_NEW_PRIVS is
- * set.
+ * Returns whether the thread cannot get other rights when it executes a program, because PR_SET_NO_NEW_PRIVS
+ * is set.
  */
 bool record_proc_gains_nothing(pid_t tid);
 /* Reads the current name of a process; "" if it has ended. */
 void record_proc_name(pid_t pid, char *name, size_t room);
 /* Returns the letter of a thread's state, as in ps(1); 0 if it has ended. */
 char record_proc_state(pid_t tid);
-/* Returns the kernel's count of a thread's voluntary context switches, 0 if unknown. */
+/* Returns the kernel's count of a thread's voluntary context switches; 0 if it is unknown. */
 uint64_t record_proc_switches(pid_t tid);
 /*
- * Reads how the process handles each signal: 0 default, 1 ignored, KTRX_PROC_HANDLER_UNKNOWN if it has a
- * handler, because the address of the handler is unknown.
+ * Reads for each signal how the process handles it: 0 is the default, 1 means ignored, and
+ * KTRX_PROC_HANDLER_UNKNOWN means a handler, whose address is unknown.
  */
 void record_proc_handlers(pid_t pid, uint64_t handler[static RECORD_SIGNALS]);
 
 /*
  * The tracing loop. A thread stops at each system call, at each signal, when it creates a thread or a
- * process, and at exec. At each stop, content.c makes records, and then the thread is resumed. Threads are
+ * process, and at exec. At each stop, content.c makes records, and the thread is then resumed. Threads are
  * attached with PTRACE_SEIZE and without PTRACE_O_EXITKILL: if the recorder ends, the programs continue.
  */
 
 /*
- * Attaches to all threads of a process. Has no effect on a process that is traced already. The process takes
- * a reference to the sink. Returns 0 or a positive errno.
+ * Attaches to all threads of a process. Does nothing if the process is already traced. The process takes a
+ * reference to the sink. Returns 0 or a positive errno.
  */
 int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool inherit);
 
@@ -256,9 +258,9 @@ void record_drop_all(void);
 
 /*
  * Runs the tracing loop until nothing is traced any more. Calls serve() when a signal has interrupted the
- * wait for a stop. Also calls serve() after each stop, because if threads are busy, there is no wait that a
- * signal could interrupt. `command` is the command's process id, 0 if there is no command. When the command
- * has ended, *status is set to its status, as from wait().
+ * wait for a stop. Also calls serve() after each stop, because while threads are busy, there is no wait that
+ * a signal could interrupt. `command` is the command's process id, or 0 if there is no command. When the
+ * command has ended, *status is set to its status, as from wait().
  */
 void record_tracer_run(void (*serve)(void), pid_t command, int *status);
 
@@ -279,7 +281,7 @@ unsigned long record_descriptors_denied(void);
  */
 unsigned record_without_memory(void);
 
-/* Page faults (faults.c). */
+/* Recording of page faults (faults.c). */
 
 /*
  * Finds out whether perf_event_open() can report page faults. Returns 0 if it can, otherwise a positive
@@ -291,7 +293,10 @@ int record_faults_allowed(void);
  * process's facilities require this. Requires: the thread is stopped.
  */
 void record_faults_update(struct record_thread *thread);
-/* Records the page faults of all threads up to now. Must be called before the threads' rings are full. */
+/*
+ * Records the page faults of all threads up to now. Must be called often enough that the threads' rings do
+ * not overflow.
+ */
 void record_faults_drain_all(void);
 /* Ends the recording of the thread's page faults. */
 void record_faults_end(struct record_thread *thread);
@@ -304,11 +309,11 @@ bool record_faults_begun(const struct record_thread *thread);
 unsigned record_faults_missed(int *error);
 
 /*
- * Functions for system calls. They are called when a thread stops at the beginning or at the return of a
- * call.
+ * Functions that record system calls. They are called when a thread stops at the beginning or at the return
+ * of a call.
  */
 
-/* What the thread's current call creates, if it is fork(), clone() or the like. */
+/* What the thread's current call creates, if it is fork(), clone() or a similar call. */
 enum record_created { RECORD_CREATES_NOTHING, RECORD_CREATES_THREAD, RECORD_CREATES_PROCESS };
 
 enum record_created record_created_by_call(const struct record_thread *thread);
@@ -317,23 +322,23 @@ enum record_created record_created_by_call(const struct record_thread *thread);
 bool record_handle_call(struct record_thread *thread);
 
 /*
- * How recording starts: a new command or running processes are recorded. Also handles the signals that the
- * recorder gets.
+ * Starts a recording of a new command or of running processes, and handles the signals that the recorder
+ * gets.
  */
 
 struct record_plan {
 	const char *path; /* path of the trace file */
 	bool append;
-	uint32_t facilities; /* 1 << KTRX_PROC_* */
+	uint32_t facilities; /* set of record types, as bits 1 << KTRX_PROC_* */
 	bool inherit;
-	bool descend; /* also record all descendants of the targets */
+	bool descend; /* true: also record all descendants of the targets */
 	pid_t pid;    /* id of the process to record; 0: none */
 	pid_t group;  /* id of the process group to record; 0: none */
 };
 
-/* The result of recording, to be reported at the end. */
+/* The result of recording, which the caller reports at the end. */
 struct record_outcome {
-	const char *what; /* name of what failed: a path, "fork", …; NULL: nothing failed */
+	const char *what; /* what failed: a path, "fork", …; NULL: nothing failed */
 	int error;	  /* errno that states why it failed */
 	int status;	  /* status of the command, as from wait(); -1 if the command has not ended */
 };
@@ -358,14 +363,14 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 #define RECORD_FACILITY(type) (UINT32_C(1) << (type))
 #define RECORD_ALL	      UINT32_C(0xfffe)
 /*
- * The facility for page faults that the kernel resolves. If it is off, only page faults that end in a signal
- * are recorded, by the facility of KTRX_PROC_FAULT.
+ * The facility for page faults that the kernel resolves. If it is not set, only page faults that cause a
+ * signal are recorded, by the facility of KTRX_PROC_FAULT.
  */
 #define RECORD_PAGES (UINT32_C(1) << 16)
 #define RECORD_LIVES (RECORD_FACILITY(KTRX_PROC_PROCCTOR) | RECORD_FACILITY(KTRX_PROC_PROCDTOR))
 
 /*
- * Adds a PROCCTOR record: the process is new to the trace, or executes a new program. `how` is one of
+ * Adds a PROCCTOR record: the process is new in the trace, or executes a new program. `how` is one of
  * KTRX_PROC_CTOR_*.
  */
 void record_put_new_process(struct record_thread *thread, uint32_t how);
@@ -380,8 +385,8 @@ void record_put(const struct record_thread *thread, uint32_t type, uint32_t flag
 		size_t first_size, const void *second, size_t second_size);
 
 /*
- * For a record that is added later than its event: the time and the CPU of the event, and the number of
- * records that were lost before it.
+ * For a record that is added later than its event: the time and CPU of the event, and the number of records
+ * that were lost before the event.
  */
 struct record_moment {
 	uint64_t stamp;
@@ -394,8 +399,8 @@ void record_put_earlier(const struct record_thread *thread, uint32_t type, const
 /* Adds a NAMEI record for each path to which an argument of the thread's current call points. */
 void record_put_paths(struct record_thread *thread, const struct calls_call *call);
 /*
- * Adds STRUCT and STRUCT_ARRAY records for the memory that arguments point to. `access` chooses the
- * arguments: those that the program has filled in (CALLS_GIVEN) or those that the kernel has filled in
+ * Adds STRUCT and STRUCT_ARRAY records for the memory that arguments point to. `access` selects the
+ * arguments: those whose memory the program has filled in (CALLS_GIVEN) or the kernel has filled in
  * (CALLS_FILLED).
  */
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result);
@@ -407,14 +412,14 @@ void record_put_arguments(struct record_thread *thread, unsigned access, int64_t
 void record_put_message(struct record_thread *thread, unsigned argument, uint64_t at, bool received);
 
 /*
- * Adds a STRUCT record with the signal mask that rt_sigreturn() has restored. The record looks as if the mask
- * were an argument of the call.
+ * Adds a STRUCT record with the signal mask that rt_sigreturn() has restored. The record has the same form as
+ * if the mask was an argument of the call.
  */
 void record_put_mask(struct record_thread *thread);
 
 /*
- * Closes the open folder of the thread's descriptors, if there is one. Requires: the thread has ended, or is
- * about to get another id.
+ * Closes the thread's open folder of descriptors, if there is one. Requires: the thread has ended, or will
+ * get another id next.
  */
 void record_descriptors_end(struct record_thread *thread);
 /*
@@ -427,23 +432,23 @@ void record_put_descriptor(struct record_thread *thread, int32_t fd);
 /* Adds an FD record for a descriptor that the kernel has just created. */
 void record_descriptor_is_new(struct record_thread *thread, int32_t fd);
 /*
- * Marks the descriptors from `first` to `last`, both inclusive, as unknown, because they may refer to
+ * Marks the descriptors from `first` to `last`, both included, as unknown, because they may refer to
  * something else now.
  */
 void record_forget_descriptors(struct record_process *process, uint64_t first, uint64_t last);
 /* Marks all descriptors and the current folder as unknown. */
 void record_forget_all_descriptors(struct record_process *process);
 
-/* Records that the thread's current call begins. */
+/* Records the beginning of the thread's current call. */
 void record_put_enter(struct record_thread *thread);
-/* Records that the thread's current call returns with this result. `error` is 0 or a positive errno. */
+/* Records the return of the thread's current call with this result. `error` is 0 or a positive errno. */
 void record_put_leave(struct record_thread *thread, int32_t error, int64_t result);
 
 /* Adds a STRUCT record with the origin of the signal, if it is known, and then a PSIG record. */
 void record_put_signal(struct record_thread *thread, int signal, const siginfo_t *info, uint64_t mask);
 /*
- * Adds a CSW record if the thread has waited for something other than the recorder since its last stop. Must
- * be called at each stop.
+ * Adds a CSW record if the thread has been switched out since its last stop for a reason other than the
+ * recorder. Must be called at each stop.
  */
 void record_put_switches(struct record_thread *thread);
 /*
@@ -453,31 +458,33 @@ void record_put_switches(struct record_thread *thread);
 int record_put_user(struct record_thread *thread, uint64_t address, uint64_t size);
 
 /*
- * Changes of what is recorded, while recording. Traced programs request them with ktrace(). Other runs of
- * this command request them with -c and -C, through a socket: each recorder has one, in a folder of its user.
+ * Changes, during recording, of what is recorded. Traced programs request them with ktrace(). Other runs of
+ * this command request them with -c and -C, through a socket: each recorder has a socket, in a folder of its
+ * user.
  */
 
-/* Chooses the processes to which a request applies. */
+/* Selects the processes to which a request applies. */
 enum record_whose {
 	RECORD_WHOSE_ALL,
 	RECORD_WHOSE_PROCESS,
 	RECORD_WHOSE_GROUP,
-	RECORD_WHOSE_FILE, /* all processes that are recorded into the file with this `device` and `inode` */
+	/* all processes that are recorded into the file with these values of `device` and `inode` */
+	RECORD_WHOSE_FILE,
 };
 
 struct record_request {
 	enum record_whose whose;
-	/* facilities to remove; a process that has no other facility is not traced any more */
+	/* facilities to remove; a process that has no other facility is no longer traced */
 	uint32_t facilities;
 	int descend;	    /* the request also applies to descendants of the processes */
 	pid_t pid;	    /* id of the process or of the group */
-	uint64_t namespace; /* PID namespace to which `pid` belongs, as from record_proc_namespace() */
+	uint64_t namespace; /* PID namespace to which `pid` belongs, from record_proc_namespace() */
 	uint64_t device, inode;
 };
 
 /*
- * Carries out ktrace() for a thread. `path` is the address of the file's path in the program's memory.
- * Returns 0 or a positive errno.
+ * Executes ktrace() for a thread. `path` is the address of the file's path in the program's memory. Returns 0
+ * or a positive errno.
  */
 int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t operation,
 			  uint32_t facilities, pid_t pid);
@@ -487,7 +494,7 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
  * or a positive errno.
  */
 int record_control_open(void);
-/* Carries out and answers the requests that have arrived at the socket. */
+/* Executes and answers the requests that have arrived at the socket. */
 void record_control_serve(void);
 void record_control_close(void);
 
