@@ -6,10 +6,10 @@
 
 #include "sql/session.h"
 
-/* The schema name of the file, which is attached to the session while it is written. */
+/* The schema name of the database file, which is attached to the session while the file is written. */
 #define FILE_SCHEMA "written"
 
-/* Runs a statement made by sqlite3_mprintf(), and frees it. Returns a status of SQLite. */
+/* Runs a statement made by sqlite3_mprintf(), and frees the statement. Returns a status of SQLite. */
 static int run(struct sql *sql, char *statement)
 {
 	int status = statement ? sqlite3_exec(sql->db, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
@@ -18,7 +18,9 @@ static int run(struct sql *sql, char *statement)
 	return status;
 }
 
-/* Copies a table. Names that begin with "sqlite_" are reserved in databases. */
+/*
+ * Copies a table. Tables whose names begin with "sqlite_" are skipped, because databases reserve such names.
+ */
 static int copy_table(struct sql *sql, const char *name, const struct sql_column *column, uint32_t columns)
 {
 	const char *prefix = strncasecmp(name, "sqlite_", 7) == 0 ? "event." : "";
@@ -55,7 +57,7 @@ static int copy_tables(struct sql *sql, uint64_t *events)
 	return status;
 }
 
-/* Returns the errno for a failure of SQLite. */
+/* Returns an errno for a failure of SQLite. */
 static int errno_of(struct sql *sql, int status)
 {
 	const int error = sqlite3_system_errno(sql->db);
@@ -69,10 +71,13 @@ int sql_export(struct sql *sql, const char *path, uint64_t *events, int *output_
 
 	sqlite3_set_authorizer(sql->db, NULL, NULL);
 	sqlite3_limit(sql->db, SQLITE_LIMIT_ATTACHED, 1);
-	/* In this mode, SQLite ignores journal_mode = OFF, and a signal leaves the journal's file. */
+	/*
+	 * In this mode, SQLite ignores journal_mode = OFF, and the file of the journal remains if a signal
+	 * ends the program.
+	 */
 	sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
 	status = run(sql, sqlite3_mprintf("ATTACH %Q AS " FILE_SCHEMA, path));
-	/* The file is new. If writing fails it is removed, so there is nothing to roll back. */
+	/* The file is new, and is removed if writing fails, so no rollback is needed. */
 	if (status == SQLITE_OK)
 		status = run(sql, sqlite3_mprintf("PRAGMA " FILE_SCHEMA ".journal_mode = OFF;"
 						  "PRAGMA " FILE_SCHEMA ".synchronous = OFF; BEGIN"));

@@ -33,7 +33,7 @@ static const struct sql_column further[] = {
 
 /* ---- Names of event types ---- */
 
-/* Stores the texts of a type. Returns 0 or KTREAD_E_MEMORY. */
+/* Stores the name and group of a type. Returns 0 or KTREAD_E_MEMORY. */
 static int name_type(struct sql_type *names, const struct ktread_type *type)
 {
 	const size_t group = strlen(type->group);
@@ -95,7 +95,7 @@ static bool has_column(const struct sql_events *table, const char *name)
 
 /*
  * Writes the name of a field's column: the name of the field, escaped. Adds "_2", "_3" and so on if the table
- * has such a column already. Returns the end with its NUL.
+ * already has a column of that name. Returns the end, where a NUL is written.
  */
 static char *put_column_name(char *at, const struct sql_events *table, const char *field)
 {
@@ -109,7 +109,7 @@ static char *put_column_name(char *at, const struct sql_events *table, const cha
 
 #define COLUMN_TEXT (ANALYZE_EVENT_NAME_MOST + 16 + ANALYZE_EVENT_NAME_MOST)
 
-/* Returns 0 or KTREAD_E_MEMORY. */
+/* Makes the columns of a table. Returns 0 or KTREAD_E_MEMORY. */
 static int make_columns(struct sql_events *table)
 {
 	const struct ktread_type *type = table->type;
@@ -166,7 +166,7 @@ static bool have_same_fields(const struct ktread_type *a, const struct ktread_ty
 	return same;
 }
 
-/* Returns the table of events with the same name and the same fields as a type, or NULL. */
+/* Returns the table of events with the name and the fields of a type; NULL if there is none. */
 static struct sql_events *table_like(struct sql *sql, const struct ktread_type *type)
 {
 	for (uint32_t n = 1; n < sql->event_tables; n++)

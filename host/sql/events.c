@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events as virtual tables of SQLite. A cursor reads the trace in one of three ways, the first that gives all
- * columns of the query:
+ * Events as virtual tables of SQLite. A cursor reads the trace in one of three ways. It uses the first one
+ * that yields all columns of the query:
  *
  * - GROUPED: the query needs one column and wants equal values together (GROUP BY, DISTINCT). The counts of
  *   the whole trace give the rows, so that SQLite need not sort them.
@@ -15,14 +15,16 @@
 #include "ktrx/v2.h"
 #include "sql/vtab.h"
 
-#define BRIEFS	 256u
-#define MAP	 ((KTRX_EVENT_MAX + 1) / 8)
-#define CPUS	 TALLY_CPUS
-#define RING_BIT 44 /* a row's number is its ring, shifted by this, plus the index of its slot */
+#define BRIEFS 256u
+#define MAP    ((KTRX_EVENT_MAX + 1) / 8)
+#define CPUS   TALLY_CPUS
+/* the number of a row is the number of its ring, shifted left by this value, plus the index of its slot */
+#define RING_BIT 44
 
 enum way { FULL, BRIEF, GROUPED_BY_EVENT, GROUPED_BY_THREAD, GROUPED_BY_CPU };
-#define DISTINCT 8  /* bit in idxNum: one row of each group is enough */
-#define WINDOW	 16 /* bit in idxNum: the reader may leave out what the filter does not select */
+#define DISTINCT 8 /* bit in idxNum: one row for each group is enough */
+/* bit in idxNum: the reader may leave out events that the filter does not select */
+#define WINDOW 16
 
 #define BIT(column) (UINT64_C(1) << (column))
 #define BRIEF_COLUMNS                                                                                        \
@@ -31,14 +33,15 @@ enum way { FULL, BRIEF, GROUPED_BY_EVENT, GROUPED_BY_THREAD, GROUPED_BY_CPU };
 
 struct cursor {
 	sqlite3_vtab_cursor base;
-	struct ktread *reader; /* NULL: at the end, or not yet begun */
+	struct ktread *reader; /* the trace that is read; NULL: at the end, or not begun yet */
 	enum way way;
 	bool over, once;
 	const struct ktread_event *event; /* the current row */
-	struct ktread_event now;	  /* the current row, if it has only the members of a brief */
+	struct ktread_event now;	  /* the current row, if only the members of a brief are known */
 	struct ktread_brief brief[BRIEFS];
 	int at, got;
-	struct tally_entry *entry; /* GROUPED: groups, and the number of rows that are left of the first */
+	/* for GROUPED: the groups, and the number of rows that are left of the first group */
+	struct tally_entry *entry;
 	size_t entries, group;
 	uint64_t left;
 	sqlite3_int64 row;
@@ -64,7 +67,10 @@ static const struct sql_events *table_of(const sqlite3_vtab_cursor *cursor)
 
 /* ---- The plan ---- */
 
-/* Returns the letter by which the cursor knows a constraint; 0: SQLite must check it alone. */
+/*
+ * Returns the letter that stands for a constraint in the cursor's plan; 0: only SQLite can check the
+ * constraint.
+ */
 static char letter_of(sqlite3_index_info *info, int n, bool whole)
 {
 	const struct sqlite3_index_constraint *constraint = &info->aConstraint[n];
@@ -95,7 +101,7 @@ static char letter_of(sqlite3_index_info *info, int n, bool whole)
 	return 0;
 }
 
-/* Returns how the rows can come from counts, or FULL. */
+/* Returns in which way counts can give the rows; FULL if they cannot. */
 static enum way grouped_way(const sqlite3_index_info *info, const struct sql *sql)
 {
 	const uint64_t used = info->colUsed;
@@ -111,7 +117,7 @@ static enum way grouped_way(const sqlite3_index_info *info, const struct sql *sq
 	case SQL_EVENT_CPU:
 		return used & ~BIT(SQL_EVENT_CPU) ? FULL : GROUPED_BY_CPU;
 	case SQL_EVENT_THREAD:
-		/* Events of other sources may have no thread, and the counts do not show that. */
+		/* Events of other sources may have no thread, which the counts do not show. */
 		for (uint32_t n = 0; n < ktread_info(sql->trace)->rings; n++)
 			if (ktread_ring(sql->trace, n)->kind == KTREAD_RING_BESIDE)
 				return FULL;
@@ -138,7 +144,7 @@ static void choose_way(const struct sql_events *table, sqlite3_index_info *info,
 		info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn == SQL_EVENT_TS &&
 					!info->aOrderBy[0].desc;
 	info->idxNum = (int)way | (distinct == 2 ? DISTINCT : 0);
-	/* Losses may differ if parts of the trace are left out. */
+	/* The lost slots may differ if parts of the trace are not read. */
 	if (narrowed && (table->type || !(info->colUsed & BIT(SQL_EVENT_LOST))))
 		info->idxNum |= WINDOW;
 	if (way > BRIEF && info->aOrderBy[0].iColumn == SQL_EVENT_CATEGORY)
@@ -178,7 +184,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 /* ---- The filter ---- */
 
-/* The filter of the reader while it is made from constraints. */
+/* The reader's filter while it is made from the constraints. */
 struct narrowing {
 	struct ktread_filter filter;
 	struct sql_window window;
@@ -186,7 +192,7 @@ struct narrowing {
 	bool any, some_cpus;
 };
 
-/* Returns whether a type fulfils a constraint on its name, group or number. */
+/* Returns whether a type matches a constraint on its name, group or number. */
 static bool type_means(const struct sql *sql, uint32_t id, char letter, sqlite3_value *value)
 {
 	const char *text = (const char *)sqlite3_value_text(value);
@@ -208,7 +214,9 @@ static bool type_means(const struct sql *sql, uint32_t id, char letter, sqlite3_
 	}
 }
 
-/* Returns whether a value is a number already. SQLite converts a text such as '10e-1' before it compares. */
+/*
+ * Returns whether a value is stored as a number. SQLite converts a text such as '10e-1' before it compares.
+ */
 static bool is_number(sqlite3_value *value)
 {
 	return sqlite3_value_type(value) == SQLITE_INTEGER || sqlite3_value_type(value) == SQLITE_FLOAT;
@@ -233,7 +241,7 @@ static void add_value(const struct sql *sql, char letter, sqlite3_value *value, 
 			map[id / 8] |= (uint8_t)(1u << id % 8);
 }
 
-/* Narrows a bit map to the values of a constraint, which may be a list. */
+/* Removes from a bit map all values that do not match a constraint, which may be a list. */
 static void narrow_map(const struct sql *sql, char letter, sqlite3_value *value, uint8_t *map, size_t size)
 {
 	uint8_t wanted[CPUS / 8 + 1] = { 0 };
@@ -367,7 +375,7 @@ static int next_row(sqlite3_vtab_cursor *base)
 				      : next_grouped(cursor);
 }
 
-/* The order of groups: by the text that the query groups by. */
+/* Orders groups by the text of the query's GROUP BY column. */
 static const struct sql *ordered_for;
 static bool by_category;
 

@@ -35,7 +35,7 @@ uint32_t sql_name_add(struct sql *sql, const char *name, size_t length)
 	uint64_t hash;
 	char **larger;
 
-	length = strnlen(name, length); /* a string of the trace may contain a NUL, and ends there */
+	length = strnlen(name, length); /* a string of the trace ends at its first NUL */
 	hash = base_hash_bytes(0, name, length);
 	for (uint32_t probe = 0, n; base_index_next(&sql->name_index, hash, &probe, &n);)
 		if (strlen(sql->name[n]) == length && memcmp(sql->name[n], name, length) == 0)
@@ -54,7 +54,7 @@ uint32_t sql_name_add(struct sql *sql, const char *name, size_t length)
 
 /* ---- Durations ---- */
 
-/* The names of interrupts and locks, by kind and number. */
+/* The names of interrupts and locks, found by kind and number. */
 struct named {
 	uint64_t number;
 	uint32_t kind, name;
@@ -136,7 +136,7 @@ static int take_duration(void *context, const struct latencies_duration *duratio
 	return 0;
 }
 
-/* Fills the stores of these kinds of durations that are not yet filled. */
+/* Fills the stores of these kinds of durations, unless they are filled already. */
 static int load_durations(struct sql *sql, struct ktread *trace, uint32_t first, uint32_t stores)
 {
 	struct durations durations = { .sql = sql };
@@ -157,8 +157,8 @@ struct states {
 	struct sql *sql;
 	struct threads *threads;
 	struct gaps *gaps;
-	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8]; /* events that change states */
-	/* indexed by thread: 1 + index of the row with the thread's state; 0: none */
+	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8]; /* the events that change states */
+	/* indexed by thread: index of the row with the thread's current state, plus 1; 0: none */
 	uint64_t *open;
 	uint32_t room;
 	int error;
@@ -187,7 +187,7 @@ static void on_change(void *context, const struct threads_change *change)
 		states->error = KTREAD_E_MEMORY;
 		return;
 	}
-	/* A state that missing slots ended has no certain end. */
+	/* A state that ends at missing slots has no certain end. */
 	if (larger[thread->index] && thread->state != THREADS_UNKNOWN &&
 	    lasted(states, &rows->row[larger[thread->index] - 1], change->time)) {
 		rows->row[larger[thread->index] - 1].end = change->time;

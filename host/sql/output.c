@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The rows of a statement as a table, as CSV or as JSON. Text from the trace is escaped in each form. */
+/*
+ * Writes the rows of a statement as a table, as CSV or as JSON. Escapes text from the trace in each format.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +12,15 @@
 #include "base/json.h"
 #include "sql/session.h"
 
-#define WIDE	   200u	 /* maximum width of a column that is aligned */
-#define AHEAD	   1000u /* number of rows that are read before a table is written, to align its columns */
+#define WIDE 200u /* maximum width, in characters, of an aligned column */
+/* number of rows that are read before a table is written, to compute the widths of its columns */
+#define AHEAD	   1000u
 #define AHEAD_MOST (1u << 20) /* maximum size of the text of these rows, in bytes */
 
 struct column {
 	char *name;
 	uint32_t width;
-	bool right; /* true if all cells are numbers */
+	bool right; /* true if all cells so far are numbers */
 };
 
 struct sql_writer {
@@ -26,10 +29,10 @@ struct sql_writer {
 	enum sql_form form;
 	int columns;
 	struct column *column;
-	/* TABLE: cells of the rows that are not yet written, each with a NUL */
+	/* for a table: cells of the rows that have not been written yet, each with a NUL */
 	char *text;
 	uint32_t length, room, rows;
-	bool aligned; /* the widths are known, and the header was written */
+	bool aligned; /* the widths have been computed, and the header has been written */
 	char *cell;   /* escaped text of a cell */
 	uint32_t cell_room;
 };
@@ -46,8 +49,8 @@ static char *reserve(struct sql_writer *writer, size_t length)
 }
 
 /*
- * Names are unique, so that each member of a JSON object is: "ts", "ts_2". The first object also has the
- * members of base_output_schema().
+ * Names are unique, because members of a JSON object must be: "ts", "ts_2". The first object also contains
+ * the members of base_output_schema().
  */
 static bool is_used(const struct sql_writer *writer, int columns, const char *name)
 {
@@ -165,8 +168,8 @@ static bool write_json(struct sql_writer *writer)
 }
 
 /*
- * Writes a cell of a CSV file. A spreadsheet would run a text that begins with = + - or @ as a formula, even
- * if spaces come first, so an apostrophe is written before such a text.
+ * Writes a cell of a CSV file. A spreadsheet would execute a text that begins with = + - or @ as a formula,
+ * even after spaces, so an apostrophe is written before such a text.
  */
 static void write_csv_cell(struct base_output *out, const char *text, bool is_text)
 {
@@ -260,7 +263,7 @@ static bool write_header(struct sql_writer *writer)
 	return true;
 }
 
-/* Writes the header and the rows that were read ahead. Returns false if memory is short. */
+/* Writes the header and the rows that were read in advance. Returns false if memory is short. */
 static bool write_ahead(struct sql_writer *writer)
 {
 	const char *at = writer->text;

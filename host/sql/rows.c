@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tables in memory as virtual tables of SQLite. Conditions on time are a binary search. */
+/* Tables in memory as virtual tables of SQLite. Rows are found by a binary search for conditions on time. */
 #include <string.h>
 
 #include "sql/vtab.h"
@@ -7,10 +7,10 @@
 struct cursor {
 	sqlite3_vtab_cursor base;
 	struct sql_window window;
-	bool by_time;	     /* only rows in `window` */
-	uint32_t store, end; /* the current store, and the first store after those of the table */
+	bool by_time;	     /* only rows whose time is in `window` */
+	uint32_t store, end; /* the current store, and the end of the table's stores */
 	uint64_t row;	     /* the current row in the store */
-	int64_t thread, cpu; /* only rows with this thread or CPU; -1: all */
+	int64_t thread, cpu; /* only rows of this thread or CPU; -1: all */
 };
 
 static int connect_table(sqlite3 *db, void *context, int words, const char *const *word,
@@ -123,7 +123,7 @@ static uint64_t first_from(const struct sql_rows *rows, uint64_t since)
 	return low;
 }
 
-/* Goes to the first row, from the current one on, that fulfils the constraints. */
+/* Moves to the first row, from the current one on, that matches the constraints. */
 static void settle(struct cursor *cursor)
 {
 	while (cursor->store < cursor->end) {

@@ -8,13 +8,18 @@
 #include "base/escape.h"
 #include "sql/session.h"
 
-#define SHOWN	     70u /* maximum number of characters of a statement that are shown with an error */
-#define TIMEOUT_MOST 1e9 /* maximum time of a statement in seconds, so that its end can be represented */
+/* maximum number of characters of a statement that an error message contains */
+#define SHOWN 70u
+/* maximum time limit of a statement, in seconds, so that the time of its end can be represented */
+#define TIMEOUT_MOST 1e9
 #define ESCAPED	     (BASE_ESCAPE_TEXT_GROWTH * SHOWN + 1)
 
 /* ---- Messages ---- */
 
-/* Returns "; did you mean sched.switch?" for the message about a table that does not exist; otherwise "". */
+/*
+ * Returns a suggestion for the message about a table that does not exist, such as "; did you mean
+ * sched.switch?"; otherwise "".
+ */
 static void suggest(const struct sql *sql, const char *error, char *text, size_t size)
 {
 	static const char start[] = "no such table: ";
@@ -33,7 +38,7 @@ static void suggest(const struct sql *sql, const char *error, char *text, size_t
 
 /*
  * Writes the line of the statement that contains byte `offset`, and a caret below this byte. A long line is
- * cut before and after.
+ * truncated at both ends.
  */
 static void put_place(char *text, size_t size, const char *statement, size_t offset)
 {
@@ -50,7 +55,7 @@ static void put_place(char *text, size_t size, const char *statement, size_t off
 	snprintf(text, size, "\n  %s%s\n  %*s^", before, after, (int)strlen(before), "");
 }
 
-/* Sets the message for an error of SQLite. `statement`: the text that was given to SQLite. */
+/* Sets the message for an error of SQLite. `statement`: the text that was passed to SQLite. */
 static enum sql_status explain(struct sql *sql, int status, const char *statement)
 {
 	const char *error = sqlite3_errmsg(sql->db);
@@ -203,7 +208,9 @@ static void put_schema(struct base_output *out, const char *name, const struct s
 	sqlite3_free(quoted);
 }
 
-/* Prints the schema of a table; of all tables if `name` is "". Returns false if there is no such table. */
+/*
+ * Prints the schema of a table or, if `name` is "", of all tables. Returns false if there is no such table.
+ */
 static bool put_schemas(const struct sql *sql, const char *name, struct base_output *out)
 {
 	bool found = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A session: what queries may do, their limits, and the readers of the trace. */
+/* A session: what queries may do, their limits, and the readers of the trace that they use. */
 #include "sql/session.h"
 
 #include <stdarg.h>
@@ -9,11 +9,13 @@
 
 #include "base/put.h"
 
-#define PROGRESS   1000	      /* number of steps of SQLite's machine between two checks of the time */
+/* number of steps of SQLite's virtual machine between two checks of the time */
+#define PROGRESS   1000
 #define CHECKS	   4096	      /* number of calls of sql_is_over() between two checks of the time */
 #define TEXT_MOST  (16 << 20) /* maximum size of a text in a query, in bytes */
 #define QUERY_MOST (1 << 20)  /* maximum size of a statement, in bytes */
-#define LIKE_MOST  1000	      /* maximum size of a pattern: its matching cannot be interrupted */
+/* maximum size of a pattern in bytes; needed because matching a pattern cannot be interrupted */
+#define LIKE_MOST 1000
 
 /* ---- Cells ---- */
 
@@ -58,7 +60,7 @@ int64_t sql_time(const struct sql *sql, uint64_t stamp)
 	return time > INT64_MAX ? INT64_MAX : (int64_t)time;
 }
 
-/* Returns a stamp near a time: at most one tick earlier, or `more` ticks later. */
+/* Converts a time to a timestamp that is at most one tick too early, or at most `more` ticks too late. */
 static uint64_t stamp_near(const struct sql *sql, int64_t time, uint64_t more)
 {
 	const uint64_t frequency = sql->scale.frequency;
@@ -87,8 +89,8 @@ void sql_window_narrow(const struct sql *sql, struct sql_window *window, int op,
 	/* Events before the first one, whose clock was corrected, have the time 0. */
 	since = time <= 0 ? 0 : stamp_near(sql, time - 1, 0);
 	/*
-	 * Adds all ticks of the next nanosecond, and one tick because the conversion rounds down. Times
-	 * above INT64_MAX are shown as INT64_MAX.
+	 * Add the number of ticks in a nanosecond, and one more tick because the conversion rounds down.
+	 * Times above INT64_MAX are shown as INT64_MAX.
 	 */
 	until = time >= INT64_MAX - 1 ? UINT64_MAX : stamp_near(sql, time + 2, 1);
 	if (op != SQLITE_INDEX_CONSTRAINT_LT && op != SQLITE_INDEX_CONSTRAINT_LE && since > window->since)
@@ -134,7 +136,7 @@ void sql_interrupt(struct sql *sql)
 	sql->interrupted = true;
 }
 
-/* Allows statements that only read the tables. */
+/* Callback of SQLite that allows only statements that read tables. */
 static int authorize(void *context, int action, const char *first, const char *second, const char *third,
 		     const char *fourth)
 {
@@ -164,14 +166,17 @@ static int authorize(void *context, int action, const char *first, const char *s
 
 void sql_fail(struct sql *sql, const struct ktread *reader, int status)
 {
-	/* a limit stops the reader too */
+	/* a limit of the statement stops the reader, too */
 	if (sql->timed_out || sql->interrupted)
 		return;
 	sql->error = status;
 	sql_say(sql, "%s", ktread_message(reader));
 }
 
-/* Returns the index of a free reader of that kind, opened if necessary; SQL_READERS if there is none. */
+/*
+ * Returns the index of a free reader of this kind, which is opened if necessary; SQL_READERS if there is
+ * none.
+ */
 static uint32_t find_reader(struct sql *sql, bool window)
 {
 	uint32_t n = 0;
@@ -286,7 +291,7 @@ static int restrict_queries(struct sql *sql)
 				  NULL, NULL);
 
 	sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	/* A wrong name in double quotes is an error, not a string. */
+	/* a wrong name in double quotes must be an error: by default, SQLite would treat it as a string */
 	sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);

@@ -19,9 +19,9 @@
 
 enum sql_status {
 	SQL_DONE,
-	SQL_REFUSED, /* the statement is wrong, or not allowed */
-	SQL_LIMIT,   /* the statement reached the limit of time or memory, or was interrupted */
-	SQL_UNREAD,  /* the trace could not be read, or the memory of the machine is short */
+	SQL_REFUSED, /* the statement is invalid, or not allowed */
+	SQL_LIMIT,   /* the statement reached its time limit or the limit of memory, or was interrupted */
+	SQL_UNREAD,  /* the trace could not be read, or memory is short */
 };
 
 enum sql_form {
@@ -35,8 +35,8 @@ struct sql_options {
 	uint64_t memory; /* maximum memory of SQLite and of the tables, in bytes; 0: no limit */
 	enum sql_form form;
 	/*
-	 * Opens the trace once more, for a query that reads it in two places at a time. Returns NULL if that
-	 * fails. `window`: as in struct ktread_options. The session closes the result.
+	 * Opens the trace once more, for a query that reads it at two positions at the same time. Returns
+	 * NULL if that fails. `window`: as in struct ktread_options. The session closes the result.
 	 */
 	struct ktread *(*reopen)(void *context, bool window);
 	void *context;
@@ -58,16 +58,17 @@ void sql_close(struct sql *sql);
  */
 enum sql_status sql_run(struct sql *sql, const char *text, struct base_output *out);
 /*
- * Writes all tables into the database file at `path`, which must be empty. Stores the number of events. The
- * session can only be closed afterwards. Returns 0. Returns KTREAD_E_SYSTEM with the errno in *output_error
- * if writing failed. Returns another negative KTREAD_E_* if reading failed; ktread_message() has the reason.
+ * Writes all tables into the database file at `path`, which must be empty. Stores the number of events. After
+ * this call, the session can only be closed. Returns 0. Returns KTREAD_E_SYSTEM with the errno in
+ * *output_error if writing failed. Returns another negative KTREAD_E_* if reading failed; ktread_message()
+ * has the reason.
  */
 int sql_export(struct sql *sql, const char *path, uint64_t *events, int *output_error);
-/* Returns the reason as lines without a newline at the end; harmless on a terminal. */
+/* Returns the reason as lines without a newline at the end. The text can be printed safely on a terminal. */
 const char *sql_message(const struct sql *sql);
 /* Ends the running statement. May be called in a signal handler. */
 void sql_interrupt(struct sql *sql);
-/* Returns whether `text` has a complete statement: it ends in a semicolon, or is a command. */
+/* Returns whether `text` is a complete statement: it ends in a semicolon, or is a command. */
 bool sql_is_complete(const char *text);
 
 #endif

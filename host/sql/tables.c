@@ -124,7 +124,7 @@ static const struct sql_column count_columns[] = {
 	  SQL_VALUE_RECORDED },
 };
 
-/* In order of name. */
+/* the tables, in the order of their names */
 static const struct sql_table tables[] = {
 	{ "counts", "kinds of events that the trace describes, and how often they occurred",
 	  COLUMNS(count_columns), SQL_STORE_COUNTS, 1 },

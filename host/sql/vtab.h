@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by the virtual tables: those of events, and those in memory. */
+/* Declarations shared by the virtual tables: tables of events, and tables in memory. */
 #ifndef SQL_VTAB_H
 #define SQL_VTAB_H
 
@@ -12,7 +12,7 @@ struct sql_vtab {
 	const void *table;
 };
 
-/* Makes a virtual table with these columns. Returns a status of SQLite. */
+/* Declares a virtual table with these columns. Returns a status of SQLite. */
 int sql_vtab_new(sqlite3_vtab **result, struct sql *sql, const void *table, const struct sql_column *column,
 		 uint32_t columns);
 int sql_vtab_free(sqlite3_vtab *vtab);
@@ -23,8 +23,9 @@ int sql_vtab_free(sqlite3_vtab *vtab);
 void *sql_cursor_new(size_t size);
 
 /*
- * The letters by which a cursor knows conditions on time: `e` for =, `g` for >, `G` for >=, `l` for <, `L`
- * for <=. The first function returns 0 for another operator, and the second one 0 for another letter.
+ * Letters that stand for conditions on time in a cursor's plan: `e` for =, `g` for >, `G` for >=, `l` for <,
+ * `L` for <=. The first function converts an operator to its letter, the second one a letter to its operator.
+ * Both return 0 for any other value.
  */
 char sql_time_letter(int op);
 int sql_time_operator(char letter);
