@@ -7,18 +7,19 @@
 #include "qemu.h"
 
 #define ACCELERATOR "tcg-accel-ops"
-#define WORDS_MOST  64u /* number of words of the accelerator's class that are searched */
+#define WORDS_MOST  64u /* number of words that are searched in the accelerator's class */
 
 /*
- * Places of functions in QEMU's struct AccelOpsClass (include/sysemu/accel-ops.h): numbers of words before
- * get_virtual_clock. TCG has no functions from BACK_FIRST_NONE to BACK_IDLE: these words are NULL.
+ * Positions of functions in QEMU's struct AccelOpsClass (include/sysemu/accel-ops.h), as numbers of words
+ * before get_virtual_clock. In TCG, the words from BACK_FIRST_NONE to BACK_IDLE are NULL.
  */
 enum { BACK_INTERRUPT = 1, BACK_FIRST_NONE = 2, BACK_IDLE = 7, BACK_KICK = 8, BACK_CREATE = 9 };
 
 static bool (*confirm_idle)(struct CPUState *cpu);
 static void (*see_interrupt)(const struct CPUState *cpu);
 static void (*call_replaced)(void);
-static void (*raise_interrupt)(struct CPUState *cpu, int mask); /* QEMU's function */
+/* QEMU's own function, which the plugin's function calls */
+static void (*raise_interrupt)(struct CPUState *cpu, int mask);
 
 static void interrupt(struct CPUState *cpu, int mask)
 {
@@ -27,9 +28,9 @@ static void interrupt(struct CPUState *cpu, int mask)
 }
 
 /*
- * Finds the word of the accelerator's class that holds the function for the virtual clock. It is recognized
- * by the next word, which holds the same function, and by the words before it that are NULL in TCG. Returns
- * NULL if it is not found.
+ * Finds the word of the accelerator's class that contains the function for the virtual clock. It is
+ * recognized by two facts: the next word contains the same function, and the words before it are those that
+ * are NULL in TCG. Returns NULL if the word is not found.
  */
 static void **find_word(void **word)
 {
@@ -47,7 +48,7 @@ static void **find_word(void **word)
 
 /*
  * In some QEMUs, the accelerator is a module that is loaded after the plugin. It has been loaded when the
- * first CPU begins.
+ * first CPU begins to run.
  */
 static void begin_cpu(qemu_plugin_id_t id, unsigned cpu)
 {

@@ -16,7 +16,7 @@ static struct match match;
 /* ---- The guest's RAM ----------------------------------------------------------------------------- */
 
 /*
- * The RAM file, and the physical address of its first byte. Physical addresses are those of
+ * The guest's RAM file, and the physical address of the file's first byte. Physical addresses are those of
  * qemu_plugin_hwaddr_phys_addr().
  */
 static struct {
@@ -31,7 +31,7 @@ static uint64_t base_of(const char *target)
 	return strcmp(target, "aarch64") == 0 ? UINT64_C(0x40000000) : 0;
 }
 
-/* A transport without a RAM file leaves an empty file here. */
+/* a transport without a RAM file leaves an empty file here */
 static void map_ram(const char *path, const char *target)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -49,7 +49,7 @@ static void map_ram(const char *path, const char *target)
 	ram.base = base_of(target);
 }
 
-/* Reads bytes, up to the end of the page. Returns false if they are not in the RAM file. */
+/* Reads bytes, up to the end of the page. Returns false if the RAM file does not contain them. */
 static bool read_bytes(uint64_t physical, uint64_t bytes, uint64_t *value)
 {
 	const uint64_t rest = MATCH_PAGE - physical % MATCH_PAGE, offset = physical - ram.base;
@@ -133,8 +133,8 @@ static void look(struct qemu_plugin_tb *block)
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, n);
 
 		/*
-		 * QEMU 7.2 passes only stores to callbacks for loads. So the callbacks are registered for
-		 * loads and stores.
+		 * QEMU 7.2 passes only stores to callbacks for loads, so the callbacks are registered for
+		 * both loads and stores
 		 */
 		qemu_plugin_register_vcpu_mem_cb(instruction, access_memory, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW,

@@ -12,11 +12,11 @@
 static int cpus;
 static int last_chosen = -1;
 static bool thawing;
-static void (*call_woken)(void); /* not NULL: cpus_interrupted() is called for each interrupt */
-/* A CPU other than the chosen one may be able to run. Set by cpus_thaw() and by interrupts. */
+static void (*call_woken)(void); /* if not NULL, cpus_interrupted() is called for each interrupt */
+/* true if a CPU other than the chosen one may be able to run; set by cpus_thaw() and by interrupts */
 static _Atomic bool others_may_run;
 static struct {
-	bool busy; /* not idle, as of the last cpus_thaw() */
+	bool busy; /* true if the CPU was not idle at the last cpus_thaw() */
 	bool frozen;
 } state[CPUS_MOST];
 
@@ -72,8 +72,8 @@ bool cpus_is_thawing(void)
 }
 
 /*
- * QEMU exports only a function that stops the CPU whose code the thread runs, `current_cpu`. One thread runs
- * all CPUs, so another CPU may be made the current one for this call.
+ * QEMU exports only a function that stops `current_cpu`, the CPU whose code this thread runs. One thread runs
+ * all CPUs, so another CPU may be made the current one during this call.
  */
 static void freeze(int number)
 {
@@ -152,7 +152,7 @@ static void call_all(struct CPUState *cpu, void *data)
 	}
 }
 
-/* Returns false if the same call is due already. */
+/* Returns false if the same call is already queued. */
 static bool add(void (*call)(void))
 {
 	unsigned n = 0;
@@ -167,7 +167,10 @@ static bool add(void (*call)(void))
 	return is_new;
 }
 
-/* Before QEMU runs a CPU, it makes the calls that are queued for it. So the call is queued for all CPUs. */
+/*
+ * Before QEMU runs a CPU, it makes the calls that are queued for this CPU. So the call is queued for all
+ * CPUs.
+ */
 void cpus_call(void (*call)(void))
 {
 	if (!add(call))

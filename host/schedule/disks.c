@@ -9,7 +9,7 @@
 static bool has_ports;
 
 /*
- * Runs outside the guest's code, where an interrupt may be raised. A completed request may begin the next
+ * Called outside of the guest's code, where interrupts may be raised. A completed request may start the next
  * request.
  */
 static void complete_requests(void)

@@ -12,7 +12,7 @@ static uint32_t word_of(const unsigned char *bytes, size_t size)
 	return size == 4 ? word | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24 : word;
 }
 
-/* Sets the target of a direct branch. */
+/* Sets the target of a block that ends in a direct branch. */
 static void aim(struct frames_code *code, enum block_end end, int64_t distance)
 {
 	code->end = (uint8_t)end;
@@ -69,7 +69,7 @@ static void classify_a64(struct frames_code *code, const unsigned char *bytes, s
 
 	a64_classify(&block, bytes, size);
 	take(code, &block);
-	/* RETAA and RETAB have 31 in this field, and use the link register. */
+	/* RETAA and RETAB have 31 in this field, and use the link register */
 	code->reg = (uint8_t)(code->end == END_RETURN && reg != 31 ? reg : A64_LINK);
 }
 
@@ -106,14 +106,14 @@ static enum ends_part loads_a64(const unsigned char *bytes, size_t size, uint8_t
 /* ---- RISC-V (Instruction Set Manual, volume I, "RV32/64G Instruction Set Listings", "C") ----- */
 
 #define RISCV_LINK	1u
-#define RISCV_ALTERNATE 5u /* t0, the other register that calls may use */
+#define RISCV_ALTERNATE 5u /* t0, the other register for return addresses that calls may use */
 
 static bool is_link(uint32_t reg)
 {
 	return reg == RISCV_LINK || reg == RISCV_ALTERNATE;
 }
 
-/* Moves bits of an instruction to their place in its immediate. */
+/* Moves bits of an instruction to their positions in its immediate value. */
 static uint32_t bits(uint32_t word, unsigned from, unsigned count, unsigned to)
 {
 	return (word >> from & ((1u << count) - 1)) << to;
@@ -222,9 +222,9 @@ static enum ends_part saves_riscv(const unsigned char *bytes, size_t size)
 static enum ends_part loads_riscv(const unsigned char *bytes, size_t size, uint8_t reg)
 {
 	const uint32_t word = word_of(bytes, size);
-	const bool loads = size == 2 /* c.ldsp; c.ld cannot load the registers of calls */
-				   ? (word & 0xe003) == 0x6002 && (word >> 7 & 0x1f) == reg
-				   : (word & 0x707f) == 0x3003 && (word >> 7 & 0x1f) == reg;
+	/* c.ldsp; c.ld cannot load the registers that contain return addresses */
+	const bool loads = size == 2 ? (word & 0xe003) == 0x6002 && (word >> 7 & 0x1f) == reg
+				     : (word & 0x707f) == 0x3003 && (word >> 7 & 0x1f) == reg;
 
 	return loads ? ENDS_ALL : ENDS_NONE;
 }

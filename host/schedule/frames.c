@@ -11,22 +11,25 @@
 #define SLOTS	    4u
 #define STACKS_MOST 16384u
 #define REGISTERS   32u
-#define HANDLERS    4096u /* size of the set of handlers, a power of 2 */
+#define HANDLERS    4096u /* number of elements in the set of handlers, a power of 2 */
 
 struct frame {
-	uint64_t back; /* return address; 0: unknown */
+	uint64_t back; /* return address of the function; 0: unknown */
 	/*
-	 * Addresses at which the return address is saved; 0: not yet saved. The function loads it from
-	 * slot[0]. The others are the newest addresses to which it was copied: a function may store its
-	 * return address to record from where it was called.
+	 * Addresses at which the return address is saved; 0: not saved yet. The function loads it from
+	 * slot[0]. The other addresses are those to which it was last copied: a function may also store its
+	 * return address to record its caller.
 	 */
 	uint64_t slot[SLOTS];
 	/*
-	 * if the frame is of an interrupt or exception: the interrupted block; NULL: not a block of the
+	 * for the frame of an interrupt or exception: the interrupted block; NULL: it is not a block of the
 	 * kernel
 	 */
 	const struct frames_code *from;
-	/* if the frame is of an interrupt: address from which the return address had been loaded */
+	/*
+	 * for the frame of an interrupt: address from which the interrupted code had loaded the return
+	 * address
+	 */
 	uint64_t loaded;
 	bool interrupt;
 };
@@ -40,7 +43,7 @@ struct stack {
 
 struct cpu {
 	const struct frames_code *at; /* the block that began last; NULL: no block has begun */
-	/* the kernel's last block, if code outside the kernel interrupted it */
+	/* the last block of the kernel, if code outside of the kernel was interrupted after it */
 	const struct frames_code *resume;
 	struct stack *stack;
 	uint64_t pushed;
@@ -131,11 +134,11 @@ static void push(struct stack *stack, const struct frame *frame)
 	stack->frame[stack->depth++] = *frame;
 }
 
-/* ---- Where return addresses are saved ------------------------------------------------------------ */
+/* ---- Addresses at which return addresses are saved ----------------------------------------------- */
 
 /*
- * Maps an address to the frame that has its return address saved there. An element is valid only while this
- * frame exists and has this slot. Elements are never removed.
+ * Maps an address to the frame whose return address is saved there. An element is valid only while this frame
+ * exists and has this slot. Elements are never removed.
  */
 struct place {
 	uint64_t slot; /* the address; 0: this element is free */
@@ -143,7 +146,7 @@ struct place {
 };
 
 static struct place *places;
-static size_t place_room, place_count; /* place_room is a power of 2 */
+static size_t place_room, place_count; /* number of elements, a power of 2 */
 
 static struct place *place_of(struct place *table, size_t room, uint64_t slot)
 {
@@ -193,8 +196,8 @@ static struct stack *find_frame(uint64_t slot, uint32_t *number)
 }
 
 /*
- * Removes the frame that had its return address at `slot`, and the frames above it: they have ended without a
- * return that was seen. The topmost frame of `stack` remains.
+ * Removes the frame whose return address was at `slot`, and the frames above it, because they have ended
+ * although no return was seen. Does not remove the topmost frame of `stack`.
  */
 static void forget_former(struct stack *stack, uint64_t slot)
 {
@@ -212,9 +215,8 @@ static void forget_former(struct stack *stack, uint64_t slot)
 }
 
 /*
- * Stores where the return address of the topmost frame is saved. `anew`: the earlier places are
- * no longer valid.
- * Requires: there is a frame.
+ * Stores where the return address of the topmost frame is saved. `anew`: the earlier addresses are no longer
+ * valid. Requires: there is a frame.
  */
 static void set_slot(struct stack *stack, uint64_t slot, bool anew)
 {
@@ -239,7 +241,7 @@ static void set_slot(struct stack *stack, uint64_t slot, bool anew)
 
 /* ---- Handlers ------------------------------------------------------------------------------------ */
 
-/* Addresses to which interrupts and exceptions have led. */
+/* The set of addresses to which interrupts and exceptions have led. */
 static uint64_t handlers[HANDLERS];
 static unsigned handler_count;
 
@@ -267,7 +269,7 @@ static void add_handler(const struct frames_code *to)
 	handler_count++;
 }
 
-/* ---- Ways from block to block -------------------------------------------------------------------- */
+/* ---- Following the code from block to block ------------------------------------------------------ */
 
 static unsigned number_of(const struct cpu *cpu)
 {
@@ -286,7 +288,7 @@ static void call(struct cpu *cpu, const struct frames_code *from, const struct f
 	cpu->loaded[link_register] = 0;
 }
 
-/* Enters a handler. `from`: the block that was interrupted; NULL: it is not code of the kernel. */
+/* Enters a handler. `from`: the interrupted block; NULL: the interrupted code is not code of the kernel. */
 static void interrupt(struct cpu *cpu, const struct frames_code *from, const struct frames_code *to)
 {
 	const struct frame frame = { .from = from, .loaded = cpu->loaded[link_register], .interrupt = true };
@@ -299,10 +301,7 @@ static void interrupt(struct cpu *cpu, const struct frames_code *from, const str
 	cpu->pushed = 0;
 }
 
-/*
- * Ends a handler. Sets *from to the block that was interrupted. Returns false if no handler is known to be
- * running.
- */
+/* Ends a handler. Sets *from to the interrupted block. Returns false if no handler is known to be running. */
 static bool leave(struct cpu *cpu, const struct frames_code **from)
 {
 	uint32_t n;
@@ -388,7 +387,7 @@ static bool leads(const struct frames_code *from, const struct frames_code *to)
 
 static void follow(struct cpu *cpu, const struct frames_code *from, const struct frames_code *to);
 
-/* Called after the last instruction of a handler. */
+/* Called after the last instruction of a handler was executed. */
 static void leave_handler(struct cpu *cpu, const struct frames_code *from, const struct frames_code *to)
 {
 	const struct frames_code *before = NULL;
@@ -398,7 +397,8 @@ static void leave_handler(struct cpu *cpu, const struct frames_code *from, const
 		return;
 	known = leave(cpu, &before);
 	if (!known && to->outside)
-		cpu->stack->depth = 0; /* a program begins: the kernel has nothing to return to */
+		/* a program begins, so no function of the kernel is left on the stack */
+		cpu->stack->depth = 0;
 	if (to->outside)
 		cpu->resume = NULL;
 	else if (is_handler(to))
@@ -464,7 +464,10 @@ void frames_saved(unsigned number, uint64_t address)
 	top = top_of(cpu->stack);
 	if (top == NULL)
 		return;
-	/* A function that has loaded its return address may jump to another one, which saves it again. */
+	/*
+	 * a function that has loaded its return address may jump to another function, which saves the address
+	 * again
+	 */
 	set_slot(cpu->stack, address, top->slot[0] != 0 && cpu->loaded[link_register] == top->slot[0]);
 }
 

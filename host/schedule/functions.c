@@ -16,7 +16,7 @@
 #define PAGE	 UINT64_C(4096)
 #define BUFFERED 4096u
 #define BUCKETS	 65536u
-#define LOADS	 1024u /* size of the set of loads, a power of 2 */
+#define LOADS	 1024u /* number of elements in the set of loads, a power of 2 */
 
 static struct schedule_control *control;
 static const struct schedule_functions *wanted;
@@ -24,7 +24,7 @@ static const struct ends *ends;
 
 /* ---- The window ---------------------------------------------------------------------------------- */
 
-static const _Atomic uint64_t *watched; /* NULL: recording has begun */
+static const _Atomic uint64_t *watched; /* the word that begins recording; NULL: recording has begun */
 
 static const char *map_word(void)
 {
@@ -99,7 +99,7 @@ struct known {
 
 static struct known *bucket[BUCKETS];
 
-static uint64_t *list; /* addresses of the functions that are to be recorded, sorted */
+static uint64_t *list; /* addresses of the functions that are recorded, sorted */
 static size_t list_count;
 
 static int by_address(const void *a, const void *b)
@@ -120,7 +120,7 @@ static bool is_same(const struct frames_code *a, const struct frames_code *b)
 	       a->end == b->end && a->reg == b->reg && a->count == b->count && a->outside == b->outside;
 }
 
-/* Returns the block that is equal to `code`; NULL if memory is short. */
+/* Returns the stored block that is equal to `code`, which is added if necessary; NULL if memory is short. */
 static const struct frames_code *keep(const struct frames_code *code)
 {
 	struct known **place = &bucket[(code->start ^ code->start >> 16) % BUCKETS], *known = *place;
@@ -148,11 +148,12 @@ static void begin_block(unsigned cpu, void *data)
 }
 
 /*
- * Sets *address to the address of the register's part. Returns false if the access is only to the other part.
+ * Sets *address to the address of the register's part of the access. Returns false if the access is only to
+ * the other part.
  */
 static bool find_part(enum ends_part part, unsigned shift, uint64_t *address)
 {
-	static uint64_t second; /* expected address of the second half */
+	static uint64_t second; /* expected address of the second half of the access */
 	bool is_second;
 
 	if (part == ENDS_ALL)
@@ -168,7 +169,7 @@ static bool find_part(enum ends_part part, unsigned shift, uint64_t *address)
 
 /*
  * QEMU 7.2 passes stores to callbacks for loads, and loads to callbacks for stores. So these callbacks are
- * registered for both, and check the kind.
+ * registered for both, and check which of the two the access is.
  */
 static void push_address(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
@@ -207,10 +208,11 @@ static void on_access(struct qemu_plugin_insn *instruction, qemu_plugin_vcpu_mem
 /*
  * Instructions that load a return address into another register than the link register, as a switch between
  * threads may do. Only the end of the block shows whether this register is used to return. If QEMU later
- * translates a block that ends before that point, this table shows that the load is one of a return address.
+ * translates a shorter block, which ends before the return, this table still shows that the load is that of a
+ * return address.
  */
 static struct load {
-	uint64_t address; /* 0: free */
+	uint64_t address; /* address of the load; 0: this element is free */
 	uint8_t reg;
 	enum ends_part part;
 } loads[LOADS];
@@ -302,7 +304,7 @@ static void look(struct qemu_plugin_tb *block)
 
 /* ---- Loading ------------------------------------------------------------------------------------- */
 
-/* Reads the list of addresses, and empties the file. */
+/* Reads the list of addresses from the file, and empties the file. */
 static const char *open_file(void)
 {
 	off_t bytes;

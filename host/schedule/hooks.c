@@ -30,7 +30,7 @@ static bool is_hook(uint64_t address)
 	return false;
 }
 
-/* The guest calls a hook, so a block begins with the hook's first instruction. */
+/* The guest calls a hook, so the first instruction of a hook is always the first of a block. */
 static void look(struct qemu_plugin_tb *block)
 {
 	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(block, 0);

@@ -7,15 +7,16 @@
 
 #include "qemu.h"
 
-static uint64_t blocks;		    /* blocks of code that were executed; only the CPUs' thread adds to it */
+/* number of blocks of code that were executed; only the CPUs' thread increases it */
+static uint64_t blocks;
 static _Atomic uint64_t idle_after; /* value of `blocks` when the CPUs' thread found all CPUs idle */
 static _Atomic bool is_idle;
 
 static bool (*choose_again)(void);
 
 /*
- * QEMU asks this for one CPU after another, until one is not idle. The CPUs' thread asks between two slices,
- * when the clock includes all executed instructions.
+ * QEMU calls this function for one CPU after another, until one is not idle. The CPUs' thread calls it
+ * between two slices, when the clock includes all executed instructions.
  */
 bool idle_confirm(struct CPUState *cpu)
 {

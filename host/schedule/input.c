@@ -8,15 +8,15 @@
 
 #include "qemu.h"
 
-/* time between two bytes, about that of a line with 115,200 bits per second */
+/* time in ns between two bytes, about that of a serial line with 115,200 bits per second */
 #define BYTE_NS	    INT64_C(100000)
 #define NANOSECONDS 1e9
 
 static FILE *script;
-static char *line; /* the line that is typed next, with a carriage return */
+static char *line; /* the line of the script that is typed next, with a carriage return */
 static size_t room;
-static const char *next; /* next byte of the line */
-static int64_t begin;	 /* time of this line of the script, in ns */
+static const char *next; /* the next byte of the line to be typed */
+static int64_t begin;	 /* virtual time in ns at which this line of the script is typed */
 
 static struct {
 	_Alignas(16) unsigned char bytes[QEMU_TIMER_BYTES];

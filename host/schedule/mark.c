@@ -14,7 +14,7 @@
 #define INSTRUCTION_NS 4u /* with -icount shift=2, an instruction takes 4 ns */
 
 static struct schedule_mark *mark;
-static const _Atomic uint64_t *watched; /* NULL: the word has been written */
+static const _Atomic uint64_t *watched; /* the watched word; NULL: it has been written */
 
 static void begin_counted(unsigned cpu, void *data)
 {

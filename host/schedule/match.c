@@ -59,7 +59,7 @@ int match_virtual(const struct match *match, const struct match_access *access)
 	return -1;
 }
 
-/* Returns whether the access, in its first page, touches part `n` of the range. Compares offsets in pages. */
+/* Returns whether the first page of the access touches part `n` of the range. Compares offsets in pages. */
 static bool touches_part(const struct match_range *range, uint32_t n, const struct match_access *access)
 {
 	const struct schedule_watch *watch = &range->watch;
@@ -104,7 +104,7 @@ void match_learn(struct match *match, int range, const struct match_access *acce
 	struct match_range *found = &match->range[range];
 	const uint64_t n = page_of(access->address) - page_of(found->watch.address);
 
-	if (n > 1) /* the access begins in the page before the range */
+	if (n > 1) /* the access begins in the page before that of the range */
 		return;
 	found->page[n] = page_of(physical);
 	found->known[n] = true;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "parts.h"
 
-#define MEAN_LEAST   2000u /* ns */
-#define MEANS	     8u	   /* mean lengths: 2, 4 … 256 µs */
-#define PATIENCES    10u
-#define BURST_MOST   64u /* ns: 16 instructions with shift=2 */
-#define RARITIES     8u	 /* one of 1, 2, 4 … 128 hooks ends a slice */
-#define DISTANCES    4u	 /* distances: less than 1, 64, 256 or 1024 ns */
-#define DELAY_FACTOR 4u	 /* delays at hooks last longer than slices: 8, 16 … 1024 µs on average */
+#define MEAN_LEAST 2000u /* ns */
+#define MEANS	   8u	 /* possible mean lengths of slices: 2, 4 … 256 µs */
+#define PATIENCES  10u
+#define BURST_MOST 64u /* length in ns of a short slice: 16 instructions with shift=2 */
+#define RARITIES   8u  /* possible frequencies: one of 1, 2, 4 … 128 hooks ends a slice */
+/* possible maximum times from a hook to the end of the slice: less than 1, 64, 256 or 1024 ns */
+#define DISTANCES    4u
+#define DELAY_FACTOR 4u /* delays at hooks are longer than slices: 8, 16 … 1024 µs on average */
 #define HOOKS_SEED   UINT64_C(0x6b74726163652e68) /* makes the second generator independent of the first */
 
 /* Splitmix64 (Steele, Lea, Flood 2014): equal seeds give equal sequences in every version of ktrace. */
@@ -26,9 +27,10 @@ static uint64_t draw(struct noise *noise)
 }
 
 /*
- * Some seeds end a slice at nearly each hook, others at only a few hooks of a run, so that the code after
- * most hooks runs undisturbed. Many mistakes are a few instructions after a hook: before the next lock is
- * taken, for example. So most seeds let the CPU continue for a short time, which differs from hook to hook.
+ * With some seeds, a slice ends at nearly each hook. With others, it ends at only a few hooks of a run, so
+ * that the code after most hooks runs without interruption. Many mistakes are a few instructions after a
+ * hook: before the next lock is taken, for example. So most seeds let the CPU continue for a short time,
+ * which differs from hook to hook.
  */
 static void begin_hooks(struct noise *noise, uint64_t seed, bool given)
 {
@@ -44,8 +46,8 @@ static void begin_hooks(struct noise *noise, uint64_t seed, bool given)
 
 /*
  * Races differ in the length of the window in which they happen, and in the time for which another CPU must
- * be delayed. So the means differ by powers of two, and some seeds add bursts: very short slices, in which a
- * CPU executes a few instructions while another CPU is delayed.
+ * be delayed. So the possible means are powers of two, and with some seeds, there are also bursts: very short
+ * slices, in which a CPU executes only a few instructions while another CPU is delayed.
  */
 void noise_begin(struct noise *noise, const struct schedule_noise *from)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The parts of the schedule plugin, each in the source that its heading names. frames.h has what functions.c
- * uses.
+ * The parts of the schedule plugin. Each heading names the source file of a part. functions.c also uses
+ * frames.h.
  */
 #ifndef SCHEDULE_PARTS_H
 #define SCHEDULE_PARTS_H
@@ -35,15 +35,18 @@ void blocks_open(qemu_plugin_id_t id);
  * Chooses which CPU of the guest runs. With -icount, QEMU runs the CPUs one after another in one thread,
  * always starting with CPU 0. A CPU that neither halts nor yields prevents all CPUs after it from running. If
  * an event of the host interrupts that thread, the next CPU runs; this happens at a different time in each
- * run. So all CPUs but one are frozen: QEMU skips frozen CPUs. The guest cannot see that: to it, these CPUs
- * are slow.
+ * run. So all CPUs but one are frozen: QEMU skips frozen CPUs. To the guest, these CPUs only seem to be slow.
  */
 
 /*
- * Requires for all functions: QEMU's lock is held, as in a timer's call, and no CPU executes an instruction.
+ * All functions require: QEMU's lock is held, as it is while a timer is called, and no CPU executes an
+ * instruction.
  */
 
-/* Returns NULL, or what is wrong with this number of CPUs. Call it once, before the others. */
+/*
+ * Returns NULL, or a message if this number of CPUs is not supported. Must be called once, before the other
+ * functions.
+ */
 const char *cpus_open(int number);
 
 /* Thaws all CPUs. Returns the number of CPUs that are not idle. */
@@ -59,12 +62,12 @@ bool cpus_is_thawing(void);
  */
 void cpus_choose(unsigned chosen);
 
-/* Returns the next CPU after the CPU that was chosen last, as a number among the CPUs that are not idle. */
+/* Returns the CPU that is next after the last chosen one, as a number among the CPUs that are not idle. */
 unsigned cpus_next(void);
 
 /*
- * Returns the CPU's number among the CPUs that were not idle at the last cpus_thaw(), from 0; -1 if the CPU
- * was idle.
+ * Returns the number of the CPU, from 0, among the CPUs that were not idle at the last cpus_thaw(); -1 if the
+ * CPU was idle.
  */
 int cpus_number(unsigned cpu);
 
@@ -90,8 +93,8 @@ void cpus_interrupted(const struct CPUState *cpu);
 bool cpus_others_may_run(void);
 
 /*
- * Calls the function once, outside the guest's code, before any CPU begins another block of code. Has no
- * effect if the same call is due already. May also be called while a CPU executes a block.
+ * Calls the function once, outside the guest's code, before any CPU begins another block of code. Does
+ * nothing if the same call is already queued. May also be called while a CPU executes a block.
  */
 void cpus_call(void (*call)(void));
 
@@ -99,31 +102,30 @@ void cpus_call(void (*call)(void));
 
 /*
  * Chooses the lengths of slices, and the CPUs that run in them, from a seed. With -icount, a CPU runs until
- * the next timer of the virtual clock expires. So a timer determines how long a CPU runs before the next CPU
- * runs.
+ * the next timer of the virtual clock expires. So the plugin sets a timer to determine how long a CPU runs.
  */
 
 struct noise {
 	uint64_t state;	 /* state of the generator, splitmix64 */
 	uint64_t mean;	 /* mean length of a slice, or of a delay at a hook, in ns; 0: no forced switches */
-	uint64_t bursts; /* how many of 8 slices last only a few instructions */
-	/* n: on average, one of 2^n instructions that wait lets another CPU run */
+	uint64_t bursts; /* number of slices, of each 8, that last only a few instructions */
+	/* n: on average, one in 2^n instructions that wait lets another CPU run */
 	uint64_t patience;
 	bool has_slices; /* the lengths of slices are random */
-	bool has_hooks;	 /* slices end at hooks */
-	/* The members below are used only with hooks. */
+	bool has_hooks;	 /* slices are ended by hooks */
+	/* The following members are used only with hooks. */
 	uint64_t hook_state; /* state of a second generator */
-	uint64_t rarity;     /* n: on average, one of 2^n hooks ends a slice */
-	uint64_t distance;   /* largest time in ns from a hook to the end of the slice, plus 1 */
+	uint64_t rarity;     /* n: on average, one in 2^n hooks ends a slice */
+	uint64_t distance;   /* maximum time in ns from a hook to the end of the slice, plus 1 */
 };
 
-/* Prepares the generator. The seed determines the mean, unless `from` gives it. */
+/* Prepares the generator. The seed determines the mean, unless `from` contains one. */
 void noise_begin(struct noise *noise, const struct schedule_noise *from);
 
 /* Returns the number of the CPU that runs next: a random number below `cpus`, which must not be 0. */
 unsigned noise_cpu(struct noise *noise, unsigned cpus);
 
-/* Called when a CPU executes an instruction that waits. Returns whether another CPU runs now. */
+/* Decides, when a CPU executes an instruction that waits, whether another CPU runs now. */
 bool noise_gives_way(struct noise *noise);
 
 /* Returns the length of the next slice in ns, at least 1. Requires: noise->has_slices. */
@@ -136,8 +138,8 @@ uint64_t noise_next(struct noise *noise);
 bool noise_hook(struct noise *noise, uint64_t *after);
 
 /*
- * Returns the time in ns, at least 1, for which other CPUs run after a slice has ended because of a hook.
- * Requires: noise->has_hooks.
+ * Returns the time in ns, at least 1, for which other CPUs run after a hook has ended a slice. Requires:
+ * noise->has_hooks.
  */
 uint64_t noise_delay(struct noise *noise);
 
@@ -153,12 +155,12 @@ uint64_t noise_delay(struct noise *noise);
  */
 
 /*
- * `again` is called in the CPUs' thread when all CPUs that are not frozen are idle. It returns true if it has
- * let another CPU run.
+ * `again` is called in the CPUs' thread when all CPUs that are not frozen are idle. It returns true if it
+ * lets another CPU run.
  */
 void idle_open(bool (*again)(void));
 
-/* Returns whether a CPU is idle. QEMU calls it to confirm that a CPU is idle. */
+/* Returns whether a CPU is idle. QEMU calls this function to confirm that a CPU is idle. */
 bool idle_confirm(struct CPUState *cpu);
 
 /* ---- accelerator.c ---- */
@@ -171,8 +173,8 @@ bool idle_confirm(struct CPUState *cpu);
 /*
  * Replaces the functions when the first CPU begins, before it executes an instruction. QEMU calls `is_idle`
  * to confirm that a CPU is idle, and `interrupted` before it raises an interrupt for a CPU. `replaced` is
- * called if the functions were replaced; if not, a message is printed.
- * Returns NULL, or why runs may differ in rare cases.
+ * called if the functions were replaced; if not, a message is printed. Returns NULL, or a message that states
+ * why runs may differ in rare cases.
  */
 const char *accelerator_open(qemu_plugin_id_t id, bool (*is_idle)(struct CPUState *cpu),
 			     void (*interrupted)(const struct CPUState *cpu), void (*replaced)(void));
@@ -187,7 +189,7 @@ const char *accelerator_open(qemu_plugin_id_t id, bool (*is_idle)(struct CPUStat
 /*
  * Begins to watch for hooks. `wanted` is called before the first instruction of each hook, while the CPU
  * executes a block. If it returns true, `pass` is called after this block, in the thread of the CPUs, with
- * the number of the CPU. If not, QEMU is not interrupted.
+ * the number of the CPU. Otherwise, QEMU is not interrupted.
  */
 void hooks_open(const struct schedule_hooks *hooks, bool (*wanted)(void), void (*pass)(unsigned cpu));
 
@@ -215,7 +217,8 @@ void yield_open(const char *target, bool (*wanted)(void), void (*yield)(unsigned
  */
 
 /*
- * Begins to watch accesses to devices. `target`: name of the architecture. Returns NULL, or what is missing.
+ * Begins to watch accesses to devices. `target`: name of the architecture. Returns NULL, or a message that
+ * states what is missing.
  */
 const char *disks_open(const char *target);
 
@@ -225,19 +228,19 @@ const char *disks_open(const char *target);
 
 /*
  * Reads the script at `path` and sets a timer. Each line is "SECONDS TEXT", sorted by time. TEXT and a
- * carriage return are typed, beginning at this virtual time. Returns NULL, or what is wrong.
+ * carriage return are typed, beginning at this virtual time. Returns NULL, or an error message.
  */
 const char *input_open(const char *path);
 
 /* ---- watch.c ---- */
 
 /*
- * Halts the machine when a word of its RAM has a value. The word is read before each block of code. The block
- * that has begun when the value is found is still completed. So the machine halts within two blocks after the
- * write, at the same instruction each time.
+ * Halts the machine when a word of its RAM has a value. The word is read before each block of code. If the
+ * value is found, the current block is still completed. So the machine halts within two blocks after the
+ * write, at the same instruction in each run.
  */
 
-/* `reached` is called once, in the thread of the CPUs. Returns NULL, or what went wrong. */
+/* `reached` is called once, in the thread of the CPUs. Returns NULL, or an error message. */
 const char *watch_open(const struct schedule_control *control, void (*reached)(void));
 
 /* ---- mark.c ---- */
@@ -249,7 +252,7 @@ void mark_times(void);
 
 /*
  * Begins to watch the word of control->mark, and stores the time at which the word is written. Returns NULL,
- * or what went wrong.
+ * or an error message.
  */
 const char *mark_open(struct schedule_control *control);
 
@@ -268,7 +271,7 @@ const char *mark_open(struct schedule_control *control);
  */
 
 #define MATCH_PAGE UINT64_C(4096)
-#define MATCH_SIZE 64u /* largest size of an access that can be found by its physical address */
+#define MATCH_SIZE 64u /* maximum size of an access that can be found by its physical address */
 
 struct match_range {
 	struct schedule_watch watch;
@@ -278,7 +281,7 @@ struct match_range {
 };
 
 struct match {
-	/* one bit for each offset in a page: whether an access that begins there may touch a range */
+	/* for each offset in a page, a bit: whether an access that begins there may touch a range */
 	uint64_t offsets[MATCH_PAGE / 64];
 	struct match_range range[SCHEDULE_WATCHES];
 	uint32_t ranges;
@@ -290,7 +293,7 @@ struct match_access {
 	enum schedule_kind kind;
 };
 
-/* Prepares the search. Returns NULL, or what is wrong with a range. */
+/* Prepares the search. Returns NULL, or a message about an invalid range. */
 const char *match_open(struct match *match, const struct schedule_watch *watch, uint32_t watches);
 
 /* Returns false if an access that begins at this address touches no range. */
@@ -304,7 +307,10 @@ static inline bool match_may_touch(const struct match *match, uint64_t address)
 /* Returns the number of the first range that the access touches by its virtual address; -1: none. */
 int match_virtual(const struct match *match, const struct match_access *access);
 
-/* Returns true if the access touches a range by its offset in the page, and that range's page is known. */
+/*
+ * Returns true if the access touches a range by its offset in the page, and the physical page of that range
+ * is known.
+ */
 bool match_needs_physical(const struct match *match, const struct match_access *access);
 
 /* Does the same as match_virtual(), but with the physical address of the first byte. */
@@ -319,14 +325,14 @@ void match_learn(struct match *match, int range, const struct match_access *acce
  * Records the accesses to watched ranges of memory in the control file. Accesses by devices are not seen.
  */
 
-/* Begins to watch. `target`: QEMU's name of the architecture. Returns NULL, or what went wrong. */
+/* Begins to watch. `target`: QEMU's name of the architecture. Returns NULL, or an error message. */
 const char *access_open(const char *target, struct schedule_control *control);
 
 /* ---- functions.c ---- */
 
 /* Records which functions of the kernel are entered, in a file. */
 
-/* Begins to record. Returns NULL, or what went wrong. */
+/* Begins to record. Returns NULL, or an error message. */
 const char *functions_open(const struct qemu_info *info, struct schedule_control *control);
 
 /* Writes all records to the file, if functions are recorded. */

@@ -20,10 +20,10 @@
 #include "qemu.h"
 
 #define IDLE_STEP  INT64_C(100000000) /* length of a slice in ns while the machine only waits for input */
-#define FAIR_SLICE INT64_C(20000)     /* length of a slice in ns without a seed */
+#define FAIR_SLICE INT64_C(20000)     /* length of a slice in ns if there is no seed */
 /*
- * Length of a slice in ns if all other CPUs are idle. An interrupt for another CPU shortens it. But a CPU may
- * also be woken without an interrupt: firmware starts CPUs.
+ * Length of a slice in ns if all other CPUs are idle. An interrupt for another CPU ends it earlier. But a CPU
+ * may also be woken without an interrupt, for example when firmware starts CPUs.
  */
 #define LONE_SLICE INT64_C(100000)
 
@@ -31,8 +31,9 @@ int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static struct schedule_control *control;
 static struct noise noise;
-static bool changed; /* `noise` has been replaced by control->later */
-static bool lone;    /* all other CPUs were idle when the slice began, and no interrupt has woken one since */
+static bool changed; /* true if control->later is used now, instead of control->noise */
+/* all other CPUs were idle when the slice began, and no interrupt has woken one of them since */
+static bool lone;
 
 static struct {
 	_Alignas(16) unsigned char bytes[QEMU_TIMER_BYTES];
@@ -43,18 +44,19 @@ static struct QEMUTimer *timer_of(void *storage)
 	return storage;
 }
 
-/* ---- Slices ------------------------------------------------------------------------------------ */
+/* ---- Slices of time in which one CPU runs ------------------------------------------------------ */
 
 #define NO_CPU UINT_MAX
 
-static unsigned hooked = NO_CPU; /* the CPU whose slice ends soon because it has executed a hook */
+static unsigned hooked = NO_CPU; /* the CPU that has executed a hook, and whose slice therefore ends soon */
 static uint64_t after_hook;	 /* time in ns from this hook to the end of the slice */
-static bool delays;		 /* the slice began because of a hook: it delays the CPU of the hook */
+/* true if the slice began because of a hook, so that it delays the CPU that executed the hook */
+static bool delays;
 
 /*
- * Chooses the CPU that runs alone next; a CPU other than `other` if possible. Without a seed, the CPUs take
- * turns. With hooks, they also take turns when a slice ends without a hook. Returns false if all CPUs are
- * idle.
+ * Chooses the CPU that runs alone next. This is a CPU other than `other` if possible. Without a seed, the
+ * CPUs take turns. With hooks, they also take turns when a slice ends without a hook. Returns false if all
+ * CPUs are idle.
  */
 static bool choose_cpu(unsigned other)
 {
@@ -91,8 +93,9 @@ static void set_timer(int64_t length)
 }
 
 /*
- * Chooses a CPU, and sets the timer. If all CPUs are idle, the next timer may wake some of them: the choice
- * is made again at that time. `delay`: length of the slice if the slice delays the CPU `other`; otherwise 0.
+ * Chooses a CPU, and sets the timer. If all CPUs are idle, the next timer may wake some of them, so the
+ * choice is made again at that time. `delay`: length of the slice if the slice delays the CPU `other`;
+ * otherwise 0.
  */
 static void begin_slice(unsigned other, int64_t delay)
 {
@@ -157,8 +160,8 @@ static bool choose_again(void)
 
 /*
  * Called when a CPU executes an instruction that waits. Returns false if this CPU continues, because no other
- * CPU can run or because of the seed. With some seeds, a waiting CPU mostly continues. This delays the CPU
- * that it waits for.
+ * CPU can run or because the seed decides so. With some seeds, a waiting CPU usually continues, which delays
+ * the CPU for which it waits.
  */
 static bool gives_way(void)
 {
@@ -194,11 +197,11 @@ static void pass_hook(unsigned cpu)
 		set_timer((int64_t)after_hook);
 }
 
-/* ---- The end ----------------------------------------------------------------------------------- */
+/* ---- The end of the run ------------------------------------------------------------------------ */
 
-static enum schedule_end reason; /* why the machine is being halted */
+static enum schedule_end reason; /* the reason why the machine is being halted */
 
-/* A timer must not call this itself: it would wait for its own end. */
+/* a timer must not call this function, because the function would wait for the timer's own end */
 static void halt_machine(void)
 {
 	pause_all_vcpus();
@@ -208,7 +211,7 @@ static void halt_machine(void)
 	vm_stop(QEMU_RUN_STATE_PAUSED);
 }
 
-/* May be called while a CPU executes a block. The clock cannot be read then. */
+/* May be called while a CPU executes a block, when the clock cannot be read. */
 static void end(enum schedule_end why)
 {
 	if (reason != SCHEDULE_RUNS)
