@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Takes samples over QMP: halts the guest, reads the registers of all CPUs, and lets the guest run again. A
- * debugger that uses QEMU's server of gdb's protocol is not disturbed.
+ * Takes samples over QMP: halts the guest, reads the registers of all CPUs, and lets the guest run again.
+ * This does not disturb a debugger that is connected to QEMU's gdb server.
  *
- * If a CPU is always at the same place, the reason may be that a busy host gave it no time to run. So the CPU
- * time of QEMU's threads is read, too.
+ * If the pc of a CPU does not change, the reason may be that a busy host did not run the CPU. So the CPU time
+ * of QEMU's threads is read, too.
  */
 #include <elf.h>
 #include <inttypes.h>
