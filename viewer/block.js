@@ -12,7 +12,7 @@ function strings(reader, trace) {
 		trace.strings.push(utf8.decode(reader.take(reader.varint())));
 }
 
-// A lane that is described again has got another name.
+// A lane that is described again gets another name.
 function lanes(reader, trace) {
 	const count = reader.count(6);
 	for (let i = 0; i < count; i++) {
@@ -27,7 +27,7 @@ function lanes(reader, trace) {
 	}
 }
 
-// The places in the code from which events were recorded: addresses, the innermost first. They stay encoded.
+// The addresses of the code that recorded events, the innermost first. They stay encoded.
 function stacks(reader, trace) {
 	const ring = reader.varint();
 	const count = reader.count(2);
@@ -49,7 +49,7 @@ function symbols(reader, trace) {
 		trace.symbols.set(place, trace.string(reader.varint()));
 }
 
-// Reads a column of lane numbers plus one; 0 is no lane. Returns indices into trace.lanes, or -1.
+// Reads a column of lane numbers plus one; 0 means no lane. Returns indices into trace.lanes, or -1.
 function lanesPlusOne(reader, trace, count) {
 	const array = new Int32Array(count);
 	for (let i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ function slices(reader, trace) {
 		other: lanesPlusOne(reader, trace, count),
 		flags: reader.column(count, new Uint8Array(count)),
 	};
-	// A span that is open at the last event has no known end before the time when the trace was taken.
+	// If a span is open at the last event, its end is known only to be after the time when the trace was taken.
 	for (let i = 0; i < count; i++)
 		if (chunk.flags[i] & 2 && end[i] >= trace.last)
 			end[i] = Math.max(end[i], trace.end);
@@ -116,7 +116,7 @@ function gaps(reader, trace) {
 	const length = reader.column(count, new Float64Array(count));
 	const lost = reader.column(count, new Float64Array(count));
 	if (trace.gaps.length > 0 && trace.head.whole === false)
-		return;	// the overview contained all gaps
+		return;	// the overview already contained all gaps
 	for (let i = 0; i < count; i++)
 		trace.gaps.push({ cpu: cpu[i] - 1, begin: begin[i], end: begin[i] + length[i], lost: lost[i] });
 }
@@ -161,7 +161,7 @@ function density(reader, trace) {
 
 const sections = [null, strings, lanes, slices, arrows, counter, gaps, events, density, symbols, stacks];
 
-// Decodes one uncompressed block. `name` is for messages.
+// Decodes one uncompressed block. `name` is for error messages.
 kt.decodeBlock = function (bytes, trace, name) {
 	const all = new kt.Reader(bytes);
 	while (all.left() > 0) {

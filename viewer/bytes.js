@@ -37,7 +37,7 @@ class Reader {
 
 	// Reads a signed integer: 0, -1, 1, -2, 2, … are stored as 0, 1, 2, 3, 4, …
 	zigzag() {
-		const odd = this.bytes[this.at] % 2 === 1;	// the lowest bit of a rounded value is lost
+		const odd = this.bytes[this.at] % 2 === 1;	// rounding has lost the lowest bit
 		const value = this.varint();
 		return odd ? -(value + 1) / 2 : value / 2;
 	}
@@ -57,7 +57,7 @@ class Reader {
 		}
 	}
 
-	// Reads the number of entries that follow. Each entry has at least one byte in each of its columns.
+	// Reads the number of entries that follow. Each column has at least one byte for each entry.
 	count(columns) {
 		const count = this.varint();
 		if (count * columns > this.left())
@@ -78,7 +78,8 @@ class Reader {
 		return array;
 	}
 
-	// Reads a column of differences; returns the sums. Differences are modulo 2^64: one of 2^63 or more is a step back.
+	// Reads a column of differences and returns their running sums. Differences are modulo 2^64: one of 2^63 or more is
+	// negative.
 	deltas(count, signed) {
 		const array = new Float64Array(count);
 		let sum = 0;

@@ -27,7 +27,7 @@ function hsl(hue, saturation, light) {
 
 const fromHex = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
-// Returns the colours of a theme. Pixels are 0xAABBGGRR, as ImageData stores them on little-endian machines.
+// Returns the colours of a theme. Pixels are 0xAABBGGRR, the form in which little-endian machines store ImageData.
 function makeTheme(name) {
 	const classes = (name === "dark" ? dark : light).map(fromHex);
 	const all = classes.concat(Array.from({ length: hues }, (_, number) => fromHue(number, name)));
@@ -65,10 +65,10 @@ kt.tintOf = function (text) {
 	return light.length + (hash >>> 8) % hues;
 };
 
-// Returns the tint of a number. Numbers that follow each other have tints that are easy to distinguish.
+// Returns the tint of a number. Consecutive numbers have tints that are easy to distinguish.
 kt.tintOfNumber = (number) => light.length + (number * 5) % hues;
 
-// Mixes two pixels. `share` is 0 to 256.
+// Mixes two pixels. `share` is a number from 0 to 256.
 kt.mix = function (under, over, share) {
 	const even = ((over & 0xff00ff) * share + (under & 0xff00ff) * (256 - share)) >>> 8 & 0xff00ff;
 	const odd = ((over >>> 8 & 0xff) * share + (under >>> 8 & 0xff) * (256 - share)) & 0xff00;
@@ -77,7 +77,7 @@ kt.mix = function (under, over, share) {
 
 const running = 1, other = 0, fun = 15, held = 14;
 
-// Gives each span of a strip its tint.
+// Sets the tint of each span of a strip.
 kt.paintStrip = function (strip, trace) {
 	const tint = strip.tint = new Uint8Array(strip.count);
 	const ofName = new Map();

@@ -2,16 +2,16 @@
 // The panel that describes the selection, and the events around it.
 "use strict";
 (function (kt) {
-const around = 40;	// events that are listed
+const around = 40;	// maximum number of events in the list
 const contexts = ["", "interrupt", "NMI"];
 
-// Returns a table of names and values.
+// Returns a table with rows of a name and a value.
 function pairs(rows) {
 	return kt.el("table", {}, kt.el("tbody", {}, ...rows.filter((row) => row && row[1] !== "").map(([name, value]) =>
 		kt.el("tr", {}, kt.el("td", { class: "dim" }, name), kt.el("td", {}, value)))));
 }
 
-// Returns the duration of a span. If its end is unknown, it may be longer.
+// Returns the duration of a span as text. If the end of the span is unknown, the text says that it may be longer.
 kt.spanTime = function (strip, i) {
 	return (strip.flags[i] & 2 ? "at least " : "") + kt.duration(strip.end[i] - strip.begin[i]);
 };
@@ -23,7 +23,7 @@ function laneLink(state, lane) {
 	}) : "";
 }
 
-// Returns a link to an event, or only the text if the page does not have this event.
+// Returns a link to an event, or only text if the page does not contain this event.
 kt.eventLink = function (state, id, text = id) {
 	const find = () => state.trace.events.find(id);
 	return find() < 0 && state.trace.head.whole !== false ? text : kt.action(text, "Show this event", () => {
@@ -51,7 +51,7 @@ function stepButton(state, strip, i, way) {
 		});
 }
 
-// Describes which thread ended this wait.
+// Describes the thread that ended this wait.
 function woken(state, selection) {
 	const [item] = kt.arrowsOf(state.trace, selection);
 	if (!item)
@@ -99,13 +99,13 @@ function describeEvent(state, { event }) {
 	return box;
 }
 
-// Returns the name of a place in the code: function+offset (file:line).
+// Returns the name of an address in the code: function+offset (file:line).
 function placeText(place) {
 	return (place.function ? place.function + "+" + place.offset : place.address)
 		+ (place.file ? " (" + place.file + ":" + place.line + ")" : "");
 }
 
-// Asks the server for the places in the code, if there is a server.
+// Asks the server, if there is one, for the addresses in the code that recorded the event.
 async function more(state, event, box) {
 	const { events } = state.trace;
 	const answer = await state.feed?.event?.(events.idOf(event), events.time[event]).catch(() => null);
@@ -134,7 +134,8 @@ function eventRow(state, event, now) {
 		kt.el("td", {}, kt.fieldText(trace, event)));
 }
 
-// Lists events of the lane, or of all lanes, around a time. The event that is selected, or begins the span, is marked.
+// Lists events of the lane, or of all lanes, around a time. Marks the selected event, or the event that begins the
+// selected span.
 function eventsAround(state, time, lane) {
 	const { events } = state.trace;
 	const s = state.selection;
@@ -164,7 +165,7 @@ function describeLane(state, { lane }) {
 	]));
 }
 
-// Fills the panel for the selection.
+// Fills the panel with details of the selection.
 kt.showDetails = function (state, body) {
 	const s = state.selection;
 	if (!s) {
@@ -176,7 +177,7 @@ kt.showDetails = function (state, body) {
 		: describeLane(state, s), eventsAround(state, s.kind === "lane" ? state.from : time.from, s.lane));
 };
 
-// Returns the sentence that a screen reader speaks for the selection.
+// Returns a sentence about the selection for screen readers.
 kt.describe = function (state) {
 	const s = state.selection;
 	const { trace } = state;
@@ -190,7 +191,7 @@ kt.describe = function (state) {
 	return s ? kt.laneName(s.lane) : "Nothing is selected";
 };
 
-// Shows a message for some seconds, and speaks it.
+// Shows a message for some seconds, and makes screen readers speak it.
 kt.say = function (text) {
 	const box = kt.id("message");
 	kt.speak(text);

@@ -2,8 +2,8 @@
 // Makes elements. Text is always set as text, never parsed as HTML, because names in a trace are hostile.
 "use strict";
 (function (kt) {
-// Makes an element. An attribute whose name begins with "on" is an event handler.
-// A child is a node, a string, or null (left out).
+// Makes an element. An attribute whose name begins with "on" is an event handler. A child is a node, a string, or null,
+// which is left out.
 kt.el = function (tag, attributes, ...children) {
 	const node = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes || {})) {
@@ -26,12 +26,12 @@ kt.fill = function (node, ...children) {
 	return node;
 };
 
-// Makes a link that calls a function. A button is used, because it works with keyboards and screen readers.
+// Makes a link that calls a function. It is a button, because buttons work with keyboards and screen readers.
 kt.action = function (text, title, run) {
 	return kt.el("button", { type: "button", class: "link", title, onclick: run }, text);
 };
 
-// Makes a table. A cell is a string, a number or a node. The first columns named in `left` are text.
+// Makes a table. A cell is a string, a number or a node. The first `left` columns are text.
 kt.table = function (titles, rows, left) {
 	const cell = (tag) => (value, column) =>
 		kt.el(tag, { class: column < left ? null : "number" }, typeof value === "number" ? kt.number(value) : value);
@@ -39,7 +39,7 @@ kt.table = function (titles, rows, left) {
 		kt.el("tbody", {}, ...rows.map((row) => kt.el("tr", {}, ...row.map(cell("td"))))));
 };
 
-// Shows a message at the top of the page. Screen readers read it at once.
+// Shows a message at the top of the page. Screen readers speak it at once.
 kt.warn = function (text) {
 	kt.id("notes").append(kt.el("p", {}, text));
 };

@@ -3,9 +3,9 @@
 // once; names, marks and the ruler are then drawn over them.
 "use strict";
 (function (kt) {
-const gutter = 196;	// width of the names at the left, in CSS pixels
+const gutter = 196;	// width in CSS pixels of the column of names at the left
 const ruler = 22;
-const labelWidth = 26;	// narrower spans have no label
+const labelWidth = 26;	// minimum width in CSS pixels of a span with a label
 const font = "11px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif";
 
 class Drawing {
@@ -19,7 +19,7 @@ class Drawing {
 		this.pointer = null;
 	}
 
-	// Draws everything. Returns nothing; `labels` keeps the spans whose names are drawn.
+	// Draws everything. Stores in `labels` the spans whose names are drawn.
 	draw() {
 		const { state, canvas } = this;
 		const ratio = globalThis.devicePixelRatio || 1;
@@ -34,7 +34,7 @@ class Drawing {
 		this.ratio = ratio;
 		this.colours = kt.colours(state.theme);
 		this.plot = state.width - gutter;
-		this.step = state.length / (this.plot * ratio);	// ns of one device pixel
+		this.step = state.length / (this.plot * ratio);	// ns per device pixel
 		this.from = Math.floor(state.from / this.step) * this.step;
 		this.rows = state.layout.rows.filter((row) =>
 			row.y + row.height > state.scroll && row.y < state.scroll + state.height - ruler);
@@ -49,7 +49,7 @@ class Drawing {
 		this.drawRuler();
 	}
 
-	// Returns the place of a time, in CSS pixels.
+	// Returns the x coordinate of a time, in CSS pixels.
 	x(time) {
 		return gutter + (time - this.from) / this.step / this.ratio;
 	}
@@ -58,12 +58,12 @@ class Drawing {
 		return this.from + (x - gutter) * this.ratio * this.step;
 	}
 
-	// Returns the place of a row's upper edge.
+	// Returns the y coordinate of a row's upper edge.
 	y(row) {
 		return row.y - this.state.scroll + ruler;
 	}
 
-	// Copies the pixels of all visible rows to the canvas. They are computed only if the view has changed.
+	// Copies the pixels of all visible rows to the canvas. Computes them again only if the view has changed.
 	bars() {
 		const { ratio, state } = this;
 		const key = [this.from, this.step, state.scroll, state.theme, state.width, state.height,
@@ -140,7 +140,7 @@ class Drawing {
 		return width;
 	}
 
-	// Shortens a text to a width; returns "" if not even three letters fit.
+	// Shortens a text to a width. Returns "" if fewer than three letters fit.
 	cut(text, width) {
 		const all = text.slice(0, 300);
 		const need = this.textWidth(all);
@@ -150,7 +150,7 @@ class Drawing {
 		return letters >= 3 ? all.slice(0, letters) + "…" : "";
 	}
 
-	// Draws a counter as steps. Each pixel shows the highest value of its time.
+	// Draws a counter as steps. Each pixel shows the highest value in the period of the pixel.
 	drawCounter(row) {
 		const { lane } = row;
 		const { context, colours } = this;
@@ -232,7 +232,7 @@ class Drawing {
 		}
 	}
 
-	// Chooses the times on the ruler.
+	// Chooses the times that the ruler shows.
 	chooseTicks() {
 		const { state } = this;
 		const rough = state.length / Math.max(2, this.plot / 110);

@@ -3,7 +3,7 @@
 // The values stay encoded until an event is shown.
 "use strict";
 (function (kt) {
-const mostHeads = 300;	// if more lists than this must be merged, all events are sorted
+const mostHeads = 300;	// maximum number of lists that are merged; if there are more, all events are sorted instead
 
 class Events {
 	constructor() {
@@ -12,8 +12,8 @@ class Events {
 		this.time = new Float64Array(0);
 	}
 
-	// Merges the chunks by time. `chunk` and `at` state where an event is stored. The chunks of one ring and one CPU
-	// follow each other in time.
+	// Merges the chunks by time. `chunk` and `at` tell where an event is stored. The chunks of one ring and one CPU are
+	// in order of time.
 	finish() {
 		this.count = this.chunks.reduce((sum, chunk) => sum + chunk.count, 0);
 		this.time = new Float64Array(this.count);
@@ -32,7 +32,7 @@ class Events {
 		this.settle();
 	}
 
-	// Takes the earliest event of all lists.
+	// Removes the earliest event from the lists and appends it to the result.
 	append(out, heads) {
 		let best = null;
 		let time = Infinity;
@@ -51,8 +51,8 @@ class Events {
 		this.at[out] = best.at++;
 	}
 
-	// The events of a ring can be slightly out of order: moves each back to its place. If this takes too many steps,
-	// all events are sorted.
+	// The events of a ring may be slightly out of order: moves each event to its place. If this takes too many steps,
+	// sorts all events instead.
 	settle() {
 		const columns = [this.time, this.chunk, this.at];
 		let steps = this.count * 4;
@@ -80,12 +80,12 @@ class Events {
 		return this.chunks[this.chunk[event]].cpu;
 	}
 
-	// Returns the name by which ktrace show --id prints the event.
+	// Returns the id of the event, as ktrace show --ids prints it.
 	idOf(event) {
 		return this.ring(event) + "." + this.column("slot", event);
 	}
 
-	// Returns the event with this name ("ring.slot"), or -1.
+	// Returns the index of the event with this id ("ring.slot"), or -1.
 	find(id) {
 		const [ring, slot] = String(id).split(".").map(Number);
 		for (let number = 0; number < this.chunks.length; number++) {
@@ -101,13 +101,13 @@ class Events {
 		return -1;
 	}
 
-	// Returns the values of an event, as kt.fieldsOf(). `types` belongs to the trace.
+	// Returns the values of an event, in the form of kt.fieldsOf(). `types` belongs to the trace.
 	fields(event, types) {
 		return kt.fieldsOf(this.chunks[this.chunk[event]], this.at[event], types);
 	}
 }
 
-// Returns the values of an event of a chunk: [{name, kind, unit, text, raw}].
+// Returns the values of an event in a chunk: [{name, kind, unit, text, raw}].
 kt.fieldsOf = function (chunk, at, types) {
 	const type = types.get(chunk.type[at]);
 	const reader = new kt.Reader(chunk.bytes, chunk.offset[at]);
@@ -136,7 +136,7 @@ function value(raw, kind, strings) {
 	return kind === "hex" ? "0x" + raw.toString(16) : String(raw);
 }
 
-// Returns the first place of a sorted array at or after `from` whose value is at least `wanted`.
+// Returns the first index of a sorted array, at least `from`, whose value is at least `wanted`.
 kt.lower = function (array, wanted, from = 0, until = array.length) {
 	while (from < until) {
 		const middle = (from + until) >>> 1;

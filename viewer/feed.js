@@ -2,9 +2,9 @@
 // Where the data comes from: elements of this page (ktrace html), or the server that sent the page (ktrace open).
 "use strict";
 (function (kt) {
-const limit = 1 << 30;	// bytes of one uncompressed block
+const limit = 1 << 30;	// size in bytes of an uncompressed block
 
-// Uncompresses a zlib stream. If the stream is damaged, returns what could be read before that place.
+// Uncompresses a zlib stream. If the stream is damaged, returns the bytes before the damage.
 kt.inflate = async function (bytes) {
 	const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
 	const parts = [];
@@ -40,19 +40,19 @@ function fromBase64(text) {
 	return bytes;
 }
 
-// The data is in the page: the head in one element, each block in an element of its own.
+// For a page that contains the data: the head is in one element, and each block in an element of its own.
 class Embedded {
 	async head() {
 		return JSON.parse(kt.id("ktrace-head").textContent);
 	}
 
-	// Returns block n, or null after the last.
+	// Returns block n, or null after the last block.
 	async block(n) {
 		const elements = document.querySelectorAll("script.ktrace-block");
 		if (n >= elements.length)
 			return null;
 		const bytes = fromBase64(elements[n].textContent);
-		elements[n].textContent = "";	// releases the memory of the text
+		elements[n].textContent = "";	// releases the memory of the element's text
 		return bytes;
 	}
 }
@@ -71,7 +71,7 @@ async function refusal(answer) {
 	try {
 		reason = JSON.parse(text).error ?? text;
 	} catch {
-		// The text is the reason.
+		// the text of the answer is the reason
 	}
 	return new Error("ktrace open answered: " + String(reason).slice(0, 500));
 }
@@ -99,7 +99,7 @@ async function get(path, reading) {
 	return answer;
 }
 
-// The page came from ktrace open. Paths are relative, because the address of the page contains a token.
+// For a page that came from ktrace open. Paths are relative, because the address of the page contains a token.
 class Served {
 	async head() {
 		const answer = await get("head");
@@ -112,7 +112,7 @@ class Served {
 		return answer && new Uint8Array(await answer.arrayBuffer());
 	}
 
-	// Requests the page, which makes the server read the trace again if its guest runs.
+	// Requests the page. If the guest of the trace is running, this makes the server read the trace again.
 	async renew() {
 		await (await get("./")).text();
 	}
@@ -121,7 +121,7 @@ class Served {
 		return new Uint8Array(await (await get("overview", this.reading)).arrayBuffer());
 	}
 
-	// Returns {bytes}, or {bytes: null, events} if the window has too many events.
+	// Returns {bytes}, or {bytes: null, events} if the window contains too many events.
 	async window(from, until) {
 		const answer = await fetch("window?from=" + from + "&until=" + until, { cache: "no-store" });
 		if (answer.status === 413)
@@ -131,12 +131,12 @@ class Served {
 		return { bytes: new Uint8Array(await answer.arrayBuffer()) };
 	}
 
-	// Returns the members of the head that a long trace has late: {why, taken}.
+	// Returns the members of the head that become known late for a long trace: {why, taken}.
 	async verdict() {
 		return (await get("verdict")).json();
 	}
 
-	// Returns an event as ktrace show --json prints it.
+	// Returns an event in the form of ktrace show --json.
 	async event(id, time) {
 		const answer = await find("event?id=" + encodeURIComponent(id) + "&time=" + time);
 		return answer && answer.json();

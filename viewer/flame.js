@@ -4,7 +4,7 @@
 (function (kt) {
 const on = [1];
 const off = [2, 3, 4, 5];
-const least = 0.002;	// narrower nodes are not drawn: their share of the whole
+const least = 0.002;	// minimum share of the whole; narrower nodes are not drawn
 
 const node = (name) => ({ name, time: 0, children: new Map() });
 
@@ -15,7 +15,8 @@ function child(parent, name) {
 	return found;
 }
 
-// Adds [from, until) of a thread to the tree, divided by its nested spans. Calls `leaf` for the rest of each.
+// Adds the period [from, until) of a thread to the tree, divided among its nested spans. Calls `leaf` for time outside
+// of spans.
 function walk(lane, depth, from, until, parent, trace, leaf) {
 	parent.time += until - from;
 	const strip = lane.strip(1, depth);
@@ -32,7 +33,7 @@ function walk(lane, depth, from, until, parent, trace, leaf) {
 	leaf(parent, until - at);
 }
 
-// Returns the tree of all threads for the states `kinds` in [from, until).
+// Returns the tree of all threads for the states `kinds` in the period [from, until).
 kt.flameTree = function (trace, kinds, from, until) {
 	const root = node("all threads");
 	for (const lane of trace.lanes) {
@@ -53,7 +54,7 @@ kt.flameTree = function (trace, kinds, from, until) {
 	return root;
 };
 
-// Adds the boxes of a node and its children. A click shows the node over the whole width.
+// Draws the boxes of a node and its children. A click shows the node over the whole width.
 function boxes(area, item, depth, left, width, all, choose) {
 	if (width < least)
 		return depth;
@@ -74,7 +75,7 @@ function boxes(area, item, depth, left, width, all, choose) {
 	return deepest;
 }
 
-// Fills the panel with one flame graph.
+// Fills the panel with a flame graph.
 kt.showFlame = function (state, body, isOn) {
 	const root = kt.flameTree(state.trace, isOn ? on : off, state.from, state.from + state.length);
 	const area = kt.el("div", { class: "flames" });

@@ -88,7 +88,8 @@ class Input {
 		state.changed("pointer");
 	}
 
-	// Returns the begin or end of the span under the pointer if it is close to the time.
+	// Returns the beginning or end of the span under the pointer if the pointer is close to it; otherwise the time at
+	// the pointer.
 	snap(time, y) {
 		const hit = this.hit({ x: this.drawing.x(time), y });
 		if (hit?.kind !== "span")
@@ -117,7 +118,7 @@ class Input {
 		this.state.changed("pointer");
 	}
 
-	// Returns what lies at a place of the canvas, in the form of a selection, or null.
+	// Returns what is at a position of the canvas, in the form of a selection, or null.
 	hit({ x, y }) {
 		const { state, drawing } = this;
 		const row = y < drawing.ruler ? null : state.layout.at(y + state.scroll - drawing.ruler);
@@ -140,7 +141,7 @@ class Input {
 		return { kind: "lane", lane: row.lane };
 	}
 
-	// Shows what is under the pointer.
+	// Shows information about what is under the pointer.
 	tip(at) {
 		const tip = kt.id("tip");
 		const hit = at && this.hit(at);
@@ -174,7 +175,7 @@ class Input {
 		run();
 	}
 
-	// Returns the commands by key.
+	// Returns the commands, keyed by keyboard key.
 	commands(shift) {
 		const { state, page } = this;
 		return {
@@ -223,7 +224,7 @@ class Input {
 		state.reveal();
 	}
 
-	// Selects the row above or below.
+	// Selects the row above or below the selected one.
 	lane(way) {
 		const { state } = this;
 		const s = state.selection;
@@ -321,7 +322,7 @@ function spanText(trace, { strip, i, lane }) {
 		+ kt.className(strip.kind[i]) + " · " + kt.laneName(lane) + " · at " + kt.moment(strip.begin[i]);
 }
 
-// Returns the span at the time, or the closest one within a distance, or -1.
+// Returns the span at the time, or else the closest span within a distance, or -1.
 function nearest(strip, time, distance) {
 	const at = strip.at(time);
 	if (at >= 0)

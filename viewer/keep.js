@@ -3,17 +3,18 @@
 // data does not contain the oldest events any more. Data before a time, the cut, is kept; newer data begins there.
 "use strict";
 (function (kt) {
-const most = 2e6;	// events that are kept; of more, the older half of the time is dropped
+const most = 2e6;	// maximum number of events; if there are more, the older half of the time is dropped
 
-// Returns a text that differs between two runs of a guest.
+// Returns a text that identifies a run of a guest.
 kt.runOf = (head) => head.base + " " + head.summary?.nonce;
 
-// Returns the data of the trace. Call it before trace.takeHead(), and keptJoin() when the newer blocks are decoded.
+// Returns the current data of the trace. Call it before trace.takeHead(), and keptJoin() after the newer blocks are
+// decoded.
 kt.keptTake = (trace) => ({ run: kt.runOf(trace.head), begin: trace.begin, last: trace.last,
 	strings: trace.strings, gaps: trace.gaps, arrows: trace.arrows, stacks: trace.stacks, symbols: trace.symbols,
 	chunks: trace.events.chunks, lanes: trace.lanes.map(({ rows, samples }) => ({ rows, samples })) });
 
-// Returns, by ring, the first and the last slot of the chunks.
+// Returns for each ring the first and the last slot in the chunks.
 function slotsOf(chunks) {
 	const rings = new Map();
 	for (const { ring, slot } of chunks) {
@@ -24,7 +25,7 @@ function slotsOf(chunks) {
 	return rings;
 }
 
-// Copies the entries [from, until) of a chunk whose entries have encoded data.
+// Copies the entries [from, until) of a chunk whose entries contain encoded data.
 function part(chunk, from, until) {
 	const copy = { ...chunk };
 	for (const [name, column] of Object.entries(chunk))
@@ -36,8 +37,9 @@ function part(chunk, from, until) {
 	return { ...copy, count: until - from, until: copy.bytes.length };
 }
 
-// Joins older data and the newer data that the trace holds now. Returns false if this is another run of the guest:
-// then only the newer data is shown. A run without a nonce is known by its rings, which were empty at its begin.
+// Joins older data and the newer data that the trace contains now. Returns false if the newer data is from another run
+// of the guest: then only the newer data is shown. If the run has no nonce, a new run is recognized by its rings, which
+// were empty at its beginning.
 kt.keptJoin = function (trace, old) {
 	if (!old.chunks.length)
 		return true;
@@ -48,7 +50,7 @@ kt.keptJoin = function (trace, old) {
 	for (const [ring, { last }] of before)
 		if (rings.get(ring)?.last < last)
 			return false;
-	// From this time on, the newer data contains the events of all rings.
+	// From this time on, the newer data contains all events of all rings.
 	const complete = trace.gaps.reduce((time, gap) => gap.begin <= 0 ? Math.max(time, gap.end) : time, trace.begin);
 	const cut = Math.min(complete, old.last);
 	if (cut <= old.begin)
@@ -78,7 +80,7 @@ function keepEvents({ trace, old, rings, floor }) {
 	trace.stacks = [...trace.stacks, ...keep(old.stacks)];
 }
 
-// A gap at the begin of newer data covers what was overwritten; only a part of it, if any, was never read.
+// A gap at the beginning of the newer data is the part that was overwritten. Some of it, or all, is in the older data.
 function keepGaps({ trace, old, cut, floor, rings, before }) {
 	const clip = (gap, begin, end) => ({ ...gap, begin: Math.max(begin, gap.begin), end: Math.min(end, gap.end) });
 	const newer = trace.gaps.filter((gap) => gap.end > cut).map((gap) => {
@@ -109,14 +111,14 @@ function keepLane(join, lane, from) {
 		target.chunks = [...depths].sort((a, b) => a - b).flatMap((depth) => joinSpans(join, target,
 			row.strips.find((strip) => strip.depth === depth), depth));
 	}
-	// Rows that older data does not have.
+	// Rows that the older data does not have.
 	for (const row of lane.rows)
 		if (row && !used.has(row))
 			row.chunks = row.chunks.map((chunk) => pick(chunk, (i) => chunk.end[i] > cut));
 	trace.keepLane(lane);
 }
 
-// Locks have no fixed rows: returns the row of newer data with the same lock, or a row that is free.
+// Locks have no fixed rows: returns the row in the newer data with the same lock, or a free row.
 function rowOfLock({ trace, old }, lane, row, used) {
 	const text = (strip) => strip?.count ? old.strings[strip.name.at(-1)] : "";
 	const found = lane.rows.find((other, number) => other && number > 1 && !used.has(other) && other.chunks.length
@@ -127,14 +129,14 @@ function rowOfLock({ trace, old }, lane, row, used) {
 	return found ?? lane.row(free);
 }
 
-// Returns a chunk with the spans for which the test is true.
+// Returns a chunk that contains the spans for which the test is true.
 function pick(chunk, test) {
 	const places = Array.from(chunk.begin.keys()).filter(test);
 	return Object.fromEntries(Object.entries(chunk).map(([name, column]) => [name,
 		column.constructor.from(places, (i) => column[i])]));
 }
 
-// Returns the index of an older string in the newer strings.
+// Converts the index of an older string to an index in the newer strings.
 function rename({ trace, old, names }, index) {
 	if (!names.size)
 		trace.strings.forEach((text, number) => names.set(text, names.get(text) ?? number));
@@ -144,7 +146,7 @@ function rename({ trace, old, names }, index) {
 	return names.get(text);
 }
 
-// Joins the older and the newer spans of one depth of a row.
+// Joins the older and the newer spans at one depth of a row.
 function joinSpans(join, row, strip, depth) {
 	const { cut, floor } = join;
 	const newer = row.chunks.map((chunk) => pick(chunk, (i) => chunk.depth[i] === depth && chunk.end[i] > cut))
@@ -180,7 +182,7 @@ function joinCrossing({ trace, cut }, older, last, next) {
 	return older;
 }
 
-// The newer data has no span that crosses the cut. If nothing was lost, a state lasts until the next state.
+// No span of the newer data crosses the cut. If nothing was lost, a state lasts until the next state.
 function endSpan({ trace, old, lossless }, row, older, last, next) {
 	if ((older.flags[last] & 2) === 0 || older.end[last] < old.last)
 		return;

@@ -3,7 +3,7 @@
 // shows the same part and the same selection.
 "use strict";
 (function (kt) {
-// Names the selection, so that it can be found again.
+// Returns a text that identifies the selection, so that it can be found again.
 kt.selectionText = function (trace, s) {
 	if (s?.kind === "event")
 		return "e" + trace.events.idOf(s.event);
@@ -12,7 +12,7 @@ kt.selectionText = function (trace, s) {
 	return s ? "l" + s.lane.key : "";
 };
 
-// Returns the address of what is shown.
+// Returns an address (URL) that shows the current view again.
 kt.linkOf = function (state) {
 	const parts = new URLSearchParams({ t: Math.round(state.from), d: Math.round(state.length) });
 	const selected = kt.selectionText(state.trace, state.selection);
@@ -23,7 +23,7 @@ kt.linkOf = function (state) {
 	return "#" + parts;
 };
 
-// Returns the selection that the text names, or null.
+// Finds the selection that the text identifies. Returns null if there is none.
 kt.selectionFrom = function (trace, text) {
 	if (text[0] === "e") {
 		const event = trace.events.find(text.slice(1));
@@ -41,7 +41,7 @@ kt.selectionFrom = function (trace, text) {
 	return found ? { kind: "span", strip, i, lane: strip.lane } : null;
 };
 
-// Shows what the address names. Returns false if it names no view.
+// Shows the view that the address describes. Returns false if it describes none.
 kt.openLink = function (state, hash) {
 	const parts = new URLSearchParams(hash.replace(/^#/, ""));
 	const from = Number(parts.get("t"));

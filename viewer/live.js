@@ -3,8 +3,8 @@
 // the verdict, too.
 "use strict";
 (function (kt) {
-const pause = 1000;	// ms between two fetches, at least
-const share = 4;	// the pause is this many times as long as the fetch: ktrace open works a fifth of the time
+const pause = 1000;	// minimum time in ms between two fetches
+const share = 4;	// ratio of the pause to the duration of a fetch: ktrace open works at most a fifth of the time
 
 class Live {
 	constructor(page, feed) {

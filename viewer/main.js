@@ -13,9 +13,9 @@ class Page {
 		this.overview = new kt.Overview(this.state, kt.id("overview"));
 		this.search = new kt.Search(this.state, kt.id("search"), kt.id("found"));
 		this.input = new kt.Input(this.state, this.drawing, this);
-		this.open = 0;	// number of the tab
+		this.open = 0;	// number of the selected tab
 		this.wanted = location.hash;
-		this.ready = false;	// true if all blocks are read
+		this.ready = false;	// true after all blocks were read
 		this.makeTabs();
 		this.connect();
 	}
@@ -58,13 +58,13 @@ class Page {
 		this.redraw();
 	}
 
-	// Calls the function when the view has not changed for a moment.
+	// Calls the function when the view has not changed for a short time.
 	later(run) {
 		clearTimeout(this.timer);
 		this.timer = setTimeout(run, 150);
 	}
 
-	// Stores the view in the address. A view of a part of the blocks is not stored.
+	// Stores the view in the page's address. Does not store it before all blocks are read.
 	saveLater() {
 		clearTimeout(this.saver);
 		if (!this.ready)
@@ -74,7 +74,7 @@ class Page {
 			try {
 				history.replaceState(null, "", this.hash);
 			} catch {
-				// Some browsers allow only a limited number of changes in a time. The next change stores the view.
+				// Some browsers limit the number of changes per second. The next change of the view stores it.
 			}
 		}, 150);
 	}
@@ -109,7 +109,7 @@ class Page {
 		this.relayout();
 	}
 
-	// Folds the selected lane, or all lanes.
+	// Folds or unfolds the selected lane, or all lanes.
 	foldLane(all) {
 		const lane = this.state.selection?.lane;
 		if (all) {
@@ -167,7 +167,7 @@ class Page {
 			kt.showFlame(this.state, body, this.open === 2);
 	}
 
-	// Takes over what was loaded.
+	// Starts using the data that was loaded.
 	refresh() {
 		this.trace.finish();
 		for (const lane of this.trace.lanes)
@@ -186,14 +186,13 @@ class Page {
 		return kt.showVerdict(this.state);
 	}
 
-	// Shows the verdict that has come late. The view stays.
+	// Shows the verdict, which may come late. Does not change the view.
 	verdict() {
 		this.worst = this.showHead(this.trace.head);
 		this.relayout();
 	}
 
-	// Shows the whole trace, as far as it is loaded. If the reader has already chosen a view, this view
-	// stays.
+	// Shows the part of the trace that is loaded. If the user has already chosen a view, does not change it.
 	first() {
 		const { state, trace } = this;
 		const chosen = this.shown !== undefined && this.shown !== kt.linkOf(state);
@@ -209,7 +208,7 @@ class Page {
 		this.shown = kt.linkOf(state);
 	}
 
-	// Shows the first view when all blocks are read: the address, the cause, or the whole trace.
+	// Chooses the first view after all blocks are read: from the address, the cause of the verdict, or the whole trace.
 	begin() {
 		const { state, worst } = this;
 		this.ready = true;
@@ -231,7 +230,7 @@ function facts(head) {
 	kt.id("facts").textContent = list.filter((text) => text).join(" · ");
 }
 
-// Returns what the browser lacks, or null.
+// Returns the name of a feature that the browser lacks, or null.
 function missing() {
 	if (typeof DecompressionStream === "undefined")
 		return "DecompressionStream";
@@ -240,7 +239,7 @@ function missing() {
 	return null;
 }
 
-// Loads all blocks; shows the trace after the first. Returns the number of blocks.
+// Loads all blocks. Shows the trace after the first block. Returns the number of blocks.
 async function load(feed, trace, page) {
 	let number = 0;
 	try {

@@ -2,8 +2,8 @@
 // Draws over the bars: lost events, unknown ends, hits of the search, the selection, arrows, marks, measurements.
 "use strict";
 (function (kt) {
-const mostArrows = 60;	// if more wakeups are in view, only those of the selection are drawn
-const patterns = new Map();	// by colour
+const mostArrows = 60;	// maximum number of wakeups in view; if there are more, only those of the selection are drawn
+const patterns = new Map();	// the patterns, keyed by colour
 
 // Returns a pattern of diagonal lines.
 function hatching(context, colour) {
@@ -22,10 +22,10 @@ function hatching(context, colour) {
 	return patterns.get(colour);
 }
 
-// Hatches the rows of a CPU where its events were lost. A gap of unknown CPU is drawn on all lanes.
+// Hatches the rows of a CPU during periods whose events were lost. A gap of an unknown CPU is drawn on all lanes.
 function gaps(d) {
 	const { context } = d;
-	const drawn = new Map();	// for each CPU, the right edge of what is hatched
+	const drawn = new Map();	// for each CPU, x coordinate up to which its rows are hatched
 	context.fillStyle = hatching(context, d.colours.gap);
 	for (const gap of d.state.trace.gaps) {
 		const left = Math.max(d.gutter, d.x(gap.begin));
@@ -41,7 +41,7 @@ function gaps(d) {
 	context.globalAlpha = 1;
 }
 
-// Hatches the time between the last event and the time at which the trace was taken.
+// Hatches the period between the last event and the time at which the trace was taken.
 function silence(d) {
 	const { context, colours, state } = d;
 	const { trace } = state;
@@ -66,7 +66,7 @@ function label(d, text, left) {
 	context.fillText(text, left, state.height - 14);
 }
 
-// Hatches an end of a wide span if its time is unknown.
+// Hatches the beginning or end of a wide span if its time is unknown.
 function unknownEnds(d) {
 	d.context.fillStyle = hatching(d.context, d.colours.gap);
 	for (const row of d.rows) {
@@ -107,7 +107,7 @@ function line(d, time, colour, dash) {
 	d.context.setLineDash([]);
 }
 
-// Draws an arrow from the lane that wakes to the lane that is woken.
+// Draws an arrow from the lane of the waker to the lane that is woken.
 function arrow(d, places, item, colour, width) {
 	const from = places.get(item.from);
 	const to = places.get(item.to);
@@ -151,8 +151,8 @@ function arrows(d) {
 		arrow(d, places, item, d.colours.link, 1.8);
 }
 
-// Returns the arrows that belong to the selection: the wakeup that ended the selected sleep, or that the
-// selected event reports.
+// Returns the arrows that belong to the selection: of the wakeup that ended the selected sleep, or that the selected
+// event reports.
 kt.arrowsOf = function (trace, selection) {
 	if (selection?.kind === "event") {
 		const id = trace.events.idOf(selection.event);
@@ -192,7 +192,7 @@ kt.drawMarks = function (d) {
 	context.restore();
 };
 
-// Draws marks and the measurement, also over the ruler.
+// Draws the marks and the measurement, over the lanes and the ruler.
 kt.drawRulerMarks = function (d) {
 	const { state, context, colours } = d;
 	state.marks.forEach((time, number) => {

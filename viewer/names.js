@@ -6,7 +6,8 @@ const threads = new Set(["thread", "prev", "next", "child", "from_pid", "to_pid"
 const locks = new Set(["lock", "queue", "waitq"]);
 const callClass = 10;
 
-// Returns the names that events with a field "name" give to locks and interrupts, by "lock 0x1000" and "irq 4".
+// Returns a map of the names of locks and interrupts, from events with a field "name". Keys are "lock 0x1000" and "irq
+// 4".
 function recorded(trace) {
 	const { events } = trace;
 	if (trace.recorded?.events === events && trace.recorded.count === events.count)
@@ -30,7 +31,7 @@ function recorded(trace) {
 	return names;
 }
 
-// Returns the name of the system call that begins or ends with the event.
+// Returns the name of the system call that begins or returns with the event.
 function callName(trace, event) {
 	const time = trace.events.time[event];
 	const lane = trace.lanes[trace.events.column("lane", event)];
@@ -44,7 +45,7 @@ function callName(trace, event) {
 	return undefined;
 }
 
-// Returns the name of the number in a field of an event, or undefined.
+// Returns the name for a number in a field of an event, or undefined.
 function nameOf(trace, event, field) {
 	if (field.kind === "text")
 		return undefined;
@@ -58,7 +59,7 @@ function nameOf(trace, event, field) {
 		?? (field.kind === "hex" ? trace.symbols.get(field.raw) : undefined);
 }
 
-// Returns the fields of an event: [{name, text}], with the unit, and with the name of a number in parentheses.
+// Returns the fields of an event: [{name, text}]. The text includes the unit, and a name for the number in parentheses.
 kt.namedFields = (trace, event) => trace.events.fields(event, trace.types).map((field) => {
 	const name = nameOf(trace, event, field);
 	return { name: field.name, text: field.text + (field.unit ? " " + field.unit : "")

@@ -19,7 +19,7 @@ class Overview {
 		}, { passive: false });
 	}
 
-	// A press outside the shown part moves this part; a drag from outside selects a new part.
+	// A drag that begins inside the shown part moves this part. A drag that begins outside selects a new part.
 	press(event) {
 		this.canvas.setPointerCapture(event.pointerId);
 		const time = this.time(event.offsetX);
@@ -62,7 +62,7 @@ class Overview {
 		this.window(pen, kt.colours(state.theme));
 	}
 
-	// Computes the pixels of the event rates.
+	// Computes the pixels that show the event rates.
 	bars(width, height, ratio) {
 		const { trace } = this.state;
 		const colours = kt.colours(this.state.theme);

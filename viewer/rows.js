@@ -10,16 +10,16 @@ const idleThreads = "Idle threads";
 class Layout {
 	constructor(trace) {
 		this.trace = trace;
-		this.culprits = [];	// lanes that the verdict names: drawn first and marked
+		this.culprits = [];	// lanes that are named in the verdict: they are drawn first and marked
 		this.pinned = new Set();
-		this.folded = new Set([idleThreads]);	// names of groups, keys of lanes
+		this.folded = new Set([idleThreads]);	// names of folded groups, and keys of folded lanes
 		this.filter = "";
 		this.rows = [];
 		this.height = 0;
-		this.version = 0;	// counts the changes
+		this.version = 0;	// number of changes so far
 	}
 
-	// Computes all rows anew.
+	// Computes all rows again.
 	update() {
 		this.version++;
 		this.rows = [];
@@ -48,7 +48,7 @@ class Layout {
 			groups.set(title, groups.get(title) ?? []);
 			groups.get(title).push(lane);
 		}
-		// Processes with one thread have no group of their own.
+		// a process with one thread has no group of its own
 		const several = [...groups].filter(([title, lanes]) => title && title !== idleThreads && lanes.length > 1);
 		const grouped = new Set(several.flatMap(([, lanes]) => lanes));
 		group("Threads", sorted(all.filter((lane) => lane.kind === 1 && !lane.idle && !grouped.has(lane))));
@@ -87,7 +87,7 @@ class Layout {
 		if (this.rows.length === from)
 			this.add({ kind: "events", lane, bad, height: 14 });
 		this.rows[from].first = true;
-		// A lane is at least as high as its name.
+		// The height of a lane is at least that of its name.
 		const used = this.height - this.rows[from].y;
 		this.add({ kind: "space", lane, bad, height: Math.max(4, 20 - used) });
 		const last = this.rows.at(-1);
@@ -98,12 +98,12 @@ class Layout {
 		return strip.row === 0 ? heights.state : strip.row === 1 ? heights.nest : heights.lock;
 	}
 
-	// Returns the row at this height, or undefined.
+	// Returns the row at this y coordinate, or undefined.
 	at(y) {
 		return this.rows.find((row) => y >= row.y && y < row.y + row.height);
 	}
 
-	// Returns the row that shows a strip, or the first row of the lane.
+	// Returns the row that shows a strip. If there is none, returns the first row of the lane.
 	rowOf(lane, strip) {
 		return this.rows.find((row) => row.strip && row.strip === strip)
 			|| this.rows.find((row) => row.lane === lane && row.first);
@@ -114,7 +114,7 @@ function sorted(lanes) {
 	return lanes.sort((a, b) => a.kind - b.kind || a.number - b.number);
 }
 
-// A row of a lock is labelled with the name of the lock, if it has only one.
+// If all spans in the row of a lock are of one lock, the label of the row is the name of the lock.
 function rowLabel(strip, trace) {
 	if (strip.row < 2 || !strip.count)
 		return "";

@@ -5,8 +5,8 @@
 // the colour. Pixels lie on a fixed grid of time, so that merged pixels do not change while the view moves.
 "use strict";
 (function (kt) {
-// Draws spans into `line`, a Uint32Array of pixels. The first pixel begins at time `from`; each has `step` ns.
-// Spans that are at least `least` pixels wide are also appended to `labels`.
+// Draws spans into `line`, a Uint32Array of pixels. The first pixel begins at time `from`, and each pixel is `step` ns
+// wide. Spans that are at least `least` pixels wide are also appended to `labels`.
 kt.scanSpans = function (line, strip, from, step, colours, labels, least) {
 	const width = line.length;
 	const until = from + width * step;
@@ -33,7 +33,8 @@ kt.scanSpans = function (line, strip, from, step, colours, labels, least) {
 	}
 };
 
-// Draws one span of at least one pixel. If it is wide enough, a border at its left separates it from others.
+// Draws a span that is at least one pixel wide. If it is wide enough, draws a border at its left, which separates it
+// from other spans.
 function wide(line, x0, x1, colour, back) {
 	const left = Math.max(0, Math.round(x0));
 	const right = Math.min(line.length, Math.max(Math.round(x1), Math.round(x0) + 1));
@@ -42,7 +43,7 @@ function wide(line, x0, x1, colour, back) {
 		line[left] = kt.mix(colour, back, 150);
 }
 
-// Draws the density of times (sorted): the more events in a pixel, the stronger its colour.
+// Draws the density of the sorted times: the more events in the period of a pixel, the stronger the pixel's colour.
 kt.scanTimes = function (line, times, from, step, colour) {
 	const width = line.length;
 	const until = from + width * step;
@@ -58,7 +59,7 @@ kt.scanTimes = function (line, times, from, step, colour) {
 	}
 };
 
-// Draws stored densities: counts of events in periods of equal length.
+// Draws densities that are stored as numbers of events in periods of equal length.
 kt.scanDensity = function (line, density, from, step, colour) {
 	const first = kt.lower(density.index, Math.floor(from / density.width));
 	for (let i = first; i < density.index.length; i++) {

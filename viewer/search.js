@@ -2,9 +2,9 @@
 // Search: spans, events and lanes whose name contains the text; "1.6661" is the event with this identifier.
 "use strict";
 (function (kt) {
-const most = 20000;	// hits that are kept
+const most = 20000;	// maximum number of hits
 
-// Returns the hits in the order of time: {time, strip, i}, {time, event} or {time, lane}.
+// Returns the hits in order of time: {time, strip, i}, {time, event} or {time, lane}.
 kt.search = function (trace, text) {
 	const wanted = text.trim().toLowerCase();
 	if (!wanted)
@@ -60,7 +60,7 @@ class Search {
 			+ (count >= most ? " or more" : "") : "nothing found";
 	}
 
-	// Selects the next hit; the first step goes to the first hit after the beginning of the view.
+	// Selects the next hit. The first call selects the first hit after the beginning of the view.
 	step(way) {
 		const { found, from } = this.state;
 		if (!found.length)

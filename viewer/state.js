@@ -9,12 +9,12 @@ class State {
 		this.from = trace.begin;
 		this.length = trace.end - trace.begin;
 		this.scroll = 0;
-		this.selection = null;	// {kind: "span", strip, i} or {kind: "event", event} or {kind: "lane", lane}
-		this.measure = null;	// {from, until}
-		this.marks = [];	// times
+		this.selection = null;	// null, {kind: "span", strip, i}, {kind: "event", event} or {kind: "lane", lane}
+		this.measure = null;	// null or {from, until}
+		this.marks = [];	// times of the marks
 		this.theme = "light";
-		this.hint = "";	// what to do to see more
-		this.found = [];	// hits of the search
+		this.hint = "";	// advice how to see more
+		this.found = [];	// result of the search
 		this.listeners = [];
 		this.width = 1000;
 		this.height = 400;
@@ -30,7 +30,7 @@ class State {
 			listener(what);
 	}
 
-	// Shows a part of the time. The view stays near the trace.
+	// Shows a period of time. The view is limited to the trace and its surroundings.
 	show(from, length) {
 		if (!Number.isFinite(from + length))
 			return;
@@ -45,7 +45,7 @@ class State {
 		this.show(this.trace.begin - whole * 0.01, whole * 1.02);
 	}
 
-	// Zooms by a factor; the time at `share` of the width stays in place.
+	// Zooms by a factor. The time at the fraction `share` of the width stays in place.
 	zoom(factor, share) {
 		const fixed = this.from + this.length * share;
 		const whole = this.trace.end - this.trace.begin;
@@ -72,7 +72,7 @@ class State {
 		this.select({ kind: "event", event, lane });
 	}
 
-	// Returns the time of the selection: {from, until}, or null.
+	// Returns the period of the selection: {from, until}, or null.
 	selectedTime() {
 		const s = this.selection;
 		if (s?.kind === "span")
@@ -82,8 +82,8 @@ class State {
 		return this.measure;
 	}
 
-	// Moves the view so that the selection is visible. The zoom changes only if the selection would be too
-	// narrow to see. If it is wider than the view, its begin is shown.
+	// Moves the view so that the selection is visible. Changes the zoom only if the selection would be too narrow to
+	// see. If the selection is wider than the view, shows its beginning.
 	reveal() {
 		const time = this.selectedTime();
 		if (time && time.until > time.from && (time.until - time.from) * 400 < this.length)
@@ -104,7 +104,7 @@ class State {
 		}
 	}
 
-	// Fits the view to the selection.
+	// Zooms the view to the selection.
 	fit() {
 		const time = this.selectedTime();
 		if (!time)

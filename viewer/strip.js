@@ -7,7 +7,7 @@
 const fan = 4;
 
 class Strip {
-	// Takes over columns that are sorted by begin.
+	// Uses columns that are sorted by the beginning of the spans.
 	constructor(lane, row, depth, columns) {
 		Object.assign(this, columns);
 		this.lane = lane;
@@ -23,7 +23,7 @@ class Strip {
 			this.levels.push(this.level(below));
 	}
 
-	// Makes one level: for each group of entries of the level below, the index of the longest span.
+	// Makes one level of the index: for each group of entries of the level below, the index of the longest span.
 	level(below) {
 		const count = below ? below.length : this.count;
 		const array = new Uint32Array(Math.ceil(count / fan));
@@ -40,7 +40,7 @@ class Strip {
 		return a < 0 || this.end[b] - this.begin[b] > this.end[a] - this.begin[a] ? b : a;
 	}
 
-	// Returns the first span at or after `from` that begins at or after the time.
+	// Returns the first span, from index `from` on, that begins at the time or later.
 	firstFrom(time, from = 0) {
 		let step = 1;
 		while (from + step < this.count && this.begin[from + step] < time)
@@ -60,7 +60,7 @@ class Strip {
 		return i < this.count && this.begin[i] <= time ? i : -1;
 	}
 
-	// Returns the longest span of [from, until).
+	// Returns the longest span with an index in [from, until).
 	longest(from, until) {
 		let best = -1;
 		let i = from;
@@ -82,7 +82,7 @@ const columns = { begin: Float64Array, end: Float64Array, name: Uint32Array, kin
 	slot: Float64Array, other: Int32Array, flags: Uint8Array };
 const deepest = 63;
 
-// Joins a column of all chunks.
+// Joins one column of all chunks.
 kt.joinColumn = function (chunks, name, type, count) {
 	const array = new type(count);
 	let at = 0;
@@ -93,7 +93,7 @@ kt.joinColumn = function (chunks, name, type, count) {
 	return array;
 };
 
-// Returns, for each depth, the places of its spans, in the order of their begin.
+// Returns for each depth the positions of its spans, in the order in which they begin.
 function byDepth(depth, begin) {
 	const places = [];
 	for (let i = 0; i < depth.length; i++)

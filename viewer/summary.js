@@ -4,7 +4,7 @@
 (function (kt) {
 const states = [[1, "running"], [2, "runnable"], [3, "sleeping"], [4, "blocked"]];
 
-// Returns the number of events of each type that the page holds.
+// Returns the number of events of each type in the page.
 kt.countTypes = function (trace) {
 	const counts = new Map();
 	for (const chunk of trace.events.chunks)
@@ -13,7 +13,7 @@ kt.countTypes = function (trace) {
 	return counts;
 };
 
-// Returns the total time of each class on the first row of a lane, if there is one.
+// Returns the total time of each class of spans on the first row of a lane, if there is one.
 kt.timeByClass = function (lane) {
 	const sums = new Float64Array(16);
 	for (const strip of lane?.rows[0]?.strips || [])
@@ -26,7 +26,7 @@ function part(title, ...children) {
 	return kt.el("div", { class: "part" }, kt.el("h3", {}, title), ...children);
 }
 
-// Fills the panel.
+// Fills the panel with the summary.
 kt.showSummary = function (state, body) {
 	const { trace } = state;
 	const summary = trace.head.summary || {};

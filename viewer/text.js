@@ -2,7 +2,7 @@
 // Writes times, numbers and names as text.
 "use strict";
 (function (kt) {
-// True if the frequency of the trace's clock is unknown. Then times are ticks.
+// Returns true if the frequency of the trace's clock is unknown, so that times are ticks.
 kt.useTicks = false;
 
 const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
@@ -22,7 +22,7 @@ kt.duration = function (ns) {
 	return "0 ns";
 };
 
-// Returns a time since the start of the trace, in seconds, as ktrace show prints it: 1.234567890.
+// Returns a time since the start of the trace in seconds, in the form of ktrace show: 1.234567890.
 kt.time = function (ns) {
 	if (kt.useTicks)
 		return String(Math.round(ns));
@@ -33,7 +33,7 @@ kt.time = function (ns) {
 // Returns a time with its unit.
 kt.moment = (ns) => kt.time(ns) + (kt.useTicks ? " ticks" : " s");
 
-// Returns a time for the ruler, with as many digits as the distance of two marks needs.
+// Returns a time for the ruler, with as many digits as the distance between two marks requires.
 kt.tick = function (ns, step) {
 	if (ns === 0 || kt.useTicks)
 		return kt.number(Math.round(ns));
@@ -45,12 +45,12 @@ kt.tick = function (ns, step) {
 	}
 };
 
-// Returns a number with spaces between groups of three digits.
+// Returns a number with a space between groups of three digits.
 kt.number = function (value) {
 	return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 };
 
-// Returns how much was lost, as far as the head states it.
+// Returns how much was lost, according to the head.
 kt.lossText = function (head) {
 	if (head.lost === null || (head.lost_at_least && !head.lost))
 		return "loss unknown";
@@ -58,7 +58,7 @@ kt.lossText = function (head) {
 	return head.lost ? (head.lost_at_least ? "at least " : "") + kt.number(head.lost) + slots : "no slots lost";
 };
 
-// Returns a share as a percentage.
+// Returns a fraction as a percentage.
 kt.percent = function (part, whole) {
 	return whole > 0 ? (part / whole * 100).toFixed(1) + " %" : "-";
 };

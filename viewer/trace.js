@@ -3,7 +3,7 @@
 "use strict";
 (function (kt) {
 class Lane {
-	// `key` names the lane in links.
+	// `key` identifies the lane in links.
 	constructor(index, key, kind, number) {
 		Object.assign(this, { index, key, kind, number });
 		this.rows = [];
@@ -21,7 +21,7 @@ class Lane {
 		return this.rows[row] ??= { number: row, chunks: [], strips: [] };
 	}
 
-	// Returns the strip of a row and depth, or undefined.
+	// Returns the strip of a row at a depth, or undefined.
 	strip(row, depth) {
 		return this.rows[row]?.strips.find((strip) => strip.depth === depth);
 	}
@@ -44,14 +44,15 @@ class Trace {
 		this.types = new Map((head.types || []).map((type) => [type.id, type]));
 	}
 
-	// Forgets all blocks, but keeps the lanes: another window of the same trace is loaded. Gaps of an overview stay.
+	// Forgets all blocks, but not the lanes, because another window of the same trace will be loaded. Keeps the gaps of
+	// an overview.
 	restart() {
 		this.strings = [""];
 		this.stacks = [];
-		this.symbols = new Map();	// by address: names
+		this.symbols = new Map();	// names, keyed by address
 		this.table = [];	// the lanes in the order of the blocks
-		this.counts = new Map();	// by kind and number: how many lanes there are
-		this.latest = new Map();	// by kind and number: the last lane
+		this.counts = new Map();	// number of lanes, keyed by kind and number
+		this.latest = new Map();	// the newest lane, keyed by kind and number
 		this.arrows = [];
 		this.arrowTimes = new Float64Array(0);
 		if (!this.gaps || this.head.whole !== false)
@@ -65,8 +66,9 @@ class Trace {
 		return this.strings[index] ?? "";
 	}
 
-	// Adds lane `index` of the sequence of blocks, or changes its name. If another window of the trace is loaded, a
-	// lane of the same kind and number is used again. A number can have several lanes: ids of threads are used again.
+	// Adds lane number `index` of the sequence of blocks, or changes its name. If another window of the trace is
+	// loaded, the existing lane of the same kind and number is used. A number can have several lanes, because ids of
+	// threads are reused.
 	addLane(index, kind, number, name, group, flags) {
 		let lane = this.table[index];
 		if (!lane) {
@@ -87,7 +89,7 @@ class Trace {
 		return lane;
 	}
 
-	// Makes lane() find a lane that the blocks do not describe any more.
+	// Makes lane() find a lane that the blocks no longer describe.
 	keepLane(lane) {
 		const base = ("ctnf"[lane.kind] ?? "o") + lane.number;
 		if (!this.latest.has(base))
@@ -101,12 +103,13 @@ class Trace {
 		return lane;
 	}
 
-	// Returns the lane of a CPU (kind 0) or a thread (kind 1); of a thread whose id was used again, the last one.
+	// Returns the lane of a CPU (kind 0) or a thread (kind 1). If the id of a thread was reused, returns the newest
+	// lane.
 	lane(kind, number) {
 		return this.latest.get("ct"[kind] + number);
 	}
 
-	// Makes the indices. May be called again after more blocks.
+	// Makes the indexes. May be called again after more blocks were read.
 	finish() {
 		for (const lane of this.lanes) {
 			for (const row of lane.rows.filter((one) => one)) {
@@ -122,7 +125,7 @@ class Trace {
 		this.share();
 	}
 
-	// Gives each lane the list of its events: their places in this.events.
+	// Makes for each lane a list of its events, as indices into this.events.
 	share() {
 		const lists = this.lanes.map(() => []);
 		const cpus = this.lanes.map((lane) => lane.kind === 0 ? lane.number : -1);
@@ -142,12 +145,12 @@ class Trace {
 		});
 	}
 
-	// Returns the arrow that woke the thread of this lane last, at or before the time.
+	// Returns the arrow of the last wakeup of this lane's thread at the time or before it.
 	wakeOf(lane, time) {
 		return this.arrows.findLast((item) => item.to === lane && item.time <= time && item.kind === 0) ?? null;
 	}
 
-	// Returns the names of the places in the code that recorded the event, the innermost first.
+	// Returns the names of the addresses in the code that recorded the event, the innermost first.
 	stackOf(event) {
 		const ring = this.events.ring(event);
 		const slot = this.events.column("slot", event);
@@ -167,7 +170,8 @@ class Trace {
 	}
 }
 
-// Returns the text of a span: the thread that runs on a CPU, or the name of the span, or of its state.
+// Returns the text of a span: the name of the thread that runs on a CPU, the name of the span, or the name of its
+// state.
 kt.spanName = function (trace, strip, i) {
 	const other = strip.lane.kind === 0 && strip.row === 0 ? trace.lanes[strip.other[i]] : null;
 	if (other)

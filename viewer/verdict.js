@@ -2,11 +2,12 @@
 // The verdict of ktrace why, at the top of the page. Threads, CPUs and events in its lines are links into the lanes.
 "use strict";
 (function (kt) {
-const waits = [13, 2, 3, 4, 5];	// classes of spans: waits for a lock, runnable, sleeping, blocked, stopped
+// classes of spans: waits for a lock, and the states runnable, sleeping, blocked, stopped
+const waits = [13, 2, 3, 4, 5];
 const holds = [14];
 
-// Returns the last span of the lane that has one of these classes. Prefers a wait for a lock to the state
-// of the thread, because this state begins a little later.
+// Returns the lane's last span that has one of these classes. Prefers a wait for a lock to the state of the thread,
+// because the state begins a little later.
 function lastOf(lane, kinds) {
 	let best = null;
 	for (const row of [...lane.rows].reverse()) {
@@ -19,12 +20,12 @@ function lastOf(lane, kinds) {
 	return best;
 }
 
-// True if nothing ended the span before the end of the trace.
+// Returns true if nothing ended the span before the end of the trace.
 function isOpen(state, { strip, i }) {
 	return (strip.flags[i] & 2) !== 0 || strip.end[i] >= state.trace.last;
 }
 
-// Selects what a line states about a lane: the lock that it holds, the wait, or the last state.
+// Selects what a line of the verdict states about a lane: the lock that it holds, its wait, or its last state.
 function go(state, lane, kinds) {
 	const row = lane.rows[0]?.strips[0];
 	const found = lastOf(lane, kinds) || (row?.count ? { strip: row, i: row.count - 1 } : null);
@@ -35,13 +36,13 @@ function go(state, lane, kinds) {
 	state.reveal();
 }
 
-// Returns which lanes "thread 7 (name)" and "CPU 1" in the text name: [{match, lane}].
+// Returns the lanes to which "thread 7 (name)" and "CPU 1" in the text refer: [{match, lane}].
 function named(state, text) {
 	return [...text.matchAll(/\b(?:thread (\d+)(?: \([^)]*\))?|CPU (\d+))/g)].map((match) => ({ match,
 		lane: match[1] ? state.trace.lane(1, match[1]) : state.trace.lane(0, match[2]) })).filter(({ lane }) => lane);
 }
 
-// Returns the text as nodes, in which threads and CPUs are links.
+// Returns the text as nodes in which threads and CPUs are links.
 function linked(state, text, kinds) {
 	const nodes = [];
 	let at = 0;
@@ -58,7 +59,7 @@ function eventLink(state, id) {
 	return id ? kt.el("span", { class: "proof" }, kt.eventLink(state, id, "→ event " + id)) : null;
 }
 
-// Draws which thread waits for which lock, and which thread holds this lock.
+// Draws which thread waits for which lock, and which thread holds that lock.
 function cycle(state, finding) {
 	const all = finding.actors || [];
 	const actors = all.filter((actor) => actor.waits);
@@ -83,7 +84,7 @@ function cycle(state, finding) {
 	return kt.el("div", { class: "cycle" }, ...parts);
 }
 
-// Returns the actor that holds the lock for which an actor waits, or undefined.
+// Returns the actor that holds the lock for which this actor waits, or undefined.
 function ownerOf(finding, actor) {
 	return finding.actors.find((other) => other.holds && other.holds.address === actor.waits.address);
 }
@@ -125,8 +126,8 @@ function noteWaits(state, finding) {
 	}
 }
 
-// Fetches the verdict of a long trace, which takes a while. Until then, and after a failure, a sentence is in its
-// place. Of several requests, only the answer to the last one counts.
+// Fetches the verdict of a long trace, which takes some time. Until it has come, or if it fails, a sentence is shown
+// instead. If there are several requests, only the answer to the last one is used.
 kt.fetchVerdict = async function (state, show) {
 	const { trace, feed } = state;
 	const number = state.verdicts = (state.verdicts ?? 0) + 1;
@@ -146,7 +147,7 @@ kt.fetchVerdict = async function (state, show) {
 	}
 };
 
-// Shows all findings. Puts the lanes that the first problem names on top.
+// Shows all findings. Moves the lanes that the first problem names to the top.
 kt.showVerdict = function (state) {
 	const { why, redacted } = state.trace.head;
 	const findings = why?.findings?.length || !redacted || !why?.verdict ? why?.findings || []
@@ -161,15 +162,15 @@ kt.showVerdict = function (state) {
 	return worst;
 };
 
-// Shows a part of the time. Only a small part of the view lies after the end of the trace.
+// Shows a period of time. Only a small part of the view is after the end of the trace.
 function showPart(state, from, length) {
 	const { begin, end } = state.trace;
 	const most = Math.min(length, (end - begin) * 1.02);
 	state.show(Math.max(begin - most * 0.05, Math.min(from, end - most * 0.95)), most);
 }
 
-// Moves the view to where the first problem began: the locks are taken, the waits begin. Without a wait that is open at
-// the end of the trace, the event that proves the problem is selected.
+// Moves the view to the time at which the first problem began: when the locks were taken and the waits began. If no
+// wait is open at the end of the trace, selects the event that proves the problem.
 kt.showCause = function (state, worst) {
 	const { trace } = state;
 	const actors = (worst?.actors || []).map((actor) => laneOf(state, actor)).filter((lane) => lane);
@@ -187,7 +188,7 @@ kt.showCause = function (state, worst) {
 	const spans = [...open(holds), ...open(waits)];
 	const begins = spans.map((span) => span.strip.begin[span.i]);
 	const from = Math.min(...begins);
-	// A single wait does not show its own cause, so more of the time before it is shown.
+	// a single wait does not show its own cause, so more of the time before it is shown
 	const least = spans.length < 2 ? (trace.last - trace.begin) * 0.3 : 1000;
 	const length = Math.max(Math.max(...begins) - from, least);
 	showPart(state, from - length * 0.6, length * 2.4);

@@ -3,9 +3,9 @@
 // part that is shown, if this part does not have too many events.
 "use strict";
 (function (kt) {
-const patience = 120;	// ms without a change of the view before its data is requested
+const patience = 120;	// time in ms for which the view must not change before its data is requested
 
-// Divides an answer into blocks: each has its size before it, as 4 bytes, the lowest first.
+// Divides an answer into blocks. Each block is preceded by its size, as 4 bytes, the lowest first.
 kt.splitBlocks = function (bytes) {
 	const blocks = [];
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -31,7 +31,7 @@ class Windows {
 		});
 	}
 
-	// Shows the overview: CPUs with the rate of their events, and the gaps.
+	// Shows the overview: the event rates of CPUs, and the gaps.
 	async start() {
 		const number = ++this.number;
 		this.stopped = false;
@@ -59,7 +59,7 @@ class Windows {
 		return this.loaded && this.loaded.from <= from && this.loaded.until >= until;
 	}
 
-	// Requests the data of the view, with a margin if possible. Only one request is under way at any time.
+	// Requests the data of the view, if possible with a margin. Only one request is in progress at any time.
 	async update() {
 		const { state } = this;
 		const { trace } = state;
@@ -81,7 +81,7 @@ class Windows {
 			this.later();
 	}
 
-	// Returns false if this time has too many events.
+	// Returns false if there are too many events in this period.
 	async request(from, until) {
 		const { number } = this;
 		const { bytes, events } = await this.feed.window(Math.floor(from), Math.ceil(until));
@@ -95,8 +95,8 @@ class Windows {
 		return bytes !== null;
 	}
 
-	// Replaces the data of the trace. What was selected stays selected if it is in the new data. Returns false if the
-	// data is discarded.
+	// Replaces the data of the trace. Selects the same thing again if it is in the new data. Returns false if the data
+	// is discarded.
 	async load(bytes, number, isOverview) {
 		const plain = [];
 		for (const block of kt.splitBlocks(bytes))
