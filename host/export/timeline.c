@@ -326,7 +326,9 @@ static void write_slots(struct base_output *out, uint64_t slots, const char *wha
 
 static void write_ring_name(struct base_output *out, const struct ktread_ring *ring, uint32_t number)
 {
-	if (ring->cpu == KTRX_NO_CPU)
+	if (ring->kind == KTREAD_RING_PROCESSES)
+		base_output_text(out, "process trace");
+	else if (ring->cpu == KTRX_NO_CPU)
 		base_output_format(out, "%s ring", ktread_ring_name(ring, number));
 	else
 		base_output_done(out, put_cpu(base_output_line(out), ring->cpu));
@@ -351,9 +353,12 @@ static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t 
 		write_slots(timeline->out, overwritten, "overwritten");
 	if (overwritten && slots > overwritten)
 		base_output_text(timeline->out, ", ");
-	if (slots > overwritten)
-		write_slots(timeline->out, slots - overwritten,
-			    ring->kind == KTREAD_RING_PROCESSES ? "lost" : "unreadable");
+	if (slots > overwritten && ring->kind == KTREAD_RING_PROCESSES)
+		base_output_format(timeline->out, "%llu record%s lost",
+				   (unsigned long long)(slots - overwritten),
+				   slots - overwritten == 1 ? "" : "s");
+	else if (slots > overwritten)
+		write_slots(timeline->out, slots - overwritten, "unreadable");
 	base_output_format(timeline->out, "%s ---\n", where);
 	writer->lost[number] += slots;
 	writer->timeline->lost += slots;

@@ -14,7 +14,7 @@ same "show prints the expected text" test/golden/processes.txt "$tmp/shown"
 equal "every record of a call is shown" \
 	"$(build/bin/kdump -f $golden/ktrx.ktrace 2>"$tmp/err" | grep -cE ' (CALL|RET ) ')" \
 	"$(grep -cE 'syscall\.(enter|exit)' "$tmp/shown")"
-check "lost records are shown where they are missing" grep -q -- '--- process ring: 7 slots lost' "$tmp/shown"
+check "lost records are shown where they are missing" grep -q -- '--- process trace: 7 records lost' "$tmp/shown"
 check "hostile bytes are escaped" sh -c '! LC_ALL=C grep -q "[^[:print:]]" "$1"' - "$tmp/shown"
 
 $ktrace summary $golden/ktrx.ktrace >"$tmp/out" 2>&1
@@ -49,7 +49,7 @@ for bad in negative damaged sessions; do
 	$ktrace show --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"
 	check "$bad: the damage is reported with its offset" grep -q 'offset [0-9]' "$tmp/err"
 	check "$bad: readable records are shown" grep -q PID= "$tmp/out"
-	check "$bad: a gap is shown where records are missing" grep -q -- '--- process ring: .* lost' "$tmp/out"
+	check "$bad: a gap is shown where records are missing" grep -q -- '--- process trace: .* lost' "$tmp/out"
 	$ktrace summary --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"
 	check "$bad: summary counts unreadable records" grep -qE '^loss .* [1-9][0-9]* unreadable' "$tmp/out"
 done
