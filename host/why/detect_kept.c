@@ -62,16 +62,18 @@ static bool keeps_unusually_long(const struct why_evidence *evidence, const stru
 }
 
 /*
- * Returns whether the edge is a wait of at least that time for a lock that its holder took before this wait
- * began.
+ * Returns whether the edge is a wait of at least that time for a lock that its holder has held for as long. A
+ * holder may have released the lock and taken it again before the waiter ran.
  */
 static bool is_long(const struct why_evidence *evidence, const struct why_graph *graph,
 		    const struct why_edge *edge, uint64_t ms)
 {
+	const uint64_t since = edge->held_since > edge->since ? edge->held_since : edge->since;
+
 	return why_edge_is_lock(edge) && edge->held && edge->to >= graph->cpus && edge->from >= graph->cpus &&
 	       (edge->by_table || evidence->thread[edge->from - graph->cpus].waits_for_outer) &&
-	       edge->from != edge->to && edge->since && edge->held_since <= edge->since &&
-	       edge->since < evidence->alive && evidence->alive - edge->since >= why_ms(evidence, ms);
+	       edge->from != edge->to && edge->since && since < evidence->alive &&
+	       evidence->alive - since >= why_ms(evidence, ms);
 }
 
 /* Returns whether the thread that the waiter of this edge waits for is to be reported. */

@@ -197,6 +197,38 @@ static void owner_at_begin_of_wait_is_not_called_holder(void **state)
 	why_says("for lock cache (0x2000); held by thread 6 (waker) when the wait began");
 }
 
+/*
+ * The holder released the lock, and took it again before the waiter ran. It has kept the lock since
+ * `taken_ms`, and sleeps with timeouts.
+ */
+static void lock_is_taken_before_the_waiter(uint64_t taken_ms)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *holder = why_thread_row(SLEEPER, "poller", KTRX_THREAD_WAITING, 0);
+
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
+	why_holds(holder, LOCK, taken_ms * MS);
+	why_waits(holder, KTRX_WAIT_TIME, 0, "", (END_MS - 10) * MS);
+	holder->state_stamp = (END_MS - 10) * MS;
+	holder->deadline = (END_MS + 10) * MS;
+	why_waker_lives();
+}
+
+static void lock_that_the_holder_took_again_is_kept(void **state)
+{
+	(void)state;
+	lock_is_taken_before_the_waiter(1001);
+	why_is_overdue(FINDING_POSSIBLE);
+	why_says("held by thread 5 (poller), which sleeps with timeouts and keeps the lock");
+}
+
+static void lock_that_changes_hands_is_not_kept(void **state)
+{
+	(void)state;
+	lock_is_taken_before_the_waiter(5000);
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
 /* ---- Deadlines ----------------------------------------------------------------------------------- */
 
 static struct ktrx_holder *until(uint64_t deadline)
@@ -321,6 +353,8 @@ int main(void)
 		TEST(wait_for_free_lock_is_possibly_overdue),
 		TEST(owner_without_row_may_hold_lock),
 		TEST(owner_at_begin_of_wait_is_not_called_holder),
+		TEST(lock_that_the_holder_took_again_is_kept),
+		TEST(lock_that_changes_hands_is_not_kept),
 		TEST(sleep_long_after_deadline_is_overdue),
 		TEST(ticks_of_another_cpu_end_sleeps),
 		TEST(sleep_just_after_deadline_is_healthy),
