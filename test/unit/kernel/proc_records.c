@@ -341,7 +341,7 @@ static void structures_are_recorded(void **state)
 	proc_find(&walk, KTRX_PROC_STRUCT, &seen);
 	assert_int_equal(seen.size, 32 + KTRACE_PROC_DATA_MAX);
 	assert_int_equal(seen.flags, KTRX_PROC_CUT);
-	assert_string_equal(seen.payload, "a name of more than thirty-one ");
+	assert_string_equal((const char *)seen.payload, "a name of more than thirty-one ");
 	proc_find(&walk, KTRX_PROC_STRUCT_ARRAY, &seen);
 	assert_int_equal(seen.size, 8 + 7 + 12);
 	assert_int_equal(seen.flags, 0);
