@@ -7,7 +7,7 @@
 #	scripts/libraries.sh link COMPILER STATIC
 #
 # link prints the linker arguments for a program, for a response file of the compiler. Unless STATIC is 0, they name
-# static archives. A library without an archive is linked shared, and a line on stderr names it.
+# static archives. A library without a complete archive is linked shared, and a line on stderr names it.
 set -eu
 
 # Packages of pkg-config. Packages joined by a comma exchange data structures, so either all of them are
@@ -78,17 +78,24 @@ archives() {
 	done
 }
 
+# complete ARGUMENT…: succeeds if a program that contains all of these archives can be linked. Debian 13's libelf.a
+# and libdw.a call functions that no archive has. Two archives may define the same function, as libz.a and libelf.a do.
+complete() {
+	echo 'int main(void) { return 0; }' | $compiler -static-libgcc -o "$scratch" -x c - -x none \
+		-Wl,-z,muldefs -Wl,--whole-archive "$@" -Wl,--no-whole-archive -lm -pthread 2>/dev/null
+}
+
 # add NAME "SHARED" "ARCHIVES": prints linker arguments for the library NAME: "ARCHIVES" with archives if all
-# of them exist, otherwise "SHARED".
+# of them exist and are complete, otherwise "SHARED".
 add() {
 	# shellcheck disable=SC2086
 	if [ "$static" = 0 ]; then
 		echo $2
-	elif found=$(archives $3); then
+	elif found=$(archives $3) && complete $found; then
 		echo $found
 	else
 		echo $2
-		echo "  LIBS  no archive of $1: linked shared" >&2
+		echo "  LIBS  no complete archive of $1: linked shared" >&2
 	fi
 }
 
@@ -100,6 +107,8 @@ case "${1-} $#" in
 "link 3")
 	compiler=$2 static=$3
 	require
+	scratch=$(mktemp "${TMPDIR:-/tmp}/ktrace-libraries.XXXXXX")
+	trap 'rm -f "$scratch"' EXIT
 	echo -Wl,--as-needed
 	# The C++ library's archive needs libgcc, which would be a shared library without this option.
 	[ "$static" = 0 ] || echo -static-libgcc
