@@ -256,7 +256,7 @@ int ktrace_control(const char *text);
  *   debug=sched,mm         turns these groups on and all others off; debug=ktrace,sched,mm and
  *                          debug=ktrace-sched,ktrace-mm mean the same
  *   ktrace=LIST            items as for ktrace_control(), applied after all debug= arguments
- *   SETTING=VALUE          as in LIST; an unknown NAME is ignored unless it begins with debug.ktr.
+ *   SETTING=VALUE          as in LIST; an unknown SETTING is ignored unless it begins with debug.ktr.
  * Several debug= arguments are combined: "debug=ktrace debug=mm" turns all events on, "debug=sched debug=mm"
  * two groups. debug= does not change the library's own group "ktrace", which has the panic message. Without
  * any of these arguments nothing changes.
@@ -277,9 +277,10 @@ typedef void ktrace_refused_visit(void *cookie, int error);
 int ktrace_boot_arguments(const char *command_line, ktrace_refused_visit *refused, void *cookie);
 
 /*
- * Returns the item (such as "sched.swich=on") that caused the last error of one of these functions:
- * ktrace_control(), ktrace_boot_argument(), ktrace_boot_arguments(), ktrace_setting_set(), and those of
- * ktrace/console.h. Sets *length to the length of the item, or to 0 if no call has failed.
+ * Returns the item (such as "sched.swich=on") that caused the error which the last failed call returned.
+ * These functions store the item: ktrace_control(), ktrace_boot_argument(), ktrace_boot_arguments(),
+ * ktrace_setting_set(), and those of ktrace/console.h. Sets *length to the length of the item, or to 0 if no
+ * call has failed.
  * The pointer points into the text that was passed to that call, and is valid as long as that text.
  */
 const char *ktrace_refused(size_t *length);
@@ -287,9 +288,9 @@ const char *ktrace_refused(size_t *length);
 /*
  * Finds names that resemble a misspelt word, and calls `visit` for at most 3 of them. Compares the word with
  * the names of events, groups and settings, and takes those that differ from it in the fewest letters. Names
- * that differ in more than 4 letters, or in more than a third of the word's letters, are not taken. A word
- * without a dot is also compared with the names of events without their groups. A minus at the beginning of
- * the word, and everything from an equals sign on, are ignored.
+ * that differ in more than 4 letters, or in more than a third of the word's letters (rounded up), are not
+ * taken. A word without a dot is also compared with the names of events without their groups. A minus at the
+ * beginning of the word, and everything from an equals sign on, are ignored.
  * Returns the number of names; 0 also if the word itself is a valid name.
  */
 typedef void ktrace_near_visit(void *cookie, const char *name);

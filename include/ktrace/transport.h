@@ -51,9 +51,9 @@ struct ktrace_transport {
 };
 
 /*
- * Probes a transport, unless it was probed already, and makes it the default transport. The functions below
- * use the default transport if their transport argument is NULL, or if they have no such argument. NULL: no
- * default.
+ * Probes a transport, unless it was probed already, and makes it the default transport. NULL: no default.
+ * ktrace_transport_write() and ktrace_dump() use the default transport if their argument `transport` is NULL;
+ * ktrace_dump_at_end() and the streaming functions below always use it.
  * Returns 0 or the error of the probe. Thread context.
  */
 int ktrace_transport_set(struct ktrace_transport *transport);

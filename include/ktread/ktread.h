@@ -253,7 +253,7 @@ struct ktread_info {
 	uint32_t clock_cpus;	/* number of CPUs whose clocks were measured, without CPU 0 */
 	uint32_t clock_samples; /* number of measurements that were applied */
 	/*
-	 * number of measurements that succeeded in the guest; the trace contains only some of these
+	 * number of measurements that succeeded in the guest; the trace may contain only some of these
 	 * measurements
 	 */
 	uint64_t clock_measured;

@@ -65,7 +65,10 @@ struct ktrx_hwt_unit {
 	uint64_t table;
 	uint64_t start;	     /* position at which to continue, as stored by DISABLE; 0: the beginning */
 	uint64_t user_start; /* addresses in [user_start, user_end) are user code, all others kernel code */
-	/* address space of the code that runs, as in packets: CR3 on x86_64, TTBR0 with ASID on AArch64 */
+	/*
+	 * address space of the code that runs, for PIP packets and context ids: CR3 on x86_64, TTBR0 with
+	 * ASID on AArch64
+	 */
 	uint64_t space;
 	uint64_t stamp;	    /* time of the rings' clock, read directly before the command */
 	uint64_t frequency; /* ticks per second of the clock of the rings */
