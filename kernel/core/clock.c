@@ -6,8 +6,8 @@
  * the answer to another measurement.
  *
  * A round trip needs both CPUs to run at the same time, which a busy host rarely provides for a guest. So
- * both CPUs also store timestamps for each other, in each round trip and in each timer tick. Each of these
- * timestamps gives a lower or an upper bound of the offset.
+ * both CPUs also store timestamps for each other: in round trips, timer ticks, interrupts and thread
+ * switches. Each of these timestamps gives a lower or an upper bound of the offset.
  *
  * All waits have a limit. The CPU that asks always releases the cell at the end. But if that CPU is stopped
  * for ever before it has released the cell, no CPU can make a round trip any more.

@@ -270,15 +270,12 @@ KTRACE_HIDDEN int ktrace_coresight_tmc_rest(const struct ktrace_coresight *all,
 /* Writes the registers that all types of controllers have, and starts capturing. */
 KTRACE_HIDDEN void ktrace_coresight_tmc_run(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);
-/*
- * Flushes the trace data that has not reached the controller yet out of the other components of the path.
- * Capturing continues.
- */
+/* Flushes the trace data that is still in other components into the controller. Capturing continues. */
 KTRACE_HIDDEN int ktrace_coresight_tmc_flush(const struct ktrace_coresight *all,
 					     const struct ktrace_coresight_component *tmc);
 /*
- * Flushes the trace data that has not reached the controller yet out of the other components of the path, and
- * stops capturing. After that, pointers and status may be read until ktrace_coresight_tmc_off() is called.
+ * Flushes the trace data that is still in other components into the controller, and stops capturing. After
+ * that, pointers and status may be read until ktrace_coresight_tmc_off() is called.
  */
 KTRACE_HIDDEN int ktrace_coresight_tmc_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);

@@ -66,7 +66,7 @@ const struct ktrace_hwt_access_mmio ktrace_hwt_mmio = {
 				 : "memory");                                              \
 		break
 
-/* Registers that are both read and written. All other registers of this file are only read. */
+/* System registers that are both read and written. All other system registers are only read. */
 #define KTRACE_PROFILING(OPERATION)                \
 	OPERATION(3, 0, 9, 9, 0);  /* PMSCR */     \
 	OPERATION(3, 0, 9, 9, 2);  /* PMSICR */    \
