@@ -19,7 +19,7 @@
 /* after the estimates were applied: maximum time from an effect to its cause, if the effect comes first */
 #define SLACK_US      2000u
 #define NEAR_SLACK_US 160u /* as SLACK_US, but for pairs made with CAUSES_NEAREST */
-#define ROOM_US	      5u   /* minimum time to leave between a cause and its effect, if the bounds allow it */
+#define ROOM_US	      5u   /* time to leave between a cause and its effect; less if the bounds require it */
 #define LOOKS_MOST    64u  /* maximum number of estimates in one reading of the trace */
 /* number of passes, at the beginning, that fit a straight line through the nodes of each clock */
 #define STRAIGHT_PASSES 2u

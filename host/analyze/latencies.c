@@ -247,10 +247,7 @@ static void on_change(void *context, const struct threads_change *change)
 	struct reading *r = context;
 	struct waiting *waiting = waiting_of(r, change->thread->index);
 	bool runs = change->thread->state == THREADS_RUNNING && change->from == THREADS_RUNNABLE;
-	/*
-	 * the following code replaces the thread in `known`, because the event may belong to the previous
-	 * thread
-	 */
+	/* a copy with the CPU and the thread of the change, because the event may belong to another thread */
 	struct ktread_event end = *r->event;
 	struct latencies_row *row;
 

@@ -54,7 +54,7 @@ struct spans_span {
 
 struct spans_sink {
 	void *context;
-	/* Callbacks for the beginning and the end of a span. A callback may be NULL. */
+	/* Callbacks for the beginning and the end of a span. `begin` may be NULL. */
 	void (*begin)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		      const struct ktread_event *event);
 	/* `event` is NULL if the record of the end is missing; the span then ends at `time`. */

@@ -192,9 +192,9 @@ static bool run_without_wakeup(const struct switch_states *s, uint32_t state)
 
 /*
  * Returns whether threads ran again after a switch with the state dead. A new thread may have the id of a
- * dead thread, so this needs proof. Each of these facts is a proof: the kernel records the creation of
- * threads; some threads were woken and others ran without a wakeup; or the threads had announced before the
- * switch that they will sleep.
+ * dead thread, so this needs proof. It is proof if the kernel records the creation of threads, if some
+ * threads were woken and others ran without a wakeup, or if the threads had announced before the switch that
+ * they will sleep.
  */
 static bool dead_threads_run(const struct switch_states *s)
 {
@@ -210,8 +210,9 @@ static bool dead_threads_run(const struct switch_states *s)
 
 /*
  * Returns whether threads ran again without a wakeup after a switch with the state stopped, although the
- * kernel records wakeups. If the kernel records no wakeups, returns whether many switches have the state
- * stopped, and none has the state runnable.
+ * kernel records wakeups, or whether the threads had announced before the switch that they will sleep. If the
+ * kernel records no wakeups, also returns true if many switches have the state stopped, none has the state
+ * runnable, and the threads ran again.
  */
 static bool stopped_threads_run(const struct switch_states *s)
 {

@@ -24,8 +24,8 @@ struct meaning {
 		enum wellknown_role role;
 		const char *name;
 		/*
-		 * indexed by role: names of the field; if there are several, the first name that the event
-		 * has is used
+		 * roles, each with the name of its field; if a role has several names, the first name that
+		 * the event has is used
 		 */
 	} field[MAX_FIELDS];
 };
