@@ -110,9 +110,9 @@ int diff_read_strace(struct diff_trace **trace, const char *path);
 void diff_trace_free(struct diff_trace *trace);
 
 /*
- * Compares two traces, and modifies them. `slower`: a kind of call is reported if it takes at least this many
- * percent longer. `slower_differs`: such a kind of call counts as a difference. Returns 0 or KTREAD_E_MEMORY.
- * The caller frees result->item.
+ * Compares two traces, and modifies them. `slower`: a kind of call is reported if the whole confidence
+ * interval shows that it takes at least this many percent longer. `slower_differs`: such a kind of call
+ * counts as a difference. Returns 0 or KTREAD_E_MEMORY. The caller frees result->item.
  */
 int diff_compare(struct diff_trace *const trace[2], uint64_t slower, bool slower_differs,
 		 struct diff_result *result);

@@ -22,7 +22,7 @@ enum read_use {
 	READ_CALL,
 	READ_RETURN,
 	READ_PATH,  /* a path that the current call uses */
-	READ_BEGIN, /* in a process trace: a process begins */
+	READ_BEGIN, /* in a process trace: a process begins, or runs another program */
 	READ_END,
 };
 
