@@ -39,7 +39,7 @@ int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum 
 struct flow_kernel_event {
 	uint64_t stamp;
 	uint32_t thread;  /* id of the thread that runs after the event; KTREAD_NO_THREAD: unknown */
-	uint32_t changes; /* number of context switches on this CPU so far */
+	uint32_t changes; /* number of times that the running thread has changed on this CPU so far */
 	uint16_t type;	  /* id of the event's type */
 };
 
