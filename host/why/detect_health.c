@@ -38,8 +38,8 @@ struct health {
 	/* the fraction (0 to 1) of the recorded time in which a CPU ran threads, summed over all CPUs */
 	double worked;
 	/*
-	 * number of ticks before the end for which no ring has lost an event; at most the length of the
-	 * window
+	 * number of ticks directly before the end for which the rings of all CPUs contain all events; at most
+	 * the length of the window
 	 */
 	uint64_t reach;
 	/* number of threads in each state; `timed`: number of waiting threads whose wait has a timeout */

@@ -16,7 +16,7 @@
 #define HALT_MS 1000u
 /* minimum time in ms without any event of the CPU, while the timers of other CPUs tick */
 #define LONG_MS 1500u
-#define EVENTS	4u /* minimum number of events in a period for which the events show that the CPU ran */
+#define EVENTS	4u /* minimum number of events in a period that show that the CPU ran all the time */
 /* the number N: a timer is regular if it has ticked at least N times, and at most one tick in N was late */
 #define TICKS 8u
 /*

@@ -36,7 +36,10 @@
 #define WAITERS_MS   1000u /* minimum time in ms for which other threads must have waited for the thread */
 #define LONG_MS	     2000u
 #define VERY_LONG_MS 5000u
-/* minimum time in ms of an overdue wait if the trace shows no finished wait of this thread for the object */
+/*
+ * minimum time in ms of an overdue wait if the trace shows no finished wait of this thread for the object, or
+ * if the wakeups in the thread's row are irregular
+ */
 #define UNKNOWN_MS 10000u
 /*
  * minimum ratio of an overdue wait to the mean interval between all wakeups of the thread, if events show no

@@ -63,7 +63,7 @@ static bool is_alive(const struct why_evidence *evidence)
 }
 
 /*
- * Returns for how many ticks a CPU that never had a heartbeat has not read its clock and not recorded an
+ * Returns for how many ticks a CPU that never had a heartbeat has neither read its clock nor recorded an
  * event.
  */
 static uint64_t quiet_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)

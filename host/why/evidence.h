@@ -27,8 +27,8 @@
 /*
  * Maximum numbers of CPUs, threads and objects; the maximum number of lock orders is KEYED_MAX. CPUs and
  * threads beyond the limits are left out, and their events and table rows with them. `left_out` counts these
- * events, rows, and lock orders. Objects beyond the limit have no name, and nothing is concluded about
- * threads that sleep on them.
+ * events and rows, and the lock orders beyond their limit. Objects beyond the limit have no name, and nothing
+ * is concluded about threads that sleep on them.
  */
 #define WHY_CPUS    4096u
 #define WHY_THREADS 16384u
@@ -78,7 +78,7 @@ struct why_irq_kind {
 	 * thread was woken on the CPU until the next interrupt
 	 */
 	uint64_t woke_nobody;
-	/* number of interrupts that `woke_nobody` would count if wakeups were recorded */
+	/* as `woke_nobody`, but wakeups were not recorded: it is unknown whether a thread was woken */
 	uint64_t woke_unknown;
 	uint64_t first, last; /* timestamps of the first and last interrupt */
 };
@@ -376,7 +376,7 @@ struct why_irq_waker {
 #define WHY_WAKERS 6u
 struct why_queue {
 	uint64_t address;
-	uint64_t first; /* timestamp of the oldest event about sleeps on the queue */
+	uint64_t first; /* timestamp of the oldest event about the queue */
 	uint64_t wakes; /* number of wakeups of threads that slept on the queue */
 	uint64_t last_wake;
 	struct why_waker waker[WHY_WAKERS]; /* threads that woke sleepers of the queue */
@@ -504,7 +504,7 @@ struct why_evidence {
 	 * already runnable, if the states in sched.switch are right.
 	 */
 	uint64_t wakes, odd_wakes;
-	bool high;    /* the kernel is linked to the upper half of the address space */
+	bool high;    /* the kernel runs in the upper half of the address space */
 	bool users;   /* some CPU has been in user mode */
 	uint64_t gap; /* timestamp of the first event after the newest gap on any CPU; 0: there is no gap */
 	/* number of rings whose newest part is missing in the file, which counts as a gap at the end */

@@ -185,7 +185,7 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint6
 {
 	const struct ktrx_holder *row = row_of_id(builder, owner);
 
-	/* true if the thread got its row late: it may then hold locks that are not in the row */
+	/* true if the thread may have got its row late: it may then hold locks that are not in the row */
 	const bool lacks_locks =
 		builder->evidence->refused && !(owner & KTRX_HOLDER_CPU) && row && !row->whole;
 

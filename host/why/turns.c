@@ -102,7 +102,7 @@ static bool is_worker(const struct why_thread *thread)
 }
 
 /*
- * Returns whether events reliably show that a thread was still runnable when the CPU switched away from it at
+ * Returns whether events reliably show if a thread was still runnable when the CPU switched away from it at
  * `since`. They do if the states in sched.switch are right, or if the kernel records an event before each
  * sleep and at the end of each thread.
  */
