@@ -41,7 +41,7 @@ uint64_t capture_registers_value(const char *text, uint32_t cpu, const char *nam
 
 /*
  * Collects the return addresses on the stacks of halted CPUs (analyze/stack_walk.h). These functions read no
- * memory: they tell which pages they need, and continue with the pages that the caller supplies.
+ * memory: they name the pages that they need, and continue with the pages that the caller supplies.
  *
  *	capture_stacks_open(&stacks, registers, elf, self);
  *	while ((pages = capture_stacks_wanted(stacks, page, room)))

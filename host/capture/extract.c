@@ -102,8 +102,8 @@ struct session {
 };
 
 /*
- * Converts a KTREAD_E_* to a CAPTURE_E_*. Changes no message: for KTREAD_E_SYSTEM, the peer has stored it
- * already.
+ * Converts a KTREAD_E_* to a CAPTURE_E_*, and stores a message. For KTREAD_E_SYSTEM, stores none, because the
+ * peer has stored one already.
  */
 static int fail_reading(const struct session *session, int status)
 {
@@ -152,7 +152,7 @@ static int locate(struct session *session)
 		error = open_peer_by_symbol(session);
 		/*
 		 * After CAPTURE_E_FORMAT, search all memory: a search may also find rings in memory that the
-		 * kernel has lent to ktrace.
+		 * kernel has given to ktrace.
 		 */
 		if (error != CAPTURE_E_FORMAT || !session->peer->searchable)
 			return error;

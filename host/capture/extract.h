@@ -21,7 +21,7 @@ struct capture_extract_options {
 	enum capture_source source;
 	const char *path; /* path of the file, or address of the peer */
 	const char *out;
-	const char *machine;   /* architecture of the guest, needed for a RAM file; NULL: ktrace detects it */
+	const char *machine;   /* architecture of the guest, only for a RAM file; NULL: ktrace detects it */
 	enum ktread_form form; /* KTREAD_FORM_AUTO, _RAM or _CORE */
 	/*
 	 * path of the kernel's ELF file, which gives the address of the root; NULL: memory is searched for

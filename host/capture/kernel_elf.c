@@ -375,7 +375,7 @@ const char *capture_kernel_machine(const struct capture_kernel *kernel)
 
 struct build_id {
 	unsigned char bytes[CAPTURE_BUILD_ID_MAX];
-	uint32_t size; /* machine of the kernel; 0: unknown */
+	uint32_t size; /* size in bytes; 0: the build id is unknown */
 };
 
 static void read_trace_id(struct build_id *id, uint16_t *machine, const char *path)

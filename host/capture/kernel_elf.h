@@ -61,7 +61,7 @@ struct capture_kernel {
 	struct capture_kernel_bss bss;
 	int has_symbols;
 	uint32_t hooks; /* bits KTRX_HOOK_* of the hooks whose functions are in the file */
-	/* virtual addresses of the hook functions for locks and threads, sorted like the symbols */
+	/* virtual addresses of the hook functions for locks and threads, in the order of the symbols */
 	uint64_t switch_point[CAPTURE_KERNEL_SWITCH_POINTS];
 	uint32_t switch_points;
 	uint16_t machine; /* ELF e_machine */

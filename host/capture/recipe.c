@@ -169,7 +169,7 @@ static json_t *pack_hooks(const struct schedule_hooks *hooks)
 	return list;
 }
 
-/* Converts a position in the source of bytes that was read through the map to an offset in the RAM file. */
+/* Converts a position in memory that is read through a map to an offset in the RAM file. NULL: no map. */
 static uint64_t offset_of(const struct capture_map *map, uint64_t position)
 {
 	for (uint32_t n = 0; map && n < map->ranges; n++)

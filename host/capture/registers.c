@@ -223,7 +223,7 @@ static uint64_t value_at(const unsigned char *bytes, unsigned size)
 	return value;
 }
 
-/* `leading`: writes pc and sp, with which a line begins. Otherwise writes all other registers. */
+/* If `leading` is set, writes pc and sp, with which a line begins. Otherwise writes all other registers. */
 static void put_named(FILE *line, const char *const *name, const unsigned char *bytes, size_t size,
 		      bool leading)
 {

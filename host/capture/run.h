@@ -99,7 +99,7 @@ struct capture_result {
 	int status;	/* exit status of `ktrace run`, of enum capture_verdict */
 	char text[256]; /* a phrase that states how the run ended */
 	double seconds; /* seconds for which the guest ran */
-	double search;	/* seconds that were needed to find ktrace in the guest's memory */
+	double search;	/* seconds that the last search for ktrace in the guest's memory took */
 	uint64_t root;	/* physical address of the root; 0: no search has found it */
 	/*
 	 * physical address that the root had while the guest ran, if it is no longer there; 0: unknown, or

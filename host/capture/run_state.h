@@ -33,7 +33,7 @@
 struct capture_child {
 	struct capture_signals signals;
 	pid_t pid;
-	/* descriptor of a pipe from the command's standard output; -1: the command writes to our own */
+	/* descriptor that the command gets as its standard output; -1: the command uses ours */
 	int output;
 	bool ended;
 	bool alone;	  /* neither the command nor any process that it started is still running */

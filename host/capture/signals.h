@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Delivers SIGINT, SIGTERM, SIGHUP and SIGCHLD through a descriptor, for a command that must clean up before
- * it ends. The signals are blocked while the descriptor is open. If several descriptors are open, the one
- * opened last gets the signals.
+ * it ends. The signals are blocked while the descriptor is open. Several descriptors may be open; only the
+ * one that was opened last may be read, and gets the signals.
  */
 #ifndef CAPTURE_SIGNALS_H
 #define CAPTURE_SIGNALS_H
