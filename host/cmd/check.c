@@ -255,7 +255,7 @@ static int run_loaded(struct check_command *command)
 	failed |= trace_args_close(&command->args, trace, status) != 0;
 	if (violated && command->page)
 		failed |= html_file(&command->args, NULL, command->page) != 0;
-	/* if a rule is violated, the exit status says so, even if a part of the trace was unreadable */
+	/* if a rule is violated, the exit status shows this, even if a part of the trace was unreadable */
 	return violated ? EXIT_VIOLATED : failed || command->found.nothing ? EXIT_UNREADABLE : 0;
 }
 

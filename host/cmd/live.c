@@ -83,7 +83,7 @@ static bool fulfils(void *context, struct ktread *trace, const struct ktread_eve
 	return condition->bound && filter_accepts(condition->filter, event);
 }
 
-/* Binds the expression to the events of the current boot. Returns 0 or an exit status. */
+/* Parses the expression of --where, and refuses times in it. Returns 0 or an exit status. */
 static int parse_condition(struct live *live)
 {
 	struct condition *condition = &live->condition;

@@ -158,8 +158,8 @@ static void put_bound(char text[32], const struct option_row *row, uint64_t boun
 }
 
 /*
- * Describes the allowed values, for example "a number from 1 to 8". Returns "" if the row has no limits or
- * its values are not numbers or times.
+ * Describes the allowed values, for example "a number from 1 to 8" or "kill|keep". Returns "" if a number or
+ * time has no limits, or if the option has values of another type.
  */
 static const char *allowed_by(const struct option_row *row, char text[ALLOWED_MOST])
 {

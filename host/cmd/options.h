@@ -64,7 +64,8 @@ struct options_list {
 	unsigned count;
 };
 
-option_set options_set_flag;	/* These functions store a value in a variable of this type: bool */
+/* Each of these functions stores the value in a variable of the type in its comment. */
+option_set options_set_flag;	/* bool */
 option_set options_set_text;	/* const char *; "" if the optional argument was omitted */
 option_set options_set_number;	/* uint64_t, from `least` to `most` */
 option_set options_set_time;	/* uint64_t: a time in nanoseconds, from `least` to `most` */

@@ -16,13 +16,13 @@
 
 #include "base/put.h"
 
-#define FIRST_US 1000000 /* time in ns after which the line appears */
+#define FIRST_US 1000000 /* time in microseconds after which the line appears */
 #define NEXT_US	 250000
 #define LINE	 160u
 #define ERASE	 "\r\033[K"
 
 static struct {
-	const char *name; /* the trace that is being read; NULL: no progress is shown */
+	const char *name; /* text that begins the line; NULL: no progress is shown */
 	const struct ktread *trace;
 	uint64_t pass_began; /* ns */
 	uint64_t done;	     /* number of slots that had been read when the line was last written */

@@ -73,7 +73,8 @@ bool retrace_functions_take(struct retrace_functions *functions, const struct sc
 int retrace_functions_print(const char *name, const struct retrace_functions *functions,
 			    struct symbols *symbols, const struct retrace_form *form);
 /*
- * Prints the number of entries that were not recorded. Returns EXIT_BAD_INPUT if there are any, otherwise 0.
+ * Prints the number of recorded entries. Returns EXIT_BAD_INPUT after a message if recording failed, so that
+ * entries are missing; otherwise 0.
  */
 int retrace_functions_report(const char *name, const struct retrace_functions *functions,
 			     const struct retrace_form *form);
@@ -97,7 +98,7 @@ struct retrace_branches {
 	struct schedule_mark mark;
 	uint64_t stamp;		   /* timestamp of this event */
 	uint64_t frequency, nonce; /* frequency and nonce of the trace */
-	uint64_t until;		   /* timestamp at which the run ends */
+	uint64_t until;		   /* timestamp of the event at which the run ends; UINT64_MAX: not given */
 };
 
 /*

@@ -17,7 +17,7 @@
  */
 #define LATE 5000u
 
-/* Counts the events before the end of the window. */
+/* Counts the events up to the first one after the timestamp `until`, without that event. */
 static uint64_t count_events(struct ktread *trace, uint64_t until)
 {
 	const struct ktread_event *event;

@@ -34,7 +34,7 @@ struct show_chosen {
 	const char *name; /* text that begins each message */
 	uint64_t around;  /* number of events to show before and after each chosen event */
 	struct timeline_id id[SHOW_IDS];
-	struct show_extent extent[SHOW_IDS]; /* for each id: number of its ring */
+	struct show_extent extent[SHOW_IDS]; /* for each id: events of its ring */
 	uint32_t count;			     /* number of ids */
 	struct timeline_id *shown;	     /* the events to show, in the order of rings and slots */
 	uint32_t shown_count, room;

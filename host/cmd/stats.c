@@ -174,7 +174,7 @@ static int parse_key(struct stats_command *stats, const struct ktread *trace, st
 	return status ? status : check_field(stats, trace, rule->ends, key->end_field, false);
 }
 
-/* Makes a rule for spans from --begin, --end and --by. Returns 0 or an exit status. */
+/* Makes the rule for pairs of events from --begin, --end and --by. Returns 0 or an exit status. */
 static int make_rule(struct stats_command *stats, struct ktread *trace, struct pairs_rule *rule)
 {
 	int status = trace_mark_events(&stats->args, trace, stats->begin, rule->begins);

@@ -15,10 +15,10 @@ extern const struct option_row terminal_color_options[]; /* --color only */
 extern const struct option_row terminal_options[];	 /* --color and --no-pager */
 
 /*
- * Prepares an output for text that people read (not JSON or CSV) on standard output. Enables colours if
- * --color requests them, or if standard output is a terminal that supports them. If `paged` is set and
- * standard output is a terminal, starts a pager when the first bytes are written. If standard output is not a
- * terminal, there is no pager.
+ * Prepares an output for text that people read (not JSON or CSV) on standard output. Enables colours as
+ * --color requests; with "auto", only if standard output is a terminal that supports them. If `paged` is set
+ * and standard output is a terminal, starts a pager when the first bytes are written. If standard output is
+ * not a terminal, there is no pager.
  *
  *	if (base_output_open(&out, STDOUT_FILENO) < 0) …
  *	if (!json)

@@ -94,8 +94,8 @@ int trace_args_filtered(const struct trace_args *args)
 }
 
 /*
- * Checks --cpu. The list may contain CPUs that are not in the trace, but at least one CPU must be in the
- * trace.
+ * Checks --cpu. The list may contain CPUs that are not in the trace, but at least one CPU of the list must be
+ * in the trace.
  */
 static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 {
@@ -234,7 +234,7 @@ static int align(const struct trace_args *args, struct ktread *trace)
 	return 0;
 }
 
-/* Applies --machine. Returns 0 or EXIT_USAGE. */
+/* Refuses --v1-layout if the trace is not of version 1. Returns 0 or EXIT_USAGE. */
 static int check_layout(const struct trace_args *args, const struct ktread *trace)
 {
 	if (ktread_info(trace)->version == 1 || !options_given(&args->line, "v1-layout"))
