@@ -85,8 +85,8 @@ static bool expand(char *name, struct text *text)
 }
 
 /*
- * If `at` is within a name such as "operator<<" or "operator->", returns the length of the operator, whose
- * characters do not count as brackets. Otherwise returns 0.
+ * If `at` is directly after the word "operator", as in "operator<<" or "operator->", returns the length of
+ * the operator, whose characters do not count as brackets. Otherwise returns 0.
  */
 static size_t operator_at(const char *at, size_t before)
 {
