@@ -68,7 +68,11 @@ struct diff_step {
 	uint64_t key; /* hash of what identifies the step: its kind and its strings */
 	uint64_t stamp;
 	uint64_t slot; /* slot's index in the ring; for output of strace, the number of the line */
-	uint64_t took; /* number of ticks for which the thread ran during the call; 0: unknown */
+	/*
+	 * number of ticks for which the thread ran during the call; for output of strace, the whole duration
+	 * of the call; 0: unknown
+	 */
+	uint64_t took;
 	uint64_t result;
 	uint32_t ring;
 	uint32_t thread;
