@@ -67,7 +67,7 @@ struct orphans {
 	 */
 	struct waiter *waiter;
 	uint32_t waiters;
-	struct orphan *lock; /* all locks that threads wait for, sorted by address */
+	struct orphan *lock; /* all locks that have waiters, sorted by address */
 	uint32_t locks;
 	bool full; /* true if some thread holds more locks than its row in the kernel's table can name */
 };
