@@ -60,7 +60,7 @@ struct capture_peer {
 	double pause; /* seconds for which ktrace kept the machine halted; set when it is resumed */
 };
 
-/* The ranges of memory to read, as given by the user. */
+/* The ranges of memory that the user has given to search. */
 struct capture_ranges {
 	struct ktread_range range[16];
 	uint32_t count;

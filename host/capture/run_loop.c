@@ -163,7 +163,7 @@ void capture_expect_close(struct capture_expect *expect)
 /* time in seconds without activity, after a recorded exit or panic, after which ktrace ends the run */
 #define END_SILENCE 2.0
 #define READER_PATIENCE \
-	2.0 /* maximum seconds to wait for the reader of our output after the end of the run */
+	2.0 /* maximum seconds to wait for the reader of our output if ktrace has ended the run */
 
 static const char *kernel_file(const struct capture_run *run)
 {
