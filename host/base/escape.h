@@ -50,8 +50,8 @@ size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code);
 bool base_utf8_is_harmless(uint32_t code);
 
 /*
- * Returns the largest number of bytes, up to `most` and `length`, after which the text can be cut without
- * splitting a character.
+ * Returns the largest number of bytes, at most `most` and at most `length`, after which the text can be cut
+ * without splitting a character.
  */
 size_t base_utf8_cut(const char *bytes, size_t length, size_t most);
 
