@@ -188,7 +188,7 @@ const struct option_row trace_hardware_options[] = {
 };
 
 const struct option_row trace_machine_options[] = {
-	{ "frequency", 0, "HZ", "use this clock frequency if the trace does not contain one",
+	{ "frequency", 0, "HZ", "use this clock frequency, instead of the one in the trace, if any",
 	  options_set_number, AT(options.frequency), .least = 1, .most = KTREAD_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH",
 	  "use this architecture if the trace does not name one: x86_64, aarch64 or riscv64",
