@@ -281,7 +281,9 @@ static const struct option_row rows[] = {
 	{ "trace-unit", 0, NULL,
 	  "give the guest a trace unit for its own use; unlike --branches, this records nothing",
 	  options_set_flag, AT(options.trace_unit) },
-	{ "elf", 0, "KERNEL", "print a warning if the trace is of another kernel than this ELF file",
+	{ "elf", 0, "KERNEL",
+	  "use this ELF file for --noise, --why and --page, and print a warning if the trace is of "
+	  "another kernel",
 	  options_set_text, AT(options.elf) },
 	{ "transport", 0, CAPTURE_TRANSPORTS, "choose how the trace leaves the guest (ram)",
 	  options_set_choice, AT(options.transport) },
