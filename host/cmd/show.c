@@ -222,7 +222,7 @@ static int check_command(const struct show *show)
 	const char *why = NULL, *way = NULL;
 
 	if (show->registers || show->settings)
-		way = options_given(&show->args.line, "with frequency v1-layout raw-clock align");
+		way = options_given(&show->args.line, "with frequency v1-layout raw-clock align ids");
 	if (way) {
 		command_message(show->args.name, "%s applies to events, which --%s does not show", way,
 				show->registers ? "registers" : "settings");
@@ -249,15 +249,15 @@ static int check_command(const struct show *show)
 		 (hex || timed || show->svg || show->limit || trace_args_filtered(&show->args)))
 		why = "--settings shows no events: it cannot be combined with filters or with output "
 		      "options other than --json";
-	else if (show->svg && (hex || timed || show->json || show->limit))
-		why = "--svg draws a picture: it cannot be combined with --hex, --json, --limit, "
+	else if (show->svg && (hex || timed || show->json || show->limit || show->ids))
+		why = "--svg draws a picture: it cannot be combined with --hex, --json, --limit, --ids, "
 		      "--elf or --subtract-cost";
 	else if (show->follow && (hex || show->json || show->subtract || show->settings || show->registers ||
 				  show->svg || show->args.since || show->args.until))
 		why = "--follow shows lines as they arrive: it can be combined only with --limit, --elf, "
 		      "--frequency, --machine, --calls and filters other than times";
-	else if (hex && (timed || show->json))
-		why = "--hex shows slots as they are: it cannot be combined with --json, "
+	else if (hex && (timed || show->json || show->ids))
+		why = "--hex shows slots as they are: it cannot be combined with --json, --ids, "
 		      "--elf or --subtract-cost";
 	return why ? options_refuse(&show->args.line, why) : 0;
 }

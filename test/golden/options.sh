@@ -109,6 +109,10 @@ opens show --elf --elf absent v2.ktrx
 works show --subtract-cost v2.ktrx -- --subtract-cost v2.ktrx
 works show --ids v2.ktrx -- --ids v2.ktrx
 refused show --ids --follow --ids ktr.ram
+for option in --settings --registers --hex '--svg out'; do
+	# shellcheck disable=SC2086
+	refused show --ids --ids $option v2.ktrx
+done
 works show --id v2.ktrx -- --id 1.105 v2.ktrx
 works show --around --id 1.105 v2.ktrx -- --id 1.105 --around 2 v2.ktrx
 refused show --around --around 2 v2.ktrx
