@@ -62,8 +62,8 @@ static int first_agrees(const struct ktrx_ring *ring, uint64_t index, uint64_t r
 }
 
 /*
- * Returns the kind of the slot. Returns EMPTY if the slot belongs to another lap, or fails its check. Does
- * not verify the check of a FIRST slot: that check covers the whole record, and record_length() verifies it.
+ * Returns the kind of the slot, or EMPTY if the slot belongs to another lap or its checksum is wrong. Does
+ * not verify the checksum of a FIRST slot, which covers the whole record: record_length() verifies it.
  */
 static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
 {
@@ -80,8 +80,8 @@ static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
 }
 
 /*
- * Returns the number of slots of the record that begins at `index`; 0 if the record is incomplete or fails
- * its check.
+ * Returns the number of slots of the record that begins at `index`; 0 if the record is incomplete or its
+ * checksum is wrong.
  */
 static uint32_t record_length(const struct ktrx_ring *ring, uint64_t index, uint64_t head)
 {
@@ -122,7 +122,10 @@ static void record_read(const struct ktrx_ring *ring, uint64_t index, uint32_t s
 		memcpy(record->payload + record->size, slot_of(ring, index + n) + 2, 30);
 }
 
-/* Completes a 36-bit timestamp to 64 bits: returns the value nearest to the anchor's timestamp. */
+/*
+ * Extends a 36-bit timestamp to 64 bits: returns the value with these low bits that is nearest to the
+ * anchor's timestamp.
+ */
 static uint64_t widen(uint64_t stamp, uint64_t anchor)
 {
 	int64_t difference = (int64_t)((stamp - anchor) << 28) >> 28;

@@ -8,7 +8,7 @@
 
 struct checked_record {
 	uint64_t index; /* index of the record's first slot */
-	/* timestamp, completed to 64 bits with the previous anchor or with the ring's anchor_stamp */
+	/* timestamp, extended to 64 bits with the previous anchor or with the ring's anchor_stamp */
 	uint64_t stamp;
 	uint32_t slots;
 	uint32_t event;
@@ -20,13 +20,13 @@ struct checked_record {
 };
 
 struct checked_ring {
-	uint64_t produced;    /* a number of slots */
-	uint64_t overwritten; /* a number of slots */
-	uint64_t decoded;     /* a number of slots */
+	uint64_t produced;    /* number of slots with this state */
+	uint64_t overwritten; /* number of slots with this state */
+	uint64_t decoded;     /* number of slots with this state */
 	/* number of slots that are incomplete, belong to another lap, or have parts from several writers */
 	uint64_t invalid;
 	uint64_t anchors;
-	uint32_t records; /* number of entries in record[]; anchors are not among them */
+	uint32_t records; /* number of entries in record[]; anchors are not counted */
 	struct checked_record record[4096];
 };
 
@@ -35,7 +35,7 @@ struct checked_ring {
  */
 const struct checked_ring *check_ring(uint32_t number);
 
-/* Returns the number that is in the payload at offset `at`: `size` bytes, little-endian. */
+/* Returns the little-endian number of `size` bytes at offset `at` of the payload. */
 uint64_t payload_bits(const struct checked_record *record, uint32_t at, uint32_t size);
 
 #endif

@@ -20,23 +20,25 @@
 extern uint8_t fake_coresight_ram[FAKE_CORESIGHT_RAM];
 extern const struct ktrace_hwt_access_mmio fake_coresight_access;
 
-/* Size of each ETF's memory in bytes, a multiple of 16; 2048 after reset. */
+/* Size of each ETF's memory in bytes: a multiple of 16. A reset sets it to 2048. */
 extern uint32_t fake_coresight_sram;
 #define FAKE_CORESIGHT_SRAM_MOST (512u << 10)
 
-/* Resets the model: all components are locked, none is programmed. `all` must stay valid. */
+/* Resets the model: all components are locked and disabled. `all` must stay valid until the next reset. */
 void fake_coresight_reset(const struct ktrace_coresight *all);
 
 /*
- * Return pointers to registers: TRCIDR0 to TRCIDR13 of a trace unit, TRCDEVARCH of a trace unit, and DEVID of
- * any component. A test may change the registers before it calls init().
+ * These functions return a pointer to an identification register: the array TRCIDR0 to TRCIDR13 of a trace
+ * unit, TRCDEVARCH of a trace unit, or DEVID of any component. A test may change the registers before it
+ * calls init().
  */
 uint32_t *fake_coresight_idr(uint32_t component);
 uint32_t *fake_coresight_devarch(uint32_t component);
 uint32_t *fake_coresight_devid(uint32_t component);
 
 /*
- * Faults of a component. A fault without a comment means that the component never completes this operation.
+ * Simulated faults of a component. A fault without a comment: the component never completes the named
+ * operation.
  */
 enum fake_coresight_stuck {
 	FAKE_STUCK_OS_LOCK = 1,
@@ -50,8 +52,8 @@ enum fake_coresight_stuck {
 void fake_coresight_stick(uint32_t component, enum fake_coresight_stuck how);
 
 /*
- * Runs code on a CPU at an address, with an exception level (0 to 2, non-secure) and a context id, until the
- * CPU's trace unit has made `bytes` bytes of trace.
+ * Simulates a CPU that runs code at `address`, at exception level `level` (0 to 2, non-secure), with this
+ * context id, until its trace unit has produced `bytes` bytes of trace.
  */
 void fake_coresight_run(uint32_t cpu, uint32_t level, uint64_t address, uint32_t context, size_t bytes);
 /* Returns the n-th byte that a CPU's trace unit has produced. */
@@ -60,12 +62,14 @@ uint8_t fake_coresight_byte(uint32_t cpu, uint64_t n);
 uint64_t fake_coresight_made(uint32_t cpu);
 
 /*
- * Returns how many bytes were lost: they went into a TPIU, a disabled port, or a disabled component.
+ * Returns how many bytes were lost because they were sent to a TPIU, a disabled port, or a disabled
+ * component.
  */
 uint64_t fake_coresight_leaked(void);
 
 /*
- * Extracts the bytes with this trace id from frames, at most `room` bytes. Returns how many it has extracted.
+ * Extracts at most `room` bytes with this trace id from formatted frames. Returns how many bytes it has
+ * extracted.
  */
 size_t fake_coresight_unformat(const uint8_t *frames, size_t size, uint32_t id, uint8_t *to, size_t room);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A model of a trace unit. It checks that a register may be written in the current state (Arm IHI 0064,
- * chapters 4 and 7). Its comparators and exception levels decide whether the code that a CPU runs is traced.
+ * A model of a trace unit. At each write, the model checks that the manual allows it in the unit's current
+ * state (Arm IHI 0064, chapters 4 and 7). The unit traces the code that a CPU runs if its address comparators
+ * and its selection of exception levels allow it.
  */
 #include <stdio.h>
 
@@ -24,8 +25,8 @@
 #define VMIDCVR	  0x640u
 #define CIDCCTLR  0x680u
 #define VMIDCCTLR 0x688u
-#define FIFO	  24u /* number of bytes that the unit keeps until a flush */
-#define BUSY	  2u  /* number of reads of TRCSTATR after which a change is complete */
+#define FIFO	  24u /* number of bytes that stay in the unit until a flush */
+#define BUSY	  2u  /* number of reads of TRCSTATR until it shows a change */
 
 static uint32_t field(uint32_t value, unsigned shift, unsigned width)
 {
@@ -72,7 +73,7 @@ static uint32_t allowed(const struct fake_component *etm, uint32_t offset)
 		return ((1u << pairs(etm)) - 1) | ((1u << pairs(etm)) - 1) << 16;
 	case PDCR:
 		return 8;
-	case 0x020: /* all bits of TRCEVENTCTL0R, TRCEVENTCTL1R, TRCTSCTLR and TRCVISSCTLR must stay 0 */
+	case 0x020: /* every write to TRCEVENTCTL0R, TRCEVENTCTL1R, TRCTSCTLR and TRCVISSCTLR must write 0 */
 	case 0x024:
 	case 0x030:
 	case 0x088:
@@ -198,7 +199,10 @@ void fake_etm_write(struct fake_component *etm, uint32_t offset, uint32_t value)
 			    "register %03x is written when the unit is disabled and seen idle", offset);
 }
 
-/* Returns the value of TRCSTATR. The register shows a change only after several reads. */
+/*
+ * Returns the value of TRCSTATR. After the unit was enabled or disabled, TRCSTATR shows the new state only
+ * after several reads.
+ */
 static uint32_t status(struct fake_component *etm)
 {
 	int is_stuck = etm->stuck == (etm->enabled ? FAKE_STUCK_ENABLED : FAKE_STUCK_IDLE);

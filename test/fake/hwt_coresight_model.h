@@ -9,7 +9,7 @@
 #include "test/fake/hwt_coresight.h"
 #include "test/fake/hwt_log.h"
 
-#define FAKE_REGISTERS 1024u /* number of 32-bit registers in 4 KiB */
+#define FAKE_REGISTERS 1024u /* number of 32-bit registers in a component's 4 KiB of address space */
 #define FAKE_QUEUE     256u
 #define FAKE_FRAME     16u
 
@@ -17,7 +17,10 @@ struct fake_byte {
 	uint8_t id, value;
 };
 
-/* Bytes that a component stores. If a new byte does not fit, the component passes the oldest byte on. */
+/*
+ * Trace bytes that are inside a component. If a new byte does not fit, the component sends the oldest byte to
+ * the next component.
+ */
 struct fake_queue {
 	struct fake_byte byte[FAKE_QUEUE];
 	size_t count;
@@ -29,8 +32,8 @@ struct fake_formatter {
 	unsigned frames; /* number of frames completed so far */
 	uint8_t id;
 	/*
-	 * `pending` is the byte for the next even place of the frame. It is put into the frame when the id of
-	 * the next byte is known.
+	 * `pending` is the data byte for the next even offset of the frame. Where it is stored depends on the
+	 * id of the byte that follows it.
 	 */
 	int has_pending;
 	struct fake_byte pending;
@@ -44,7 +47,7 @@ struct fake_component {
 	int unlocked;
 	int dirty; /* nonzero: a register was written since the last barrier */
 	enum fake_coresight_stuck stuck;
-	unsigned delay; /* number of reads of the status register after which the operation is complete */
+	unsigned delay; /* the operation is complete after the status register was read this many times */
 	/* The following members are for trace units: */
 	uint32_t idr[14];
 	int os_locked, enabled, idle;
@@ -53,13 +56,13 @@ struct fake_component {
 	uint32_t devid;
 	uint32_t devarch;
 	int capturing, stopped, flushing;
-	struct fake_queue queue; /* bytes that the component stores; trace units use this queue, too */
+	struct fake_queue queue; /* trace bytes inside the component; also used for trace units */
 	struct fake_formatter formatter;
 	/* address of the next byte: for an ETR a physical address, for an ETF an offset in its SRAM */
 	uint64_t pointer;
 	/*
-	 * For an ETR: `list` is the address of the next entry of the page list. `entries` is the number of
-	 * entries read in this lap.
+	 * For an ETR: the address of the next entry of the page list, and how many entries were read since
+	 * the first one.
 	 */
 	uint64_t list, entries;
 	int full;
@@ -78,19 +81,22 @@ void fake_coresight_flush_all(void);
 void fake_queue_put(uint32_t component, struct fake_byte byte, size_t keep);
 void fake_queue_drain(uint32_t component);
 
-/* If `holds` is false, reports that a rule was broken at this component. The format states the rule. */
+/*
+ * If `holds` is false, reports that software broke a rule of this component. `format` is the text of the
+ * rule.
+ */
 void fake_coresight_rule(const struct fake_component *component, int holds, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Returns the name of a register. The text is valid until the next call. */
+/* Returns the name of a register. The returned string is valid until the next call. */
 const char *fake_coresight_name(const struct fake_component *component, uint32_t offset);
 
-/* Write or read a register of a component. Requires: the component is unlocked before a write. */
+/* Write or read a register of a component. Requires: before a write, the component was unlocked. */
 void fake_etm_write(struct fake_component *etm, uint32_t offset, uint32_t value);
 uint32_t fake_etm_read(struct fake_component *etm, uint32_t offset);
 void fake_tmc_write(struct fake_component *tmc, uint32_t offset, uint32_t value);
 uint32_t fake_tmc_read(struct fake_component *tmc, uint32_t offset);
-/* Stores or passes on a byte that arrives at trace memory. */
+/* Receives a byte at a trace memory controller, which stores the byte or, as a FIFO, sends it on. */
 void fake_tmc_take(struct fake_component *tmc, struct fake_byte byte);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Names of registers, as in the manuals, for readable logs. */
+/* Names of the CoreSight registers, as the manuals write them. They make the logs readable. */
 #include <stdio.h>
 
 #include "test/fake/hwt_coresight_model.h"

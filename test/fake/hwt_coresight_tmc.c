@@ -27,7 +27,10 @@
 #define BUSY   2u
 #define PAGE   4096u
 #define NOSCAT (1u << 24)
-/* number of frames after which the id is repeated, because a reader may begin in the middle of the trace */
+/*
+ * The formatter repeats the trace id after this many frames, because a reader may begin in the middle of the
+ * trace.
+ */
 #define REPEAT 8u
 
 static int is_etr(const struct fake_component *tmc)
@@ -160,7 +163,10 @@ static void format(struct fake_component *tmc, struct fake_byte byte)
 			place_odd(tmc, byte.value);
 			return;
 		}
-		/* the pending byte goes to the odd place, where it still belongs to the old id */
+		/*
+		 * stores the new id at the even offset and the pending byte at the odd offset: the 1 means that
+		 * this byte still has the old id
+		 */
 		place(tmc, (uint8_t)(byte.id << 1 | 1), 1);
 		place_odd(tmc, first.value);
 		formatter->id = byte.id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A backend for a trace unit that does not trace, but writes a given number of bytes each time that it is
- * enabled. It is used to test the library, and a kernel's hooks on machines without a real unit.
+ * A backend for a trace unit that does not trace: each time that the unit is enabled, it writes a given
+ * number of bytes. Tests use it for the library, and for a kernel's hooks on machines without a real unit.
  */
 #ifndef TEST_HWT_MOCK_H
 #define TEST_HWT_MOCK_H
@@ -16,7 +16,7 @@
 void hwt_mock_make(struct ktrace_hwt_backend *backend, uint64_t bytes);
 
 /*
- * Lets an enabled unit write `bytes` more bytes (a multiple of 8). Returns how many bytes fitted into the
+ * Makes an enabled unit write `bytes` more bytes (a multiple of 8). Returns how many bytes fitted into the
  * buffer.
  */
 uint64_t hwt_mock_run(struct ktrace_hwt_unit *unit, uint64_t bytes);

@@ -40,7 +40,7 @@ static struct {
 } memory[256];
 static unsigned memories;
 
-/* Number of bytes written so far to the output that each table describes. */
+/* For each table: number of bytes written so far to the regions that the table describes. */
 static struct {
 	uint64_t table, written;
 } output[64];
@@ -48,8 +48,8 @@ static unsigned outputs;
 
 static uint64_t ctl, status, output_base, place, cr3_match, range[8], perf_status, tsc;
 /*
- * The next byte is written to the region of table entry `entry`, at `offset`. `place` is the register that
- * shows both; it is updated only when TraceEn is cleared.
+ * The next byte is written to the region of table entry `entry`, at `offset`. `place` is the value of the
+ * register IA32_RTIT_OUTPUT_MASK_PTRS, which shows both; the model updates it only when TraceEn is cleared.
  */
 static uint64_t entry, offset;
 static int fenced; /* a fence was executed after TraceEn was cleared */
@@ -107,8 +107,8 @@ static uint64_t region_size(uint64_t word)
 }
 
 /*
- * Returns the table entry of the current region. Follows END entries first. Returns 0 after an operational
- * error.
+ * Follows END entries, if any, then returns the table entry of the current region; returns 0 after an
+ * operational error.
  */
 static uint64_t current(void)
 {
@@ -176,7 +176,7 @@ static void region_is_full(uint64_t word)
 		current(); /* follows an END entry, and checks the entry of the next region */
 }
 
-/* Writes as many of the bytes as fit into the current region. Returns how many were written. */
+/* Writes as many of the bytes as fit into the current region. Returns how many bytes were written. */
 static uint64_t write_region(uint64_t bytes)
 {
 	uint64_t word = current(), size = word ? region_size(word) : 0;
@@ -384,9 +384,9 @@ static uint64_t ctl_bits(void)
 }
 
 /*
- * Returns the name of a field in `value` whose encoding CPUID does not list, or NULL if there is none.
- * Encoding 0 of MTCFreq is checked only if MTC packets are enabled. Encoding 0 of the other fields is always
- * valid.
+ * If a field of `value` has an encoding that CPUID does not list, returns the name of the field; otherwise
+ * NULL. Encoding 0 of MTCFreq is checked only if MTC packets are enabled. Encoding 0 of the other fields is
+ * always valid.
  */
 static const char *bad_encoding(uint64_t value)
 {
@@ -432,7 +432,7 @@ static void write_ctl(uint64_t value)
 		entry = FIELD(place, 31, 7);
 		offset = FIELD(place, 63, 32);
 		ctl = value;
-		current(); /* reports at once if the offset is beyond the end of the region */
+		current(); /* reports the broken rule now if the offset is beyond the end of the region */
 	} else if (ctl & TRACE_EN) {
 		place = offset << 32 | entry << 7 | 0x7f;
 		fenced = 0;
@@ -571,8 +571,8 @@ void fake_pt_reset(void)
 		.leaf_14_eax = 1,
 		.leaf_14_ebx = 0x0f,
 		.leaf_14_ecx = 0x07,
-		.options_eax = 0x02490002, /* the CPU supports MTCFreq 0, 3, 6, 9, and 2 address ranges */
-		.options_ebx = 0x003f3fff, /* the CPU supports PSBFreq 0 to 5, and CYCThresh 0 to 13 */
+		.options_eax = 0x02490002, /* values 0, 3, 6 and 9 of MTCFreq; 2 address ranges */
+		.options_ebx = 0x003f3fff, /* values 0 to 5 of PSBFreq; 0 to 13 of CYCThresh */
 		.crystal_hz = 24000000,
 		.base_mhz = 3000,
 		.physical_bits = 39,

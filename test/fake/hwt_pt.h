@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A model of Intel PT. Its trace unit follows tables of regions in memory, and checks each access against the
- * rules of the Software Developer's Manual, volume 3, chapter "Intel Processor Trace". It writes no trace,
- * but a pattern that identifies each byte's position. Accesses and broken rules are reported by
+ * rules of the Software Developer's Manual, volume 3, chapter "Intel Processor Trace". Instead of trace, it
+ * writes a pattern that identifies each byte's position. Accesses and broken rules are reported by
  * test/fake/hwt_log.h.
  *
  * The model is stricter than the manual: what the manual calls undefined or not recommended is a broken rule,
@@ -29,7 +29,7 @@ struct fake_pt_features {
 	uint32_t base_mhz;
 	uint32_t virtual; /* nonzero: CPUID reports a hypervisor */
 	uint32_t physical_bits, linear_bits;
-	/* The following fields choose behaviour that the manual does not define. */
+	/* The manual does not define the behaviour that the following fields select. */
 	/*
 	 * nonzero: at the end of a table, the output position stays at the END entry until another byte is
 	 * written
@@ -38,14 +38,14 @@ struct fake_pt_features {
 	/* nonzero: after a region with STOP has been filled, the output position is in the next entry */
 	uint32_t stops_behind;
 	/*
-	 * number of bytes before the end of a region with INT at which the interrupt occurs, once per lap; 0:
-	 * at the end of the region. Requires: the table has only one region.
+	 * The interrupt of a region with INT occurs this many bytes before the end of the region, once per
+	 * lap. If not 0, the table must have only one region.
 	 */
 	uint32_t early;
 };
 extern struct fake_pt_features fake_pt_features;
 
-/* The code that the CPU runs. Filters check these fields. */
+/* Properties of the code that the CPU runs, which the unit's filters check. */
 struct fake_pt_place {
 	uint32_t user; /* nonzero: user level; 0: kernel level */
 	uint64_t cr3;
@@ -60,7 +60,7 @@ void fake_pt_reset(void);
 
 /*
  * Gives physical memory to the model, or replaces the memory at the same address. The model accepts at most
- * 256 pieces.
+ * 256 ranges of memory.
  */
 void fake_pt_memory(uint64_t physical, void *host, uint64_t size);
 

@@ -21,7 +21,7 @@ struct image {
 
 struct symbol {
 	uint64_t address, size;
-	uint64_t from, until; /* the symbol is valid from timestamp `from` on, but not at or after `until` */
+	uint64_t from, until; /* the symbol is valid if `from` <= timestamp < `until` */
 	char name[512], source[512];
 	unsigned line;
 	uint32_t image;
@@ -154,7 +154,7 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 		return 0;
 	case HWT_GAP:
 	case HWT_NOTE:
-		/* The text may begin with the address of the note or gap, as in "@main text". */
+		/* The TEXT of a note or gap may begin with an address, as in "@main text". */
 		step->has_address = words > 2 && *word[2] == '@';
 		step->address = step->has_address ? read_address(file, word[2] + 1) : 0;
 		step->text = strdup(step->has_address ? rest + strcspn(rest, " ") + 1 : rest);
@@ -203,8 +203,8 @@ static void read_symbol(struct hwt_file *file, char **word, unsigned words)
 }
 
 /*
- * Ends the validity of all symbols read so far at the timestamp. The next lines define the symbols that are
- * valid from then on.
+ * Reads a line "since STAMP": all symbols read so far become invalid at the timestamp, and the symbols in the
+ * next lines are valid from then on.
  */
 static void end_symbols(struct hwt_file *file, uint64_t stamp)
 {
@@ -445,7 +445,7 @@ const char *hwt_images_warning(const struct hwt_images *images, size_t n)
 	return NULL;
 }
 
-/* Finds the period that contains the timestamp `at` and in which the set of valid symbols does not change. */
+/* Finds the longest period around the timestamp `at` in which the set of valid symbols does not change. */
 static void find_times(const struct hwt_file *file, uint64_t at, uint64_t *from, uint64_t *until)
 {
 	*from = 0;

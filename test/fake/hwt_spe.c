@@ -13,12 +13,12 @@ enum place { PMSCR, PMSICR, PMSIRR, PMSFCR, PMSEVFR, PMSLATFR, PMBLIMITR, PMBPTR
 
 /*
  * Encodings and bits of registers. They are copied from the manual and not from the backend, so that a test
- * detects a wrong one in the backend.
+ * detects a wrong encoding or bit in the backend.
  */
 static const struct {
 	const char *name;
 	uint8_t crm, op2;
-	uint64_t bits; /* bits that are not reserved */
+	uint64_t bits; /* bits of the register that are not reserved */
 } registers[WRITABLE] = {
 	[PMSCR] = { "PMSCR_EL1", 9, 0, BITS(1, 0) | BITS(7, 3) },
 	[PMSICR] = { "PMSICR_EL1", 9, 2, BITS(31, 0) | BITS(63, 56) },
@@ -40,12 +40,12 @@ static const struct {
 struct fake_spe_features fake_spe_features;
 struct fake_spe_operation fake_spe_operation;
 
-static uint64_t written[WRITABLE]; /* values of the registers, as a read returns them */
+static uint64_t written[WRITABLE]; /* last written values, which a read returns */
 /* values of PMSCR and PMBLIMITR at the last ISB, which are the values in effect */
 static uint64_t works_with[2];
-static int unsynchronised; /* a register has been written since the last ISB */
-static int drained;	   /* no sample was taken since the last PSB CSYNC */
-/* number of bytes of the next record that are written before the fault; used only if fault_due is set */
+static int unsynchronised; /* true: a register was written since the last ISB */
+static int drained;	   /* true: no sample was taken since the last PSB CSYNC */
+/* if fault_due is set: number of bytes of the next record that are written before the fault */
 static uint32_t fault_after;
 static int fault_due;
 static struct {
@@ -92,8 +92,8 @@ static int passes(void)
 }
 
 /*
- * Returns the index of the piece of memory that contains the whole range, or a negative number if there is
- * none.
+ * Returns the index in memory[] of the entry that contains the whole range, or a negative number if no entry
+ * does.
  */
 static int memory_of(uint64_t address, uint64_t size)
 {
@@ -223,7 +223,7 @@ static const char *shown(int place, uint64_t value)
 	for (unsigned i = 0; i < memories && (place == PMBPTR || place == PMBLIMITR); i++) {
 		uint64_t from = value - (uintptr_t)memory[i].host;
 
-		/* PMBLIMITR may contain the end of the memory, and its low three bits may be set */
+		/* PMBLIMITR may be the address after the memory, with flags in its low three bits */
 		if (from <= memory[i].size + 7) {
 			snprintf(text, sizeof(text), "BASE + %llx", (unsigned long long)from);
 			return text;
@@ -290,7 +290,7 @@ static uint64_t sysreg_read(uint32_t encoding)
 	return value;
 }
 
-/* Checks the values that the registers have when sampling begins. */
+/* Checks the values of the registers at the time when sampling begins. */
 static void check_begin(void)
 {
 	static const uint16_t least[16] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };

@@ -29,7 +29,7 @@ struct fake_spe_features {
 };
 extern struct fake_spe_features fake_spe_features;
 
-/* The operation that the CPU runs. Filters check these fields. */
+/* Properties of the operation that the CPU runs, which the unit's filters check. */
 struct fake_spe_operation {
 	uint32_t user;	/* nonzero: user level; 0: kernel level */
 	uint32_t types; /* types of the operation: bits 0 to 2 are B, LD and ST, as in PMSFCR */
@@ -44,9 +44,9 @@ extern const struct ktrace_hwt_access_sysreg fake_spe_access;
 void fake_spe_reset(void);
 
 /*
- * Gives memory to the model, which then may write to it. Replaces the memory at the same address, if the
- * model already has some. The log shows addresses in the memory as BASE + n. The model accepts at most 256
- * pieces.
+ * Gives memory to the model, which may then write to it. Replaces a range that the model already has at the
+ * same address. The log shows addresses in the memory as BASE + n. The model accepts at most 256 ranges of
+ * memory.
  */
 void fake_spe_memory(void *host, uint64_t size);
 
@@ -57,19 +57,19 @@ uint64_t fake_spe_run(uint64_t operations);
 uint64_t fake_spe_slot(void);
 
 /*
- * Returns the number that the next record gets in the piece of memory that contains `host`. The first record
- * has number 1.
+ * Returns the number of the next record that is written to the range of memory that contains `host`. The
+ * first record of each range has number 1.
  */
 uint64_t fake_spe_next(const void *host);
 
-/* Returns the byte at an offset in the record with this number. */
+/* Returns the byte that the record with this number has at the offset. */
 uint8_t fake_spe_byte(uint64_t number, uint64_t offset);
 
 /* Makes the write of the next record fail after `bytes` bytes. */
 void fake_spe_fault(uint32_t bytes);
 
 /*
- * Makes the unit report a collision, which means that a sample was due while the previous sample was still
+ * Makes the unit report a collision, as a CPU does if a sample is due while the previous sample is still
  * being taken.
  */
 void fake_spe_collide(void);

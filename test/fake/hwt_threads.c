@@ -32,7 +32,7 @@ static struct {
 /* ---- CPUs -------------------------------------------------------------------------------------- */
 
 /*
- * The simulated thread that runs on threads_cpu. NULL if the caller is an owner of contexts, which needs no
+ * The simulated thread that runs on threads_cpu. NULL if the calling pthread only owns contexts and needs no
  * CPU.
  */
 static __thread struct ktrace_hwt_thread *running;
@@ -193,8 +193,8 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Sleeps until the word changes. A sleep without timeout ends after a limit that is far longer than any wait
- * in a test: this detects a lost wake-up.
+ * Sleeps until the value at the address changes. A sleep without timeout fails after a time that is far
+ * longer than any wait in a test, so a lost wakeup is detected.
  */
 static int sleep_on(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {

@@ -3,7 +3,7 @@
  * A simulated kernel whose threads are threads of this program, for stress tests of hardware trace. Each CPU
  * has two mutexes. The running thread holds the first one. The second one is held while interrupts are
  * disabled. The backend fails the test if two threads use a unit at the same time, if a CPU traces two units,
- * or if a unit is disabled on another CPU than the one on which it was enabled.
+ * or if a unit is enabled on one CPU and disabled on another.
  */
 #ifndef TEST_HWT_THREADS_H
 #define TEST_HWT_THREADS_H
@@ -33,15 +33,18 @@ extern struct hwt_threads_process hwt_threads_processes[HWT_THREADS_PROCESSES];
 int hwt_threads_start(void);
 /* Resets all processes: each is alive and has one thread. Call it before each test. */
 int hwt_threads_begin(void **state);
-/* Fails if a unit is still traced, or if memory was leaked. Call it after each test. */
+/* Fails if a unit still traces, or if memory was leaked. Call it after each test. */
 int hwt_threads_end(void **state);
 
 /* Makes the calling pthread act as this simulated thread, on the next CPU. Waits until that CPU is free. */
 void hwt_threads_get_cpu(struct ktrace_hwt_thread *thread);
-/* Switches the simulated thread out and frees its CPU. Returns the simulated thread. */
+/*
+ * Removes the calling pthread's simulated thread from its CPU, which becomes free. Returns the simulated
+ * thread.
+ */
 struct ktrace_hwt_thread *hwt_threads_leave_cpu(void);
 
-/* Adds the second thread of the process to the kernel's table if `there` is true; otherwise removes it. */
+/* If `there` is true, adds the second thread of the process to the kernel's table; otherwise removes it. */
 void hwt_threads_set_second(struct hwt_threads_process *self, bool there);
 /* Removes the process from the kernel's table. */
 void hwt_threads_die(struct hwt_threads_process *self);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * States of a page: idle → ENABLE → tracing → DISABLE → idle. The unit knows a page from its first command
- * on. At ENABLE the unit copies the page, and uses the copy until DISABLE: changes of the page in between
- * have no effect.
+ * States of a page: idle → ENABLE → tracing → DISABLE → idle. The unit stores the state of a page from the
+ * page's first command on. At ENABLE the unit copies the page, and uses the copy until DISABLE: changes of
+ * the page in between have no effect.
  */
 #include "hwt_unit.h"
 
@@ -224,7 +224,7 @@ void fake_unit_ring(uint8_t *doorbell)
 			known->enabled = 0;
 		tell(known);
 		break;
-	default: /* the guest cannot see an effect of SPACE and CLOCK */
+	default: /* SPACE and CLOCK have no effect that the guest can see */
 		break;
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * A model of the trace unit in software, without QEMU. It handles doorbells as the plugin does
  * (ktrx/hwt_unit.h). Physical addresses are virtual addresses of this process. The unit remembers the first
- * rule that its guest has broken. It writes no trace, but a pattern that identifies each byte's position.
+ * rule that its guest has broken. Instead of trace, it writes a pattern that identifies each byte's position.
  */
 #ifndef TEST_FAKE_HWT_UNIT_H
 #define TEST_FAKE_HWT_UNIT_H
@@ -15,16 +15,16 @@
 /* size of a packet in bytes; a packet for which there is no room is lost as a whole */
 #define FAKE_UNIT_PACKET 16u
 
-/* Adds the unit, in its state after reset. */
+/* Adds the unit to the machine, in its state after a reset. */
 void fake_unit_reset(void);
-/* Removes the unit: doorbells have no effect any more. */
+/* Removes the unit. Afterwards doorbells have no effect. */
 void fake_unit_unplug(void);
 
 void fake_unit_ring(uint8_t *doorbell);
 
 /*
- * Runs code on the CPU of this page until its unit has made `bytes` bytes of trace (a multiple of
- * FAKE_UNIT_PACKET). Returns how many of these bytes were written.
+ * Simulates code on the CPU of this page until the CPU's unit has produced `bytes` bytes of trace (a multiple
+ * of FAKE_UNIT_PACKET). Returns how many of these bytes were written.
  */
 uint64_t fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes);
 

@@ -33,8 +33,8 @@ void fake_barrier(void);
 #define ktrace_arch_store_barrier fake_barrier
 
 /*
- * If FAKE_GENERIC_WORD is defined, reserve words are in the rings, as for a port that has no reserve words of
- * its own.
+ * If FAKE_GENERIC_WORD is defined, the library's rings contain the reserve words, as for a port that stores
+ * none itself.
  */
 #ifndef FAKE_GENERIC_WORD
 #define ktrace_arch_reserve_word fake_reserve_word

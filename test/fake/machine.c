@@ -108,7 +108,7 @@ void fake_barrier(void)
 	point();
 }
 
-/* If *copy is NULL, saves the data there. Otherwise restores the data from *copy. */
+/* If *copy is NULL, sets *copy to a saved copy of the data. Otherwise restores the data from *copy. */
 static void save_or_restore(void *data, size_t size, void **copy)
 {
 	if (!*copy) {

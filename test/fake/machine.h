@@ -7,14 +7,14 @@
 #define FAKE_CPUS    3
 #define FAKE_HOLDERS 10
 
-/* State of the machine, which the port's hooks return. */
+/* State of the machine. The hooks of the port return these values. */
 struct fake_machine {
 	uint64_t clock; /* current time in ticks; each reading adds `step` and returns the sum */
 	uint64_t step;
 	uint64_t ahead[KTRACE_MAX_CPUS]; /* number of ticks by which each CPU's clock is ahead of `clock` */
 	uint32_t cpu;
 	uint32_t thread;
-	uintptr_t stack_end;	    /* end of the stack; 0: unknown */
+	uintptr_t stack_end;	    /* address after the highest byte of the current stack; 0: unknown */
 	uint32_t folds, rare_slots; /* arguments that fake_boot() passes to ktrace_init() */
 	uint32_t holders;	    /* argument `holders` of ktrace_init(); 0: FAKE_HOLDERS */
 	/* reserve words of the CPUs' rings; this machine stores them outside of the rings */
@@ -40,10 +40,12 @@ void fake_boot(uint32_t slots, uint32_t policy, uint32_t counters);
  */
 void fake_at(int64_t n, void (*handler)(void));
 
-/* Returns the number of points passed since the last call of fake_at(). */
+/*
+ * Returns how many points, at which an interrupt could occur, were passed since the last call of fake_at().
+ */
 int64_t fake_points(void);
 
-/* The memory that fake_boot() passes to the library. */
+/* The memory that fake_boot() passes to ktrace_init(). */
 extern _Alignas(4096) unsigned char fake_memory[1 << 20];
 
 /* Returns the descriptor of an event by its full name; fails the test if there is none. */
@@ -53,8 +55,8 @@ struct ktrx_event *fake_event(const char *name);
 struct ktrx_place *fake_place(uint32_t id);
 
 /*
- * Returns the id of the event. `id` is the id in a record: the id of the event itself or of one of its
- * places.
+ * Returns the id of the event to which `id` belongs. `id` is from a record: the id of an event, or of one of
+ * its places.
  */
 uint32_t fake_event_of(uint32_t id);
 

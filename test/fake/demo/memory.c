@@ -61,7 +61,7 @@ void page_free(void *pages, size_t count)
 	fake_memory.pages_used--;
 }
 
-/* ---- Address spaces: a page of mappings, in which a free entry has no page ---------------------- */
+/* ---- Address spaces: each is a page of mappings; in a free entry, `page` is 0 -------------------- */
 
 struct mapping {
 	uintptr_t address, page;

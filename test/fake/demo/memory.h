@@ -14,7 +14,7 @@
 
 struct fake_memory {
 	unsigned pages_used;
-	unsigned allocations_left; /* number of allocations that will succeed from now on; later ones fail */
+	unsigned allocations_left; /* number of allocations that still succeed; all later allocations fail */
 	struct inode file;	   /* the file; tests compare its reference count */
 	const void *contents;	   /* contents of the file: file.size bytes */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * CPUs are threads of this process, and signals are their interrupts. The reserve word is in thread-local
- * storage and is changed by one instruction. So signals interrupt the same record path that interrupts would
- * interrupt in a kernel.
+ * storage and is changed by one instruction. So a signal can interrupt the record path at the same points as
+ * an interrupt in a kernel.
  */
 #ifndef TEST_THREADS_KTRACE_PORT_H
 #define TEST_THREADS_KTRACE_PORT_H
