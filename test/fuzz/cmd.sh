@@ -14,8 +14,8 @@ cd "$tmp" || exit 1
 "$ktrace" export --format stream v2.ktrx -o v2.kts 2>/dev/null || exit 1
 damage "$count" *.bin *.ktrx *.kts
 
-# Each line has the allowed exit statuses, the rule that the output must follow, and the command (see
-# commands.c).
+# Each line of the input has the allowed exit statuses, the name of the rule for the output, and the command
+# (see commands.c).
 "$commands" "$count" damaged-* <<'LINES'
 0,1 text ktrace show %
 0,1 json ktrace show --json %

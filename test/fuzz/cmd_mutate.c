@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * cmd_mutate FILE COUNT DIRECTORY: writes COUNT damaged copies of FILE. A copy has flipped bits, words with
- * extreme values, or replaced ranges of bytes, or it is cut off. Most changes are in the first kilobytes,
- * which contain headers and tables. The copies are the same in each run.
+ * cmd_mutate FILE COUNT DIRECTORY: writes COUNT damaged copies of FILE. In each copy, bits are flipped,
+ * machine words get extreme values, ranges of bytes are replaced, or the end is missing. Most changes are in
+ * the first kilobytes, which contain headers and tables. The copies are the same in each run.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * commands COUNT FOLDER[:WORDS]... <LINES: runs commands over damaged traces, which are the files 0 to COUNT - 1
- * of each folder. Speaks TAP, one result per folder. File n of folder k is passed to the command in line n + k,
- * modulo the number of lines: cmd_mutate damages file n of each folder in the same way, so each folder tries
- * another command with it. A line looks like
+ * commands COUNT FOLDER[:WORDS]... <LINES: runs commands over damaged traces, which are the files 0 to COUNT
+ * - 1 of each folder. Speaks TAP, one result per folder. File n of folder k is passed to the command in line
+ * n + k, modulo the number of lines: cmd_mutate damages file n of each folder in the same way, so this damage
+ * is tried with a different command in each folder. A line looks like
  *
- *	0,1,3 text ktrace check --all @ %
+ * 	0,1,3 text ktrace check --all @ %
  *
  * and has the exit statuses that the manual allows, the rule for the bytes of the output (see rules), and the
  * command. In the command, % is replaced by the file and @ by the WORDS of the folder; && works as in a shell.
  * Output and messages must consist of whole lines. A command must free all memory and close all files.
  *
- * Commands run within this process, because starting a sanitized program takes far longer than such a command.
- * None of their entry functions calls exit(). A child process works through a folder. If a file ends the child,
- * the parent reports that file, and a new child continues after it.
+ * Commands run within this process, because starting a sanitized program takes far longer than such a
+ * command. No entry function of a command calls exit(). A child process passes the files of a folder to
+ * commands. If a file ends the child, the parent reports that file, and a new child continues after it.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -92,7 +92,10 @@ static struct progress *progress;
 static int outputs[2];
 static FILE *tap;
 
-/* Makes a large allocation return NULL instead of ending the program, as on a machine with little memory. */
+/*
+ * Options of the sanitizer: a large allocation returns NULL, as on a machine with little memory, and does not
+ * end the program.
+ */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -110,7 +113,7 @@ static void give_up(const char *what)
 	_exit(EXIT_FAILURE);
 }
 
-/* ---- what is run ---- */
+/* ---- Commands that are run ---- */
 
 static bool parse_line(char *text)
 {
@@ -141,7 +144,7 @@ static bool read_lines(void)
 
 /*
  * Finds the command whose name is at the beginning of `words`, as main() of host/cmd/main.c does. Moves
- * `words` past this name. Stores in `name` the text with which the command's messages begin.
+ * `words` past this name. Stores in `name` the string with which the command's messages begin.
  */
 static const struct command *find(char ***words, int *count, char name[64])
 {
@@ -163,8 +166,8 @@ static const struct command *find(char ***words, int *count, char name[64])
 }
 
 /*
- * Runs the command in `words`, which has no "&&". Returns its exit status, or -1 if there is no such command;
- * no manual page allows the status -1.
+ * Runs the command in `words`, which has no "&&". Returns its exit status, or -1 if there is no such command.
+ * The file is then reported, because no line allows the status -1.
  */
 static int run_words(char **words, int count)
 {
@@ -202,7 +205,7 @@ static int run_line(const struct line *line, const char *file, const char *extra
 	return status ? status : run_words(words, count);
 }
 
-/* ---- what is found ---- */
+/* ---- Faults that are found ---- */
 
 __attribute__((format(printf, 2, 3))) static void find_fault(unsigned file, const char *format, ...)
 {
@@ -285,7 +288,8 @@ static bool is_documented(const char *statuses, int status)
 }
 
 /*
- * Prints the lines of a sanitizer's report that contain the error and the innermost functions of the stack.
+ * From a sanitizer's report, prints the line of the error and the lines of the innermost functions of the
+ * stack.
  */
 static void print_report(void)
 {
@@ -308,7 +312,7 @@ static void print_report(void)
 		munmap((void *)bytes, size);
 }
 
-/* Returns the lowest free descriptor. */
+/* Returns the lowest free file descriptor. */
 static int next_descriptor(void)
 {
 	const int fd = dup(outputs[0]);
@@ -317,7 +321,7 @@ static int next_descriptor(void)
 	return fd;
 }
 
-/* ---- running ---- */
+/* ---- Child processes ---- */
 
 static void empty_outputs(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of expressions of --where: the bytes are an expression. If it is valid, it is bound to a
- * scripted trace; an event that it accepts must be in its window, and `not` must invert its result.
+ * Fuzz target of expressions of --where: the bytes are an expression. A valid expression is applied to a
+ * scripted trace. Each event that it accepts must be in the expression's window, and `not` must invert its
+ * result.
  */
 #include <stdio.h>
 #include <stdlib.h>

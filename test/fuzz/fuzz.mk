@@ -10,13 +10,13 @@ build/test/cmd-mutate: test/fuzz/cmd_mutate.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) -o $@ $<
 
-# All subcommands in one sanitized program, which runs one command after another.
+# A sanitized program that contains all subcommands, and runs one after another.
 build/test/asan/commands: test/fuzz/commands.c test/golden/json_tree.c test/golden/json_tree.h build/asan/lib/libhost.a \
 		build/gen/commands.list host/cmd/command.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) $(UNIT_LDFLAGS) -Ihost -Ibuild/gen -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
-# Initial inputs: hardware trace made with libipt's encoder, and traces of kernels that hang.
+# A program that writes initial inputs: hardware trace, made with libipt's encoder.
 build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
@@ -27,7 +27,7 @@ build/test/given-files: test/fuzz/given_files.c test/unit/support/hwt_write.c te
 CHECK_NEEDS += build/test/hwt-traces build/test/why-traces build/test/given-files
 
 # $(call fuzzer,<name>,<further sources>,<options of libFuzzer>,<folders of initial inputs, or a program that
-# fills one>)
+# writes initial inputs to a folder>)
 define fuzzer
 CHECK_NEEDS += build/test/asan/$(1)_replay
 build/test/asan/$(1)_replay: $$$$(call unit_objects,asan,test/fuzz/replay.c test/fuzz/$(1)_fuzz.c $(2),-Ihost) build/asan/lib/libhost.a \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* given_files DIRECTORY: writes small ELF files and lists of symbols, which other programs damage. */
+/* given_files DIRECTORY: writes small ELF files and lists of symbols, which the fuzz tests damage. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of the files that a user gives with a recording: the bytes are read as an ELF file, a list of
- * symbols and a memory image. The recording contains code taken from these bytes, so that the files match the
- * recording, and code with calls.
+ * Fuzz target of the readers of files that a user gives with a recording: the bytes are read as an ELF file,
+ * a list of symbols and a memory image. The recording contains code taken from these bytes, so that the files
+ * match the recording, and code with calls.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -30,8 +30,8 @@ static void check(int condition, const char *what)
 }
 
 /*
- * Sum of all bytes of the results. The target reads every byte to add it, so the sanitizer detects results in
- * invalid memory.
+ * Sum of all bytes of the results. Because every byte is read, the sanitizer detects results in invalid
+ * memory.
  */
 static volatile size_t touched;
 

@@ -25,8 +25,8 @@ static void check(int condition, const char *what)
 }
 
 /*
- * Sum of all bytes of the results. The target reads every byte to add it, so the sanitizer detects results in
- * invalid memory.
+ * Sum of all bytes of the results. Because every byte is read, the sanitizer detects results in invalid
+ * memory.
  */
 static volatile size_t touched;
 
@@ -96,7 +96,7 @@ static void read_file(const char *path)
 	hwt_file_close(file);
 }
 
-/* ---- Files made of bytes ---- */
+/* ---- Files made of the fuzzer's bytes ---- */
 
 static int begin_memory(char *path, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwt_traces DIRECTORY: writes small files of hardware trace, and files that contain only a stream. Other
- * programs damage them.
+ * hwt_traces DIRECTORY: writes small files of hardware trace, and files that contain only a stream. The fuzz
+ * tests damage these files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	write_stream(2500);
 	size = packets_end(&packets);
 	save(argv[1], "stream", packets.bytes, size);
-	/* 36 bytes are removed, so the beginning of one packet is followed by the rest of another */
+	/* remove 36 bytes: the beginning of a packet is then followed by the end of another packet */
 	memmove(packets.bytes + 61, packets.bytes + 97, size - 97);
 	save(argv[1], "spliced", packets.bytes, size - 36);
 	write_file(argv[1], size - 36);

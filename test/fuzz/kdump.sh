@@ -9,8 +9,8 @@
 count=${COUNT:-20}
 cp test/golden/proc/*.ktrace "$tmp" && build/test/kdump-traces "$tmp" || exit 1
 cd "$tmp" || exit 1
-# The file name of a trace from golden/proc is its format. The format is passed to the command, because a
-# damaged copy may not show it.
+# The name of each file in golden/proc is the name of its format. The test passes the format to the command,
+# because the command may not detect the format of a damaged copy.
 set --
 for trace in *.ktrace; do
 	damage "$count" "$trace"

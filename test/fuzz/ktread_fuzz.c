@@ -15,8 +15,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /*
- * Corrects the checksum of a root. An attacker can compute this checksum, so each input is also tried with a
- * valid checksum.
+ * Corrects the checksum of a root. Each input is also tried with a valid checksum, because an attacker can
+ * compute it.
  */
 static void correct_root_checksums(uint8_t *bytes, size_t size)
 {

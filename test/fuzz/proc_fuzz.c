@@ -23,8 +23,8 @@ static void check(int condition, const char *what)
 }
 
 /*
- * Sum of all bytes of the results. The target reads every byte to add it, so the sanitizer detects results in
- * invalid memory.
+ * Sum of all bytes of the results. Because every byte is read, the sanitizer detects results in invalid
+ * memory.
  */
 static volatile unsigned touched;
 
@@ -99,8 +99,8 @@ static void read_as(int file, size_t size, enum ktread_proc_format format, int f
 }
 
 /*
- * Corrects the checksum of a session's head. An attacker can compute this checksum, so each input is also
- * tried with a valid checksum.
+ * Corrects the checksum of a session's head. Each input is also tried with a valid checksum, because an
+ * attacker can compute it.
  */
 static int correct_checksum(uint8_t *bytes, size_t size)
 {

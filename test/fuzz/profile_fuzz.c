@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of what `ktrace profile` and `ktrace why --qmp` read from QEMU, from the guest's memory and from
- * the kernel's ELF file: the bytes are replies in gdb's protocol, which have registers and memory, and the text
- * of QEMU's "info registers". After the first byte 0, they are call frame information: FRAME_BYTES for each
- * function.
+ * Fuzz target of the data that `ktrace profile` and `ktrace why --qmp` read from QEMU and from the kernel's
+ * ELF file. The bytes up to the first 0 are used as replies in gdb's protocol, with registers and memory, and
+ * as the text of QEMU's "info registers". The bytes after it are call frame information: FRAME_BYTES bytes
+ * for each function.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -30,11 +30,11 @@ static void check(int condition, const char *what)
 	abort();
 }
 
-/* Call frame information in the bytes. */
+/* The part of the input that is call frame information. */
 struct frames {
 	const uint8_t *bytes;
 	size_t size, used;
-	struct symbols_frame frame; /* the newest result */
+	struct symbols_frame frame; /* the last result of find_frame() */
 };
 
 static int64_t word_at(const uint8_t *bytes)
@@ -45,7 +45,10 @@ static int64_t word_at(const uint8_t *bytes)
 	return word;
 }
 
-/* A walk gets the frames in their order, and from the first one again. */
+/*
+ * Returns the next function's call frame information, whatever the address is. After the last function,
+ * begins with the first one again.
+ */
 static const struct symbols_frame *find_frame(void *context, uint64_t address)
 {
 	struct frames *frames = context;
@@ -68,7 +71,7 @@ static const struct symbols_frame *find_frame(void *context, uint64_t address)
 	return bytes[0] & 16 ? NULL : &frames->frame;
 }
 
-/* Walks a stack in the bytes of the replies that follow. */
+/* Walks a stack. The memory that contains the stack comes from the next replies. */
 static void walk(struct gdb *gdb, uint16_t machine, const struct stack_registers *registers,
 		 struct frames *frames)
 {
@@ -90,8 +93,8 @@ static void walk(struct gdb *gdb, uint16_t machine, const struct stack_registers
 }
 
 /*
- * Makes a packet of each line, with its checksum: without it, nearly all changed packets would be discarded.
- * Returns the size. Bytes that begin with '$' are not changed.
+ * Converts each line to a packet with a valid checksum, because the client discards packets with a wrong one.
+ * Returns the size of all packets. If the bytes begin with '$', they are used unchanged.
  */
 static size_t make_packets(uint8_t packets[3 * MOST], const uint8_t *bytes, size_t size)
 {

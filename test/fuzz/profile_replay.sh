@@ -7,14 +7,15 @@ trap 'rm -rf "$tmp"' EXIT
 
 word() { printf '%02x%02x%02x%02x%s' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255)) "$2"; }
 
-# registers FRAME: prints 34 words, each of which is the frame pointer, so it is one on every machine.
+# registers FRAME HIGH: prints 34 registers with the value FRAME. So the frame pointer has this value on each
+# machine.
 registers() {
 	for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33; do
 		word "$1" "$2"
 	done
 }
 
-# frames FIRST COUNT HIGH: prints a chain of frames of 16 bytes.
+# frames FIRST COUNT HIGH: prints COUNT stack frames of 16 bytes, each of which points to the next one.
 frames() {
 	at=$1 count=$2
 	while [ "$count" -gt 0 ]; do
@@ -31,7 +32,7 @@ for high in 00000000 ffffffff; do
 		printf '%s\n' 'T02thread:01;' OK "$(registers 4096 $high)" "$data" "$data" >"$tmp/reply$n"
 	done
 done
-# frame FLAGS CFA BACK FRAME: prints call frame information; the distances are a byte, and its sign.
+# frame FLAGS CFA BACK FRAME: prints call frame information. Each of the three distances is from -256 to 255.
 frame() {
 	printf "\\$(printf %o "$1")"
 	shift
@@ -42,7 +43,8 @@ frame() {
 	done
 }
 
-# Functions that store both registers, only the return address, or nothing; one without information; the outermost one.
+# Functions that store the return address and the frame pointer, only the return address, or nothing; a
+# function without information; the outermost function.
 {
 	printf '%s\n' 'T02thread:01;' OK "$(registers 4096 00000000)" "$(frames 4096 24 00000000)"
 	printf '\0'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Passes files, and all files of folders, to a fuzz target. Speaks TAP. With --truncate, each file is also
- * passed cut off at every fourth length, and with one bit of each byte changed. With --mutate, it is passed
- * cut off at every length, and with each bit changed.
+ * Passes files, and all files of folders, to a fuzz target. Speaks TAP. With --truncate, it also passes
+ * copies of each file: truncated at every fourth length, and with one changed bit in each byte. With
+ * --mutate, the copies are truncated at every length, and each bit is changed once.
  */
 #include <dirent.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of requests to the server of `ktrace open`: the bytes are the path and the query, in which
- * TOKEN at the beginning is replaced by the token. The values of an accepted request must be within their
- * limits.
+ * Fuzz target of requests to the server of `ktrace open`: the bytes are the path and the query of a request.
+ * If they begin with /TOKEN/, this is replaced by the server's token. The values of an accepted request must
+ * be within their limits.
  */
 #include <stdio.h>
 #include <stdlib.h>

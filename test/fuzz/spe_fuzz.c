@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of the SPE decoder. It checks that the decoder reports a limited number of steps and of
- * packets, and that their offsets in the stream never go back. Linked with replay.c, it replays files and
- * folders without a fuzzer.
+ * Fuzz target of the SPE decoder. The target checks that the numbers of steps and packets that the decoder
+ * reports are limited, and that their offsets in the stream never decrease. Linked with replay.c, it replays
+ * files and folders without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

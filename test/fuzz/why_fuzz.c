@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fuzz target of `ktrace why`, with arbitrary bytes as input, and with output as text and as JSON.
- * test/fuzz/fuzz.mk builds it with libFuzzer, and with replay.c, which replays files.
+ * Fuzz target of `ktrace why`: the bytes are the trace. The output is written as text and as JSON.
+ * test/fuzz/fuzz.mk links this file with libFuzzer, and with replay.c, which replays files.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -29,9 +29,9 @@ static void report(const struct why_evidence *evidence, const struct why_finding
 }
 
 /*
- * Checks that the findings have the properties of why_property.h. Names in a damaged trace may look like
- * times. So times in the text are checked only if WHY_WORDS is set in the environment, which means that the
- * trace is not damaged.
+ * Checks that the findings have the properties of why_property.h. Checks the times in the text only if
+ * WHY_WORDS is set in the environment: it is set if the trace is not damaged. Names in a damaged trace may
+ * look like times.
  */
 static void examine(const char *path, const struct why_evidence *evidence,
 		    const struct why_findings *findings)
