@@ -164,8 +164,8 @@ static void format(struct fake_component *tmc, struct fake_byte byte)
 			return;
 		}
 		/*
-		 * stores the new id at the even offset and the pending byte at the odd offset: the 1 means that
-		 * this byte still has the old id
+		 * stores the new id at the even offset and the pending byte at the odd offset; the 1 means
+		 * that this byte still has the old id
 		 */
 		place(tmc, (uint8_t)(byte.id << 1 | 1), 1);
 		place_odd(tmc, first.value);
