@@ -24,7 +24,8 @@ UNIT_TESTS += console_output
 UNIT_CFLAGS_console_output := $(CONSOLE_TEST_CFLAGS)
 UNIT_SRCS_console_output := test/unit/kernel/console_output.c $(CONSOLE_TEST_SRCS)
 
-# The reserve word must be reached by one instruction relative to fs, so the host must be an x86_64.
+# These tests need an x86_64 host: one instruction, with an address relative to fs, must change the reserve
+# word.
 UNIT_TESTS_X86_64 += console_stress
 UNIT_SRCS_console_stress := test/unit/kernel/console_stress.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 UNIT_CFLAGS_console_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
@@ -66,7 +67,7 @@ HWT_CONFORM_SRCS = test/unit/support/hwt_conform.c $(HWT_KERNEL_TEST_SRCS)
 $(eval $(call hwt_test,mock))
 UNIT_SRCS_hwt_mock += test/unit/support/hwt_conform.c
 
-# CPUs are threads of the test. The host must be an x86_64.
+# In this test, threads act as CPUs. It needs an x86_64 host.
 UNIT_TESTS_X86_64 += hwt_stress
 UNIT_SRCS_hwt_stress = test/unit/kernel/hwt_stress.c test/fake/hwt_threads.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_hwt_stress = -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
@@ -112,7 +113,8 @@ endef
 $(eval $(call hwt_registers_conform,pt,$(KTRACE_HWT_PT_SOURCES)))
 $(eval $(call hwt_registers_conform,spe,$(KTRACE_HWT_SPE_SOURCES)))
 
-# Tests of the backend for the trace unit in software: on a fake unit, and the marker that compilers generate.
+# Tests of the backend for the trace unit in software, on a fake unit, and of the marker instruction that
+# compilers generate for it.
 UNIT_TESTS += hwt_qemu hwt_qemu_conform
 UNIT_SRCS_hwt_qemu = test/unit/kernel/hwt_qemu.c test/fake/hwt_unit.c kernel/hwt/qemu.c $(KERNEL_TEST_SRCS)
 UNIT_CFLAGS_hwt_qemu = $(KERNEL_TEST_CFLAGS)
@@ -177,21 +179,22 @@ UNIT_TESTS += kernel_tick
 UNIT_SRCS_kernel_tick := test/unit/kernel/tick.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_tick := -I. -Itest/fake/tick -Ikernel/arch/generic
 
-# Tests of the ring's protocol in all interleavings, and of the probability that its check misses a mixed
-# slot.
+# Tests of the ring's protocol in all interleavings, and of the probability that the checksum of a slot does
+# not detect words of different writers.
 UNIT_TESTS += ring_model ring_model_long ktrx_check
 UNIT_SRCS_ring_model := test/unit/kernel/ring_model.c test/unit/support/state_search.c
 UNIT_SRCS_ring_model_long := test/unit/kernel/ring_model_long.c test/unit/support/state_search.c
 UNIT_SRCS_ktrx_check := test/unit/kernel/ktrx_check.c
 
-# The reserve word must be reached by one instruction relative to fs, so the host must be an x86_64.
+# These tests need an x86_64 host: one instruction, with an address relative to fs, must change the reserve
+# word.
 UNIT_TESTS_X86_64 += kernel_stress kernel_hooks_stress
 UNIT_SRCS_kernel_stress := test/unit/kernel/stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 UNIT_TESTS_X86_64 += kernel_step
 UNIT_SRCS_kernel_step := $(UNIT_SRCS_kernel_stress:%/stress.c=%/step.c)
-# This test is compiled like a kernel, without sanitizers: these would turn the record path into thousands of
-# other instructions.
+# This test is compiled like a kernel, without sanitizers: sanitizers would add thousands of instructions to
+# the record path.
 UNIT_CFLAGS_kernel_step := $(UNIT_CFLAGS_kernel_stress) -O2 -fno-sanitize=all -Wno-maybe-uninitialized
 UNIT_SRCS_kernel_hooks_stress := test/unit/kernel/hooks_stress.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_hooks_stress := $(UNIT_CFLAGS_kernel_stress)
@@ -199,7 +202,8 @@ UNIT_TESTS_X86_64 += kernel_fold_stress
 UNIT_SRCS_kernel_fold_stress := test/unit/kernel/fold_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_fold_stress := $(UNIT_CFLAGS_kernel_stress)
 
-# Files written for DragonFly's macros. They select the trace points to compile as DragonFly does.
+# Files written for DragonFly's macros. As in DragonFly, macros select which of their trace points are
+# compiled.
 $(eval $(call kernel_test,ktr))
 UNIT_SRCS_kernel_ktr += $(addprefix test/unit/kernel/ktr/,tokens.c forms.c extern.c)
 UNIT_CFLAGS_kernel_ktr += -Itest/unit/kernel/ktr -Iinclude/compat -DKTR=1 -DKTR_TOKENS=1 -DKTR_FORMS=1
@@ -238,7 +242,7 @@ $(eval $(call proc_test,life))
 $(eval $(call proc_test,full))
 $(eval $(call proc_test,read))
 
-# CPUs are threads of the test. The host must be an x86_64.
+# In this test, threads act as CPUs. It needs an x86_64 host.
 UNIT_TESTS_X86_64 += proc_stress
 UNIT_SRCS_proc_stress := test/unit/kernel/proc_stress.c test/unit/support/proc_walk.c $(KTRACE_PROC_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_proc_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
@@ -265,7 +269,7 @@ $(eval $(call transport_test,transport_pci,kernel/transport/transport.c kernel/t
 $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kernel/transport/pci.c \
 	kernel/transport/virtio_queue.c kernel/transport/virtio_mmio.c kernel/transport/virtio_pci.c))
 
-# Tests of dumps; the core itself recorded the traces.
+# Tests of dumps of traces that the kernel library has recorded.
 DUMP_TEST_SRCS := test/unit/support/dump_support.c $(KTRACE_CORE_SOURCES) \
 	$(KTRACE_READER_SOURCES) $(addprefix kernel/core/,dump.c dump_v1.c)
 # $(call dump_test,<name>,<sources>)

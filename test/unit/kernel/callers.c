@@ -29,17 +29,14 @@ static const char *const names[FORMS] = { "call.none", "call.some", "call.text",
 					  "text.",     "call.some", "sched.wake" };
 static const uint32_t sizes[FORMS] = { 0, 12, 6 + 3, 4, 12, 4 };
 
-/* Addresses and lines that the functions below stored about themselves. */
+/* Expected addresses and lines of the last event, which the functions below store before they record it. */
 static struct {
 	uintptr_t inner, middle, outer; /* return addresses */
 	uint32_t line;			/* line number of the event's statement */
 	const char *function;
 } expected;
 
-/*
- * Stores the expected caller and function, and the expected line: the line after this macro. Each function
- * uses the macro in the line before its event.
- */
+/* Stores the expected caller, function and line. Requires: the event is in the line after this macro. */
 #define STORE_EXPECTED()                                                 \
 	do {                                                             \
 		expected.inner = (uintptr_t)__builtin_return_address(0); \
@@ -50,8 +47,8 @@ static struct {
 static struct symbols *own_symbols; /* symbols of this program */
 
 /*
- * Checks that an address is in a function. Accepts parts that compilers split off, such as function.cold and
- * function.constprop.0.
+ * Checks that an address is in a function. Accepts names that compilers give to parts of the function, such as
+ * function.cold and function.constprop.0.
  */
 static void check_function(uint64_t address, const char *function, struct symbol *symbol)
 {
@@ -255,7 +252,7 @@ static void settings_request_callers_for_all_events(void **state)
 	check_addresses(NONE, 1, 2);
 	assert_int_equal(ktrace_setting_set("debug.ktr.stacktrace=0"), KTRACE_OK);
 	check_addresses(NONE, 1, 0);
-	assert_int_equal(event_of(NONE)->header >> 31, 0); /* the event uses the fast record path again */
+	assert_int_equal(event_of(NONE)->header >> 31, 0); /* the event uses the fast path again */
 	check_addresses(TEXT, 1, 2);
 }
 
@@ -296,7 +293,7 @@ static void request_all(void)
 }
 
 /*
- * The event has already reserved a single slot when an interrupt requests callers. The event uses this slot,
+ * An interrupt requests callers after the event has reserved a single slot. The record still uses this slot,
  * which has no room for addresses.
  */
 static void a_slot_reserved_earlier_is_used(void **state)
@@ -337,17 +334,14 @@ static void a_full_ring_rejects_whole_records(void **state)
 	assert_int_equal(block_of(newest(1)).callers, 2);
 }
 
-/* ---- The walk ---- */
+/* ---- Walks of the stack ---- */
 
 static struct {
 	uintptr_t address[40];
 	uint32_t count;
 } seen;
 
-/*
- * Replaces the caller's frame pointer, which this function's frame contains, by `wrong_frame`, and takes a
- * backtrace.
- */
+/* Replaces the caller's frame pointer in this function's frame with `wrong_frame`, and takes a backtrace. */
 __attribute__((noinline)) static void walk_with(uintptr_t wrong_frame, uint32_t most)
 {
 	uintptr_t *frame = __builtin_frame_address(0), kept;
@@ -400,7 +394,7 @@ static void a_walk_ends_at_the_end_of_the_chain(void **state)
 	const uintptr_t wrong_frames[] = {
 		0,
 		here + 3,		       /* the address is not aligned */
-		here - 512,		       /* the address of an inner frame */
+		here - 512,		       /* the address of the frame of a called function */
 		here + KTRACE_STACK_REACH * 2, /* the address is too far away */
 		0x400000,		       /* the address of a program */
 		UINTPTR_MAX - 7,
@@ -417,7 +411,8 @@ static void a_walk_ends_at_the_end_of_the_chain(void **state)
 }
 
 /*
- * A backtrace ends at frames that refer to each other or to themselves, because it never goes down the stack.
+ * A backtrace ends at frames that refer to each other or to themselves: the address of each next frame must
+ * be higher.
  */
 static void a_walk_never_goes_down_the_stack(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests clock measurements between real threads, whose clocks differ by known amounts. A result must be
- * correct within its stated bound. The reader must order the events of all threads by the results. No thread
- * may wait for a CPU that does not answer.
+ * Tests clock measurements between real threads, whose clocks differ by known amounts. The error of each
+ * result must not exceed the stated bound. With the results, the reader must put the events of all threads in
+ * order. No thread may wait without end for a CPU that does not answer.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -45,7 +45,7 @@ static atomic_uint serving, turn;
 static atomic_bool over;
 static atomic_int held, done; /* shared by the threads of the test in which CPU 0 holds a spinlock */
 
-/* the time that all clocks are based on, if a test sets it; 0: the time of the machine */
+/* if not 0, the time on which all clocks are based; 0: the clocks are based on the time of the host */
 static atomic_ullong set_time;
 
 static uint64_t now_ns(void)
@@ -64,8 +64,8 @@ static uint64_t as_counted(uint64_t ns, uint32_t cpu)
 }
 
 /*
- * Number of answers after which CPU 0 stops answering, until the other CPU has given up. If 0, CPU 0 always
- * answers.
+ * Number of answers that CPU 0 still gives. Then it gives none until the other CPU has given up. If 0, CPU 0
+ * always answers.
  */
 static atomic_int answers_left;
 static atomic_uint attempt;
@@ -92,7 +92,7 @@ static void set_up(uint32_t clocks)
 		.clocks = clocks,
 	};
 
-	ktrace_state.initialised = 0; /* its value after a reset of the machine */
+	ktrace_state.initialised = 0; /* its value when the machine starts */
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
 	over = false;
 	serving = turn = 0;
@@ -237,8 +237,8 @@ static struct ktread *open_dump(int raw)
 }
 
 /*
- * Returns the stated error of a corrected timestamp. The error grows with the distance from the measured
- * period.
+ * Returns the stated error of a corrected timestamp. The error is greater for times further away from the
+ * measured period.
  */
 static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 {
@@ -250,9 +250,9 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 }
 
 /*
- * Counts the turns that are out of order: the turn's timestamp is earlier than the timestamp of the previous
- * turn by more than the stated errors of the clocks. Also checks that the timestamps of each ring never
- * decrease.
+ * Counts the turns that are out of order. A turn is out of order if its timestamp is earlier than that of the
+ * previous turn, by more than the stated errors of both clocks. Also checks that the timestamps of each ring
+ * never decrease.
  */
 static uint32_t count_disorder(void)
 {
@@ -477,7 +477,7 @@ static void history_is_thinned(void **state)
 	assert_int_equal(clock_of(1)->sample[clock_of(1)->samples - 1].offset, ktrace_clock_offset(1));
 }
 
-/* The test sets the time, so that no time passes between two heartbeats. */
+/* The test sets the time, so that time passes only when the test advances it. */
 static void *beat(void *unused)
 {
 	uint64_t first;
@@ -495,7 +495,7 @@ static void *beat(void *unused)
 	set_time = first - 1;
 	ktrace_heartbeat(0);
 	assert_int_equal(clock_of(1)->measured, 1);
-	assert_true(clock_of(1)->due == first); /* no attempt was made */
+	assert_true(clock_of(1)->due == first); /* the clock was not measured again, because it was not due */
 	for (set_time = first; clock_of(1)->measured == 1; set_time = clock_of(1)->due)
 		ktrace_heartbeat(0);
 	assert_true(clock_of(1)->sample[1].stamp >= first);

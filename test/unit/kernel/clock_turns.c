@@ -34,13 +34,13 @@ __thread uint32_t skew_cpu;
 static struct {
 	int64_t ahead; /* ns */
 	int64_t ppm;
-	uint64_t step; /* amount, in ns, by which the clock is set forward at time `at` */
+	uint64_t step; /* the clock is set forward by this amount, in ns, at time `at` */
 	uint64_t at;   /* time, in ns, at which the clock is set forward */
 } skew[CPUS];
 
 static _Alignas(64) unsigned char memory[1 << 20];
 static uint64_t now, turn_end, end; /* ns */
-static uint64_t tick, hook;	    /* intervals of ticks and of hooks in ns */
+static uint64_t tick, hook;	    /* time between two timer ticks, and between two hooks, in ns */
 /* `shuffled`: state of the random generator that chooses the next CPU; 0 if turns have a fixed order */
 static uint32_t running, cpus, shuffled;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -94,7 +94,8 @@ static const struct ktrx_clock *clock_of(uint32_t cpu)
 }
 
 /*
- * Checks that the bound in the newest sample of a CPU's clock is correct at this moment. Returns the bound.
+ * Checks that the error of the newest clock sample of a CPU is now within the sample's bound. Returns the
+ * bound.
  */
 static uint64_t check_newest(uint32_t cpu)
 {
@@ -105,7 +106,7 @@ static uint64_t check_newest(uint32_t cpu)
 		return UINT64_MAX;
 	assert_int_equal(sample->check, ktrx_clock_check(sample));
 	wrong = sample->offset - (int64_t)(as_counted(now, 0) - as_counted(now, cpu));
-	/* the clocks have drifted since the sample, which may be several turns old */
+	/* allows for the drift since the sample, which may be several turns old */
 	assert_in_range(llabs(wrong), 0,
 			sample->error + (as_counted(now, cpu) - sample->stamp) / 1000 + 2 * READ);
 	return sample->error;
@@ -137,7 +138,7 @@ static void *run(void *cpu)
 		}
 		pass(STEP);
 	}
-	/* Passes the turn to another thread, so that the other threads can end as well. */
+	/* Gives the turn to another thread, so that this thread can end. */
 	pthread_mutex_lock(&lock);
 	shuffled = 0;
 	running = next_turn();
@@ -159,7 +160,7 @@ static void set_up(uint32_t clocks)
 		.clocks = clocks,
 	};
 
-	ktrace_state.initialised = 0; /* its value after a reset of the machine */
+	ktrace_state.initialised = 0; /* its value when the machine starts */
 	now = BEGUN;
 	turn_end = UINT64_MAX;
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
@@ -170,7 +171,7 @@ static void set_up(uint32_t clocks)
 	}
 }
 
-/* Runs `count` CPUs that have timer ticks and call hooks at these intervals. */
+/* Runs `count` CPUs that have timer ticks and call hooks at the given intervals. */
 static void run_all(uint32_t count, uint64_t tick_ns, uint64_t hook_ns, uint64_t ns)
 {
 	pthread_t thread[CPUS];
@@ -217,8 +218,9 @@ static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 }
 
 /*
- * Turns have a fixed order. From one CPU to the next, a timestamp passes directly. In the opposite direction,
- * the third CPU has its turn in between, so the timestamp is late by a turn. The error is half of a turn.
+ * Turns have a fixed order. A CPU's timestamp reaches the next CPU without delay. In the opposite direction,
+ * the third CPU runs in between, so the timestamp arrives one turn late. Therefore the error is half of a
+ * turn.
  */
 static void three_cpus_in_a_fixed_order_are_bounded_by_a_turn(void **state)
 {

@@ -237,7 +237,7 @@ static void an_event_without_a_descriptor_is_shown_as_words(void **state)
 	assert_string_equal(screen.text, "event_77 5 d0=0x1 d1=0xffff");
 }
 
-/* If a descriptor's last string has no NUL, the string ends at the end of the descriptor. */
+/* If a descriptor's last string has no terminating NUL, the string ends at the end of the descriptor. */
 static void a_descriptor_is_not_read_beyond_its_end(void **state)
 {
 	struct sample sample;
@@ -250,7 +250,10 @@ static void a_descriptor_is_not_read_beyond_its_end(void **state)
 	assert_string_equal(shown(&sample), "");
 }
 
-/* Random texts of conversions, blanks and garbage with random payloads: kernel and host format them alike. */
+/*
+ * Format strings of random conversions, blanks and garbage, with random payloads: the kernel and the host
+ * produce the same text.
+ */
 static void random_events_look_as_on_the_host(void **state)
 {
 	static const char pieces[] = "%%%%%%%%%%ddduuxXoscp# 0-+*.123456789hhllzjtqn\x01\xc3";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that records are printed on the fake machine's console when they are made. */
+/* Tests that each record is printed on the fake machine's console at the time when it is made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +109,7 @@ static void level_two_prints_the_line_of_each_place(void **state)
 	}
 }
 
-/* The output equals that of show ktr/v, except for the index. */
+/* Except for the record's index, the line is the same as in the output of show ktr/v. */
 static void level_two_prints_cpu_stamp_file_and_line(void **state)
 {
 	char wanted[200];
@@ -199,8 +199,8 @@ static void interrupt(void)
 }
 
 /*
- * An interrupt records an event at any point of the record path. Each of the two events, this one and the
- * interrupted one, must be printed exactly once.
+ * An interrupt records an event, at each point of the record path in turn. The interrupted event and the
+ * interrupt's event must each be printed exactly once.
  */
 static void interrupts_at_any_point_are_printed(void **state)
 {

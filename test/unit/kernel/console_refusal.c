@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests what the console prints about words that ktrace refuses: the reason, and similar names. */
+/* Tests what the console prints about boot arguments that ktrace refuses: the reason, and similar names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void each_refused_boot_argument_is_printed(void **state)
 					 "test.number=onn: syntax error\n"
 					 "-no: no such event\n"
 					 "debug.ktr.verbose=77: out of range\n");
-	/* the first error is what ktrace_refused() returns afterwards */
+	/* ktrace_refused() returns the first of several errors */
 	assert_string_equal(refusal(KTRACE_ERROR_NO_EVENT),
 			    "tset: no such event; did you mean other.text, test?\n");
 }

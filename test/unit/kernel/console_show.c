@@ -30,8 +30,8 @@ KTRACE_EVENT(other, text, "%s %s %s %s", (const char *, a), (const char *, b), (
 static struct {
 	char text[1 << 17];
 	size_t length;
-	const char *keys;	    /* keys that are typed at the pager */
-	void (*during_write)(void); /* function that is called once, after the first piece of text */
+	const char *keys;	    /* the next keys that the user types at the pager */
+	void (*during_write)(void); /* if not NULL: called once, after the first piece of text was written */
 } screen;
 
 static void screen_write(const struct ktrace_console *console, const char *text, size_t bytes)
@@ -119,7 +119,7 @@ static void records_come_newest_first_over_all_cpus(void **state)
 					"cpu0 1: test_number  10\n");
 }
 
-/* CPU 1 records before CPU 0, but has a later timestamp, because its clock is ahead. */
+/* CPU 1 records before CPU 0. But its record has a later timestamp, because its clock is ahead. */
 static void clocks_that_differ_are_compared_by_their_offsets(void **state)
 {
 	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };
@@ -176,10 +176,7 @@ static void long_records_are_shown_across_the_ring_end(void **state)
 
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	/*
-	 * fills all but a few slots with an anchor and records; the next two records reach beyond the ring's
-	 * end
-	 */
+	/* fills the ring except for a few slots, so that the next two records wrap around its end */
 	record_on(0, 0, SLOTS - 4);
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	KTRACE(other, text, a, a, a, "end");
@@ -220,10 +217,7 @@ static void verbose_shows_the_line_of_each_place(void **state)
 	assert_string_equal(show("/va test.*"), "no records\n");
 }
 
-/*
- * Stores a valid check in each slot of the ring: the check that a writer would have stored with these
- * contents.
- */
+/* Stores in each slot of the ring the checksum that a writer would have stored with these contents. */
 static void store_checks(const struct ktrx_ring *ring)
 {
 	uint64_t head = KTRX_WORD_INDEX(*(const uint64_t *)(uintptr_t)ring->head), others = 0, check;
@@ -328,7 +322,7 @@ static void the_pager_waits_at_each_page(void **state)
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_on(0, 1, 9);
-	screen.keys = "?\r q"; /* keys: an unknown one, next line, next page, quit */
+	screen.keys = "?\r q"; /* the keys mean: unknown key, next line, next page, quit */
 	snprintf(wanted, sizeof(wanted),
 		 "cpu0 9: test_number  9\ncpu0 8: test_number  8\ncpu0 7: test_number  7\n%s"
 		 "cpu0 6: test_number  6\n%s"
@@ -336,7 +330,7 @@ static void the_pager_waits_at_each_page(void **state)
 		 more, more, more);
 	assert_string_equal(show(""), wanted);
 	assert_string_equal(screen.keys, "");
-	assert_int_equal(lines(show("")), 3); /* no more keys are typed */
+	assert_int_equal(lines(show("")), 3); /* no keys left: the output ends at the first prompt */
 	assert_int_equal(lines(show("/a")), 9);
 }
 
@@ -396,14 +390,14 @@ static void torn_slots_are_skipped_and_counted(void **state)
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	record_on(0, 3, 1);
 	slot_back(2)->word[3] ^= 1; /* damages the last slot of the record of test.wide */
-	/* the slot of record 2 now seems to belong to another lap */
+	/* damages the tag of record 2, so that its slot seems to belong to another lap */
 	slot_back(5)->word[0] ^= UINT64_C(1) << 3;
-	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* one more slot is being written */
+	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* reserves one more slot, not written yet */
 	assert_string_equal(show("/a"),
 			    "cpu0 6: test_number  3\ncpu0 1: test_number  1\nunreadable slots: 3\n");
 }
 
-/* The slot of CPU 0's record 2, which its writer has not completed yet. */
+/* The slot of CPU 0's record 2, which the writer of the record has not completed yet. */
 static struct ktrace_slot rest;
 
 static void store_rest(void)
@@ -413,7 +407,7 @@ static void store_rest(void)
 
 /*
  * Records are printed from the newest to the oldest. A record that is completed while older ones are printed
- * is not printed after them. The next listing shows it in its place.
+ * is not printed after them. The next listing shows it at its position.
  */
 static void a_record_finished_late_does_not_follow_older_ones(void **state)
 {
@@ -436,7 +430,7 @@ static void a_record_finished_late_does_not_follow_older_ones(void **state)
 }
 
 /*
- * The slots have a valid kind, lap and check, and otherwise garbage. The listing ends, and prints only
+ * The slots have a valid kind, lap and checksum; all other bits are random. The listing ends, and prints only
  * printable characters.
  */
 static void garbage_in_the_rings_is_harmless(void **state)

@@ -37,7 +37,7 @@ static struct {
 	char line[512];
 	size_t length;
 	uint64_t lines, overwritten;
-	uint64_t stamp; /* timestamp of the previous line */
+	uint64_t stamp; /* timestamp of the previous line of the listing */
 } screen;
 
 static void check_record(const char *line)

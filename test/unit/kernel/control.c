@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that events are switched by name, by boot argument and by trigger. Also tests counts, names, and the
- * record of how a kernel ended.
+ * Tests that events are enabled and disabled by name, by boot argument and by trigger. Also tests counts,
+ * names of threads, and the record of the end of a kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -191,7 +191,7 @@ static void misspelt_names_give_suggestions(void **state)
 		{ "sched.swich", "sched.switch " },
 		{ "-sched.swich", "sched.switch " },
 		{ "sched.wakes=on+count", "sched.wake " },
-		{ "sched.switch=onn", "" }, /* no suggestion: the name is valid, only the state is not */
+		{ "sched.switch=onn", "" }, /* no suggestion: only the state is invalid */
 		{ "sched.*=x", "" },
 		{ "shced.*", "sched.* " },
 		{ "schd", "sched " },
@@ -226,7 +226,7 @@ static void nothing_is_recorded_while_stopped(void **state)
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, KTRX_FLAG_STOPPED);
 	KTRACE(sched, switch, 2);
 	KTRACE_EARLY(sched, switch, 2);
-	/* this request must not start recording again */
+	/* must not start recording again */
 	assert_int_equal(ktrace_control("mm=off"), KTRACE_OK);
 	KTRACE(sched, wake, 2);
 	ktrace_start();
@@ -275,8 +275,8 @@ static void a_stop_event_stops_all_recording_after_it_fired(void **state)
 }
 
 /*
- * Returns first id, last id and state from the n-th record of the boot ring, separated by blanks. If this
- * record is not of ktrace.switched, returns "".
+ * Returns the n-th record of the boot ring as text: "FIRST-ID LAST-ID STATE". Returns "" if it is no record
+ * of ktrace.switched.
  */
 static const char *switched(uint32_t n)
 {
@@ -295,8 +295,8 @@ static const char *switched(uint32_t n)
 }
 
 /*
- * Returns the text that switched() returns when two events change together. The compiler chooses which event
- * has the lower id.
+ * Returns the text that switched() must return if these two events change together. Which of them has the
+ * lower id depends on the compiler.
  */
 static const char *expected(const char *one, const char *other, unsigned state)
 {
@@ -334,8 +334,8 @@ static void switching_a_recording_event_is_recorded(void **state)
 }
 
 /*
- * A stop of all recording makes no record, because nothing is recorded after it. A start makes a record,
- * which covers all events that were off before the start.
+ * A stop of all recording makes no record, because recording has stopped. A start makes a record. Its range
+ * of ids contains all events that were off before the start.
  */
 static void a_start_is_recorded(void **state)
 {
@@ -388,7 +388,7 @@ static void turn_off(void)
 	ktrace_control("sched.switch=off");
 }
 
-/* The event is turned off after it has reserved a slot. The slot is filled nevertheless. */
+/* The event is turned off after it has reserved a slot. It still writes its record into this slot. */
 static void an_event_turned_off_after_reserving_uses_its_slot(void **state)
 {
 	(void)state;
@@ -433,7 +433,7 @@ static void threads_have_names(void **state)
 	assert_int_equal(ktrace_state.thread[2].id, KTRX_THREAD_MAX + 1);
 	assert_int_equal(ktrace_state.thread[3].id, 0);
 	assert_int_equal(ktrace_thread_name(8, "eight"), KTRACE_OK);
-	/* the new name replaces the oldest entry */
+	/* all entries are used, so the new name replaces the oldest one */
 	assert_int_equal(ktrace_thread_name(9, "nine"), KTRACE_OK);
 	assert_int_equal(ktrace_state.thread[0].id, 10);
 }
@@ -525,7 +525,7 @@ static void the_probe_measures_an_event(void **state)
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	cost = ktrace_probe_cost();
-	/* each event reads the clock once, which takes 10 ticks */
+	/* each event reads the clock once, which advances it by 10 ticks */
 	assert_in_range(cost, 10 * 1000, 12 * 1000);
 	assert_true(ktrace_setting_get("debug.ktr.cost", kept, sizeof(kept)) > 0);
 	assert_int_equal(strtoull(kept, NULL, 10), cost);
@@ -541,7 +541,7 @@ static void a_panic_stops_unless_panic_goes_on_is_set(void **state)
 	for (uint32_t goes_on = 0; goes_on < 2; goes_on++) {
 		fake_reset(state);
 		assert_int_equal(ktrace_boot_argument(goes_on ? "debug.ktr.panic_goes_on=1" : ""), KTRACE_OK);
-		/* fake_boot() does not set panic_goes_on in the configuration */
+		/* fake_boot() does not set panic_goes_on in ktrace_init()'s configuration */
 		fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 		KTRACE(sched, switch, 1);
 		ktrace_panic("test");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests ktrace_dump() through a transport, with changes, errors and other senders. */
+/*
+ * Tests ktrace_dump() through a transport: while the trace changes, with errors, and while another sender
+ * uses the transport.
+ */
 #include "unit/support/dump_support.h"
 #include "kernel/transport/drivers.h"
 
@@ -7,7 +10,7 @@ static struct {
 	unsigned char bytes[1 << 20];
 	size_t count;
 	unsigned begins;
-	/* number of calls of begin(), counted from the first one, during which the section table changes */
+	/* the section table changes during each of the first `changes` calls of begin() */
 	unsigned changes;
 	uint64_t announced;
 	size_t most; /* maximum number of bytes that a send accepts */

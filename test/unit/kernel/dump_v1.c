@@ -40,8 +40,7 @@ static void the_header_has_the_documented_fields(void **state)
 }
 
 /*
- * Records in the boot ring have an extension block, so the arguments of a system call extend into a second
- * slot.
+ * Each record in the boot ring has an extension block. So the arguments of a system call need a second slot.
  */
 static void a_system_call_in_the_boot_ring_keeps_its_arguments(void **state)
 {

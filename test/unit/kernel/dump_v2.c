@@ -28,7 +28,10 @@ static const uint64_t *slot_of(const struct dump_sink *dump, const struct ktrx_r
 						(index & ring->mask) * KTRX_SLOT_SIZE);
 }
 
-/* Counts the complete slots of the newest lap. All other slots must be empty, or of another lap. */
+/*
+ * Returns the number of complete slots of the newest lap. Fails unless all other slots are empty or belong to
+ * another lap.
+ */
 static unsigned good_slots(const struct dump_sink *dump, const struct ktrx_ring *ring)
 {
 	uint64_t head = KTRX_WORD_INDEX(ring->word);
@@ -204,8 +207,9 @@ static void fold_another_text(void)
 }
 
 /*
- * A fold entry stores the string's length twice: in its head and in its payload. A dump may copy head and
- * payload in different pieces, but both must be of the same version of the entry.
+ * The length of the string is in the head of a fold entry and in its payload. The dump copies head and
+ * payload one after another, and the entry changes in between. Both copies must be from the same version of
+ * the entry.
  */
 static void a_fold_entry_is_copied_consistently(void **state)
 {
@@ -228,7 +232,7 @@ static void a_fold_entry_is_copied_consistently(void **state)
 	assert_int_equal(entry->bytes, 2 + (entry->payload[0] | entry->payload[1] << 8));
 }
 
-/* The entry is never released: the CPU that held it was stopped permanently. */
+/* The entry stays locked for ever: the CPU that locked it was stopped while it changed the entry. */
 static void a_held_fold_entry_is_marked(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);

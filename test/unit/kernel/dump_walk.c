@@ -16,7 +16,7 @@ static void clear_ring(uint64_t first)
 {
 	memset(slots, 0, sizeof(slots));
 	ring = (struct ktrx_ring){
-		/* the upper bits contain ring number 4, so CPU 3 is online */
+		/* the upper bits contain ring number 4: CPU 3 is online and uses this ring */
 		.word = UINT64_C(4) << KTRX_WORD_INDEX_BITS | first,
 		.base = (uintptr_t)slots,
 		.mask = SLOTS - 1,
@@ -31,7 +31,7 @@ static uint64_t *slot_at(uint64_t index)
 	return slots[index & (SLOTS - 1)];
 }
 
-/* Computes the check of a first slot and stores it in the slot. */
+/* Computes the checksum of a first slot, and stores it in the slot. */
 static void check_first(uint64_t index, uint64_t rest)
 {
 	uint64_t *slot = slot_at(index), check;
@@ -44,8 +44,7 @@ static void check_first(uint64_t index, uint64_t rest)
 }
 
 /*
- * Writes slot `index` as the first slot of a record. The first word of the payload is the lower half of
- * `stamp`.
+ * Writes the first slot of a record, at `index`. The first word of the payload is the lower half of `stamp`.
  */
 static void write_first(uint64_t index, uint32_t kind, uint32_t event, uint64_t stamp)
 {
@@ -186,11 +185,11 @@ static void slots_of_other_laps_and_torn_slots_are_skipped(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* the slot belongs to another lap */
-	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* mixed words of two writers */
-	/* a slot that a writer of an older version has abandoned */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* this slot now belongs to another lap */
+	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* this slot now contains words of two writers */
+	/* an older version of the library marked an abandoned slot in this way */
 	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;
-	ring.word++; /* now a slot counts as being written */
+	ring.word++; /* reserves one more slot, which then counts as being written */
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.stamp, 13);
 }
@@ -210,7 +209,7 @@ static void a_record_may_cross_the_ring_end(void **state)
 	assert_int_equal(record.stamp, 77);
 	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD + KTRX_MORE_PAYLOAD);
 	assert_int_equal(record.payload[20], 0x33);
-	slot_at(SLOTS)[2] ^= 1; /* now the check of this slot is wrong */
+	slot_at(SLOTS)[2] ^= 1; /* the checksum of this slot is wrong now */
 	assert_int_equal(walk_all(&record), SLOTS - 2);
 }
 
@@ -233,7 +232,7 @@ static void an_extension_block_is_skipped(void **state)
 	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD - 12);
 	assert_int_equal(record.caller[0], UINT64_C(0x1111111111111111));
 	assert_int_equal(record.caller[1], 0);
-	extension.size = 4; /* the block's bits announce a caller, but the block is too small for one */
+	extension.size = 4; /* the bits announce a caller, but the block is too small for one */
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
 	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);
@@ -292,11 +291,11 @@ static void going_back_counts_unreadable_slots(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* the slot belongs to another lap */
-	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* mixed words of two writers */
-	/* a slot that a writer of an older version has abandoned */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* this slot now belongs to another lap */
+	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* this slot now contains words of two writers */
+	/* an older version of the library marked an abandoned slot in this way */
 	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;
-	ring.word++; /* now a slot counts as being written */
+	ring.word++; /* reserves one more slot, which then counts as being written */
 	assert_int_equal(walk_back(&walk, stamps), 1);
 	assert_int_equal(stamps[0], 13);
 	assert_int_equal(walk.unreadable, 4);

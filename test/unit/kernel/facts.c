@@ -64,7 +64,7 @@ static void assert_nothing(uint32_t seen)
 	assert_int_equal(check_ring(1)->records, seen);
 }
 
-/* A thread goes to sleep without a report of what it waits for. */
+/* A thread goes to sleep, and no hook has reported what it waits for. */
 static void a_switch_can_report_that_the_thread_sleeps(void **state)
 {
 	(void)state;
@@ -125,7 +125,7 @@ static void sleep_and_wake_facts_record_and_update_state(void **state)
 	assert_nothing(seen);
 }
 
-/* CPU 0's stored clock reading at the end of the interrupt. */
+/* CPU 0's last clock reading, as stored at the end of the interrupt. */
 static uint64_t interrupted_at;
 
 static void interrupt(void)
@@ -152,8 +152,8 @@ static void call_interrupt_enter(void)
 }
 
 /*
- * Interrupts a call at every point. After the call, the CPU's stored clock reading is not older than the one
- * of the interrupt.
+ * Interrupts a call, at each of its points in turn. After the call, the CPU's stored clock reading must not
+ * be older than the reading that the interrupt stored.
  */
 static void an_interrupt_in_a_call_never_sets_now_back(void **state)
 {
@@ -180,8 +180,8 @@ static void move(void)
 }
 
 /*
- * The thread migrates during the call to a CPU whose clock is 5000 ticks late. That CPU must not store the
- * other CPU's clock reading.
+ * During the call, the thread migrates to a CPU whose clock is 5000 ticks behind. The new CPU must not store
+ * the clock reading of the old CPU.
  */
 static void a_stamp_of_one_cpu_is_not_stored_on_another_cpu(void **state)
 {
@@ -298,8 +298,8 @@ static void events_are_recorded_while_state_is_off(void **state)
 }
 
 /*
- * State hooks never record. So if a kernel declares an event itself, records it, and also calls the hook,
- * there is one record.
+ * State hooks never record. So if a kernel records an event of its own and also calls the hook, there is only
+ * one record.
  */
 static void separate_event_and_hook_record_once(void **state)
 {

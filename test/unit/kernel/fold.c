@@ -47,7 +47,10 @@ static const struct ktrx_fold *entry_of(const char *name)
 	return found;
 }
 
-/* How often an event occurred: according to its records, to recorded counts, and to current counts. */
+/*
+ * How often an event occurred, as the sum of three numbers: its records, the counts in recorded events, and
+ * the counts that are not recorded yet.
+ */
 struct tally {
 	uint64_t recorded, repeated, open;
 };
@@ -180,11 +183,14 @@ static void words_turn_folding_on_and_off(void **state)
 	assert_int_equal(total("noise.plain"), 5);
 	assert_int_equal(tally("noise.spin").recorded, 5);
 	assert_int_equal(fake_event("noise.spin")->flags, 0);
-	/* the event uses the fast path again */
+	/* from here on, the event uses the fast path again */
 	assert_int_equal(fake_event("noise.spin")->state, KTRX_STATE_RECORD);
 }
 
-/* The count of the least recently used entry is recorded, and the entry is reused. */
+/*
+ * If all entries are used, the count of the least recently used one is recorded, and this entry is used
+ * again.
+ */
 static void entries_serve_as_many_events_as_there_are_entries(void **state)
 {
 	(void)state;
@@ -206,7 +212,7 @@ static void entries_serve_as_many_events_as_there_are_entries(void **state)
 static void without_entries_every_event_is_recorded(void **state)
 {
 	(void)state;
-	spin(1, 5); /* goes into the boot ring, because ktrace_init() has not been called */
+	spin(1, 5); /* recorded in the boot ring, because ktrace_init() has not been called */
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	spin(1, 5);
 	assert_int_equal(ktrace_root.section[KTRX_SECTION_FOLDS - 1].length, 0);
@@ -258,8 +264,8 @@ static void a_full_ring_does_not_lose_the_count(void **state)
 	assert_true(ktrace_ring[1].dropped > 0);
 	assert_true(tally("noise.spin").open > 1);
 	/*
-	 * The ring has rejected records of ktrace.repeat. Each of them was counted as dropped, and the count
-	 * that it should have contained was not lost.
+	 * The full ring has rejected records of ktrace.repeat. Each rejected record was counted as dropped.
+	 * The count in it was not lost: it is still in the fold entry.
 	 */
 	assert_true(total("noise.spin") + ktrace_ring[1].dropped >= 3 * SLOTS);
 	assert_true(total("noise.spin") <= 3 * SLOTS);
@@ -290,7 +296,7 @@ static void clearing_forgets_what_was_counted(void **state)
 	assert_int_equal(total("noise.spin"), 5);
 }
 
-/* ---- Interruptions at every point of the record path ------------------------------------------------ */
+/* ---- Interrupts at every point of the record path -------------------------------------------------- */
 
 static uint32_t nested;
 
@@ -321,10 +327,7 @@ static void rings_are_cleared(void)
 	ktrace_clear();
 }
 
-/*
- * Runs `scene` repeatedly. Each time, calls `handler` at another point of the scene, until each point was
- * used.
- */
+/* Runs `scene` once for each point at which it can be interrupted, and calls `handler` at this point. */
 static void at_each_point(void (*handler)(void), void (*scene)(void), void (*check)(void))
 {
 	int64_t points = 1;

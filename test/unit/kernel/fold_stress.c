@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Folds at full speed on two threads, each interrupted by two kinds of signals that interrupt each other,
- * while a third thread reads the entries. Every event must be in a record, in a recorded count, or in a
- * current count.
+ * Two threads record repeated events at full speed. Two types of signals interrupt these threads, and also
+ * each other's handlers. A third thread reads the fold entries. Every event must be in a record, in a
+ * recorded count, or in the count of an entry.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -22,7 +22,7 @@
 #define WORKERS 2
 #define SLOTS	8192u
 #define ROWS	2u
-#define SAME	100000u /* number of successive rounds with the same value */
+#define SAME	100000u /* number of successive rounds in which a worker records the same value */
 /*
  * number of signals of each kind that each worker gets; a ring must have room for the records of all of them
  */
@@ -46,9 +46,7 @@ static void spin(uint32_t value)
 	produced[threads_cpu]++;
 }
 
-/*
- * One kind of signal records a value that no worker records. The other kind records the workers' first value.
- */
+/* SIGUSR1 records a value that no worker records. The other signal records the workers' first value. */
 static void interrupt(int signal)
 {
 	spin(signal == SIGUSR1 ? SIGNALLED : 0);
@@ -71,7 +69,8 @@ static const struct ktrx_fold *entry_at(uint32_t n)
 }
 
 /*
- * Copies an entry as a reader of a running kernel does. Returns false if the entry changed during the copy.
+ * Copies a fold entry as a reader of a running kernel does. Returns false if the entry changed during the
+ * copy.
  */
 static bool entry_copied(uint32_t n, struct ktrx_fold *fold)
 {
@@ -155,7 +154,7 @@ static void no_event_is_lost_in_a_storm_of_signals(void **state)
 		assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)&cpus[i]), 0);
 	while (online < WORKERS)
 		sched_yield();
-	/* On a busy machine, this thread may have run only for a moment when the time is over. */
+	/* On a busy machine, this thread may have run only for a moment at the end of the time. */
 	for (uint64_t end = milliseconds() + RUN_MS; milliseconds() < end || handled == 0 || whole == 0;) {
 		whole += read_entries();
 		if (handled < sent || sent == 2 * WORKERS * SIGNALS)

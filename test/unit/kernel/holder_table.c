@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the table of the entries of threads: how an entry is claimed, found and freed, also while another
- * CPU does the same. If there are more threads than entries, only some threads have an entry.
+ * Tests the table of the entries of threads: how an entry is reserved, found and freed, also while another
+ * CPU does the same. If there are more threads than entries, some threads have no entry.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,9 +97,9 @@ static void boot_and_wake(uint32_t holders, uint32_t threads, uint32_t stride)
 }
 
 /*
- * Up to 64 entries are examined for each thread. So a table with at most 64 entries refuses no thread before
- * it is full. A larger table refuses none while a fourth of its entries is free, even if many ids begin at
- * the same entry.
+ * The search for a free entry examines up to 64 entries. So in a table with at most 64 entries, each thread
+ * gets an entry until the table is full. In a larger table, each thread gets one while a fourth of the
+ * entries is free, even if the searches for many ids begin at the same entry.
  */
 static void threads_get_no_entry_only_if_the_table_is_full(void **state)
 {
@@ -141,7 +141,7 @@ static void hooks_that_find_no_entry_are_counted(void **state)
 	assert_int_equal(ktrace_state.cpu[1].refused, 5);
 }
 
-/* Without a table, no hook is counted as refused. */
+/* If there is no table, no call of a hook is counted as refused. */
 static void without_a_table_nothing_is_refused(void **state)
 {
 	struct ktrx_holder *const table = ktrace_state.holder;
@@ -167,7 +167,7 @@ static void a_freed_entry_is_reused_cleared(void **state)
 	ktrace_thread_exit(8);
 	for (size_t n = 0; n < sizeof(*entry); n++)
 		assert_int_equal(((volatile uint8_t *)entry)[n], 0);
-	entry->state = KTRX_THREAD_RUNNABLE; /* a late store by another CPU, after the thread's exit */
+	entry->state = KTRX_THREAD_RUNNABLE; /* as if another CPU had stored it after the thread's exit */
 	ktrace_thread_wake(8);
 	assert_ptr_equal(entry_of(8), entry);
 	assert_int_equal(entry->held_count, 0);
@@ -175,8 +175,8 @@ static void a_freed_entry_is_reused_cleared(void **state)
 }
 
 /*
- * Returns the next thread id after `after` whose search in the table begins at the same entry as that of
- * thread `of`.
+ * Returns the lowest thread id above `after` whose search begins at the same entry as the search for thread
+ * `of`.
  */
 static uint32_t thread_with_same_probe(uint32_t of, uint32_t after)
 {

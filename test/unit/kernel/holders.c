@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Tests the entries of threads. An entry describes the waits, wakeups and switches of one thread. If there
- * are more threads than entries, only some threads have an entry.
+ * are more threads than entries, some threads have no entry.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static void timeouts_are_no_habit(void **state)
 	assert_int_equal(entry_of(7)->habit_waker, 9);
 }
 
-/* For example, a server sets a deadline for each wait, but requests wake it long before the deadline. */
+/* For example, a server waits for requests with a timeout. Requests wake it long before the deadline. */
 static void waits_that_end_long_before_their_deadline_are_a_habit(void **state)
 {
 	(void)state;
@@ -137,7 +137,7 @@ static void a_clock_that_is_late_makes_no_long_wait(void **state)
 	assert_int_equal(entry_of(7)->habit_longest, 0);
 }
 
-/* An interrupt may switch from the idle thread to another one without a call of ktrace_mode(). */
+/* An interrupt may switch from the idle thread to another thread, and ktrace_mode() is not called. */
 static void a_switch_to_another_thread_ends_idling(void **state)
 {
 	volatile struct ktrx_cpu *cpu = &ktrace_state.cpu[fake.cpu];
@@ -224,7 +224,7 @@ static void a_wait_for_a_lock_lasts_until_it_is_taken(void **state)
 	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_NONE);
 	assert_int_equal(entry_of(7)->held[0].object, (uintptr_t)MUTEX);
 	assert_int_equal(entry_of(7)->held[0].pc, 0x9a);
-	ktrace_thread_switch(7, 8); /* this is no violation */
+	ktrace_thread_switch(7, 8); /* not a violation */
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
 
@@ -238,7 +238,7 @@ static void a_lock_taken_in_an_interrupt_does_not_end_the_threads_wait(void **st
 	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
 	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_LOCK);
 	fake.thread = 7;
-	/* a port that does not report the context */
+	/* from here on, as with a port that does not report the interrupt context */
 	ktrace_irq_enter(33);
 	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
 	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
@@ -276,7 +276,7 @@ static void a_wait_reported_at_each_try_is_one_wait(void **state)
 	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
 	fake.clock += 1000;
 	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
-	/* a new wait, because the thread held the lock in between */
+	/* also a new wait, because the thread held the lock in between */
 	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a);
 	assert_true(entry_of(7)->wait_stamp > first);
 }
@@ -301,8 +301,8 @@ static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
 }
 
 /*
- * The entry's cause is one of three: the thread's first wakeup, a later wakeup, or a switch from this thread
- * to another one.
+ * The cause in the entry is the thread's first wakeup, a later wakeup, or a switch from this thread to
+ * another one.
  */
 static void an_entry_has_the_cause_why_a_thread_is_runnable(void **state)
 {
@@ -339,8 +339,8 @@ static void a_thread_that_ended_before_its_last_switch_has_no_entry(void **state
 }
 
 /*
- * Ids of more than 22 bits are cut to the bits that records have. The result never equals the id of an empty
- * entry or of a CPU.
+ * Ids of threads are cut to 22 bits, as in records. The result is never the id that marks an empty entry, or
+ * the id of a CPU.
  */
 static void thread_numbers_have_the_bits_of_records(void **state)
 {
@@ -356,14 +356,14 @@ static void thread_numbers_have_the_bits_of_records(void **state)
 	ktrace_thread_exit(UINT32_MAX);
 	assert_null(ktrace_holder_find(KTRX_THREAD_MAX));
 	ktrace_thread_exit(7);
-	/* the id is cut to 7, the current thread, so the thread reports its own stack */
+	/* cut to 22 bits, the id is 7, the current thread, so the thread reports its own stack */
 	ktrace_thread_stack(UINT32_MAX << 22 | 7, NULL, NULL);
 	assert_int_equal(entry_of(7)->whole, 0);
 }
 
 /*
- * A thread takes more locks than its entry can count. Releasing locks that were not counted is not a
- * violation.
+ * A thread takes more locks than its entry can count. It is no violation to release locks that were not
+ * counted.
  */
 static void counting_very_many_locks_saturates(void **state)
 {

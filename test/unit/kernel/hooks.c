@@ -44,7 +44,7 @@ static void release(unsigned lock)
 	ktrace_lock_release_at(LOCK(lock), KTRACE_BY_CPU, PLACE(lock));
 }
 
-/* Checks that the CPU holds these locks; the list ends with a negative number. */
+/* Checks that the CPU holds exactly the locks with these numbers. The list ends with a negative number. */
 static void assert_held(const int *locks)
 {
 	uint32_t n = 0;
@@ -136,7 +136,7 @@ static void locks_are_in_the_order_of_their_acquisition(void **state)
 static void locks_without_a_place_are_counted(void **state)
 {
 	(void)state;
-	ktrace_thread_switch(1, 7); /* from here on, releasing an unknown lock is a violation */
+	ktrace_thread_switch(1, 7); /* from here on, it is a violation to release a lock that is not held */
 	for (unsigned n = 0; n < KTRX_HELD + 2; n++)
 		acquire(n);
 	assert_int_equal(here()->held_count, KTRX_HELD + 2);
@@ -162,7 +162,7 @@ static void a_full_count_saturates(void **state)
 	assert_int_equal(here()->held_count, 255);
 }
 
-/* An interrupt, at every point of taking and releasing a lock, takes and releases other locks. */
+/* While a lock is taken or released, an interrupt takes and releases other locks, at each point in turn. */
 static void interrupt_with_locks(void)
 {
 	acquire(10);
@@ -401,7 +401,7 @@ static void the_setting_turns_all_hooks_off_until_reboot(void **state)
 	acquire(1);
 	HELD(0);
 	assert_int_equal(cpu()->hooks, 0);
-	/* as a hook would store late that another CPU has called before */
+	/* as if a hook that was called on another CPU had stored this late */
 	cpu()->hooks = KTRX_HOOK_LOCK;
 	cpu()->interrupts = KTRX_INTERRUPTS_OFF;
 	ktrace_heartbeat(1);

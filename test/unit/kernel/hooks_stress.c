@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Calls hooks on two threads that act as CPUs, interrupted at any point by two kinds of signals that
- * interrupt each other and call hooks as well. The entries of a CPU must always agree with the calls of its
- * thread.
+ * Two threads act as CPUs and call hooks. Two types of signals interrupt these threads at any point, and also
+ * each other's handlers. The handlers call hooks, too. The entries of a CPU must always agree with the calls
+ * that its thread has made.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -41,7 +41,7 @@ static void release(unsigned lock)
 	ktrace_lock_release(LOCK(lock), KTRACE_BY_CPU);
 }
 
-/* Takes locks that only this kind of signal uses, and releases them in another order. */
+/* Takes locks that only the handler of this signal uses, and releases them in another order. */
 static void interrupt(int signal)
 {
 	unsigned first = signal == SIGUSR1 ? 20 : 30;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests contexts in both modes, from the request to the last byte of trace. */
+/* Tests contexts of hardware trace in both modes, from the request to the last byte of trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -143,7 +143,7 @@ static void a_cpu_has_one_context_of_each_backend(void **state)
 	assert_int_equal(try(&owner, &low), KTRACE_OK);
 	assert_int_equal(try(&owner, &high), KTRACE_OK);
 	assert_int_equal(try(&owner, &across), KTRACE_ERROR_EXIST);
-	/* refused: the thread may run on a CPU that another context traces */
+	/* refused: another context traces a CPU on which the thread may run */
 	assert_int_equal(try(&owner, &thread), KTRACE_ERROR_EXIST);
 	memcpy(thread.backend, "second", 7);
 	assert_int_equal(try(&owner, &thread), KTRACE_OK);
@@ -168,7 +168,7 @@ static void try_to_have_cpus(void)
 	ktrace_hwt_owner_exit(&owner);
 }
 
-/* At this moment, one unit of the context is off, and the other one is still on. */
+/* At this time, one unit of the context is disabled, and the other one is still enabled. */
 static void cpus_are_free_when_all_units_are_off(void **state)
 {
 	struct ktrace_hwt_owner owner = { 0 };
@@ -243,7 +243,7 @@ static void an_owner_may_have_many_contexts(void **state)
 		ktrace_hwt_put(context[i]);
 }
 
-/* Whichever allocation fails, everything is freed, and the next request succeeds. */
+/* Makes each allocation fail in turn. Everything must be freed, and the next request must succeed. */
 static void a_failed_allocation_leaks_nothing(void **state)
 {
 	struct ktrace_hwt_owner owner = { 0 };
@@ -265,7 +265,7 @@ static void a_failed_allocation_leaks_nothing(void **state)
 			hwt_kernel.allocations_left = -1;
 			assert_int_equal(hwt_check(state), 0);
 		}
-		/* the number of all allocations: for the context, its queue and its units */
+		/* a request needs this many allocations: for the context, its queue and its units */
 		assert_int_equal(n, i == 0 ? 4 : 5);
 		ktrace_hwt_owner_exit(&owner);
 		hwt_kernel.allocations_left = -1;
@@ -318,7 +318,7 @@ static void configure_accepts_what_the_backend_supports(void **state)
 	assert_int_equal(configure(cpu, good, &left_out), KTRACE_OK);
 	good.level = 4;
 	assert_int_equal(configure(cpu, good, &left_out), KTRACE_ERROR_ARGUMENT);
-	hwt_mock.levels = KTRX_HWT_USER; /* the backend cannot distinguish levels */
+	hwt_mock.levels = KTRX_HWT_USER; /* this backend cannot distinguish exception levels */
 	good.level = 0;
 	assert_int_equal(configure(cpu, good, &left_out), KTRACE_ERROR_ARGUMENT);
 	ktrace_hwt_owner_exit(&owner);
@@ -327,8 +327,8 @@ static void configure_accepts_what_the_backend_supports(void **state)
 }
 
 /*
- * A range without code is accepted, because code may be mapped there later. Ranges for which the hardware has
- * no registers are left out.
+ * A range without mapped code is accepted, because code may be mapped there later. Ranges beyond the number
+ * that the hardware supports are left out.
  */
 static void ranges_beyond_the_hardware_are_left_out(void **state)
 {
@@ -354,7 +354,7 @@ static void ranges_beyond_the_hardware_are_left_out(void **state)
 	assert_int_equal(proc_bits(seen.payload + 12, 4), 2);
 	assert_int_equal(proc_bits(seen.payload + 16, 8), 0x1000);
 	assert_int_equal(proc_bits(seen.payload + 40, 8), UINT64_MAX);
-	assert_int_equal(proc_bits(seen.payload + 48, 8), 0); /* the third range is not recorded */
+	assert_int_equal(proc_bits(seen.payload + 48, 8), 0); /* the third range is not in the record */
 	ktrace_hwt_owner_exit(&owner);
 	ktrace_hwt_put(context);
 }

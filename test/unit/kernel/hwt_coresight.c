@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs the backend `coresight` on a model of its components: bytes go from the CPU into memory over each kind
- * of path, register accesses are as expected, and the backend handles components that do not respond.
+ * Runs the backend `coresight` on a model of its components: bytes arrive in memory over each type of path,
+ * register accesses are as expected, and the backend handles components that do not respond.
  */
 #include "unit/support/hwt_coresight_support.h"
 
@@ -24,7 +24,7 @@ static void run(uint32_t cpu, size_t bytes)
 	fake_coresight_run(cpu, KERNEL, ADDRESS, 0, bytes);
 }
 
-/* ---- An ETR that writes into one piece --------------------------------------------------------- */
+/* ---- An ETR that writes into contiguous memory ------------------------------------------------- */
 
 static void etm_to_etr(void **state)
 {
@@ -48,8 +48,8 @@ static void etm_to_etr(void **state)
 }
 
 /*
- * If more bytes are written than fit into the buffer, the buffer contains the newest bytes, and the wrap is
- * counted.
+ * If more bytes are written than fit into the buffer, it contains the newest bytes, and the position counts
+ * the wrap.
  */
 static void writing_wraps_at_the_buffer_end(void **state)
 {
@@ -66,8 +66,8 @@ static void writing_wraps_at_the_buffer_end(void **state)
 }
 
 /*
- * This ETR cannot continue at its write pointer. Each time it is enabled, it begins at the start of its
- * memory, and the rest of the previous lap contains no data.
+ * This ETR cannot continue at its write pointer: each time that it is enabled, it begins at the start of its
+ * memory. The end of the previous lap then contains no data.
  */
 static void starts_a_new_lap_when_enabled_again(void **state)
 {
@@ -320,7 +320,7 @@ static void a_collected_trace_needs_a_mapped_buffer(void **state)
 	assert_int_equal(cs_op()->unit_init(&cs.backend, &cs.unit[0]), KTRACE_ERROR_MEMORY);
 }
 
-/* ---- Two CPUs that write into the store of an ETR ---------------------------------------------- */
+/* ---- Two CPUs that write into an ETR's own memory ---------------------------------------------- */
 
 static void two_etms_funnel_etr_with_a_store(void **state)
 {
@@ -356,7 +356,7 @@ static void two_etms_funnel_etr_with_a_store(void **state)
 	cs_assert_clean();
 }
 
-/* When the store is full, its oldest bytes are lost. All newer bytes must be there. */
+/* When the ETR's own memory is full, the oldest bytes are lost. All newer bytes must be there. */
 static void an_overflow_of_a_store_is_counted(void **state)
 {
 	uint64_t made;
@@ -377,7 +377,7 @@ static void an_overflow_of_a_store_is_counted(void **state)
 }
 
 /*
- * CPU 0 loses power. CPU 1 is still traced. When CPU 1 is not traced any more either, all components are off.
+ * CPU 0 loses power. CPU 1 is still traced. After tracing of CPU 1 has ended as well, all components are off.
  */
 static void a_cpu_that_loses_power_releases_shared_components(void **state)
 {
@@ -417,8 +417,8 @@ static void etm_replicator_tpiu_and_etr(void **state)
 /* ---- Components that do not respond ------------------------------------------------------------ */
 
 /*
- * Enabling fails after a limited time, with all components off. It succeeds when the component responds
- * again.
+ * If a component does not respond, enabling fails after a limited time, and all components are off. When the
+ * component responds again, enabling succeeds.
  */
 static void fails_to_enable(const struct cs_machine *machine, uint32_t component,
 			    enum fake_coresight_stuck how)

@@ -91,7 +91,7 @@ static void user_code_alone(void **state)
 	stop();
 }
 
-/* Which exception level is traced by default depends on the mode of the unit. */
+/* The exception level that is traced by default depends on the mode of the unit. */
 static void thread_mode_traces_user_code_and_cpu_mode_kernel_code(void **state)
 {
 	(void)state;
@@ -254,8 +254,8 @@ static void a_unit_with_few_features_is_configured(void **state)
 }
 
 /*
- * Checks trace units with the identification registers of real processors: which features the backend offers,
- * and which values it writes if all of them are selected.
+ * Gives the model the identification registers of real processors. Checks which features the backend offers
+ * for each, and which values it writes if all these features are selected.
  */
 static void units_of_real_processors(void **state)
 {
@@ -263,8 +263,8 @@ static void units_of_real_processors(void **state)
 		const char *name;
 		uint32_t idr[5], devarch;
 		/*
-		 * `flags`: all flags that the unit supports; `configr`: the expected value of TRCCONFIGR for
-		 * these flags
+		 * all flags that the unit supports, and the value of TRCCONFIGR that is expected for these
+		 * flags
 		 */
 		uint32_t flags, configr;
 		uint32_t victlr; /* expected value of TRCVICTLR for user code */

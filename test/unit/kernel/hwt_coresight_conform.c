@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Runs the tests that every backend must pass on `coresight`, with four CPUs whose trace is stored in an ETF.
- * In this setup, memory contains only bytes of trace units. test/unit/kernel/hwt_coresight.c tests memory
- * that contains frames.
+ * Here memory contains unformatted bytes of trace units. test/unit/kernel/hwt_coresight.c tests memory that
+ * contains frames.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@
 #define MOST  (1u << 20)
 
 /*
- * Bytes that the model has made for each unit. They are stored here, because one CPU makes bytes for several
- * units.
+ * For each unit, the bytes that the model has produced. The model stores bytes only by CPU, and a CPU may
+ * produce bytes for several units.
  */
 static struct {
 	const struct ktrace_hwt_unit *unit;
@@ -59,7 +59,7 @@ static struct ktrace_hwt_backend *make_absent(void)
 	return &cs.backend;
 }
 
-/* Runs code at the level that is traced. */
+/* Runs code at the exception level that is traced. */
 static uint64_t run(struct ktrace_hwt_unit *unit, uint64_t bytes)
 {
 	uint64_t before = fake_coresight_made(hwt_kernel.cpu), made, stored;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that paths are found in descriptions of hardware, and that errors in invalid descriptions are
- * reported.
+ * Tests that the backend finds paths from trace units to memory in descriptions of hardware, and reports
+ * errors in invalid descriptions.
  */
 #include <setjmp.h>
 #include <stdarg.h>

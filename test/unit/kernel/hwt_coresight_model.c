@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Tests that the model of CoreSight detects accesses that the manuals forbid. Each case makes one mistake,
- * and the model must report it.
+ * which the model must report.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 /* A step writes a register, unless its `offset` is BARRIER or POLL. */
 #define BARRIER 0x10000u
-/* reads the register whose offset is in `value`, as a driver does that waits for the end of an operation */
+/* reads the register at offset `value`, as a driver does to wait for the end of an operation */
 #define POLL 0x10001u
 
 struct step {
@@ -28,7 +28,7 @@ struct step {
 };
 
 struct wrong {
-	const char *words; /* part of the model's message */
+	const char *words; /* the model's message must contain this text */
 	struct step step[12];
 };
 
@@ -162,7 +162,7 @@ static void trace_memory(void **state)
 	SEEN(of_trace_memory);
 }
 
-/* The model also counts bytes that reach no memory. */
+/* The model counts the bytes that reach no memory. */
 static void bytes_that_reach_no_memory(void **state)
 {
 	(void)state;

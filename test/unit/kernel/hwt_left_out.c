@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A kernel compiled with KTRACE_HWT_HOOKS=0 makes no contexts: without hooks, their owners would wait without
- * end.
+ * A kernel that is compiled with KTRACE_HWT_HOOKS=0 refuses to make contexts: without hooks, owners of
+ * contexts would wait without end.
  */
 #include <setjmp.h>
 #include <stdarg.h>

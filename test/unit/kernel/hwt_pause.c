@@ -65,7 +65,7 @@ static void map(struct hwt_thread *by)
 	ktrace_hwt_mmap(&target->trace, &by->trace, &image, "/lib/libm.so");
 }
 
-/* ---- Released ---------------------------------------------------------------------------------- */
+/* ---- Paused threads that are woken ------------------------------------------------------------- */
 
 /*
  * Handles the n-th sleep of the paused thread: first tries to wake it too early, then reads the record of the
@@ -171,7 +171,7 @@ static void only_threads_whose_records_were_taken_are_released(void **state)
 	assert_int_equal(hwt_kernel.now, 0);
 }
 
-/* ---- Not released ------------------------------------------------------------------------------ */
+/* ---- Paused threads that nothing wakes --------------------------------------------------------- */
 
 static void a_pause_times_out_without_a_reader(void **state)
 {
@@ -251,7 +251,7 @@ static void the_end_of_the_owner_ends_the_wait_for_room(void **state)
 	assert_int_equal(hwt_kernel.now, 0);
 }
 
-/* ---- Rights ------------------------------------------------------------------------------------ */
+/* ---- Permission to wake ------------------------------------------------------------------------ */
 
 static void a_program_that_gains_rights_is_traced_only_by_the_superuser(void **state)
 {

@@ -161,18 +161,18 @@ static void a_backend_is_selected_by_name_or_mode(void **state)
 	ktrace_hwt_put(hwt_alloc(&owner, hwt_first(), &request));
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_ERROR_BUSY);
 	memcpy(request.backend, "", 1);
-	/* the backend `mock` does not trace this CPU yet */
+	/* accepted, because the backend `mock` does not trace this CPU yet */
 	ktrace_hwt_put(hwt_alloc(&owner, hwt_first(), &request));
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_EXIST);
 	request = hwt_request_thread(hwt_first());
 	memcpy(request.backend, "only", 5);
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_DEVICE);
 	memcpy(request.backend, "mock", 5);
-	/* the backend `mock` already traces a CPU */
+	/* refused, because the backend `mock` already traces a CPU */
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_EXIST);
 	ktrace_hwt_owner_exit(&owner);
 	assert_int_equal(try(hwt_first(), &request), KTRACE_OK);
-	/* the field has no NUL at its end, so it contains no valid name of a backend */
+	/* without a NUL at its end, the field contains no valid name of a backend */
 	memcpy(request.backend, "mockmock", 8);
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_DEVICE);
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_OK);

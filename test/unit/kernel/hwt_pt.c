@@ -59,8 +59,8 @@ static void another_user_of_the_unit_is_not_disturbed(void **state)
 }
 
 /*
- * A machine may have CPUs of different types with different features. A register bit that is valid on one
- * type may cause a fault on another type.
+ * The CPUs of a machine may differ in features. A register bit that is valid on one CPU may cause a fault on
+ * another one.
  */
 static void a_cpu_with_other_options_is_not_traced(void **state)
 {
@@ -149,7 +149,7 @@ static void cpu_mode_until_full(void **state)
 	fake_log_golden("pt-cpu");
 }
 
-/* The unit is enabled on another CPU, whose registers still have their reset values. */
+/* Enables the unit on another CPU, whose registers still have their reset values. */
 static void a_unit_outlives_its_cpu(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
@@ -172,7 +172,7 @@ static void a_unit_outlives_its_cpu(void **state)
 
 /* ---- Options ----------------------------------------------------------------------------------- */
 
-/* Returns the value of CTL while tracing with this configuration, on a CPU that runs user code. */
+/* Returns the value of CTL while the unit traces user code with this configuration. */
 static uint64_t ctl_of(const struct ktrace_hwt_config *config)
 {
 	struct ktrace_hwt_unit unit;
@@ -201,7 +201,7 @@ static void flags_are_applied(void **state)
 	config.flags = KTRACE_HWT_TIME;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 10);
 	config.flags = KTRACE_HWT_MTC;
-	/* code 6: a period of 64, because 256 is not supported */
+	/* encoding 6: a period of 64, because 256 is not supported */
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 9 | 6 << 14);
 	config.flags = KTRACE_HWT_CYCLES;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 1 | 1 << 19);
@@ -261,8 +261,8 @@ static void periods_are_rounded_down_to_supported_values(void **state)
 	assert_int_equal(psb_of(4096), 1);
 	assert_int_equal(psb_of(UINT32_MAX), 5);
 
-	fake_pt_features.options_eax = 0x02400002; /* MTCFreq: the CPU supports only the values 6 and 9 */
-	/* supported values: PSBFreq 4 and 5; CYCThresh 0 and 8 to 11 */
+	fake_pt_features.options_eax = 0x02400002; /* the CPU supports only the values 6 and 9 of MTCFreq */
+	/* values 4 and 5 of PSBFreq; 0 and 8 to 11 of CYCThresh */
 	fake_pt_features.options_ebx = 0x00300f01;
 	pt_begin();
 	assert_int_equal(mtc_of(1), 6);
@@ -405,7 +405,7 @@ static void packet_counts_continue_over_a_switch(void **state)
 		fake_pt_run(1024);
 		pt_disable(&unit);
 	}
-	assert_int_equal(fake_pt_psbs(), 4); /* one PSB for each 4096 bytes, not one for each thread switch */
+	assert_int_equal(fake_pt_psbs(), 4); /* one PSB for each 4096 bytes, none for a thread switch */
 }
 
 static void a_psb_follows_a_loss(void **state)
@@ -499,7 +499,7 @@ static void describe_gives_the_cpu_to_decoders(void **state)
 	assert_int_equal(time, 123456789);
 	assert_int_equal(frequency, 3000000000);
 
-	fake_pt_features.virtual = 1; /* in a virtual machine, the MSR with the frequency may be missing */
+	fake_pt_features.virtual = 1; /* in a virtual machine, the MSR of the frequency may be missing */
 	fake_pt_features.crystal_hz = 0;
 	pt_begin();
 	pt_backend.operations->describe(&pt_backend, &config, &pt, sizeof(pt));

@@ -17,7 +17,7 @@ static uint64_t region(uint64_t word)
 }
 
 /*
- * Returns how many entries of the table are before its END entry. Checks that the END entry refers to the
+ * Returns the number of entries before the END entry of the table. Checks that the END entry refers to the
  * table itself.
  */
 static unsigned entries(const struct ktrace_hwt_unit *unit)
@@ -126,12 +126,12 @@ static void a_late_interrupt_reports_the_lap(void **state)
 	fake_pt_run(100);
 	pt_disable(&unit);
 	pt_enable(&unit);
-	/* the new position is one lap and 1000 bytes after the old position: the lap must be counted, too */
+	/* writes one lap and 1000 bytes: the lap must be counted, too */
 	fake_pt_run(unit.buffer.size + 1000);
 	assert_true(pt_backend.operations->interrupt(&pt_backend, &unit, 0));
 	assert_int_equal(unit.position, unit.buffer.size + 1100);
 	assert_int_equal(unit.wraps, 1);
-	/* the new position is exactly one lap later; the unit is disabled while its interrupt is pending */
+	/* writes exactly one lap, and disables the unit while its interrupt is pending */
 	fake_pt_run(unit.buffer.size);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, 2 * unit.buffer.size + 1100);
@@ -174,7 +174,7 @@ static void a_stop_is_exact_and_reported(void **state)
 	assert_int_equal(unit.lost, 1);
 	assert_int_equal(unit.position, unit.buffer.size);
 	pt_disable(&unit);
-	pt_enable(&unit); /* enabling the unit has no effect */
+	pt_enable(&unit); /* a full unit writes nothing */
 	assert_int_equal(fake_pt_run(100), 0);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, unit.buffer.size);
@@ -213,7 +213,7 @@ static void a_whole_buffer_between_two_stops_counts(void **state)
 	unit.served = unit.position;
 	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
 	pt_enable(&unit);
-	/* fills the buffer up to the place at which writing began */
+	/* fills the buffer up to the position at which writing began */
 	assert_int_equal(fake_pt_run(2 * unit.buffer.size), unit.buffer.size);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, unit.buffer.size + 2 * PT_PAGE);
@@ -250,7 +250,7 @@ static void a_stop_interrupts(void **state)
 	assert_true(unit.full);
 
 	/*
-	 * When service() moves the stop to another region, the entry of the old region no longer requests an
+	 * service() moves the stop to another region. Then the entry of the old region no longer requests an
 	 * interrupt.
 	 */
 	unit.served = unit.position;
@@ -275,7 +275,7 @@ static void service_rejects_bytes_not_written_yet(void **state)
 }
 
 /*
- * A reader may take the available bytes at any time, and must get each byte once and in order, whatever the
+ * A reader may take the available bytes at any time. It must get each byte once and in order, after any
  * sequence of thread switches and stops.
  */
 static void any_mixture_of_runs_switches_and_services(uint32_t flags, const uint32_t *pages, uint32_t every,
@@ -414,8 +414,8 @@ static void a_cpu_with_one_region_takes_one_piece(void **state)
 }
 
 /*
- * A CPU with the property `early` interrupts before a region is full. The backend fills the rest of the
- * region with padding, so laps can still be counted.
+ * On a CPU with the feature `early`, the interrupt comes before the region is full. The backend fills the
+ * rest of the region with padding, so that laps are still counted correctly.
  */
 static void an_early_interrupt_of_one_region_ends_the_lap(void **state)
 {

@@ -35,7 +35,7 @@ static struct ktrace_hwt_backend *make_absent(void)
 	return backend;
 }
 
-/* Runs code of the level that is traced. */
+/* Runs code at the privilege level that is traced. */
 static uint64_t run(struct ktrace_hwt_unit *unit, uint64_t bytes)
 {
 	(void)unit;

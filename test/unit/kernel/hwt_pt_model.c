@@ -135,8 +135,8 @@ static void features_absent_in_cpuid_do_not_work(void **state)
 }
 
 /*
- * Traces with a table whose first entry is `word`, beginning at `place`. Checks that the model reports the
- * error `what`.
+ * Traces with a table whose first entry is `word`; the output position is `place`. Checks that the model
+ * reports the broken rule `what`.
  */
 static void error(uint64_t word, uint64_t place, const char *what)
 {

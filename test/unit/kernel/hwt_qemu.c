@@ -48,7 +48,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* Gives every other page of the memory to the unit. */
+/* Makes a buffer of `pieces` pages that are not adjacent. */
 static void lend(uint32_t pieces)
 {
 	for (uint32_t i = 0; i < pieces; i++)
@@ -87,7 +87,7 @@ static void switch_out(void)
 	test.unit.enabled = 0;
 }
 
-/* Checks that the bytes [from, to) of the trace are at the right places in the buffer. */
+/* Checks that the bytes [from, to) of the trace are at the right offsets in the buffer. */
 static void assert_bytes(uint64_t from, uint64_t to)
 {
 	for (uint64_t at = from; at < to; at++) {
@@ -109,7 +109,7 @@ static void absent_without_the_plugin(void **state)
 	assert_int_equal(test.page[0].unit, 0);
 }
 
-/* If the page contains an answer from an earlier boot, this is not taken for a new answer. */
+/* The page still contains an answer from an earlier boot. The backend must not use it as a new answer. */
 static void absent_although_the_page_has_an_old_answer(void **state)
 {
 	(void)state;
@@ -234,7 +234,7 @@ static void unsupported_configurations_are_rejected(void **state)
 				 KTRACE_ERROR_ARGUMENT);
 	test.config.flags = KTRACE_HWT_SPACE;
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_OK);
-	test.unit.tid = 0; /* 0: the unit's thread is not known yet */
+	test.unit.tid = 0; /* 0 means that the unit's thread is not known yet */
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_OK);
 	test.unit.mode = KTRX_HWT_MODE_CPU;
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_ERROR_ARGUMENT);
@@ -322,8 +322,8 @@ static void an_error_of_the_unit_is_reported(void **state)
 #define STANDSTILL UINT64_C(1000000000)
 
 /*
- * Number of the next commands before which the virtual CPU is paused: after it has read its clock, and before
- * it gives the command.
+ * For this number of commands, the host pauses the virtual CPU after it has read its clock, and before it
+ * gives the command.
  */
 static unsigned standstills;
 static uint64_t unit_behind; /* how far the unit's clock is behind the guest's clock, in ticks */
@@ -356,7 +356,10 @@ static void a_stopped_cpu_does_not_make_the_clock_late(void **state)
 		switch_out();
 	}
 	assert_int_equal(fake_unit_rung(KTRX_HWT_UNIT_CLOCK), 1 + 2 + 3);
-	/* On a CPU that hardly ever runs, the backend stops trying after a limited number of attempts. */
+	/*
+	 * If the host pauses the virtual CPU at each attempt, the backend gives up after a limited number of
+	 * attempts.
+	 */
 	standstills = 1000;
 	switch_in(0);
 	assert_true(standstills > 900);

@@ -50,7 +50,7 @@ static void image(struct proc_walk *walk, uint32_t type, uint64_t address, uint6
 	assert_int_equal(proc_bits(seen.payload + 8, 8), size);
 	assert_int_equal(proc_bits(seen.payload + 16, 8), offset);
 	assert_int_equal(proc_bits(seen.payload + 24, 4), type == KTRX_HWT_EXECUTABLE ? 4 : 5);
-	/* the ident in the record is 1, that of the first context */
+	/* the ident in the record: the first context has ident 1 */
 	assert_int_equal(proc_bits(seen.payload + 28, 4), 1);
 	equal_text(&seen, 32, path);
 }
@@ -126,7 +126,8 @@ static void earlier_mappings_are_recorded_first(void **state)
 }
 
 /*
- * Removes the first mapping of the target. Called each time that the lock of the process table is released.
+ * Removes the first mapping of the target. The simulated kernel calls it each time that it releases the lock
+ * of the process table.
  */
 static void unmap_first(void)
 {
@@ -149,7 +150,7 @@ static void no_mapping_is_missed_while_others_are_removed(void **state)
 	context = hwt_trace(&owner, target);
 	hwt_kernel.after_table_unlock = NULL;
 	hwt_take(context, &walk);
-	/* mapping 0 was removed before the context was attached to the process, so it has no record */
+	/* mapping 0 was removed before the context was attached to the process */
 	for (uint64_t i = 1; i < HWT_IMAGES; i++) {
 		assert_true(proc_next(&walk, &seen));
 		assert_int_equal(seen.type, KTRX_HWT_MMAP);
@@ -207,8 +208,8 @@ static void a_path_may_be_long(void **state)
 }
 
 /*
- * A thread waits for room in the queue, and is not woken. After the timeout, the thread does not wait again
- * until records have been read.
+ * A thread waits for room in the queue until the timeout. After that, it does not wait again until records
+ * have been read.
  */
 static void records_without_room_are_counted_exactly(void **state)
 {
@@ -230,7 +231,7 @@ static void records_without_room_are_counted_exactly(void **state)
 		assert_false(walk.torn);
 	}
 	assert_int_equal(hwt_kernel.now, 5 * UINT64_C(1000000000));
-	/* reads a single record, which states how many records were lost after the previous ones */
+	/* reads one record, which states how many records were lost before it */
 	hwt_take(context, &walk);
 	assert_true(proc_next(&walk, &seen));
 	assert_int_equal(seen.type, KTRX_HWT_CONTEXT);
@@ -333,7 +334,7 @@ static int be_killed(uint32_t n)
 }
 
 /*
- * The callback in_sleep makes a record: after the reader has found the queue empty, and before the reader
+ * The callback in_sleep makes a record after the reader has found the queue empty, but before the reader
  * sleeps.
  */
 static void a_record_between_check_and_sleep_wakes_the_reader(void **state)

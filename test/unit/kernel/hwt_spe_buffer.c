@@ -91,18 +91,18 @@ static void the_rest_of_a_portion_is_padding(void **state)
 	spe_unit(&unit, 2);
 	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
 	spe_enable(&unit);
-	/* after these records, the portion has room for only half of a record of the maximum size */
+	/* after these records, only half of a record of the maximum size fits into the portion */
 	assert_int_equal(spe_sample(1000), A_PAGE - 1);
 	assert_true(interrupt(&unit));
 	assert_int_equal(unit.position, SPE_TEST_PAGE);
 	spe_sample(A_PAGE - 2);
-	/* there is room for another record of the maximum size, so no interrupt is pending */
+	/* another record of the maximum size fits, so no interrupt is pending */
 	spe_disable(&unit);
 	assert_int_equal(unit.position, 2 * SPE_TEST_PAGE - 2 * SLOT);
 	assert_int_equal(spe_records(&unit, 0, 1), 2 * A_PAGE - 3);
 	spe_enable(&unit);
 	spe_sample(1);
-	spe_disable(&unit); /* disabling also handles the pending interrupt */
+	spe_disable(&unit); /* to disable the unit also handles the pending interrupt */
 	assert_false(fake_spe_interrupting());
 	assert_int_equal(unit.position, 2 * SPE_TEST_PAGE);
 	assert_int_equal(unit.wraps, 1);
@@ -130,7 +130,7 @@ static void a_unit_that_stops_waits_for_its_reader(void **state)
 	assert_int_equal(spe_sample(1000), 0);
 	assert_false(interrupt(&unit));
 	spe_disable(&unit);
-	spe_enable(&unit); /* enabling the unit has no effect */
+	spe_enable(&unit); /* a full unit samples nothing */
 	assert_int_equal(spe_sample(1000), 0);
 	spe_disable(&unit);
 	assert_int_equal(unit.position, unit.buffer.size);
@@ -184,7 +184,7 @@ static void an_incomplete_record_is_left_out(void **state)
 	assert_int_equal(unit.lost, 2);
 }
 
-/* The incomplete record takes two slots, so it begins before the last slot boundary. */
+/* The incomplete record is longer than one slot, so it begins before the last slot boundary. */
 static void an_incomplete_record_of_many_slots_is_left_out(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
@@ -206,7 +206,7 @@ static void an_incomplete_record_of_many_slots_is_left_out(void **state)
 	assert_int_equal(unit.lost, 1);
 }
 
-/* The bytes are cut off at every length. No byte after the cut may be read. */
+/* The bytes are truncated at each length. No byte after the end may be read. */
 static void the_end_of_whole_records_is_found(void **state)
 {
 	static const char records[] = "\xb0"

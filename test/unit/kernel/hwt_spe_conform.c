@@ -41,7 +41,7 @@ static void memory(uint64_t physical, void *host, uint64_t size)
 	fake_spe_memory(host, size);
 }
 
-/* Runs code of the level that is sampled. */
+/* Runs code at the exception level that is sampled. */
 static uint64_t run(struct ktrace_hwt_unit *unit, uint64_t bytes)
 {
 	(void)unit;

@@ -117,7 +117,7 @@ static void cpu_mode_until_full(void **state)
 	fake_log_golden("spe-cpu");
 }
 
-/* The unit is enabled on another CPU, whose registers still have their reset values. */
+/* Enables the unit on another CPU, whose registers still have their reset values. */
 static void a_unit_outlives_its_cpu(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
@@ -141,7 +141,7 @@ static void a_unit_outlives_its_cpu(void **state)
 
 /* ---- Options ----------------------------------------------------------------------------------- */
 
-/* Returns the value of a register while sampling with this configuration. */
+/* Returns the value of a register while the unit samples with this configuration. */
 static uint64_t register_of(const struct ktrace_hwt_config *config, uint32_t encoding)
 {
 	struct ktrace_hwt_unit unit;
@@ -194,7 +194,7 @@ static void intervals_are_rounded(void **state)
 	struct ktrace_hwt_config config = spe_config();
 
 	(void)state;
-	fake_spe_features.pmsidr &= ~UINT64_C(0xf00); /* changes the minimum sampling interval to 256 */
+	fake_spe_features.pmsidr &= ~UINT64_C(0xf00); /* changes the CPU's minimum interval to 256 */
 	spe_begin();
 	config.interval = 256;
 	assert_int_equal(register_of(&config, PMSIRR), 256);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stress test of hardware trace: threads of this program act as threads of traced processes. The threads
- * share a few CPUs, switch, map code, make further threads and exit. At the same time, owners make, start,
- * stop, read and release contexts that trace these processes.
+ * Stress test of hardware trace: threads of this program act as threads of traced processes. The threads take
+ * turns on a few CPUs, map code, make further threads and exit. At the same time, owners make, start, stop,
+ * read and release contexts that trace these processes.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -18,7 +18,7 @@
 #include "unit/support/proc_walk.h"
 
 #define OWNERS	   3u
-#define ROUNDS	   3000u /* number of times that each process calls hooks that make records */
+#define ROUNDS	   3000u /* number of rounds of each process, which call hooks that make records */
 #define LIFE_EVERY 50u	 /* number of rounds after which the second thread is made again, runs and ends */
 #define CHAOS	   400u	 /* number of contexts that each owner makes */
 
@@ -32,8 +32,8 @@ static void preempt(void)
 }
 
 /*
- * Runs the simulated second thread on the POSIX thread that usually runs the simulated first thread.
- * During this, the first thread is switched out.
+ * Runs the simulated second thread for a while. It uses the POSIX thread of the simulated first thread, which
+ * is switched out during this time.
  */
 static void run_second_thread(struct hwt_threads_process *self)
 {
@@ -87,7 +87,7 @@ static void *run_target(void *argument)
 	return NULL;
 }
 
-/* Runs rounds of work until no owner traces any more. Other processes may run on the CPU between rounds. */
+/* Runs rounds of work until all owners have ended. Other processes may run on the CPU between rounds. */
 static void *run_target_on(void *argument)
 {
 	struct hwt_threads_process *self = argument;
@@ -123,7 +123,7 @@ struct counted {
 	uint64_t made;	 /* number of records made by work() */
 	uint64_t others; /* number of other records: about units and threads */
 	uint64_t lost;
-	uint64_t last; /* serial number in the last record that work() made */
+	uint64_t last; /* serial number in the last record of work() that was read */
 };
 
 /* Reads and counts some records. Returns the result of ktrace_hwt_records(). */
@@ -269,7 +269,10 @@ static void records_without_room_are_counted(void **state)
 	pthread_create(&target, NULL, run_target, &hwt_threads_processes[0]);
 	pthread_join(target, NULL);
 	read_all(&reader);
-	/* Expected records about threads: one each time the second thread is made, renamed, or exits. */
+	/*
+	 * Expected number of records about threads: one each time that the second thread is made, is renamed,
+	 * or exits.
+	 */
 	assert_int_equal(reader.counted.made + reader.counted.others + reader.counted.lost,
 			 ROUNDS + 2 * (1 + ROUNDS / LIFE_EVERY) + ROUNDS / LIFE_EVERY);
 	assert_true(reader.counted.made < ROUNDS);

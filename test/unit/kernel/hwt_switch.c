@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that the thread switch enables and disables units, on any CPU, and only for the target. Also tests
- * threads that are made and exit, hardware that reports errors, and full buffers. The fake kernel checks that
- * the switch neither sleeps nor wakes a thread.
+ * Tests that a thread switch enables and disables units, on any CPU, and only for the traced target. Also
+ * tests threads that are made and exit, hardware that reports errors, and full buffers. The fake kernel
+ * checks that the switch neither sleeps nor wakes a thread.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +89,7 @@ static void another_process_is_not_traced(void **state)
 	struct hwt_process *other = hwt_fork(7, 7);
 
 	(void)state;
-	operations.enable = NULL; /* a call of enable() would now crash the test */
+	operations.enable = NULL; /* from here on, a call of enable() crashes the test */
 	hwt_run(&other->thread[0]);
 	hwt_thread(other);
 	hwt_exit(other);
@@ -122,14 +122,17 @@ static void preempt(void)
 {
 	static bool preempted;
 
-	preempted = !preempted; /* hwt_switch_in() below may call this function again; then it does nothing */
+	preempted = !preempted; /* if hwt_switch_in() below calls this function again, it does nothing */
 	if (!preempted || !thread->on)
 		return;
 	hwt_switch_out(thread);
 	hwt_switch_in(thread, 3);
 }
 
-/* The thread is preempted after its unit has been disabled, and runs again before its exit is complete. */
+/*
+ * While a thread exits, it is preempted after its unit was disabled. It runs again before its exit is
+ * complete.
+ */
 static void a_thread_that_ends_is_not_enabled_again(void **state)
 {
 	(void)state;
@@ -192,7 +195,7 @@ static void the_filter_follows_into_another_address_space(void **state)
 	hwt_switch_out(thread);
 }
 
-/* The owner can filter by address space without knowing the process's address space. */
+/* The owner can filter by address space without knowing the address space of the process. */
 static void the_filter_has_the_address_space_from_the_start(void **state)
 {
 	const struct ktrace_hwt_config config = { .flags = KTRACE_HWT_SPACE };
@@ -340,9 +343,7 @@ static void a_full_buffer_waits_for_service(void **state)
 	assert_int_equal(place_of(0).position, 4096);
 	assert_int_equal(place_of(0).full, 1);
 	assert_true(place_of(0).lost > 0);
-	/*
-	 * ktrace_hwt_records() makes this record when it is called, because the thread switch cannot make it
-	 */
+	/* the thread switch cannot make this record, so ktrace_hwt_records() makes it */
 	assert_int_equal(count(KTRX_HWT_BUFFER), 1);
 	assert_int_equal(count(KTRX_HWT_BUFFER), 0);
 	assert_int_equal(ktrace_hwt_service(context, 0, 4097), KTRACE_ERROR_ARGUMENT);
@@ -377,7 +378,7 @@ static int finish_configuring(uint32_t n)
 	return 0;
 }
 
-/* A backend's operations on one unit never run at the same time. */
+/* Two operations of a backend on the same unit never run at the same time. */
 static void service_waits_for_a_configuration(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests ktrace_init(): it rejects invalid configurations, divides the memory that the kernel provides, and
- * describes the parts in the root.
+ * Tests ktrace_init(): it rejects invalid configurations, divides the memory that the kernel provides into
+ * objects, and describes these objects in the root.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,7 +135,7 @@ static void blocks_of_any_size_are_used(void **state)
 
 		if (section->type == KTRX_SECTION_NONE || section->type <= KTRX_SECTION_EVENTS ||
 		    section->type == KTRX_SECTION_MAILBOX || section->type == KTRX_SECTION_SETTINGS)
-			continue; /* this object is in the image */
+			continue; /* this object is in the kernel image, not in the provided memory */
 		places[count].start = section->address;
 		places[count++].end = section->address + section->length;
 	}
@@ -176,8 +176,8 @@ static void a_reserve_word_serves_one_cpu(void **state)
 }
 
 /*
- * Returns the physical address. One page in the middle of the first 64 KiB is not physically adjacent to the
- * pages before and after it.
+ * Translates an address to a physical address. One page in the middle of the first 64 KiB is not physically
+ * adjacent to the pages before and after it.
  */
 static uint64_t physical(const volatile void *address)
 {

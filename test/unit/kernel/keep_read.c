@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests reading a boot's trace after a reset. The core records, then the machine is reset and loads the image
- * again. The test reads only ktrace's memory, which the kernel provides. The events must be the same as
- * before the reset.
+ * Tests reading the trace of a boot after a reset. The kernel library records, then the machine is reset and
+ * loads the image again. The test then reads the trace from the memory that the kernel provides to ktrace.
+ * The events must be the same as before the reset.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ KTR_INFO(KTR_LOGGED, keep, logged, 0, "%u", uint32_t value);
 KTRACE_EVENT(keep, text, "%s", (const char *, text));
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, keep, rare, "%u", (uint32_t, value));
 
-/* The variable of a setting, which every boot sets. */
+/* The value of a setting, which every boot sets. */
 static uint64_t number;
 KTRACE_SETTING_U64("keep.number", number, 0);
 
@@ -174,7 +174,7 @@ static void same_event(const struct ktread_event *a, const struct ktread_event *
 		assert_string_equal(a->file, b->file);
 }
 
-/* Compares both traces and closes them. Returns the number of their events. */
+/* Checks that both traces are the same, and closes them. Returns the number of their events. */
 static uint64_t same_traces(struct ktread *live, struct ktread *kept)
 {
 	const struct ktread_event *a, *b;
@@ -210,8 +210,8 @@ static uint64_t same_traces(struct ktread *live, struct ktread *kept)
 /* ---- Events after a reset -------------------------------------------------------------------------- */
 
 /*
- * Records `before` events, one heartbeat of each CPU, and `after` events, then resets the machine. A
- * heartbeat copies the state to persistent memory.
+ * Records `before` events, one heartbeat of each CPU, and `after` events, then resets the machine. Each
+ * heartbeat copies the library's state to memory that survives a reset.
  */
 static void check_record(uint32_t before, uint32_t after)
 {
@@ -237,7 +237,10 @@ static void all_events_are_read_after_a_reset(void **state)
 	check_record(1, 0);
 }
 
-/* After the heartbeat's copy, recording continues for one lap of the rings, about one lap, or many laps. */
+/*
+ * After the heartbeat has copied the state, the kernel records for less than a lap of the rings, about one
+ * lap, or many laps.
+ */
 static void rings_used_after_the_copy_are_read(void **state)
 {
 	(void)state;
@@ -250,8 +253,8 @@ static void rings_used_after_the_copy_are_read(void **state)
 }
 
 /*
- * The clock advances by more than a slot can represent, before and after the heartbeat, so anchors are
- * needed.
+ * Before and after the heartbeat, the clock advances by more than the timestamp of a slot can represent. So
+ * anchors are needed.
  */
 static void stamps_are_complete(void **state)
 {
@@ -284,7 +287,7 @@ static void a_panic_of_an_earlier_boot_is_shown(void **state)
 	assert_true(same_traces(live, read_kept(0, 1)) > 0);
 }
 
-/* Copy of ktrace's memory at a moment when a record is incomplete. A reset is simulated at this moment. */
+/* Copy of ktrace's memory at a time when a record is incomplete. The test simulates a reset at this time. */
 static unsigned char memory_at_reset[sizeof(fake_memory)];
 
 static void copy_memory(void)
@@ -356,7 +359,10 @@ static void the_requested_number_of_boots_is_kept(void **state)
 	}
 }
 
-/* The clock of this machine starts again at each boot, and the boot's nonce depends on the clock. */
+/*
+ * The clock of this machine starts at the same time in each boot, and the nonce of a boot depends on the
+ * clock.
+ */
 static void boots_that_look_the_same_are_distinguished(void **state)
 {
 	uint64_t nonce;
@@ -389,8 +395,8 @@ static void memory_that_was_never_used_is_the_first_boot(void **state)
 }
 
 /*
- * If a memory block is split at a page, a piece can be too small for the data of two boots. Such a piece must
- * not be used.
+ * A memory block is split at a page. One of the pieces is too small for the data of two boots, and must not
+ * be used.
  */
 static void memory_too_small_for_two_boots_is_not_used(void **state)
 {
@@ -411,7 +417,7 @@ static void memory_too_small_for_two_boots_is_not_used(void **state)
 /* ---- The running boot ------------------------------------------------------------------------------ */
 
 /*
- * Copies memory that contains gaps between objects. Copies single bytes without a sanitizer, which would
+ * Copies memory that contains gaps between objects, byte by byte. Compiled without sanitizers, which would
  * report accesses to the gaps.
  */
 __attribute__((no_sanitize("address"))) static void copy_raw(unsigned char *to, const unsigned char *from,
@@ -423,7 +429,10 @@ __attribute__((no_sanitize("address"))) static void copy_raw(unsigned char *to, 
 
 extern unsigned char __data_start[], edata[];
 
-/* Writes ktrace's memory and the image to a RAM file, and opens the trace of the boot `back` boots ago. */
+/*
+ * Writes ktrace's memory and the image to a RAM file. Opens the trace of the running boot (`back` is 0) or of
+ * the boot that was `back` boots earlier.
+ */
 static struct ktread_image *find_in_machine(struct ktread_memory **ram, uint32_t back)
 {
 	uintptr_t start = (uintptr_t)__data_start & ~(uintptr_t)4095;
@@ -497,8 +506,8 @@ static void damaged_contents_are_harmless(void **state)
 }
 
 /*
- * A ring's head has a value that it never reached, or a value of an earlier lap. Whichever records the reader
- * shows or counts as lost, it must reach the end of the trace.
+ * A ring's head has a value that it never reached, or a value of an earlier lap. The reader may show some
+ * records and count others as lost, but it must reach the end of the trace.
  */
 static void damaged_heads_are_harmless(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the records of unchanged files that were written for DragonFly's macros. */
+/* Tests the records that unchanged files make which were written for DragonFly's macros. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,7 +142,7 @@ static void expect_setting(const char *name, const char *value)
 	assert_string_equal(text, value);
 }
 
-/* Events that share bit 31 of the mask are switched together. */
+/* Bit 31 of the mask enables and disables both events that have this bit. */
 static void the_number_is_the_bit_of_the_mask(void **state)
 {
 	(void)state;

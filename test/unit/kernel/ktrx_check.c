@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures how often the check of a first slot fails to detect mixed words of two or three writers. Each word
- * consists of two pieces of 32 bits, because a writer stores at least 32 bits at a time. Every combination of
- * pieces is tried. Random numbers have a fixed seed, so the counts are the same in each run.
+ * Measures how often the checksum of a first slot does not detect that the slot contains words of two or
+ * three writers. Each word consists of two pieces of 32 bits, because a writer stores at least 32 bits at a
+ * time. Every combination of pieces is tried. Random numbers have a fixed seed, so the counts are the same in
+ * each run.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,13 +12,11 @@
 #include "unit/support/ktread_support.h"
 #include "ktrx/slot.h"
 
-/*
- * number of 32-bit pieces of a slot after its first word (a mixed first word is detected by its generation)
- */
+/* number of 32-bit pieces of a slot after its first word, whose generation shows whether it is mixed */
 #define PIECES 6u
 /*
- * number of mixtures of each combination of pieces; there are fewer where the limit is twice the usual number
- * of misses
+ * number of mixtures that are tried of each combination of pieces; fewer if a test only checks for twice the
+ * usual number of misses
  */
 #define ROUNDS	     3000u
 #define ROUNDS_USUAL 600u
@@ -138,8 +137,8 @@ static struct payload errors(uint64_t n)
 }
 
 /*
- * The words a and b are the same in all records, and c is a small number. The check adds c to a multiple of
- * the thread and to the lap. So a different c and a different lap may have the same sum.
+ * Of the payload words a, b and c, only c differs between records, and it is a small number. The checksum
+ * adds c to the lap and to a multiple of the thread id. So another c and another lap may have the same sum.
  */
 static struct payload small_last_word(uint64_t n)
 {
@@ -147,7 +146,7 @@ static struct payload small_last_word(uint64_t n)
 	return (struct payload){ UINT64_C(0xffff888000001000), 0, draw() & 3 };
 }
 
-/* The check misses at most 1 in `most` mixtures, as the specification states. */
+/* The checksum misses at most 1 in `most` mixtures, as the specification states. */
 static const struct {
 	const char *name;
 	struct payload (*make)(uint64_t n);
@@ -202,8 +201,8 @@ struct tally {
 };
 
 /*
- * Makes a slot of a random lap. Some of its pieces are from the writers of the two laps before: piece p is
- * from writer[owner[p]].
+ * Makes a slot of a random lap. Its pieces are from writers of this lap and of the two laps before it: piece
+ * p is from writer[owner[p]].
  */
 static void mix_once(struct payload (*make)(uint64_t n), const unsigned *owner, bool one_thread,
 		     struct tally *tally)
@@ -243,7 +242,7 @@ static struct tally mix_all(struct payload (*make)(uint64_t n), bool one_thread,
 }
 
 /*
- * With random words, a check of 12 bits misses 1 mixture in 4096. The allowed deviation of 10 % is 2.3
+ * With random words, a checksum of 12 bits misses 1 mixture in 4096. The allowed deviation of 10 % is 2.3
  * standard deviations.
  */
 static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
@@ -256,7 +255,10 @@ static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
 	assert_in_range(tally.missed, tally.mixed / 4096 * 9 / 10, tally.mixed / 4096 * 11 / 10);
 }
 
-/* The check misses more mixtures of payloads that are similar, as in real records, than of random words. */
+/*
+ * Payloads of real records are similar. The checksum misses more mixtures of similar payloads than of random
+ * words.
+ */
 static void mixtures_of_similar_records_are_missed_as_often_as_stated(void **state)
 {
 	(void)state;
@@ -290,8 +292,8 @@ static void records_of_multiples_of_256_laps_ago_are_not_taken(void **state)
 }
 
 /*
- * One word of a continuation slot belongs to another writer. The mixture is only missed if neither the check
- * of the continuation slot nor the check of the first slot detects it.
+ * One word of a continuation slot belongs to another writer. The mixture is missed only if both checksums
+ * miss it: that of the continuation slot and that of the first slot.
  */
 static void continuations_are_checked_twice(void **state)
 {

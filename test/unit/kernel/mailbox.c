@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests a host's requests: the timer tick carries out each request once, in order, and only after all checks.
+ * Tests a host's requests: the timer tick executes each request once, in order, and only after it has checked
+ * all fields.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,7 @@ static uint32_t post_event(const char *name, uint8_t state)
 					   .state = state });
 }
 
-/* Returns the position of a setting among all settings, counted from 0. */
+/* Returns the index of a setting in the list of all settings, from 0. */
 static uint16_t ordinal(const char *name)
 {
 	uint16_t n = 0;
@@ -222,7 +223,7 @@ static void requests_overwritten_by_the_host_are_skipped(void **state)
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x80000000);
 	assert_int_equal(ktrace_mailbox.refused, 0x80000000);
-	ktrace_mailbox.requested--; /* a smaller number than before means new requests, too */
+	ktrace_mailbox.requested--; /* a lower number than before means new requests, too */
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x7fffffff);
 	assert_int_equal(fake_event("mm.fault")->wanted, KTRX_STATE_RECORD);
@@ -240,7 +241,7 @@ static void sequence_numbers_wrap(void **state)
 	expect_result(0, KTRX_RESULT_DONE);
 }
 
-/* If there are random bytes in the mailbox at every tick, nothing changes except what requests can change. */
+/* At each tick, the mailbox contains random bytes. Nothing may change except what a request can change. */
 static void random_requests_are_harmless(void **state)
 {
 	uint32_t version = ktrace_root.version;
@@ -277,7 +278,10 @@ static void tick_of_another_cpu(void)
 	fake.cpu = 0;
 }
 
-/* If another CPU's tick occurs at any point, each request is still carried out and answered once. */
+/*
+ * The tick of another CPU interrupts the tick, at each point in turn. Each request is still executed and
+ * answered exactly once.
+ */
 static void one_cpu_at_a_time_processes_requests(void **state)
 {
 	int64_t n = 0;
@@ -310,8 +314,8 @@ static void tick_that_asks_for_callers(void)
 }
 
 /*
- * If the host changes flags of an event at any point of the kernel's own change of other flags, both changes
- * have effect.
+ * The host changes flags of an event while the kernel changes other flags of it, at each point in turn. Both
+ * changes must have effect.
  */
 static void concurrent_changes_by_the_kernel_stay(void **state)
 {

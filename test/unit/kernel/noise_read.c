@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests how the reader shows repeated events: recorded counts, current counts, and a ring that all CPUs
- * share. Also tests damaged entries and rings.
+ * Tests how the reader shows repeated events: from counts in records, from counts that were not recorded yet,
+ * and in a ring that all CPUs share. Also tests damaged entries and rings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,10 @@ static void spin(uint32_t value, uint32_t times)
 		KTRACE(noise, spin, value);
 }
 
-/* Counts occurrences of noise.spin: in records, in recorded counts, and in current counts. */
+/*
+ * Counts occurrences of noise.spin: its own records, the counts in recorded events, and the counts that were
+ * not recorded yet.
+ */
 static uint64_t occurrences(struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -221,7 +224,7 @@ static void damaged_entries_are_reported(void **state)
 }
 
 /*
- * The entry has odd contents that could be valid, so the reader shows them. It must not read a byte after the
+ * The entry has unusual but possible contents, so the reader shows them. It must not read a byte after the
  * entry.
  */
 static void implausible_entries_are_shown_safely(void **state)
@@ -270,7 +273,10 @@ static void a_table_with_a_wrong_size_ends(void **state)
 	ktread_close(trace);
 }
 
-/* The ring of rare events claims to belong to CPU 1. The reader must still use the CPU in each record. */
+/*
+ * The descriptor of the ring of rare events states that the ring belongs to CPU 1. The reader must still use
+ * the CPU in each record.
+ */
 static void the_cpu_of_records_overrides_that_of_the_ring(void **state)
 {
 	const struct ktread_event *event;

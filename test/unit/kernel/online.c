@@ -26,7 +26,8 @@ static void initialise(void)
 
 /*
  * If the port has no reserve words, the ring of a CPU contains its reserve word. Before the CPU is online,
- * its events advance this word but go to the boot ring. None of these slots may appear in the CPU's ring.
+ * its events advance this word, but are recorded in the boot ring. The advance must not count as slots of the
+ * CPU's ring.
  */
 static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 {
@@ -51,8 +52,8 @@ static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 }
 
 /*
- * The port reports CPU 0 as the current CPU when CPU 1 comes online. So CPU 1 would use the reserve word of
- * CPU 0.
+ * The port reports CPU 0 as the current CPU when CPU 1 comes online. So CPU 1 would use CPU 0's reserve word,
+ * and is refused.
  */
 static void a_cpu_cannot_use_the_reserve_word_of_another(void **state)
 {

@@ -150,7 +150,10 @@ static void a_place_follows_its_event(void **state)
 	assert_int_equal(fake_event("place.plain")->count, 8);
 }
 
-/* Descriptors of an image whose relocations are not applied yet, so that all addresses are 0. */
+/*
+ * Saved addresses of the place descriptors. The test sets the addresses to 0, as in an image whose
+ * relocations are not applied yet.
+ */
 static uint64_t unrelocated[64];
 
 static void unrelocate(void)
@@ -210,7 +213,10 @@ static void places_are_found_after_the_kernel_relocated_itself(void **state)
 	expect_places_follow();
 }
 
-/* A place descriptor is damaged or has no event, so the address of its event is invalid. */
+/*
+ * The address of the event in a place descriptor is invalid, because the descriptor is damaged or has no
+ * event.
+ */
 static void an_invalid_event_address_is_not_followed(void **state)
 {
 	static const uint64_t wrong[] = { 4, 8, (uint64_t)1 << 40, UINT64_MAX - 7, (uint64_t)0 - (1 << 24) };
@@ -234,8 +240,8 @@ static void toggle(void)
 }
 
 /*
- * A place of an event records for the first time. At any point of this, an interrupt changes the state of the
- * event from "on" to "both" or back. Afterwards, the place follows the new state of the event.
+ * While a place of an event records for the first time, an interrupt changes the state of the event from "on"
+ * to "both" or back, at each point in turn. Afterwards, the place uses the new state of the event.
  */
 static void changes_may_come_at_any_point_of_the_first_record(void **state)
 {
@@ -257,7 +263,7 @@ static void changes_may_come_at_any_point_of_the_first_record(void **state)
 	assert_true(toggles > 2);
 }
 
-/* The library assigns ids. At any point of this, an interrupt records at all places. */
+/* While the library assigns ids, an interrupt records at all places, at each point in turn. */
 static void changes_may_come_at_any_point_of_the_numbering(void **state)
 {
 	for (int64_t n = 0, points = 1; n < points; n++) {
@@ -301,8 +307,8 @@ static void repetitions_are_counted_per_place(void **state)
 	assert_int_equal(entry->count, 4);
 	assert_int_equal(entry->place, record_at(1, 0)->event);
 	/*
-	 * This line is another place of the event. So the count is recorded first, by ktrace.repeat, then the
-	 * event.
+	 * This line is another place of the same event. So ktrace.repeat first records the count of the
+	 * previous place, and then the event is recorded.
 	 */
 	KTR_LOG(place_plain, 7);
 	assert_int_equal(check_ring(1)->records, 3);

@@ -75,7 +75,7 @@ static void each_record_has_its_line(void **state)
 	struct ktread *trace;
 
 	(void)state;
-	record_all(); /* the records made by this call are in the boot ring */
+	record_all(); /* records in the boot ring */
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_all();
 	take();
@@ -133,7 +133,7 @@ static void a_repetition_has_the_line_of_its_record(void **state)
 	ktread_close(trace);
 }
 
-/* Returns the n-th place descriptor in the dump, found by its contents. */
+/* Finds the place descriptors in the dump by their contents. Returns the n-th one. */
 static struct ktrx_place *place_in_dump(uint32_t n)
 {
 	for (size_t at = 0; at + sizeof(struct ktrx_place) <= dump_size; at += 8) {

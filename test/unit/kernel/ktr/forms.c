@@ -33,8 +33,8 @@ KTR_INFO(KTR_FORMS, forms, state, 5, "%d of %p at %p", enum ifq_state state, con
 KTR_INFO(KTR_FORMS, forms, twelve, 31, "%d %d %d %d %d %d %d %d %d %d %d %d", int a, int b, int c, int d,
     int e, int f, int g, int h, int i, int j, int k, int l);
 /*
- * An event's bit may be any number. The first event has the same bit as another event. The second one has a
- * bit that a 32-bit mask does not have.
+ * The bit of an event may be any number. The first event below has the bit of an earlier event. The bit of
+ * the second event does not exist in a 32-bit mask.
  */
 KTR_INFO(KTR_FORMS, forms, again, 31, "again %x", unsigned flags);
 KTR_INFO(KTR_FORMS, forms, beyond, 40, "beyond %x", unsigned flags);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A file in the style of DragonFly's kernel, with its types and its use of KTR. Declarations that are in
- * other headers of that kernel are in this file.
+ * A file in the style of DragonFly's kernel: it uses the types of that kernel, and KTR as that kernel does.
+ * It also contains declarations that DragonFly has in headers.
  */
 /* clang-format off */
 #include <sys/ktr.h>

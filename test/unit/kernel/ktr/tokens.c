@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Trace points in the style of DragonFly's own kernel: two events of a master, one of them conditional. */
+/*
+ * Trace points in the style of DragonFly's own kernel: two events of one KTR master, one of which is
+ * conditional.
+ */
 /* clang-format off */
 #include <sys/ktr.h>
 
