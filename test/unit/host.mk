@@ -79,8 +79,8 @@ UNIT_WITH_why_threads := $(UNIT_WITH_why) why_threads
 UNIT_WITH_why_timers := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_wakeups := $(UNIT_WITH_why) why_threads
 
-# These tests look up their own functions in their own file. This file is position-independent, so it may be
-# loaded anywhere.
+# These tests look up addresses of their functions in their ELF files. The files are position-independent, so
+# they may be loaded at any address.
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
 UNIT_CFLAGS_hwt_found := -Ihost -fpie -pie
 UNIT_LDLIBS_analyze_symbols := -Wl,--build-id=sha1
@@ -89,7 +89,7 @@ UNIT_LDLIBS_live_guest := -Wl,--wrap=base_file_ended
 UNIT_LDLIBS_record_tracer := -Wl,--wrap=calloc -Wl,--wrap=realloc
 UNIT_LDLIBS_why_many := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free -Wl,--wrap=keyed_find
 
-# In these tests, threads record as CPUs do, while the test reads. The host must be an x86_64.
+# In these tests, threads act as CPUs that record while the test reads. They need an x86_64 host.
 UNIT_TESTS_X86_64 += ktread_follow_storm
 UNIT_SRCS_ktread_follow_storm := test/unit/ktread/follow_storm.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_ktread_follow_storm := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread

@@ -16,7 +16,7 @@
 
 /*
  * Function `a` calls `b` twice, and the second `b` calls `c`. Then `a` calls itself. The outer call of `a`
- * does not return before the end.
+ * has not returned when the trace ends.
  */
 static const char calls[] =
 	FLOW_TEST_KERNEL "cpu 0\nrun 100 a 2 call\nrun 110 b 3 return\nrun 120 a+8 2 call\nrun 130 b 2 call\n"
@@ -42,8 +42,8 @@ static void only_whole_calls_have_durations(void **state)
 {
 	(void)state;
 	/*
-	 * The first call of function `a` has not returned. Its recursive call of itself has returned, but
-	 * does not count in the total time, because it is part of the first call.
+	 * The first call of function `a` has not returned. The recursive call of `a` has returned. Its
+	 * duration is not added to the total time, because the first call includes it.
 	 */
 	expect_durations(calls,
 			 "{\"function\":\"b\",\"image\":\"kernel\",\"calls\":2,\"timed\":2,\"total\":40,"
@@ -85,7 +85,7 @@ static void folded_stacks_count_instructions_or_time(void **state)
 	expect_folded(calls, FLOW_BY_TIME, "a 30\na;a 10\na;b 30\na;b;c 10\n");
 }
 
-/* Time in a gap is not counted. Characters in a name that would end the field are replaced. */
+/* Time in a gap is not counted. Characters of a name that would end a field of the output are replaced. */
 static void folded_time_ends_at_gaps(void **state)
 {
 	(void)state;
@@ -167,7 +167,7 @@ static void unknown_columns_are_refused(void **state)
 
 /* ---- Coverage of this program --------------------------------------------------------------------- */
 
-/* Different compilers assign this function's first instruction to different lines. */
+/* Compilers differ in the line to which they assign this function's first instruction. */
 static unsigned covered(unsigned value)
 {
 	return value * 3 + 1;
@@ -272,7 +272,8 @@ static void last_branches_are_shown_for_each_cpu(void **state)
 }
 
 /*
- * Shows the branches up to the first entry of `d`, on all CPUs. Steps between these branches are shown, too.
+ * Shows the last branches of all CPUs before the first entry of `d`. Steps between these branches are shown,
+ * too.
  */
 static void last_branches_before_function_entry_are_shown(void **state)
 {
@@ -313,7 +314,7 @@ static void selections_limit_the_steps(void **state)
 	assert_int_equal(count_steps(&(struct flow_select){ .cpus = &second, .cpu_count = 8 }), 5);
 	assert_int_equal(count_steps(&(struct flow_select){ .from = 1090 }), 13);
 	assert_int_equal(count_steps(&(struct flow_select){ .from = 1090, .to = 1094 }), 6);
-	/* A gap is counted whatever the selected address range is. */
+	/* Gaps are counted for each selected address range. */
 	assert_int_equal(count_steps(&(struct flow_select){ .range = &range, .ranges = 1 }), 3);
 	assert_int_equal(count_steps(&(struct flow_select){ .one_thread = 1 }), 0);
 	assert_int_equal(count_steps(&(struct flow_select){ .one_process = 1, .pid = 9 }), 1);

@@ -57,7 +57,7 @@ static void panic_reset_stall_and_missing_text_are_failures(void **state)
 	       ended(CAPTURE_STALL, "no heartbeat of CPU 1 for 5.0 s"));
 	judged("the guest reset", CLEAN, ended(CAPTURE_RESET, "the guest reset"));
 	judged("TEXT was not seen", CLEAN, ended(CAPTURE_NOT_SEEN, "TEXT was not seen"));
-	/* A panic is a failure even if seed 0 ended in the same way. */
+	/* A panic is a failure even if the run with seed 0 ended with the same panic. */
 	judged("panic", ended(CAPTURE_PANIC, "panic"), ended(CAPTURE_PANIC, "panic"));
 }
 
@@ -129,7 +129,7 @@ static void other_failure_comes_before_a_violated_rule(void **state)
 	judged(NULL, CLEAN, violating(ended(HUNT_NOT_RUN, "no QEMU")));
 }
 
-/* ---- Keys ---------------------------------------------------------------------------------------- */
+/* ---- Keys of failures ---------------------------------------------------------------------------- */
 
 static void same_key(bool expected, const char *a, const char *b)
 {

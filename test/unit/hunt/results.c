@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the file of results, by which a hunt is resumed. */
+/* Tests the file of results, which `ktrace hunt` reads to resume a hunt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define COMMAND ((char *[]){ "qemu-system-x86_64", "-kernel", "k", NULL })
 
 static char folder[sizeof("/tmp/ktrace-unit-XXXXXX")], path[64];
-static const char *rules; /* option --check of the hunts that are opened; NULL: none */
+static const char *rules; /* value of option --check for the next hunt; NULL: without --check */
 
 static int folder_begin(void **state)
 {
@@ -38,7 +38,7 @@ static int folder_end(void **state)
 	return 0;
 }
 
-/* A hunt with this command, and the file of its results. */
+/* A hunt, and its open file of results. */
 struct opened {
 	struct capture_run_options run;
 	struct hunt_options options;
@@ -46,7 +46,7 @@ struct opened {
 	FILE *file;
 };
 
-/* The runs that were read from the file. */
+/* The results of runs that were read from the file. */
 static struct hunt_run taken[8];
 static unsigned takings;
 
@@ -76,7 +76,7 @@ static void add(FILE *file, uint64_t seed)
 	assert_int_equal(hunt_results_add(file, &run), 0);
 }
 
-/* Begins a hunt with results of the seeds 0 to 2. */
+/* Begins a hunt, and stores results of the seeds 0 to 2. */
 static void begin_hunt(void)
 {
 	struct opened opened;
@@ -215,7 +215,7 @@ static void resume_without_results_begins_a_file(void **state)
 	assert_int_equal(fclose(resume(1)), 0);
 }
 
-/* The line that was cut is removed, so that later lines are read when the hunt is resumed once more. */
+/* The incomplete line is removed. So when the hunt is resumed once more, the lines after it are read. */
 static void last_line_that_is_cut_is_removed(void **state)
 {
 	long length;
@@ -236,7 +236,7 @@ static void last_line_that_is_cut_is_removed(void **state)
 	assert_int_equal(fclose(resume(5)), 0);
 }
 
-/* A line whose newline was not written is run again: it may lack more than the newline. */
+/* If the last line has no newline, its seed is run again, because more than the newline may be missing. */
 static void last_line_without_newline_is_removed(void **state)
 {
 	FILE *file;
@@ -304,7 +304,10 @@ static void file_of_another_program_is_refused(void **state)
 	assert_int_equal(length_of_file(), (long)strlen("some notes\n"));
 }
 
-/* The texts of a run quote the guest. Each fits, with whole characters, and is harmless on a terminal. */
+/*
+ * The texts of a run contain output of the guest. Each text is cut to the limit between two characters, and
+ * contains nothing that controls a terminal.
+ */
 static void texts_are_cut_and_escaped(void **state)
 {
 	char line[8192], text[2408] = "";
@@ -347,7 +350,7 @@ static void endless_line_is_refused(void **state)
 	assert_non_null(strstr(opened.hunt.error, "too long"));
 }
 
-/* A folder of another user may have a link or a FIFO in place of the file. */
+/* A folder that another user can write may contain a link or a FIFO instead of the file. */
 static void only_a_regular_file_is_opened(void **state)
 {
 	struct opened opened;
@@ -376,7 +379,7 @@ static void lines_that_are_no_results_are_skipped(void **state)
 	assert_string_equal(taken[3].text, "");
 }
 
-/* A rule without --check is not in a file that ktrace wrote. */
+/* ktrace writes no violated rule to the file of a hunt without --check. */
 static void rule_of_a_hunt_without_rules_is_ignored(void **state)
 {
 	(void)state;

@@ -14,12 +14,12 @@ static const struct {
 					   "run 401008-40100c (2) call to 401020\n"
 					   "run 401020-401024 (2) return to 401010\n"
 					   "run 401010-401014 (2) conditional not\n" },
-	/* An exception in the middle of a run, and its handler. */
+	/* An exception in the middle of a run of instructions, and its handler. */
 	{ START "f6 06 1d 95 03 95 08 f7", BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 						 "run 401008-401008 (1) to 40100c\n"
 						 "async 40100c to 401020: IRQ\n"
 						 "run 401020-401024 (2) return\n" },
-	/* A system call. It is the last instruction of a run. */
+	/* A system call, which is the last instruction of a run. */
 	{ SYNC ON AT("0a") "06 05 95 0c 95 08 f7", "on 401028\n"
 						   "space 7\n"
 						   "run 401028-40102c (2) enter-kernel to 401020\n"
@@ -38,12 +38,12 @@ static const struct {
 	  "run 401038-401038 (1) leave-kernel to 401018\n"
 	  "run 401018-401018 (1) indirect-call to 401010\n"
 	  "run 401010-401014 (2) conditional\n" },
-	/* A timestamp, and a context without an address. */
+	/* A timestamp packet, and a context packet without an address. */
 	{ START "02 85 01 f6 81 b0 08 00 00 00 f7",
 	  BEGUN "run 401000-401004 (2) conditional not to 401008 at 133\n"
 		"space 8 at 133\n"
 		"run 401008-40100c (2) call at 133\n" },
-	/* Tracing stops without a packet, and resumes elsewhere. */
+	/* Tracing stops, for which there is no packet, and resumes at another address. */
 	{ START "f6 " ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
 					      "off\n"
 					      "on 401010\n"
@@ -104,7 +104,8 @@ static const struct {
 	/* The bytes end within a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
 	/*
-	 * OpenCSD would decode this branch as another instruction. What ran after the branch is not guessed.
+	 * OpenCSD would decode this branch as another instruction. The code that ran after the branch is
+	 * unknown, and is not guessed.
 	 */
 	{ SYNC ON AT("10") "f7 f7 95 04 f6",
 	  "on 401040\n"
@@ -113,8 +114,8 @@ static const struct {
 	  "gap 401044: this branch instruction is newer than the version of OpenCSD\n"
 	  "run 401010-401014 (2) conditional not\n" },
 	/*
-	 * A call was not taken, so the code that ran is not the known code. Nothing is reported up to the
-	 * next address.
+	 * A packet states that a call was not taken, so the executed code differs from the known code. No
+	 * steps are reported until a packet contains an address.
 	 */
 	{ START "f6 f6 f7 f7 95 04 f6 f6",
 	  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
@@ -125,8 +126,8 @@ static const struct {
 		"gap 401018: the code that ran is not the known code: a branch that is always "
 		"taken was not taken?\n" },
 	/*
-	 * The gap is reported once. Decoding continues at an exception, or where tracing begins again,
-	 * because these have an address.
+	 * The gap is reported once. Decoding continues at an exception or at the next start of tracing,
+	 * because packets for these contain an address.
 	 */
 	{ SYNC ON AT("02") "f6 f6 06 1d 95 03 95 08 f7",
 	  "on 401008\n"
@@ -142,14 +143,17 @@ static const struct {
 						      "run 401050-401050 (1) jump not to 401054\n"
 						      "async 401054 to 401020: IRQ\n"
 						      "run 401020-401024 (2) return\n" },
-	/* The branch was not taken, but the next address is elsewhere. */
+	/*
+	 * The branch was not taken, but the next packet has another address than that of the next
+	 * instruction.
+	 */
 	{ START "f6 95 04 f6",
 	  BEGUN "run 401000-401004 (2) conditional not\n"
 		"gap 401008: the code that ran is not the known code: the previous branch was not taken, but "
 		"led elsewhere?\n"
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not\n" },
-	/* Code without end. */
+	/* Memory that contains the same code at every address. */
 	{ SYNC ON "85 00 00 24 01 00 00 00 00 b0 07 00 00 00 f7 9d 04 08 40 00 00 00 00 00 f7",
 	  "on 1240000\n"
 	  "space 7\n"

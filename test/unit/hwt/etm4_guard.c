@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests ETMv4 and ETE packets that must not be passed to OpenCSD, or that OpenCSD cannot decode. Each is
- * refused with a message that names the packet.
+ * Tests ETMv4 and ETE packets that must not be passed to OpenCSD, or that OpenCSD cannot decode. Each such
+ * packet is refused with a message that names it.
  */
 #include "unit/support/etm4_packets.h"
 
@@ -26,7 +26,7 @@ static void mispredicted_elements_are_not_reported(void **state)
 		  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 			"run 401008-40100c (2) call\n" },
 		{ "f6 f7 2d 01", BEGUN "run 401000-401004 (2) conditional not\n" },
-		/* OpenCSD would crash if it got one of these packets. */
+		/* OpenCSD crashes if it gets one of these packets. */
 		{ "95 04 30 f7", "gap: invalid packet!\n" },
 		{ "f7 95 04 02 85 01 30 f7", "gap: invalid packet!\n" },
 		{ "f7 06 1d 95 03 30 f7", "gap: invalid packet!\n" },
@@ -171,7 +171,7 @@ static void invalid_register_values_are_refused(void **state)
 	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD cannot decode a trace unit with these register values");
 	other = etm4_unit;
-	other.etm4.idr8 = UINT32_MAX; /* the number of elements that may be canceled would be unlimited */
+	other.etm4.idr8 = UINT32_MAX; /* no limit of the number of elements that a packet may cancel */
 	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD cannot decode a trace unit with these register values");
 }

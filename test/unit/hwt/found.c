@@ -44,7 +44,7 @@ static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 	return 1; /* ends the iteration: the first loaded object is this program itself */
 }
 
-/* Returns the address of marked() according to the file's headers. */
+/* Returns the address of marked() before relocation, according to the file's headers. */
 static uint64_t own_address(void)
 {
 	uint64_t base = 0;
@@ -61,8 +61,8 @@ static void run_blocks(struct hwt_file_writer *writer, uint64_t base, unsigned b
 }
 
 /*
- * Records that other code ran at the addresses which `blocks` blocks of the file, beginning with block
- * `from`, have if the file is loaded at `base`.
+ * Records that code which is not in the file was executed at the addresses of blocks `from` to `from` +
+ * `blocks` - 1, if the file is loaded at `base`.
  */
 static void run_others(struct hwt_file_writer *writer, uint64_t base, unsigned from, unsigned blocks)
 {
@@ -176,7 +176,7 @@ static void few_equal_blocks_do_not_identify_a_program(void **state)
 }
 
 /*
- * A kernel is loaded at only one address. The file is compared with the code recorded there, like the file of
+ * A kernel is loaded at only one address. Its file is compared with the code that was recorded there, as for
  * a program.
  */
 static void relocated_kernel_is_found_by_its_code(void **state)

@@ -56,8 +56,8 @@ static void bytes_come_from_the_version_at_that_time(void **state)
 #define CHANGES 200u
 
 /*
- * The code changes so often that it is passed to libipt in several images. The first image differs from the
- * last one.
+ * The code changes so often that it is passed to libipt in several images. The images differ at the same
+ * address.
  */
 static void often_changed_code_is_decoded_as_it_was_then(void **state)
 {
@@ -87,7 +87,7 @@ static void often_changed_code_is_decoded_as_it_was_then(void **state)
 /* A conditional branch at PROGRAM_AT, to a jump back. */
 static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
 
-/* Writes packets: one iteration of the loop is at time 1500, and the steps after it are at time 2500. */
+/* Writes packets: one iteration of the loop at time 1500, then the time 2500 for the steps after it. */
 static void begin_loop(void)
 {
 	packets_begin(&packets);

@@ -149,7 +149,7 @@ static void address_spaces_have_their_own_code(void **state)
 	write_jump(3500, SPACE_A);
 	begin_file(&writer, 0);
 	file_code(&writer, PROGRAM_AT, SPACE_A, program, sizeof(program));
-	/* A PIP does not contain the lower bits of CR3, so they are ignored. */
+	/* PIP packets do not contain the lower bits of CR3, so these bits are ignored. */
 	file_code(&writer, PROGRAM_AT, SPACE_B | 3, straight(), sizeof(program));
 	reading = finish_file(&writer);
 	assert_int_equal(next(&reading, HWT_SPACE)->space, SPACE_A);
@@ -162,7 +162,8 @@ static void address_spaces_have_their_own_code(void **state)
 }
 
 /*
- * If several address spaces shared code, older versions of the unit recorded the code only for one of them.
+ * If several address spaces share code, older versions of the unit record the code only for one of these
+ * spaces.
  */
 static void code_of_another_space_is_used_only_if_unambiguous(void **state)
 {
@@ -232,7 +233,7 @@ static void missing_image_is_a_gap_up_to_the_next_psb(void **state)
 
 /*
  * The file of a program does not count as the kernel's file. A file that the user adds counts as the kernel's
- * if kernel code was recorded and the recording names no kernel.
+ * file if the recording contains kernel code and names no kernel.
  */
 static void only_a_recorded_kernel_image_is_the_kernel(void **state)
 {
@@ -357,7 +358,7 @@ static void file_may_match_only_one_address_space(void **state)
 	unlink(path);
 }
 
-/* Code of a NOP and an indirect jump. */
+/* Machine code: a NOP and an indirect jump. */
 static const uint8_t hub[] = { 0x90, 0xff, 0xe0 };
 #define HUB	(PROGRAM_AT + 0x2000)
 #define NOWHERE (PROGRAM_AT + 0x800000)

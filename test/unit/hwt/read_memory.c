@@ -10,7 +10,7 @@
 static struct hwt_packets_writer packets;
 
 #define PAGES	   32u
-#define TABLE	   UINT64_C(0x1000) /* address of the first page table; the others follow it */
+#define TABLE	   UINT64_C(0x1000) /* physical address of the first page table */
 #define CODE_PAGE  UINT64_C(0x8000)
 #define SPACE	   TABLE
 #define X86_TABLE  3u /* flags: present, writable */

@@ -8,7 +8,10 @@
 static struct hwt_packets_writer packets;
 static struct hwt_file_writer writer;
 
-/* Begins a file. `model`: model number of a CPU of family 6, or 0 for the unit in software. */
+/*
+ * Begins a file with the trace of a CPU of family 6 with this model number or, if `model` is 0, of the unit
+ * in software.
+ */
 static void begin(uint8_t model)
 {
 	const struct ktrx_hwt_context context = { .ident = 1,
@@ -54,7 +57,7 @@ static struct hwt_step next_note(struct reading *reading, const char *text)
 	return *step;
 }
 
-/* Packets that hwt_packets() has listed: a line "NAME TEXT\n" for each. */
+/* The packets that hwt_packets() has listed, each as a line "NAME TEXT\n". */
 static char listed[4096];
 
 static void list(void *to, uint64_t offset, const char *name, const char *text)
@@ -66,7 +69,10 @@ static void list(void *to, uint64_t offset, const char *name, const char *text)
 	snprintf(listed + length, sizeof(listed) - length, "%s %s\n", name, text);
 }
 
-/* Checks that the list contains a text. Returns the result of hwt_packets(). */
+/*
+ * Lists packets with hwt_packets(), and checks that the list contains a text. Returns the result of
+ * hwt_packets().
+ */
 static int check_listed(const struct reading *reading, const char *text)
 {
 	int damaged;

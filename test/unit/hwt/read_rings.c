@@ -15,8 +15,8 @@
 static struct hwt_packets_writer packets;
 
 /*
- * Reads a file whose packets lead from the program's start to the return from leaf. The branches after this
- * return are pending: not written as packets yet.
+ * Reads a file whose packets cover the program from its start to the return from leaf. The branches after
+ * this return are pending: they were not written as packets yet.
  */
 static struct reading read_rings(uint64_t pending, uint64_t reached)
 {
@@ -48,10 +48,7 @@ static struct reading read_rings(uint64_t pending, uint64_t reached)
 	return read_file(&writer);
 }
 
-/*
- * Checks the steps of the packets that read_rings() writes. `to`: the address to which leaf returns, or 0 if
- * unknown.
- */
+/* Checks the steps of the packets that read_rings() writes. leaf returns to `to`; 0: unknown. */
 static void check_packets(struct reading *reading, uint64_t to)
 {
 	open_stream(reading, 0);

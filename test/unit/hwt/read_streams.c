@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests incomplete streams. Lost, damaged, overwritten or looping parts are reported, and the following part
- * is decoded.
+ * Tests incomplete streams. Parts that are lost, damaged, overwritten, or would be decoded without end are
+ * reported, and the parts after them are decoded.
  */
 #include "hwt/spe.h"
 #include "unit/support/hwt_reading.h"
@@ -75,7 +75,9 @@ static void decoding_resumes_at_the_next_psb_after_damage(void **state)
 	step = next_gap(&reading, "after 0x401005");
 	assert_true(step->gap == HWT_GAP_DAMAGED && step->offset > 100 + damage);
 	check_jump(&reading, 3500);
-	/* Decoding starts again, first from the damage, then from the beginning. */
+	/*
+	 * Seeks to an offset in the damaged part, then to an offset before the first synchronization point.
+	 */
 	assert_int_equal(hwt_decoder_seek(reading.decoder, 100 + damage + 30), 1);
 	assert_int_equal(next(&reading, HWT_ON)->stamp, 2500);
 	assert_int_equal(hwt_decoder_seek(reading.decoder, 100 + before - 1), 0);
@@ -159,7 +161,7 @@ static void cut_record_gives_its_remaining_packets(void **state)
 	end(&reading);
 }
 
-/* An instruction that jumps to itself needs no packet, so decoding it would never end. */
+/* A CPU writes no packet for an instruction that jumps to itself, so decoding it would never end. */
 static void endless_loop_without_packets_is_damage(void **state)
 {
 	static const uint8_t round[] = { 0xeb, 0xfe };
@@ -392,8 +394,8 @@ static void invalid_rings_header_is_refused(void **state)
 static char listing[4096];
 
 /*
- * Every fourth byte could be the end of a record that is followed only by padding. The search must not scan
- * all of the padding for each of these bytes.
+ * Every fourth byte looks like the end of a record, with only padding after it. The search must not scan the
+ * whole padding for each of these bytes.
  */
 static void search_for_record_in_hostile_bytes_is_linear(void **state)
 {
@@ -410,7 +412,7 @@ static void search_for_record_in_hostile_bytes_is_linear(void **state)
 	memset(bytes + size - 1024, 0x10, 1024);
 	memcpy(bytes + size - 512, whole, sizeof(whole));
 	assert_int_equal(spe_record_find(&piece, 0), size - 511);
-	/* Long padding is still scanned if only few bytes make this necessary. */
+	/* Long padding is still scanned if only a few bytes look like the end of a record. */
 	memset(bytes, 0, size - 1024);
 	bytes[0] = 0x01;
 	memset(bytes + size - 1024, 0, 1024);

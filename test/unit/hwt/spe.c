@@ -94,7 +94,7 @@ static const struct {
 	{ "22 c5 07", "reserved", "header=0xc5 0x7" },
 };
 
-/* Each packet is read in full, and recognized as incomplete if it is cut anywhere. */
+/* Each complete packet is read. A packet that is truncated at any length is recognized as incomplete. */
 static void packets_are_read_in_full_or_are_incomplete(void **state)
 {
 	(void)state;
@@ -132,9 +132,8 @@ static void invalid_headers_are_rejected(void **state)
 }
 
 /*
- * An alignment packet ends at the next multiple of its alignment, counted from the start of the buffer, which
- * is aligned itself. If there is no room for the header before this multiple, the packet ends at the
- * following multiple.
+ * An alignment packet ends at the next offset in the buffer that is a multiple of its alignment. If its
+ * header does not fit before this offset, it ends at the next multiple after it.
  */
 static void alignment_packet_extends_to_the_next_multiple(void **state)
 {
@@ -156,7 +155,7 @@ static void alignment_packet_extends_to_the_next_multiple(void **state)
 	}
 }
 
-/* A description that does not fit is cut and terminated. */
+/* A description that does not fit is truncated, and ends with NUL. */
 static void text_is_cut_to_the_room(void **state)
 {
 	const unsigned char bytes[9] = { 0x72, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
@@ -265,18 +264,24 @@ static const struct {
 	{ "", 0, "" },
 	{ "00 00 00", 0, "" },
 	{ LOAD STAMPED("05") "00 00 " PC("20") "01 00", 0, "0: sample at 5\n49: sample\n" },
-	/* Alignment of 16 bytes is counted from the start of the buffer, not of the piece that is decoded. */
+	/*
+	 * An alignment of 16 bytes is relative to the start of the buffer, not to the start of the piece that
+	 * is decoded.
+	 */
 	{ PC("20") "01 23 00 02 " PC("24") "01", 3, "0: sample\n13: sample\n" },
 	{ PC("20") "5c 01 02 01 " PC("24") "01", 0,
 	  "0: sample\n0: 1 packets of unknown meaning in this record, the last with header 0x5c\n13: "
 	  "sample\n" },
-	/* Damage is skipped up to the end of a record that is followed by a complete record. */
+	/*
+	 * After damage, bytes are skipped up to the end of the first record that is followed by a complete
+	 * record.
+	 */
 	{ PC("20") "02 42 01 01 " PC("24") "01", 0, "0: no packet begins with 0x02, at 9!\n13: sample\n" },
 	{ PC("20") PC("20") "01 " PC("24") "01", 100,
 	  "0: a second packet of its kind in a record, at 109!\n19: sample\n" },
 	{ "02 " STAMPED("01") PC("24") "01", 0, "0: no packet begins with 0x02, at 0!\n10: sample\n" },
 	{ "02 03 04 05", 0, "0: no packet begins with 0x02, at 0!\n" },
-	/* The bytes end within a record. */
+	/* The bytes end in the middle of a record. */
 	{ PC("20") "01 b0 24 10", 0, "0: sample\n10: cut\n" },
 	{ PC("20") "01 " PC("24"), 0, "0: sample\n10: cut\n" },
 	{ PC("20") "01 " PC("24") "20", 0, "0: sample\n10: cut\n" },

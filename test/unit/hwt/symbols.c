@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests lists of a kernel's symbols: some are read, others are refused, and some match the executed code. */
+/*
+ * Tests lists of a kernel's symbols: which lists are read, which are refused, and which match the executed
+ * code.
+ */
 #include "hwt/symbol_map.h"
 
 #include <elf.h>
@@ -93,7 +96,10 @@ static void functions_extend_to_the_next_symbol(void **state)
 	expect(map, TEXT + 0x200, NULL, NULL);
 	expect(map, 0x1010, NULL, NULL);
 	expect(map, UINT64_C(0xffffffffc00000ff), "init", "ext4");
-	/* Addresses after the page of a module's last function are unknown. */
+	/*
+	 * The size of a module's last function is not known. So addresses after the memory page in which it
+	 * begins get no name.
+	 */
 	expect(map, UINT64_C(0xffffffffc0000fff), "exit", "ext4");
 	expect(map, UINT64_C(0xffffffffc0001000), NULL, NULL);
 	expect(map, UINT64_C(0xffffffffc0005fff), "other", "xfs");
@@ -185,11 +191,11 @@ static void endless_list_is_refused(void **state)
 	unlink(path);
 }
 
-/* ---- Comparing with the code that ran ---- */
+/* ---- Lists and executed code ---- */
 
 /*
- * Returns the address of a kernel function. The distances between functions are not all the same. For another
- * build, each distance is `less` bytes shorter.
+ * Returns the address of a kernel function. The distances between functions differ. If `less` is not 0, this
+ * is another build, in which each distance is `less` bytes shorter.
  */
 static uint64_t function_at(unsigned n, unsigned less)
 {
@@ -207,9 +213,8 @@ static struct hwt_map *kernel_map(unsigned less)
 }
 
 /*
- * Makes a recording in which each kernel function calls the next one, and programs make other calls. If
- * `space` is 0, the kernel has an address space of its own. Then programs also have blocks at high addresses
- * like the kernel's.
+ * Makes a recording in which each kernel function calls the next one, and programs make other calls. `space`:
+ * address space of the kernel. If it is 0, programs also run code at high addresses, as the kernel does.
  */
 static struct reading run_kernel(uint64_t base, unsigned calls, uint64_t space)
 {

@@ -17,8 +17,8 @@
 static unsigned char payload[256];
 
 /*
- * Returns the text for a record whose payload is `head` followed by `text`. The payload is cut to `most`
- * bytes.
+ * Returns the text for a record whose payload is `head` followed by `text`. The payload is truncated to
+ * `most` bytes.
  */
 static const char *text_of(unsigned type, const void *head, size_t size, const char *text, size_t most)
 {

@@ -114,7 +114,7 @@ static void directory_entries_are_shown(void **state)
 	assert_string_equal(show("dirents", bytes, 48, 1, false),
 			    "[{ino=7, off=1, reclen=24, type=4, name=\"a\"}, {ino=8, off=0, reclen=24, "
 			    "type=8, name=\"b\"}]");
-	bytes[16] = 3; /* this offset refers to the entry itself */
+	bytes[16] = 3; /* now this offset is that of the entry itself */
 	assert_string_equal(show("dirents", bytes, 48, 1, false),
 			    "[{ino=7, off=1, reclen=48, type=4, name=\"a\"}]");
 	bytes[16] = 200;
@@ -142,7 +142,7 @@ static void random_memory_fits(void **state)
 	}
 }
 
-/* The last entry begins just before the limit of the output, and its name has the maximum length. */
+/* The last entry begins just before the maximum size of the output, and its name has the maximum length. */
 static void a_long_name_at_the_limit_fits(void **state)
 {
 	unsigned char bytes[4096];
@@ -190,7 +190,7 @@ static void a_struct_without_fields_is_bytes(void **state)
 	assert_string_equal(shown, "{6162}");
 }
 
-/* A line of output has room for 16 KiB. */
+/* An escaped string takes 8 KiB of the 16 KiB that a line of output can hold. */
 static void a_string_of_json_fits_a_line(void **state)
 {
 	unsigned char bytes[4096];

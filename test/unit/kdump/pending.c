@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the table of pending calls. They are found by process and thread. If there are too many, the oldest
- * ones are dropped. The contents of arguments are stored with the call.
+ * Tests the table of pending calls. A call is found by process and thread. If there are too many calls, the
+ * oldest ones are removed. The data to which arguments point are stored with the call.
  */
 #include <setjmp.h>
 #include <stdarg.h>

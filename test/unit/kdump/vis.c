@@ -36,12 +36,15 @@ static void single_bytes_become_visible(void **state)
 	(void)state;
 	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
 		assert_string_equal(vis_of(known[n].byte, 0), known[n].text);
-	/* After the short escape \0, an octal digit would be read as part of the escape. */
+	/*
+	 * If an octal digit follows, the short escape \0 is not used, because the digit would be read as part
+	 * of it.
+	 */
 	assert_string_equal(vis_of(0, '7'), "\\000");
 	assert_string_equal(vis_of(0, '8'), "\\0");
 }
 
-/* No control character of a terminal remains, and different bytes have different forms. */
+/* The output contains no control character, and different bytes give different output. */
 static void all_bytes_have_distinct_printable_forms(void **state)
 {
 	char seen[256][KDUMP_VIS_GROWTH + 1];
@@ -75,7 +78,7 @@ static void texts_become_visible(void **state)
 	assert_string_equal(text_of("", 0, 60, false), "");
 }
 
-/* The plain part of a text ends at the first byte that must be changed, whatever its position. */
+/* The number of bytes that need no escape is counted up to the first byte that needs one, at any position. */
 static void plain_beginning_ends_at_special_byte(void **state)
 {
 	uint8_t bytes[24];
@@ -111,7 +114,7 @@ static void text_is_cut_between_sequences(void **state)
 
 		assert_true(strlen(part) <= limit);
 		assert_memory_equal(part, whole, strlen(part));
-		/* Checks that cutting a text never cuts an escape in two. */
+		/* Checks that a truncated text never ends with a part of an escape. */
 		assert_true(limit - strlen(part) < KDUMP_VIS_GROWTH);
 	}
 }
