@@ -47,8 +47,8 @@ static struct {
 static struct symbols *own_symbols; /* symbols of this program */
 
 /*
- * Checks that an address is in a function. Accepts names that compilers give to parts of the function, such as
- * function.cold and function.constprop.0.
+ * Checks that an address is in a function. Accepts names that compilers give to parts of the function, such
+ * as function.cold and function.constprop.0.
  */
 static void check_function(uint64_t address, const char *function, struct symbol *symbol)
 {

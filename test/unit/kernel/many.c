@@ -26,7 +26,7 @@ static struct {
 			     "many\0row\0\0" },
 };
 
-/* Records every event once; returns the number of events without an id. */
+/* Records every event once. Returns the number of events that get no id. */
 static uint32_t record_all(void)
 {
 	uint32_t without = 0;

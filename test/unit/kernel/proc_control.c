@@ -40,7 +40,10 @@ struct ids {
 	uint32_t real, effective, saved;
 };
 
-/* Everything that decides a permission: ids of caller and target, jails, set-id programs, root's mark. */
+/*
+ * All properties on which a permission depends: ids of caller and target, jails, set-id programs, root's
+ * mark.
+ */
 static const struct permission {
 	const char *what;
 	struct ids caller_uid, caller_gid;
@@ -150,8 +153,8 @@ static void become(struct proc_process *process, struct ids uid, struct ids gid,
 }
 
 /*
- * Makes a target that is traced into the sink `other`. If `root_mark` is set, the trace has root's mark: it
- * was started by root.
+ * Makes a target that is traced into the sink `other`. If `root_mark` is set, the trace has root's mark,
+ * which means that root has started it.
  */
 static struct proc_process *target_of(const struct permission *permission)
 {
@@ -163,10 +166,7 @@ static struct proc_process *target_of(const struct permission *permission)
 	proc_ids(target, permission->uid.real, permission->gid.real);
 	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS, target->id.pid, &other),
 			 KTRACE_OK);
-	/*
-	 * The first process may be root even if `root_mark` is not set. Then the trace has root's mark, and
-	 * this function removes it.
-	 */
+	/* If `root_mark` is not set but the first process is root, the trace has root's mark: removes it. */
 	if (!permission->root_mark)
 		target->trace.facilities &= ~KTRACE_PROC_ROOT;
 	become(target, permission->uid, permission->gid, permission->jail);
@@ -295,7 +295,7 @@ static void invalid_sinks_are_rejected(void **state)
 	bad[3].data_max = KTRACE_PROC_DATA_MAX + 1;
 	bad[4].operations = NULL;
 	bad[5].operations = &empty;
-	bad[6].limit = 1; /* the limit of the file's size leaves no room for a head */
+	bad[6].limit = 1; /* the size limit of the file is too small for a head */
 	bad[7].buffer_size = KTRACE_PROC_BUFFER_MIN - 1;
 	for (uint32_t i = 0; i < 8; i++) {
 		assert_int_equal(proc_open(&sink, &bad[i]),
@@ -331,7 +331,7 @@ static void facilities_are_added_and_removed(void **state)
 	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, PATHS, 1, NULL), KTRACE_OK);
 	assert_int_equal(self->trace.facilities, 0);
 	assert_int_equal(sink.sink.references, 1);
-	/* Clearing the trace again has no effect. */
+	/* To clear the trace again has no effect. */
 	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, PATHS, 1, NULL), KTRACE_OK);
 	proc_release(&sink);
 	assert_int_equal(sink.closed, 1);
@@ -370,7 +370,7 @@ static void the_superusers_mark_stays(void **state)
 /* ---- Selection of processes -------------------------------------------------------------------- */
 
 /*
- * The family of processes. `e` is an orphan: a grandchild of `a` has made it and then ended.
+ * The processes of these tests. `e` is an orphan: a grandchild of `a` has created `e` and then ended.
  *
  *	first ─┬─ a ─┬─ b ── d
  *	       │     └─ c
@@ -467,7 +467,7 @@ static void clearfile_ends_all_traces_into_the_file(void **state)
 	assert_int_equal(other.closed, 0);
 }
 
-/* Traces of other users' processes stay, all other traces are cleared, and the caller gets an error. */
+/* Traces of other users' processes are not cleared, all other traces are, and the caller gets an error. */
 static void clearfile_leaves_processes_of_others_and_reports_them(void **state)
 {
 	(void)state;
@@ -506,7 +506,7 @@ static void the_caller_may_clear_all_its_processes(void **state)
 	assert_int_equal(sink.closed, 1);
 }
 
-/* The process is still in the table, but has called ktrace_proc_exit(). */
+/* The process is still in the table of processes, but has called ktrace_proc_exit(). */
 static void a_process_that_has_ended_is_not_traced(void **state)
 {
 	struct proc_process *process;

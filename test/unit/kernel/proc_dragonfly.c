@@ -40,7 +40,7 @@ static uint64_t wall_ns(uint64_t stamp)
 	return UINT64_C(1700000000123456789);
 }
 
-/* Compares the whole file with the documented bytes, for all types of records. */
+/* Compares a file with records of all types with the bytes that the format defines. */
 static void dragonfly_records_have_the_documented_bytes(void **state)
 {
 	static const uint64_t mask[2] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
@@ -114,7 +114,7 @@ static void dragonfly_records_have_the_documented_bytes(void **state)
 		head[0] = (uint8_t)records[i].size;
 		head[4] = (uint8_t)records[i].type;
 		head[6] = 1;
-		head[7] = 2; /* the number of the CPU */
+		head[7] = 2; /* number of the CPU */
 		head[8] = 1;
 		head[12] = 7;
 		memcpy(head + 16, "first", 5);
@@ -146,8 +146,8 @@ static void dragonfly_names_are_cut(void **state)
 }
 
 /*
- * Without a callback for the time, times count from the given wall time, or, if no wall time is given, from
- * the clock's start. Ticks of a clock of unknown frequency count as nanoseconds.
+ * If the kernel has no callback for the time, times begin at the given wall time or, if none is given, at 0.
+ * If the frequency of the clock is unknown, its ticks count as nanoseconds.
  */
 static void dragonfly_times_come_from_the_clock(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests full disks, limits and full buffers. The file is readable, missing records are counted, and other
- * sinks are not affected.
+ * Tests full disks, limits of the file size, and full buffers. The file must be readable, missing records
+ * must be counted, and other sinks must not be affected.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
@@ -67,7 +67,7 @@ static void record_all_types(struct proc_process *self)
 	ktrace_proc_sysret(&self->trace, &self->thread, 2, 5, -1);
 }
 
-/* Parameters with which a test is run. */
+/* Parameters of a test run. */
 struct way {
 	uint32_t format;
 	const struct ktrace_proc_sink_operations *operations;
@@ -116,7 +116,7 @@ static int run(const struct way *way, size_t capacity)
 
 /*
  * Checks with the host's reader that the file has this number of records. After these records, the file must
- * end or, if `torn`, be damaged.
+ * end or, if `torn` is set, be damaged.
  */
 static void read_back(uint32_t format, uint32_t records, bool torn)
 {
@@ -191,7 +191,7 @@ static void full_at(const struct way *way, const struct whole *whole, size_t cap
 	assert_int_equal(sink.sink.bytes, sink.file.size);
 	assert_int_equal(sink.sink.error, capacity < whole->size && !way->silent ? PROC_ENOSPC : 0);
 	if (sink.sink.records == whole->records)
-		return; /* no record except END can be missing */
+		return; /* only END can be missing */
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_ERROR);
 	assert_true(sink.sink.lost > 0);
 	if (way->drain_at > whole->size)
@@ -202,10 +202,7 @@ static void full_at_every_byte(const struct way *way)
 {
 	struct whole whole;
 
-	/*
-	 * the nonce of this boot is made when the first event is recorded, so a run is needed before the runs
-	 * that are compared
-	 */
+	/* the first run makes the nonce of this boot, which all runs that are compared must have */
 	run(way, PROC_FILE_MAX);
 	assert_int_equal(run(way, PROC_FILE_MAX), KTRACE_OK);
 	assert_int_equal(sink.sink.lost, 0);
@@ -251,7 +248,7 @@ static void a_dragonfly_file_is_readable_if_the_disk_fills_at_any_byte(void **st
 		full_at_every_byte(&ways[i]);
 }
 
-/* ---- Effects of a full disk -------------------------------------------------------------------- */
+/* ---- Full disks -------------------------------------------------------------------------------- */
 
 static void only_the_affected_sink_stops(void **state)
 {
@@ -300,7 +297,7 @@ static void open_without_room_is_an_error(void **state)
 	assert_int_equal(proc_open(&sink, &config), KTRACE_ERROR_DEVICE);
 	assert_int_equal(sink.sink.error, PROC_ENOSPC);
 	assert_int_equal(sink.file.size, sink.file.capacity - 63);
-	assert_int_equal(proc_count(&sink, 0), 1); /* one record: the END of the first session */
+	assert_int_equal(proc_count(&sink, 0), 1); /* only one record, the END of the first session */
 	assert_null(ktrace_proc_sink_find(&sink));
 }
 
@@ -311,8 +308,8 @@ static void write_all_that_waits(struct proc_file *written)
 }
 
 /*
- * This sink cannot be opened, so its memory will be freed. A flush of all sinks that occurs before this must
- * not use the sink.
+ * A sink that is being opened will fail, and its memory will be freed. A flush of all sinks in this time must
+ * not use it.
  */
 static void a_sink_being_opened_is_not_used(void **state)
 {
@@ -322,7 +319,7 @@ static void a_sink_being_opened_is_not_used(void **state)
 	proc_kernel.table = "0 exit void, int status, and what else there is of calls";
 	proc_start();
 	sink.file.in_write = write_all_that_waits;
-	sink.file.capacity = 64 + 64; /* enough room for END, but not for the table */
+	sink.file.capacity = 64 + 64; /* END fits, the table does not */
 	assert_int_equal(proc_open(&sink, &config), KTRACE_ERROR_DEVICE);
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_ERROR);
 	assert_int_equal(sink.file.size, 0);
@@ -345,7 +342,7 @@ static void limited_to(uint32_t format, uint64_t limit)
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
 	for (uint32_t i = 0; i < 3; i++)
 		record_all_types(self);
-	/* When the limit is reached, the trace ends no later than the return of the next system call. */
+	/* After the limit is reached, the trace ends at the return of the next system call or earlier. */
 	assert_null(self->trace.sink);
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_CLOSED);
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_LIMIT);
@@ -408,7 +405,10 @@ static uint64_t lost_in_file(void)
 	return lost;
 }
 
-/* If no hook may sleep, a full buffer stays full. Records that do not fit are counted exactly. */
+/*
+ * If no hook may sleep, a full buffer is not written to the file. The number of records that do not fit is
+ * counted exactly.
+ */
 static void lost_records_are_counted_exactly(void **state)
 {
 	struct proc_process *self = proc_first();
@@ -459,7 +459,10 @@ static void hooks_that_may_sleep_lose_nothing(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_USER), 100);
 }
 
-/* The disk is full for a while, in the middle of a record. Later the file continues at the same byte. */
+/*
+ * The disk becomes full in the middle of a record. When it has space again, the file continues at the same
+ * byte.
+ */
 static void retry_continues_when_there_is_room_again(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -475,7 +478,7 @@ static void retry_continues_when_there_is_room_again(void **state)
 		ktrace_proc_syscall(&self->trace, &self->thread, i, 0, NULL);
 		ktrace_proc_sysret(&self->trace, &self->thread, i, 0, 0);
 		fired++;
-		/* more records were made than fit into the buffer; now the disk gets more room */
+		/* the buffer is full; now the disk gets more space */
 		if (i % 1700 == 1699)
 			sink.file.capacity += 30011;
 	}

@@ -158,7 +158,7 @@ static void exec_is_recorded(void **state)
 	exec(self, "ls", 0);
 	call(self, 1);
 	proc_walk(&walk, &sink);
-	proc_find(&walk, KTRX_PROC_PROCCTOR, &seen); /* this record was made at the start of the trace */
+	proc_find(&walk, KTRX_PROC_PROCCTOR, &seen); /* the start of the trace made this record */
 	proc_find(&walk, KTRX_PROC_PROCCTOR, &seen);
 	assert_int_equal(seen.flags, 0);
 	assert_int_equal(seen.pid, self->id.pid);
@@ -169,8 +169,8 @@ static void exec_is_recorded(void **state)
 }
 
 /*
- * The process executes a program with more rights than its user. A trace started by the user ends. A trace
- * started by the superuser continues.
+ * The process executes a program that has more rights than the user. If the user has started the trace, it
+ * ends. If the superuser has started it, it continues.
  */
 static void privileges_end_a_trace(void **state)
 {
@@ -201,7 +201,7 @@ static void privileges_end_a_trace(void **state)
 	assert_int_equal(proc_fork(marked)->trace.facilities, marked->trace.facilities);
 	proc_release(&sink);
 	proc_exit(marked);
-	/* The privileged program must have records only in a trace that root has started. */
+	/* Records of the privileged program must only be in a trace that root has started. */
 	assert_int_equal(proc_count(&sink, KTRX_PROC_SYSCALL), 0);
 	assert_int_equal(proc_count(&sink, KTRX_PROC_PROCCTOR), 2 + 2 + 1 + 1);
 }
@@ -218,7 +218,7 @@ static void exec_of_the_last_privileged_program_closes_the_sink(void **state)
 	exec(user, "passwd", 1);
 	assert_int_equal(sink.closed, 1);
 	assert_int_equal(proc_count(&sink, KTRX_PROC_END), 1);
-	exec(user, "again", 1); /* the process is not traced, so this has no effect */
+	exec(user, "again", 1); /* no effect, because the process is not traced */
 }
 
 static void names_follow_each_change(void **state)
@@ -278,12 +278,15 @@ static void a_sink_replaces_another(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_END), 50);
 }
 
-/* Replaces the sink in the middle of a write to the old sink, or in the middle of a copy for the old sink. */
+/*
+ * Replaces the sink. The simulated kernel calls this while it writes to the old sink, or while it copies data
+ * for it.
+ */
 static void replace_sink(void)
 {
 	struct proc_process *self = proc_first();
 
-	/* The thread itself is inside a hook, so another thread calls ktrace(2). */
+	/* The thread of the process is inside a hook, so another process calls ktrace(2). */
 	assert_int_equal(
 		ktrace_proc_control(&self->trace, NULL, KTRACE_PROC_SET, KTRACE_PROC_ALL, 1, &other.sink),
 		KTRACE_OK);
@@ -389,8 +392,8 @@ static void the_new_sink_may_be_full(void **state)
 			 KTRACE_ERROR_LOST);
 	lost = other.sink.lost;
 	/*
-	 * three records are lost: the last of the records that fill the sink, the NAME of the new trace, and
-	 * the record of this hook
+	 * three records are lost: the last one that fills the sink, NAME of the new trace, and the record of
+	 * this hook
 	 */
 	assert_int_equal(lost, 3);
 	proc_release(&other);
@@ -398,7 +401,7 @@ static void the_new_sink_may_be_full(void **state)
 	assert_int_equal(sink.sink.lost, 0);
 }
 
-/* ---- Times of writing -------------------------------------------------------------------------- */
+/* ---- When the buffer is written ---------------------------------------------------------------- */
 
 static void waiting_records_are_written_in_time(void **state)
 {
@@ -411,7 +414,9 @@ static void waiting_records_are_written_in_time(void **state)
 	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
 	assert_int_equal(sink.file.size, 64); /* the head is written immediately */
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
-	/* The hook at the return of a system call writes to the file if enough bytes wait in the buffer. */
+	/*
+	 * The hook at the return of a system call writes the buffer to the file if it contains enough bytes.
+	 */
 	for (uint32_t i = 0; i < 5; i++)
 		call(self, 1);
 	assert_int_equal(sink.file.size, 64);
@@ -419,12 +424,12 @@ static void waiting_records_are_written_in_time(void **state)
 		call(self, 1);
 	assert_in_range(sink.file.size, 64 + 1000, 64 + 1000 + 88);
 	assert_int_equal(sink.file.writes, 2);
-	/* Hooks that must not sleep do not write to the file. */
+	/* Hooks that must not sleep never write to the file. */
 	before = sink.file.size;
 	for (uint32_t i = 0; i < 100; i++)
 		ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	assert_int_equal(sink.file.size, before);
-	/* The hook at the return of a system call also writes to the file if returns are not traced. */
+	/* The hook at the return of a system call writes to the file, even if returns are not traced. */
 	assert_int_equal(
 		proc_control(self, KTRACE_PROC_CLEAR, KTRACE_PROC_FACILITY(KTRX_PROC_SYSRET), 1, NULL),
 		KTRACE_OK);
@@ -435,8 +440,8 @@ static void waiting_records_are_written_in_time(void **state)
 	ktrace_proc_sysret(&self->trace, &self->thread, 1, 0, 0);
 	assert_int_equal(sink.file.size, before + 50 * 48);
 	/*
-	 * The records that wait in the buffer are written to the file by ktrace_proc_flush(), and by the hook
-	 * at the end of a process.
+	 * ktrace_proc_flush(), and the hook at the end of a process, write all records in the buffer to the
+	 * file.
 	 */
 	ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	ktrace_proc_flush(&self->thread);

@@ -81,7 +81,10 @@ static void next(uint16_t type)
 	assert_int_equal(record->cpu, 1);
 }
 
-/* Reads the next record if the format has one for this type; returns false for DragonFly's format. */
+/*
+ * If the format has records of this type, reads the next record, which must have it. Returns false for
+ * DragonFly's format, which does not have them.
+ */
 static bool next_ours(uint16_t type)
 {
 	if (!foreign)

@@ -30,7 +30,10 @@ static void trace_ktrx(void)
 	trace(&config);
 }
 
-/* Writes the waiting records, and finds the next record of this type from the first process. */
+/*
+ * Writes the buffered records to the file, and finds the next record of this type in the file. It must be of
+ * the first process.
+ */
 static void find(uint32_t type, struct proc_seen *seen)
 {
 	struct proc_walk walk;
@@ -422,8 +425,8 @@ static void only_requested_facilities_are_recorded(void **state)
 /* ---- Rules ------------------------------------------------------------------------------------- */
 
 /*
- * In this test, the callbacks write and copy_in of the simulated kernel call hooks, as if they made system
- * calls.
+ * Here the callbacks write and copy_in of the simulated kernel call hooks, as if a write or a copy were a
+ * system call.
  */
 static void hooks_of_a_writer(struct proc_file *file)
 {
@@ -462,7 +465,7 @@ static void tracing_the_writer_never_loops(void **state)
 	}
 	proc_exit(self);
 	assert_int_equal(self->thread.busy, 0);
-	/* NAME, PROCCTOR, three records for each round, PROCDTOR, END */
+	/* the records are NAME, PROCCTOR, three for each round, PROCDTOR, END */
 	assert_int_equal(proc_count(&sink, 0), 2 + 3000 + 2);
 	assert_int_equal(sink.sink.records, 2 + 3000 + 1);
 	assert_int_equal(sink.sink.lost, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs process traces at full speed: threads of this program are CPUs with their own processes, all writing
- * into one sink, while other threads replace the sink. Every record in a file must be a complete record that
- * was made, in the order of its thread. Missing records must have been counted.
+ * Stress test of process traces. Threads of this program act as CPUs with processes, which are all traced
+ * into one sink. Other threads replace the sink. Each record in a file must be complete, and the records of a
+ * thread must be in the order in which they were made. Missing records must have been counted.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -24,7 +24,10 @@
 #define ROUNDS	 5000u
 #define CHILDREN 250u /* number of children of each worker */
 #define SWAPS	 200u
-/* maximum number of calls that a worker makes per replaced sink, because files have a limited size */
+/*
+ * maximum number of calls that a worker makes before the sink is replaced, because the size of files is
+ * limited
+ */
 #define CALLS_A_SWAP 500u
 #define PROCESSES    64u
 #define BUFFER	     (48u << 10)
@@ -51,13 +54,13 @@ struct sink {
 	atomic_uint closed;
 };
 
-static struct process processes[PROCESSES]; /* the first processes belong to the workers, one to each */
+static struct process processes[PROCESSES]; /* each worker has one of the first WORKERS processes */
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 static atomic_flag short_lock = ATOMIC_FLAG_INIT;
 static atomic_uint last_pid;
 static atomic_bool working;
 
-/* ---- The kernel around it ---------------------------------------------------------------------- */
+/* ---- The simulated kernel ---------------------------------------------------------------------- */
 
 static unsigned long lock(void)
 {
@@ -276,10 +279,10 @@ struct counted {
 	uint64_t lost; /* sum of the member `lost` of all records */
 };
 
-/* Checks that the calls of each process are in order, and that their records are as they were made. */
+/* Checks that the calls of each process are in order, and that the contents of their records are correct. */
 static struct counted check(const struct sink *sink)
 {
-	static uint32_t doing[PIDS]; /* for each process: number of its current call, plus 1 */
+	static uint32_t doing[PIDS]; /* for each process: number of its current call plus 1; 0: unknown */
 	struct counted counted = { .all = 0 };
 	struct proc_walk walk;
 	struct proc_seen seen;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the ring of rare events. Frequent events do not overwrite its records, on any CPU and with interrupts
- * at any point.
+ * Tests the ring of rare events. Frequent events of any CPU, also in interrupts at any point, must not
+ * overwrite its records.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,10 @@ static void noise(uint32_t times)
 		KTRACE(noise, plain, times);
 }
 
-/* Checks that each slot of a ring is counted as decoded or overwritten. Returns the contents of the ring. */
+/*
+ * Checks that each slot of a ring is counted once, as decoded or as overwritten. Returns the contents of the
+ * ring.
+ */
 static const struct checked_ring *verified_ring(uint32_t ring)
 {
 	const struct checked_ring *checked = check_ring(ring);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the contents of records: fields of every type, strings, records of many slots, and the origin of a
- * record. Also tests ids and the root.
+ * Tests the contents of records: fields of every type, strings, records of many slots, and the CPU, thread
+ * and context of a record. Also tests ids and the root.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static void a_coarse_clock_keeps_order(void **state)
 	}
 }
 
-/* only one anchor is written, although the clock stays at 0 */
+/* Although the clock stays at 0, only the first record has an anchor. */
 static void a_clock_at_zero_takes_one_anchor(void **state)
 {
 	const struct checked_ring *checked;
@@ -234,8 +234,8 @@ static void a_long_string_is_cut_and_marked(void **state)
 }
 
 /*
- * Five strings are longer than a record can be. The last strings are cut, and the number after the strings is
- * still correct.
+ * Five strings exceed the maximum size of a record. The last strings are truncated, and the number after them
+ * is still correct.
  */
 static void strings_share_the_room_of_a_record(void **state)
 {
@@ -339,7 +339,10 @@ static void record_on_condition(int condition)
 	KTRACE_IF(condition, test, strings, "a", "b", "c", "d", "e", ask(6));
 }
 
-/* Checks that no byte changes: in the rings, in their descriptors and counts, and in the reserve words. */
+/*
+ * Checks that a disabled event changes no byte of the rings, their descriptors and counts, and the reserve
+ * words.
+ */
 static void a_false_condition_records_nothing(void **state)
 {
 	static struct {
@@ -426,7 +429,7 @@ static void a_cpu_that_is_not_online_uses_the_boot_ring(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	fake.cpu = FAKE_CPUS; /* a CPU that is not online: its reserve word is 0 */
+	fake.cpu = FAKE_CPUS; /* a reserve word of 0: the CPU is not online */
 	KTRACE(test, four, 1, 2, 3);
 	KTRACE(syscall, enter, 1, 2, 3, 4, 5, 6, 7);
 	fake.cpu = 0;
@@ -495,8 +498,8 @@ static void another_cpu_boots(void)
 }
 
 /*
- * A CPU is delayed while it attaches. When it continues, it does not undo changes that other CPUs have made
- * during the delay.
+ * A CPU is delayed while it attaches event descriptors. When it continues, it must not undo changes that
+ * other CPUs have made in the meantime.
  */
 static void a_delayed_attach_undoes_nothing(void **state)
 {
@@ -521,7 +524,10 @@ static void a_delayed_attach_undoes_nothing(void **state)
 	}
 }
 
-/* The kernel has relocated itself: the root and the boot ring moved together with the code. */
+/*
+ * The kernel has moved itself to another address: the root and the boot ring have moved together with the
+ * code.
+ */
 static void a_relocated_image_is_found(void **state)
 {
 	(void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests rings with all events that can disturb a writer: laps, interrupts and migration at every point of the
- * record path, delays by a whole lap, times that exceed the bits of a timestamp, and full rings.
+ * Tests rings in all cases that can disturb a writer: rings that wrap around, interrupts and migration at
+ * every point of the record path, a writer that is delayed by a whole lap, times that exceed the bits of a
+ * timestamp, and full rings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static void record_long(void)
 	KTRACE(test, long, n, n * 3, n * 5, ~n);
 }
 
-/* Returns the number of a record that one of the two writers wrote, or 0 for any other record. */
+/* Returns the number in the record if one of the two writers wrote the record, otherwise 0. */
 static uint32_t number_of(const struct checked_record *record)
 {
 	uint32_t at = record->extended ? 4 : 0;
@@ -50,8 +51,8 @@ static uint32_t number_of(const struct checked_record *record)
 }
 
 /*
- * Checks that each slot of a ring is counted exactly once, and that each record shown was written. Returns
- * the contents of the ring.
+ * Checks that each slot of a ring is counted exactly once, and that each decoded record was written by a
+ * test. Returns the contents of the ring.
  */
 static const struct checked_ring *verified_ring(uint32_t ring)
 {
@@ -93,7 +94,7 @@ static void records_may_cross_the_ring_end(void **state)
 	(void)state;
 	boot();
 	record_pair();
-	record_pair(); /* up to here, the records take three slots, including an anchor */
+	record_pair(); /* up to here three slots: two records and an anchor */
 	for (uint32_t i = 0; i < 2 * SLOTS; i++)
 		record_long();
 	checked = verified_ring(1);
@@ -124,7 +125,7 @@ static void the_boot_ring_overwrites_its_oldest_records(void **state)
 	assert_int_equal(verified_ring(0)->invalid, 0);
 }
 
-/* Runs a test once for each point at which it can be interrupted. */
+/* Runs a test once for each point of the record path at which it can be interrupted. */
 static void at_every_point(void (*prepare)(void), void (*outer)(void), void (*inner)(void),
 			   void (*check)(void))
 {
@@ -241,8 +242,8 @@ static void inner_long_laps(void)
 }
 
 /*
- * Checks that the delayed writer's slots are invalid or contain later records, and that every record shown
- * was written.
+ * Checks that the slots of the delayed writer are invalid or contain later records, and that each decoded
+ * record was written by a test.
  */
 static void check_lapped(void)
 {
@@ -304,7 +305,9 @@ static void stamps_stay_full_after_a_long_pause(void **state)
 	assert_int_equal(checked->invalid, 0); /* nothing was lost, and nothing is counted as lost */
 }
 
-/* Each anchor refers to the previous anchor, so the newest anchor of a ring leads back to the first one. */
+/*
+ * Each anchor refers to the previous anchor. So a reader reaches all anchors of a ring from the newest one.
+ */
 static void anchors_refer_to_the_previous_anchor(void **state)
 {
 	uint64_t index, stamp;

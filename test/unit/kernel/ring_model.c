@@ -3,8 +3,8 @@
  * Checks the ring's protocol (spec/ktrx.md, section 5) in all interleavings: a writer A with one record, a
  * writer B with several, and a reader that copies slots while they write. B is nested in A, as an interrupt
  * is, or independent, as another CPU is. Stores become visible in order, or in any order that the barriers
- * allow. The model's check is ideal: it contains all values from which it is computed. ktrx_check.c measures
- * how often the real check misses a mixed slot.
+ * allow. The checksum of a slot ("check") is ideal in the model: it contains all values from which it is
+ * computed. ktrx_check.c measures how often the real check misses a mixed slot.
  *
  *	P1  No slot is accepted unless all of its words are those of the record that belongs there, neither
  *	    during recording nor afterwards.
@@ -32,7 +32,7 @@ enum words { SECOND = 1, PAYLOAD = 2, TAG = 4, HEAD = 8 };
 /* Mutations of the protocol. Each mutation leaves out or weakens one step. */
 enum {
 	NOTHING,
-	ATOMIC_ADD,	    /* the head is loaded and stored in two steps */
+	ATOMIC_ADD,	    /* the head is advanced by a load and a store, not in one step */
 	BARRIER_AFTER_ADD,  /* stores may be visible before the add to the head */
 	TAG_LAST,	    /* the tag may be visible before the other words of the slot */
 	GENERATION,	    /* the reader does not check the generation */
@@ -44,8 +44,8 @@ enum {
 	READ_TAG_FIRST,	    /* the reader may load the other words before the tag */
 	SECOND_LOOK,	    /* the reader does not read the head again */
 	SECOND_LOOK_LATER,  /* the reader reads the head again before it has copied the slot */
-	LAP_IS_MORE_THAN_N, /* a writer counts a lap one slot too early */
-	LAPPED_LOOK_LAST,   /* a writer checks for a lap before it has committed its record */
+	LAP_IS_MORE_THAN_N, /* a writer counts itself as lapped one slot too early */
+	LAPPED_LOOK_LAST,   /* a writer checks whether it was lapped before it has committed its record */
 };
 
 struct model {
@@ -88,7 +88,7 @@ struct state {
 	struct reader reader;
 };
 
-/* First the number of states; then, for each property, the number of states in which it failed. */
+/* Number of states, and for each property: number of states in which it failed. */
 struct verdict {
 	uint64_t states, mixed, mixed_without_check, lost, miscounted, uncounted;
 };
@@ -111,7 +111,7 @@ static bool is_lapped(const struct state *state, uint8_t index)
 	return state->head - index > (int)SLOTS;
 }
 
-/* ---- Reading ---- */
+/* ---- The reader ---- */
 
 static struct check check_of(const struct slot *slot, uint8_t lap)
 {
@@ -211,7 +211,7 @@ static bool read_step(void *at, unsigned choice)
 	return true;
 }
 
-/* ---- Writing ---- */
+/* ---- The writers ---- */
 
 static void reserve(struct state *state, struct writer *writer, uint8_t index)
 {
@@ -256,7 +256,7 @@ static void store(struct state *state, struct writer *writer, uint8_t word)
 	writer->pending &= (uint8_t)~word;
 }
 
-/* Notes whether a lap has passed the writer. */
+/* Records whether the writer was delayed by a lap. */
 static void look_for_lap(const struct state *state, struct writer *writer)
 {
 	unsigned limit = is_left_out(LAP_IS_MORE_THAN_N) ? SLOTS - 1 : SLOTS;
@@ -335,7 +335,7 @@ static bool write_step(struct state *state, unsigned n, unsigned choice)
 	struct writer *writer = &state->writer[n];
 
 	if (model->nested && n == 0 && state->writer[1].step != IDLE)
-		return false; /* B is an interrupt of A, so A does not run until B ends */
+		return false; /* B interrupts A, so A does not run until B ends */
 	if (writer->step == STORING)
 		return store_step(state, writer, choice);
 	if (choice > 0)
@@ -346,7 +346,7 @@ static bool write_step(struct state *state, unsigned n, unsigned choice)
 	return true;
 }
 
-/* ---- All states ---- */
+/* ---- Search of all states ---- */
 
 static void note_laps(struct state *state)
 {

@@ -79,7 +79,7 @@ struct reader {
 
 struct state {
 	uint8_t head, any_lapped;
-	uint8_t length[INDEXES]; /* by index: number of slots of the record that begins there; 0: none does */
+	uint8_t length[INDEXES];     /* by index: number of slots of the record that begins there, or 0 */
 	uint8_t spoiled[SLOTS_MOST]; /* the same as in ring_model.c */
 	struct slot slot[SLOTS_MOST];
 	struct writer writer[2];
@@ -114,7 +114,7 @@ static bool is_lapped(const struct state *state, uint8_t index)
 	return state->head - index > (int)model->slots;
 }
 
-/* ---- Reading ---- */
+/* ---- The reader ---- */
 
 static bool same(const struct check *a, const struct check *b)
 {
@@ -249,7 +249,7 @@ static bool read_step(void *at, unsigned choice)
 	return true;
 }
 
-/* ---- Writing ---- */
+/* ---- The writers ---- */
 
 static void reserve(struct state *state, struct writer *writer, unsigned slots)
 {
@@ -310,7 +310,7 @@ static bool write_step(struct state *state, unsigned n, unsigned choice)
 	const uint8_t *lengths = n ? model->length : (const uint8_t[]){ 2, 0 };
 
 	if (model->nested && n == 0 && state->writer[1].length)
-		return false; /* B is an interrupt of A, so A does not run until B ends */
+		return false; /* B interrupts A, so A does not run until B ends */
 	if (writer->pending) {
 		if (choice >= 4 || !may_store(writer, (uint8_t)(1u << choice)))
 			return false;
@@ -326,7 +326,7 @@ static bool write_step(struct state *state, unsigned n, unsigned choice)
 	return true;
 }
 
-/* ---- All states ---- */
+/* ---- Search of all states ---- */
 
 static void note_laps(struct state *state)
 {
@@ -457,8 +457,8 @@ static void a_check_must_cover_the_continuation(void **state)
 }
 
 /*
- * The continuation slot is verified in three ways. If the check is ideal, one of the ways can be left out.
- * The real check has few bits, so the three ways together miss fewer mixtures than two of them.
+ * A reader verifies the continuation slot in three ways. If checks are ideal, two of these ways are enough.
+ * But real checks have few bits, so three ways miss fewer mixtures than two.
  */
 static void the_continuation_is_verified_more_than_once(void **state)
 {

@@ -196,7 +196,7 @@ static void a_mask_has_the_bits_of_all_declarations_of_an_event(void **state)
 	expect("debug.ktr.many.row_mask", "0x3fffffffffffffffff");
 }
 
-/* Numbers of setting names: of all names, then of some kinds of names. */
+/* Number of names of settings: of all settings, then of some types of settings. */
 struct seen {
 	uint32_t names, words, masks, bits, rows;
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that a snapshot does not change when more is recorded. dump_v2.c tests the format of dumps. */
+/*
+ * Tests that a snapshot does not change when more events are recorded. dump_v2.c tests the format of dumps.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +18,8 @@ KTRACE_EVENT(test, event, "%u", (uint32_t, a));
 static _Alignas(64) unsigned char copy[256 * 1024];
 
 /*
- * Returns the payload word of the newest record in the dump's ring 1, which it finds through the dump's table
- * of sections.
+ * Returns the payload of the newest record in ring 1 of the dump. Finds the ring through the dump's table of
+ * sections.
  */
 static uint32_t newest_in_copy(void)
 {

@@ -4,7 +4,7 @@
  * context records a whole lap. After each later instruction, the test reads the ring as a reader does. Then
  * two writers of the boot ring store into the same slot, the second writer a lap after the first. Each is
  * stopped before each of its stores, and then both run to their ends. Only records that were made may be
- * shown. The check misses one mixed slot in 4096. This test makes about 900 mixed slots.
+ * shown. The checksum of a slot misses one mixed slot in 4096. This test makes about 900 mixed slots.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -69,9 +69,9 @@ static bool is_genuine(const struct checked_record *record)
 }
 
 /*
- * Maximum number of mixed records that may be shown. A check of 12 bits misses one in 4096. The number of
- * mixed records differs between runs: about one run in 30 shows one or two. Without the check, hundreds would
- * be shown.
+ * Maximum number of mixed records that the reader may show. A checksum of 12 bits misses one in 4096. The
+ * number differs between runs: in about one run of 30, one or two are shown. Without the checksum, hundreds
+ * would be shown.
  */
 #define MISSES 3u
 
@@ -80,7 +80,7 @@ static struct {
 } shown[MISSES + 1];
 static uint32_t wrong;
 
-/* Counts each wrong record once, even if it is seen several times. */
+/* Counts a record that was not made. Counts it once, even if it is seen several times. */
 static void note_wrong(const struct checked_record *record)
 {
 	const uint64_t first = payload_bits(record, 0, 8), second = payload_bits(record, 8, 8);
@@ -163,7 +163,7 @@ static void lap_before_each(void (*record)(uint64_t n), long stride)
 		for (uint32_t i = 0; i < SLOTS + 8; i++)
 			record_pair(number++);
 	}
-	assert_true(length > 30); /* checks that the record path was really single-stepped */
+	assert_true(length > 30); /* fails if the record path was not single-stepped */
 }
 
 static void a_lap_before_any_instruction_shows_no_more_mixed_than_the_check_misses(void **state)
@@ -198,9 +198,9 @@ struct job {
 };
 
 /*
- * While a job runs without a stop, the slot `watched` is compared before each instruction with its last known
- * contents. first_change and last_change are the numbers of the first and the last instruction before which a
- * change was seen.
+ * Before each instruction of a job that runs without a stop, the slot `watched` is compared with its last
+ * known contents. first_change is the number of the first instruction before which it had changed,
+ * last_change that of the last one.
  */
 static struct ktrace_slot *watched, watched_before;
 static long first_change, last_change;
@@ -240,7 +240,7 @@ static void *job_main(void *argument)
 	return NULL;
 }
 
-/* Starts the job, and waits until it has reached its stop or its end. */
+/* Starts the job, and waits until it has reached the instruction at which it stops, or has ended. */
 static void job_start(struct job *started, pthread_t *thread, long stop_at)
 {
 	started->stop_at = stop_at;
@@ -295,7 +295,7 @@ static void find_stores(void)
 	pthread_t thread;
 
 	watched = &ktrace_boot_slot[boot_head() % KTRACE_BOOT_SLOTS];
-	/* a value that differs from each stored value, so that each store changes the slot */
+	/* differs from each value that the record stores, so that each store changes the slot */
 	memset(watched, 0xa5, sizeof(*watched));
 	watched_before = *watched;
 	job_start(&whole, &thread, 1000000);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs the record path at full speed on two threads, each interrupted by two kinds of signals that interrupt
- * each other, while a third thread reads. Every record shown must have been written, and each slot must be
- * counted.
+ * Two threads record at full speed. Two types of signals interrupt these threads, and also each other's
+ * handlers. A third thread reads. Every record that the reader returns must have been written, and each slot
+ * must be counted.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -176,8 +176,8 @@ static void join(const pthread_t *threads)
 }
 
 /*
- * The boot ring is so small that preempted writers are lapped. Their slots are invalid, and all other slots
- * are as written.
+ * The boot ring is so small that preempted writers are delayed by a lap. The slots of these writers are
+ * invalid, and all other slots must be correct.
  */
 static void the_boot_ring_is_shared(void **state)
 {
@@ -214,7 +214,7 @@ static void rings_survive_a_storm_of_signals(void **state)
 	run(threads, work);
 	while (online < WORKERS)
 		sched_yield();
-	/* On a busy machine, this thread may have run only for a moment when the time is over. */
+	/* On a busy machine, this thread may have run only for a moment at the end of the time. */
 	for (end = milliseconds() + RUN_MS; milliseconds() < end || handled <= 10 || shown <= 100;) {
 		for (uint32_t i = 0; i < WORKERS; i++) {
 			pthread_kill(threads[i], SIGUSR1);
@@ -230,10 +230,10 @@ static void rings_survive_a_storm_of_signals(void **state)
 	for (uint32_t i = 0; i < WORKERS; i++) {
 		const struct checked_ring *checked = verified_ring(i + 1);
 
-		assert_in_range(checked->produced - slots_written[i], 1,
-				8); /* the difference is the first anchor, which may be written twice */
+		/* the two numbers differ by the slots of the first anchor, which may be written twice */
+		assert_in_range(checked->produced - slots_written[i], 1, 8);
 		assert_int_equal(ktrace_ring[i + 1].lapped, 0);
-		/* the only slot that may be invalid: part of a long record that extends beyond the window */
+		/* only one slot may be invalid: a part of a long record that begins before the window */
 		assert_true(checked->invalid <= 1);
 	}
 }

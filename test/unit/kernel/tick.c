@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * On a machine without a counter, the clock counts the heartbeats of CPU 0. Tests this clock, and that the
- * trace states the heartbeats' frequency as its own.
+ * trace states the frequency of the heartbeats as the frequency of the clock.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests pci.c with both kinds of configuration access, and ivshmem.c, which uses it and has a memory BAR. */
+/* Tests pci.c with both types of configuration access, and ivshmem.c, whose device has a memory BAR. */
 #include "kernel/transport/drivers.h"
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
@@ -9,7 +9,7 @@
 #define SLOT	    3u
 #define MEMORY_SIZE 4096u
 
-/* A PCI function in the given slot of bus 0. Its BAR 2 is a 64-bit BAR of `size` bytes. */
+/* A PCI function on bus 0. Its BAR 2 is a 64-bit BAR of `size` bytes. */
 static struct {
 	uint32_t id, header, command;
 	uint32_t function; /* PCI function number of the device */
@@ -244,7 +244,7 @@ static void ivshmem_is_found_and_mapped(void **state)
 	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_ABSENT);
 }
 
-/* Writes a dump of `bytes` bytes, which all have the same value, in two pieces. */
+/* Writes a dump of `bytes` bytes, which all have the same value, with two calls. */
 static int write_dump(struct ktrace_transport *transport, size_t bytes, int value)
 {
 	static unsigned char data[2 * MEMORY_SIZE];
@@ -296,7 +296,8 @@ static void a_dump_is_visible_only_when_complete(void **state)
 }
 
 /*
- * The dump that is being written when the kernel panics is abandoned, and the dump of the panic replaces it.
+ * If the kernel panics while a dump is being written, this dump is abandoned, and the dump of the panic
+ * replaces it.
  */
 static void an_abandoned_dump_leaves_the_last_one(void **state)
 {

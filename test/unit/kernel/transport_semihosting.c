@@ -3,7 +3,7 @@
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
 
-/* A fake host: the results that it returns, and the data that it has received. */
+/* A simulated host: the results that it returns, and the data that it has received. */
 static struct {
 	bool present;
 	const char *line; /* the command line that the host returns; if NULL, the request for it fails */

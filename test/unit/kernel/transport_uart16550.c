@@ -4,11 +4,11 @@
 
 #define BASE 0x3f8u
 
-/* The registers of a UART; `status` is the value of the line status register. */
+/* A simulated UART. `status` is the value of its line status register. */
 static struct {
 	uint8_t registers[8];
 	uint8_t status, id;
-	/* first the number of bytes sent since the status was last read, then the largest such number */
+	/* number of bytes sent since the status was last read, and the largest value of this number */
 	unsigned burst, longest_burst;
 	char sent[64];
 	size_t count;

@@ -13,7 +13,7 @@
 static struct {
 	uint32_t version, type, status, queue_size_max;
 	uint32_t queue, queue_size, page, page_size, align;
-	uint64_t part[3]; /* descriptors, available, used */
+	uint64_t part[3]; /* addresses of the parts of the queue: descriptors, available ring, used ring */
 	uint32_t feature_word, features[2];
 	bool refuse_features, ignore;
 	uint16_t seen, used_jump;

@@ -15,7 +15,7 @@ struct fake_device {
 	void (*write)(uint64_t address, unsigned bits, uint32_t value);
 };
 
-/* Plugs a device in and clears the log. */
+/* Adds a device with these functions to the machine, and clears the log. */
 void fake_plug(const struct fake_device *device);
 const char *fake_log(void);
 void fake_log_clear(void);
