@@ -6,8 +6,8 @@
 . test/tap.sh
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
-# absent [VARIABLE=VALUE]: prints the host's machine type, then the names of the tests that are not built for
-# this type.
+# absent [VARIABLE=VALUE]: prints the machine type of the host, and the names of the tests that are not built
+# for this type.
 absent() { make -s "$@" unit-tests-absent; }
 
 # shellcheck disable=SC2046

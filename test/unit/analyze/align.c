@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the alignment of clocks by causes and effects. The traces are of three CPUs that wake each other's
- * threads, with clocks that are wrong by known amounts.
+ * Tests the alignment of clocks by causes and effects. In the traces, three CPUs wake each other's threads,
+ * and the clocks of the CPUs are wrong by known amounts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +53,8 @@ static void open_writer(struct writer *writer)
 
 /*
  * Writes wakeups to the trace: thread n + 1, which runs on CPU n, is woken by another CPU, runs briefly and
- * sleeps again. If `busy` is not 0, CPU 1 wakes no thread, but runs for `busy` ns each time. CPUs with a
- * number below `first` have no events.
+ * sleeps again. If `busy` is not 0, CPU 1 wakes no thread, but runs for `busy` ns each time that it is woken.
+ * CPUs with a number below `first` have no events.
  */
 static void put_steps(struct writer *writer, const struct skew *skew, uint32_t first, uint64_t busy)
 {
@@ -84,9 +84,9 @@ static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 }
 
 /*
- * Begins a script in which the kernel measured the clocks of CPUs 1 to `measured`, during the whole trace or,
- * if `once`, only after about 1 s. The measurements state that the clocks need no correction, with an error
- * of `error`. Only CPUs with the number `first` or a higher one have events.
+ * Begins a script in which the kernel measured the clocks of CPUs 1 to `measured`: again and again during the
+ * whole trace or, if `once` is true, only after about 1 s. The measurements state that the clocks need no
+ * correction, with an error of `error`. Only CPUs with the number `first` or a higher one have events.
  */
 static struct ktread *open_measured_from(uint32_t first, const struct skew *skew, uint32_t measured,
 					 uint64_t error, bool once)
@@ -118,8 +118,8 @@ static struct ktread *open_measured(const struct skew *skew, uint32_t measured, 
 }
 
 /*
- * Returns a trace in which CPUs 0 and 1 wake each other's thread in turn, thousands of times per second, from
- * a certain time on.
+ * Returns a trace in which CPUs 0 and 1 wake each other's thread in turn, thousands of times per second. The
+ * wakeups begin some time after the start of the trace.
  */
 static struct ktread *open_turns(const struct skew *skew)
 {
@@ -143,7 +143,7 @@ static struct ktread *open_turns(const struct skew *skew)
 	return sched_writer_close(&writer);
 }
 
-/* Counts switches to threads that sleep and were not woken. */
+/* Counts switches to threads that went to sleep and were not woken since then. */
 static uint32_t count_wrong(struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -169,8 +169,8 @@ static uint32_t count_wrong(struct ktread *trace)
 }
 
 /*
- * Aligns the clocks. Stores in `moved` the greatest amount by which events of each CPU were moved. Checks
- * that no event was moved by more than its clock's stated error at that time.
+ * Aligns the clocks. Stores in `moved`, for each CPU, the largest amount by which events of this CPU were
+ * moved. Checks that no event was moved by more than its clock's stated error at that time.
  */
 static void align_and_compare(struct ktread *trace, struct align_report *report, uint64_t *moved)
 {
@@ -230,8 +230,8 @@ static void clocks_in_step_stay_as_they_are(void **state)
 }
 
 /*
- * Many pairs of events have the same distance in time. All clocks are right, so the alignment must not take
- * this distance for an error of a clock.
+ * The distance in time between events of many pairs is the same. All clocks are correct, so the alignment
+ * must not mistake this distance for an error of a clock.
  */
 static void repeated_distances_are_no_clock_errors(void **state)
 {
@@ -249,7 +249,7 @@ static void repeated_distances_are_no_clock_errors(void **state)
 	ktread_close(trace);
 }
 
-/* Many pairs of events have the same distance in time, and the clock of CPU 2 is wrong. */
+/* The distance in time between events of many pairs is the same, and the clock of CPU 2 is wrong. */
 static void repeated_distances_do_not_prevent_alignment(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };
@@ -384,8 +384,8 @@ static void aligns_cpus_that_take_turns(void **state)
 }
 
 /*
- * In this trace, a wakeup has its effect every 72 us. If the estimate of a clock's error were wrong by a
- * millisecond, causes and effects could not be paired.
+ * In this trace, a wakeup has its effect every 72 us. If an estimated error of a clock were wrong by a
+ * millisecond, causes could not be paired with their effects.
  */
 static void estimates_are_finer_than_their_grain(void **state)
 {
@@ -553,7 +553,7 @@ static void effects_beyond_the_stated_error_count_first(void **state)
 	assert_int_equal(one.beyond, 1);
 	assert_true(causes_fewer(&two, &one) && !causes_fewer(&one, &two));
 	assert_true(causes_fewer(&none, &two) && !causes_fewer(&two, &two));
-	/* If no error is stated, each effect that is earlier than its cause counts. */
+	/* If no error is stated, each effect that is earlier than its cause counts as beyond the error. */
 	causes_count(&none, unmeasured, within, 2);
 	assert_int_equal(none.beyond, 2);
 	ktread_close(trace);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests bounds between clocks: bounds that contradict each other, and bounds that contradict limits. */
+/*
+ * Tests bounds of the differences between clocks: bounds that contradict each other, and bounds that
+ * contradict the limits of a clock's error.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -7,9 +7,9 @@
 #include "unit/support/ktread_sample.h"
 
 #define RING  1u
-#define SMALL 4u /* log2 of the slots of a ring that is overwritten */
+#define SMALL 4u /* log2 of the number of slots of a ring that is overwritten */
 
-/* Opens the trace that the writer has written, as replays do. */
+/* Opens the trace that the writer has written. Replays open traces in the same way. */
 static struct ktread *finish(struct writer *writer)
 {
 	const struct ktread_options raw = { .size = sizeof(raw), .raw_clock = 1 };
@@ -50,7 +50,7 @@ static void close_both(struct ktread *first, struct ktread *second)
 	ktread_close(second);
 }
 
-/* Fails unless the traces are the same in `events` events. Closes them. */
+/* Fails unless the two traces have the same `events` events. Closes both. */
 static void same(struct ktread *first, struct ktread *second, bool same_end, uint64_t events)
 {
 	struct compare result = compare(first, second, same_end);

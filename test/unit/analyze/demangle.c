@@ -13,7 +13,7 @@
 static void expect_demangled(const char *mangled, const char *readable)
 {
 	assert_string_equal(demangled(mangled), readable);
-	/* the second call takes the name from the table of known names */
+	/* this call returns the name that the first call has stored */
 	assert_string_equal(demangled(mangled), readable);
 }
 
@@ -90,7 +90,9 @@ static void nesting_and_length_are_bounded(void **state)
 	assert_ptr_equal(demangled(wide), wide);
 }
 
-/* Checks that any prefix of a name, and the name with any byte changed, gives some text. */
+/*
+ * Checks that demangling returns some text for each prefix of a name, and for the name with one changed byte.
+ */
 static void damaged_names_do_no_harm(void **state)
 {
 	static const char *const names[] = {
@@ -114,7 +116,7 @@ static void damaged_names_do_no_harm(void **state)
 	}
 }
 
-/* Names beyond the limit of the table stay unchanged. Names that are already stored are still found. */
+/* When the table is full, further names are not demangled. Names that the table contains are still found. */
 static void names_beyond_the_limit_stay_unchanged(void **state)
 {
 	char name[32];

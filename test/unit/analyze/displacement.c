@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests addresses of running kernels: kernels that run at their linked addresses, and kernels that were
- * moved.
+ * Tests the difference between addresses of a running kernel and addresses in its file, for kernels that run
+ * at their linked addresses and for kernels that were moved.
  */
 #include <elf.h>
 #include <setjmp.h>
@@ -129,8 +129,8 @@ static void data_is_not_code(void **state)
 	expect_code(0x100008, "start", 8);
 	expect_data(USER, "memory", USER - 0x130000);
 	/*
-	 * This address is in a table between functions. Before it, the nearest symbol that is not data has
-	 * no size. So the code of that symbol may extend to this address.
+	 * This address is in a table between two functions. The nearest lower symbol that is not data has no
+	 * size, so its code may extend to this address.
 	 */
 	assert_int_equal(symbols_find(symbols, 0x100210, &symbol), 0);
 	assert_string_equal(symbol.function, "start");
@@ -224,8 +224,8 @@ static void position_independent_kernel_moves_with_its_root(void **state)
 }
 
 /*
- * If the file has no symbol for the root, it is unknown how far the kernel was moved. Then the file can only
- * be recognized as that of a kernel that was not moved.
+ * If the file has no symbol of the root, it is unknown how far the kernel was moved. Such a file matches only
+ * a kernel that was not moved.
  */
 static void file_without_root_is_usable_only_if_not_moved(void **state)
 {

@@ -160,7 +160,7 @@ static void no_path_before_all_rings_have_begun(void **state)
 	assert_int_equal(files_create(&files, script_trace()), 0);
 	open_file(0, "/a", 0x1000, 5, 0);
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
-	/* the first event of ring 2: no loss is reported with this event */
+	/* the first event of ring 2, which reports no loss */
 	assert_string_equal(use(READ, 2, 0x1000, 5), "-");
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 	open_file(0, "/b", 0x1000, 5, 0);
@@ -179,7 +179,7 @@ static void long_and_cut_paths_are_not_stored(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), path);
 	path[FILES_PATH] = 'x';
 	path[FILES_PATH + 1] = '\0';
-	open_file(0, path, 0x1000, 5, 0); /* this path is not stored, and the earlier path is removed */
+	open_file(0, path, 0x1000, 5, 0); /* too long to be stored; the earlier path is removed */
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests which value of a histogram has a given rank: compares it with the value in a sorted list. If a
+ * Compares the value of a given rank in a histogram with the value of this rank in a sorted list. If a
  * histogram has more values than it can store exactly, the two values may differ by the promised error.
  */
 #include <setjmp.h>
@@ -44,7 +44,10 @@ static void ranks_match_a_sorted_list(void **state)
 	assert_true(histogram_rank(UINT64_MAX, 100, 100) == UINT64_MAX);
 }
 
-/* Ranks of few values are exact, in any order of adding. */
+/*
+ * If there are few values, the value of each rank is exact. The order in which values are added does not
+ * matter.
+ */
 static void few_values_are_exact(void **state)
 {
 	struct histogram histogram = { 0 };
@@ -65,8 +68,8 @@ static void few_values_are_exact(void **state)
 }
 
 /*
- * If there are many values, the returned value is never too small, and at most the promised fraction too
- * great.
+ * If there are many values, the returned value is never too small, and is too large by at most the promised
+ * fraction.
  */
 static void many_values_are_within_the_error(void **state)
 {
@@ -95,7 +98,7 @@ static void many_values_are_within_the_error(void **state)
 	free(value);
 }
 
-/* Adds only the least and the greatest possible value, 0 and UINT64_MAX. */
+/* Adds only the smallest and the largest possible value, 0 and UINT64_MAX. */
 static void extreme_values_are_counted(void **state)
 {
 	struct histogram histogram = { 0 };

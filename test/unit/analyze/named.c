@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that opening files never blocks: the kernel's file, and each file that its debug information names,
- * may be a FIFO. The tests use this program's own ELF file, and small ELF files made by the assembler.
+ * Tests that the host never blocks when it opens files: the kernel's file, or a file that its debug
+ * information names, may be a FIFO. The tests use this program's own ELF file, and small ELF files made by
+ * the assembler.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,8 +96,8 @@ static void find_line(uint32_t line)
 }
 
 /*
- * The split unit's file is a FIFO. The line numbers are in the kernel's file, so they are found without that
- * file.
+ * The split unit's file is a FIFO. The line numbers are in the kernel's file, so they are found without the
+ * split unit's file.
  */
 static void fifo_as_split_unit_is_not_opened(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which names events get that have only the number of a lock, a queue or an interrupt. */
+/* Tests the names of locks, queues and interrupts for events that contain only their numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

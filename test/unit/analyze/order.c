@@ -9,7 +9,7 @@
 #define MHZ   UINT64_C(1000000)
 #define EVERY (100 * MHZ)
 
-/* Returns a trace that begins at `first`. CPU 0's last heartbeat was at `last`. */
+/* Returns a trace that begins at time `first`. CPU 0's last heartbeat was at time `last`. */
 static struct ktread *trace_of(struct writer *writer, uint64_t first, uint64_t last,
 			       const struct ktread_options *options)
 {
@@ -120,7 +120,7 @@ static void measured_clocks_have_their_error(void **state)
 	expect(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 20,
 	       "order between CPUs: uncertain for events less than 0.020 us apart, as clocks were measured",
 	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":20}");
-	/* Two clocks each have an error against a third clock. */
+	/* Each of two clocks has an error relative to a third clock. */
 	begin(&writer, 4);
 	put_samples(&writer, 3, 8, 20);
 	expect(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 40,
@@ -145,8 +145,8 @@ static void error_grows_after_the_last_measurement(void **state)
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
 	/*
-	 * The error of the drift is (20 + 20) × 2 ticks in 7 × EVERY ticks, which is 114 billionths. In 100 ×
-	 * EVERY ticks, that is 1140 ticks.
+	 * The error of the drift is (20 + 20) × 2 ticks in 7 × EVERY ticks, which is a relative error of 114
+	 * billionths. In 100 × EVERY ticks, that is 1140 ticks.
 	 */
 	expect(trace_of(&writer, EVERY, 108 * EVERY, NULL), ORDER_MEASURED, 20 + 1140,
 	       "order between CPUs: uncertain for events less than 1.160 us apart, as clocks were measured",
@@ -196,7 +196,7 @@ static void aligned_clocks_order_causes_and_effects(void **state)
 
 /*
  * The alignment moved each of two clocks by at most its error. Before that, each clock may have been wrong by
- * the same error.
+ * the same amount.
  */
 static void aligned_measured_clocks_have_twice_the_doubt(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests pairing of scripted events, by each kind of key, with and without gaps. */
+/* Tests how scripted events are paired by each type of key, with and without gaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void lost_before(struct ktread_event *event)
 	event->lost = 3;
 }
 
-/* While an event was off, it may have occurred unrecorded, and may have ended or begun a pair. */
+/* While an event was off, it may have occurred without a record, and may have begun or ended a pair. */
 static void nothing_is_paired_while_its_events_are_off(void **state)
 {
 	(void)state;
@@ -168,7 +168,10 @@ static void pairs_by_fields_of_different_names(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 12);
 }
 
-/* The same event begins and ends pairs: a pair is from each event to the next one with the same key. */
+/*
+ * The same event begins and ends pairs: each event begins a pair, which the next event with the same key
+ * ends.
+ */
 static void one_event_is_paired_with_the_next(void **state)
 {
 	(void)state;
@@ -200,8 +203,8 @@ static void gap_of_the_cpu_drops_a_pair(void **state)
 }
 
 /*
- * A gap begins at the last event before the lost slots. The event that reports the gap may come long after a
- * pair on another CPU has ended.
+ * A gap begins at the last event before the lost slots. The event that reports the gap may be recorded long
+ * after a pair on another CPU has ended.
  */
 static void gap_counts_from_the_last_event_before_it(void **state)
 {
@@ -217,7 +220,7 @@ static void gap_counts_from_the_last_event_before_it(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.least, 4);
 }
 
-/* Events of a thread that runs on one CPU throughout cannot be hidden in a gap of another CPU. */
+/* If a thread runs on one CPU all the time, a gap of another CPU cannot contain events of this thread. */
 static void gap_of_another_cpu_matters_only_if_the_thread_moved(void **state)
 {
 	(void)state;
@@ -276,7 +279,10 @@ static void clock_that_goes_back_gives_zero(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 0);
 }
 
-/* There are far more keys than entries in the table, so the table grows, and free entries are used again. */
+/*
+ * There are far more keys than entries in the table. So the table grows, and entries that have become free
+ * are used again.
+ */
 static void many_open_pairs_are_matched(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the translation of control texts into requests, with invented tables of events and settings. */
+/*
+ * Tests the translation of the texts of `ktrace control` into requests, with invented tables of events and
+ * settings.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,7 @@
 #include "analyze/requests.h"
 
 #define EVENTS 6u
-#define MANY   70u /* number of further events, which are all in one group */
+#define MANY   70u /* number of further events, which are all in one more group */
 
 /* In group sched, ids are in another order than the declarations, as a linker may assign them. */
 static struct ktread_type types[EVENTS + MANY] = {
@@ -142,9 +145,9 @@ static void settings_are_looked_up_and_bounded(void **state)
 
 static void mask_bits_follow_file_and_line(void **state)
 {
-	(void)state; /* bits in the mask of group sched: exit (in a.c) 0, switch 1, wake 2 */
+	(void)state; /* bits in the mask of group sched: bit 0 exit (in a.c), bit 1 switch, bit 2 wake */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=0x4"), "E6-6:1/0/0 E2-2:1/0/0 E1-1:1/1/0");
-	/* sched.switch is counted instead of recorded, and -1 does not change that */
+	/* sched.switch is only counted, and -1 does not change that */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=-1"), "E6-6:1/1/0 E2-2:1/2/0 E1-1:1/1/0");
 	assert_string_equal(requests_of("debug.ktr.sched_enable=8"),
 			    "the mask has a bit that no event of sched has");
@@ -171,7 +174,7 @@ static void declared_mask_bits_come_first(void **state)
 	assert_string_equal(requests_of("debug.ktr.sched_enable=2"), "E6-6:1/0/0 E2-2:1/2/0 E1-1:1/0/0");
 	assert_string_equal(requests_of("debug.ktr.sched_enable=4"),
 			    "the mask has a bit that no event of sched has");
-	types[0].mask_bit = 6; /* two events share the bit */
+	types[0].mask_bit = 6; /* two events have the same bit */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=0x20"), "E6-6:1/1/0 E2-2:1/0/0 E1-1:1/1/0");
 	types[0].mask_bit = types[5].mask_bit = 0;
 }
@@ -183,7 +186,7 @@ static void mask_of_a_name_has_the_bits_of_all_its_declarations(void **state)
 	uint32_t first;
 
 	(void)state;
-	/* bits in the mask of group sched: wake (in a.c) 0, switch 1, wake (in sched.c) 2 */
+	/* bits in the mask of group sched: bit 0 wake (in a.c), bit 1 switch, bit 2 wake (in sched.c) */
 	types[5].name = "wake";
 	assert_int_equal(requests_open(&requests, NULL), 0);
 	first = masks_group(&requests.masks, "sched", 5);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests each form of rule, kept and violated, rules on the state of CPUs, and the default rules. */
+/*
+ * Tests each form of rule with scripts that obey it and scripts that violate it, rules on the state of CPUs,
+ * and the default rules.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,7 +126,7 @@ static void rate_rules_are_checked(void **state)
 	checking_expect(6, 0, 0);
 }
 
-/* If a clock goes back, no event counts as late. */
+/* If the clock is set back, no event counts as late. */
 static void clock_that_goes_back_makes_nothing_late(void **state)
 {
 	(void)state;
@@ -163,7 +166,7 @@ static void depth_rules_are_checked(void **state)
 	checking_expect(3, 1, 1);
 }
 
-/* An event whose payload lacks the key does not decide a rule, and is not counted. */
+/* If the payload of an event lacks the key, the event does not decide a rule, and is not counted. */
 static void events_without_the_key_are_left_out(void **state)
 {
 	(void)state;
@@ -181,8 +184,8 @@ static void events_without_the_key_are_left_out(void **state)
 }
 
 /*
- * The handler of one interrupt switches threads before it has signalled the end of the interrupt. The handler
- * of another interrupt signals the end first. NMIs need no such signal.
+ * One interrupt handler switches threads before it signals the end of the interrupt, another one after it.
+ * NMIs need no such signal.
  */
 static void switch_before_the_end_of_an_interrupt_is_found(void **state)
 {
@@ -200,7 +203,7 @@ static void switch_before_the_end_of_an_interrupt_is_found(void **state)
 	assert_int_equal(checking_result[0].first.stamp, 70);
 }
 
-/* Rules use the CPU descriptors only if the kernel calls the hooks that fill them in. */
+/* A rule uses the state in the CPU descriptors only if the kernel calls the hooks that store this state. */
 static void cpu_descriptors_count_if_their_hooks_are_called(void **unused)
 {
 	struct ktrx_cpu *cpu = script_cpu(2);
@@ -252,8 +255,8 @@ static void state_that_is_off_decides_nothing(void **unused)
 	assert_string_equal(checking_rules->rule[0].why,
 			    "debug.ktr.state is 0: ktrace_acquire() keeps no state");
 	/*
-	 * The hooks were called before debug.ktr.state became 0. A violation that a hook has noted counts. If
-	 * no violation is noted, this proves nothing.
+	 * The hooks were called before debug.ktr.state became 0. A violation that a hook has stored counts.
+	 * If none is stored, this does not prove that there was no violation.
 	 */
 	*script_cpu(0) = (struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_LOCK };
 	*script_cpu(1) =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests rules with missing events, which were lost, cut off, or switched off. A rule is not judged if a
- * missing event could have decided it.
+ * Tests rules if events are missing: lost, cut off, or not recorded because they were switched off. If a
+ * missing event could have decided a rule, the rule is left undecided.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +78,7 @@ static void nothing_is_judged_while_its_events_are_off(void **state)
 	switched(20, LEAVE, LEAVE, 0);
 	switched(30, LEAVE, LEAVE, 1);
 	script_event(ENTER, 40, 0, 7, V(1));
-	switched(50, IRQ, IRQ_END, 0); /* this event is not related to the rule */
+	switched(50, IRQ, IRQ_END, 0); /* the rule does not depend on this event */
 	switched(60, IRQ, IRQ_END, 1);
 	script_event(ENTER, 70, 0, 7, V(1));
 	checking_run("a: never syscall.enter after syscall.enter unless syscall.exit by @thread");
@@ -121,7 +121,10 @@ static void thread_states_are_unknown_after_scheduling_was_off(void **state)
 	was_off(1, WAKE);
 }
 
-/* The event is off at the end of the trace, and no record shows since when. It was recorded before. */
+/*
+ * The event was recorded before, and is off at the end of the trace. No record shows when it was switched
+ * off.
+ */
 static void an_event_that_is_off_at_the_end_was_recorded_before(void **state)
 {
 	(void)state;

@@ -15,7 +15,7 @@
 #include "unit/support/script.h"
 
 #define V(value) ((uint64_t)(value))
-#define CLOSE	 20u /* time in ns: the sum of the errors of two clocks */
+#define CLOSE	 20u /* sum of the errors of two clocks, in ns */
 #define FAR	 21u
 
 #define RUN   "a: never sched.switch (prev != next, next != 0) while next is sleeping or waiting"
@@ -112,7 +112,7 @@ static void wakeup_shortly_after_its_effect_is_unordered(void **state)
 	script_event(WAKE, 5000 + FAR, 2, 9, V(5));
 	check(RUN, 1, 0, 0);
 	forget();
-	/* On the same CPU the order is certain. */
+	/* The order of events of the same CPU is certain. */
 	sleep_and_run();
 	script_event(WAKE, 5000 + CLOSE, 1, 5, V(5));
 	check(RUN, 1, 0, 0);
@@ -133,8 +133,9 @@ static void wakeup_shortly_before_the_sleep_is_unordered(void **state)
 }
 
 /*
- * The host may pause a CPU between a thread's announcement that it will sleep and its switch. A wakeup that
- * came in between has a timestamp long before the switch, and perhaps shortly before the announcement.
+ * The host may pause a CPU between a thread's announcement that it will sleep and its switch. A wakeup in
+ * this pause has a timestamp long before the switch. Because of the clocks' errors, this timestamp may even
+ * be slightly before the announcement.
  */
 static void put_late_switch(uint64_t wake)
 {
@@ -153,7 +154,7 @@ static void wakeup_shortly_before_the_announcement_is_unordered(void **state)
 	forget();
 	put_late_switch(1000 - FAR);
 	check(RUN, 1, 0, 0);
-	/* The next sleep does not depend on this wakeup. */
+	/* For the next sleep, this wakeup does not count. */
 	forget();
 	put_late_switch(1000 - CLOSE);
 	script_event(BLOCK, 10000, 0, 5, V(0x77), V(5));
@@ -177,7 +178,7 @@ static void cause_on_another_cpu_must_be_clearly_earlier(void **state)
 	script_event(EXEC, 1001, 0, 2, V(7));
 	check(AFTER, 1, 0, 0);
 	forget();
-	/* A fork that makes process 8 does not matter for a rule about process 7. */
+	/* A rule about process 7 does not depend on the fork that makes process 8. */
 	script_event(END, 1000, 0, 1, V(7));
 	script_event(FORK, 2000, 1, 1, V(8));
 	script_event(EXEC, 2001, 0, 2, V(7));
@@ -203,7 +204,7 @@ static void close_answer_before_its_question_counts(void **state)
 	(void)state;
 	script_event(EXEC, 1000, 1, 1, V(7));
 	script_event(WAKE, 1000 + CLOSE, 0, 1, V(7));
-	script_event(FORK, 9000, 2, 1, V(1)); /* advances the time */
+	script_event(FORK, 9000, 2, 1, V(1)); /* an event that only advances the time */
 	check(WITHIN, 0, 1, 0);
 	forget();
 	script_event(EXEC, 1000, 1, 1, V(7));
@@ -286,7 +287,7 @@ static void aligned_measured_clocks_double_the_doubt(void **state)
 }
 
 /*
- * The errors of the clocks are unknown. Violations count, and violations that depend on the clocks are also
+ * The errors of the clocks are unknown. All violations count. Violations that depend on the clocks are also
  * counted separately.
  */
 static void without_measurement_violations_are_uncertain(void **state)

@@ -73,8 +73,8 @@ static void invalid_rules_are_refused(void **state)
 }
 
 /*
- * Arbitrary bytes are parsed as rules or refused with an error. The sanitizer checks that no byte after the
- * end is read.
+ * Arbitrary bytes either are valid rules or are refused with an error. The sanitizer checks that no byte
+ * after the end is read.
  */
 static void any_bytes_give_rules_or_an_error(void **state)
 {
@@ -125,7 +125,7 @@ static void unknown_names_get_suggestions(void **state)
 	assert_true(checking_rules->rule[1].checked);
 }
 
-/* A leading zero changes nothing. */
+/* A number with a leading zero is a decimal number. */
 static void numbers_are_parsed(void **state)
 {
 	static const struct {

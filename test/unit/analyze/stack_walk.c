@@ -14,7 +14,7 @@
 #define BASE  UINT64_C(0xffffffff80010000)
 #define WORDS 4096u
 
-/* Memory that contains a stack, from address BASE on. All other addresses are unreadable. */
+/* Memory that contains a stack, from address BASE on. The walk cannot read any other address. */
 static uint64_t memory[WORDS];
 static unsigned reads;
 
@@ -74,7 +74,7 @@ static void callers_are_found_on_every_machine(void **state)
 		forget(NULL);
 		put(BASE + 0x100, BASE + 0x200 + shift);
 		put(BASE + 0x108, CODE(1));
-		/* the frame crosses a page */
+		/* the frame is in two pages */
 		put(BASE + 0x200, BASE + 0xff8 + shift);
 		put(BASE + 0x208, CODE(2));
 		put(BASE + 0xff8, 0);
@@ -149,8 +149,8 @@ static void invalid_frame_pointers_are_reported(void **state)
 	assert_int_equal(walk_from(EM_X86_64, UINT64_MAX - 7, 0).end, STACK_END_BROKEN);
 	assert_int_equal(reads, 0);
 	/*
-	 * At the entry of the kernel, the frame pointer may be that of a program. This is no error, and the
-	 * walk reads nothing.
+	 * In the first code of the kernel after a program, the frame pointer may still be that of the
+	 * program. This is no error, and the walk reads nothing.
 	 */
 	assert_int_equal(walk_from(EM_X86_64, 0x7fff0000, 0).end, STACK_END_WHOLE);
 	assert_int_equal(walk_from(EM_X86_64, 0, 0).end, STACK_END_WHOLE);
@@ -181,7 +181,7 @@ static void pieces_of_other_memory_change_nothing(void **state)
 
 	(void)state;
 	stack_walk_begin(&walk, EM_X86_64, &registers, NULL, NULL);
-	/* the piece ends before the frame */
+	/* the memory that was read ends before the frame */
 	stack_walk_put(&walk, BASE, piece, sizeof(piece));
 	stack_walk_put(&walk, BASE + 0x108, piece, sizeof(piece));	/* its first word is missing */
 	stack_walk_put(&walk, BASE + 0x100 - 56, piece, sizeof(piece)); /* its second word is missing */
@@ -275,7 +275,10 @@ static void caller_of_leaf_is_in_link_register(void **state)
 	assert_int_equal(walk.end, STACK_END_BROKEN);
 }
 
-/* Function 0 has call frame information, and its caller has none, as code in assembler often has none. */
+/*
+ * Function 0 has call frame information. Its caller has none, as is often the case for functions in
+ * assembler.
+ */
 static void chain_continues_only_if_the_kernel_keeps_frame_pointers(void **state)
 {
 	struct table table = { 1,
@@ -307,7 +310,7 @@ static void chain_continues_only_if_the_kernel_keeps_frame_pointers(void **state
 	assert_int_equal(walk.end, STACK_END_BROKEN);
 }
 
-/* The entry of an interrupt handler changes from the stack of the thread to a higher one. */
+/* The first code of an interrupt handler changes from the thread's stack to a stack at a higher address. */
 static void walk_continues_on_the_interrupted_stack(void **state)
 {
 	struct table table = { 3,
@@ -333,7 +336,7 @@ static void walk_continues_on_the_interrupted_stack(void **state)
 	assert_int_equal(walk.places, 3);
 	assert_int_equal(walk.place[2], CODE(2));
 	assert_int_equal(walk.end, STACK_END_WHOLE);
-	/* no more than two such changes are possible */
+	/* a walk follows at most two changes of the stack */
 	table.frame[2] = table.frame[1];
 	put(BASE + 0x100, BASE + 0x80);
 	put(BASE + 0x80, BASE + 0x40);
@@ -370,11 +373,11 @@ static void impossible_call_frame_information_ends_the_walk(void **state)
 {
 	static const struct symbols_frame bad[] = {
 		{ .cfa = -64, .back_stored = true, .back = 64 }, /* the stack pointer decreases */
-		{ .cfa = 0, .back_stored = true, .back = 16 },	 /* it stays, for ever */
+		{ .cfa = 0, .back_stored = true, .back = 16 },	 /* the stack pointer stays the same */
 		{ .cfa = 4, .back_stored = true, .back = 0 },	 /* not aligned */
 		{ .cfa = INT64_MIN, .back_stored = true, .back = INT64_MIN }, /* overflows */
 		{ .cfa = 16, .back_stored = true, .back = -8, .frame_stored = true, .frame = INT64_MIN },
-		/* the distance of the two is too large for 64 bits */
+		/* the difference of the two offsets does not fit into 64 bits */
 		{ .cfa = 16,
 		  .back_stored = true,
 		  .back = INT64_MAX - 7,

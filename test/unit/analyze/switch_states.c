@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests which states of sched.switch are reported as wrong, and traces that look similar but are right: ids
- * of threads that are reused, wakeups that are not recorded, stopped threads, and CPUs whose clocks differ.
+ * Tests which values of the field `state` of sched.switch are reported as wrong. Also tests traces that look
+ * similar but are correct: ids of threads that are reused, wakeups that are not recorded, stopped threads,
+ * and CPUs whose clocks differ.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +65,7 @@ static void blocks(uint32_t thread)
 	script_event(BLOCK, soon(), 0, thread, V(thread), V(0x1000));
 }
 
-/* The number that a kernel passes for each state of a thread. */
+/* The numbers that a kernel passes for the states of a thread. */
 struct numbers {
 	unsigned runnable, asleep;
 };
@@ -104,8 +105,8 @@ static struct switch_states *read_all(void)
 }
 
 /*
- * Checks that only the fault `expected` is found, or none if it is SWITCH_STATES_FAULTS. `state`: the first
- * state with the fault.
+ * Checks that exactly the fault `expected` is found, first for the number `state`. If `expected` is
+ * SWITCH_STATES_FAULTS, checks that no fault is found.
  */
 static void only(enum switch_states_fault expected, uint64_t state)
 {
@@ -185,7 +186,7 @@ static void ids_of_dead_threads_may_be_used_again(void **state)
 	only(SWITCH_STATES_FAULTS, 0);
 }
 
-/* As before, but the kernel does not record the wakeup of a new thread. */
+/* As in the previous test, but the kernel does not record the wakeup of a new thread. */
 static void new_threads_need_no_wakeup(void **state)
 {
 	(void)state;
@@ -196,7 +197,7 @@ static void new_threads_need_no_wakeup(void **state)
 	only(SWITCH_STATES_FAULTS, 0);
 }
 
-/* As before, but the kernel records the creation of the thread instead. */
+/* As in the previous test, but the kernel records the creation of the thread instead. */
 static void created_threads_need_no_wakeup(void **state)
 {
 	(void)state;
@@ -259,7 +260,7 @@ static void stopped_threads_are_woken(void **state)
 	only(SWITCH_STATES_FAULTS, 0);
 }
 
-/* The waker's clock is late: each wakeup seems to come after the run of the thread. */
+/* The clock of the waker's CPU is ahead: each wakeup seems to come after the woken thread has run. */
 static void wakeups_may_seem_to_come_late(void **state)
 {
 	(void)state;

@@ -23,8 +23,8 @@ extern const char __ehdr_start[]; /* defined by the linker: start of this progra
 uint64_t ktrace_root[4]; /* its address gives the displacement */
 
 /*
- * If a kernel is compiled with -ffunction-sections and its linker script names only .text, its file has a
- * section for each function.
+ * Gives this program as many sections as a kernel has that is compiled with -ffunction-sections and whose
+ * linker script names only .text.
  */
 __asm__(".altmacro\n"
 	".macro section_of number\n"
@@ -123,7 +123,7 @@ static void any_number_of_sections_has_symbols(void **state)
 	symbols_close(symbols);
 }
 
-/* Functions whose names in the file are mangled, one by C++ and one by Rust. */
+/* Two functions whose names in the file are mangled: a C++ name and a Rust name. */
 uint64_t of_cplusplus(void) __asm__("_ZN6kernel4lockI9SpinMutexEEvRT_");
 uint64_t of_rust(void) __asm__("_ZN6kernel5sched5yield17h0123456789abcdefE");
 
@@ -260,7 +260,10 @@ static void other_files_are_refused(void **state)
 	assert_non_null(strstr(symbols_message(), "another architecture"));
 }
 
-/* A file that is cut off at any length, or has any byte changed, is refused or read as far as possible. */
+/*
+ * The file is truncated at many lengths, and many of its bytes are changed. It must be refused, or read as
+ * far as possible.
+ */
 static void damaged_files_do_no_harm(void **state)
 {
 	static unsigned char bytes[1 << 22];

@@ -87,7 +87,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Passes the events scripted since the last call to the model. */
+/* Passes to the model the events that were scripted since the last call. */
 static void feed(void)
 {
 	for (; fed < script_count(); fed++) {
@@ -127,7 +127,7 @@ static void thread_sleeps_wakes_and_runs(void **state)
 	       "40 cpu0 1 runs\n");
 }
 
-/* A thread that is woken after its decision to block, but before the switch, was never asleep. */
+/* A thread that is woken after it has announced to block, but before the switch, never slept. */
 static void early_wake_cancels_block(void **state)
 {
 	(void)state;
@@ -176,7 +176,7 @@ static void switch_without_announcement_is_preemption(void **state)
 	       "10 cpu0 2 runs\n");
 }
 
-/* The hook passes state 0 at every switch, and no other event shows the states of threads. */
+/* The kernel passes state 0 for every switch, and no other event shows the states of threads. */
 static void state_that_is_always_zero_is_ignored(void **state)
 {
 	bool announced;
@@ -216,7 +216,7 @@ static void announcements_replace_empty_states(void **state)
 	       "20 cpu0 2 runnable\n20 cpu0 3 runs\n");
 }
 
-/* Announcements count only while they are recorded. */
+/* The announcements of sleeps show states only while they are recorded. */
 static void switched_off_announcements_are_not_used(void **state)
 {
 	(void)state;
@@ -232,7 +232,7 @@ static void switched_off_announcements_are_not_used(void **state)
 	       "30 cpu0 3 runnable\n30 cpu0 4 runs\n");
 }
 
-/* sched.exit alone does not show that threads announce their sleep. */
+/* Records of sched.exit do not show that threads also announce their sleep. */
 static void exit_does_not_imply_announcements(void **state)
 {
 	(void)state;
@@ -248,8 +248,8 @@ static void exit_does_not_imply_announcements(void **state)
 }
 
 /*
- * A kind of event that was recorded until all recording was stopped, or until the event was switched off,
- * counts as recorded.
+ * An event counts as recorded if it was recorded until all recording was stopped, or until the event was
+ * switched off.
  */
 static void kinds_recorded_at_some_time_are_known(void **state)
 {
@@ -269,7 +269,7 @@ static void kinds_recorded_at_some_time_are_known(void **state)
 	assert_true(scheduling_recorded(scheduling, WELLKNOWN_CREATE));
 	assert_false(scheduling_recorded(scheduling, WELLKNOWN_EXIT));
 	assert_true(scheduling_off(scheduling, WELLKNOWN_EXIT, 0, 1));
-	assert_false(scheduling_recorded(scheduling, WELLKNOWN_IRQ_EXIT)); /* this event is not declared */
+	assert_false(scheduling_recorded(scheduling, WELLKNOWN_IRQ_EXIT)); /* not declared */
 	assert_false(scheduling_off(scheduling, WELLKNOWN_IRQ_EXIT, 0, 1));
 }
 
@@ -305,8 +305,8 @@ static void events_show_threads_without_switches(void **state)
 }
 
 /*
- * If switches are recorded, they show which thread runs. Another event may still have the id of the thread
- * that ran before, and is ignored.
+ * If switches are recorded, they show which thread runs. Another event may still contain the id of the thread
+ * that ran before. Then the id is ignored.
  */
 static void switches_override_stale_thread_ids(void **state)
 {
@@ -403,7 +403,7 @@ static void waking_a_queue_names_a_thread_or_counts(void **state)
 	script_event(V1_SWITCH, 40, 0, 8, V(2048 + 8), V(9));
 	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* on queue 0x200 no thread sleeps */
 	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(8)); /* wakes thread 8 */
-	/* the event reports two woken threads, but only one still sleeps */
+	/* according to the event, two threads were woken, but only one still sleeps */
 	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2));
 	expect("10 cpu0 7 runs\n"
 	       "20 cpu0 7 sleeps\n20 cpu0 8 runs\n"

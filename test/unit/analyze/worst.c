@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the shares of the longest durations: known causes, and that the shares of any trace, also one with
- * lost slots and contradictory events, add up.
+ * Tests into which shares the longest durations are divided: shares with known causes, and that the shares
+ * add up to the duration in every trace, also if slots are lost or events contradict each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Checks that the shares of each parent add up to the parent. */
+/* Checks that the shares into which a share is divided add up to it. */
 static void check_sums(const struct worst_shares *shares, uint64_t whole)
 {
 	uint64_t sum[WORST_NODES + 1] = { 0 };
@@ -129,7 +129,7 @@ static void a_wait_for_a_lock_is_divided_by_its_holder(void **state)
 	script_event(SWITCH, 100, 0, 0, V(0), V(7), V(0));
 	script_event(SWITCH, 110, 1, 0, V(0), V(8), V(0));
 	script_event(ACQUIRE, 200, 1, 8, V(0xa0), "");
-	script_event(CONTEND, 1000, 0, 7, V(0xa0), "inode"); /* only this event has the name */
+	script_event(CONTEND, 1000, 0, 7, V(0xa0), "inode"); /* only this event has the name of the object */
 	script_event(SWITCH, 1300, 1, 8, V(8), V(9), V(0));  /* the thread was preempted */
 	script_event(SWITCH, 1800, 1, 9, V(9), V(8), V(0));
 	script_event(RELEASE, 1900, 1, 8, V(0xa0));
