@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that the program survives if a mapped file cannot be read, and that any other SIGBUS ends it. */
+/*
+ * Tests that the program continues after a SIGBUS from a mapped file that cannot be read, and ends after any
+ * other SIGBUS.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -37,7 +40,7 @@ static int remove_file(void **state)
 	return unlink(path);
 }
 
-/* Maps the file, makes it shorter, and reads all of the mapping. */
+/* Maps the file, truncates it, and reads all of the mapping. */
 static void reads_zeros_after_the_end(int access, int kind)
 {
 	volatile char *bytes;
@@ -105,7 +108,7 @@ static int signal_of_child(void (*run)(void))
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* Maps a page of the file after its end. */
+/* Maps a page after the end of the file. */
 static volatile char *map_lost_page(int access, int kind)
 {
 	volatile char *bytes;
@@ -140,7 +143,7 @@ static void shared_mapping_that_can_be_written_is_not_replaced(void **state)
 	assert_int_equal(signal_of_child(write_shared), SIGBUS);
 }
 
-/* Reads a lost page of a file that has no path. */
+/* Reads a page that cannot be read, of a file that has no path. */
 static void read_removed(void)
 {
 	char other[] = "/tmp/ktrace-changed.XXXXXX";
@@ -158,7 +161,7 @@ static void unknown_cause_is_not_stated(void **state)
 	assert_int_equal(signal_of_child(read_removed), 0);
 }
 
-/* Calls the handler as for a thread that read a page which another thread has replaced in the meantime. */
+/* Calls the handler for a page that can be read again, because another thread has replaced it. */
 static void fault(const void *address)
 {
 	siginfo_t info = { .si_signo = SIGBUS, .si_code = BUS_ADRERR };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests base_grow(): it keeps the elements, clears new ones, and changes nothing if memory is short. */
+/*
+ * Tests base_grow(): it keeps the elements, sets new elements to zero, and changes nothing if an allocation
+ * fails.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that entries are found by hash: while an index grows and shrinks, with equal hashes, and if memory is
- * short.
+ * Tests that entries are found by hash: while an index grows and shrinks, with equal hashes, and if an
+ * allocation fails.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,8 +94,8 @@ static void rows_with_one_hash_are_all_found(void **state)
 }
 
 /*
- * Returns a hash that selects one of the last three of sixteen slots. If eight entries have such hashes, some
- * of them wrap around to the first slots.
+ * Returns a hash that selects one of the last three of sixteen slots. Some of eight entries with such hashes
+ * are stored in the first slots, because the search wraps around.
  */
 static uint64_t hash_near_end(uint32_t n)
 {
@@ -183,7 +183,7 @@ static void full_index_refuses_rows(void **state)
 	assert_int_equal(slot.row, 0);
 }
 
-/* ---- Chosen keys ---- */
+/* ---- Keys that an attacker chooses ---- */
 
 static uint64_t hash_word(uint64_t key)
 {
@@ -233,8 +233,8 @@ static uint64_t inverse(uint64_t odd)
 static const uint64_t guessed[2] = { UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb) };
 
 /*
- * Returns a key whose hash is n if the secret equals `guessed`. The upper half of such a hash is 0, and this
- * half selects the slot, so all these keys would collide.
+ * Returns a key whose hash is n if the secret equals `guessed`. The upper half of such a hash is 0. This half
+ * selects the slot, so all such keys would collide.
  */
 static uint64_t key_for_guess(uint32_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests buffered output: all bytes arrive once and in order, and the first error is kept. */
+/* Tests buffered output: all bytes are written once and in order, and the first error is reported. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -60,7 +60,9 @@ static void long_pieces_are_cut_into_lines(void **state)
 	fclose(file);
 }
 
-/* Checks what is written for these two pieces of output with a schema. */
+/*
+ * Checks that these two pieces of JSON, in an output with the schema "ktrace-x/1", are written as `expected`.
+ */
 static void writes_schema(const char *first, const char *second, const char *expected)
 {
 	char back[256] = "";

@@ -114,7 +114,7 @@ static void any_text_stays_the_same(void **state)
 		length = 0;
 		painted[0] = '\0';
 		base_paint(text, text + count, put, NULL);
-		/* remove the control sequences again */
+		/* removes the control sequences again */
 		to = painted;
 		for (; from < length; from++) {
 			if (painted[from] != '\033')

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests numbers as text: the digits are those of printf, and at most BASE_PUT_SCRATCH bytes are written. */
+/*
+ * Tests functions that write numbers as text: the digits are the same as those of printf(), and at most
+ * BASE_PUT_SCRATCH bytes are written.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests binary search in arrays that are sorted by a number. It counts the elements below a key, and the
+ * Tests binary search in sorted arrays. It returns the number of elements below a key, and the number of
  * elements up to and including the key.
  */
 #include <setjmp.h>

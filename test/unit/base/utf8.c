@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the functions of base/escape.h with all codes and all kinds of damage. */
+/* Tests the functions of base/escape.h with all code points, and with all types of invalid UTF-8. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include "base/escape.h"
 
-#define REPLACEMENT 0xfffdu /* the character that replaces an invalid code */
+#define REPLACEMENT 0xfffdu /* the character that replaces invalid bytes */
 #define MOST	    4	    /* maximum length of a character, in bytes */
 
 static size_t encode(char to[MOST], uint32_t code)
