@@ -33,7 +33,7 @@ static void lines_of_calls_are_parsed(void **state)
 
 	(void)state;
 	assert_string_equal(call->name, "write");
-	assert_int_equal(call->arguments, 1); /* if two lines define the same call, the last line is used */
+	assert_int_equal(call->arguments, 1); /* if two lines define the same call, the second line is used */
 	assert_int_equal(call->argument[0].type->base, CALLS_FD);
 	assert_string_equal(call->argument[0].name, "fd");
 	assert_int_equal(calls_table_call(table, 1)->result->base, CALLS_VOID);
@@ -192,7 +192,7 @@ static void values_are_shown_by_name(void **state)
 	assert_string_equal(put(table, KDUMP_STYLE_BSD, "how", 0), "0<READ>");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "bits", 0), "0");
 	assert_string_equal(put(table, KDUMP_STYLE_BSD, "bits", 2), "0x2");
-	/* A 32-bit number has the same word with and without sign extension to 64 bits. */
+	/* A 32-bit number has the same name with and without sign extension to 64 bits. */
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0xffffff9c)), "HERE");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0xffffffffffffff9c)), "HERE");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0x1ffffff9c)), "0x1ffffff9c");
@@ -213,7 +213,7 @@ static void lines_of_other_machines_are_skipped(void **state)
 	assert_string_equal(calls_table_error(arm, 1), "EARM");
 	assert_null(calls_table_error(none, 1));
 	assert_null(calls_table_call(none, 39));
-	if (calls_table_call(intel, 39)) { /* true if libseccomp is installed */
+	if (calls_table_call(intel, 39)) { /* only if libseccomp is installed */
 		assert_string_equal(calls_table_call(intel, 39)->name, "getpid");
 		assert_string_equal(calls_table_call(arm, 172)->name, "getpid");
 		assert_true(calls_table_call(arm, 172)->typed);
@@ -343,7 +343,7 @@ static void variant_changes_arguments(void **state)
 	check_next(&arguments, "to", CALLS_PTR, 3);
 	assert_false(calls_arguments_next(&arguments, &one));
 	assert_int_equal(arguments.variant->result->base, CALLS_LONG);
-	/* If the last parameter is true, unused arguments are shown, too. */
+	/* With `true`, unused arguments are shown, too. */
 	calls_arguments_begin(&arguments, table, 1, bits, 5, true);
 	for (unsigned n = 0; n < 5; n++)
 		assert_true(calls_arguments_next(&arguments, &one));
