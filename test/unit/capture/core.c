@@ -102,7 +102,7 @@ static void malformed_cores_are_harmless(void **state)
 	}
 	core.note[0].head.n_descsz = UINT32_MAX;
 	assert_null(read_core(&core, sizeof(core)));
-	core.note[0].head.n_descsz = 130; /* the note ends in the middle of the registers */
+	core.note[0].head.n_descsz = 130; /* now the note ends in the middle of the registers */
 	text = read_core(&core, sizeof(core));
 	free(text);
 	core = make(EM_X86_64);

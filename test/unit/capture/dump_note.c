@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the host's note in a dump that the guest has sent. */
+/* Tests the note that the host adds to a dump which the guest has sent. */
 #include "capture/output.h"
 
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ static void append_dump(struct bytes *file, uint32_t events)
 	writer_close(&writer);
 }
 
-/* Opens the file, and checks how many events and which note it has. */
+/* Opens the file, and checks the number of its events and the text of its note. */
 static void expect(const char *path, uint64_t events, const char *note)
 {
 	struct ktread *trace = open_ok(path, NULL);
@@ -45,7 +45,7 @@ static void note_is_added_to_last_dump(void **state)
 	bytes_free(&file);
 }
 
-/* Checks that the file is not changed. */
+/* Adds the note, and checks that this does not change the size of the file. */
 static void assert_unchanged(struct bytes *file)
 {
 	const char *path = temporary_bytes(file);
@@ -67,7 +67,7 @@ static void other_files_are_not_changed(void **state)
 	v1_record(&file, 1001, 1, 0, 7, 1);
 	assert_unchanged(&file);
 	append_dump(&file, 3);
-	file.size -= 100; /* cuts the file off */
+	file.size -= 100; /* truncates the file */
 	assert_unchanged(&file);
 	bytes_append(&file, "no trace", 8);
 	assert_unchanged(&file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that --expect finds a text that is split between pieces of output at any byte, also after partial
- * matches and among arbitrary bytes. It does not find a text that is missing.
+ * Tests that --expect finds a text if the output arrives in pieces that split the text at any byte, also
+ * after partial matches and between arbitrary bytes. If the text is missing, it is not found.
  */
 #include <setjmp.h>
 #include <stdarg.h>

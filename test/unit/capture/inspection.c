@@ -54,7 +54,7 @@ static int tear_down(void **state)
 	capture_inspection_reset(&fixture->inspection);
 	capture_machine_close(&fixture->machine);
 	close(fixture->qemu);
-	return rmdir(fixture->directory); /* removing this folder fails if a file is left in it */
+	return rmdir(fixture->directory); /* this fails if a file was left in the folder */
 }
 
 /* Checks that ktrace has just sent `words`. */
@@ -76,8 +76,8 @@ static bool answer(struct fixture *fixture, const char *text)
 }
 
 /*
- * Writes the file that QEMU writes for memsave: a page with a stack frame at 0x10, whose return address is
- * 0x77.
+ * Writes the file that QEMU writes for the command memsave: a page with a stack frame at offset 0x10, whose
+ * return address is 0x77.
  */
 static void save_page(const struct fixture *fixture)
 {
@@ -107,7 +107,7 @@ static void registers_and_stacks_are_taken(void **state)
 	assert_true(capture_inspection_step(&fixture->inspection, &fixture->machine));
 }
 
-/* Registers are reported even if there are no stacks. */
+/* Registers are reported even if no stack can be read. */
 static void refused_pages_are_left_out(void **state)
 {
 	struct fixture *fixture = *state;

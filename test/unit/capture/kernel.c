@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests reading build ids, ktrace's sections and symbols from kernel files, which are valid or broken. */
+/* Tests reading build ids, ktrace's sections, and symbols from valid and damaged files of kernels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -186,13 +186,13 @@ static void sections_and_symbols_are_read(void **state)
 	assert_true(kernel.events.loaded);
 	assert_int_equal(kernel.settings.size, 48);
 	assert_false(kernel.settings.loaded);
-	/* now the symbol is local, so it may belong to another object of this name */
+	/* now the symbol is local, so it may belong to another object with the same name */
 	image.symbol[2].st_info = 0;
 	assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
 	assert_int_equal(kernel.image_end, 0);
 }
 
-/* A symbol whose name only begins like a hook's name, or that is not a function, does not count as a hook. */
+/* A symbol is no hook if its name only begins like the name of a hook, or if it is not a function. */
 static void linked_hooks_are_found(void **state)
 {
 	static const struct {

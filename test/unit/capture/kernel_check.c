@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the comparison of a kernel's file with a trace. It has three results: the file is that of the traced
- * kernel, the file is that of another kernel, or this is unknown.
+ * Tests the comparison of a kernel's file with a trace. There are three results: it is the file of the traced
+ * kernel, it is the file of another kernel, or neither is known.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -132,7 +132,10 @@ static void note_in_memory_replaces_missing_build_id(void **state)
 	assert_non_null(strstr(guest->warning, "is not the kernel that ran"));
 }
 
-/* At the addresses of the file there are other bytes, as if a boot loader had moved the kernel. */
+/*
+ * Memory contains other bytes than the file at the file's addresses, as if a boot loader had moved the
+ * kernel.
+ */
 static void memory_without_note_leaves_kernel_unknown(void **state)
 {
 	struct guest *guest = *state;

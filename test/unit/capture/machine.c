@@ -72,8 +72,8 @@ static void bad_escapes_are_not_json(void **state)
 }
 
 /*
- * A message that is cut at any length is refused, and no byte after its end is read (the sanitizer checks
- * this).
+ * A message is truncated at each length. It must be refused, and no byte after its end may be read (the
+ * sanitizer checks this).
  */
 static void cut_json_is_refused(void **state)
 {

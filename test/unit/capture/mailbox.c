@@ -17,23 +17,20 @@
 
 #define AT	 4096u
 #define NONCE	 UINT64_C(0x1234)
-#define LONG_NS	 UINT64_C(300000000000) /* only a hang takes this long */
+#define LONG_NS	 UINT64_C(300000000000) /* limit that only a test that hangs reaches */
 #define SHORT_NS UINT64_C(30000000)
 
 static struct {
 	char path[32];
 	int descriptor;
-	/*
-	 * first the number of heartbeats that the pulse reports, then the increase of this number at each
-	 * read
-	 */
+	/* number of heartbeats that the pulse reports, and by how much this number increases at each read */
 	uint64_t heartbeats, step;
-	/* number of reads of the pulse up to the guest's first tick; 0 if there is no tick */
+	/* the guest takes its first tick at this read of the pulse, counted from 1; 0: it takes no tick */
 	uint64_t reads_to_first_tick;
 	int absent; /* true if the guest has no mailbox */
 } guest;
 
-/* ---- In place of the library ----------------------------------------------------------------------- */
+/* ---- Functions that replace those of the library --------------------------------------------------- */
 
 int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, const char *machine)
 {
@@ -201,7 +198,7 @@ static void unknown_result_is_a_refusal(void **state)
 	assert_int_equal(request[0].result, KTRX_RESULT_TORN);
 }
 
-/* Sends a request that is not answered, and checks the reason in the message. */
+/* Sends a request that the guest does not answer. Checks the reason that the message states. */
 static void expect_no_answer(const char *reason)
 {
 	struct ktrx_request request = { .op = KTRX_REQUEST_STOP };

@@ -35,9 +35,9 @@
 #define ENABLED	   "{\"return\": {}, \"id\": \"1\"}\r\n"
 
 /*
- * Behaviour of a peer. It sends the first element of `line` immediately, and each later element after it has
- * received data. Then it waits for the end (WAITS), answers all data with the last element (ANSWERS_ALWAYS),
- * or sends the last element repeatedly (SENDS_ALWAYS).
+ * Behaviour of a peer. The peer sends the first element of `line` immediately, and the next element each time
+ * that it has received data. After the last element, it waits for the end (WAITS), sends the last element
+ * again each time that it has received data (ANSWERS_ALWAYS), or sends it again and again (SENDS_ALWAYS).
  */
 enum manner { WAITS, ANSWERS_ALWAYS, SENDS_ALWAYS };
 
@@ -169,8 +169,8 @@ static void qmp_answers_are_separated_from_events(void **state)
 }
 
 /*
- * The peer sends no greeting, garbage, no answer, or an answer with neither result nor error. Each is
- * reported within a limited time.
+ * The peer sends no greeting, garbage, no answer, or an answer that is neither a result nor an error. Each
+ * case is reported within a limited time.
  */
 /* Each value of a message takes about 80 bytes of memory, far more than its text. */
 static void message_with_too_many_values_is_refused(void **state)
@@ -263,7 +263,7 @@ static void ram_file_is_read(void **state)
 	unlink(path);
 }
 
-/* Memory is then read with pmemsave, which this peer does not answer. */
+/* Memory is then read with the command pmemsave, which this peer does not answer. */
 static void ram_that_is_no_regular_file_is_not_opened(void **state)
 {
 	char folder[] = "/tmp/ktrace-ram-XXXXXX", fifo[64];
@@ -288,13 +288,15 @@ static void ram_that_is_no_regular_file_is_not_opened(void **state)
 }
 
 /*
- * The peer sends the first element without a request, as QEMU does: the connection halts the guest, and QEMU
- * reports this.
+ * The peer sends the first element before a request, as QEMU does: each new connection halts the guest, which
+ * QEMU reports.
  */
 static void gdb_packets_are_read(void **state)
 {
 	static const char *const lines[] = { "$T02thread:01;#04", "+$T05#b9", "+$PacketSize=1000;x#a4",
-					     /* means "0000": the character 0, repeated three more times */
+					     /*
+					      * an encoded repetition: the character 0 and three more of them
+					      */
 					     "+$0* 12#dd", "+$EF00aa#ad", "+$E14#aa", NULL };
 	unsigned char bytes[3] = { 1, 1, 1 };
 	struct peer peer;
@@ -358,7 +360,7 @@ static void endless_gdb_reply_is_refused(void **state)
 	free(flood);
 }
 
-/* At the port there is a serial console, or a QEMU that sends events all the time. */
+/* The port belongs to a serial console, or to a QEMU that sends events all the time. */
 static void reading_from_an_endless_sender_ends(void **state)
 {
 	static const char *const console[] = { "login: ", NULL };
@@ -419,7 +421,7 @@ static struct capture_peer *open_gdb(struct peer *peer, const char *const *lines
 	return opened;
 }
 
-/* The list of threads has no names, and never ends. */
+/* The list of threads contains no thread and never ends. */
 static void threads_without_names_are_refused(void **state)
 {
 	static const char *const lines[] = { "", HALTED, "+$m#6d", NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests reading a guest's RAM from the memory of a process, which is this process. Pages that were never used
- * are skipped, and missing memory is an error.
+ * Tests reading a guest's RAM from the memory of a process. The test uses its own process. Pages that were
+ * never used are skipped, and missing memory is an error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests a RAM file whose parts are at different addresses of the guest's memory. */
+/* Tests a RAM file whose parts are at guest addresses that are not adjacent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

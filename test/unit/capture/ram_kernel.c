@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests finding the kernel's path on the command line of the process that has a RAM file open. A shell takes
- * the place of QEMU.
+ * Tests that the path of the kernel's file is found on the command line of the process that has a RAM file
+ * open. In these tests, a shell replaces QEMU.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,8 +37,8 @@ static int end(void **state)
 }
 
 /*
- * Returns the path that is found while a process with these arguments, in the folder /usr, has the file open,
- * or "" if none is found.
+ * Starts a process in the folder /usr, with these arguments, that has the file open. Returns the path that is
+ * found, or "".
  */
 static const char *found_beside(const char *option, const char *kernel)
 {

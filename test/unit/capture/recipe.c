@@ -11,7 +11,7 @@
 #include "capture/error.h"
 #include "unit/support/ktread_sample.h"
 
-/* ---- Files of a test ----------------------------------------------------------------------------- */
+/* ---- Files that tests use ------------------------------------------------------------------------- */
 
 static char folder[sizeof("/tmp/ktrace-unit-XXXXXX")];
 static char kernel[64], disk[64], recipe_path[64];
@@ -74,7 +74,7 @@ static const char *recipe_in_trace(const char *line)
 	return note_in_trace(note);
 }
 
-/* ---- A recipe that is written and read ----------------------------------------------------------- */
+/* ---- Recipes that are written and read ----------------------------------------------------------- */
 
 static const struct capture_recipe_run sample = {
 	.schedule = { .on = true,
@@ -93,7 +93,10 @@ static const struct capture_recipe_run sample = {
 	.ended = 1999999999,
 };
 
-/* Saves and finishes the recipe of a command line with both files. Returns the line, for the caller to free. */
+/*
+ * Makes the recipe of a run whose QEMU command line names both files. Returns the command line of the recipe,
+ * which the caller frees.
+ */
 static char *finished(void)
 {
 	char drive[80];
@@ -188,7 +191,7 @@ static void changed_file_is_named(void **state)
 	load_sample(&recipe);
 	assert_int_equal(capture_recipe_check(&recipe), 0);
 	write_file(kernel, "kernel");
-	assert_int_equal(capture_recipe_check(&recipe), 0); /* written again, with the same contents */
+	assert_int_equal(capture_recipe_check(&recipe), 0); /* writes the file again, with equal contents */
 	write_file(disk, "risk");
 	check_fails(&recipe, disk, "changed since the run was recorded");
 	write_file(kernel, "longer kernel");
@@ -204,7 +207,10 @@ static void count_sentence(void *context, const char *sentence)
 	++*(unsigned *)context;
 }
 
-/* The kernel and the disk were moved to the current folder. Only files with the same contents are used. */
+/*
+ * The files of the kernel and the disk were moved to the current folder. They are used only if their contents
+ * are the same.
+ */
 static void moved_file_is_found_by_its_contents(void **state)
 {
 	char before[PATH_MAX], new[80], moved[2][128], drive[160];
@@ -241,7 +247,7 @@ static void moved_file_is_found_by_its_contents(void **state)
 	capture_recipe_free(&recipe);
 }
 
-/* ---- What cannot be written ---------------------------------------------------------------------- */
+/* ---- Recipes that cannot be written -------------------------------------------------------------- */
 
 static void line_that_is_not_utf_8_is_refused(void **state)
 {
@@ -285,7 +291,7 @@ static void missing_or_damaged_file_cannot_be_finished(void **state)
 	assert_null(line);
 }
 
-/* ---- What cannot be read ------------------------------------------------------------------------- */
+/* ---- Recipes that cannot be read ----------------------------------------------------------------- */
 
 static void refused(const char *path, const char *message)
 {
@@ -305,7 +311,7 @@ static void trace_without_recipe_is_refused(void **state)
 	refused("/tmp/ktrace-unit-absent/trace", "/tmp/ktrace-unit-absent/trace");
 }
 
-/* Returns a valid recipe in which these members replace those of the same name. */
+/* Returns a valid recipe in which the given members replace the members with the same names. */
 static const char *recipe_with(const char *members)
 {
 	static char text[16384];
@@ -381,7 +387,7 @@ static void words_that_are_no_qemu_line_are_refused(void **state)
 	damaged(recipe_with("{\"words\":[\"qemu-system-x86_64/sh\"]}"));
 }
 
-/* Without a folder, names of files would be looked up somewhere else. */
+/* A recipe must contain the folder of the run, because its file names may be relative to this folder. */
 static void directory_that_is_not_absolute_is_refused(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the QEMU options of runs that can be repeated, and the warnings about options that make runs differ. */
+/*
+ * Tests the QEMU options that make runs repeatable, and the warnings about options with which repeated runs
+ * differ.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +21,7 @@
 #define LINE(...)    ((char *const[]){ "qemu-system-x86_64", __VA_ARGS__, NULL })
 #define PLUGIN_WORDS "-plugin|/lib/s.so,control=/tmp/a,,b|"
 
-/* Returns the words that are added to this line as one string; "" if the line is refused. */
+/* Returns, as one string, the arguments that are added to this command line; "" if the line is refused. */
 static const char *added(char *const *words)
 {
 	static const struct capture_schedule_files files = { .plugin = "/lib/s.so", .control = "/tmp/a,b" };
@@ -78,7 +81,7 @@ static void lines_that_cannot_be_repeated_are_refused(void **state)
 	refused("-icount: leave it out", LINE("-icount", "shift=0"));
 }
 
-/* ---- What makes runs differ ---------------------------------------------------------------------- */
+/* ---- Options that make runs differ --------------------------------------------------------------- */
 
 #define PACKETS	 "packets arrive at other times"
 #define WRITABLE "the guest can write to it; add -snapshot"

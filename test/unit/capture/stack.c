@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests walks of stacks along frame pointers, which request pages when needed. Walks of invalid chains end.
+ * Tests walks of stacks by frame pointers. A walk requests the pages that it needs, and ends if the chain of
+ * frames is invalid.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,7 @@ static int forget(void **state)
 	return 0;
 }
 
-/* Walks the stacks, with the call frame information of a file unless that is NULL. */
+/* Walks the stacks. If `symbols` is not NULL, uses the call frame information of this file. */
 static void check_with(const char *elf, const char *registers, const char *expected)
 {
 	struct capture_stack_page page[2];
@@ -76,7 +77,7 @@ static void callers_are_found_on_every_machine(void **state)
 	(void)state;
 	put(BASE + 0x10, BASE + 0x40);
 	put(BASE + 0x18, 0x1111);
-	/* the next frame: its first word is in one page, and its second word in the page after it */
+	/* the next frame: its first word is the last one of a page, its second word is in the next page */
 	put(BASE + 0x40, BASE + 0x1ff8);
 	put(BASE + 0x48, 0x2222);
 	put(BASE + 0x1ff8, 0);
@@ -151,7 +152,7 @@ static void registers_of_each_cpu_are_found(void **state)
 	assert_int_equal(capture_registers_value(text, 1, " sp="), 0x21);
 	assert_int_equal(capture_registers_value(text, 12, " sp="), 0x22);
 	assert_int_equal(capture_registers_value(text, 0, " rbp="),
-			 0); /* that of CPU 1 is in the next line */
+			 0); /* the registers of CPU 1 are in the next line */
 	assert_int_equal(capture_registers_value(text, 2, " sp="), 0);
 	assert_int_equal(capture_registers_value("", 0, " sp="), 0);
 	assert_string_equal(capture_registers_line(text, "stack", 1), " a b\nstack 12 c\n");
@@ -161,7 +162,7 @@ static void registers_of_each_cpu_are_found(void **state)
 #ifdef __x86_64__
 extern const char __ehdr_start[];
 
-/* A program may have code at an address at which the kernel's file has a function. */
+/* A program may run at an address at which the kernel's file contains a function. */
 static void stack_of_a_program_is_not_walked_by_the_kernels_file(void **state)
 {
 	const uintptr_t function = (uintptr_t)hostile_chains_end - (uintptr_t)__ehdr_start;
@@ -170,7 +171,7 @@ static void stack_of_a_program_is_not_walked_by_the_kernels_file(void **state)
 	(void)state;
 	put(BASE + 0x10, 0);
 	put(BASE + 0x18, 0x1111);
-	put(BASE + 0x100, 0x2222); /* the return address, if the CPU is at the start of the function */
+	put(BASE + 0x100, 0x2222); /* at the start of the function, this is the return address */
 	for (unsigned user = 0; user < 2; user++) {
 		snprintf(line, sizeof(line), "cpu 0 pc=%" PRIxPTR " sp=%" PRIx64 " rbp=%" PRIx64 " cs=%s\n",
 			 function, BASE + 0x100, BASE + 0x10, user ? "33" : "8");

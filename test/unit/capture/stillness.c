@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests how it is decided whether a machine makes progress. The test supplies the pulses, and advances the
- * time without waiting.
+ * Tests how ktrace decides whether a machine makes progress. The test supplies the machine's pulses, and
+ * simulates the time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 
 static struct ktread_pulse now;
 static double clock_seconds;
-/* time, in ms since the start, from which each pass() adds a heartbeat; 0 if none is added */
+/* from this time on, in ms since the start, each pass() adds a heartbeat; 0: none is added */
 static int ticks_at;
-static int error_at; /* time, in ms since the start, from which pass() returns an error; 0 if it never does */
+static int error_at; /* from this time on, in ms since the start, pass() returns an error; 0: it never does */
 static int passed;
 static int pulse_reads;
 

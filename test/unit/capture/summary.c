@@ -35,7 +35,7 @@ static void events_and_loss_are_counted(void **state)
 	writer_close(&writer);
 }
 
-/* If a ring's descriptor was overwritten, the contents of the ring are lost. */
+/* If the descriptor of a ring was overwritten, the contents of the ring cannot be read. */
 static void overwritten_rings_are_unusable(void **state)
 {
 	struct capture_summary summary;

@@ -93,7 +93,7 @@ static void missing_trace_is_reported(void **state)
 	(void)state;
 	assert_int_equal(JUDGE("no ktrace", .ran = 1, .shutdown = CAPTURE_SHUTDOWN_GUEST), CAPTURE_NO_KTRACE);
 	assert_int_equal(JUDGE("no ktrace", .ran = 1, .end = CAPTURE_END_TIMEOUT), CAPTURE_NO_KTRACE);
-	/* The guest sent no dump. It may contain ktrace nevertheless. */
+	/* The guest sent no dump, although its kernel may contain ktrace. */
 	assert_int_equal(JUDGE("; the guest dumped nothing over virtio", .ran = 1, .sent = "virtio",
 			       .end = CAPTURE_END_TIMEOUT),
 			 CAPTURE_NO_KTRACE);
