@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that a text of any length that cannot be written is reported, with its cause if that is known. */
+/*
+ * Tests that a command reports output that cannot be written, of any length, and states the cause if it is
+ * known.
+ */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests option descriptors: the values that they set, arguments that they refuse, and the texts made from
- * them.
+ * Tests option descriptors: the values that options set, the arguments that are refused, and the texts that
+ * are generated from descriptors.
  */
 #include <stdarg.h>
 #include <signal.h>
@@ -150,7 +150,7 @@ static void given_options_are_known_by_name_and_letter(void **state)
 	assert_null(options_given(&line, "flag text r numbe"));
 }
 
-/* Returns what `print` prints; the caller frees it. */
+/* Returns the text that `print` prints. The caller frees it. */
 static char *printed(void (*print)(const struct options_syntax *syntax, FILE *to))
 {
 	char *text = NULL;
@@ -218,7 +218,7 @@ static void synopsis_has_all_options_once(void **state)
 	free(text);
 }
 
-/* Returns what `run` writes to the file descriptor. Valid until the next call. */
+/* Returns the text that `run` writes to the file descriptor. The text is valid until the next call. */
 static const char *written(int fd, int (*run)(const void *argument), const void *argument, int *status)
 {
 	static char text[4096];
