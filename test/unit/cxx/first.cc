@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Fires each event of the shared header in two files, and writes the trace to standard output for `ktrace
- * show`. The CPU's instructions must be available in user mode.
+ * Two files, first.cc and second.cc, record each event of the shared header. This program then writes the
+ * trace to standard output, for `ktrace show`. It requires that the instructions which ktrace uses are
+ * allowed in user mode.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Uses the same inline functions and instances as first.cc, some other ones, and functions with the same
- * names.
+ * Uses inline functions and template instances that first.cc uses, further ones, and functions with the same
+ * names as functions in first.cc.
  */
 #include "shared.h"
 
