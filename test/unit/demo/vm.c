@@ -207,7 +207,7 @@ static void invalid_addresses_are_errors(void **state)
 	assert_all_memory_is_freed();
 }
 
-/* A process forks and its child writes, while only the first `allocations` allocations succeed. */
+/* A process forks and its child writes. Only the first `allocations` allocations succeed. */
 static void a_failed_allocation_leaks_nothing(void **state)
 {
 	bool whole = false;
