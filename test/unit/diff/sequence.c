@@ -16,7 +16,10 @@
 #define SMALL 24u
 #define LARGE 200000u
 
-/* Fails unless the pairs are equal elements in ascending order. Returns their number. */
+/*
+ * Fails unless the elements of each pair are equal, and the pairs are in ascending order. Returns the number
+ * of pairs.
+ */
 static uint32_t check(const uint64_t *a, uint32_t as, const uint64_t *b, uint32_t bs, const uint32_t *pair)
 {
 	uint32_t count = 0, next = 0;
@@ -32,7 +35,7 @@ static uint32_t check(const uint64_t *a, uint32_t as, const uint64_t *b, uint32_
 	return count;
 }
 
-/* Returns the length of the longest common subsequence, by the table of all prefixes. */
+/* Returns the length of the longest common subsequence, computed with a table of all pairs of prefixes. */
 static uint32_t longest(const uint64_t *a, uint32_t as, const uint64_t *b, uint32_t bs)
 {
 	uint32_t table[SMALL + 1][SMALL + 1] = { { 0 } };
@@ -90,7 +93,7 @@ static void long_sequences_are_aligned_in_bounded_time(void **state)
 	(void)state;
 	assert_true(align_long(50, 1000) > LARGE - LARGE / 900);
 	assert_true(align_long(50, 10) > LARGE * 8 / 10);
-	/* All elements differ: the time is bounded by the cost, not by the square of the length. */
+	/* All elements differ. The time must depend on the cost limit, not on the square of the length. */
 	assert_int_equal(align_long(1000000, 1), 0);
 }
 

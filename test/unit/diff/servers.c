@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests how parts of a transfer, and threads that serve several others, are compared. */
+/*
+ * Tests how traces are compared if a transfer is split into several calls, and if a thread serves several
+ * other threads.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +57,9 @@ static void call(struct diff_trace *trace, const char *name, uint64_t first, uin
 	diff_trace_value(trace, DIFF_FORM_NUMBER, second);
 }
 
-/* Reads 3000 bytes from file 4 in parts of these sizes, up to the first 0. Then calls close. */
+/*
+ * Adds calls that read 3000 bytes from file 4 in parts of these sizes (0 ends the list), and a call of close.
+ */
 static struct diff_trace *transfer(const int64_t *part, const char *after)
 {
 	struct diff_trace *trace = begin();
@@ -178,7 +183,9 @@ static void parts_are_not_joined_across_a_gap(void **state)
 	assert_true(result.undecided > 0);
 }
 
-/* A program that polls `files` files, and then makes calls on two of them in some order. */
+/*
+ * A program that calls poll() for `files` files, and then makes calls for two of these files in some order.
+ */
 static struct diff_trace *server(uint64_t files, bool swapped, uint32_t polls, int64_t result)
 {
 	struct diff_trace *trace = begin();
@@ -200,14 +207,14 @@ static void program_that_polls_serves_in_any_order(void **state)
 	expect(server(3, false, 1, 0), server(3, true, 3, 0), 0, 0, 0);
 	expect(server(3, false, 1, 0), server(3, false, 1, -11), 0, 0, 0);
 	expect(server(3, false, 1, 0), server(3, false, 1, -9), 1, 0, 0);
-	/* With one file, poll() is an ordinary call. */
+	/* A poll() of a single file counts like any other call: it does not show a server. */
 	result = compare(server(1, false, 1, 0), server(1, true, 1, 0));
 	assert_int_equal(result.count[DIFF_REORDERED], 1);
 }
 
 /*
- * A call within which thread `thread` sends a packet; 0: no thread does. `serves`: the thread of the
- * kernel that sends another packet serves several threads.
+ * A call during which thread `thread` sends a packet; 0: no packet. A thread of the kernel sends another
+ * packet. If `serves` is true, it serves several threads.
  */
 static struct diff_trace *packet(uint32_t thread, bool serves)
 {

@@ -48,7 +48,7 @@ static void begin(void)
 	now = 1000;
 }
 
-/* Reads the script, which remains until the next one begins. */
+/* Reads the script. It stays valid until the next script begins. */
 static struct diff_trace *end(void)
 {
 	struct diff_trace *trace;
@@ -101,7 +101,10 @@ static struct diff_result compare(struct diff_trace *first, struct diff_trace *s
 	struct diff_trace *const trace[2] = { first, second };
 	struct diff_result result;
 
-	/* Only one script exists at a time. Both have the same types, and nothing else is read from it. */
+	/*
+	 * Only one script exists at a time, so this is the script of the second trace. Only types are read
+	 * from it, and both scripts have the same types.
+	 */
 	first->trace = second->trace = script_trace();
 	assert_int_equal(diff_compare(trace, 20, false, &result), 0);
 	diff_trace_free(first);
@@ -120,7 +123,7 @@ static void expect_same(struct diff_trace *first, struct diff_trace *second, uin
 	free(result.item);
 }
 
-/* Two threads with three steps each. `swap`: the second thread runs first. */
+/* Two threads with three steps each. If `swap` is true, the second thread runs first. */
 static struct diff_trace *two_threads(bool swap, uint32_t offset, int64_t result, const char *path)
 {
 	begin();
@@ -170,7 +173,10 @@ static void changed_result_is_found(void **state)
 	free(result.item);
 }
 
-/* A thread makes `calls` calls that return EINTR. After each, an event of type `type` follows; 0: none. */
+/*
+ * A thread makes `calls` calls that return EINTR. After each call, it records an event of type `type`; 0: no
+ * event.
+ */
 static struct diff_trace *interrupted(uint32_t calls, uint32_t type)
 {
 	begin();
@@ -252,8 +258,8 @@ static void step_with_another_string_is_missing_and_extra(void **state)
 }
 
 /*
- * Two threads sleep, and the boss wakes both. `swapped`: instead of the first thread, it wakes another queue,
- * so that the first thread sleeps for ever.
+ * Two threads sleep, and the boss wakes both. If `swapped` is true, it wakes another queue than that of the
+ * first thread, so the first thread sleeps for ever.
  */
 static struct diff_trace *wakeups(bool swapped)
 {
@@ -364,7 +370,7 @@ static void id_that_is_used_again_is_another_thread(void **state)
 	expect_same(same_id(FIRST), same_id(SECOND), 6);
 }
 
-/* Threads that claim to have made each other. */
+/* According to the events, each of two threads has created the other one. */
 static struct diff_trace *circle(void)
 {
 	begin();
@@ -464,7 +470,7 @@ static void narrow_results_have_a_sign(void **state)
 	return_fields = "u32 nr, i64 result";
 }
 
-/* A thread is woken three times and then sleeps. The clock of the last event is too low by `back`. */
+/* A thread is woken three times and then sleeps. The timestamp of the last event is too low by `back`. */
 static struct diff_trace *sleeps_last(uint64_t back)
 {
 	begin();
@@ -508,7 +514,7 @@ static void calls_that_one_trace_does_not_record_are_undecided(void **state)
 	}
 }
 
-/* The end of the first call is lost. */
+/* The event of the return of the first call is lost. */
 static struct diff_trace *call_without_end(void)
 {
 	begin();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that calls whose number depends only on time are noise: retries, and the last calls before a kill. */
+/*
+ * Tests that calls are ignored as noise if their number depends only on time: retries, and the last calls
+ * before a thread is killed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,17 +80,17 @@ static void expect(struct diff_trace *first, struct diff_trace *second, uint64_t
 	assert_int_equal(diff_verdict(&result), steps ? DIFF_VERDICT_DIFFERS : DIFF_VERDICT_SAME);
 }
 
-/* ---- Threads that other threads or signals end ---- */
+/* ---- Threads that are ended by other threads or by signals ---- */
 
 enum { SIGNAL_SEGV = 11, SIGNAL_TERM = 15, SIGNAL_USER = 10 };
 
 struct ending {
 	uint32_t calls;	   /* number of calls before the end */
 	const char *last;  /* the last call; NULL: none */
-	uint32_t signal;   /* that ends the thread; 0: none */
+	uint32_t signal;   /* the signal that ends the thread; 0: none */
 	const char *ender; /* a call of another thread that ends this one; NULL: none */
 	bool fault;	   /* the signal arrives at the other thread, and ends both */
-	uint32_t after;	   /* number of calls after that */
+	uint32_t after;	   /* number of calls after the end of the first thread */
 	bool apart;	   /* the other thread belongs to another process */
 };
 
@@ -157,7 +160,7 @@ static void last_calls_before_other_ends_are_differences(void **state)
 	const struct ending faults = { .signal = SIGNAL_SEGV },
 			    sent = { .signal = SIGNAL_SEGV, .ender = "kill" }, leaves = { .last = "exit" },
 			    itself = { .signal = SIGNAL_TERM, .last = "kill" },
-			    /* Nothing shows why the thread ended. */
+			    /* No event shows why the thread ended. */
 		unknown = { .calls = 0 }, apart = { .ender = "exit_group", .apart = true },
 			    parent = { .signal = SIGNAL_SEGV, .fault = true, .apart = true },
 			    early = { .ender = "exit_group", .after = 20 }, user = { .signal = SIGNAL_USER },
@@ -178,12 +181,12 @@ static void last_calls_before_other_ends_are_differences(void **state)
 	assert_int_equal(verdict_of(early, 3, 2), DIFF_VERDICT_DIFFERS);
 	assert_int_equal(verdict_of(user, 3, 2), DIFF_VERDICT_DIFFERS);
 	assert_int_equal(verdict_of(outside, 3, 2), DIFF_VERDICT_UNDECIDED);
-	/* Different signals ended them: one of them failed. */
+	/* Different signals ended the threads, so one of the runs failed. */
 	result = compare(ended(&killed), ended(&other));
 	assert_int_equal(diff_verdict(&result), DIFF_VERDICT_DIFFERS);
 }
 
-/* A thread that ends itself. `recorded`: the trace does not end before the kernel records this. */
+/* A thread that ends itself. If `recorded` is true, the trace contains the event of its end. */
 static struct diff_trace *leaves(const char *name, bool recorded)
 {
 	struct diff_trace *trace = begin();
@@ -208,7 +211,7 @@ static void trace_may_end_while_a_thread_ends_itself(void **state)
 	assert_int_equal(result.undecided, 1);
 }
 
-/* ---- Retries ---- */
+/* ---- Calls that are retried ---- */
 
 struct plan {
 	int64_t failure, success;
@@ -252,7 +255,7 @@ static void failures_before_a_call_succeeds_are_noise(void **state)
 	expect(retries(&opens, 1), retries(&opens, 2), 0);
 	expect(retries(&polls, 2), retries(&polls, 1), 0);
 	expect(retries(&waits, 0), retries(&waits, 4), 0);
-	/* A call that succeeds is no retry, and neither is one that is made again at once. */
+	/* A call is no retry if the previous call succeeded, or if there was no pause after it. */
 	expect(retries(&reads, 1), retries(&reads, 0), 3);
 	result = compare(retries(&spins, 1), retries(&spins, 2));
 	assert_int_equal(result.count[DIFF_EXTRA], 3);
@@ -272,7 +275,7 @@ static void other_calls_between_tries_are_compared(void **state)
 
 /*
  * A connect() that fails, and after a pause another one that succeeds. `first`, `second`: the arguments that
- * are addresses or texts. `path`: what the kernel records in the call that fails.
+ * are addresses or texts. `path`: the path that the kernel records during the call that fails.
  */
 static struct diff_trace *connects(bool fails, uint64_t first, uint64_t second, const char *path)
 {
@@ -306,9 +309,9 @@ static void call_with_other_arguments_is_no_retry(void **state)
 	(void)state;
 	assert_true(is_retry(1, 1, "vfs.socket", false));
 	assert_false(is_retry(1, 2, "vfs.socket", false));
-	/* The kernel has done something else in the call, so the text at the address was another one. */
+	/* The kernel recorded another path during the call, so the string at the address was different. */
 	assert_false(is_retry(1, 1, "vfs.other", false));
-	/* The structure at the address decides what the call does, and may have changed. */
+	/* What this call does depends on the structure at the address, which may have changed. */
 	assert_false(is_retry(1, 1, "vfs.socket", true));
 }
 
@@ -323,9 +326,12 @@ static void last_failure_counts(void **state)
 	assert_int_equal(result.count[DIFF_CHANGED], 1);
 }
 
-/* ---- Order of arrival ---- */
+/* ---- Packets that arrive in different orders ---- */
 
-/* A server of datagrams that receives two of these lengths. `address`: where the call puts the sender. */
+/*
+ * A server that receives two datagrams of these lengths. `address`: where the call stores the sender's
+ * address.
+ */
 static struct diff_trace *datagrams(int64_t first, int64_t second, uint64_t address)
 {
 	struct diff_trace *trace = begin();
@@ -350,7 +356,10 @@ static void datagrams_of_several_senders_arrive_in_any_order(void **state)
 	assert_int_equal(result.count[DIFF_CHANGED], 2);
 }
 
-/* A thread of the kernel that serves several threads, and has not ended: it sends packets, and may fail. */
+/*
+ * A thread of the kernel serves several threads, and has not ended. It sends packets, and some of these calls
+ * may fail.
+ */
 static struct diff_trace *packets(uint32_t count, bool fails)
 {
 	struct diff_trace *trace = begin();
@@ -377,8 +386,8 @@ static void end_of_the_trace_may_cut_off_the_work_of_a_server(void **state)
 }
 
 /*
- * A thread of the kernel that serves several threads changes a state: step `state`, a string of the event,
- * differs. `result` is that of a program's call.
+ * A thread of the kernel serves several threads, and changes a state. The two traces differ in the string
+ * `state` of this event. `result`: result of a program's call.
  */
 static struct diff_trace *states(uint64_t state, const char *name, int64_t result)
 {
@@ -402,7 +411,9 @@ static void server_may_work_in_another_way_if_no_other_thread_differs(void **sta
 
 	(void)state;
 	expect(states(1, "net.state", 0), states(2, "net.state", 0), 0);
-	/* A consequence, or a kind of event that the other trace does not have, makes it a difference. */
+	/*
+	 * It counts as a difference if it has a consequence, or if the other trace has no event of this type.
+	 */
 	result = compare(states(1, "net.state", 0), states(2, "net.state", -5));
 	assert_int_equal(result.count[DIFF_MISSING], 1);
 	assert_int_equal(result.count[DIFF_EXTRA], 1);
