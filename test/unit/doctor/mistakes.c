@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Tests mistakes in the calls of hooks. Each mistake is in a trace that has no other mistake. Also tests
- * correct traces.
- */
+/* Tests mistakes in the calls of hooks. Each test trace contains one mistake. Also tests correct traces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,10 +106,7 @@ static void some_turns(unsigned turns)
 	}
 }
 
-/*
- * Checks that the given mistake is found, and no other one. If `expected` is MISTAKES, checks that no mistake
- * is found.
- */
+/* Checks that exactly the mistake `expected` is found. If it is MISTAKES, checks that no mistake is found. */
 static void only(enum mistake expected)
 {
 	assert_int_equal(mistakes_read(&mistakes, script_trace()), 0);
@@ -143,7 +137,10 @@ static void correct_trace_has_no_mistakes(void **state)
 	only(MISTAKES);
 }
 
-/* Switches go through a scheduler context, which has thread id 0. All CPUs have an idle thread. */
+/*
+ * Each switch goes to a scheduler context, which has thread id 0, and from there to the next thread. All CPUs
+ * have an idle thread.
+ */
 static void idle_threads_may_run_on_several_cpus(void **state)
 {
 	(void)state;
@@ -208,7 +205,7 @@ static void reused_id_without_exit_is_found(void **state)
 	only(MISTAKE_ID_REUSED);
 }
 
-/* The end of the previous thread with that id may be in the lost slots. */
+/* The event of the end of the previous thread with this id may be among the lost slots. */
 static void reused_id_after_gap_is_correct(void **state)
 {
 	(void)state;
@@ -222,7 +219,7 @@ static void swapped_prev_and_next_are_found(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
-		switches(0, 6, 5, 1); /* in fact, CPU 0 switches from 5 to 6 */
+		switches(0, 6, 5, 1); /* wrong: CPU 0 has switched from 5 to 6 */
 		switches(0, 7, 6, 1);
 		switches(0, 5, 7, 1);
 	}
@@ -271,7 +268,7 @@ static void state_zero_of_threads_that_never_sleep_is_correct(void **state)
 	only(MISTAKES);
 }
 
-/* CPU 1 records under the number of CPU 0, so threads of both CPUs seem to alternate on CPU 0. */
+/* CPU 1 records with the number of CPU 0, so threads of both CPUs seem to alternate on CPU 0. */
 static void two_cpus_with_one_number_are_found(void **state)
 {
 	(void)state;
@@ -292,8 +289,8 @@ static void two_cpus_with_one_number_are_found(void **state)
 }
 
 /*
- * The switch is recorded a moment after current() has changed. So at each switch, the new thread makes one
- * record directly after a record of the old thread.
+ * The kernel records each switch shortly after it has changed current(). So the new thread makes one record
+ * before the record of the switch.
  */
 static void late_switch_event_is_correct(void **state)
 {
@@ -333,7 +330,7 @@ static void wait_left_without_hook_is_found(void **state)
 	assert_int_equal(mistakes.of[MISTAKE_WAIT_LEFT].value, 0x2000);
 }
 
-/* The waiting thread has made no system call since the beginning of the wait, or only a moment later. */
+/* The waiting thread has made no system call since the wait began, or only one shortly after it. */
 static void lasting_wait_is_correct(void **state)
 {
 	(void)state;
@@ -482,7 +479,10 @@ static void contend_without_acquire_is_found(void **state)
 	only(MISTAKE_CONTEND);
 }
 
-/* Some kinds of events were switched off for a while. The missing events may have occurred then. */
+/*
+ * Some events were switched off for a while. The events that seem to be missing may have occurred in this
+ * time.
+ */
 static void switched_off_period_resets_state(void **state)
 {
 	(void)state;

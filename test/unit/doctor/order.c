@@ -12,9 +12,9 @@
 #define CPUS   2u
 #define STEPS  2000u
 #define AHEAD  6000u
-#define SELDOM 100u /* every SELDOM-th step has the irregularity that enum seldom selects */
+#define SELDOM 100u /* every SELDOM-th step is irregular, in the way that enum seldom selects */
 
-static uint64_t seed, ahead; /* `ahead`: how far the clock of CPU 1 is ahead of that of CPU 0, in ns */
+static uint64_t seed, ahead; /* `ahead`: number of ns by which the clock of CPU 1 is ahead of that of CPU 0 */
 
 static const char rule[] =
 	"run-without-wake: never sched.switch (prev != next, next != 0) while next is sleeping or waiting";
@@ -52,7 +52,7 @@ static void put_steps(struct writer *writer, enum seldom seldom)
 	}
 }
 
-/* Examines a trace in which the clock of CPU 1 is `by` ns ahead. The findings are in `report`. */
+/* Examines a trace in which the clock of CPU 1 is `by` ns ahead. Stores the findings in `report`. */
 static void examine(struct findings *report, uint64_t by, enum seldom seldom)
 {
 	struct facts facts;
