@@ -15,10 +15,7 @@
 #include "export/calls.h"
 #include "ktrx/v2.h"
 
-/*
- * System calls of the trace. Functions below replace functions of the reader, and return the data of these
- * calls.
- */
+/* System calls of a trace. Functions below replace functions of the reader and return these data. */
 static const struct call {
 	const char *name, *types;
 } table[] = {
@@ -200,7 +197,7 @@ static void mismatched_types_are_left_to_the_kernel_text(void **state)
 	assert_ptr_equal(calls_put_name(calls, line, 77), line);
 }
 
-/* An event's payload is cut off. The previous event, of the same type, had a complete payload. */
+/* The payload of an event is truncated. The previous event had the same type and a complete payload. */
 static void short_payloads_are_left_to_the_kernel_text(void **state)
 {
 	const struct ktread_field field[] = { { "nr", "", KTRX_TYPE_U16 }, { "a", "", KTRX_TYPE_U32 } };

@@ -54,8 +54,8 @@ static void values_of_both_signs_are_binned(void **state)
 }
 
 /*
- * A tick is not a whole number of nanoseconds. Each value must be counted in the bin whose printed edges
- * enclose it.
+ * A tick takes several nanoseconds. Each value must be counted in the bin whose printed limits enclose the
+ * value.
  */
 static void ticks_become_nanoseconds(void **state)
 {
@@ -65,7 +65,7 @@ static void ticks_become_nanoseconds(void **state)
 	char text[DISTRIBUTION_TEXT];
 
 	(void)state;
-	for (uint64_t n = 1; n <= 2000; n++) /* each value takes 16 ns */
+	for (uint64_t n = 1; n <= 2000; n++) /* a tick takes 16 ns */
 		histogram_add(&values, n);
 	assert_true(distribution_least(&d) == 16 && distribution_greatest(&d) == 32000);
 	assert_string_equal(distribution_text(&d, distribution_rank(&d, 99, 100), text), "31.680 us");

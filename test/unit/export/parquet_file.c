@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the words of Parquet tables. */
+/* Tests the words of Parquet tables: a word is a string that a table stores once, under a key of 64 bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,10 @@
 
 #include "export/parquet_file.h"
 
-/* Words whose keys differ only above 32 bits, as the numbers of system calls may, are different words. */
+/*
+ * Keys that differ only above bit 31 belong to different words. The numbers of system calls may differ in
+ * this way.
+ */
 static void test_keys_have_64_bits(void **state)
 {
 	static const uint64_t keys[] = { 1, UINT64_C(0x100000001), UINT64_MAX, UINT32_MAX };

@@ -38,7 +38,7 @@ static void scheduling_is_exported(void **state)
 	perfetto_expect(STATE("1000", "0", "7", "3"));
 	perfetto_expect(STATE("1100", "0", "7", "4"));
 	perfetto_expect(STATE("1100", "0", "3", "3"));
-	/* If the waker is known, there is a sched_waking event, and no runnable state. */
+	/* If the waker is known, the output has a sched_waking event instead of a runnable state. */
 	perfetto_expect("timestamp=1200 ftrace_events{cpu=1 event{timestamp=1200 pid=5 sched_waking{pid=7 "
 			"success=1}}}");
 	perfetto_expect_none(STATE("1200", "0", "7", "2"));
@@ -254,13 +254,13 @@ static void packets_and_signals_are_flows(void **state)
 	declare_flows();
 	script_event(TX, 1000, 0, 7, V(60), V(1));
 	script_event(SEND, 1010, 0, 7, V(10), V(8));
-	script_event(ENTER, 1020, 0, 7, V(1), V(0)); /* this call is not part of the signal's flow */
+	script_event(ENTER, 1020, 0, 7, V(1), V(0)); /* this call does not belong to the signal's flow */
 	script_event(RX, 1030, 1, 8, V(60), V(2));   /* a packet that was sent before the trace began */
 	script_event(RX, 1040, 1, 8, V(60), V(1));
-	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* the delivery of another signal */
-	script_event(DELIVER, 1060, 1, 9, V(10), V(0)); /* the delivery to another thread */
+	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* another signal is delivered */
+	script_event(DELIVER, 1060, 1, 9, V(10), V(0)); /* the signal is delivered to another thread */
 	script_event(DELIVER, 1070, 1, 8, V(10), V(0));
-	script_event(RX, 1080, 1, 8, V(60), V(1)); /* received again: this packet's flow has already ended */
+	script_event(RX, 1080, 1, 8, V(60), V(1)); /* received again: the flow of this packet has ended */
 	perfetto_export();
 	expect_flow("1000", "flow_ids=0x1");
 	expect_flow("1010", "flow_ids=0x2");

@@ -13,7 +13,7 @@
 
 #include "unit/support/perfetto_script.h"
 
-/* A call that began before lost slots is not paired with a return after them. */
+/* If slots are lost between a call and a return, the two events are not paired. */
 static void spans_do_not_cross_gaps(void **state)
 {
 	(void)state;
@@ -23,8 +23,8 @@ static void spans_do_not_cross_gaps(void **state)
 	assert_int_equal(perfetto_export().unpaired, 2);
 
 	/*
-	 * At a gap, the thread is removed from its CPU and added again, because its state in the gap is
-	 * unknown.
+	 * At a gap, the running thread is removed from its CPU, and added again after the gap, because its
+	 * state in the gap is unknown.
 	 */
 	perfetto_expect(STATE("1101", "0", "0", "3"));
 	perfetto_expect(STATE("1900", "0", "7", "3"));
@@ -76,8 +76,8 @@ static void boot_ring_is_cut_off(void **state)
 }
 
 /*
- * The ring of rare events has two events of CPU 1 from the time that the CPU's own ring has overwritten. They
- * do not show which thread ran between them.
+ * The ring of rare events contains two old events of CPU 1. The CPU's own ring has overwritten its events of
+ * that time. So it is unknown which thread ran between the two events.
  */
 static void rare_events_before_a_ring_begins_show_no_thread_that_runs(void **state)
 {
@@ -110,7 +110,7 @@ static void calls_are_not_paired_over_an_overwritten_beginning(void **state)
 	assert_int_equal(perfetto_export().unpaired, 2);
 }
 
-/* While switches are not recorded, other events do not show how long their threads run. */
+/* While switches are not recorded, it is unknown how long the threads of other events run. */
 static void switches_that_are_off_show_no_thread_that_runs(void **state)
 {
 	(void)state;

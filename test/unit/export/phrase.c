@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests phrases: texts of events that were split into parts in advance. A phrase must give the same result as
- * ktread_format(), for every conversion, type and payload.
+ * Tests phrases: format texts of events that were split into parts in advance. A phrase must give the same
+ * result as ktread_format(), for every conversion, type and payload.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -114,7 +114,7 @@ static void texts_are_utf8(void **state)
 	expect_text("\xc3", 1, 100, "\\xc3"); /* a character that is cut off */
 	/* a character that does not fit as a whole is left out */
 	expect_text("\xc3\xa9", 2, 1, "");
-	/* continuation byte without a start byte */
+	/* invalid: continuation byte without a start byte */
 	expect_text("\x80", 1, 100, "\\x80");
 	expect_text("\xc0\x80", 2, 100, "\\xc0\\x80");		/* overlong encoding */
 	expect_text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80"); /* overlong encoding */
@@ -126,7 +126,10 @@ static void texts_are_utf8(void **state)
 	expect_text("\xff", 1, 100, "\\xff");
 }
 
-/* A message is cut off at every length. This is reported, and no byte after the limit is written. */
+/*
+ * A message is written to buffers of many sizes. If it does not fit, the writer reports this, and writes no
+ * byte after the limit.
+ */
 static void no_byte_beyond_the_limit_is_written(void **state)
 {
 	(void)state;

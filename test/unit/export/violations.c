@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the findings of `ktrace check` as JSON: the certainty of each, and the text of events without a
- * format.
+ * Tests the findings of `ktrace check` as JSON: the certainty of each finding, and the text of events without
+ * a format text.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,8 @@ static void ignore(void *context, const struct check_violation *violation)
 }
 
 /*
- * Checks the script against rules. If `unread`, the check acts as if the trace could not be read to its end.
+ * Checks the script against rules. If `unread` is true, the check acts as if the trace could not be read to
+ * its end.
  */
 static void check(const char *words, bool unread)
 {
