@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests expressions of --where on scripted events: which events each one accepts, that the window of each one
+ * Tests expressions of --where on scripted events: which events an expression accepts, that its window
  * contains these events, and the message and column of each error.
  */
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static int end(void **state)
 
 /*
  * Checks a filter's window with one event: if the filter accepts the event, the window contains it. If the
- * window states that the filter selects by time only, the filter accepts all events in the window's times.
+ * filter selects only by time, according to the window, it must accept all events in the time of the window.
  */
 static void check_window(const char *text, const struct filter_window *window,
 			 const struct ktread_event *event, bool accepted)
@@ -146,7 +146,7 @@ static void each_expression_accepts_its_events(void **state)
 		{ "ran_ns == 1500000", "e" },
 		{ "wait == 2ms", "e" },
 		{ "wait > 2001us", "" },
-		{ "spent == 2.5ms", "e" }, /* the field counts ticks of 1 GHz */
+		{ "spent == 2.5ms", "e" }, /* the unit of the field is a tick of 1 ns */
 		{ "time == 0", "a" },
 		{ "time >= 2ms and time < 0.004", "cd" },
 		{ "time > 6ms", "h" },
@@ -161,7 +161,7 @@ static void each_expression_accepts_its_events(void **state)
 		{ "cpu==0 and(nr==59)", "b" },
 		{ "not not cpu == 1", "cdh" },
 		{ "cpu == -1", "" },
-		{ "cpu == 4294967295", "" }, /* KTRX_NO_CPU is no number of a CPU */
+		{ "cpu == 4294967295", "" }, /* KTRX_NO_CPU is not the number of a CPU */
 	};
 
 	(void)state;
