@@ -13,7 +13,7 @@
 #include "flow/views.h"
 #include "unit/support/flow_support.h"
 
-static struct flow_doubts doubts; /* numbers of doubtful places that were found in the last script */
+static struct flow_doubts doubts; /* numbers of doubtful places that were found in the last script, by type */
 
 /* Reconstructs the stacks from `steps` in a small kernel, and compares the tree with `expected`. */
 static void expect(const char *steps, const char *expected)
@@ -69,8 +69,8 @@ static void tail_call_replaces_the_frame(void **state)
 }
 
 /*
- * In a retpoline, function `b` calls an address within `b`. The code there returns to function `c` instead of
- * `b`. This return counts as a jump.
+ * A retpoline: function `b` calls an address within `b`. The code at this address returns to function `c`
+ * instead of `b`. This return counts as a jump.
  */
 static void return_of_a_call_into_the_same_function_is_a_jump(void **state)
 {
@@ -101,9 +101,7 @@ static void interrupt_is_a_frame(void **state)
 		       LINE("20", "08", "  } b"));
 }
 
-/*
- * The interrupt occurs after a call, before the first instruction of the called function has been executed.
- */
+/* An interrupt occurs after a call instruction, before the first instruction of the called function. */
 static void interrupt_before_first_instruction_is_in_the_callee(void **state)
 {
 	(void)state;
@@ -129,8 +127,8 @@ static void system_call_is_a_frame(void **state)
 }
 
 /*
- * An indirect jump leads from function `c` into the middle of function `a`, which is on the stack: `a` has
- * called `b`, and `b` has called `c`.
+ * Function `a` has called `b`, and `b` has called `c`. An indirect jump leads from `c` into the middle of
+ * `a`.
  */
 static void longjmp_removes_the_frames_between(void **state)
 {
@@ -143,8 +141,8 @@ static void longjmp_removes_the_frames_between(void **state)
 }
 
 /*
- * A return leads to an unknown address, as after a switch of stacks that is not in the trace. No frames are
- * guessed.
+ * A return leads to an address that no call on the stack has stored, as after a thread switch that is not in
+ * the trace. No frames are guessed.
  */
 static void unexpected_return_restarts_the_stack(void **state)
 {
@@ -183,8 +181,8 @@ static void each_thread_has_its_own_stack(void **state)
 }
 
 /*
- * If there is only one CPU, the thread cannot have run elsewhere in between. Here there are two CPUs, so the
- * duration is unknown.
+ * On a machine with one CPU, the thread cannot have run on another CPU in between. Here the machine has two
+ * CPUs, so the duration is unknown.
  */
 static void duration_is_unknown_if_thread_may_have_run_elsewhere(void **state)
 {
@@ -287,7 +285,10 @@ static void cold_part_belongs_to_its_function(void **state)
 		       LINE("17", "05", "  } b"));
 }
 
-/* The same address is looked up repeatedly. A stored result must not be used after it has become invalid. */
+/*
+ * The same address is looked up several times. The result of an earlier look-up must not be used after it has
+ * become invalid.
+ */
 static void function_at_an_address_depends_on_the_time(void **state)
 {
 	static const struct {
