@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Arguments of events, one per line, for arguments.sh. Lines with RIGHT must compile, and lines with WRONG
- * must be rejected: by every compiler, for every CPU and set of flags, in C11 and C++17, and also if the
- * event is left out.
+ * Arguments of events for arguments.sh, one event per line. Every compiler must accept the lines with RIGHT
+ * and reject the lines with WRONG, for every CPU and set of flags, in C11 and C++17, and also if the event is
+ * left out.
  */
 /* clang-format off */
 #include <stdbool.h>

@@ -7,8 +7,8 @@
 
 source=test/unit/kernel_build/arguments.c
 
-# refused COMMAND…: prints the names of the lines for which the command reports an error. Some compilers
-# report the line of a macro, and the line of the argument only in a note that follows.
+# refused COMMAND…: prints the names of the lines of arguments.c for which the command reports an error. Some
+# compilers report the error in the line of a macro, and state the argument's line only in a note after it.
 refused() {
 	"$@" -fsyntax-only $source 2>&1 | awk -v source="$source" '
 		/: (warning|error|fatal error): / { error = / error: / && !/ warnings? being treated/ }

@@ -8,20 +8,21 @@
 
 sites=test/unit/kernel/callers.c
 called="test/fake/machine.c test/fake/checker.c $(make -s ktrace-sources)"
-# Finds the names of callers. It is part of the host's program, which is already built.
+# The host's library looks up the names of callers. It is already built.
 symbols=$(printf 'build/host/%s.o ' base/open base/escape base/index analyze/symbols analyze/symbols_file analyze/symbols_frame analyze/demangle)
 libraries=$(make -s host-libraries)
 flags='-std=c11 -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
 	-Ikernel/arch/generic'
-# The test reads the lines of the sites, and no other debug information.
+# The test needs the line numbers of the sites, and no other debug information.
 lines=-g1
-# LLVM's linker links faster, but not what gcc -flto has compiled.
+# LLVM's linker is faster, but cannot link objects that gcc -flto has compiled.
 linker=$(command -v ld.lld >/dev/null && echo -fuse-ld=lld)
 
 make_tree include kernel test/fake
 ln -s "$PWD/host" "$tmp/tree"
 
-# called_at COMPILER "FLAGS": compiles all functions that the recording code calls into the objects $compiled
+# called_at COMPILER "FLAGS": compiles all functions that the code which records events calls. Stores the
+# names of the objects in $compiled.
 called_at() {
 	compiled=$tmp/called.o
 	# shellcheck disable=SC2086

@@ -18,7 +18,7 @@ code() {
 		grep -vE '^(nop|nopw|nopl|cs|data16)'
 }
 
-# ordered FILE PATTERN…: checks that the patterns match lines of the file in this order
+# ordered FILE PATTERN…: checks that lines of the file match the patterns, in this order
 ordered() {
 	file=$1
 	at=0
@@ -76,7 +76,7 @@ for compiler in gcc clang; do
 	done
 done
 
-# Hooks and facts, compiled in and left out.
+# Hooks and facts: with their code, and left out at compile time.
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
 		have $compiler $arch || { skip "$arch $compiler: hooks" "not installed"; continue; }
@@ -110,7 +110,7 @@ for compiler in gcc clang; do
 	done
 done
 
-# Hooks of process traces: if the process is not traced, a hook executes only a load and a branch.
+# Hooks of process traces: if the process is not traced, a hook only executes a load and a branch.
 proc=test/unit/kernel_build/proc.c
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do

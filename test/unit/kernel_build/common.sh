@@ -39,7 +39,7 @@ compile() {
 	read_sources "$compile_compiler" "$compile_arch" "$@" -c "$compile_source" -o "$compile_object"
 }
 
-# read_sources COMPILER ARCH WORD…: runs the compiler on the words, which are flags and sources.
+# read_sources COMPILER ARCH WORD…: runs the compiler with these arguments, which are flags and sources.
 read_sources() {
 	read_command=$(compiler_of "$1" "$2") read_arch=$2
 	shift 2
@@ -48,11 +48,11 @@ read_sources() {
 		"-Ikernel/arch/$read_arch" "$@"
 }
 
-# at_once COMMAND…: runs a clang command, whose last word is one source, for all $sources. The clang command would
-# start a process for each source. So clang's inner compiler ("-cc1") is called with the same flags: it compiles
-# all sources in less than half of the time, and writes each object beside its source. The inner compiler mixes up
-# the diagnostic pragmas of several sources. So it is not used with -DKTRACE_STATE=0 and -DKTRACE_DISABLE=1, whose
-# pragmas are about a warning of -Wextra.
+# at_once COMMAND…: runs a clang command, whose last argument is a source, for all $sources. The clang command
+# would start a process for each source. So clang's inner compiler ("-cc1") is called with the same flags: it
+# compiles all sources in less than half of the time, and writes each object beside its source. The inner
+# compiler mixes up the diagnostic pragmas of several sources. So it is not used with -DKTRACE_STATE=0 and
+# -DKTRACE_DISABLE=1, with which pragmas disable a warning of -Wextra.
 at_once() {
 	# shellcheck disable=SC2086
 	eval "set -- $("$@" '-###' 2>&1 | sed -n 's/ "-o" "[^"]*"//; s/^ \(".*"-cc1" .*\) "[^"]*"$/\1/p')" && "$@" $sources
@@ -67,17 +67,19 @@ read_at_once() {
 	esac
 }
 
-# make_tree FOLDER…: makes a copy of the folders in $tmp/tree. The copy consists of links.
+# make_tree FOLDER…: makes copies of the folders in $tmp/tree. In the copies, files are links to the
+# originals.
 make_tree() {
 	for folder; do
 		mkdir -p "$tmp/tree/$folder" && cp -rs "$PWD/$folder/." "$tmp/tree/$folder"
 	done
 }
 
-# objects_of "WORDS": prints the words, with the objects in $tmp/tree instead of the C sources
+# objects_of "WORDS": prints the words. Replaces each C source with its object in $tmp/tree.
 objects_of() { for word in $1; do case $word in *.c) echo "$tmp/tree/${word%.c}.o" ;; *) echo "$word" ;; esac; done; }
 
-# into_tree "WORDS" COMMAND…: runs a clang command for all C sources among the words. The objects are in $tmp/tree.
+# into_tree "WORDS" COMMAND…: runs a clang command for all C sources among the words. Writes the objects to
+# $tmp/tree.
 into_tree() {
 	sources=$(for word in $1; do case $word in *.c) echo "$word" ;; esac; done)
 	shift
@@ -90,7 +92,7 @@ into_tree() {
 }
 
 # in_turn N ARCH COMPILER: succeeds if case N is tried by this compiler for this CPU. `make check` tries each
-# case for each CPU and with each compiler, but only by one of them for each CPU: gcc and clang take turns. A
+# case once for each CPU, with gcc or clang in turn, so that each compiler tries each case for some CPU. A
 # compiler tries all cases if the other one is not installed. MATRIX=all (make soak): all combinations.
 in_turn() {
 	[ "${MATRIX-}" != all ] && have gcc "$2" && have clang "$2" || return 0

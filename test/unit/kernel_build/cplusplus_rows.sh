@@ -29,9 +29,9 @@ build() {
 	check "$name: runs" sh -c "'$tmp/program' >'$tmp/trace' 2>'$tmp/rows'"
 	shown "$tmp/trace" >"$tmp/shown"
 	same "$name: every event is shown" $folder/expected.txt "$tmp/shown"
-	# If an event spans several lines, compilers differ in which line they assign to it. Some compilers
-	# drop the descriptor of an event in a function that is not called. An event that a header declares
-	# belongs to each file that includes it.
+	# If an event spans several lines, compilers differ in the line that they assign to it. Some compilers
+	# drop the descriptor of an event in a function that is not called. An event in a header has a
+	# descriptor in each file that includes the header.
 	grep '^\(first\|second\|shared\)\.' "$tmp/rows" | grep -v 'never called' | LC_ALL=C sort | uniq -c | sed 's/^ *//' >"$tmp/counted"
 	same "$name: each event has one row" $folder/rows.txt "$tmp/counted"
 }

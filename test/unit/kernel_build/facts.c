@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Every call of ktrace/facts.h in one function, and the same function without them. */
+/* A function that contains every call of ktrace/facts.h, and the same function without these calls. */
 #include <ktrace/ktrace.h>
 
 void facts(const void *object, const char *name, uint32_t number);

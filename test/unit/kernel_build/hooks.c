@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Every hook in one function, and the same function without them. */
+/* A function that calls every hook, and the same function without hooks. */
 #include <ktrace/ktrace.h>
 
 void hooks(const void *object, const char *name, uint32_t number);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The kernel's part of hardware trace, for build tests: every hook and every call. Compiles as C11 and C++17.
+ * A kernel that uses hardware trace, for build tests: it calls every hook and every function. Compiles as C11
+ * and C++17.
  */
 #include <ktrace/hwt.h>
 #include <ktrace/hwt_qemu.h>

@@ -13,7 +13,7 @@ ln -s "$PWD/include" "$PWD/kernel" "$PWD/test" "$tmp"
 # events FILE…: prints the number of event descriptors
 events() { nm "$@" | grep -cE ' [dD] ktrace_event_[a-z]+_[a-z_]+$'; }
 
-# expect NAME COMPILER ARCH ROWS FLAGS…: checks how many event descriptors all files together have
+# expect NAME COMPILER ARCH ROWS FLAGS…: checks that all files together have ROWS event descriptors
 expect() {
 	name="$3 $2: $1" compiler=$2 arch=$3 rows=$4 case=$((case + 1))
 	shift 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The largest possible events, to check the size of their stack frames. */
+/* The largest possible events. Tests check the size of the stack frames of functions that record them. */
 #include <ktrace/ktrace.h>
 
 KTRACE_EVENT(large, sixteen, "%u %u %u %u %u %u %u %u %u %u %u %u %u %u %u %s", (uint32_t, a), (uint32_t, b),

@@ -17,7 +17,7 @@
 #define used		  __attribute__((__used__))
 #define visibility(kind)  __attribute__((__visibility__(kind)))
 
-/* Some kernels have a <stddef.h> whose offsetof() needs another header of the kernel, as in Unikraft. */
+/* In some kernels, such as Unikraft, <stddef.h> has an offsetof() that needs another header of the kernel. */
 #include <stddef.h>
 #undef offsetof
 #define offsetof(type, member) offsetof_of_another_header(type, member)

@@ -14,7 +14,8 @@ refused() { ! compile "$@" 2>"$tmp/said" && grep -q 'format' "$tmp/said"; }
 macros=test/unit/kernel_build/macros.h
 variables=test/unit/kernel_build/variables.h
 
-# reads_each_source COMPILER ARCH: succeeds if this compiler reads the sources that all CPUs share.
+# reads_each_source COMPILER ARCH: succeeds if this compiler is the one that must read the sources that all
+# CPUs share.
 reads_each_source() { [ "$1-$2" != gcc-aarch64 ] && [ "$1-$2" != gcc-riscv64 ] || [ "${MATRIX-}" = all ] || ! have clang "$2"; }
 
 cat >"$tmp/lists.mk" <<'END'

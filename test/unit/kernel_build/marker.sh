@@ -5,7 +5,7 @@
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-# listing ARCH OBJECT: prints address, bytes and text of the object's instructions
+# listing ARCH OBJECT: prints address, bytes and assembler text of each instruction of the object
 listing() { $(objdump_of "$1") -d -w "$2" | sed -n 's/^ *\([0-9a-f]*\):\t/\1\t/p'; }
 
 # The instruction after each marker must be a store of a byte, on the same page of code.

@@ -9,7 +9,7 @@
 . test/unit/kernel_build/common.sh
 
 samples='test/unit/kernel_build/sample.c test/unit/kernel_build/proc.c test/unit/kernel_build/hwt.c'
-# These sources must have small stack frames: their functions run on the stack of the code that records, and
+# Functions of these sources must have small stack frames: they run on the stack of the code that records.
 # large.c has the largest possible events.
 recording="test/unit/kernel_build/large.c $(make -s ktrace-sources ktrace-proc-sources | xargs)"
 arches='x86_64 aarch64 riscv64'
@@ -73,8 +73,8 @@ plain='-fno-pie -no-pie'
 pie='-fPIE -static-pie -Wl,--no-dynamic-linker'
 sections='-ffunction-sections -fdata-sections -Wl,--gc-sections'
 
-# wanted ARCH COMPILER: prints one line for each build: its flags. Most builds use -O1, which compiles faster
-# than -O2: gcc's -O2 is tested by the build of the demo kernel.
+# wanted ARCH COMPILER: prints the flags of each build that `make check` tries, one build per line. Most
+# builds use -O1, because it compiles faster than -O2. The build of the demo kernel tests gcc's -O2.
 wanted() {
 	case $1-$2 in
 	x86_64-gcc) echo "-O0 $frames $pie" ;;
@@ -91,7 +91,7 @@ wanted() {
 	esac
 }
 
-# wanted_by_soak ARCH COMPILER
+# wanted_by_soak ARCH COMPILER: the same for the builds that only `make soak` tries
 wanted_by_soak() {
 	for level in -O0 -O1 -O2 -O3 -Os; do
 		echo "$level $frames $plain"

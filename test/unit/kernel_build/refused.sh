@@ -53,8 +53,8 @@ void site(int a);
 void site(int a) { KTRACE_TEXT("%s", a); }
 END
 
-# named NAME MESSAGE: checks a wrong declaration on stdin: the first error that each compiler reports must
-# have this message
+# named NAME MESSAGE: checks that each compiler rejects the declaration on stdin, and that its first error
+# contains this message
 named() {
 	{ echo '#include <ktrace/ktrace.h>' && cat; } >"$tmp/source.c"
 	for compiler in 'gcc -std=c11' 'clang -std=c11' 'g++ -x c++ -std=c++17' 'clang++ -x c++ -std=c++17'; do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The kernel's part of ktrace, for build tests: every kind of event and every call. Compiles as C11 and
- * C++17. It needs nothing except ktrace.
+ * A kernel that uses ktrace, for build tests: it records every type of event and calls every function.
+ * Compiles as C11 and C++17. Needs no headers except ktrace's.
  */
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A port whose hooks are macros that use variables of the kernel. ktrace uses the same names for variables of
- * its own.
+ * A port whose hooks are macros. They use variables of the kernel with names that ktrace uses for its own
+ * variables.
  */
 struct kernels {
 	unsigned number;
