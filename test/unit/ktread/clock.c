@@ -34,7 +34,7 @@ static void offset_is_interpolated_between_points(void **state)
 static void drift_continues_beyond_the_ends(void **state)
 {
 	const struct ktread_clock_point point[] = { { 100000, 0 }, { 200000, 0 } };
-	const int64_t slopes[2] = { INT64_C(1) << 22, -(INT64_C(1) << 22) }; /* slopes of a 1024th */
+	const int64_t slopes[2] = { INT64_C(1) << 22, -(INT64_C(1) << 22) }; /* slopes of 1/1024 */
 	struct ktread_clock clock = { NULL, 0, 0 };
 
 	(void)state;
@@ -58,7 +58,7 @@ static void corrected_stamps_stay_within_64_bits(void **state)
 	free(clock.piece);
 }
 
-/* The points are random. A correct guest does not store such points. */
+/* The points are random, unlike those of a correct guest. */
 static void corrected_stamps_never_decrease(void **state)
 {
 	struct ktread_clock clock = { NULL, 0, 0 };
@@ -86,8 +86,8 @@ static void corrected_stamps_never_decrease(void **state)
 }
 
 /*
- * The clock of CPU 1 is 10 ms ahead and 100 ppm too fast. The guest has measured it every 100 ms, but not
- * near the beginning and the end of the trace.
+ * The clock of CPU 1 is 10 ms ahead and 100 ppm too fast. The guest has measured this clock every 100 ms, but
+ * not near the beginning and the end of the trace.
  */
 static void put_rows(struct writer *writer, int damaged)
 {
@@ -102,7 +102,7 @@ static void put_rows(struct writer *writer, int damaged)
 		sample->offset = -(int64_t)(10 * MHZ) - (int64_t)(sample->stamp / 10000);
 		sample->error = 20;
 		if (damaged && i % 2)
-			/* simulates a sample that was only half written: its check is missing */
+			/* simulates a sample that was only half written: its checksum is missing */
 			sample->offset += (int64_t)(30 * MHZ);
 		else
 			sample->check = ktrx_clock_check(sample);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests slots that are stored as columns. All 32 bytes of each slot are restored, and damaged columns cause
- * no access out of bounds.
+ * Tests slots that are stored as columns. All 32 bytes of each slot must be restored, and damaged columns
+ * must cause no access out of bounds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +100,8 @@ static void empty_slots_take_nothing(void **state)
 }
 
 /*
- * Slots as a kernel writes them need few bytes: their tags and checks are not stored, but computed when the
- * columns are read.
+ * Slots that a kernel has written need few bytes: their tags and checksums are not stored, but computed when
+ * the columns are read.
  */
 static void regular_slots_shrink(void **state)
 {
@@ -123,15 +123,15 @@ static void regular_slots_shrink(void **state)
 		memcpy(slot, word, sizeof(word));
 	}
 	/*
-	 * For each slot, the columns store a group number, one or two bytes for the timestamp, a generation,
+	 * For each slot, the columns contain a group number, one or two bytes of the timestamp, a generation,
 	 * and one word of the payload.
 	 */
 	assert_true(round_trip(fixture, KTRX_STREAM_SLOTS_V2, SLOTS) < 5 * SLOTS);
 }
 
 /*
- * Fills the slots with records of three slots each, with valid checks. Slots after the ring's head are from
- * the previous lap.
+ * Fills the slots with records of three slots each, with valid checksums. Slots after the ring's head are
+ * from the previous lap.
  */
 static void fill_checked(struct fixture *fixture)
 {
@@ -175,7 +175,7 @@ static void checked_slots_shrink(void **state)
 		round_trip(fixture, KTRX_STREAM_CHECKED, slots);
 }
 
-/* A slot with a wrong check, or of a very old lap, is restored as it was. */
+/* A slot with a wrong checksum, or of a very old lap, is restored unchanged. */
 static void damaged_slots_are_restored_exactly(void **state)
 {
 	struct fixture *fixture = *state;
@@ -189,8 +189,8 @@ static void damaged_slots_are_restored_exactly(void **state)
 }
 
 /*
- * Changes bytes of valid columns, and cuts off their end. They are refused or decoded, without access out of
- * bounds.
+ * Changes bytes of valid columns, and cuts off their end. Damaged columns must be refused or decoded, without
+ * access out of bounds.
  */
 static void damaged_columns_do_no_harm(void **state)
 {

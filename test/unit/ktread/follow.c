@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests following a guest: the events, their order, the counts of lost slots, and the end of the guest. */
+/*
+ * Tests a reader that follows a guest: the events, their order, the numbers of lost slots, and the end of the
+ * guest.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +27,7 @@ static uint64_t read_numbered(struct guest *guest)
 			continue;
 		cpu = now.event->cpu;
 		assert_in_range(cpu, 0, 1);
-		/* The anchor before the first record is a slot as well. */
+		/* The anchor before the first record also takes a slot. */
 		gaps += now.event->lost;
 		expected[cpu] += now.event->lost - (expected[cpu] == 0 && now.event->lost > 0);
 		assert_int_equal(guest_prev_of(now.event), expected[cpu]++);
@@ -74,8 +77,8 @@ static void all_events_come_once_and_in_order(void **state)
 }
 
 /*
- * Each time, the reader reads only the newest slots. Each slot that it skips is counted, and the next event
- * reports how many were skipped.
+ * At each read, the reader reads only the newest slots, and skips older ones. The next event reports the
+ * number of skipped slots.
  */
 static void slots_skipped_by_a_sample_are_counted(void **state)
 {
@@ -135,7 +138,7 @@ static void loss_before_following_is_reported(void **state)
 	now = guest_next(guest);
 	assert_int_equal(now.kind, KTREAD_FOLLOWED_LOST);
 	assert_int_equal(now.cpu, 0);
-	/* lost slots: nine records, and the anchor before the first of them */
+	/* the lost slots: nine records and the anchor before the first one */
 	assert_int_equal(now.slots, 10);
 	for (uint32_t i = 9; i < SLOTS + 9; i++)
 		guest_expect_event(guest, i, 0);
@@ -203,7 +206,7 @@ static void next_boot_is_reported(void **state)
 	guest_expect_boot(guest, 1);
 	guest_expect_event(guest, 1, 0);
 	guest_expect_event(guest, 2, 0);
-	/* A reset wipes the image. Nothing is found until the kernel records again. */
+	/* A reset erases the image. The reader finds no trace until the kernel records again. */
 	memset(guest->memory, 0, WRITER_MEMORY_SIZE);
 	guest_expect_nothing(guest);
 	writer_close(&guest->writer);
@@ -219,7 +222,7 @@ static void next_boot_is_reported(void **state)
 	guest_end(guest);
 }
 
-/* At first, the trace has only two rings. After some records, it gets a third one. */
+/* At first, the trace has only two rings. After some records, the kernel adds a third one. */
 static void rings_that_come_later_are_followed(void **state)
 {
 	struct guest *guest = guest_start(3);
@@ -281,7 +284,7 @@ static void trace_is_refused_and_memory_file_is_followed(void **state)
 	assert_null(follow);
 	assert_int_equal(ktread_follow_open(&follow, "/nowhere/at/all", NULL), KTREAD_E_SYSTEM);
 	bytes_free(&dump);
-	/* The memory file of a guest that has ended. */
+	/* The RAM file of a guest that has ended. */
 	writer_memory(&guest->writer, guest->memory, 0);
 	assert_int_equal(ktread_follow_open(&follow, temporary(guest->memory, WRITER_MEMORY_SIZE), NULL), 0);
 	assert_int_equal(ktread_follow_next(follow, &now, -1), 1);

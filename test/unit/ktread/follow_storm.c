@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Follows this process itself. Its threads record as CPUs do, and are interrupted by signals whose handlers
- * record as well. Each record is numbered. The test fails if a record is torn or is read twice, or if a
- * missing record is not counted.
+ * Follows this process itself. Its threads record as CPUs do. Signals, whose handlers record as well,
+ * interrupt the threads. Each record is numbered. The test fails if a record is torn or is read twice, or if
+ * a missing record is not counted.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,13 +25,13 @@
 
 #define WORKERS 2u
 #define SLOTS	16384u
-/* a number that is greater than the number of records that a thread makes */
+/* numbers of records are lower than this: a thread makes fewer records */
 #define NUMBERS (UINT64_C(1) << 22)
 #define RECORDS 150000u
 #define BURST	50u
-/* this number of records is made slowly: a thread waits while the reader has not read most of its ring */
+/* a thread makes this many records slowly: it waits until the reader has read most of its ring */
 #define PACED (RECORDS / 3 * 2)
-#define AHEAD (SLOTS / 4) /* number of records that a thread may be ahead of the reader */
+#define AHEAD (SLOTS / 4) /* a thread may be ahead of the reader by this number of records */
 #define PAGE  UINT64_C(4096)
 #define TOP   (UINT64_C(1) << 47)
 
@@ -42,7 +42,7 @@ KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsign
 __thread uint64_t threads_reserve;
 __thread uint32_t threads_cpu;
 
-/* for each thread: number of records that the thread has begun, counting both events */
+/* for each thread: number of records of both events that the thread has begun */
 static atomic_ullong numbered[WORKERS];
 /* for each thread: the largest number that was read */
 static atomic_ullong came_last[WORKERS];
@@ -98,7 +98,9 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Reads the memory of this process, without address translation. Memory that is not mapped reads as zeros. */
+/*
+ * Reads the memory of this process, without address translation. Returns zeros for memory that is not mapped.
+ */
 static int self_read(void *context, uint64_t physical, void *buffer, size_t bytes)
 {
 	struct iovec to = { buffer, bytes }, from = { (void *)(uintptr_t)physical, bytes };
@@ -110,7 +112,10 @@ static int self_read(void *context, uint64_t physical, void *buffer, size_t byte
 	return 0;
 }
 
-/* Replaces the scan of memory for data: only the page of the root has to be found. */
+/*
+ * Replaces the function that finds the parts of memory that contain data: only the page of the root has to be
+ * found.
+ */
 static uint64_t self_next_data(void *context, uint64_t physical)
 {
 	const uint64_t root = (uintptr_t)&ktrace_root & ~(PAGE - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests following a guest whose records are finished late, or never. */
+/* Tests a reader that follows a guest whose records are finished late, or never. */
 #include <string.h>
 
 #include "unit/support/ktread_guest.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The functions of this file make the files in test/golden/ktread and test/golden/bad, byte for byte, so that
- * a change of the format is detected. With KTREAD_GOLDEN=write in the environment, they write these files
- * again.
+ * The functions of this file must produce exactly the bytes of the files in test/golden/ktread and
+ * test/golden/bad. So a change of the format is detected. With KTREAD_GOLDEN=write in the environment, they
+ * write these files again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static void make_bare(struct bytes *bytes)
 		v1_record(bytes, 100 + (i ^ 1), KTRX1_WAITQ_WAKE, i % 2, 9, i);
 }
 
-/* Bad inputs: each must be refused, or read with a warning. */
+/* Bad inputs: the reader must refuse each one, or read it with a warning. */
 
 static void make_v1_of_many_cpus(struct bytes *bytes)
 {
@@ -141,8 +141,8 @@ static void make_core_of_nothing(struct bytes *bytes)
 }
 
 /*
- * Makes bad streams from a stored valid stream. A newly made stream could differ, because compressed bytes
- * depend on the version of the compressor.
+ * Makes bad streams from a valid stream in a file. A stream that is compressed anew could differ, because the
+ * bytes depend on the version of the compressor.
  */
 static struct ktrx_stream *make_stream(struct bytes *bytes)
 {
@@ -192,7 +192,7 @@ static void make_stream_of_large_block(struct bytes *bytes)
 	seal_first_block(block);
 }
 
-/* The head of a block states that the block's data are columns, but they are plain bytes. */
+/* According to the head of a block, its data are columns, but the data are plain bytes. */
 static void make_stream_of_wrong_coding(struct bytes *bytes)
 {
 	struct ktrx_stream_block *block = (struct ktrx_stream_block *)(void *)(make_stream(bytes) + 1);

@@ -63,8 +63,8 @@ static void ram_file_is_found_and_read(void **state)
 }
 
 /*
- * The reserve word of this ring is in the ring's descriptor and contains ring number 0. Events that went to
- * the boot ring have incremented it.
+ * The reserve word of this ring is in the ring's descriptor, and contains ring number 0. Events that were
+ * recorded in the boot ring have incremented this word.
  */
 static void ring_of_a_cpu_that_is_not_online_is_empty(void **state)
 {
@@ -130,18 +130,18 @@ static void decoys_are_ignored(void **state)
 	memcpy(&root, memory + WRITER_ROOT, sizeof(root));
 	memcpy(&block, memory + WRITER_BLOCK, sizeof(block));
 
-	/* A copy of the kernel image that the boot loader left in memory. This copy has never run. */
+	/* A copy of the kernel image that the boot loader has left in memory, and that has never run. */
 	root.self = 0;
 	root.checksum = ktrx_root_checksum(&root);
 	memcpy(memory + 0x500000, &root, sizeof(root));
-	/* Data of an earlier boot, with older events. */
+	/* Memory also contains data of an earlier boot, with older events. */
 	begin(&old, 2);
 	put_switch(&old, 1, 10, 1);
 	old.root.nonce = 0x5555555555555501;
 	writer_memory(&old, memory + 0x600000 - WRITER_ROOT, 0);
 	memset(memory + 0x600000 - WRITER_ROOT + WRITER_BLOCK, 0, 64);
 	/*
-	 * Three places that the search must not accept: a block of another boot with the same addresses, a
+	 * Three objects that the search must not accept: a block of another boot with the same addresses, a
 	 * block with a wrong length, and magic numbers without a root or block.
 	 */
 	block.nonce ^= 1;
@@ -201,7 +201,7 @@ static void poke(int fd, uint64_t offset, const void *bytes, size_t size)
 
 /*
  * A ring is at a guest address above 4 GiB. In the RAM file, memory above 4 GiB directly follows the memory
- * below the PCI hole. The size of the hole differs between machine types.
+ * below the PCI hole. The size of the hole depends on the machine type.
  */
 static void memory_above_the_hole_is_found(void **state)
 {
@@ -462,8 +462,8 @@ static void dump_of_a_running_guest_is_exact(void **state)
 	fill(&guest.writer);
 	writer_memory(&guest.writer, guest.memory, 0);
 	/*
-	 * The copy is faster than the guest records. So nothing is lost, and the dump also has the records
-	 * that were made during the copy.
+	 * The copy is made faster than the guest records. So nothing is lost, and the dump also contains the
+	 * records that were made during the copy.
 	 */
 	assert_int_equal(dump_guest(&guest, &produced), 0);
 	assert_true(produced > 2 + 2 * 2001);
@@ -517,7 +517,10 @@ static void several_dumps_fit_into_a_file(void **state)
 	writer_close(&guest.writer);
 }
 
-/* The address of the reserve word cannot be resolved. Then the reader finds the head by reading the slots. */
+/*
+ * The address of the reserve word cannot be resolved. Then the reader finds the head from the contents of the
+ * slots.
+ */
 static void unreachable_head_is_found_from_the_slots(void **state)
 {
 	unsigned char *memory = new_memory();

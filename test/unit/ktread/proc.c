@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests process traces of all formats. The same record gives the same result in each format. */
+/*
+ * Tests process traces of all formats. The reader must return the same result for the same record in each
+ * format.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests process traces that were cut off or damaged. All readable records are returned, and the rest is
- * reported with its offset.
+ * Tests process traces that were cut off or damaged. The reader must return all readable records, and report
+ * the rest with its offset.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -67,8 +67,8 @@ static void read_flipped(struct copy *copy, size_t bit, struct proc_outline *out
 }
 
 /*
- * The trace is cut off at each offset. All records before the cut are returned. Then the cut is reported,
- * unless it is between two records.
+ * The trace is truncated at each offset. The reader must return all complete records, and then report an
+ * incomplete record if there is one.
  */
 static void cut_trace_keeps_the_records_before_the_cut(void **state)
 {
@@ -112,7 +112,10 @@ static unsigned record_at(const struct proc_outline *outline, size_t at)
 	return n ? n - 1 : outline->records;
 }
 
-/* If a bit is flipped, at most the record that contains it is lost, and no false record is returned. */
+/*
+ * If a bit is flipped, the reader loses at most the record that contains the bit, and returns no false
+ * record.
+ */
 static void flipped_bit_loses_at_most_its_record(void **state)
 {
 	struct proc_outline outline;
@@ -138,8 +141,8 @@ static void flipped_bit_loses_at_most_its_record(void **state)
 }
 
 /*
- * In some formats, records do not begin with a mark. Then reading ends at the damage, and all records before
- * the damage are returned.
+ * In some formats, records do not begin with a mark. Then the reader returns all records before the damage,
+ * and stops at the damage.
  */
 static void flipped_bit_keeps_the_records_before_it(void **state)
 {
@@ -203,8 +206,8 @@ static void session_after_a_torn_one_is_found(void **state)
 }
 
 /*
- * A program has written a process trace, so a record contains a trace as data. The reader must not return
- * records of this inner trace, even if the record that contains it is torn.
+ * A traced program has written a process trace to a file, so a record contains a trace as data. The reader
+ * must not return records of this inner trace, even if the record that contains it is torn.
  */
 static void inner_traces_are_data(void **state)
 {
@@ -317,8 +320,8 @@ static void programs_cannot_forge_records(void **state)
 }
 
 /*
- * A program wrote a process trace, and the session that records this ends in the middle of that data. The
- * session that follows in the file looks like more of that data.
+ * A traced program has written a process trace to a file, and the session that records this ends in the
+ * middle of the written data. The next session in the file looks like more of these data.
  */
 static void session_after_torn_data_is_found(void **state)
 {
@@ -342,7 +345,7 @@ static void session_after_torn_data_is_found(void **state)
 	bytes_free(&put.bytes);
 }
 
-/* A payload that is full of false records is read as fast as any other payload. */
+/* A payload that is full of false records must be read as fast as any other payload. */
 static void false_records_do_not_slow_the_reader(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), inner = { .format = PUT_KTRX };

@@ -118,8 +118,8 @@ static void packed_trace_is_read_as_unpacked(void **state)
 }
 
 /*
- * The compressed bytes are cut off or wrong. The reader returns what can be decompressed before it reports
- * the error.
+ * The compressed bytes are cut off or wrong. The reader returns the records that can be decompressed, and
+ * then reports the error.
  */
 static void cut_packed_trace_keeps_what_was_unpacked(void **state)
 {
@@ -218,7 +218,7 @@ static void growing_file_returns_each_record_once(void **state)
 	}
 }
 
-/* Damage in a growing file is reported once, after the reader has found where the damage ends. */
+/* Damage in a growing file is reported once, when the reader has found its end. */
 static void damage_in_a_growing_file_is_reported_once(void **state)
 {
 	const struct ktread_proc_record *record;
@@ -298,7 +298,10 @@ static void removed_beginning_of_a_record_is_not_seen(void **state)
 	bytes_free(&put.bytes);
 }
 
-/* Reading a followed pipe never waits. The trace ends when no process has the pipe open for writing. */
+/*
+ * The reader never waits when it follows a pipe. The trace ends when no process has the pipe open for
+ * writing.
+ */
 static void followed_pipe_is_over_when_closed(void **state)
 {
 	const struct ktread_proc_options options = { .size = sizeof(options), .follow = 1 };

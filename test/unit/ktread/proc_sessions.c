@@ -48,8 +48,8 @@ static void names_are_known_after_their_record(void **state)
 }
 
 /*
- * The names of 16000 processes are kept. If there are more, some names are dropped, but no process gets the
- * name of another process.
+ * The reader stores the names of 16000 processes. If there are more processes, some names are dropped, but no
+ * process gets the name of another process.
  */
 static void many_processes_keep_their_own_names(void **state)
 {
@@ -158,7 +158,7 @@ static void head_sets_the_info(void **state)
 }
 
 /*
- * Writes a session's head with a valid check and one unusual value: `value`, of `bytes` bytes, at offset
+ * Writes a session's head with a valid checksum and one unusual value: the `bytes` bytes of `value` at offset
  * `at`.
  */
 static void put_odd_head(struct put *put, size_t at, uint64_t value, unsigned bytes)
@@ -186,7 +186,7 @@ static void later_version_is_refused_and_longer_heads_are_read(void **state)
 	assert_non_null(strstr(ktread_proc_message(NULL), "version 2"));
 	bytes_free(&put.bytes);
 
-	/* A later writer of this version may use longer heads of sessions and records. */
+	/* A future writer of this version of the format may write longer heads of sessions and records. */
 	put_odd_head(&put, 42, 80, 2);
 	put_over(&put, 44, 40, 2);
 	put.bytes.size = 0;
@@ -242,8 +242,7 @@ static void freebsd_denials_are_decoded(void **state)
 }
 
 /*
- * In records of FreeBSD before version 14, reason 3 means a path lookup, and the record contains no data
- * except rights.
+ * In records of FreeBSD before version 14, reason 3 means a path lookup, and the record contains only rights.
  */
 static void freebsd_denials_before_14_are_decoded(void **state)
 {
@@ -315,8 +314,8 @@ static void beginning_of_a_file_gives_the_right_format_or_none(void **state)
 }
 
 /*
- * A kernel without a real-time clock counts time from its boot. A process may have no name, or one that fills
- * the field.
+ * A kernel without a real-time clock counts time from its boot. A process may have no name, or a name that
+ * fills the field.
  */
 static void odd_times_and_names_do_not_hide_the_format(void **state)
 {

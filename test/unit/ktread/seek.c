@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that a reader that looks for a time window in the rings returns the same events, with the same
- * losses, as a reader that reads everything and filters.
+ * Tests that a reader that searches the rings for a time window returns the same events and losses as a
+ * reader that reads everything and filters by time.
  */
 #include <glob.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #include "unit/support/ktread_stream.h"
 #include "unit/support/random.h"
 
-#define SPACING 16u /* distance of samples; so records may be 64 slots away from their places */
+#define SPACING 16u /* distance of samples in slots; records may be out of order by 64 slots */
 #define WINDOWS 24u
 
 static struct ktread *open_for(const char *path, int window)
@@ -98,8 +98,8 @@ static struct bounds bounds_of(const char *path)
 }
 
 /*
- * Compares windows of two files with the same trace. Returns the number of slots that the windowed reader of
- * the second file has decoded.
+ * Compares windows of two files with the same trace. Returns the number of slots that the reader of the
+ * second file has decoded for the window.
  */
 static uint64_t compare_files(const char *path, const char *other, uint64_t *seed)
 {
@@ -155,7 +155,7 @@ static void compare_dump(struct writer *writer, uint64_t *seed)
 	writer_close(writer);
 }
 
-/* Fills rings with records of one and of several slots, of which some are out of order. */
+/* Fills rings with records of one slot and of several slots. Some records are out of order. */
 static void fill(struct writer *writer, uint64_t *seed, unsigned records, unsigned step)
 {
 	uint64_t stamp = 100000;
@@ -185,7 +185,7 @@ static void windows_of_version_2_are_exact(void **state)
 	}
 }
 
-/* The CPUs are silent for so long that anchors are needed. */
+/* The CPUs record nothing for so long that anchors are needed. */
 static void windows_between_anchors_are_exact(void **state)
 {
 	uint64_t seed = 2, stamp = 1 << 20;
@@ -212,7 +212,7 @@ static void invalid_slots_are_counted_in_their_window(void **state)
 		uint64_t back = random_word(&seed) % 2000 + 1;
 		struct writer_slot *slot = writer_slot_at(&writer, ring, writer.ring[ring].head - back);
 
-		/* the word with the timestamp has no check, so a record with a changed timestamp is valid */
+		/* the checksum does not cover this word, so a record with a changed timestamp is valid */
 		if (n % 2)
 			slot->word[2] ^= UINT64_C(1) << random_word(&seed) % 64;
 		else
@@ -343,8 +343,8 @@ static void damaged_index_is_not_used(void **state)
 		bytes.data[at] ^= (unsigned char)(1u << random_word(&seed) % 8);
 		damaged = scratch_of(bytes.data, bytes.size);
 		/*
-		 * Without its magic, the index is not recognized. A bit of the descriptor in the
-		 * frame's header has no meaning (RFC 8878, section 3.1.1.1.1).
+		 * Damage must be detected, with two exceptions. Without its magic, the index is not recognized.
+		 * A bit of the descriptor in the frame's header has no meaning (RFC 8878, section 3.1.1.1.1).
 		 */
 		if (at != index.offset + 4)
 			assert_int_equal(is_refused(damaged.path), !in_magic);
@@ -366,10 +366,14 @@ static void damaged_index_is_not_used(void **state)
 
 enum { BACK = 100000 };
 
-/* A ring with a record every 10 ticks. Its clock goes back once. Counts the slots that the search reads. */
+/*
+ * A ring that contains a record for every 10 ticks. Its clock may go back once. `read` counts the slots that
+ * the search reads.
+ */
 struct large_ring {
 	uint64_t slots, read;
-	uint64_t step; /* first slot after the clock went back by the time of BACK slots; `slots`: never */
+	/* the clock goes back before this slot, by the time of BACK slots; if equal to `slots`: never */
+	uint64_t step;
 };
 
 static int stamps_of_large(void *context, uint64_t at, uint64_t *stamp, uint32_t count)
@@ -383,9 +387,9 @@ static int stamps_of_large(void *context, uint64_t at, uint64_t *stamp, uint32_t
 }
 
 /*
- * Searches a ring of 2^26 slots for 1000 records in its middle. If the clock goes back by BACK slots, these
- * times occur twice: BACK / 2 slots before the step, and as many after it. Returns the number of slots that
- * were read.
+ * Searches a ring of 2^26 slots for 1000 records in its middle. If `steps` is true, the clock goes back by
+ * the time of BACK slots. Then these times occur twice: BACK / 2 slots before the step, and BACK / 2 slots
+ * after it. Returns the number of slots that were read.
  */
 static uint64_t search_large(bool steps)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests valid and damaged settings, in dumps and in memory, and the offset in the file at which a host writes
- * a setting.
+ * Tests reading valid and damaged settings in dumps and in memory, and the file offset at which a host must
+ * write a setting.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void fill(struct writer *writer)
 	add_row(writer, "no bit", KTRX_SETTING_BIT32, 32, 0);
 	add_row(writer, "bit", KTRX_SETTING_BIT64, 63, 1);
 	add_row(writer, endless, KTRX_SETTING_BIT32, 31, 0);
-	/* an entry that is cut short */
+	/* an entry that is truncated */
 	bytes_append(&writer->settings, (uint16_t[4]){ KTRX_SETTING_MAGIC, 0 }, 8);
 }
 

@@ -115,7 +115,7 @@ static uint64_t same_events(struct ktread *a, struct ktread *b)
 	return count;
 }
 
-/* Makes a stream from a trace, and compares both twice. Returns how many events they have. */
+/* Makes a stream from a trace, and compares the stream with the trace twice. Returns the number of events. */
 static uint64_t same_trace(const char *path, const struct ktread_options *options)
 {
 	struct scratch stream = stream_of(path, options);
@@ -166,7 +166,7 @@ static void version_1_is_restored(void **state)
 	(void)state;
 	make_v1(&dump);
 	assert_int_equal(same_trace(temporary_bytes(&dump), NULL), 3 * 8192 + 6001);
-	/* The dump is cut in the middle of a record of the last ring. */
+	/* The dump is truncated in the middle of a record of the last ring. */
 	assert_true(same_trace(temporary(dump.data, dump.size - 100007), NULL) > 20000);
 	bytes_free(&dump);
 }
@@ -208,14 +208,14 @@ static void version_2_is_restored(void **state)
 	stream_fill_v2(&writer);
 	writer_dump(&writer, &dump);
 	assert_true(same_trace(temporary_bytes(&dump), NULL) > 600);
-	/* If the file has two dumps, the stream has only the last one. */
+	/* If the file contains two dumps, the stream contains only the last one. */
 	writer_dump(&writer, &dump);
 	assert_true(same_trace(temporary_bytes(&dump), NULL) > 600);
 	writer_close(&writer);
 	bytes_free(&dump);
 }
 
-/* The stream has the same raw slots as the dump. */
+/* The stream contains the same slots as the dump, byte for byte. */
 static void slots_are_restored(void **state)
 {
 	unsigned char x[KTRX_SLOT_SIZE], y[KTRX_SLOT_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which parts of a damaged or cut-off stream are read, and which streams are refused. */
+/* Tests which parts of a damaged or truncated stream are read, and which streams are refused. */
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,7 +94,8 @@ static uint64_t read_damaged(const struct bytes *stream, const char *warning)
 
 	assert_true(is_warned(trace, warning));
 	/*
-	 * Damage within a block is only detected when the block is read. Then its slots count as unreadable.
+	 * Damage within a block is only detected when the block is read. Then the slots of the block count as
+	 * unreadable.
 	 */
 	assert_int_equal(ktread_is_cut(ktread_info(trace)), strcmp(warning, "is damaged") != 0);
 	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
@@ -188,12 +189,12 @@ static void impossible_blocks_are_skipped(void **state)
 	block->size = UINT32_MAX;
 	seal_block(block);
 	read_damaged(&stream, "damaged");
-	/* The block's head states a smaller length than its compressed data have when decompressed. */
+	/* The head of the block states a smaller length than that of its decompressed data. */
 	*block = sound;
 	block->length = sound.length - KTRX_SLOT_SIZE;
 	seal_block(block);
 	read_damaged(&stream, "is damaged");
-	/* The block's head states the same position as another block. */
+	/* The head of the block states the same position in the trace as another block. */
 	*block = sound;
 	block->position = 0;
 	seal_block(block);

@@ -33,7 +33,7 @@ static void fill(struct bytes *dump)
 	writer_close(&writer);
 }
 
-/* Returns the dump's section of that type. */
+/* Returns the section of this type of the dump. */
 static struct ktrx_section *section_of(struct bytes *dump, uint32_t type)
 {
 	struct ktrx_root *root = (struct ktrx_root *)(void *)dump->data;
@@ -80,8 +80,8 @@ static void rows_are_read(void **state)
 }
 
 /*
- * CPU 1's clock is 700 ticks ahead. CPU 2's clock is ahead by more than the timestamps in this test, so a
- * corrected timestamp would be negative.
+ * CPU 1's clock is 700 ticks ahead. CPU 2's clock is ahead by more than the timestamps in this test, so that
+ * its corrected timestamps would be negative.
  */
 static void stamps_are_corrected_as_those_of_events(void **state)
 {
@@ -153,8 +153,8 @@ static void rows_of_other_sizes_are_read(void **state)
 	assert_int_equal(cpu[0].heartbeats, 10);
 	assert_int_equal(cpu[0].sample[7], 0);
 	/*
-	 * the dump's entries have 320 bytes and are read as entries of 64 bytes, so the entry of CPU 1 is
-	 * read as number 5
+	 * the entries in the dump have 320 bytes, but are read as entries of 64 bytes, so the entry of CPU 1
+	 * is read as entry 5
 	 */
 	assert_int_equal(cpu[5].heartbeats, 11);
 	ktread_close(trace);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests version 1 dumps that are complete, concatenated, cut off, damaged or out of order, and records
- * without a header.
+ * Tests version 1 dumps that are complete, concatenated, truncated, damaged or out of order, and records
+ * without a dump header.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void last_complete_dump_is_used(void **state)
 	assert_int_equal(ktread_first_stamp(trace), 9000);
 	ktread_close(trace);
 
-	/* If a third dump is cut off, the second dump is still used. */
+	/* A third dump is truncated, so the second dump is used. */
 	two_rings(&dump, 20000);
 	trace = open_ok(temporary(dump.data, dump.size - 100), NULL);
 	assert_int_equal(ktread_info(trace)->dumps, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests version 2 dumps: some slots are decoded, others are refused, and each slot is counted. */
+/* Tests version 2 dumps: which slots are decoded, which are refused, and that each slot is counted once. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,20 +125,20 @@ static void slots_that_are_not_whole_are_invalid(void **state)
 	(void)state;
 	begin(&writer, 2);
 	put_switch(&writer, 1, 1000, 1);
-	writer_reserve(&writer, 1, 2); /* an incomplete record, which gives 2 invalid slots */
+	writer_reserve(&writer, 1, 2); /* an incomplete record: 2 invalid slots */
 	put_switch(&writer, 1, 1010, 2);
 	index = put_open(&writer, 1, 1020, "this takes two slots, of which one is torn");
-	writer_slot_at(&writer, 1, index + 1)->word[2] ^= 1; /* gives 2 invalid slots */
+	writer_slot_at(&writer, 1, index + 1)->word[2] ^= 1; /* 2 invalid slots */
 	index = put_open(&writer, 1, 1030, "this takes two slots, the first is too old");
-	writer_slot_at(&writer, 1, index)->word[0] ^= 8; /* gives 2 invalid slots */
+	writer_slot_at(&writer, 1, index)->word[0] ^= 8; /* 2 invalid slots */
 	index = put_switch(&writer, 1, 1040, 3);
-	/* the slot's second copy of the generation differs from the first, which gives 1 invalid slot */
+	/* the two copies of the generation in the slot differ: 1 invalid slot */
 	writer_slot_at(&writer, 1, index)->word[1] ^= 1u << 25;
 	index = put_switch(&writer, 1, 1050, 4);
-	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID; /* gives 1 invalid slot */
+	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID; /* 1 invalid slot */
 	put_switch(&writer, 1, 1060, 5);
 	index = put_open(&writer, 1, 1070, "the last record is not finished: its last slot is missing");
-	writer_slot_at(&writer, 1, index + 2)->word[0] = 0; /* gives 3 invalid slots */
+	writer_slot_at(&writer, 1, index + 2)->word[0] = 0; /* 3 invalid slots */
 	trace = open_writer(&writer);
 	assert_int_equal(ktread_next(trace, &event), 1);
 	assert_int_equal(event->lost, 0);
@@ -222,7 +222,7 @@ static void impossible_frequency_is_unknown(void **state)
 	writer_close(&writer);
 }
 
-/* Writes two events that are `ticks` apart. Returns whether the reader warns about that. */
+/* Writes two events that are `ticks` apart. Returns true if the reader warns about this distance. */
 static bool warns_about_distance(uint64_t frequency, uint64_t ticks)
 {
 	struct writer writer;
@@ -441,7 +441,8 @@ static void largest_number_of_rings_is_read(void **state)
 }
 
 /*
- * Some fields are declared without a name. Another field's name begins like a name that the reader generates.
+ * Some fields are declared without a name. The name of another field begins like a name that the reader
+ * generates.
  */
 static void fields_with_the_same_name_are_numbered(void **state)
 {
