@@ -28,7 +28,7 @@
  * traced; ENOMEM; ENOSYS: the kernel was compiled without hooks.
  */
 struct abi_hwt_alloc {
-	uint32_t mode; /* KTRX_HWT_MODE_* */
+	uint32_t mode; /* one of KTRX_HWT_MODE_* */
 	uint32_t pid;
 	uint64_t cpus;		       /* CPU mode: bit n is set if CPU n is to be traced */
 	char backend[HWT_BACKEND_MAX]; /* name of the trace unit; "": the first one that supports the mode */
@@ -43,11 +43,11 @@ struct abi_hwt_alloc {
  * ktrace_hwt_pausing. A field that has no comment here may be 0. EBUSY: the trace is running.
  */
 struct abi_hwt_config {
-	uint32_t level;	 /* KTRX_HWT_USER, KTRX_HWT_KERNEL_LEVEL */
+	uint32_t level;	 /* bits KTRX_HWT_USER and KTRX_HWT_KERNEL_LEVEL */
 	uint32_t flags;	 /* flags HWT_*, which are defined below */
-	uint32_t pauses; /* HWT_PAUSE_* */
+	uint32_t pauses; /* bits HWT_PAUSE_* */
 	uint32_t timeout_ms;
-	/* output: number of address ranges that the unit has no registers for, and therefore cannot trace */
+	/* output: number of address ranges that the unit cannot trace, because it has too few registers */
 	uint32_t left_out;
 	uint32_t ranges;
 	struct {
@@ -55,7 +55,7 @@ struct abi_hwt_config {
 	} range[HWT_RANGES_MAX];
 };
 #define HWT_TIME 1u
-/* Each return has a packet of its own with its target, instead of being compressed. */
+/* The unit writes a packet with the target of each return, even if it could omit the packet. */
 #define HWT_RETURNS 16u
 /* stop tracing when the buffer is full; without this flag, tracing continues at the start of the buffer */
 #define HWT_STOP       32u

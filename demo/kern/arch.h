@@ -169,7 +169,7 @@ void arch_idle(void);
 /* Stops this CPU for ever, with interrupts off. */
 _Noreturn void arch_halt(void);
 
-/* Ends the machine. Passes the exit status (0 to 127) to the host if the machine can do that. */
+/* Ends the machine. Passes the exit status (0 to 127) to the host if the machine has a way to do so. */
 _Noreturn void arch_exit(int status);
 
 /*
@@ -239,8 +239,8 @@ enum irq {
 };
 
 /*
- * Reports that the interrupt has been acknowledged to the controller. Called before interrupt(), because
- * interrupt() may switch threads and return much later.
+ * Reports to the tracer that this CPU has acknowledged the interrupt to the controller. Called before
+ * interrupt(), because interrupt() may switch threads and return much later.
  */
 void interrupt_ended(enum irq irq);
 

@@ -35,14 +35,15 @@ struct cpu {
 	uintptr_t entry[2];
 	uint64_t hardware_id; /* number by which the hardware identifies the CPU: APIC id, MPIDR or hart id */
 	/*
-	 * True: the CPU has started, and no panic has stopped it. The CPU itself sets this field; all CPUs
-	 * read it (acquire).
+	 * True if the CPU has started and no panic has stopped it. The CPU itself sets this field; all
+	 * CPUs read it (acquire).
 	 */
 	bool online;
 
-	struct thread *current;	 /* the running thread; not NULL while the CPU is online */
-	struct thread *idle;	 /* the thread that runs when no other thread is runnable */
-	struct thread *previous; /* during a switch and shortly after it: the thread that ran before */
+	struct thread *current; /* the running thread; not NULL while the CPU is online */
+	struct thread *idle;	/* the thread that runs when no other thread is runnable */
+	/* thread that ran before the last switch; valid until shortly after the switch */
+	struct thread *previous;
 	/* Any CPU may access the list if it holds timers.lock; only this CPU adds timers. */
 	struct timer_list {
 		struct spinlock lock;

@@ -24,7 +24,7 @@ bool credentials_may_signal(const struct credentials *who, const struct credenti
 	       who->effective_uid == target->uid || who->effective_uid == target->saved_uid;
 }
 
-/* Pointers to the three ids of a process: either its user ids or its group ids. */
+/* Pointers to a process's real, effective and saved ids: to its user ids or to its group ids. */
 struct ids {
 	uint32_t *real, *effective, *saved;
 };

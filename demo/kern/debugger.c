@@ -14,7 +14,7 @@
 
 #define LINE_SIZE     80
 #define HEARTBEAT_NS  (10 * NS_PER_MS)
-#define BACKTRACE_MAX 1000 /* a larger COUNT means: no limit */
+#define BACKTRACE_MAX 1000 /* largest COUNT that limits the output; a larger one means no limit */
 
 enum { BACKSPACE = 'H' & 31, KILL_LINE = 'U' & 31, RUBOUT = 0x7f };
 

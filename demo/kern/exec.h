@@ -14,7 +14,7 @@ struct image {
 	uintptr_t entry, stack;
 	struct credentials cred; /* credentials that the process gets with this program */
 	/*
-	 * True: with this program, the process has rights, or can read data, that the caller of execve does
+	 * True if this program gives the process rights, or access to data, that the caller of execve does
 	 * not have.
 	 */
 	bool gains;

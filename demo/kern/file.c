@@ -61,7 +61,7 @@ void file_put(struct file *file)
 
 	if (__atomic_sub_fetch(&file->references, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
-	if (file->operations) { /* NULL: opening the file failed */
+	if (file->operations) { /* NULL if the file could not be opened */
 		KTRACE(vfs, close, file, inode_number(file), file->operations->kind);
 		if (file->operations->close)
 			file->operations->close(file);

@@ -43,7 +43,7 @@ struct file_operations {
 	 * read-only; PAGE_NONE if there is none. The device keeps its own reference to the page.
 	 */
 	uintptr_t (*page)(struct file *file, uint64_t offset);
-	/* Returns the current POLL* events; if the pointer is NULL, the file is always ready. */
+	/* Returns the POLL* events that are true now. NULL: the file is always ready. */
 	unsigned (*poll)(struct file *file);
 	void (*close)(struct file *file); /* called when the last reference is released */
 };
@@ -75,7 +75,7 @@ struct files {
 	uint32_t close_on_exec; /* bit n: execve closes descriptor n */
 };
 
-/* returns NULL if the table is full */
+/* returns NULL if the table of open files is full */
 struct file *file_new(const struct file_operations *operations, unsigned flags);
 struct file *file_get(struct file *file);
 void file_put(struct file *file);

@@ -35,7 +35,7 @@ struct run {
 #define STOCK_PAGES 16u
 
 struct stock {
-	void *page[STOCK_PAGES]; /* an entry without a page is NULL */
+	void *page[STOCK_PAGES]; /* each entry is a free page or NULL */
 };
 
 static struct spinlock lock = SPINLOCK("page");
@@ -47,7 +47,7 @@ static uintptr_t middle;  /* address of the middle of the largest range of RAM *
 /* The number of free pages. Tests read it to find out whether programs leak pages. */
 KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
 
-#define RECORD_STEP 16 /* a number of pages */
+#define RECORD_STEP 16 /* minimum change of the number of free pages that is recorded */
 
 /*
  * Records the number of free pages, unless it differs from the last recorded number by less than RECORD_STEP:

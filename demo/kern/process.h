@@ -35,11 +35,11 @@ enum process_state { PROCESS_FREE, PROCESS_NEW, PROCESS_ALIVE, PROCESS_ZOMBIE };
  */
 struct process_ends {
 	struct wait_queue queue;
-	uint32_t ended; /* counts the threads or processes that have ended */
+	uint32_t ended; /* number of threads or processes that have ended */
 };
 
 struct process {
-	enum process_state state; /* guarded by the table lock */
+	enum process_state state; /* table lock */
 	uint32_t pid;
 	/* The process group: the pid of the process that created the group; table lock. */
 	uint32_t group;
@@ -49,7 +49,7 @@ struct process {
 	struct thread *thread;	    /* the main thread; table lock */
 	struct thread *threads;	    /* list of threads, linked by next_in_process; table lock */
 	unsigned staying;	    /* number of threads that have not begun to end; table lock */
-	/* The thread that makes all others end; NULL if there is none; table lock. */
+	/* The thread that makes all other threads end, or NULL; table lock. */
 	struct thread *ender;
 	struct vm vm;
 	struct files files;

@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct trace_file) <= PAGE_SIZE, "one page is enough");
 
 /* Settings. A change has an effect only for files into which no process is traced yet. */
 static uint32_t file_format; /* enum ktrace_proc_format */
-static uint32_t data_most;   /* maximum number of data bytes in a record; 0: only the library's limit */
+static uint32_t data_most;   /* maximum number of data bytes in a record; 0: the library's limit */
 static uint64_t bytes_most;  /* maximum size of a trace file in bytes; 0: no limit */
 KTRACE_SETTING_RANGE("proc.format", file_format, 0, KTRACE_PROC_FORMAT_DRAGONFLY);
 KTRACE_SETTING_RANGE("proc.data", data_most, 0, KTRACE_PROC_DATA_MAX);

@@ -140,7 +140,7 @@ void schedule(void)
 	/* This thread had interrupts off at the call, but the CPU's previous thread may have had them on. */
 	ktrace_interrupts_at(0, place);
 	sched_switch_done();
-	trace_switch(previous, 0); /* from here on, this thread runs again */
+	trace_switch(previous, 0); /* here the thread runs again after its switch */
 	previous->waits_by_name = NULL;
 }
 

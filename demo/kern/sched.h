@@ -28,7 +28,7 @@ void sched_yield(void);
 struct sleep {
 	const void *object;
 	const char *name;
-	uint8_t kind;	       /* KTRX_WAIT_* */
+	uint8_t kind;	       /* kind of wait, KTRX_WAIT_* */
 	uint32_t thread;       /* for KTRX_WAIT_THREAD: id of the thread whose end is awaited */
 	uint64_t deadline_ns;  /* time, as clock_ns(), at which the sleep ends; or WAIT_FOR_EVER */
 	uintptr_t place;       /* code address that the trace shows as the place of the sleep */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pages with several owners. A page from page_alloc has one owner. A process that maps a page of another
+ * Pages with several owners. A page from page_alloc() has one owner. A process that maps a page of another
  * process becomes a further owner, by share_get. Each owner releases the page by share_put. Any context.
  */
 #ifndef DEMO_SHARE_H

@@ -27,7 +27,7 @@ enum thread_state {
 	THREAD_SLEEPING = 1, /* sleeps until an event or a signal ends the sleep */
 	THREAD_BLOCKED = 2,  /* sleeps until an event; a signal does not end the sleep */
 	THREAD_DEAD = 4,
-	THREAD_RUNNING = 5, /* never recorded by sched.switch */
+	THREAD_RUNNING = 5, /* sched.switch never records this state */
 };
 
 struct cpu;
@@ -36,7 +36,7 @@ struct inode;
 struct process;
 struct arch_space;
 
-/* What has ended a sleep. */
+/* The reason why a sleep ended. */
 enum wake_reason { WOKEN_BY_EVENT, WOKEN_BY_SIGNAL, WOKEN_BY_TIME };
 
 struct thread {
@@ -49,8 +49,8 @@ struct thread {
 	 */
 	struct cpu *cpu;
 	/*
-	 * True: a CPU is using the thread's stack. Becomes false when that CPU has completed its switch to
-	 * another thread.
+	 * True while a CPU uses the thread's stack. Becomes false when that CPU has completed its switch
+	 * to another thread.
 	 */
 	bool on_cpu;
 	bool pinned;	     /* true: the thread must not migrate */

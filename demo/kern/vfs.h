@@ -79,8 +79,8 @@ int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, c
 /* Copies the path of a directory, for getcwd. Returns the length without the NUL. */
 int64_t vfs_path(struct inode *directory, char *to, size_t size);
 /*
- * Copies the current path of an open file. -ENOENT: the file's name has been removed, or moved to another
- * directory.
+ * Copies the path that an open file has now. -ENOENT: the file's name has been removed, or moved to
+ * another directory.
  */
 int64_t vfs_file_path(const struct file *file, char *to, size_t size);
 void vfs_stat(struct inode *inode, struct abi_stat *stat);

@@ -210,7 +210,7 @@ static int64_t set_brk(struct vm *vm, uintptr_t brk)
 	uintptr_t end = (brk + PAGE_SIZE - 1) & PAGE_MASK;
 
 	if (brk < vm->brk_start || brk > USER_END)
-		return (int64_t)vm->brk; /* the caller only asks for the present end of the heap */
+		return (int64_t)vm->brk; /* the caller only asks where the heap ends now */
 	if (end > heap->end) {
 		if (!heap_can_grow(vm, heap->end, end))
 			return -ENOMEM;

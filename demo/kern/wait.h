@@ -59,7 +59,7 @@ bool wait_wake_thread(struct wait_queue *queue, struct thread *thread);
 void wait_wake_one(struct wait_queue *queue);
 void wait_wake_all(struct wait_queue *queue);
 
-/* A latch: threads wait until its count has been decremented to 0. */
+/* A latch: threads wait until other threads have decremented its count to 0. */
 struct latch {
 	struct wait_queue queue;
 	unsigned count;

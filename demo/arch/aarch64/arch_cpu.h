@@ -34,8 +34,8 @@ static inline struct cpu *arch_this_cpu(void)
 
 /*
  * For ktrace: reads trace_context of struct cpu. An interrupt between the two instructions may move the
- * thread to another CPU; trap.c then makes the thread repeat both instructions. To recognize them, trap.c
- * searches for `ldur`, which compilers do not use for this offset.
+ * thread to another CPU; trap.c then makes the thread repeat both instructions. trap.c recognizes the two
+ * instructions by `ldur`, which compilers do not use for this offset.
  */
 #define KTRACE_PORT_THREAD
 #define ktrace_arch_thread ktrace_arch_thread

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * GICv3: each CPU has a redistributor, which contains the CPU's affinity. By that affinity the CPU finds its
- * redistributor. The CPU interface is in system registers.
+ * GICv3: each CPU has a redistributor. A register of the redistributor contains the CPU's affinity, so
+ * each CPU can find its own. The CPU interface consists of system registers.
  */
 #include "arch.h"
 #include "cpu.h"

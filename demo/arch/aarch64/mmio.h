@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Device registers of 32 bits. */
+/* Reads and writes 32-bit device registers. */
 #ifndef DEMO_ARCH_MMIO_H
 #define DEMO_ARCH_MMIO_H
 

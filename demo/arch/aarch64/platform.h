@@ -25,7 +25,7 @@
 
 #define INTID_IPI	    0
 #define INTID_DOORBELL	    1
-#define INTID_PROFILING	    21 /* the number that the Base System Architecture specifies */
+#define INTID_PROFILING	    21 /* the number that Arm's Base System Architecture specifies */
 #define INTID_VIRTUAL_TIMER 27
 
 #endif

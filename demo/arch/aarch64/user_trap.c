@@ -46,7 +46,7 @@ static void user_synchronous(struct user_frame *frame, uint32_t esr, uintptr_t a
 	case CLASS_BRK:
 		user_exception(SIGTRAP, ip);
 		break;
-	/* Includes instructions that are disabled in user mode: floating point, system registers, wfi. */
+	/* Also raised by instructions that are disabled in user mode, such as wfi. */
 	default:
 		user_exception(SIGILL, ip);
 	}

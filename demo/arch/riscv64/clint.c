@@ -62,8 +62,8 @@ void clint_interrupt_hart(uint64_t hart)
 }
 
 /*
- * A hart has only one software interrupt, used for IPIs and doorbells. doorbells[n] is 1 if the doorbell of
- * CPU n was rung.
+ * A hart has only one software interrupt, which serves IPIs and doorbells. doorbells[n] is 1 if another
+ * CPU rang the doorbell of CPU n.
  */
 static uint32_t doorbells[CPU_MAX];
 

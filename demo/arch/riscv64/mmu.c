@@ -8,8 +8,8 @@
 #define MIB (UINT64_C(1) << 20)
 
 /*
- * Bits of entries. All entries have the bits Accessed and Dirty set, because some processors fault if these
- * bits are clear.
+ * Bits of entries. All entries have the bits Accessed and Dirty set, because some processors raise a page
+ * fault if these bits are clear.
  */
 #define READ	       UINT64_C(0x02)
 #define WRITE	       UINT64_C(0x04)

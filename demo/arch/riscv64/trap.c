@@ -49,8 +49,8 @@ void trap_interrupt(const struct trap_frame *frame, uint64_t number)
 }
 
 /*
- * Handles a page fault in the kernel. The page may be mapped although this hart's TLB shows it as not mapped:
- * another hart may have mapped it meanwhile. In that case only flushes this hart's TLB.
+ * Handles a page fault in the kernel. This hart's TLB may still contain an invalid entry although another
+ * hart has mapped the page since. In that case, only flushes this hart's TLB.
  */
 static void page_fault_taken(const struct trap_frame *frame, unsigned flags)
 {

@@ -24,7 +24,7 @@ struct walk {
 	uint32_t size;
 	uint32_t at;
 	int depth;
-	enum fdt_node outer; /* kind of the node at depth 1 that contains the current node */
+	enum fdt_node outer; /* kind of the depth-1 ancestor of the current node */
 	enum fdt_node node;  /* kind of the innermost node */
 };
 

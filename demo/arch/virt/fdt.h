@@ -20,7 +20,7 @@ struct fdt_facts {
 	/* Address and size of the first bank of RAM; both are 0 if unknown. */
 	uint64_t memory_base, memory_size;
 	uint32_t timebase_hz; /* frequency of the clock; 0 if unknown */
-	bool psci_uses_smc;   /* calls to the firmware (PSCI) use SMC if true, HVC if false */
+	bool psci_uses_smc;   /* instruction for calls to the firmware (PSCI): true: SMC, false: HVC */
 	/* Size of the tree in bytes. The kernel must not reuse this memory. */
 	uint64_t tree_size;
 };

@@ -18,7 +18,7 @@ struct rsdp {
 	char oem[6];
 	uint8_t revision;
 	uint32_t rsdt;
-	uint32_t length; /* exists only from revision 2 on */
+	uint32_t length; /* valid only if the revision is at least 2 */
 	uint64_t xsdt;
 } __attribute__((packed));
 

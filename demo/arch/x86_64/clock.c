@@ -22,8 +22,8 @@ static uint64_t apic_hz;
 
 struct reading {
 	uint64_t tsc;
-	uint32_t apic; /* a counter that counts down */
-	uint16_t pit;  /* a counter that counts down */
+	uint32_t apic; /* count of a timer that counts down */
+	uint16_t pit;  /* count of a timer that counts down */
 };
 
 static uint16_t pit_count(void)

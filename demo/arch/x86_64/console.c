@@ -19,7 +19,7 @@ void console_init(void)
 {
 	outb(UART_INTERRUPTS, 0);
 	outb(UART_LINE, LINE_DIVISOR);
-	outb(UART_DATA, 1); /* divisor for 115200 baud */
+	outb(UART_DATA, 1); /* baud rate divisor for 115200 baud */
 	outb(UART_INTERRUPTS, 0);
 	outb(UART_LINE, LINE_8N1);
 	outb(UART_FIFO, 0x07);	/* turns the FIFOs on and clears them */

@@ -9,7 +9,7 @@
 
 #define SELECTOR_CODE	0x08
 #define SELECTOR_DATA	0x10
-#define SELECTOR_CODE32 0x18 /* in the boot GDT only */
+#define SELECTOR_CODE32 0x18 /* exists only in the boot GDT */
 
 /*
  * Selectors that exist only in each CPU's own GDT. The low two bits of the user selectors are the privilege
@@ -40,7 +40,7 @@
 #define VECTOR_TRACE_UNIT     0x42
 #define VECTOR_DOORBELL	      0x50 /* a higher vector than timer and IPI, and so a higher priority */
 #define VECTOR_SPURIOUS	      0xff
-#define VECTOR_SYSTEM_CALL    0x100 /* not a vector of the CPU: the value means the SYSCALL instruction */
+#define VECTOR_SYSTEM_CALL    0x100 /* not a CPU vector: marks an entry by the SYSCALL instruction */
 
 /* Offsets of fields of struct cpu. user.c checks that they are right. */
 #define CPU_KERNEL_STACK 24

@@ -6,8 +6,8 @@
 #include "thread.h"
 #include "x86.h"
 
-#define DEBUG_EXIT 0xf4 /* -device isa-debug-exit,iobase=0xf4 */
-#define NO_DEVICE  0xff /* the value read from a port to which no device is connected */
+#define DEBUG_EXIT 0xf4 /* I/O port of QEMU's exit device: -device isa-debug-exit,iobase=0xf4 */
+#define NO_DEVICE  0xff /* value that a read of a port returns if no device is connected to the port */
 
 extern char trampoline_start[], trampoline_end[];
 

@@ -22,7 +22,7 @@ struct pvh_memory {
 struct pvh_start_info {
 	uint32_t magic, version, flags, module_count;
 	uint64_t modules, command_line, rsdp;
-	uint64_t memory_map; /* exists only from version 1 on */
+	uint64_t memory_map; /* valid only if the version is at least 1 */
 	uint32_t memory_map_entries, reserved;
 };
 

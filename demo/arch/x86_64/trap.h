@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The frame that trap.S and the CPU push on the stack. The first field has the lowest address. */
+/* The frame that trap.S and the CPU push on the stack. The field at the lowest address comes first. */
 struct trap_frame {
 	uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax;
 	uint64_t vector, error;

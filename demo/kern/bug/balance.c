@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Each CPU has a pool of buffers. A CPU whose pool runs low takes half of its neighbour's pool.
- * The mistake: the CPU holds the lock of its own pool while it locks the neighbour's. If all CPUs run low at
- * the same time, each CPU spins for the lock of the next CPU.
+ * Each CPU has a pool of buffers. A CPU whose pool runs low takes half of the buffers in its neighbour's
+ * pool. The mistake: the CPU holds the lock of its own pool while it locks the neighbour's. If all CPUs
+ * run low at the same time, each CPU spins for the lock of the next CPU.
  */
 #include "cpu.h"
 #include "spinlock.h"

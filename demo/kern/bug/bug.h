@@ -13,7 +13,7 @@
 
 #include "work/work.h"
 
-/* The bugs by name. The last entry has the name NULL. */
+/* Table of the bugs and their names. The last entry has the name NULL. */
 extern const struct work bugs[];
 
 /* Two threads take two mutexes in opposite orders. */
@@ -55,9 +55,9 @@ void bug_wakeup_race(uint64_t until_ns);
 void bug_starve(uint64_t until_ns);
 /* A disk answers all requests, but answers one of them very late. */
 void bug_slow_disk(uint64_t until_ns);
-/* A handler does not acknowledge its interrupt to the controller. */
+/* An interrupt handler does not acknowledge its interrupt to the controller. */
 void bug_no_eoi(uint64_t until_ns);
-/* A handler raises its own interrupt each time it runs. */
+/* An interrupt handler raises its own interrupt each time it runs. */
 void bug_irq_storm(uint64_t until_ns);
 /* Interrupts are off for 50 ms. */
 void bug_irq_off(uint64_t until_ns);

@@ -23,7 +23,7 @@
 
 static struct {
 	struct wait_queue queue;
-	unsigned used;	/* number of places of the FIFO that are in use */
+	unsigned used;	/* number of FIFO entries in use */
 	unsigned count; /* number of samples in the FIFO that have not been read yet */
 	bool gives_back;
 } sensor = { .queue = WAIT_QUEUE("sensor") };

@@ -24,7 +24,7 @@ struct request {
 
 static struct spinlock pool = SPINLOCK("request pool");
 static struct request requests[SLOTS], *free_requests;
-static struct request *current; /* the request that one thread has handed over to the other */
+static struct request *current; /* the request that the first thread has handed over to the second one */
 
 static void put(struct request *request)
 {

@@ -23,7 +23,7 @@
 
 static uint32_t uses[CPU_MAX];	     /* 1: the CPU uses the page; accessed atomically */
 static uint32_t must_flush[CPU_MAX]; /* 1: the CPU must flush before it uses the page; accessed atomically */
-static uint64_t moves;		     /* number of moves that all CPUs know; also stored in the page */
+static uint64_t moves;		     /* number of completed moves; also stored in the page */
 static uint64_t *places[2];	     /* the two pages of RAM, between which the page of the window moves */
 
 static void flush_if_moved(void)

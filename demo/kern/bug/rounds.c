@@ -15,7 +15,7 @@
 #define PAUSE_LOOPS   50u
 
 static const struct rounds *running;
-/* Number of the last round that was handed over, and of the last round that has ended; atomic. */
+/* Numbers of the last round that was handed over and of the last round that ended; atomic. */
 static unsigned handed_over, ended;
 static bool is_over; /* true: there are no further rounds; accessed atomically */
 
@@ -92,7 +92,7 @@ static void sleep_until_next(unsigned round)
 	spin_unlock(&bell.lock, irq_on);
 }
 
-/* Waits until this round may begin. Returns whether it had to sleep. */
+/* Waits until this round may begin. Returns true if `second` had to sleep. */
 static bool await(unsigned round)
 {
 	for (unsigned polls = 0; polls < POLLS_MOST; polls++) {

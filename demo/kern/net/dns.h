@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Detects DNS queries and answers among the datagrams that are sent, by their port, and records them in the
+ * Detects DNS queries and answers by the port of each datagram that is sent, and records them in the
  * trace.
  */
 #ifndef DEMO_NET_DNS_H

@@ -32,8 +32,8 @@ struct socket {
 	uint32_t local_address, peer_address; /* local_address 0: any address; peer_address 0: no peer */
 	uint16_t local_port, peer_port;	      /* port numbers; 0: no port */
 	/*
-	 * True if no other socket may bind to the local port. An accepted connection shares the port of its
-	 * listener and does not own it.
+	 * True if no other socket may bind to this socket's local port. An accepted connection shares the
+	 * port of its listener and does not own it.
 	 */
 	bool owns_port;
 	/*
@@ -41,7 +41,7 @@ struct socket {
 	 * their state instead of writing_over.
 	 */
 	bool reading_over, writing_over;
-	int error; /* error of an earlier event; the next operation on the socket returns it */
+	int error; /* error that the next operation on the socket must return */
 
 	/*
 	 * The queue of threads that wait for a change of the socket. The queue's lock guards only `changes`.

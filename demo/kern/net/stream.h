@@ -95,8 +95,8 @@ void stream_abort(struct socket *socket, int error);
 void stream_renew_deadline(struct socket *socket);
 
 /*
- * Returns the earliest deadline of all connections, or a time before it. Returns WAIT_FOR_EVER if no
- * connection has a deadline. Any context.
+ * Returns the earliest deadline of all connections, or a time before it. Returns WAIT_FOR_EVER if
+ * no connection has a deadline. Any context.
  */
 uint64_t stream_next_deadline(void);
 

@@ -239,7 +239,8 @@ static void connection_input(struct socket *socket, const struct segment *segmen
 		packet_free(segment->packet);
 		stream_fail(socket, ECONNRESET);
 	} else if (segment->sequence == stream->expected - 1 && segment->bytes == 0) {
-		stream_transmit(socket, segment->packet, STREAM_ACK, 0); /* answers a keep-alive probe */
+		/* the reply to a keep-alive probe */
+		stream_transmit(socket, segment->packet, STREAM_ACK, 0);
 	} else if (segment->sequence != stream->expected) {
 		/*
 		 * A segment is missing. The device keeps the order of frames, so the missing one is lost, and

@@ -11,7 +11,7 @@
 KTRACE_EVENT_V1(KTRX1_NET_TCP_STATE, net, tcp_state, "socket %u: %u -> %u, %s -> %s", (uint32_t, socket),
 		(uint8_t, old), (uint8_t, new), (const char *, old_name), (const char *, new_name));
 
-/* Time of silence of a peer after which it gets a probe, or its connection is aborted. */
+/* A peer that sends nothing for this time gets a probe, or its connection is aborted. */
 #define SILENCE_TIMEOUT_NS (5 * NS_PER_S)
 /* Duration of TIME_WAIT. Frames that were sent before it arrive much earlier than its end. */
 #define TIME_WAIT_NS (200 * NS_PER_MS)
@@ -58,7 +58,7 @@ bool stream_prepare(struct socket *socket)
 	if (!stream->reserve)
 		stream->reserve = packet_alloc();
 	stream->first = stream->count = 0;
-	/* the first sequence number differs from connection to connection */
+	/* each connection begins with another sequence number */
 	stream->next = stream->unacknowledged = (uint32_t)(clock_ns() / 4000);
 	return stream->buffer && stream->reserve;
 }

@@ -10,7 +10,7 @@
 /* Handles a received datagram. Takes ownership of the packet. */
 void udp_input(struct packet *packet);
 
-/* Reports to the sending socket that a datagram with these addresses reached no socket. */
+/* Reports an error to the socket that sent a datagram with these addresses: no socket receives it. */
 void udp_refused(uint32_t from, uint16_t from_port, uint32_t to, uint16_t to_port);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Functions that call each other in a known order, with events and a backtrace in the innermost one. Tests
- * compare the recorded callers and the backtrace with the kernel's symbols.
+ * compare the callers in the trace and the backtrace with the kernel's symbols.
  */
 #include <ktrace/ktrace.h>
 

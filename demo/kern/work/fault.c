@@ -10,7 +10,7 @@
 #include "window.h"
 #include "work.h"
 
-#define STRETCH 16 /* a number of pages */
+#define STRETCH 16 /* number of pages in the shared part, and in the part of each CPU */
 
 static uint64_t walks;
 

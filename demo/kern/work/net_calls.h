@@ -8,7 +8,7 @@
 #define PORT_ECHO 7000
 #define PORT_DNS  53
 
-/* Panics if `result` differs from the wanted value. */
+/* Panics if `result` differs from the expected value. */
 void net_expect(const char *what, int64_t result, int64_t wanted);
 
 struct abi_sockaddr net_at(uint16_t port);

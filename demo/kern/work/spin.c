@@ -13,7 +13,7 @@
 #define BURST 200
 
 static struct spinlock prize = SPINLOCK("prize");
-static uint64_t guarded; /* guarded by the lock; not atomic */
+static uint64_t guarded; /* incremented under the lock, without atomic instructions */
 static uint64_t counted; /* atomic */
 
 static void fighter(unsigned n, uint64_t until_ns)

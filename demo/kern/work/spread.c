@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * As many threads as CPUs start on the last CPU and never sleep. Each CPU must eventually run one. The
- * threads are pinned until they run for the first time, so that creating them does not yet move them to idle
- * CPUs. Only the scheduler's tick can distribute them.
+ * As many threads as CPUs start on the last CPU and never sleep. Each CPU must eventually run one of them.
+ * The threads are pinned until they run for the first time, so that creating them does not yet move them
+ * to idle CPUs. Only the scheduler's tick can distribute them.
  */
 #include "arch.h"
 #include "clock.h"

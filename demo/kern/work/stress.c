@@ -4,7 +4,7 @@
  * CPUs send each other, so that records nest at every point. Each record can be checked by itself:
  *
  *      source      CPU | context << 16; context 0: thread, 1: interrupt, 2: NMI
- *      sequence    number of the record of that source, short and long ones together; the first is 0
+ *      sequence    index of the record among all records of its source, short and long; the first is 0
  *      check       (sequence << 18 ^ source) * 0x9e3779b97f4a7c15, modulo 2^64
  *      word n      check + n, in stress.long
  *

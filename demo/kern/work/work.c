@@ -33,10 +33,10 @@ static const struct work works[] = {
 	{ "dump", work_dump },	       /* dumps the trace, by the transport that transport= selects */
 	{ "panic", work_panic },       /* panics */
 	{ "wild", work_wild },	       /* a page fault that the kernel cannot resolve */
-	{ "triple", work_triple },     /* resets the machine without saving or ending anything */
+	{ "triple", work_triple },     /* resets the machine without a dump and without an orderly end */
 	/* Resets the machine once. Requires keep=; the second boot then has the trace of the first boot. */
 	{ "reset", work_reset },
-	{ "hang", work_hang }, /* a CPU spins for ever, with interrupts off */
+	{ "hang", work_hang }, /* one CPU spins for ever, with interrupts off */
 	{ NULL, NULL },
 };
 

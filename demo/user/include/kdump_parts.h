@@ -30,7 +30,7 @@ void faults_note(const struct ktrx_proc_record *record);
 void faults_put(struct line *line, const struct ktrx_proc_fault *fault);
 
 /*
- * Writes the result and the duration of a page fault. Requires: the last record that was read has type
+ * Writes the result and the duration of a page fault. Requires: the record read last has type
  * FAULTEND.
  */
 void faults_put_end(struct line *line, const struct table *table, const struct records *records,

@@ -7,7 +7,7 @@
 #define USER_OPTION_H
 
 struct options {
-	char **words; /* argv */
+	char **words; /* argv of the program */
 	/*
 	 * Index in argv of the next word; at first it is 1. When next_option() has returned 0, it is the
 	 * index of the first word after the options.

@@ -39,9 +39,9 @@ bool table_word(const struct table_line *line, unsigned n, char *word);
 bool table_find(const struct table *table, const char *first, const char *second, struct table_line *line);
 
 /*
- * Iterates over the lines "KIND TYPE VALUE NAME" with this kind and type. Each call stores the value and the
- * name of the next such line, or returns false if there is none. *at is the state of the iteration, 0 at
- * first.
+ * Iterates over the lines "KIND TYPE VALUE NAME" with this kind and type. Each call stores the value and
+ * the name of the next matching line, or returns false if there is none. *at is the state of the
+ * iteration, 0 at first.
  */
 bool table_each(const struct table *table, const char *kind, const char *type, size_t *at, uint64_t *value,
 		char *name);

@@ -11,12 +11,12 @@
 
 #define PAGE	   4096u
 #define FILE_PATH  "/tmp/badness"
-#define HUGE	   (UINT64_C(1) << 30) /* number of bytes, larger than the machine's memory */
+#define HUGE	   (UINT64_C(1) << 30) /* a size in bytes that exceeds the machine's memory */
 #define PIECE	   (UINT64_C(16) << 20)
 #define KERNEL	   0x200000 /* an address that only the kernel may access */
 #define FORKS_MAX  200
 #define FILES_MOST 64
-#define FRAME_MOST 64 /* number of 64-bit words, larger than the number of registers of any machine */
+#define FRAME_MOST 64 /* number of 64-bit words to overwrite: more than any machine has registers */
 
 /* ---- Pointers ----------------------------------------------------------------------------------- */
 

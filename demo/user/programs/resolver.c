@@ -155,7 +155,7 @@ static void answer(const struct message *query, char *hosts, struct message *res
 		put_question(response, name);
 	if (!address)
 		return;
-	put16(response, 0xc000 | HEADER_SIZE); /* pointer to the name in the question */
+	put16(response, 0xc000 | HEADER_SIZE); /* DNS pointer to the name in the question */
 	put16(response, TYPE_A);
 	put16(response, CLASS_IN);
 	put16(response, 0); /* time to live: a day, in seconds, as two 16-bit numbers */
@@ -215,7 +215,7 @@ static void ask(int fd, unsigned id, unsigned question)
 	struct message message;
 	int64_t size;
 
-	put_header(&message, id, 0x0100, 0); /* the flag: recursion desired */
+	put_header(&message, id, 0x0100, 0); /* flags of a query: recursion desired */
 	put_question(&message, questions[question].name);
 	check_equal((int64_t)message.size,
 		    sendto(fd, message.bytes, message.size, 0, &server, sizeof(server)), "the query is sent");

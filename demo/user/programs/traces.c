@@ -12,7 +12,7 @@
 
 #define ITSELF	 "/bin/traces"
 #define SET_ID	 "/tmp/traces.set-id"
-#define HIDDEN	 SET_ID /* the same path: this name is used after the file has lost its set-id bits */
+#define HIDDEN	 SET_ID /* the same path, for checks after the file has lost its set-id bits */
 #define FILE_OF	 "/tmp/traces.out"
 #define OTHER	 "/tmp/traces.other"
 #define SOMEBODY 1000

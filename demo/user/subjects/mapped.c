@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * mapped: a program for tests of hardware trace. It maps the text segment of its own file a second time, at
- * an address that the kernel chooses, and calls a function there. So it runs code like a program that has loaded
- * a library.
+ * an address that the kernel chooses, and calls a function in this copy. So it runs code like a program that
+ * has loaded a library.
  *
  * "mapped late [-OPTION...]" starts a child that calls the copied function, and then `hwt -OPTION... -P PID`
  * to trace the child. So the trace starts when the copy is already mapped.
@@ -23,7 +23,7 @@
 
 #define IDENTS	 8    /* number of contexts that may have been created since boot */
 #define ATTEMPTS 3000 /* maximum number of attempts; there is one every 10 ms */
-#define ENOUGH	 4096 /* a number of bytes of trace data */
+#define ENOUGH	 4096 /* number of bytes of trace data after which the trace has recorded the function */
 #define WORDS	 12
 
 typedef unsigned function(unsigned n);

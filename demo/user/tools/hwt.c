@@ -50,7 +50,7 @@ struct request {
 	 */
 	bool waits_for_exec;
 	bool runs;
-	/* True: the target has executed a program since its context was created. */
+	/* True if the target has executed a program since its context was created. */
 	bool has_changed;
 	int child;	/* pid of the command; 0 if there is none */
 	int child_gate; /* write end of a pipe; a byte written to it lets the child continue */
