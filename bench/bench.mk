@@ -7,7 +7,7 @@ BENCH_NEEDS :=
 BENCH_RUNS += bench/callcost.sh
 BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# Bench of decoding version 1 dumps of 64 K, 1 M, 8 M and 32 M records, compared with a minimal decoder.
+# Benchmark: decodes version 1 dumps of 64 K, 1 M, 8 M and 32 M records, compared with a minimal decoder.
 BENCH_DECODE_DIR := build/bench/decode
 BENCH_DECODE_COMPILE = @mkdir -p $(@D) && $(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ \
 	$(filter %.c,$^)
@@ -24,7 +24,7 @@ BENCH_DECODE_NEEDS := build/bin/ktrace build/bin/ktrace-decode \
 BENCH_NEEDS += $(BENCH_DECODE_NEEDS)
 BENCH_RUNS += $(BENCH_DECODE_DIR)/measure
 
-# Bench of queries in SQL over a trace of the same generator.
+# Benchmark: SQL queries over a trace that this generator writes.
 BENCH_RUNS += bench/sql.sh
 BENCH_NEEDS += $(BENCH_DECODE_DIR)/gen_v1 build/bin/ktrace build/bench/cputime
 
@@ -38,7 +38,7 @@ bench-decode: $(BENCH_DECODE_NEEDS)
 
 BENCH_DIFF_DIR := build/bench/diff
 
-# Traces for the bench of diff are written with test/unit/support/ktread_writer.c, as those of the merge bench.
+# The traces for the benchmark of diff are written with test/unit/support/ktread_writer.c.
 $(BENCH_DIFF_DIR)/gen_diff: bench/diff/gen_diff.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
 		build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
@@ -62,8 +62,8 @@ bench-extract: build/bin/ktrace build/demo/x86_64/kernel.elf
 BENCH_RUNS += bench/guest.sh
 BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# Bench of decoding a hardware trace into steps, compared with libipt alone. The trace shows the demo kernel;
-# the software trace unit (a QEMU plugin) writes it.
+# Benchmark: decodes a hardware trace into steps, compared with libipt alone. The trace shows the demo
+# kernel; the software trace unit (a QEMU plugin) writes it.
 BENCH_HWT_DIR := build/bench/hwt
 BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(wildcard host/hwt/*.c) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
 
@@ -83,7 +83,7 @@ bench-hwt: $(BENCH_HWT_NEEDS)
 bench-hwt-linux: $(BENCH_HWT_NEEDS) build/bin/ktrace build/bench/cputime
 	sh bench/hwt_linux.sh
 
-# Bench of printing process traces, compared with an awk program that parses strace's output for the same
+# Benchmark: prints process traces, compared with an awk program that parses strace's output for the same
 # calls.
 BENCH_KDUMP_DIR := build/bench/kdump
 
@@ -109,7 +109,7 @@ BENCH_NEEDS += build/bin/ktrace build/demo/x86_64/kernel.elf
 bench-live: build/bin/ktrace build/demo/x86_64/kernel.elf
 	sh bench/live.sh
 
-# Bench of merging 64 rings, compared with merging 8 rings.
+# Benchmark: merges 64 rings, compared with merging 8 rings.
 BENCH_MERGE_DIR := build/bench/merge
 
 # Traces for the merge bench are written with test/unit/support/ktread_writer.c, not with the kernel library.
@@ -144,9 +144,9 @@ BENCH_NEEDS += build/bin/ktrace build/test/bare/shares_x86_64.elf
 bench-profile: build/bin/ktrace build/test/bare/shares_x86_64.elf
 	sh bench/profile.sh
 
-# Bench of the record path on the host. sites.c, which contains the loops around an event, is built once for
-# each way of recording. x86_64 only, because the port accesses thread-local words with single instructions
-# relative to the register fs.
+# Benchmark of the record path on the host. sites.c, which contains the loops around an event, is compiled
+# once for each way of recording. x86_64 only, because the port accesses thread-local words with single
+# instructions relative to the register fs.
 BENCH_RECORD_DIR := build/bench/record
 BENCH_RECORD_FLAGS := -std=c11 -O2 -g1 -fno-pie $(WARNINGS) -Ibench/record $(KTRACE_INCLUDES_x86_64)
 BENCH_RECORD_CORE := $(KTRACE_CORE_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/port.o
@@ -170,13 +170,13 @@ $(BENCH_RECORD_DIR)/sites_%.o: bench/record/sites.c
 build/bench/record/record: $(BENCH_RECORD_OBJS)
 	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
 
-# Bench of the mailbox. It uses the port of the record bench.
+# Benchmark of the mailbox. It uses the port of the record benchmark.
 $(BENCH_RECORD_DIR)/control.o: bench/control.c
 	$(BENCH_RECORD_COMPILE)
 build/bench/record/control: $(BENCH_RECORD_CORE) $(BENCH_RECORD_DIR)/control.o
 	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
 
-# Bench of process traces. It uses the port of the record bench.
+# Benchmark of the kernel library for process traces. It uses the port of the record benchmark.
 BENCH_PROC_OBJS := $(KTRACE_PROC_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/proc.o
 $(BENCH_RECORD_DIR)/proc.o: bench/proc.c
 	$(BENCH_RECORD_COMPILE)
@@ -198,7 +198,7 @@ BENCH_RUNS += bench/record_linux.sh
 bench-record-linux: $(BENCH_RECORD_LINUX_NEEDS)
 	sh bench/record_linux.sh
 
-# Bench of runs that can be repeated, compared with runs that cannot.
+# Benchmark: runs of a guest that can be repeated, compared with runs that cannot.
 BENCH_SCHEDULE_NEEDS := build/bin/ktrace build/lib/ktrace-schedule.so build/bench/cputime build/demo/x86_64/kernel.elf
 BENCH_NEEDS += $(BENCH_SCHEDULE_NEEDS)
 BENCH_RUNS += bench/schedule.sh
@@ -207,8 +207,8 @@ BENCH_RUNS += bench/schedule.sh
 bench-schedule: $(BENCH_SCHEDULE_NEEDS)
 	sh bench/schedule.sh
 
-# Bench of portable streams: a version 1 dump of 8 M records is converted to a stream, and compressed by zstd
-# -3.
+# Benchmark of portable streams: a version 1 dump of 8 M records is converted to a stream, and compressed
+# by zstd -3.
 BENCH_STREAM_DIR := build/bench/stream
 
 $(BENCH_STREAM_DIR)/zstd_raw: bench/stream/zstd_raw.c build/lib/libktread.a $(HOST_LIBRARIES)
@@ -226,7 +226,7 @@ BENCH_RUNS += $(BENCH_STREAM_DIR)/measure
 bench-stream: $(BENCH_STREAM_NEEDS)
 	$(BENCH_STREAM_DIR)/measure
 
-# Bench of showing a short window of a long trace.
+# Benchmark: shows a short window of a long trace.
 BENCH_SEEK_DIR := build/bench/seek
 
 $(BENCH_SEEK_DIR)/measure: bench/seek/measure.c bench/cost.c
@@ -262,8 +262,8 @@ bench-open: build/bin/ktrace $(BENCH_DECODE_DIR)/gen_v1 viewer-browser
 run-bench: $$(BENCH_NEEDS)
 	sh bench/run.sh $(foreach run,$(BENCH_RUNS),'$(run)')
 
-# Runs each bench once with little input, to test that the bench works. Takes about half a minute. Does not
-# compare the figures with limits. `make check` does the same.
+# Runs each benchmark once with little input, to test that the benchmark works. Takes about half a minute.
+# Does not compare the results with limits. `make check` does the same.
 bench-short: $$(BENCH_NEEDS) build/bench/runs
 	sh bench/short.sh
 

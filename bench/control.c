@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Measures how much a kernel is slowed down if a host often turns the kernel's events on and off. A loop
- * records events and is interrupted by a 250 Hz tick. In every second run, a thread acts as the host: ten
- * times per second it turns 1024 events on or off through the mailbox. The speed is the number of rounds of
- * the loop, divided by the CPU time of the loop and its ticks. The result is the ratio of the median speeds
- * with and without the host.
+ * records events and is interrupted by a 250 Hz tick. In every second run, another thread acts as the
+ * host: ten times per second, it turns 1024 events on or off through the mailbox. The speed is the number
+ * of rounds of the loop, divided by the CPU time of the loop and its ticks. The result is the ratio of the
+ * median speeds with and without the host.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -28,7 +28,7 @@
 
 KTRACE_EVENT(bench, round, "%u", (uint32_t, n));
 
-/* The same descriptor MANY times: the one that KTRACE_EVENT() would define for an event many.row. */
+/* MANY copies of the descriptor that KTRACE_EVENT() would define for an event many.row. */
 static struct {
 	struct ktrx_event event;
 	char strings[16];

@@ -4,7 +4,7 @@
 #define BENCH_COST_H
 
 struct cost {
-	double ns;	/* processor time per event */
+	double ns;	/* CPU time per event, in nanoseconds */
 	double wall_ms; /* wall-clock time of the whole run, in milliseconds */
 	long rss_kb;
 };
@@ -15,8 +15,8 @@ struct cost cost_run(char **argv, double events);
 void cost_keep_best(struct cost *best, struct cost cost);
 /*
  * Compares a value with its limit `most`. Prints the comparison as text on stderr and as a line of JSON on
- * stdout. Returns true if value <= most. A short run does not check limits, except limits of 0, which mean
- * that two results must be equal.
+ * stdout. Returns true if value <= most. A short run (short.h) checks only limits of 0, which mean that
+ * two results must be equal.
  */
 int cost_bar(const char *bench, const char *name, double value, double most);
 

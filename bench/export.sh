@@ -12,7 +12,7 @@ times=3 records=8388608 short=
 status=0
 build/bench/decode/gen_v1 "$tmp/trace.ktrx" "$records" || exit 1
 
-# measure FORMAT AIM: the aim is in million events a second; 0: there is none.
+# measure FORMAT AIM: AIM is the target value, in million events per second; 0: no target.
 measure() {
 	: >"$tmp/times"
 	for _ in $(seq "$times"); do

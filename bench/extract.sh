@@ -48,8 +48,8 @@ cpu_ms() {
 	cpu=$(sed -n '2s/[ms]/ /gp' "$tmp/times" | awk '{ print int(($1 * 60 + $2 + $3 * 60 + $4) * 1000) }')
 }
 
-# measure NAME COUNT AIM OPTION…: extracts COUNT times with these options, and prints the measured times and
-# the AIM (the wanted maximum), in ms.
+# measure NAME COUNT AIM OPTION…: extracts COUNT times with these options, and prints the measured times
+# and AIM, the target maximum, all in ms.
 measure() {
 	name=$1 count=$2 aim=$3
 	[ -z "$short" ] || count=1

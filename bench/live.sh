@@ -16,7 +16,7 @@ timeout -k 2 600 $(sh scripts/qemu.sh x86_64 2 | sed 's/-m 128M//; s/-nographic/
 	$("$ktrace" qemu-args x86_64 --ram "$tmp/ram") -append "debug=ktrace run=stress seconds=500" -serial null \
 	>/dev/null 2>&1 &
 qemu=$!
-# Waits until the guest records events; on a busy host this takes long.
+# Waits until the guest has recorded events, which takes long on a busy host.
 until "$ktrace" extract -o "$tmp/begun" "$tmp/ram" 2>/dev/null && "$ktrace" show "$tmp/begun" 2>/dev/null | grep -q stress; do
 	kill -0 "$qemu" 2>/dev/null || exit 1
 	sleep 0.2

@@ -13,7 +13,7 @@ ktrace=build/bin/ktrace packages=build/test/viewer
 chromium=$(command -v chromium)
 short=${BENCH_SHORT:+yes}
 
-# row NAME VALUE LIMIT UNIT: prints a figure. LIMIT is "-" if there is none.
+# row NAME VALUE LIMIT UNIT: prints a measured value. LIMIT is "-" if the value has no limit.
 row() {
 	limit=$3 verdict=
 	case $limit in
@@ -26,10 +26,10 @@ row() {
 
 now() { date +%s%N; }
 
-# since BEGIN: prints the time since then in ms.
+# since BEGIN: prints the time since BEGIN in ms.
 since() { echo $((($(now) - $1) / 1000000)); }
 
-# figure NAME: prints a figure of the last browse().
+# figure NAME: prints the measured value NAME of the last browse().
 figure() { awk -v name="$1" '$1 == name { print $2 }' "$tmp/figures"; }
 
 browse() {
@@ -39,7 +39,7 @@ browse() {
 	}
 }
 
-# megabytes FILE: prints its size.
+# megabytes FILE: prints the file's size in MB.
 megabytes() { wc -c <"$1" | awk '{ printf "%.1f", $1 / 1e6 }'; }
 
 make_page() {

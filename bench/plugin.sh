@@ -23,7 +23,7 @@ boot() {
 	grep -q "$done" "$tmp/console" || { echo "bench/plugin.sh: $name: the guest did not finish its workload" >&2; exit 1; }
 }
 
-# middle NAME: prints the median of the ratios NAME / plain. Each ratio is that of two boots in the same
+# middle NAME: prints the median of the ratios NAME / plain. Each ratio compares two boots of the same
 # round.
 middle() { paste "$tmp/$1" "$tmp/plain" | awk '$2 > 0 { print $1 / $2 }' | sort -n | sed -n "$(((rounds + 1) / 2))p"; }
 

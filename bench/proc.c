@@ -5,9 +5,9 @@
  * traced. Instructions are counted by single-stepping; times are the minimum of a few runs in one process.
  * The results are ratios.
  *
- * The spinlock is an atomic word, as in a kernel. The locks of the process table and of the sink do nothing.
- * The file of the trace is in memory. Records are written from the buffer of the sink to the file 16 KiB at a
- * time.
+ * The spinlock is an atomic word, as in a kernel. The locks of the process table and of the sink do
+ * nothing. The file of the trace is in memory. The sink's buffer is written to the file in blocks of 16
+ * KiB.
  *
  * Prints JSON objects, one per line, on stdout, and a table on stderr. Exits with 1 if a limit is exceeded.
  */
@@ -43,7 +43,7 @@ static struct ktrace_proc_thread thread;
 static uint32_t short_lock;
 static uint8_t file[SINK_BUFFER];
 
-/* ---- The kernel around it ---------------------------------------------------------------------- */
+/* ---- The fake kernel ---------------------------------------------------------------------- */
 
 static unsigned long lock(void)
 {
@@ -154,7 +154,7 @@ static void trace_end(void)
 		exit(2);
 }
 
-/* ---- What is compared -------------------------------------------------------------------------- */
+/* ---- The compared calls -------------------------------------------------------------------------- */
 
 static void events(uint64_t n)
 {

@@ -22,7 +22,7 @@ qemu=$!
 
 work() { od -A n -t u8 -j "$place" -N 8 "$tmp/ram"; }
 
-# window NAME COMMAND…: prints the guest's work in a nanosecond while the command runs.
+# window NAME COMMAND…: prints how much work the guest does per nanosecond while the command runs.
 window() {
 	name=$1
 	shift
@@ -32,7 +32,7 @@ window() {
 	echo "$name $before $after $begin $end" | awk '{ printf "%s %.9f\n", $1, ($3 - $2) / ($5 - $4) }'
 }
 
-# The firmware runs first.
+# At first, the firmware runs instead of the guest's program.
 until [ -s "$tmp/ram" ] && [ "$(work)" -gt 1000000 ]; do
 	kill -0 "$qemu" 2>/dev/null || exit 1
 	sleep 0.1

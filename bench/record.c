@@ -32,11 +32,11 @@
 #define TWIN_RUNS 90
 #define BUSY_RUNS TWIN_RUNS
 /*
- * For ratios of loops that are timed directly one after another: minimum percentage of runs that must count;
- * otherwise the ratio is "not measurable".
+ * For ratios of loops that are timed directly one after another: minimum percentage of runs that must be
+ * valid. If fewer runs are valid, the ratio is "not measurable".
  */
 #define LEAST_PERCENT 66
-#define TRIES	      8 /* maximum number of attempts to time a loop while the core is not shared */
+#define TRIES	      8 /* maximum number of times that a loop is timed, until the core was not shared */
 #define TIGHT_ROUNDS  400000u
 #define BUSY_ROUNDS   200000u
 #define RING_SLOTS    8192u
@@ -59,7 +59,7 @@ static const struct variant {
 	const char *name;
 	void (*tight)(uint64_t n);
 	void (*busy)(uint64_t n);
-	int off; /* nonzero: the events are off while the loops run */
+	int off; /* nonzero if the events are off while the loops run */
 } variants[] = {
 	{ "empty", empty_tight, empty_busy, 0 },
 	{ "counter", counter_tight, counter_busy, 0 },
@@ -101,7 +101,7 @@ enum {
 };
 
 struct times {
-	double tight[VARIANTS], busy[VARIANTS]; /* ns per round */
+	double tight[VARIANTS], busy[VARIANTS]; /* time per round in ns */
 };
 
 static int compare(const void *left, const void *right)
@@ -170,9 +170,9 @@ static struct times measure(void)
 struct twin {
 	uint32_t cpu;
 	pthread_barrier_t *start;
-	/* Ratios of the loops floor_tight and record_tight to the bare counter; 0 if too few runs count. */
+	/* Ratios of floor_tight and record_tight to the bare counter; 0 if too few runs are valid. */
 	double floor, ktrace;
-	int shared; /* number of runs that do not count */
+	int shared; /* number of invalid runs */
 };
 
 static void thread_set_up(uint32_t cpu)
@@ -181,7 +181,10 @@ static void thread_set_up(uint32_t cpu)
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	/* Fails if there is only one CPU: the twins then take turns, and the figures are still usable. */
+	/*
+	 * Fails if there is only one CPU. The two threads then take turns, and the measured values are
+	 * still usable.
+	 */
 	sched_setaffinity(0, sizeof(set), &set);
 	bench_cpu = cpu;
 	ktrace_cpu_online(cpu);
@@ -194,7 +197,7 @@ static double twin_time(const struct twin *twin, void (*loop)(uint64_t n), doubl
 }
 
 /*
- * Moves the figures of the runs that count to the front and returns the number of these runs. A run counts if
+ * Moves the values of the valid runs to the front and returns the number of valid runs. A run is valid if
  * the empty loops timed before and after its loops took at most MOMENT_SHARED_RATIO times what they took in
  * the median run of this thread. The reference is not the fastest run: if both twins run on one core, the
  * empty loop is exceptionally fast whenever the other twin waits. Requires: there are at most TWIN_RUNS runs.
@@ -267,15 +270,16 @@ static struct twin two_threads(void)
 
 /* The ratio of what an event and a bare read of the counter add to a busy loop. */
 struct added {
-	double ratio; /* 0 if too few runs count */
-	int shared;   /* number of runs that do not count */
+	double ratio; /* 0 if too few runs are valid */
+	int shared;   /* number of invalid runs */
 };
 
 /*
  * Measures this ratio. A run times the busy loop alone, with the counter, with an event, and alone again,
- * directly one after another; the loop's own time is subtracted. The runs that count are chosen as for twins.
- * The result is the median of their ratios. (The quotient of differences between separate medians varies by a
- * tenth from one call to the next, because each difference is a small part of the loop's time.)
+ * directly one after another; the loop's own time is subtracted. The valid runs are chosen as for twins.
+ * The result is the median of the valid runs' ratios. (The quotient of differences between separate
+ * medians varies by a tenth from one call to the next, because each difference is a small part of the
+ * loop's time.)
  */
 static struct added measure_added(void)
 {
@@ -317,7 +321,7 @@ static void print_variants(const struct times *times)
 
 static int bar(const char *name, double value, double most)
 {
-	int held = value > 0 && value <= most; /* a value of 0 means that the ratio was not measurable */
+	int held = value > 0 && value <= most; /* 0 means that the ratio was not measurable */
 
 	fprintf(stderr, "%-44s %8.3f  bar %7.2f  %s\n", name, value, most,
 		held	     ? "held"
@@ -361,8 +365,8 @@ static int print_bars(const struct times *times)
 }
 
 /*
- * Facts that can be reported in two ways: by one call, or by two calls (an event, and an update of the
- * state). See record/hooks.h.
+ * Facts that a kernel can report by one call, or by two calls (an event, and an update of the state). See
+ * record/hooks.h.
  */
 static const struct fact {
 	const char *name;
@@ -401,7 +405,10 @@ static void print_facts(const char *how)
 	}
 }
 
-/* Must be the last measurement, because the state hooks cannot be turned on again. */
+/*
+ * Must be the last measurement, because it turns the state hooks off, and they cannot be turned on
+ * again.
+ */
 static void measure_facts(void)
 {
 	fprintf(stderr, "%-9s %-7s %10s %10s %10s %10s\n", "fact", "", "two, ns", "one, ns", "two, steps",

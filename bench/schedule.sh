@@ -34,7 +34,8 @@ cpu() {
 	build/bench/cputime "$@" </dev/null 2>>"$tmp/$name" >"$tmp/console" || fails "$name" $?
 }
 
-# elapsed STATUS NAME COMMAND…: runs a command that must end with this status; appends its seconds to $tmp/NAME.
+# elapsed STATUS NAME COMMAND…: runs a command, whose exit status must be STATUS; appends its duration in
+# seconds to $tmp/NAME.
 elapsed() {
 	expected=$1 name=$2
 	shift 2
@@ -44,7 +45,8 @@ elapsed() {
 	echo $(($(date +%s%N) - begin)) | awk '{ printf "%.3f\n", $1 / 1e9 }' >>"$tmp/$name"
 }
 
-# run NAME [OPTION…]: prints the command for a run of the demo, except its last word. The trace is $tmp/NAME.ktrx.
+# run NAME [OPTION…]: prints the command for a run of the demo, without its last argument. The trace is
+# $tmp/NAME.ktrx.
 run() {
 	trace=$tmp/$1.ktrx
 	shift
@@ -67,7 +69,8 @@ judge() {
 	}' || status=1
 }
 
-# ratio CASE NAME BASE: judges the median of the ratios NAME / BASE, each of the same round.
+# ratio CASE NAME BASE: judges the median of the ratios NAME / BASE. Each ratio compares two runs of
+# the same round.
 ratio() { judge "$1" "$(paste "$tmp/$2" "$tmp/$3" | awk '$2 > 0 { print ($1 - '"${6:-0}"') / $2 }' | middle)" "$4" "$5"; }
 
 # ---- Runs

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * If BENCH_SHORT is in the environment (make bench-short), each bench runs once with little input, to test
- * that the bench works. Figures are not compared with limits, but results that must be equal are still
- * compared.
+ * If BENCH_SHORT is in the environment (make bench-short), each benchmark runs once with little input, to
+ * test that the benchmark works. Measured values are not compared with limits, but results that must be
+ * equal are still compared.
  */
 #ifndef BENCH_SHORT_H
 #define BENCH_SHORT_H

@@ -11,7 +11,7 @@ times=5 records=8388608 short=
 status=0
 build/bench/decode/gen_v1 "$tmp/trace.ktrx" "$records" || exit 1
 
-# measure NAME AIM QUERY: the aim is in ms of CPU time.
+# measure NAME AIM QUERY: AIM is the target maximum, in ms of CPU time.
 measure() {
 	: >"$tmp/times"
 	for _ in $(seq "$times"); do

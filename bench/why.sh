@@ -20,7 +20,8 @@ timeout -k 2 300 build/bin/ktrace run -q --timeout "$seconds" --stall 0 --out "$
 }
 events=$(build/bin/ktrace summary "$tmp/busy.ktrx" | awk '/^events/ { print $2 }')
 
-# measure NAME OPTION…: measures the time of `ktrace why` with these options, and compares it with the aim.
+# measure NAME OPTION…: measures the time of `ktrace why` with these options, and compares it with the
+# target maximum.
 measure() {
 	name=$1
 	shift

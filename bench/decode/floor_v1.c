@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * floor_v1 timeline|summary FILE: a minimal decoder for the output of gen_v1, as a reference for ktrace's
- * speed. It reads eight full rings piece by piece, merges them by selecting the lowest of eight timestamps,
- * and formats the dozen events that occur. It checks nothing, and supports no filters, damage or other
- * formats. Its timeline is identical to that of ktrace-decode; its summary contains only counts.
+ * speed. It reads eight full rings in blocks, merges them by selecting the lowest of eight timestamps, and
+ * formats the dozen types of events that occur. It checks nothing, and supports no filters, damage or
+ * other formats. Its timeline is identical to that of ktrace-decode; its summary contains only counts.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ static char *put_line(char *at, const struct ktrx1_record *record, const struct 
 
 	if (microseconds == UINT64_MAX)
 		time = base_ticks_time(record->stamp - base, header.frequency);
-	/* This works for times of less than a day. */
+	/* Requires: the time is shorter than a day. */
 	PUT("[    ");
 	at -= (time.seconds > 9) + (time.seconds > 99) + (time.seconds > 999) + (time.seconds > 9999);
 	at = base_put_decimal(at, time.seconds);

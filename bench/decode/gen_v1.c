@@ -19,7 +19,7 @@
 
 struct process {
 	uint32_t pid;
-	int call; /* number of the system call that the process is in; -1: none */
+	int call; /* number of the system call that the process is executing; -1: none */
 };
 
 struct machine {
@@ -34,12 +34,12 @@ struct ring_file {
 	int fd;
 	off_t start; /* file offset of slot 0 */
 	uint64_t slots;
-	uint64_t slot; /* number of the slot to fill next */
+	uint64_t slot; /* index of the next slot to fill */
 	uint32_t held;
 	struct ktrx1_record record[CHUNK];
 };
 
-/* splitmix64 */
+/* the splitmix64 generator: returns the next pseudo-random number */
 static uint64_t draw(struct machine *machine)
 {
 	uint64_t z = machine->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -117,7 +117,10 @@ static uint32_t fault(struct machine *machine, uint32_t *data)
 	return KTRX1_PAGE_FAULT;
 }
 
-/* Fills in a random other event: sleep, wakeup, or network traffic. Returns its number. */
+/*
+ * Fills in a random event of another type: sleep, wakeup, or network traffic. Returns its event
+ * number.
+ */
 static uint32_t other(struct machine *machine, uint32_t *data)
 {
 	static const uint16_t events[] = { KTRX1_WAITQ_SLEEP,  KTRX1_WAITQ_WAKE, KTRX1_NET_SEND,

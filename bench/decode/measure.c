@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS...]: measures the processor time and memory of whole decoder processes. Runs alternate
- * with runs of a minimal decoder, "the floor"; the best of several runs counts. Prints JSON lines on stdout,
- * the limits on stderr. Exits with 1 if a limit is exceeded or the timeline differs from the floor's
- * timeline.
+ * measure [RECORDS...]: measures the processor time and memory of whole decoder processes. Runs of ktrace
+ * alternate with runs of a minimal decoder, "the floor"; the best of several runs counts. Prints JSON
+ * lines on stdout, the limits on stderr. Exits with 1 if a limit is exceeded or the timeline differs from
+ * the floor's timeline.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "../cost.h"
 #include "../short.h"
 
-#define BIN "build/bin" /* ktrace */
+#define BIN "build/bin" /* the folder of the program ktrace */
 /* Folder of the bench's programs, and of the traces while they are in use. */
 #define WORK	   "build/bench/decode"
 #define PATH_BYTES 128

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * decode FILE [MOST [ROUNDS]]: measures the processor time that ktrace needs to decode a trace unit's packets
- * into steps. The reference is a bare loop over libipt's block decoder, which uses the same code images, ends
- * blocks at the same instructions, and resynchronises in the same way. Both decode the same stream
- * alternately. The decoding is divided into short parts, so that other load on the machine disturbs only some
- * of them; for each part, the minimum of many rounds counts. Prints a JSON line on stdout and the limit on
- * stderr; exits with 1 if the limit is exceeded.
+ * decode FILE [MOST [ROUNDS]]: measures the processor time that ktrace needs to decode a trace unit's
+ * packets into steps. The reference is a bare loop over libipt's block decoder, which uses the same code
+ * images, ends blocks at the same instructions, and resynchronises in the same way. Both decode the same
+ * stream alternately. The decoding is divided into short parts, so that other load on the machine disturbs
+ * only some of them. For each part, the minimum of many rounds is used. Prints a JSON line on stdout and
+ * the limit on stderr; exits with 1 if the limit is exceeded.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 #include "hwt/pt.h"
 
 #define ROUNDS 15
-#define SLICE  8192u /* runs */
+#define SLICE  8192u /* number of runs of instructions in a part */
 #define MOST   1.2
 
 /* Costs of one of the two decoders for one stream. Counts are those of the last round. */
 struct amount {
 	uint64_t instructions, runs;
-	double since; /* time at which the current part began */
+	double since; /* CPU time at which the current part began */
 	size_t slices, room;
 	double *best;
 	double ns; /* sum of the minimum costs of all parts */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * gen_v2 OUT RINGS EVENTS [ram]: writes a version 2 dump, or a guest's RAM, with that many events, spread
- * over that many rings in an order that a branch predictor cannot learn. The rings are full, so their total
- * number of slots does not depend on RINGS.
+ * over that many rings in an order that a branch predictor cannot learn. The total number of slots is the
+ * same for every number of rings, and all rings are full.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@ static void record_all(struct writer *writer, uint32_t rings, uint64_t events)
 	}
 }
 
-/* Makes the boot ring small: the writer has little room for it in a guest's memory. */
+/* Makes the boot ring small, because write_ram() has little room for it. */
 static void shrink_boot_ring(struct writer *writer)
 {
 	struct writer_ring *boot = &writer->ring[0];
@@ -59,7 +59,7 @@ static int write_ram(struct writer *writer, const char *path)
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (memory == MAP_FAILED)
 		return -1;
-	writer->root.machine = 183; /* EM_AARCH64, whose RAM is one range */
+	writer->root.machine = 183; /* EM_AARCH64; the RAM of this machine is one address range */
 	writer_memory(writer, memory, base);
 	munmap(memory, size);
 	return close(file);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [EVENTS]: measures the cost of merging: traces with the same number of events in 8 rings and in 64
- * rings are printed as a timeline, and as statistics of matched pairs of events. Whole processes are
- * measured; the best of several alternating runs counts. Prints JSON lines on stdout, the limits on stderr.
- * Exits with 1 if a limit is exceeded.
+ * measure [EVENTS]: measures the cost of merging. Traces with the same number of events in 8 rings and in
+ * 64 rings are printed as a timeline and as statistics of matched pairs of events. Whole processes are
+ * measured; the best of several alternating runs counts. Prints JSON lines on stdout, the limits on
+ * stderr. Exits with 1 if a limit is exceeded.
  */
 #include <stdio.h>
 #include <stdlib.h>

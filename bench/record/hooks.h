@@ -14,7 +14,7 @@
 HOOK_LOOPS(lock);	/* takes and releases a lock whose owner is the CPU */
 HOOK_LOOPS(mutex);	/* takes and releases a lock whose owner is the thread */
 HOOK_LOOPS(interrupts); /* disables and enables interrupts */
-HOOK_LOOPS(irq);	/* enters, ends and leaves an interrupt */
+HOOK_LOOPS(irq);	/* enters an interrupt, ends it at the controller, and leaves it */
 HOOK_LOOPS(sleep);	/* lets a thread sleep, wakes it and runs it: two context switches */
 
 /*
@@ -28,6 +28,6 @@ FACT_LOOPS(switch); /* switches to another thread and back */
 FACT_LOOPS(wake);
 FACT_LOOPS(block);
 FACT_LOOPS(lock); /* takes and releases a lock */
-FACT_LOOPS(irq);  /* enters, ends and leaves an interrupt */
+FACT_LOOPS(irq);  /* enters an interrupt, ends it at the controller, and leaves it */
 
 #endif

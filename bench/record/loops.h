@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Five words computed from the loop count, the same in every variant. */
+/* Five 64-bit values computed from the loop count; every variant uses the same values. */
 #define FIVE_ARGUMENTS(i) \
 	(uint32_t)(i), (uint32_t)((i)*5), (uint32_t)((i) ^ 0x3c3c), (uint32_t)((i) + 11), (uint32_t)((i) >> 2)
 
@@ -31,7 +31,7 @@
 #define SITE_NAME_(a, b)  SITE_NAME__(a, b)
 #define SITE_NAME__(a, b) a##_##b
 
-/* Declares the loops of one build of sites.c. */
+/* Declares the loops of one variant of sites.c. */
 #define SITE_LOOPS(prefix)                     \
 	void prefix##_tight(uint64_t n);       \
 	void prefix##_busy(uint64_t n);        \

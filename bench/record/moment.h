@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures the time of loops, and detects whether the thread had its core for itself during the loop. A
+ * Measures the time of loops, and detects whether other work shared the thread's core during the loop. A
  * virtual CPU may share its core with another virtual machine, for milliseconds or minutes. An empty loop
  * then takes up to twice as long, and loops that write to memory are slowed down more than loops that wait
  * for the counter; ratios of such times are wrong. Therefore an empty loop is timed before and after each

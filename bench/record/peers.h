@@ -15,15 +15,21 @@ void counter_busy(uint64_t n);
 void branch_tight(uint64_t n);
 void branch_busy(uint64_t n);
 
-/* A plain index, a read of the counter, and the stores of one slot: no tracer can be cheaper. */
+/*
+ * Increments an index without atomic instructions, reads the counter, and stores one slot. No
+ * tracer can be cheaper.
+ */
 void floor_tight(uint64_t n);
 void floor_busy(uint64_t n);
 
-/* An unlocked add and the stores of one slot, without a read of the counter. */
+/* Reserves a slot by an unlocked add and stores the slot, without reading the counter. */
 void added_tight(uint64_t n);
 void added_busy(uint64_t n);
 
-/* The same, plus a check value that is computed from the stored values as in a record. */
+/*
+ * Does the same as added_tight() and added_busy(), and also computes a check value from the stored
+ * values, as for a record.
+ */
 void add_check_tight(uint64_t n);
 void add_check_busy(uint64_t n);
 

@@ -3,7 +3,7 @@
 #include "ktrace/ktrace.h"
 
 __thread uint64_t bench_reserve;
-/* the boot ring until the thread calls ktrace_cpu_online() */
+/* the thread's ring; the boot ring until the thread calls ktrace_cpu_online() */
 __thread struct ktrx_ring *bench_ring = ktrace_ring;
 __thread uint32_t bench_thread = 42;
 __thread uint32_t bench_cpu;

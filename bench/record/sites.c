@@ -51,8 +51,8 @@ void SITE_NAME(call_busy)(uint64_t n)
 }
 
 /*
- * Eight trace points per round, to measure events that are off: the cost of a single one is hidden by the
- * cost of the loop.
+ * Eight trace points per round, to measure events that are off: the cost of a single trace point would be
+ * hidden by the cost of the loop.
  */
 void SITE_NAME(eight_tight)(uint64_t n)
 {

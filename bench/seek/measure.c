@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS]: shows a window of some thousand events of a version 1 dump, of the stream made of it, of
- * a version 2 dump, and of a guest's RAM, which is searched for the root from its beginning to its end. Whole processes are measured; the best of several runs counts. Prints JSON lines
- * on stdout, the limits on stderr. Exits with 1 if a limit is exceeded, or if the windows of dump and stream
- * differ.
+ * measure [RECORDS]: shows a window of some thousand events of a version 1 dump, of the stream made from this
+ * dump, of a version 2 dump, and of a guest's RAM. The search for the trace's root reads all of this RAM.
+ * Whole processes are measured; the fastest of several runs is used. Prints JSON lines on stdout, the limits
+ * on stderr. Exits with 1 if a limit is exceeded, or if the windows of dump and stream differ.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define RAM	WORK "v2.ram"
 #define ROUNDS	7
 #define USUAL	"67108864"
-#define USUAL_2 "8388608" /* the generator keeps the whole trace in memory */
+#define USUAL_2 "8388608" /* fewer: the generator stores them in memory */
 
 enum { DUMP, INDEXED, DUMP_2, GUEST_RAM, TRACES };
 
