@@ -9,8 +9,8 @@ endif
 
 DEMO_ARCHES := x86_64 aarch64 riscv64
 DEMO_OUT ?= build/demo
-# Output folder of the user programs. A demo kernel that differs only in its events or clocks may use the user
-# programs of another build.
+# Output folder of the user programs. A build of the demo kernel that differs only in its events or clocks
+# may use the user programs of another build.
 DEMO_USER_OUT ?= $(DEMO_OUT)
 
 # Sources of the portable kernel, the same for every architecture.
@@ -59,9 +59,10 @@ DEMO_CLOCK_SKEW ?=
 DEMO_SKEW_WORDS := $(subst $(DEMO_COMMA), ,$(DEMO_CLOCK_SKEW))
 DEMO_SKEW_FLAGS := $(if $(DEMO_SKEW_WORDS),-Idemo/skew -DSKEW_US=$(word 1,$(DEMO_SKEW_WORDS)) \
 	-DSKEW_PPM=$(word 2,$(DEMO_SKEW_WORDS)))
-# A folder with an ordinary build of the kernel. A build with other clocks or other events takes the objects from there
-# that do not depend on them. An object depends on the clocks if it contains the bytes of the instruction that
-# reads the clock: rdtsc, mrs with cntvct_el0, rdtime. It depends on the events if it has a symbol of ktrace.
+# A folder with an ordinary build of the kernel. A build with other clocks or other events uses those
+# objects of this folder that do not depend on clocks or events. An object depends on the clocks if it
+# contains the bytes of the instruction that reads the clock: rdtsc, mrs with cntvct_el0, rdtime. It
+# depends on the events if it has a symbol of ktrace.
 DEMO_SAME_OUT ?=
 DEMO_CLOCK_x86_64 := \x0f\x31
 DEMO_CLOCK_aarch64 := [\x40-\x5f]\xe0\x3b\xd5

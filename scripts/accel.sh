@@ -55,7 +55,8 @@ probe() { # ARCH ACCELERATOR
 	return $result
 }
 
-# Prints everything on which the cached result depends, to detect an outdated cache.
+# Prints everything on which the cached result of the probe depends, so that the script can detect
+# an outdated cache.
 key() {
 	cat /proc/sys/kernel/random/boot_id 2>/dev/null || uname -a
 	"qemu-system-$1" --version 2>/dev/null | head -n 1
@@ -73,7 +74,8 @@ automatic() { # ARCH
 		echo tcg
 		return
 	fi
-	# In a virtual machine, KVM is nested. Some nested KVMs pass the probe, but cannot enter user mode.
+	# In a virtual machine, KVM is nested. Some nested KVMs pass the programs above, but cannot run
+	# user mode.
 	if grep -qw hypervisor "${CPU_INFO:-/proc/cpuinfo}"; then
 		echo tcg
 		return

@@ -33,8 +33,8 @@ names() { # ARCH FILE
 	esac | awk '$2 ~ /^[tT]$/ { print $1, 0, $3 }'
 }
 
-# Reads block addresses (16 digits each) from standard input. Prints the names of the functions that contain
-# them, sorted, each once.
+# Reads block addresses (16 digits each) from standard input. Prints the names of the functions that
+# contain these addresses, sorted and without duplicates.
 named() { # ARCH FILE
 	{ names "$1" "$2"; sed 's/$/ 1/'; } | LC_ALL=C sort | awk '$2 == 0 { name = $3 } $2 == 1 { print name }' |
 		LC_ALL=C sort -u
@@ -57,7 +57,8 @@ blocks() { # [CPU]
 		END { for (cpu in block) flush(cpu) }'
 }
 
-# boot ARCH "QEMU OPTIONS" WORDS…: runs hwt with these words and writes its trace to $tmp/trace.
+# boot ARCH "QEMU OPTIONS" WORDS…: runs the guest's program hwt with the arguments WORDS and writes
+# its trace to $tmp/trace.
 boot() {
 	arch=$1 options=$2
 	shift 2
@@ -73,8 +74,8 @@ boot() {
 	return 1
 }
 
-# decode WORDS…: decodes $tmp/trace and writes the functions in it to $tmp/decoded. WORDS are options of
-# ktrace hwt.
+# decode WORDS…: decodes $tmp/trace and writes the names of the functions that ran to $tmp/decoded. WORDS
+# are options of ktrace hwt.
 decode() {
 	"$ktrace" hwt --functions "$@" "$tmp/trace" 2>"$tmp/messages" >"$tmp/decoded" || { sed 's/^/    /' "$tmp/messages" >&2; return 1; }
 }
@@ -106,12 +107,13 @@ kernel_ranges() { # ARCH FILE
 }
 
 # The third argument is a file of block addresses in the order in which the blocks ran. Prints the sorted
-# names of the functions that ran from ENABLE to DISABLE. If several functions have the same address, uses the
-# alphabetically first name.
+# names of the functions that ran from ENABLE to DISABLE. If several functions have the same address, uses
+# the first name in alphabetical order.
 #
-# QEMU logs a block before it executes it. If an interrupt comes at this moment, the block is not executed, and
-# its thread may continue on another CPU. So a block that is followed by the entry of a trap may not have run.
-# Functions of which the log has only such blocks are not printed; $tmp/doubtful then has their names.
+# QEMU logs a block before it executes it. If an interrupt comes at this moment, the block is not executed,
+# and its thread may continue on another CPU. So a block that is followed by the entry of a trap may not
+# have run. If the log has only such blocks of a function, the function is not printed; its name is written
+# to $tmp/doubtful.
 between() { # ARCH FILE
 	: >"$tmp/doubtful"
 	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" -v doubtful="$tmp/doubtful" '
@@ -138,8 +140,8 @@ between() { # ARCH FILE
 		}' - "$3" | LC_ALL=C sort
 }
 
-# Replaces each name by the alphabetically first name of its group. Names with the same address form a group.
-# If a name has several addresses, the groups of these addresses are joined.
+# Replaces each name by the first name of its group, in alphabetical order. Names with the same address
+# form a group. If a name has several addresses, the groups of these addresses are joined.
 canonical() { # ARCH FILE NAMES
 	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
 		function first(name) { while (name in of && of[name] != name) name = of[name]; return name }

@@ -7,7 +7,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-figures.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
-# figure VALUE AIM WHAT: prints a line with the value, the aim, and what was counted.
+# figure VALUE AIM WHAT: prints a line with the value, its target, and a description of the value.
 figure() { printf '%9s  %9s  %s\n' "$1" "$2" "$3"; }
 
 # sources FOLDER…: prints the C, C++, header and assembler files in the folders.
@@ -19,7 +19,8 @@ lines() { git ls-files -z -- "$@" | xargs -0 cat | wc -l; }
 # Writes all quoted includes, one per line: the including file, and the included name.
 sources host kernel include | xargs grep -H '^[ 	]*#[ 	]*include[ 	]*"' | sed 's/^\([^:]*\):.*"\(.*\)".*/\1 \2/' >"$tmp/includes"
 
-# Prints the headers that at most one file includes. The source with the header's own name does not count.
+# Prints the headers that at most one file includes. The source with the same name as the header is not
+# counted.
 lone_headers() {
 	sources host kernel | grep '\.h$' | while read -r header; do
 		base=${header##*/} own=${header%.h}.c
@@ -31,8 +32,8 @@ lone_headers() {
 	done
 }
 
-# Prints how many bytes of preprocessed text the declaration and one use of an event add to a source that
-# includes the headers.
+# Prints the number of bytes that the declaration and one use of an event add to the preprocessed text of a
+# source that already includes the headers.
 event_bytes() {
 	printf '#include "ktrace/ktrace.h"\n' >"$tmp/without.c"
 	{
@@ -52,7 +53,7 @@ long_functions() {
 		/^\}/ { if (begun && FNR - begun - 1 > 60) print FILENAME ":" begun; begun = 0 }'
 }
 
-# Counts cycles of headers that include each other. An included name is searched in the folder of the
+# Counts the cycles of headers that include each other. Searches for an included file in the folder of the
 # including file, then in include/ and host/.
 cycles() {
 	while read -r from name; do

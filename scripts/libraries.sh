@@ -10,11 +10,11 @@
 # static archives. A library without a complete archive is linked shared, and a line on stderr names it.
 set -eu
 
-# Packages of pkg-config. Packages joined by a comma exchange data structures, so either all of them are
-# linked as archives, or all of them are linked shared.
+# Packages of pkg-config. Packages joined by a comma exchange data structures. So either all of them are
+# linked as archives, or all of them as shared libraries.
 packages="libzstd zlib libdw,libelf libseccomp ncursesw jansson libmd sqlite3 libmicrohttpd"
-# Libraries without a pkg-config package, and their headers. needs() prints the further libraries that a
-# library's archive needs.
+# Libraries without a pkg-config package, and their headers. needs() prints the other libraries that the
+# archive of a library needs.
 others="ipt opencsd_c_api iberty"
 headers="intel-pt.h opencsd/c_api/opencsd_c_api.h libiberty/demangle.h"
 needs() {

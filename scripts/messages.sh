@@ -36,8 +36,7 @@ words() {
 # Prints a file. Replaces control characters, except tab and newline, by "?".
 text() { tr '\000-\010\013-\037' '?' <"$1"; }
 
-# Runs a command and prints its output. Prints the command first; if it is "sh -c COMMAND", prints only
-# COMMAND.
+# Prints a command, runs it, and prints its output. If the command is "sh -c COMMAND", prints only COMMAND.
 try() {
 	if [ "$1" = sh ] && [ "$2" = -c ]; then printf '$ %s\n' "$3"; else words "$@"; fi
 	timeout "$limit" "$@" </dev/null >"$tmp/.out" 2>"$tmp/.err"
@@ -54,7 +53,7 @@ try() {
 	echo
 }
 
-# Runs a command and prints its output in full, without the limits of try.
+# Like try, but prints the whole output.
 page() {
 	words "$@"
 	timeout "$limit" "$@" </dev/null 2>&1

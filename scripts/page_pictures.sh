@@ -14,7 +14,8 @@ ktrace=$PWD/build/bin/ktrace
 many="debug=boot,sched,syscall,process,vfs,net,signal,mm,irq run=pipeline,echo,resolver"
 mkdir -p doc/images
 
-# page NAME CPUS ARGUMENTS: boots the demo kernel, and writes the page of its trace. Status 12: the time is over.
+# page NAME CPUS ARGUMENTS: boots the demo kernel, and writes the page of its trace. Exit status 12 of
+# ktrace run means that the timeout ended the guest.
 page() {
 	ACCEL=tcg "$ktrace" run --timeout 3 --out "$tmp/$1.ktrx" -- $(ACCEL=tcg sh scripts/qemu.sh x86_64 "$2") -append "$3" \
 		>"$tmp/log" 2>&1 </dev/null || [ $? -eq 12 ]
@@ -30,7 +31,7 @@ picture() {
 		"doc/images/$picture_name.png" "$@"
 }
 
-# served NAME OPTION… FILE -- KEY…: takes the picture of what ktrace open serves.
+# served NAME OPTION… FILE -- KEY…: takes a picture of the page that `ktrace open` serves.
 served() {
 	served_name=$1
 	shift

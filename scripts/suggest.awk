@@ -7,7 +7,7 @@
 # Names are compared without the prefix. The unknown name may lack it.
 function least(a, b) { return a < b ? a : b }
 
-# Returns the number of letters to insert, remove or replace in order to turn one word into another.
+# Returns the edit distance of two words: the number of letters to insert, remove or replace.
 function distance(left, right, row, i, n, diagonal, above) {
 	for (i = 0; i <= length(right); i++)
 		row[i] = i

@@ -15,7 +15,8 @@ fi
 least=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' bindings/rust/Cargo.toml)
 old() { [ "$(printf '%s\n' "$least" "$1" | sort -V | head -n 1)" != "$least" ]; }
 
-# toolchain FOLDER: uses the cargo in FOLDER from here on. Each toolchain has its own build folder.
+# toolchain FOLDER: makes all later commands use the cargo in FOLDER. Each toolchain has its own
+# build folder.
 toolchain() {
 	RUSTC=$1/rustc PATH=$1:$path
 	version=$("$RUSTC" --version | cut -d ' ' -f 2)
@@ -39,15 +40,17 @@ fast='-O0 -g0'
 # ---- The C library in the crate ----
 
 # library TARGET: runs the crate's build script as cargo does; the script compiles the C library into
-# $tmp/TARGET. -g0 does not change the instructions. For x86_64 and AArch64 gcc's -O2 uses vector registers on its own.
-# For RISC-V no level of optimisation adds floating-point registers, and -O1 takes less time.
+# $tmp/TARGET. -g0 does not change the instructions. For x86_64 and AArch64, gcc's -O2 uses vector
+# registers unless a flag forbids it, so the check needs -O2. For RISC-V, no level of optimisation adds
+# floating-point registers, and -O1 takes less time.
 library() {
 	mkdir "$tmp/$1"
 	CFLAGS="-g0 $([ "$arch" != riscv64 ] || echo -O1)" CARGO_MANIFEST_DIR=$PWD/bindings/rust CARGO_FEATURE_BUNDLED=1 CARGO_CFG_TARGET_ARCH=$arch TARGET=$1 HOST=$host OUT_DIR=$tmp/$1 "$tmp/build"
 }
 
-# in_crate_with TARGET COMMAND…: like in_crate, but the crate's build script does not compile the C library again: it
-# takes the one that `library` has compiled for TARGET with the same script, if there is one. AR copies it.
+# in_crate_with TARGET COMMAND…: like in_crate, but the crate's build script does not compile the C library
+# again: it takes the one that `library` has compiled for TARGET with the same script, if there is one. AR
+# copies the library.
 in_crate_with() (
 	if [ -e "$tmp/$1/libktrace.a" ]; then
 		CC=true AR=$tmp/ar
@@ -72,8 +75,8 @@ disassembled() {
 # without NAME PATTERN: checks that no line of $tmp/code matches the pattern.
 without() { equal "$target: $1" 0 "$(grep -cE -e "$2" "$tmp/code")"; }
 
-# compiled_as_kernel_code: checks that the C library does not use vector and floating-point registers. While
-# an event is recorded, these registers may contain values of the interrupted program.
+# compiled_as_kernel_code: checks that the C library uses neither vector registers nor floating-point
+# registers. While an event is recorded, these registers may contain values of the interrupted program.
 compiled_as_kernel_code() {
 	host=$("$RUSTC" -vV | sed -n 's/^host: //p')
 	"$RUSTC" --edition 2021 bindings/rust/build.rs -o "$tmp/build"
@@ -156,7 +159,7 @@ built_for() {
 }
 
 # streams TARGET FEATURE LINKER ADDRESS STATUS QEMU…: checks that a kernel without rings sends a record
-# through the feature's transport. The kernel uses the crate that built_for has built.
+# through the transport that FEATURE selects. The kernel uses the crate that built_for has built.
 streams() {
 	if ! has_core "$1"; then
 		skip "$2: a record is streamed" "$flags"

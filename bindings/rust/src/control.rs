@@ -16,7 +16,7 @@ use crate::{c_int, Name};
 pub enum Error {
     /// A parameter or a member of [`Config`] is out of range.
     Argument = -1,
-    /// The memory that the kernel provides is too small, or the table that is needed does not exist.
+    /// The memory that the kernel provides is too small, or the required table does not exist.
     Memory = -2,
     /// [`init`] has not been called, or has been called already.
     State = -3,
@@ -143,15 +143,15 @@ impl Config {
     }
 }
 
-/// What a CPU does: `KTRX_MODE_*`.
+/// The mode of a CPU: `KTRX_MODE_*`.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// It waits for work.
+    /// The CPU waits for work.
     Idle = 1,
-    /// It runs the kernel.
+    /// The CPU runs kernel code.
     Kernel = 2,
-    /// It runs a program.
+    /// The CPU runs a user program.
     User = 3,
 }
 
@@ -233,12 +233,12 @@ pub fn heartbeat(pc: u64) {
     unsafe { ktrace_heartbeat(pc) }
 }
 
-/// Sets what this CPU does from now on.
+/// Sets the mode that this CPU has from now on.
 pub fn mode(mode: Mode) {
     unsafe { ktrace_mode(mode as u8) }
 }
 
-/// Starts recording on all CPUs. At boot, recording is on.
+/// Starts recording on all CPUs. Recording is already on at boot.
 pub fn start() {
     unsafe { ktrace_start() }
 }

@@ -244,7 +244,7 @@ pub const fn built(group: &str, no: Option<&str>, with: Option<&str>) -> bool {
     wanted && !left_out
 }
 
-/// The event that replaces all events that are left out of the build. It is always off.
+/// Used in place of each event that is left out of the build. It is always off.
 #[doc(hidden)]
 pub static LEFT_OUT: Row<0> = Row::new(false, EventType::NONE, 0, &[], "");
 

@@ -13,7 +13,7 @@ unsafe impl Send for Name {}
 unsafe impl Sync for Name {}
 
 impl Name {
-    /// No text.
+    /// A name without text (NULL in C).
     pub const NONE: Name = Name(ptr::null());
 
     /// Returns the text as a [`Name`]. It must end with a zero byte.

@@ -11,7 +11,7 @@ use crate::{c_int, v2::EventRow, Event, Name};
 /// An unknown owner, for the argument `owner` of `contend`.
 pub const NOBODY: u32 = 0xffff_ffff;
 
-/// What holds a lock, or waits for it.
+/// Whether the CPU or the thread holds a lock or waits for it.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
@@ -27,13 +27,13 @@ pub enum By {
 pub enum Wait {
     /// A lock.
     Lock = 2,
-    /// An event: the thread sleeps until it is woken.
+    /// An event: the thread sleeps until another thread or an interrupt wakes it.
     Event = 3,
-    /// A time: the thread sleeps until then.
+    /// A time: the thread sleeps until this time.
     Time = 4,
     /// The end of a thread.
     Thread = 5,
-    /// An answer of a device.
+    /// The answer of a device.
     Device = 6,
 }
 

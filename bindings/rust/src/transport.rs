@@ -13,7 +13,7 @@ use crate::{c_int, c_uint, Name, TraceRecord};
 pub enum Error {
     /// No such device, or no transport set.
     Absent,
-    /// The output of another context did not end in time.
+    /// Another context did not finish its output in time.
     Busy,
     /// The device did not become ready in time.
     Stalled,
@@ -52,7 +52,7 @@ pub struct Transport {
     pub send: Option<unsafe extern "C" fn(*mut Transport, *const c_void, usize) -> i64>,
     /// Optional: called before a dump, with the size of the dump in bytes.
     pub begin: Option<unsafe extern "C" fn(*mut Transport, u64) -> c_int>,
-    /// Number of polls after which a device that is not ready counts as failed.
+    /// Number of polls after which a device that is still not ready has failed.
     pub patience: u32,
     /// True after a successful probe.
     pub ready: bool,

@@ -82,7 +82,7 @@ impl TraceRecord {
     }
 }
 
-/// Id of an event in version 1, below 1024. The well-known ones have names.
+/// Id of an event in version 1, below 1024. The well-known ids have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventType(pub u16);
 

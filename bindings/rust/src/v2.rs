@@ -41,7 +41,7 @@ pub mod field {
     pub const STRING: u8 = 10;
     pub const BOOL: u8 = 11;
     pub const CHAR: u8 = 12;
-    /// Flag in a string's length: the string was cut.
+    /// Flag in a string's length: the string was truncated.
     pub const STRING_CUT: u16 = 0x8000;
 }
 
