@@ -36,7 +36,8 @@ fn flags_of(target: &str, arch: &str) -> &'static [&'static str] {
     }
 }
 
-/// Returns the sources: all of kernel/base and kernel/core, this architecture's transports, and src/mirror.c.
+/// Returns the C sources: all of kernel/base and kernel/core, the transports of this architecture, and
+/// src/mirror.c.
 fn sources(root: &Path, arch: &str) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = ["kernel/base", "kernel/core"]
         .map(|room| root.join(room))
@@ -62,7 +63,8 @@ fn cargo(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"))
 }
 
-/// Returns the folder with include/ and kernel/: in the project, or where `make install` put them.
+/// Returns the folder that contains include/ and kernel/: the project's folder, or the folder into which
+/// `make install` copied them.
 fn root() -> PathBuf {
     let crate_folder = PathBuf::from(cargo("CARGO_MANIFEST_DIR"));
     let places = ["../..", ".."].map(|up| crate_folder.join(up));

@@ -49,8 +49,8 @@ struct Memory {
     size: usize,
 }
 
-/// The configuration; `struct ktrace_config` describes the members. A member that is 0 leaves a feature out, or lets
-/// the library choose the value.
+/// The configuration; `struct ktrace_config` describes the members. If a member is 0, its feature is off, or
+/// the library chooses the value.
 #[repr(C)]
 pub struct Config {
     size: u32,

@@ -144,8 +144,8 @@ impl Packer {
         }
     }
 
-    /// Appends a string. Cuts the string to the maximum length that the C library records, and further if it would not
-    /// leave `reserve` bytes for the fields after it.
+    /// Appends a string. Truncates the string to the maximum length that the C library records. Truncates it
+    /// further if fewer than `reserve` bytes would remain for the fields after it.
     fn put_string(&mut self, text: &str, reserve: usize) {
         let room = PAYLOAD_MAX.saturating_sub(self.at + 2 + reserve);
         let most = text.len().min(STRING_MAX).min(room);

@@ -192,8 +192,8 @@ pub mod fact {
     }
 }
 
-/// Declares functions that report facts: each call records the standard event and updates the state. A kernel names
-/// the functions that it calls, once, so it has only these events:
+/// Declares functions that report facts: each call records the standard event and updates the state. A
+/// kernel lists the functions that it calls, once. So it contains only the events of these functions:
 ///
 /// ```
 /// mod trace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! Sends bytes out of the machine: with the C library's drivers, and with drivers in Rust. The structures mirror
-//! `include/ktrace/transport.h`, which states in which contexts a function may be called.
+//! Sends bytes out of the machine: with the C library's drivers, and with drivers in Rust. The structures
+//! mirror those of `include/ktrace/transport.h`. That header states in which contexts each function may be
+//! called.
 
 use core::ffi::c_void;
 use core::mem::size_of;
@@ -305,8 +306,8 @@ pub enum Version {
     V2,
 }
 
-/// Writes the whole trace. If `seize` is true, takes the transport from a sender that did not finish. Requires then:
-/// all other CPUs are stopped.
+/// Writes the whole trace. If `seize` is true, takes the transport from a sender that did not finish; this
+/// requires that all other CPUs are stopped.
 pub fn dump(version: Version, seize: bool) -> Result<(), Error> {
     let how = (version == Version::V1) as c_uint | (seize as c_uint) << 1;
     // SAFETY: NULL is the transport that was set.

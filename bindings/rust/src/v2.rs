@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! KTRX version 2: `include/ktrx/v2.h`, `state.h` and `slot.h`. Normative text, which describes the members:
-//! `spec/ktrx.md`.
+//! KTRX version 2: `include/ktrx/v2.h`, `state.h` and `slot.h`. The normative text, `spec/ktrx.md`,
+//! describes the members.
 #![allow(missing_docs)]
 
 use core::mem::size_of;

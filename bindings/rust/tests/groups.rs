@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! Tests groups of events that are left out of the build. It is compiled without options, and with KTRACE_NO="left_out
-//! sched".
+//! Tests groups of events that are left out of the build. The test is compiled twice: without options, and
+//! with KTRACE_NO="left_out sched".
 #![cfg(feature = "bundled")]
 
 use ktrace_core::{built, event, name, record, state};
@@ -72,8 +72,8 @@ fn built_follows_lists_of_groups() {
     assert!(!built("vfs", None, Some("")) && !built("vfs", Some("vfs"), Some("vfs")));
 }
 
-/// Tests that all functions of facts can be linked, whichever groups are in the build, and that they may be called
-/// before `init`.
+/// Tests that all functions of `facts!` can be linked, whichever groups are in the build, and that they may
+/// be called before `init`.
 #[test]
 fn facts_link_and_run_before_init() {
     let lock = 0;
