@@ -8,7 +8,7 @@ function append(list, name)
 	return index(", " list ",", ", " name ",") ? list : list == "" ? name : list ", " name
 }
 
-# Returns the first `most` names of a list, and how many more there are.
+# Returns the first `most` names of a list, followed by the number of the other names.
 function first(list, most, part, n, i, text)
 {
 	n = split(list, part, ", ")

@@ -44,7 +44,7 @@ if [ -n "$twice" ]; then
 	exit 2
 fi
 
-# Remove the results of an earlier run.
+# Removes the results of an earlier run.
 for test; do
 	name=$(printf '%s' "$test" | tr '/' '_')
 	rm -f "$log/$name.status" "$log/$name.times" "$log/$name.tap" "$log/$name.err"

@@ -75,7 +75,7 @@ def check_file(schemas, command, path, strict):
         yield f"{path}: the first object does not name the schema {schema['$id']}, but '{name}'"
     validator = jsonschema.Draft202012Validator(close(schema) if strict else schema)
     for number, value in enumerate(found, 1):
-        # "schema" and "strings" are only in the first object
+        # only the first object has the members "schema" and "strings"
         for error in validator.iter_errors({**value, "schema": schema["$id"], "strings": "untrusted"}):
             yield f"{path}: object {number}: {'/'.join(map(str, error.absolute_path))}: {error.message[:300]}"
 

@@ -58,12 +58,12 @@ same() {
 	fi
 }
 
-# eventually COMMAND…: runs the command repeatedly until it succeeds. Fails after $patience seconds. Even on
-# a busy machine, only a program that hangs needs so long. Tests must not sleep for a fixed time. They wait
-# for a condition with this function.
+# eventually COMMAND…: runs the command repeatedly until it succeeds. Fails after $patience seconds. Even
+# on a busy machine, only a program that hangs takes so long. Tests must not sleep for a fixed time. They
+# wait for a condition with this function.
 patience=120
-# Time, in seconds, after which a command that should end by itself is terminated (limit), or killed
-# (kill_limit). Only a hang takes this long.
+# Times, in seconds, after which a command that should end by itself is terminated (limit) or killed
+# (kill_limit). Only a hang takes so long.
 limit=300
 kill_limit=360
 eventually() {

@@ -37,7 +37,7 @@ unit-tests-absent:
 unit_comma := ,
 UNIT_CFLAGS := -std=c11 -g1 -Og -fno-omit-frame-pointer $(WARNINGS) $(HOST_CPPFLAGS) -Itest
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
-# LLVM's linker, if it is installed, links in half of the time.
+# LLVM's linker, which is used if it is installed, takes half of the time of the default linker.
 UNIT_LDFLAGS := $(if $(shell command -v ld.lld),-fuse-ld=lld -Wl$(unit_comma)--threads=1)
 
 # Tests that compile a source with the same flags share its object: build/test/VARIANT/object/FLAGS/SOURCE.o.
@@ -110,8 +110,8 @@ $(call unit_variant,asan,$(SANITIZE))
 	$(patsubst %.o,%.d,$(sort $(filter-out build/test/% $(KTREAD_OBJS) $(KTRACE_OBJS) $(HOST_ASAN_OBJS),$(UNIT_OBJECTS)))) \
 	$(wildcard build/test/asan/object/*/test/fuzz/*.d build/test/unit/object/*/test/qemu/*.d)
 
-# Tests that take 20 s and more start first, the longest one before all others. Many short tests remain for
-# the end, so that all jobs of make are busy until then.
+# Tests that take 20 s and more start first, the longest one before all others. The many short tests come
+# last, so that all jobs of make are busy until the end.
 LONG_TESTS := bindings/rust/check.sh $(addprefix test/qemu/,unix_programs.sh hwt_blocks.sh clock.sh) \
 	test/unit/kernel_build/matrix.sh test/qemu/live.sh bench/short.sh \
 	$(addprefix test/qemu/,hwt_functions.sh proc_words.sh why_outside.sh why.sh retrace_functions.sh console_prompt.sh) \

@@ -31,8 +31,8 @@ run() {
 		</dev/null >"$out.console" 2>&1 || echo "$out: status $?"
 }
 
-# zero FROM COUNT: looks at COUNT pages of $file, beginning with page FROM. Clears those that do not affect
-# the output of the command $same.
+# zero FROM COUNT: checks COUNT pages of $file, beginning with page FROM. Clears each page that does not
+# affect the output of the command $same.
 zero() {
 	[ "$2" -gt 0 ] || return 0
 	dd if="$file" of=saved."$1"."$2" bs=4096 skip="$1" count="$2" status=none

@@ -3,8 +3,8 @@
 # awk -f same_facts.awk OLD NEW: succeeds if both files have the same lines "TRACE JSON". A JSON object of NEW
 # may have additional members, and its members may be in another order.
 
-# Stores the members of the JSON object `text` in member[path]. The path ".args.path" is the member "path" of
-# the object "args".
+# Stores the members of the JSON object `text` in member[path]. For example, the path ".args.path" means
+# the member "path" of the object "args".
 function members(text, member, i, c, depth, path, key, value, quoted) {
 	split("", member)
 	value = ""

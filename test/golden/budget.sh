@@ -9,7 +9,8 @@ pages=$PWD/test/golden/budget_pages.py
 build/test/cmd-traces "$tmp" && build/test/why-traces "$tmp" >"$tmp/log" 2>&1 && cp test/corpus/5b0a6ef/exit.ktrx.zst "$tmp/exit.zst" || exit 1
 cd "$tmp" || exit 1
 
-# divides BUDGET PAGES COMMAND WORD…: PAGES is "one" or "several".
+# divides BUDGET PAGES COMMAND WORD…: runs the command with this budget, and checks whether it
+# writes one page or several. PAGES is "one" or "several".
 divides() {
 	budget=$1 number=$2
 	shift 2
@@ -44,7 +45,8 @@ divides 1000 several doctor --json v2.ktrx
 divides 1000000 one why --json deadlock.ktrx
 divides 1000000 one show --json v2.ktrx
 
-# fails STATUS TEXT COMMAND WORD…
+# fails STATUS TEXT COMMAND WORD…: checks that the command fails with this exit status and a message
+# that contains TEXT.
 fails() {
 	wanted=$1 text=$2
 	shift 2

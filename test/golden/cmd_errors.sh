@@ -143,7 +143,7 @@ reports 2 '--svg draws' ktrace show --svg out --json v2.ktrx
 reports 2 '--hex shows' ktrace show --hex --json v2.ktrx
 check "no picture is drawn after an error" test ! -e out
 reports 1 'is an input file' ktrace show --svg v2.ktrx v2.ktrx
-# An endless device would fill the disk with its copy.
+# A device such as /dev/zero never ends: a copy of it would fill the disk.
 reports 1 '/dev/zero: is a character device, not a trace' timeout $limit ktrace show /dev/zero
 reports 3 '/dev/zero: is a character device, not a trace' timeout $limit ktrace diff v2.ktrx /dev/zero
 reports 1 'No space left' ktrace show --svg /dev/full v2.ktrx
@@ -231,7 +231,7 @@ ktrace qemu-args x86_64 >/dev/full 2>stderr
 equal "qemu-args: a full disk gives exit status 1" 1 $?
 equal "qemu-args: a full disk is reported" "ktrace qemu-args: standard output: No space left on device" "$(cat stderr)"
 
-# If a dump lacks its end, the number of lost slots is unknown.
+# If the end of a dump is missing, the number of lost slots is unknown.
 head -c 3000 v2.ktrx >cut.ktrx
 check "the loss of a truncated dump is unknown" sh -c 'ktrace summary cut.ktrx 2>/dev/null | grep -qx "loss      unknown: the dump is cut short"'
 check "the loss of a truncated dump is not reported as none" sh -c '! ktrace summary cut.ktrx 2>/dev/null | grep "loss *none"'
@@ -239,7 +239,8 @@ for trace in cut.ktrx cut.bin; do
 	check "JSON reports the truncation: $trace" sh -c 'ktrace summary --json "$0" 2>/dev/null | grep -q "\"cut_short\":true"' $trace
 done
 
-# The reader of the output ends after one line. The rest of the output is too large for any pipe's buffer.
+# The reader of the output exits after one line. The rest of the output is larger than the buffer of any
+# pipe.
 awk 'BEGIN { for (n = 0; n < 20000; n++) printf "%032d", n }' >records
 { ktrace show --form bare --frequency 1000000 records 2>stderr; echo $? >status; } | head -n 1 >stdout
 equal "a closed pipe gives exit status 1" 1 "$(cat status)"

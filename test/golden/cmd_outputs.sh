@@ -9,7 +9,8 @@ PATH=$root/build/bin:$PATH
 build/test/cmd-traces "$tmp" || exit 1
 build/test/ktrdump-traces "$tmp" || exit 1
 cp test/golden/hwt_views/thread.steps "$tmp" || exit 1
-# The program ktrace-script, here called hwt, reads scripts of steps instead of hardware traces.
+# The function hwt runs the program ktrace-script, which reads scripts of steps instead of hardware
+# traces.
 ln -s "$PWD/build/test/ktrace-script" "$tmp/hwt" || exit 1
 cd "$tmp" || exit 1
 mkfifo fifo
@@ -86,7 +87,8 @@ check "an incomplete file is removed" test ! -e plain
 equal "a link to an incomplete file remains" target "$(readlink link)"
 check "a file that a link names is empty after a failed write" test ! -s target
 
-# In a folder, a failed write removes what it wrote, and nothing else; so the command can be repeated.
+# If a write into a folder fails, the command removes only the files that it wrote. So the command can be
+# repeated.
 for format in ctf parquet; do
 	mkdir folder
 	[ $format = ctf ] || echo >folder/other
@@ -102,7 +104,7 @@ for format in ctf parquet; do
 	rm -r folder
 done
 
-# A signal removes the incomplete output too, whatever the format.
+# A signal makes the command remove the incomplete output as well, in every format.
 "$root/build/test/memory-trace" long.ktrx 64 1000 2 || exit 1
 for format in ctf folded fxt json parquet perfetto speedscope sqlite stream; do
 	python3 "$root/test/golden/interrupt.py" SIGINT out ktrace export -f $format long.ktrx -o out >said
@@ -117,7 +119,7 @@ touch kept/other
 python3 "$root/test/golden/interrupt.py" --keep SIGHUP kept ktrace export -f parquet long.ktrx -o kept >said
 equal "parquet: other files of the folder remain" other "$(ls kept)"
 
-# A full folder for temporary files is no error of the output.
+# If the folder for temporary files is full, the message does not blame the output file.
 (
 	trap '' XFSZ
 	ulimit -f 1

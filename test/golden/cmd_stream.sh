@@ -15,8 +15,8 @@ without_file() {
 	sed '/^dumps  /d; s/"dumps":[0-9]*,"offset":[0-9]*,//'
 }
 
-# alike "name" COMMAND…: runs the command in the folder of the dump and in the folder of the stream, and
-# compares both outputs. The dump and the stream have the same file name.
+# alike "name" COMMAND…: runs the command once in the folder of the dump and once in the folder of the
+# stream, and compares the two outputs. The dump and the stream have the same file name.
 alike() {
 	name=$1
 	shift

@@ -6,7 +6,7 @@
 take="$PWD/build/bin/ktrace take"
 mkdir "$tmp/out"
 
-# took "name" STATUS [OPTION…]: takes files from $tmp/log and checks the exit status.
+# took "name" STATUS [OPTION…]: runs `ktrace take` on $tmp/log and checks the exit status.
 took() {
 	took_name=$1 took_status=$2
 	shift 2
@@ -86,8 +86,8 @@ file_of() {
 		{ value = times(exclusive(value, $1)) }
 		END { printf "ktrace-file-end %d %x%04x\n", NR, int(value / 65536), value % 65536 }'
 }
-# The working directory contains files with names that a hostile log uses: the log itself, a makefile, a FIFO,
-# a link.
+# A hostile log uses names of files that are already in the working directory: the log itself, a makefile,
+# a FIFO, a link.
 mkdir "$tmp/work"
 cd "$tmp/work" || exit 1
 long=$(head -c 300 /dev/zero | tr '\0' 'n')

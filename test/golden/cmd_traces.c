@@ -40,8 +40,8 @@ static void save(const char *directory, const char *name, const struct bytes *by
 }
 
 /*
- * Adds a version 1 record. The words after word0 are the same in all records. They show how signs, widths and
- * each reason of a page fault are printed.
+ * Adds a version 1 record. The words after word0 are the same in all records. Tests use them to check how
+ * signs, widths and each reason of a page fault are printed.
  */
 static void put_v1(struct bytes *dump, uint64_t stamp, uint32_t event, uint32_t cpu, uint32_t pid,
 		   uint32_t word0)
@@ -329,8 +329,8 @@ static void make_typed(const char *directory)
 }
 
 /*
- * Thread 12 sleeps and is woken; thread 13 is preempted. In both cases the kernel's hook passes the same
- * state.
+ * Thread 12 sleeps and is woken; thread 13 is preempted. The kernel passes the same state to the hook in
+ * both cases.
  */
 static void make_stateless(const char *directory)
 {
@@ -425,8 +425,9 @@ static void make_pairs(const char *directory)
 }
 
 /*
- * Each CPU has a number of heartbeats that no real kernel reaches, so a rate per second has dozens of digits.
- * The wall clock shows the year 2554, and a ring has refused as many records as can be counted.
+ * Each CPU has a number of heartbeats that no real kernel reaches, so the rate per second has dozens of
+ * digits. The wall clock shows the year 2554, and the number of records that a ring has refused is the
+ * maximum.
  */
 static void make_beats(const char *directory)
 {

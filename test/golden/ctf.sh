@@ -30,7 +30,7 @@ check "v2: lost slots are reported" grep -q 'Tracer discarded 3 events' "$tmp/me
 alike typed "$tmp/typed.ktrx"
 alike pairs "$tmp/pairs.ktrx"
 
-# Each of these traces has hostile names everywhere: of events, fields, threads, locks and system calls.
+# All names in these traces are hostile: those of events, fields, threads, locks and system calls.
 for number in 0 3 7 11; do
 	exported "hostile-$number" "$tmp/$number.ktrx"
 	babeltrace2 "$tmp/hostile-$number" >"$tmp/read" 2>"$tmp/messages"
@@ -41,7 +41,7 @@ for number in 0 3 7 11; do
 		sh -c '! LC_ALL=C grep -q "[^	 -~]" "$1"' - "$tmp/hostile-$number/metadata"
 done
 
-# The greatest timestamp, the greatest frequency, and the latest wall clock.
+# This trace has the greatest timestamp, the greatest frequency and the latest wall-clock time.
 for most in apart.bin beats.ktrx; do
 	exported "most-${most%%.*}" "$tmp/$most"
 	babeltrace2 --clock-cycles "$tmp/most-${most%%.*}" >"$tmp/read" 2>"$tmp/messages"

@@ -11,13 +11,13 @@ count=$(build/test/danger-traces "$tmp") || exit 1
 root=$PWD
 cd "$tmp" || exit 1
 
-# all NAME: prints a file name for each trace: NAME-0, NAME-1, and so on.
+# all NAME: prints one file name for each trace: NAME-0, NAME-1, and so on.
 all() { seq -s ' ' -f "$1-%.0f" 0 $((count - 1)); }
 output=$(all output) err=$(all err)
 
 # harmless RULE COMMAND…: runs the command on each trace, and checks that its output follows the rule. %
 # is replaced by the trace's number. One shell runs the command for all traces, and one program checks all
-# outputs. This takes a third of the time that a shell and a program for each trace would take.
+# outputs. This takes a third of the time that one shell and one program per trace would take.
 harmless() {
 	rule=$1
 	shift
@@ -69,7 +69,7 @@ harmless text ktrace why %.ktrx
 harmless json ktrace why --json %.ktrx
 harmless utf8 ktrace doctor %.ktrx
 harmless json ktrace doctor --json %.ktrx
-# The head of a page, and the strings in its blocks.
+# Checks the head of an HTML page, and the strings in the page's data blocks.
 harmless json "ktrace html %.ktrx -o - | sed -n '/id=.ktrace-head/,/<.script>/p' | sed '1d;\$d'"
 harmless utf8 "ktrace html %.ktrx -o page-%.html; PYTHONDONTWRITEBYTECODE=1 python3 $root/test/golden/page/check.py --strings page-%.html"
 harmless json ktrace export --format json %.ktrx -o -

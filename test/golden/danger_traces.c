@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * danger-traces DIRECTORY: writes groups of traces, which are numbered from 0. In these traces, every string
- * from a guest, a kernel or a program contains sequences of danger.h. Each group has other sequences. Group N
- * consists of N.ktrx, a dump; N.ram, a guest's memory; N.ktrace and N-bsd.ktrace, process traces; and
- * N.steps, functions of a hardware trace. Prints the number of groups. With --names instead of DIRECTORY,
- * prints the sequences of each group in a line.
+ * danger-traces DIRECTORY: writes groups of traces, which are numbered from 0. In these traces, every
+ * string from a guest, a kernel or a program contains sequences from danger.h. Each group contains
+ * different sequences. Group N consists of N.ktrx, a dump; N.ram, a guest's memory; N.ktrace and
+ * N-bsd.ktrace, process traces; and N.steps, functions of a hardware trace. Prints the number of groups.
+ * With --names instead of DIRECTORY, prints the sequences of each group in a line.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,8 +93,8 @@ static void describe_all(struct writer *writer)
 }
 
 /*
- * Adds a record. It begins with the numbers, whose sizes are in `sizes`; the string follows unless `text` is
- * NULL.
+ * Adds a record. The payload consists of the numbers, whose sizes are in `sizes`, followed by the string
+ * `text` unless it is NULL.
  */
 static void record(struct writer *writer, uint64_t stamp, uint32_t id, const char *text, const char *sizes,
 		   ...)

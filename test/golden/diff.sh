@@ -36,7 +36,7 @@ sed 's/^[0-9]* *//' $golden/a.strace | grep -v 'child\|resumed\|unfinished' >"$t
 sed 's/= -1 ENOENT.*/= 0/' "$tmp/plain" >"$tmp/plain-changed"
 golden plain ktrace diff plain plain-changed
 
-# A damaged line counts as a gap: it is undecided whether a call is missing there.
+# A damaged line is treated as a gap: diff cannot decide whether a call is missing there.
 change cut 's/^(.*unlink\().*/\1"\/tm/'
 golden cut ktrace diff a cut
 change garbage '/unlink/s/.*/\x01\x1b[31mgarbage/'
@@ -64,7 +64,7 @@ truncate -s 256M "$tmp/long"
 equal "a line of 256 MiB: status" 4 $?
 check "a line of 256 MiB counts as damaged" grep -qF '(lost: A 0, B 1)' "$tmp/output"
 
-# The damaged line may hold a step that the other trace lacks.
+# The damaged line may contain a step that is missing in the other trace.
 { cat "$tmp/a"; echo garbage; } >"$tmp/lost-end"
 (cd "$tmp" && ktrace diff a lost-end) >"$tmp/output" 2>&1
 equal "a damaged line after the last step: status" 4 $?
@@ -93,8 +93,8 @@ sed 's/<0.0001/<0.0002/' "$tmp/fast" >"$tmp/slow"
 golden slower ktrace diff --slower 50 fast slow
 golden not-slower ktrace diff --slower 150 fast slow
 
-# compares A B STATUS "TEXT": compares two texts of strace, whose lines have no times, and tests the status and
-# the last line of the report.
+# compares A B STATUS "TEXT": runs diff on two outputs of strace without times, and checks the exit status
+# and the last line of the report.
 compares() {
 	for text in "$1" "$2"; do
 		awk '{ printf "%s 1700000000.%06d %s\n", $1, NR, substr($0, length($1) + 2) }' "$tmp/$text.calls" >"$tmp/$text"
@@ -104,7 +104,8 @@ compares() {
 	check "$1 and $2: $(tail -n 1 "$tmp/output")" sh -c 'tail -n 1 "$0" | grep -qF "$1"' "$tmp/output" "$4"
 }
 
-# A failed call that is made again after a pause is noise, but not what the program does between the tries.
+# diff ignores a failed call that the program repeats after a pause. It does not ignore what the program
+# does between the attempts.
 cat >"$tmp/once.calls" <<'END'
 100 openat(AT_FDCWD, "/lock", O_RDONLY) = 3
 100 wait4(101, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], WNOHANG, NULL) = 101
@@ -129,7 +130,8 @@ compares unlink once 1 'differs: 5 equal steps of 1 thread, 1 missing'
 } >"$tmp/server.calls"
 compares server once 1 'differs: '
 
-# ending NAME CALLS "LAST CALL OF 100" "END OF 101": makes a text in which process 101 makes calls and is ended.
+# ending NAME CALLS "LAST CALL OF 100" "END OF 101": writes strace output in which process 101 makes calls
+# and is then killed.
 ending() {
 	{
 		echo '100 clone(child_stack=NULL, flags=SIGCHLD) = 101'
@@ -138,7 +140,8 @@ ending() {
 	} >"$tmp/$1.calls"
 }
 
-# A fault comes after the same calls in each run. Another process may send a signal at any time.
+# A fault occurs after the same calls in each run. But a signal from another process may come at any
+# time.
 for calls in 0 3 500; do
 	ending fault$calls $calls '101 --- SIGSEGV {si_signo=SIGSEGV, si_code=SEGV_MAPERR, si_addr=NULL} ---' '101 +++ killed by SIGSEGV +++'
 	ending sent$calls $calls '100 kill(101, SIGKILL) = 0' '101 +++ killed by SIGKILL +++'

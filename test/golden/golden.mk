@@ -46,13 +46,13 @@ build/test/harmless: test/golden/harmless.c test/golden/json_tree.c test/golden/
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c,$^)
 
-# The whole program reads scripts of steps (test/fake/hwt_script.h) instead of recordings of hardware trace:
-# its output does not depend on the versions of the decoders.
+# ktrace-script is the program ktrace, except that it reads scripts of steps (test/fake/hwt_script.h)
+# instead of hardware traces. So its output does not depend on the versions of the decoders.
 SCRIPT_TESTS += test/golden/hwt_views.sh
 CHECK_NEEDS += build/test/ktrace-script build/test/cmd-traces build/test/perfetto-text
 
-# The script replaces the room that reads recordings, except the reader of ELF files and the texts for SPE
-# packets.
+# The reader of scripts replaces the sources in the folder that reads hardware traces, except the reader of
+# ELF files and the texts for SPE packets.
 HWT_SCRIPT_KEEPS := $(patsubst %,build/host/hwt/%.o,binary spe_text)
 HWT_SCRIPT_OBJS := $(filter $(HWT_SCRIPT_KEEPS),$(KTRACE_OBJS)) $(filter-out build/host/hwt/%,$(KTRACE_OBJS))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * harmless {RULE FILE...}...: succeeds if no file contains anything that could change a terminal on which it
- * is shown. Prints harmful bytes, and then the number of bytes in the files before the second RULE.
+ * is shown. Prints the harmful bytes, and then the total size of the files before the second RULE.
  * Rules:
  *
  *	text      printable ASCII and line feeds

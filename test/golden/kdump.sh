@@ -121,7 +121,7 @@ equal "many sessions: each session uses its own table" "1 own
 sh -c 'build/bin/kdump "$1"; build/bin/kdump --json "$1"' - "$tmp/linux.ktrace" 2>"$tmp/message" | head -c 1 >/dev/null
 equal "no message if the reader has ended" "" "$(cat "$tmp/message")"
 
-# Tests the message and the shown records for every kind of damage.
+# For every kind of damage, tests the message and the records that are still shown.
 for trace in test/golden/proc/bad/*.ktrace; do
 	name=$(basename "$trace" .ktrace)
 	cp "$trace" "$tmp/$name"

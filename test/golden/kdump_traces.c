@@ -296,7 +296,7 @@ static void make_values(const char *directory)
 	put_save(&put, directory, "values");
 }
 
-/* ---- the longest output of a table ---- */
+/* ---- a table with the longest possible output ---- */
 
 #define LONG_NAME "a_name_that_is_as_long_as_a_name_may_be_in_it"
 

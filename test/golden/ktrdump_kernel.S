@@ -10,6 +10,7 @@ lwkt_gettoken:
 vop_lookup:
 	.skip	0x80
 	.size	vop_lookup, 0x80
-	.globl	ktrace_root /* its address in the traces: the kernel was not moved */
+	/* address of the function in the traces; the kernel was loaded where it was linked */
+	.globl	ktrace_root
 	.set	ktrace_root, 0xffffffff80010000
 	.section .note.GNU-stack, "", %progbits

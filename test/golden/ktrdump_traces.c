@@ -39,7 +39,7 @@ static void save(const char *directory, const char *name, const void *bytes, siz
 	}
 }
 
-/* Adds the descriptor of an event that is declared in line `line` of its source. */
+/* Adds the descriptor of an event. `line` is the source line of its declaration. */
 static void event(struct writer *writer, uint32_t line, const uint8_t *types, const char *strings,
 		  size_t size)
 {

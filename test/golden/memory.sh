@@ -39,15 +39,15 @@ per_lock() {
 	esac
 }
 
-# kilobytes NUMBER BYTES MOST: prints the KB for NUMBER threads or locks, of BYTES bytes each. Only the first
-# MOST of them need memory.
+# kilobytes NUMBER BYTES MOST: prints the KB for NUMBER threads or locks, of BYTES bytes each. At most MOST
+# of them need memory.
 kilobytes() {
 	[ "$1" -lt "$3" ] && kept=$1 || kept=$3
 	echo $((kept * $2 / 1024))
 }
 
-# fits COMMAND THREADS TURNS CPUS [LOCKS]: checks the memory that the command needs for $tmp/trace.ktrx, which
-# was made with these numbers.
+# fits COMMAND THREADS TURNS CPUS [LOCKS]: checks the memory that the command needs for $tmp/trace.ktrx,
+# which was generated with these numbers of threads, turns, CPUs and locks.
 fits() {
 	command=$1 threads=$2 cpus=$4 locks=${5:-0}
 	# shellcheck disable=SC2046

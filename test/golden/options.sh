@@ -15,7 +15,7 @@ echo 'mine: never sched.wake' >mine.rules
 echo 'mine: never sched.switch' >switch.rules
 echo 'mine: always net.NET_RECV has (len < 100)' >layout.rules
 
-# test/golden/budget.sh tests the effect of these.
+# test/golden/budget.sh tests the effect of the following options.
 for c in show summary stats sql 'life thread 12' check why 'diff v2.ktrx' doctor; do
 	rest=${c#"${c%% *}"}
 	# shellcheck disable=SC2086
@@ -185,7 +185,8 @@ works check --all --rules mine.rules v2.ktrx -- --rules mine.rules --all v2.ktrx
 works check --ids --rules mine.rules v2.ktrx -- --rules mine.rules --ids v2.ktrx
 works check --json v2.ktrx -- --json v2.ktrx
 
-# Texts of strace for diff: 40 calls with another result, which take 1.4 times as long.
+# Outputs of strace for diff. In the second one, 40 calls have another result and take 1.4 times as
+# long.
 for n in 100 140; do
 	seq 10 49 | sed "s/.*/7 1700000000.0000& read(3, \"\", 200) = $n <0.000$n>/" >$n.strace
 done

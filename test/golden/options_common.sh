@@ -23,8 +23,8 @@ run() {
 	[ ! -f out ] || cat out >>output
 }
 
-# works COMMAND OPTION BASE… -- MORE…: checks that the option has an effect. The command is run with the words
-# BASE, and with the words MORE, which contain the option. The results must differ.
+# works COMMAND OPTION BASE… -- MORE…: checks that the option has an effect. Runs the command with the
+# arguments BASE, then with the arguments MORE, which contain the option. The results must differ.
 works() {
 	command=$1 named=$2
 	shift 2
@@ -85,8 +85,8 @@ opens() {
 	fi
 }
 
-# beyond COMMAND OPTION TEST: for an option whose effect needs a guest or a process. Checks that the script
-# TEST, which tests the effect, contains the option.
+# beyond COMMAND OPTION TEST: used for an option whose effect needs a guest or a process. Checks that the
+# script TEST, which tests the effect, contains the option.
 beyond() {
 	echo "$1 $2" >>covered
 	check "$1 $2: shown by $3" grep -q -e "$2" "$root/$3"

@@ -11,7 +11,8 @@ cd "$tmp" || exit 1
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 
-# same TRACE OPTION…: checks the page of the trace.
+# same TRACE OPTION…: makes the page of the trace with these options, and checks that the page has
+# the same data as the trace.
 same() {
 	"$ktrace" html -o page.html "$@" >log 2>&1
 	equal "html $*: exit status" 0 $?
@@ -30,7 +31,8 @@ same v2.ktrx --cpu 0 --since 30us --until 60us
 check "a filter by CPU: the page has a note" grep -q '"notes":\[.*"only events that the filter selects' page.html
 same v2.ktrx --cpu 0 --until 60us
 
-# ---- --redact leaves out texts, paths and programs, and the page states this. The numbers of events stay.
+# ---- --redact leaves out texts, paths and programs, and the page states this. The numbers of events
+# remain in the page.
 "$ktrace" html -o page.html typed.ktrx >log 2>&1
 python3 "$check" --text page.html >all.text
 check "a page has texts of events: $(wc -l <all.text)" test -s all.text
@@ -47,7 +49,8 @@ chmod 644 page.html
 equal "the mode of an older file stays" 644 "$(stat -c %a page.html)"
 check "--redact: the head has no path" grep -q '"file":null' page.html
 
-# ---- The time at which the trace was taken: 4.98 s, 4 s and 2 s after the last event. Of other pages it is unknown.
+# ---- The time at which the trace was taken: 4.98 s, 4 s and 2 s after the last event. For other traces,
+# this time is unknown.
 for expected in late.ktrx:4999000030 starved.ktrx:4039000030 deadlock.ktrx:2039000030 v1.bin:null \
 	"deadlock.ktrx --until 20ms:null"; do
 	"$ktrace" html -o page.html ${expected%:*} >log 2>&1
@@ -55,7 +58,8 @@ for expected in late.ktrx:4999000030 starved.ktrx:4039000030 deadlock.ktrx:20390
 		"$(grep -o '"taken":[^,]*' page.html)"
 done
 
-# ---- Functions of a hardware trace. After a loss, it is unknown when those that were open ended.
+# ---- Functions of a hardware trace. After a loss, it is unknown when the functions ended that were
+# running before it.
 cp "$root/test/golden/hwt_views/beside.steps" . && ln -s "$root/build/test/ktrace-script" ktrace || exit 1
 ./ktrace html --with beside.steps v2.ktrx -o page.html >log 2>&1
 cat >functions.expected <<'END'
@@ -87,7 +91,7 @@ for size in 2000 3500 4900; do
 		python3 "$check" "$ktrace" page.html cut.ktrx --since 0
 done
 
-# ---- If a loss is unknown, the page does not show it as 0.
+# ---- If the number of lost slots is unknown, the page does not show it as 0.
 "$ktrace" html -o page.html v1.bin >log 2>&1
 check "version 1: the head states that the loss is unknown" grep -q '"lost":null' page.html
 "$ktrace" html -o page.html v2.ktrx >log 2>&1

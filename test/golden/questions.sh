@@ -25,7 +25,8 @@ with_outputs() {
 	/^```text$/ { inside = 1; while ((getline line <(folder "/" blocks)) > 0) print line }'
 }
 
-# follow PAGE FOLDER: runs the commands of a page in FOLDER. Prints the page with their outputs.
+# follow PAGE FOLDER: runs the commands of a page in FOLDER. Prints the page with the outputs of
+# these commands.
 follow() {
 	mkdir -p "$2/outputs"
 	ln -s "$PWD/build" "$PWD/test" "$2"
@@ -34,7 +35,7 @@ follow() {
 	with_outputs "$2/outputs" <"$1"
 }
 
-# ---- The check itself -----------------------------------------------------------------------------
+# ---- Tests of this check -----------------------------------------------------------------------------
 printf '```sh\nmkdir a\ncd a\n```\n\n```sh\npwd | sed "s|.*/||"\n```\n```text\n%s\n```\nend\n' wrong >"$tmp/sample"
 printf '```sh\nmkdir a\ncd a\n```\n\n```sh\npwd | sed "s|.*/||"\n```\n```text\n%s\n```\nend\n' a >"$tmp/expected"
 follow "$tmp/sample" "$tmp/sample-folder" >"$tmp/found"

@@ -6,7 +6,7 @@
 
 valid() { check "$1" python3 test/schema.py "$2" "$tmp/sample"; }
 
-# ---- The check itself
+# ---- Tests of this check
 printf '{"schema":"ktrace-doctor/1","strings":"untrusted","ok":1,"dark":0,"wrong":0,"findings":[]}\nexit status 0\n' >"$tmp/sample"
 valid "a valid object passes" doctor
 for bad in '{"ok":1}' '{"schema":"ktrace-doctor/2","strings":"untrusted","ok":1}' '{"schema":"ktrace-doctor/1","strings":"untrusted","ok":"one"}' \
@@ -26,7 +26,7 @@ check "output in golden files is valid" python3 test/schema.py any $(cat "$tmp/k
 build/test/cmd-traces "$tmp" >"$tmp/log" 2>&1 && build/test/danger-traces "$tmp" >"$tmp/log" 2>&1 && build/test/ktrdump-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
 ktrace=$PWD/build/bin/ktrace
 mkdir "$tmp/json"
-# sample COMMAND WORD…: keeps the output of a command.
+# sample COMMAND WORD…: stores the output of a command for the check.
 samples=0
 sample() {
 	samples=$((samples + 1))
@@ -67,7 +67,7 @@ build/bin/ktrace --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' >"$tmp/commands
 while read -r command; do
 	build/bin/ktrace "$command" --help | grep -qE '^  *(-., )?--json( |$)' || continue
 	check "$command: spec/schema/$command.json exists" test -f "spec/schema/$command.json"
-	# Output of these commands needs a guest: their tests validate it.
+	# The output of these commands needs a guest, so the tests of these commands validate it.
 	check "$command: a test validates its output" sh -c "
 		ls '$tmp/json' | grep -q '^$command\.' || grep -q 'ktrace-$command/' \$(cat '$tmp/kept') ||
 		grep -qE 'test/schema\.py $command ' test/qemu/*.sh"

@@ -16,7 +16,7 @@ sql() {
 	timeout -k 5 $kill_limit ktrace sql "$@" >out 2>err </dev/null || status=$?
 }
 
-# answers NAME QUERY: checks that the answer is that of the script.
+# answers NAME QUERY: checks that the query has the same answer as the script sql_answers.py.
 answers() {
 	sql --format csv "$trace" "$2"
 	sed 1d out | tr -d '"' >got
@@ -58,12 +58,12 @@ for trace in v2.ktrx pairs.ktrx v1.bin; do
 	answers results "SELECT count(*), sum(result) FROM $exit"
 	answers json "SELECT sum(json_extract(fields, '\$.nr')) FROM events WHERE name = 'syscall.exit' OR name = 'SYSCALL_EXIT'"
 	[ "$trace" = pairs.ktrx ] || answers pairs "SELECT count(*) FROM $exit a JOIN events b ON b.ts = a.ts AND b.cpu <> a.cpu"
-	# Version 1 does not count what was overwritten.
+	# A version 1 dump does not contain the number of overwritten records.
 	[ "$trace" = v1.bin ] || answers lost 'SELECT coalesce(sum(slots), 0) FROM losses'
 	[ "$trace" != pairs.ktrx ] || answers calls 'SELECT ts, duration, thread, result FROM syscalls ORDER BY ts, duration'
 done
 
-# cell TRACE QUERY: prints the first cell of the answer.
+# cell TRACE QUERY: prints the first value of the answer.
 cell() {
 	sql --format csv "$1" "$2"
 	sed -n 2p out
@@ -107,8 +107,9 @@ done
 equal "a number as text: type" "$(cell v2.ktrx 'SELECT count(*) FROM events WHERE type = 1')" \
 	"$(cell v2.ktrx "SELECT count(*) FROM events WHERE type = '10e-1'")"
 
-# Long rings, of which a query with a condition on time reads a part. SQLite detects by the number of a row that
-# two conditions select the same event. The version 1 ring has empty slots, and the oldest slot in the middle.
+# The rings are long, and a query with a condition on the time reads only a part of them. If two conditions
+# select the same event, SQLite detects this by the row id. The version 1 ring has empty slots, and its
+# oldest record is in the middle.
 python3 - <<'PY'
 import struct
 slots = 1 << 17
@@ -138,7 +139,7 @@ for trace in long1 long2; do
 done
 rm long2.*
 
-# ---- Forms of output ------------------------------------------------------------------------------
+# ---- Output formats ------------------------------------------------------------------------------
 sql --json v2.ktrx 'SELECT ts, thread_name, cpu, cpu, NULL AS n, 1.5 AS f FROM events WHERE thread = 12 LIMIT 1'
 equal "JSON" '{"schema":"ktrace-sql/1","strings":"untrusted","ts":0,"thread_name":"worker","cpu":0,"cpu_2":0,"n":null,"f":1.5}' "$(cat out)"
 sql --json v2.ktrx "SELECT 1 AS schema"

@@ -15,8 +15,8 @@ member() { tr ',' '\n' <"$2" | sed -n "s/^\"$1\":\([0-9.-]*\)\$/\1/p" | head -n 
 # rank PERCENT FILE: prints a percentile of the sorted numbers in FILE, by nearest rank.
 rank() { awk -v p="$1" '{ v[NR] = $1 } END { r = int((NR * p + 99) / 100); print v[r ? r : 1] }' "$2"; }
 
-# near "what" TRUE GOT: checks that the printed number GOT is at least the true number, and at most 1/128
-# greater.
+# near "what" TRUE GOT: checks that the printed value GOT is at least the true value TRUE, and at most
+# 1/128 greater.
 near() { check "$1: $3 for $2" awk -v t="$2" -v g="$3" 'BEGIN { exit !(g >= t && g - t <= (t < 0 ? -t : t) / 128) }'; }
 
 # Computes the duration of each call in nanoseconds. Calls and returns are paired by thread. Times have nine

@@ -21,12 +21,13 @@ terminal() {
 	timeout -k 5 $kill_limit python3 "$onpty" "${keys-}" "$@" >seen 2>&1 </dev/null || status=$?
 }
 
-# has_colours: whether the output has colours. uncoloured FILE: prints a file without colours.
+# has_colours: succeeds if the output has colours. uncoloured FILE: prints a file without colours.
 has_colours() { grep -q "$escape\[[0-9;]*m" seen; }
 uncoloured() { sed "s/$escape\[[0-9;]*m//g" "$1"; }
 has_no_colours() { ! has_colours; }
 
-# same_text NAME COMMAND…: the command prints the same text on a terminal, in colours, and elsewhere without.
+# same_text NAME COMMAND…: checks that the command prints the same text to a terminal and to a file, but
+# colours only to the terminal.
 same_text() {
 	name=$1
 	shift
@@ -100,7 +101,8 @@ check "no terminal: no pager" test ! -e all
 KTRACE_PAGER="$PWD/keep" terminal "$ktrace" show --json v2.ktrx
 check "JSON: no pager" test ! -e all
 
-# A pager that ends early does not change the status, and there is no message. The trace is longer than a pipe.
+# A pager that ends early does not change the status, and there is no message. The output is larger than
+# the buffer of a pipe.
 for n in 0 1 2 3; do seq $((10 + 20000 * n)) $((20009 + 20000 * n)) | sed "s/.*/7 1700000000.00& read(3, \"\", $n) = &/"; done >a.strace
 sed 's/= /= 1/' a.strace >b.strace
 KTRACE_PAGER="$PWD/first" terminal "$ktrace" diff -n 0 a.strace b.strace

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * v1-mix FILE CPUS SLOTS SEED [LOST]: writes a version 1 dump like that of a busy kernel. Threads make system
- * calls, fault, sleep in calls and are woken, are preempted and continue on another CPU. Rings have wrapped
- * around, so the begins of some calls are missing, and the oldest events of the rings have different times.
- * LOST percent of the events (default 0) are not recorded.
+ * v1-mix FILE CPUS SLOTS SEED [LOST]: writes a version 1 dump like that of a busy kernel. Threads make
+ * system calls, fault, sleep in calls and are woken, are preempted and continue on another CPU. The rings
+ * have wrapped, so the entries of some calls are missing, and the oldest event of each ring has a
+ * different time. LOST percent of the events (default 0) are not recorded.
  */
 #include <stdint.h>
 #include <stdio.h>

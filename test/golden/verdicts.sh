@@ -15,8 +15,9 @@ check "host/why/finding.h lists verdicts" test -n "$all"
 equal "each verdict of ktrace why is in one of the two galleries" "$all" \
 	"$(sed -n 's/^## //p' doc/verdicts.md doc/verdicts-demo.md | sort)"
 
-# doc/verdicts-demo.md is made from runs of the demo kernel. It must have what the scenarios expect today.
-# expected NAME: prints the verdict of a scenario of the demo kernel, and the regular expressions for its text.
+# doc/verdicts-demo.md is made from runs of the demo kernel. Each verdict in it must be the one that the
+# list of scenarios expects now. expected NAME: prints the verdict of a scenario of the demo kernel, and
+# the regular expressions for its text.
 expected() {
 	eval "set -- $(grep "^$1[[:blank:]].*x86_64" test/scenarios/list | head -n 1)"
 	echo "${3%:*}"

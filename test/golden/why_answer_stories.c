@@ -14,7 +14,7 @@
 
 #define FLUSH 2u
 
-/* CPU 0 sends the interrupt at 22 ms, and waits for the answer from then on. */
+/* CPU 0 sends the interrupt at 22 ms, and then waits for the answer. */
 static void ask(uint32_t whom)
 {
 	fake.cpu = 0;
@@ -32,7 +32,7 @@ static void beat_to(uint64_t ms, uint32_t first_cpu)
 	}
 }
 
-/* CPU 1 spins with interrupts off. It is not recorded why it spins. */
+/* CPU 1 spins with interrupts off. The trace does not contain the reason. */
 static void make_off(uint32_t whom, const char *file)
 {
 	boot();
@@ -47,8 +47,8 @@ static void make_off(uint32_t whom, const char *file)
 }
 
 /*
- * Like the previous story, but CPU 0 has ticks while it waits. Blue (thread 7) is runnable on CPU 0, but
- * cannot run.
+ * Like the previous story, but CPU 0 gets timer ticks while it waits. Blue (thread 7) is runnable on CPU
+ * 0, but cannot run.
  */
 static void make_starves(void)
 {
@@ -69,7 +69,7 @@ static void make_starves(void)
 	save("answer-starves.ktrx");
 }
 
-/* CPU 1 has ticks, so its interrupts are on; but the interrupt from CPU 0 was lost. */
+/* CPU 1 gets timer ticks, so its interrupts are on. But the interrupt from CPU 0 was lost. */
 static void make_lost(void)
 {
 	boot();

@@ -71,8 +71,8 @@ static void overwrite_until(uint64_t from_ms, uint64_t to_ms)
 }
 
 /*
- * Like the story "unwoken", but the events are overwritten. The entry of thread 5 in the tables of state
- * still shows the wait.
+ * Like the story "unwoken", but the events are overwritten. The wait is still in thread 5's entry of the
+ * state table.
  */
 static void make_unwoken_busy(void)
 {
@@ -85,7 +85,7 @@ static void make_unwoken_busy(void)
 	save("unwoken-busy.ktrx");
 }
 
-/* Like the story "stuck-device", but the events are overwritten. */
+/* Like the story "stuck-device", but other events have overwritten those of the wait. */
 static void make_stuck_device_busy(void)
 {
 	uint64_t ms;
@@ -126,7 +126,7 @@ static void make_stuck_device(void)
 	save("stuck-device.ktrx");
 }
 
-/* Thread 6 still sleeps after the end of its timeout, although its CPU has ticks. */
+/* Thread 6 still sleeps after its timeout has expired, although its CPU gets timer ticks. */
 static void make_late(void)
 {
 	boot();

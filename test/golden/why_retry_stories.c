@@ -51,7 +51,7 @@ static void take_crosswise(uint32_t cpu_of_6)
 	idle_on(cpu_of_6);
 }
 
-/* The thread runs on this CPU, and fails to take the lock. */
+/* Switches the CPU to the thread, which then fails to take the lock. */
 static void try_in_vain(uint32_t cpu, uint32_t thread, uintptr_t lock, uint32_t owner)
 {
 	fake.cpu = cpu;
@@ -62,7 +62,9 @@ static void try_in_vain(uint32_t cpu, uint32_t thread, uintptr_t lock, uint32_t 
 	contend(lock, name_of(lock), owner, RETRY + thread);
 }
 
-/* The running thread sleeps until the time `ms`, yields, or continues to run, as `after` states. */
+/*
+ * Depending on `after`, the running thread sleeps until the time `ms`, yields, or continues to run.
+ */
 static void rest_until(enum after after, uint32_t cpu, uint64_t ms)
 {
 	if (after == SLEEPS)

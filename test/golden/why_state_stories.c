@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stories of kernels whose sched.switch has states that are wrong. The hooks keep the right states. */
+/*
+ * Stories of kernels that pass wrong states to sched.switch. The state table, which the hooks update, has
+ * the right states.
+ */
 #include "test/golden/why_stories.h"
 
 #include <setjmp.h>
@@ -12,11 +15,11 @@
 #include "test/fake/machine.h"
 #include "test/golden/why_story.h"
 
-/* why_story.c records the event of the same name without a state. */
+/* why_story.c also records a sched.switch, but without a state. */
 KTRACE_DECLARE(1, ktrace_event_stated_switch, "sched\0switch", KTRX_STATE_RECORD, 0, KTRX_V1_NONE,
 	       "%u -> %u, state %u", (uint32_t, prev), (uint32_t, next), (uint32_t, state));
 
-/* The numbers that a kernel passes for each state of a thread. */
+/* The numbers by which a kernel represents the states of a thread. */
 struct numbers {
 	uint32_t runnable, asleep, dead;
 };
@@ -26,7 +29,7 @@ static const struct numbers right = { 0, 1, 4 }, all_dead = { 4, 4, 4 }, all_asl
 
 static uint32_t running;
 
-/* CPU 0 switches from a thread in this state to the next one. */
+/* CPU 0 switches from a thread, which is then in this state, to the thread `next`. */
 static void change(uint32_t next, uint32_t state)
 {
 	KTRACE(stated, switch, running, next, state);

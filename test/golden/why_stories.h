@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Functions that make and save traces of stories. Each function makes all stories of one subject, and has its
- * own file.
+ * Functions that make and save traces of stories. Each function makes all stories on one subject, and is
+ * in a file of its own.
  */
 #ifndef TEST_GOLDEN_WHY_STORIES_H
 #define TEST_GOLDEN_WHY_STORIES_H

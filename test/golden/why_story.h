@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Functions for stories, which are scripted traces for `ktrace why`. A story runs on a fake machine with
+ * Functions for stories: short invented traces for `ktrace why`. A story runs on a fake machine with
  * FAKE_CPUS CPUs, and sets its clock. Each CPU has an idle thread. Threads 5 to 8 have the names red, green,
  * blue and grey. Only one story runs at a time.
  */
@@ -38,7 +38,7 @@ void run(uint32_t cpu, uint32_t thread, uint64_t ms);
 
 /* The running thread takes a lock. `by`: KTRACE_BY_*. */
 void take(uintptr_t lock, uint32_t by, uintptr_t place);
-/* The same as take(), but the thread only tries: it records lock.try, and does not wait. */
+/* Like take(), but as a try-lock: records lock.try, and the thread does not wait. */
 void take_by_try(uintptr_t lock, uint32_t by, uintptr_t place);
 /* The running thread releases a lock. `by`: KTRACE_BY_*. */
 void give(uintptr_t lock, uint32_t by);
@@ -55,7 +55,7 @@ void rest(void);
 void sleep_on(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms);
 /* The running thread ends. */
 void end(void);
-/* The same as sleep_for(), sleep_on() and end() without the switch to another thread. */
+/* Like sleep_for(), sleep_on() and end(), but without the switch to another thread. */
 void announce_wait(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place);
 void announce_sleep(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms);
 void announce_end(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stories of a kernel with more threads than its table of holders has entries. */
+/* Stories of a kernel with more threads than entries in its state table. */
 #include "test/golden/why_stories.h"
 
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static void make_crowd(void)
 	sleep_for(A, "alpha", 5, PLACE + 4);
 	go_on_to(2030);
 	save("crowd.ktrx");
-	/* an older kernel counted nothing */
+	/* an older kernel does not count the threads without an entry */
 	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++)
 		ktrace_state.cpu[cpu].refused = 0;
 	save("crowd-older.ktrx");

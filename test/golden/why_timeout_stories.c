@@ -17,7 +17,7 @@
 
 #define WORK  0x88000u
 #define TURNS 30u
-#define EVERY 50u /* time in ms between two turns */
+#define EVERY 50u /* time in ms between two wakeups of thread 5 */
 #define HOUR  3600000u
 
 /*
@@ -95,7 +95,7 @@ static void make_locked(uint64_t timeout_ms, uint64_t wait_ms, int busy, const c
 	save(file);
 }
 
-/* Thread 5 sleeps with a timeout for an event that came every 50 ms. */
+/* Thread 5 waits, with a timeout, for an event that used to come every 50 ms. */
 static void make_event(uint64_t timeout_ms, uint64_t wait_ms, const char *file)
 {
 	uint64_t ms;
@@ -162,7 +162,10 @@ static void make_slow_device(void)
 	save("slow-device.ktrx");
 }
 
-/* Recording is stopped while thread 5 runs. It then goes to sleep, which is not recorded. */
+/*
+ * Recording is stopped while thread 5 runs. Thread 5 then goes to sleep, which the trace does not
+ * show.
+ */
 static void make_stopped(void)
 {
 	boot();

@@ -18,7 +18,10 @@
 #include "test/golden/why_stories.h"
 #include "test/golden/why_story.h"
 
-/* Makes the CPUs' clocks differ, and stores the measurements that the kernel would have made. */
+/*
+ * Gives the CPUs different clocks, and stores the measurements of these clocks that a kernel would
+ * make.
+ */
 static void set_clocks_apart(void)
 {
 	struct ktrx_clock *clock = NULL;

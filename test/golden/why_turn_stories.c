@@ -12,7 +12,7 @@
 #include "test/golden/why_stories.h"
 #include "test/golden/why_story.h"
 
-/* Blue (thread 7) sleeps, which shows that this kernel records when threads sleep. */
+/* Blue (thread 7) sleeps. So the trace shows that this kernel records when threads sleep. */
 static void boot_with_a_sleeper(void (*prepare)(void))
 {
 	boot_with(prepare);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stories for `ktrace stats --worst`: a thread waits for a lock, and what the holder of the lock did
- * meanwhile explains how long.
+ * Stories for `ktrace stats --worst`: a thread waits for a lock. What the holder of the lock did during
+ * the wait explains its length.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,8 +92,8 @@ static const struct ktrx_ring *ring_of(uint32_t cpu)
 }
 
 /*
- * Blue spins on its CPU, and CPU 0's records of the 61st and 62nd millisecond cannot be read: whether red
- * still held the lock after its last readable record is unknown.
+ * Blue spins on its CPU, and CPU 0's records of the 61st and 62nd millisecond cannot be read: So it is
+ * unknown whether red still held the lock after its last readable record.
  */
 static void make_worst_lost(void)
 {

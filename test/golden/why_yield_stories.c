@@ -17,7 +17,7 @@
 
 #define ROUND_MS 10u
 
-/* The thread runs on this CPU, fails to take the lock, and yields. */
+/* Switches the CPU to the thread, which then fails to take the lock, and yields. */
 static void try_and_yield(uint32_t cpu, uint32_t thread, uintptr_t lock, const char *name, uint32_t owner)
 {
 	switch_to(cpu, thread);

@@ -23,7 +23,7 @@
 #include "unit/support/hwt_write.h"
 
 #define NAME_ROOM 128u
-#define MOST	  128u /* maximum number of items of each kind */
+#define MOST	  128u /* maximum number of devices, sources, buffers and memory dumps, each */
 #define PIECE	  65536u
 #define FRAME	  16u
 
@@ -57,7 +57,7 @@ struct snapshot {
 	struct dump dump[MOST];
 	struct source source[MOST];
 	struct buffer buffer[MOST];
-	/* `core` pairs each source with its core; `core_type` pairs each core with its type */
+	/* `core` maps each trace source to its core; `core_type` maps each core to its type */
 	struct pair core[MOST], core_type[MOST];
 	size_t devices, dumps, sources, buffers, cores, core_types;
 	char trace[NAME_ROOM];
@@ -243,7 +243,7 @@ static void take_trace(struct snapshot *snapshot, const char *section, char *key
 	}
 }
 
-/* Returns the name that is paired with `left`, or "?" if there is no such pair. */
+/* Returns the right name of the pair whose left name is `left`, or "?" if there is no such pair. */
 static const char *paired(const struct pair *pair, size_t count, const char *left)
 {
 	for (size_t i = 0; i < count; i++)
@@ -314,13 +314,13 @@ static bool read_bytes(const struct snapshot *snapshot, const char *name, struct
 }
 
 struct unpacking {
-	unsigned current, wanted; /* trace ids */
+	unsigned current, wanted; /* trace id of the current byte; id of the bytes to unpack */
 	struct bytes *to;
 };
 
 /*
  * Unpacks a frame of the formatter. It has 7 pairs of bytes, one more byte, and a last byte. The last byte
- * has the lowest bits of the bytes in even places.
+ * contains the lowest bits of the bytes at even offsets.
  */
 static void unpack_frame(struct unpacking *unpacking, const uint8_t *frame)
 {
@@ -347,8 +347,8 @@ static bool is_full_sync(const struct bytes *raw, size_t at)
 }
 
 /*
- * Unpacks the bytes that have the trace id `id`. Drops synchronization packets: full ones between frames, and
- * halfword ones within frames, as a trace port writes them.
+ * Unpacks the bytes of the trace source with the id `id`. Drops synchronization packets: full ones between
+ * frames, and halfword ones within frames, as a trace port writes them.
  */
 static void unpack(const struct bytes *raw, unsigned id, struct bytes *to)
 {
@@ -404,7 +404,7 @@ static void write_code(const struct snapshot *snapshot, struct hwt_file_writer *
 		struct bytes bytes = { 0 };
 		size_t at = (size_t)dump->offset, end;
 
-		/* Some published snapshots refer to dumps that were not published. */
+		/* Some published snapshots refer to memory dumps that were not published. */
 		if (!read_bytes(snapshot, dump->file, &bytes))
 			fprintf(stderr, "%s: not there\n", dump->file);
 		end = dump->length && at + dump->length < bytes.size ? at + dump->length : bytes.size;
@@ -438,7 +438,10 @@ static bool is_read(const struct source *source)
 	       (strncmp(source->protocol, "ETM4", 4) == 0 || strncmp(source->protocol, "ETE", 3) == 0);
 }
 
-/* Writes the sources of a buffer. Returns the number of the next unit. */
+/*
+ * Writes a unit for each trace source of a buffer. The first unit has the number `unit`; returns
+ * the number after the last one.
+ */
 static uint32_t write_buffer(const struct snapshot *snapshot, size_t number, bool frames, uint32_t unit,
 			     struct hwt_file_writer *writer)
 {

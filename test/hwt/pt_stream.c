@@ -54,8 +54,8 @@ static struct bytes read_file(const char *path)
 }
 
 /*
- * Reads a number, and skips it and the `separator` after it. If `separator` is 0, the text must end after the
- * number.
+ * Reads a number, and skips it and the `separator` after it. If `separator` is 0, the number must be the
+ * end of the text.
  */
 static uint64_t take_number(char **text, char separator)
 {

@@ -15,8 +15,8 @@
 #define BYTES_MOST (16u << 20)
 
 /*
- * Reads the bytes of a line. Each byte is two hexadecimal digits and a blank. The bytes end at the first word
- * of another form.
+ * Reads the bytes of a line. Each byte is two hexadecimal digits and a blank. The bytes end before the
+ * first word that is not two hexadecimal digits.
  */
 static size_t take_line(const char *line, uint8_t *to, size_t room)
 {

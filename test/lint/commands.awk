@@ -20,7 +20,8 @@ function look(text, word, count, i, command)
 }
 
 FNR == 1 { block = output = 0 }
-# A block of output contains no commands. The comment before the block contains the command.
+# A code block that shows output contains no commands. The comment before the block contains the
+# command that printed it.
 /^<!-- output: / { look($0); output = 1; next }
 /^ *```/ { block = !block; if (!block) output = 0; next }
 block && output { next }

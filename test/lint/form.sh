@@ -4,7 +4,7 @@
 . test/tap.sh
 
 git ls-files '*.c' '*.h' '*.S' '*.sh' '*.mk' '*.ld' Makefile .ci/run '*.rs' >"$tmp/sources"
-# The list does not have files with golden or generated data, because these have no place for a comment.
+# The list leaves out golden files and generated data, because they cannot contain a comment.
 xargs grep -L 'SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause' <"$tmp/sources" >"$tmp/unlicensed" || :
 check "every source file has its SPDX line: $(head -n 3 "$tmp/unlicensed")" test ! -s "$tmp/unlicensed"
 

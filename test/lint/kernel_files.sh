@@ -13,7 +13,7 @@ find kernel -type f -name '*.[cS]' >"$tmp/sources"
 check "kernel/ has sources" test "$(wc -l <"$tmp/sources")" -gt 30
 equal "base names in kernel/ are unique" '' "$(repeated <"$tmp/sources")"
 
-# All lists that ktrace.mk defines; each source must be in one of them.
+# All lists of sources that ktrace.mk defines. Each source must be in one of these lists.
 cat >"$tmp/lists.mk" <<'END'
 KTRACE_ROOT := .
 before := $(.VARIABLES)
@@ -33,8 +33,8 @@ equal "each source is in a list" "$(sort "$tmp/sources" | xargs)" \
 equal "names that ktrace.mk defines begin with KTRACE_ or ktrace_" '' \
 	"$(sed -n 's/^made //p' "$tmp/lists" | xargs -n 1 | grep -vE '^(KTR[A-Z0-9]*(_|$)|ktrace_|USER_SYS_KTRACE_H$)' | xargs)"
 
-# A kernel's port header brings the kernel's own macros into every source of ktrace. So ktrace's macros need a
-# prefix (see test/unit/kernel_build/macros.sh).
+# A kernel's port header includes the kernel's own macros in every source of ktrace. So ktrace's macros
+# need a prefix (see test/unit/kernel_build/macros.sh).
 git ls-files kernel 'include/ktr*' include/compat include/user | grep '\.[chS]$' |
 	xargs grep -hoE '^[[:space:]]*#[[:space:]]*define[[:space:]]+[A-Za-z_0-9]+' | sed 's/.*[[:space:]]//' | sort -u >"$tmp/macros"
 check "kernel/ and include/ have macros" test "$(wc -l <"$tmp/macros")" -gt 500

@@ -39,7 +39,7 @@ customer() {
 customer demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 customer examples ktrace/ ktrx/
 
-# #if may test a macro of an architecture only in the folders for architectures.
+# Only the sources in the folders for architectures may test an architecture's macro by #if.
 find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |
 	xargs grep -nE '^[[:space:]]*#[[:space:]]*(el)?if.*__(x86_64|amd64|aarch64|riscv|arm)' >"$tmp/arch" || :
 check "no #if on an architecture outside kernel/arch and demo/arch: $(head -n 3 "$tmp/arch")" test ! -s "$tmp/arch"

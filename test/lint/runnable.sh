@@ -7,7 +7,7 @@
 git ls-files -s | awk '{ print $1, $4 }' >"$tmp/modes"
 check "the index lists files" test -s "$tmp/modes"
 
-# ---- The check itself -----------------------------------------------------------------------------
+# ---- Tests of this check -----------------------------------------------------------------------------
 printf '100644 bench/plain.sh\n100755 bench/bit.sh\n' >"$tmp/sample-modes"
 cat >"$tmp/sample.mk" <<'..'
 BENCH_RUNS += bench/plain.sh

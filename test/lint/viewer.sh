@@ -29,7 +29,8 @@ check "the page has at most 4000 lines" test "$(xargs cat <"$tmp/page" | wc -l)"
 xargs grep -nE 'innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function|DOMParser|srcdoc|https?:|//[a-z]+\.' \
 	<"$tmp/page" >"$tmp/forbidden" || :
 check "nothing parses text as HTML or code, or names another machine: $(head -n 3 "$tmp/forbidden")" test ! -s "$tmp/forbidden"
-# The script is assembled without lines that begin with "//": a text over several lines must not contain one.
+# The script is assembled without lines that begin with "//": a string of several lines must not contain
+# such a line.
 grep -nE '^[^/]*`[^`]*$' $(grep '\.js$' "$tmp/page") >"$tmp/open" || :
 check "no text extends over several lines: $(head -n 3 "$tmp/open")" test ! -s "$tmp/open"
 

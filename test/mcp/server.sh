@@ -16,7 +16,7 @@ talk() {
 # has NAME PATTERN: checks that the answers have a line that matches.
 has() { check "$1: $(head -c 300 "$tmp/out" | tr '\n' ' ')" grep -qE -e "$2" "$tmp/out"; }
 
-# call ID TOOL ARGUMENTS: prints a call of a tool.
+# call ID TOOL ARGUMENTS: prints the request that calls a tool.
 call() { printf '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"%s","arguments":{%s}}}\n' "$1" "$2" "$3"; }
 ping='{"jsonrpc":"2.0","id":"alive","method":"ping"}'
 alive='^\{"jsonrpc":"2.0","id":"alive","result":\{\}\}$'
@@ -107,7 +107,8 @@ for name in out.ktrx out/v2.ktrx ../outside/v2.ktrx "$tmp/outside/v2.ktrx" insid
 	talk
 	has "a file outside the folder is refused: $name" 'not below the folder.*"isError":true'
 done
-# A message shows a part of a long name. It must not end within a character, because JSON is UTF-8.
+# A message shows only the first part of a long name. This part must not end within a character,
+# because JSON is UTF-8.
 long=a$(printf '%0150d' 0 | sed 's/0/é/g')
 {
 	call 1 summary "\"trace\":\"$long\""
@@ -135,7 +136,8 @@ build/bin/ktrace mcp --dir "$tmp/nowhere" </dev/null >"$tmp/out" 2>"$tmp/err"
 equal "a folder that is absent ends the server" "1 ktrace mcp: $tmp/nowhere: No such file or directory" "$? $(cat "$tmp/err")"
 equal "a picture was not drawn, and no file was made" "" "$(find "$traces" "$tmp/outside" -newer "$traces/fifo" -type f)"
 
-# A trace names the file of its kernel. It is opened only if it is below the folder.
+# A trace contains the path of its kernel's file. The server opens this file only if it is below the
+# server's folder.
 cp build/bin/ktrace "$tmp/outside/kernel.elf"
 if ! strace -f -o "$tmp/strace" true 2>"$tmp/log"; then
 	skip "no file outside the folder is opened" "strace does not work here"
@@ -150,7 +152,7 @@ else
 fi
 
 # ---- Hostile input
-# survives NAME PATTERN: sends the file $tmp/in and then a ping. Both must be answered.
+# survives NAME PATTERN: sends the file $tmp/in and then a ping. The server must answer both.
 survives() {
 	printf '\n%s\n' "$ping" >>"$tmp/in"
 	talk

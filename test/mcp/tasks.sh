@@ -31,7 +31,7 @@ bugs() {
 	LIST
 }
 
-# line_of FILE TEXT: prints the number of the first line that consists of the text.
+# line_of FILE TEXT: prints the number of the first line that is equal to the text.
 line_of() {
 	awk -v text="$2" '{ line = $0; sub(/^[ \t]*/, "", line) } line == text { print NR; exit }' "demo/kern/bug/$1"
 }

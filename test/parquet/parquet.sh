@@ -11,7 +11,7 @@ if [ ! -d "$reader" ]; then
 	done_testing
 fi
 
-# exported NAME TRACE: exports the trace into $tmp/NAME, and reads its tables.
+# exported NAME TRACE: exports the trace into $tmp/NAME, and reads the exported tables.
 exported() {
 	"$ktrace" export --format parquet "$2" -o "$tmp/$1" >"$tmp/out" 2>&1
 	equal "$1 is exported" 0 $?
@@ -37,15 +37,15 @@ exported hostile "$tmp/3.ktrx"
 equal "hostile names: all events" "$("$ktrace" show --json "$tmp/3.ktrx" 2>"$tmp/err" | grep -c '"event"')" \
 	"$(wc -l <"$tmp/hostile.event")"
 
-# The boot ring refused records, so ends of system calls may be missing. The export and ktrace sql must both
-# leave these durations out.
+# The boot ring refused records, so returns of system calls may be missing. Both the export and ktrace sql
+# must leave out the durations of these calls.
 exported refused "$tmp/hostile.ktrx"
 equal "records that the boot ring refused: the durations are those of sql" \
 	"$("$ktrace" sql --json "$tmp/hostile.ktrx" 'SELECT duration FROM syscalls' 2>"$tmp/err" | grep -o '"duration":[^,}]*' | sort)" \
 	"$(grep -o '"duration":[^,}]*' "$tmp/refused.syscall" | sort)"
 
-# Several runs may be in one folder, and readers see them as one table. A run that is in the folder already is
-# refused.
+# A folder may contain the exports of several runs, which readers see as one table. The export refuses a
+# run that is already in the folder.
 "$ktrace" export --format parquet "$tmp/v1.bin" -o "$tmp/v2" 2>"$tmp/err"
 equal "a second run is added to the folder" 0 $?
 equal "the folder has two runs" 2 "$(ls "$tmp/v2" | wc -l)"

@@ -29,8 +29,9 @@ kernel_threads() {
 	seen_by_perfetto "$1"
 }
 
-# flows EVENT FILE PATTERN: checks that FILE, the exported trace, has an arrow for each event. The end of an
-# arrow is a line that matches PATTERN. There must be as many ends as events with this name.
+# flows EVENT FILE PATTERN: checks that FILE, the exported trace, has an arrow for each event. A line that
+# matches PATTERN is the end of an arrow. The number of such lines must be the number of events with this
+# name.
 flows() {
 	build/bin/ktrace show --event "$1" "$trace" >"$tmp/events" 2>>"$tmp/err"
 	flows_kind=$1 flows_file=$2 flows_form=$3
@@ -73,7 +74,7 @@ programs() {
 }
 
 # seen_by_perfetto NAME: checks that Perfetto itself reports no error. Perfetto may report lost records if
-# records are missing in the trace: a CPU may be in the middle of a record when another CPU switches the
+# the trace itself lacks records: a CPU may be in the middle of a record when another CPU switches the
 # machine off.
 seen_by_perfetto() {
 	if [ -z "$engine" ]; then

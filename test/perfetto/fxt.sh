@@ -5,9 +5,10 @@
 . test/tap.sh
 . test/perfetto/engine.sh
 
-# One row for each thing, so that each trace is read once. FXT has neither a state for an idle thread nor units.
-# Thread 0 is left out, because readers treat it as the idle thread, and ids past those of threads, which both
-# formats use for CPUs.
+# One query that returns a row for each compared object, so that each trace is read only once. FXT has
+# neither a state for an idle thread nor units. The query leaves out thread 0, because readers treat it as
+# the idle thread. It also leaves out ids that are too large for threads, because both formats use them for
+# CPUs.
 query="
 	select 'error', name, value, '', '', '' from stats
 		where value > 0 and severity != 'info' and name != 'ftrace_cpu_has_data_loss'

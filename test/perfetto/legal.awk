@@ -16,8 +16,8 @@ function wrong(what) { print "at " time ": " what }
 	if (tid != 0 && !known[tid]) wrong("thread " tid " is not in the process tree")
 	if (state == 3) {
 		if (tid != 0 && tid in on) wrong("thread " tid " runs on CPU " cpu " and on CPU " on[tid])
-		# Another thread replaces the running thread, whose new state is not recorded. So the replaced
-		# thread may run anywhere from now on.
+		# Another thread replaces the running thread. The new state of the replaced thread is not
+		# recorded, so it may run on any CPU from now on.
 		if (cpu in runs && runs[cpu] != 0) delete on[runs[cpu]]
 		runs[cpu] = tid; on[tid] = cpu; cpus[cpu] = 1; switches++
 	} else {

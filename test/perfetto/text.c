@@ -11,7 +11,7 @@ struct field {
 	uint32_t number;
 	const char *name;
 	enum form form;
-	/* for an embedded message: its fields; an element with number 0 ends the array */
+	/* fields of an embedded message; an element with number 0 ends the array */
 	const struct field *message;
 };
 

@@ -9,7 +9,7 @@ if [ -z "$engine" ]; then
 	done_testing
 fi
 
-# rows NAME SQL EXPECTED-FILE: compares the query's result on $trace with the file.
+# rows NAME SQL EXPECTED-FILE: runs the query on $trace, and compares its result with the file.
 rows() {
 	node test/perfetto/query.mjs "$engine" "$trace" "$2" >"$tmp/rows" 2>&1
 	same "$1" "$3" "$tmp/rows"

@@ -8,7 +8,8 @@
 accel() { sh "$OLDPWD/scripts/accel.sh" "$@" 2>"$tmp/err"; }
 qemu_line() { sh scripts/qemu.sh "$@" 2>"$tmp/err"; }
 
-# ---- The line --------------------------------------------------------------------------------------
+# ---- The printed line
+# --------------------------------------------------------------------------------------
 here=$(uname -m)
 check "without ACCEL scripts/qemu.sh chooses TCG" sh -c '! sh scripts/qemu.sh x86_64 | grep -q kvm'
 check "ACCEL=tcg: scripts/qemu.sh chooses TCG" sh -c '! ACCEL=tcg sh scripts/qemu.sh x86_64 | grep -q kvm'
@@ -32,7 +33,7 @@ make -s run-ktrace ACCEL=kwm >"$tmp/out" 2>&1 && status=0 || status=$?
 equal "make run-ktrace ACCEL=kwm: status" 2 "$status"
 check "make run-ktrace ACCEL=kwm: the message suggests kvm" grep -q 'did you mean kvm' "$tmp/out"
 
-# ---- The probe's programs, by TCG, which every machine has ------------------------------------------
+# ---- The probe's programs run by TCG, which every machine has ------------------------------------------
 for arch in x86_64 aarch64; do
 	check "$arch: the probe runs and switches the machine off" env PROBE_SECONDS=60 sh scripts/accel.sh --probe $arch tcg
 done
@@ -84,7 +85,8 @@ esac
 cd "$OLDPWD" || exit 1
 check "no image of the probe is left" test -z "$(find "$tmp/work" build/accel -name 'probe.*' 2>/dev/null)"
 
-# ---- Variables that make passes on ------------------------------------------------------------------
+# ---- Variables that make passes to the tests
+# ------------------------------------------------------------------
 equal "make decode-ktrace passes ARGS on" "build/bin/ktrace-decode build/ktrace.ktrx --summary --pid 6" \
 	"$(make -s -n decode-ktrace ARGS='--summary --pid 6')"
 check "make run-ktrace passes ACCEL=tcg on" sh -c "make -s -n run-ktrace ACCEL=tcg | grep -q \"ACCEL='tcg' sh scripts/qemu.sh\""

@@ -4,7 +4,8 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# search OPTION…: runs ktrace bisect; $tmp/shown then has its output, $tmp/err its messages, and $status its exit status.
+# search OPTION…: runs ktrace bisect. Leaves its output in $tmp/shown, its messages in $tmp/err, and its
+# exit status in $status.
 search() {
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" bisect "$@" "$out" </dev/null >"$tmp/shown" 2>"$tmp/err" || status=$?

@@ -15,8 +15,8 @@ boot() {
 }
 
 # functions ARCH: prints the functions in the backtrace in $tmp/text, without the suffixes that compilers
-# append to names. A return address may be the start of the next function, but the byte before it belongs to
-# the call. So that byte is looked up.
+# append to names. Looks up the byte before each return address: the return address itself may be the start
+# of the next function, but the byte before it belongs to the call.
 functions() {
 	sed -n 's/^#[0-9]* \(0x[0-9a-f]*\)$/\1/p' "$tmp/text" |
 		while read -r address; do printf '0x%x\n' $((address - 1)); done |
@@ -96,7 +96,7 @@ check "without the kernel's file: addresses, and the place where the event is de
 check "show --json has callers and site with file and line" sh -c "$ktrace show --json --elf $elf --event calls.short '$out' | grep -qE '\"callers\":\[\{\"address\":\"0x[0-9a-f]+\",\"function\":\"calls_second[^\"]*\",\"offset\":[0-9]+,\"file\":\"demo/kern/work/calls.c\",\"line\":$second\}\],\"site\":'"
 cp $elf "$tmp/other.elf"
 build_id=$(readelf -n $elf | sed -n 's/.*Build ID: //p')
-# Any byte may be part of a build id, even a newline. So grep cannot find the build id in the file.
+# A build id may contain any byte, even a newline. So grep cannot find it in the file.
 at=$(python3 -c 'import sys; print(open(sys.argv[1], "rb").read().index(b"GNU\0" + bytes.fromhex(sys.argv[2])))' $elf "$build_id")
 printf '\001\002\003\004' | dd of="$tmp/other.elf" bs=1 seek=$((at + 4)) conv=notrunc status=none
 status=0

@@ -48,8 +48,8 @@ shown() {
 	"$ktrace" show --json "$@" "$out" >"$tmp/$shown_name" 2>"$tmp/$shown_name.messages"
 }
 
-# order NAME: prints four numbers about these events: switches, switches that are out of order by more than
-# $doubt seconds, interrupts, and interrupts that are out of order.
+# order NAME: prints four numbers about the events in $tmp/NAME: switches, switches that are out of order
+# by more than $doubt seconds, interrupts, and interrupts that are out of order.
 doubt=0
 order() { awk -v doubt="$doubt" -f test/qemu/clock_order.awk "$tmp/$1"; }
 
@@ -73,8 +73,8 @@ moved() {
 		}' "$tmp/measured" "$tmp/aligned"
 }
 
-# states VIEW COMMAND…: runs the command, and checks that it states how certain the order between CPUs is.
-# Leaves its output in $tmp/view and its exit status in $viewed.
+# states VIEW COMMAND…: runs the command, and checks that its output states how certain the order between
+# CPUs is. Leaves its output in $tmp/view and its exit status in $viewed.
 states() {
 	view=$1 viewed=0
 	shift
@@ -100,8 +100,8 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	order measured >"$tmp/order"
 	printf '# %s: %s; %s\n' "$arch" "$(cat "$tmp/order")" "$(grep '^clocks' "$tmp/summary" | tr -s ' ' | paste -sd ';')"
 	check "$arch: there are at least 200 pairs of cause and effect of each kind" test "$(awk '{ print $1 < $3 ? $1 : $3 }' "$tmp/order")" -ge 200
-	# The uncertainty includes the errors of both clocks, also before the first measurement and after the
-	# last one. It is printed with a precision of 0.1 us.
+	# The printed uncertainty includes the errors of both clocks, also before the first measurement and
+	# after the last one. It is rounded to 0.1 us.
 	check "$arch: the stated uncertainty of the order between CPUs is small: $(doubt_us) us" \
 		awk -v us="$(doubt_us)" -v most=$error_max 'BEGIN { exit !(us > 0 && us <= 2 * most) }'
 	doubt=$(awk -v us="$(doubt_us)" 'BEGIN { print (us + 0.1) / 1e6 }')
@@ -131,8 +131,8 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	shown measured
 	recorded=$(wrong measured)
 	check "$arch: without measurement many effects precede their causes: $recorded" test "$recorded" -ge 20
-	# If interrupts are merged on their way, it is unclear which of them caused the effect. So a few pairs
-	# may stay out of order.
+	# If several interrupts are delivered as one, it is unknown which of them caused the effect. So a
+	# few pairs may remain out of order.
 	shown aligned --align
 	order aligned >"$tmp/order"
 	sed 's/^/# /' "$tmp/aligned.messages"

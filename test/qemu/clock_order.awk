@@ -14,8 +14,8 @@ function number(name) {
 	return match($0, "\"" name "\":[0-9.]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : -1
 }
 
-# Call this for a cause. Returns 1 if the effect is in the trace before the cause, but at most `doubt` seconds
-# earlier.
+# Must be called for each cause. Returns 1 if the effect is in the trace before the cause, but at most
+# `doubt` seconds earlier.
 function excuses(key) {
 	while (first[key] < last[key])
 		if (number("time") - early[key, first[key]++] <= doubt) {
@@ -27,8 +27,8 @@ function excuses(key) {
 
 function is_early(key) { early[key, last[key]++ + 0] = number("time"); seen[key]++ }
 
-# A thread that begins to run uses up one wakeup. The other wakeups are dropped unless they are so recent that
-# they may belong to a later sleep.
+# When a thread begins to run, this takes one wakeup from the list. Drops the other wakeups, unless they
+# are so recent that they may belong to a later sleep.
 function uses_wake(thread) {
 	if (used[thread] < wakes[thread]) used[thread]++
 	while (used[thread] < wakes[thread] && number("time") - woken[thread, used[thread] + 0] >= doubt) used[thread]++
@@ -42,7 +42,8 @@ function uses_wake(thread) {
 /"event":"sched.switch"/ {
 	cpu = number("cpu"); prev = number("prev"); next_ = number("next"); state = number("state")
 	switches++
-	# If the thread was already shown on another CPU, its switch away from this CPU comes late.
+	# If the trace has already shown the thread on another CPU, its switch away from this CPU
+	# comes too late in the trace.
 	late = excuses("left " prev " " cpu)
 	if (!late) {
 		delete at[prev]; delete asleep[prev]

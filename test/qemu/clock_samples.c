@@ -16,7 +16,8 @@ int main(int argc, char **argv)
 	if (argc != 2 || ktread_open(&trace, argv[1], NULL) != 0)
 		return 1;
 	for (uint32_t cpu = 0; cpu < trace->measured.cpus; cpu++) {
-		uint32_t pieces = trace->measured.clock[cpu].pieces; /* number of measurements plus one */
+		/* number of measurements of this CPU's clock, plus one */
+		uint32_t pieces = trace->measured.clock[cpu].pieces;
 
 		if (pieces > 0 && (least == 0 || pieces - 1 < least))
 			least = pieces - 1;

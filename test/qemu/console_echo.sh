@@ -8,8 +8,8 @@
 groups=sched,irq,ipi,ktrace
 of_groups="$(echo "$groups" | sed 's/,/|/g')"
 
-# The boot arguments switch events on before they set the level of console output. So the records of these
-# switches are not on the console.
+# The boot arguments enable events before they set the level of console output. So the records of these
+# changes are not printed on the console.
 shown() { host "$@" | grep -v '^cpu[0-9]* ktrace_switched '; }
 
 for arch in x86_64 aarch64 riscv64; do

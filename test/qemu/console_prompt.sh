@@ -5,8 +5,8 @@
 . test/tap.sh
 . test/qemu/console_support.sh
 
-# falling FILE: succeeds if the timestamps of `show ktr/v` decrease from line to line. If an interrupt occurs
-# while an event is recorded, two lines may be swapped.
+# falling FILE: succeeds if the timestamps of `show ktr/v` decrease from line to line. If an interrupt
+# occurs while an event is recorded, two lines may be in the opposite order.
 falling() {
 	awk '{ if (NR > 1 && $3 > last) up++; last = $3 } END { exit !(NR > 100 && up * 100 < NR) }' "$1"
 }
@@ -17,7 +17,7 @@ for arch in x86_64 aarch64 riscv64; do
 		"set -sched.wake" "set sched.swich=on" "show settings debug.b32" "show settings debug.ktr.verbos_" \
 		"show settings" await:1:--More-- key:q "nonsense" "help" "c"
 	equal "$arch, at run time: the guest continues after the prompt and ends" 0 "$status"
-	# Otherwise a fast guest would overwrite what was shown before its run ends.
+	# Without this, a fast guest would overwrite the shown records before its run ends.
 	equal "$arch, at run time: set switches groups of events off" "" "$(answer "set -sched.*,-ipi.*")"
 	answer "show ktr/av sched.switch" >"$tmp/verbose"
 	plain <"$tmp/verbose" >"$tmp/shown"

@@ -70,7 +70,8 @@ answer() {
 plain() { sed -nE 's/^(cpu[0-9]+) [0-9]+: ([0-9]+ [^ ]+:[0-9]+ )?([^ ]+)  (from\([^)]*\) )?(.*)$/\1 \3 \5/p'; }
 
 # host [OPTION…]: prints the output of `ktrace show` with these options, in the form of plain, the newest
-# event first. Omits callers, and what the host adds to some events: names of threads and interrupts, and paths of files.
+# event first. Omits callers. Also omits the data that the host adds to some events: names of threads and
+# interrupts, and paths of files.
 host() {
 	"$ktrace" show "$@" "$tmp/trace" 2>/dev/null | tac |
 		sed -nE 's/^\[ *[0-9.]+\] CPU([0-9]+) +[^.]* ([^ .]+)\.([^ ]+) +(.*)$/cpu\1 \2_\3 \4/p' |

@@ -51,14 +51,14 @@ counts_faults() { "$ktrace" control "$ram" | grep -q 'mm.fault_enter .* count'; 
 
 clears() { control clear 'sched.*=on,-sched.create' 'lock.*=off' >"$tmp/changed" 2>"$tmp/messages"; }
 
-# settings FILE: prints the lines that have a setting, from an output of the guest's shell or of the host.
-# Omits debug.ktr.cost, because the kernel measures it all the time.
+# settings FILE: prints the lines with a setting from a file, which has output of the guest's shell or of
+# the host. Omits debug.ktr.cost, because the kernel keeps measuring it.
 settings() { tr -d '\r' <"$1" | grep -E '^debug\.[a-z0-9_.]*: ' | grep -v '^debug.ktr.cost:' | sort; }
 
 for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever "ktrace=-*"
-	# The kernel may still be booting. The command clears what the kernel recorded before it read its boot
-	# arguments.
+	# The kernel may still be booting. The command clears the records that the kernel made before it
+	# read its boot arguments.
 	await clears
 	check "$arch: the guest answers without an error: $(head -n 1 "$tmp/messages")" test ! -s "$tmp/messages"
 	check "$arch: control clear reports that everything recorded was cleared" grep -q '^everything recorded so far: cleared' "$tmp/changed"

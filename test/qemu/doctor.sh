@@ -13,7 +13,8 @@ doctor() {
 	timeout -k 5 $kill_limit "$ktrace" doctor "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
 }
 
-# reported MARK ABOUT TEXT: checks that the report has a line with these three parts.
+# reported MARK ABOUT TEXT: checks that a line of the report has this mark, this subject and this
+# text.
 reported() {
 	check "the report has a line: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
 }
@@ -73,8 +74,8 @@ mkfifo "$tmp/sound/build/kernel.elf"
 doctor "$tmp/sound.ktrx"
 equal "doctor does not wait for a pipe in place of the kernel file" 0 "$status"
 
-# Neither build has a build id. But the added array moves ktrace_root, so doctor can recognise the other
-# build.
+# Neither build has a build id. But the added array changes the address of ktrace_root, so doctor detects
+# that the file is of another build.
 cp -r examples/minimal "$tmp/changed"
 echo 'char added[4096] = { 1 };' >>"$tmp/changed/kernel.c"
 check "a changed kernel builds" build changed
@@ -93,7 +94,8 @@ doctor --seconds 2 -- $virt "$tmp/one/build/kernel.elf"
 reported dark 'CPU numbers' 'QEMU has 4 CPUs'
 check "a missing CPU number is reported with the line that adds it" grep -qF '#define ktrace_arch_cpu()' "$tmp/report"
 
-# The event descriptors are after the symbol `end`, from which on the kernel hands out memory.
+# The event descriptors are after the symbol `end`, where the memory begins that the kernel
+# allocates.
 cp -r examples/minimal "$tmp/after_end"
 sed -i 's/\(\.bss *:\)/end = .; \1/' "$tmp/after_end/kernel.ld"
 check "a kernel whose linker script defines its end too early builds" build after_end

@@ -11,7 +11,7 @@ virt="qemu-system-riscv64 -M virt -bios none -smp 2 -nographic -kernel"
 # All kernels of this test are built from this copy of examples/minimal, and link the same compiled ktrace
 # library.
 cp -r examples/minimal "$tmp/port"
-# All records of a hart have the same thread id: that of the first of the hart's two threads.
+# All records of a hart have the id of the first of the hart's two threads.
 echo '#define ktrace_arch_thread() ((uint32_t)(2 * ktrace_arch_cpu() + 1))' >>"$tmp/port/ktrace_port.h"
 library=$tmp/library
 check "the library builds" minimal_library "$tmp/port" "$library"
@@ -48,8 +48,8 @@ END
 		status=$?
 }
 
-# wrong NAME "STATEMENTS" ABOUT TEXT LINE: checks that doctor reports a mistake about ABOUT, with this text,
-# and prints the line to change.
+# wrong NAME "STATEMENTS" ABOUT TEXT LINE: checks that doctor reports a mistake with the subject ABOUT and
+# this text, and that it prints the line to change.
 wrong() {
 	kernel "$1" "$2"
 	equal "$1: doctor finds a mistake" 10 "$status"

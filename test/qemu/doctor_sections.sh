@@ -32,7 +32,8 @@ doctor() {
 	timeout -k 5 $kill_limit "$ktrace" doctor --seconds 20 --out "$tmp/$name.ktrx" "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
 }
 
-# reported MARK ABOUT TEXT: checks that the report has a line with these three parts.
+# reported MARK ABOUT TEXT: checks that a line of the report has this mark, this subject and this
+# text.
 reported() {
 	check "$name: the report has a line: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
 }
@@ -72,7 +73,7 @@ equal "partly: doctor reports lost events if only some are lost" 10 "$status"
 reported wrong ktrace_events '[1-9][0-9]* of [1-9][0-9]* events .* lost .* the first is [a-z]+\.[a-z]+'
 check "partly: doctor does not report all events as lost" sh -c "! grep -qE '([0-9]+) of \1 events' '$tmp/report'"
 
-# The booted image is a flat binary that lacks the section.
+# The booted image is a flat binary in which the section is missing.
 kernel flat "$events bss_start = .; $bss bss_end = .; $settings"
 riscv64-linux-gnu-objcopy -O binary -R ktrace_settings "$tmp/flat/build/kernel.elf" "$tmp/flat/build/kernel.bin"
 doctor flat --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/flat/build/kernel.bin"
@@ -84,7 +85,8 @@ reported wrong ktrace_settings 'lost in .* not loaded'
 doctor other --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/partly/build/kernel.elf"
 equal "other: the file of another kernel is reported as wrong" 10 "$status"
 
-# Events and settings may be in another section if the linker script itself defines their bounds.
+# Events and settings may be in another section if the linker script defines the symbols for their
+# bounds.
 kernel data '.rows : { . = ALIGN(16); __start_ktrace_events = .; KEEP(*(ktrace_events)) __stop_ktrace_events = .;
 	. = ALIGN(16); __start_ktrace_settings = .; KEEP(*(ktrace_settings)) __stop_ktrace_settings = .; }'" bss_start = .; $bss bss_end = .;"
 doctor data -- $virt "$tmp/data/build/kernel.elf"

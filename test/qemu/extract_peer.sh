@@ -21,7 +21,7 @@ start() {
 # last FILE: prints the timestamp of the last event in seconds.
 last() { "$ktrace" show "$1" 2>/dev/null | sed -n 's/^\[ *\([0-9.]*\)\].*/\1/p' | tail -n 1; }
 
-# has_gone_on OPTION…: succeeds if a trace taken now has events later than $before.
+# has_gone_on OPTION…: extracts a trace, and succeeds if it has events later than $before.
 has_gone_on() {
 	"$ktrace" extract -o "$tmp/later" --timeout $limit "$@" || return
 	now=$(last "$tmp/later")
@@ -91,7 +91,7 @@ else
 	skip "$name" "/dev/kvm cannot be used"
 fi
 
-# extract reports what it cannot do, and the guest continues.
+# If extract cannot do what was requested, it reports this, and the guest continues.
 start x86_64 -m 1024M
 # refused STATUS NAME OPTION…: checks that extract fails with this exit status, and creates no file.
 refused() {

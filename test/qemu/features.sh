@@ -51,7 +51,7 @@ done
 equal "FEATURES=ktrace,GROUP compiles as FEATURES=GROUP does" "$(make -pn -f demo/demo.mk FEATURES=ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')" \
 	"$(make -pn -f demo/demo.mk FEATURES=ktrace,ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')"
 
-# If there are several boot arguments, the kernel records the events that any of them selects. The kernel
+# If several boot arguments select events, the kernel records all of these events. The kernel
 # reports an unknown name and continues to boot. events_of ARGUMENTS: prints the groups of the recorded
 # events.
 events_of() {

@@ -73,7 +73,7 @@ PATH=$path
 equal "without gdb: status" 1 "$status"
 message_has "gdb is missing: install gdb or gdb-multiarch"
 
-# The ids that why and check print are events that goto finds.
+# goto finds the events whose ids why and check print.
 # shellcheck disable=SC2046
 run --seed 7 --deadline 0.5 -- $(demo x86_64 2) -append run=wakeup-race
 lines "$out" >"$tmp/first"
@@ -108,7 +108,7 @@ equal "an event and --at: status" 2 "$status"
 visit 1.2.3
 equal "no event: status" 2 "$status"
 
-# A script is typed at virtual times: the run with it can be repeated, too.
+# The input script is typed at virtual times, so a run with an input script can be repeated, too.
 printf '0.01 hello\n0.02 you\n' >"$tmp/typed"
 # shellcheck disable=SC2046
 run --seed 7 --input "$tmp/typed" -- $(demo riscv64 2) -append run=echo
@@ -125,8 +125,8 @@ run --seed 7 --input "$tmp/typed" -- $(demo riscv64 2)
 equal "--input without a time: status" 1 "$status"
 message_has 'expected at most'
 
-# If the kernel's file has changed, its run would differ, so goto refuses. With --force, goto runs it
-# nevertheless.
+# If the kernel's file has changed, the run would differ, so goto refuses to repeat the run. With --force,
+# goto repeats it nevertheless.
 cp build/demo/riscv64/kernel.elf "$tmp/kernel.elf"
 # shellcheck disable=SC2046
 KERNEL="$tmp/kernel.elf" run --seed 7 -- $(KERNEL="$tmp/kernel.elf" demo riscv64 2) -append run=echo

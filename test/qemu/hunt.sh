@@ -51,7 +51,7 @@ summary_has "the expected text was not seen"
 check "--page: the first failure is there as a page" grep -q 'class="ktrace-block"' "$tmp/unseen.html"
 equal "--first ends the hunt" 0 "$(seeds unseen)"
 
-# ---- What cannot be judged
+# ---- Runs that cannot be judged
 
 hunt refused --seeds 3 -- qemu-system-x86_64 -no-such-option
 equal "QEMU does not start: status" 1 "$status"
@@ -59,7 +59,7 @@ message_has "QEMU did not start the guest; its output is in $folder/seed-0.log"
 check "QEMU does not start: its message is in the file" grep -q -e -no-such-option "$folder/seed-0.log"
 equal "QEMU does not start: no other seed is run" "" "$(seeds refused)"
 
-# ---- A signal
+# ---- A signal to the hunt
 
 # interrupt NAME CONDITION COMMAND…: starts a hunt, waits for the condition, and interrupts the hunt.
 interrupt() {

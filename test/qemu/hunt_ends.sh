@@ -17,13 +17,13 @@ start() {
 	pid=$!
 }
 
-# has_failure SEED: succeeds if the results have this seed, and a failure. The trace of each run is in the folder
-# while the run is judged, so a trace alone shows no failure.
+# has_failure SEED: succeeds if the results contain this seed and a failure. A trace in the folder does not
+# show a failure, because the trace of each run is there while the run is judged.
 has_failure() {
 	grep -q "^{\"seed\":$1," "$folder/results.jsonl" 2>/dev/null && grep -q '"verdict":"wakeup-race"' "$folder/results.jsonl"
 }
 
-# trace_is_kept NAME: checks that the trace that the summary names explains the failure.
+# trace_is_kept NAME: checks that the trace whose path is in the summary explains the failure.
 trace_is_kept() {
 	trace=$(sed -n 's/^  to see why: ktrace why //p' "$tmp/summary" | head -n 1)
 	check "$1: the trace explains the failure" sh -c "'$ktrace' why '$trace' 2>/dev/null | grep -q '^wakeup-race'"
@@ -36,7 +36,8 @@ has_booted() {
 	ram=$(ls "$folder"/*.ram 2>/dev/null) && grep -q 'demo: 2 CPUs,' "${ram%.ktrx.*}.log"
 }
 
-# killed: kills the QEMU of a run after that of seed 0, once its guest has booted. Succeeds when the result is there.
+# killed: after the run of seed 0 has ended, kills the QEMU of the current run if its guest has booted.
+# Succeeds if the results contain a run whose QEMU was killed.
 killed() {
 	has_failure 0 || return 1
 	guest=
@@ -99,8 +100,9 @@ if ! small "$tmp/disk" 64k true 2>/dev/null; then
 	exit
 fi
 
-# Fills the disk after the first failure. Then the trace of a later run cannot be written, and later its result
-# cannot be written either. A long name of the guest makes the file of results almost a page long.
+# Fills the disk after the first failure. Then the trace of a later run cannot be written, and later its
+# result cannot be written either. A long name of the guest makes the file of results almost as large as a
+# page of memory.
 long=$(printf '%3300s' '' | tr ' ' x)
 cat >"$tmp/full.sh" <<EOF
 "$ktrace" hunt --timeout $limit --ram-dir "$tmp/ram" --seeds 1000 -j 1 --deadline 1 --out "$tmp/disk/hunt" -- $race -name $long \\

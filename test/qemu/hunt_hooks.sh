@@ -5,7 +5,7 @@
 . test/qemu/run_support.sh
 . test/qemu/hunt_support.sh
 
-# repeats NAME TRACE: checks that the replay of a trace is the same run.
+# repeats NAME TRACE: replays the run of a trace, and checks that the events are the same.
 repeats() {
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit -o "$tmp/again" --replay "$2" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
@@ -60,7 +60,7 @@ run --seed 1 --noise hooks -- qemu-system-x86_64 -display none
 equal "no kernel: status" 2 "$status"
 message_has "the QEMU command line names no kernel"
 
-# ---- Where hooks are
+# ---- Places of hooks
 
 other=$(KERNEL=$tmp/stripped.elf sh scripts/qemu.sh x86_64 2)
 run --seed 12 --noise hooks --elf $kernel -- $other -append run=ls

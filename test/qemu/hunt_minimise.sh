@@ -5,7 +5,8 @@
 . test/qemu/run_support.sh
 . test/qemu/hunt_support.sh
 
-# part PATTERN: prints the group of the pattern in the line "smaller …" of the summary.
+# part PATTERN: prints the text that the group in PATTERN matches in the line "smaller …" of the
+# summary.
 part() { sed -n "s/^  smaller .*$1.*/\\1/p" "$tmp/summary"; }
 
 # smaller NAME STATUS VERDICT: checks the smaller run of the summary.

@@ -14,5 +14,5 @@ hunt() {
 # summary_has TEXT: checks that the summary of the last hunt has the text.
 summary_has() { check "the summary has: $1" grep -qF -- "$1" "$tmp/summary"; }
 
-# seeds FOLDER: prints the seeds whose results are in the folder, in order.
+# seeds FOLDER: prints, in ascending order, the seeds whose results are in the folder.
 seeds() { sed -n 's/^{"seed":\([0-9]*\),.*/\1/p' "$tmp/$1/results.jsonl" | sort -n | xargs; }

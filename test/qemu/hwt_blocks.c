@@ -9,7 +9,7 @@
  *
  *	cpu 0: blocks 1234 equal 1230 cut 3 unfinished 4 stray 0 gaps 0 left 0 bytes 567 branches 890 instructions 4567
  *
- *	cut		blocks of the unit that are the end of a block of QEMU, at the end of a page
+ *	cut		blocks of the unit that are the last part of a block of QEMU, at the end of a page
  *	unfinished	blocks that only the log has. An interrupt or exception came before their first
  *			instruction ended, or QEMU stopped before the block and did not log on which CPU.
  *	stray		decoded runs that do not begin or continue where the log does
@@ -43,7 +43,7 @@
  * QEMU ended.
  */
 #define LEFT_MOST      3u
-#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* plus the number of branches that one packet may contain */
+#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* and the branches that one packet may contain */
 #define LEFT_MOST_ETM4 (LEFT_MOST + 24u)
 
 static size_t left_most;
@@ -212,7 +212,7 @@ struct comparison {
 	struct log log;
 	/* only code from `start` on and before `end` is compared; if `end` is 0, all code */
 	uint64_t start, end;
-	/* true if the decoder has returned a step of another kind since the last run */
+	/* true if the decoder has returned a step other than a run since the last run */
 	bool synchronised;
 	uint64_t run_end;	  /* end address of the last run */
 	uint64_t block_end;	  /* end address of the last block, as far as the block was run */
@@ -320,9 +320,10 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 	}
 	for (; at < run->end; at = comparison->block_end) {
 		/*
-		 * The unit makes a separate block of an instruction that may reach into the next page. QEMU
-		 * makes a separate block only if the instruction really reaches into that page. This block is
-		 * the next one in the log: a later block with this address is another visit.
+		 * The unit makes a separate block of an instruction that may reach into the next page.
+		 * QEMU makes a separate block only if the instruction really reaches into that page. The
+		 * separate block is then the next block in the log; a later block with this address
+		 * belongs to a later execution.
 		 */
 		const bool rest = at == comparison->block_end && (at & 4095) + 15 > 4096;
 

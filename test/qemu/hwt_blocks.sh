@@ -18,9 +18,9 @@ boot() {
 		</dev/null >"$tmp/console" 2>&1
 }
 
-# equals ARCH CPUS WORKLOAD [OPTIONS OF THE UNIT]: compares all code that ran, except the firmware, which is
-# most of what an x86 PC runs. The rings are small, because the code that prepares them runs, and is compared,
-# too.
+# equals ARCH CPUS WORKLOAD [OPTIONS OF THE UNIT]: compares all code that ran, except the firmware, which
+# is most of the code that an x86 PC runs. The rings are small, because the code that initializes them is
+# compared, too.
 equals() {
 	filter=
 	[ "$1" = aarch64 ] || filter='-dfilter 0x100000..0x5ffffff,0x8000000..0xefffffff,0x100000000..0xffffffffffffffff'
@@ -29,7 +29,8 @@ equals() {
 	check "$1, $2 CPUs, $3${4:-}: the same if the decoder divides runs" build/test/hwt_blocks --parts "$tmp/rings" "$tmp/log"
 }
 
-# programs ARCH CPUS WORKLOAD: compares what the programs ran, each in its own address space.
+# programs ARCH CPUS WORKLOAD: compares the code of the user programs, each of which has its own
+# address space.
 programs() {
 	boot "$1" "$2" "run=$3" "build/bin/ktrace run -q --timeout $limit --branches=$tmp/rings --out $tmp/out.ktrx --" \
 		'-dfilter 0x1000000000+0x1000000000'
@@ -39,8 +40,8 @@ programs() {
 		build/test/hwt_blocks "$tmp/rings" "$tmp/log" $user
 }
 
-# The unit makes a separate block from a branch in the last bytes of a page. QEMU's log has no such block.
-# In this kernel, the code is moved so that a branch that runs often is there.
+# The unit makes a separate block from a branch in the last bytes of a page, and QEMU's log has no such
+# block. The code of this kernel is moved, so that a branch that runs often is in the last bytes of a page.
 check "a kernel has a branch at the end of a page" sh -c \
 	'objdump -d --disassemble=ktrace_clock_beat build/test/cut.elf | grep -q "ff[2-9a-d]:.*j[a-z]* .*ktrace_clock_beat"'
 KERNEL=build/test/cut.elf
@@ -62,7 +63,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	programs "$arch" 4 make:4:5 # four compilers at a time, and five sources
 done
 
-# The comparison must fail if the log lacks its end.
+# The comparison must fail if the end of the log is missing.
 head -c -200000 "$tmp/log" >"$tmp/short"
 build/test/hwt_blocks "$tmp/rings" "$tmp/short" $user >"$tmp/messages"
 check "a log without its end: the comparison fails" test $? -ne 0

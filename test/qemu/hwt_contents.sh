@@ -33,8 +33,8 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	hwt -o pc,symbol >"$tmp/steps"
 	check "$arch: the function is recorded in the program" grep -qE '^0x18[0-9a-f]{8} +collatz' "$tmp/steps"
 	check "$arch: the function is recorded in its mapped copy" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
-	# The function is called with 27, and runs its loop 111 times until the value is 1. The program calls
-	# the function once, and a copy of the function ten times.
+	# The argument of the function is 27, and its loop runs 111 times until the value is 1. The program
+	# calls the function once, and a copy of the function ten times.
 	hwt --durations >"$tmp/durations"
 	equal "$arch: no code is missing, though the set of traced code changed during the run" "" "$(cat "$tmp/messages")"
 	check "$arch: hwt --durations counts eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"
@@ -52,8 +52,8 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: hwt --calls shows nested calls deeper than main" awk '
 		/main/ { depth = match($0, /main/) } /place_queens/ && match($0, /place_queens/) > depth { deeper = 1 }
 		END { exit !depth || !deeper }' "$tmp/calls"
-	# With six queens, place_queens() is called 153 times: once for each way to place none to six queens
-	# row by row.
+	# With six queens, place_queens() is called 153 times: once for each valid position of zero to six
+	# queens, which are placed row by row.
 	hwt --durations >"$tmp/durations"
 	check "$arch: hwt --durations counts every call" awk '/place_queens/ { for (i = 1; i <= NF; i++) n += $i == 153 } END { exit !n }' \
 		"$tmp/durations"
@@ -64,7 +64,8 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	equal "$arch: no function from before the program's start is recorded" "" "$(grep -v '^recursion ' "$tmp/functions")"
 	check "$arch: the program's first function is recorded" grep -qx 'recursion _start' "$tmp/functions"
 
-	# Traces a process that runs already. The process has mapped its code before it is traced.
+	# Traces a process that is already running: the process maps its code before the trace
+	# starts.
 	boot_any "$arch" mapped late -w /tmp/trace
 	check "$arch: a running process was traced" grep -qx 'init: mapped: status 0' "$tmp/console"
 	hwt -o pc,symbol >"$tmp/steps"

@@ -8,8 +8,8 @@
 
 ktrace=build/bin/ktrace
 
-# branches OPTION…: prints the address and the type of each branch. Leaves out runs, because each decoder
-# divides the instructions into runs at different places.
+# branches OPTION…: prints the address and the type of each branch. Leaves out runs of instructions,
+# because the decoders divide the instructions into runs at different places.
 branches() {
 	"$ktrace" hwt -o pc,event_type,event_payload "$@" "$tmp/trace" 2>"$tmp/messages" |
 		awk 'NR > 1 && $2 != "run" { print (match($0, /, at 0x[0-9a-f]+/) ? substr($0, RSTART + 5, RLENGTH - 5) : $1), $2 }'

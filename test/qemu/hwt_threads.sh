@@ -18,7 +18,7 @@ boot() {
 	grep 'failed' "$tmp/console" | sed 's/^/# /'
 }
 
-# functions INDEX: prints the decoded functions of this thread in one line.
+# functions INDEX: prints the functions that the thread with this index ran, in one line.
 functions() {
 	"$ktrace" hwt --functions -t "$1" -R "build/demo/$arch/root" "$tmp/crew.trace" 2>"$tmp/err" |
 		awk '/ (saw|paint|sweep|main)(_[a-z]*)?$/ { print $2 }' | paste -sd ' '

@@ -50,7 +50,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	sed 's/\..*//' "$tmp/names" | LC_ALL=C sort -u | LC_ALL=C comm -23 "$tmp/entered" - >"$tmp/odd"
 	equal "$arch: --coverage: functions that were entered are in the list of --functions" "" "$(head -n 3 "$tmp/odd")"
 
-	# An input file is never overwritten, even if it is given with a base.
+	# hwt never overwrites an input file, even if it is given with a base address.
 	cp "$kernel" "$tmp/copy.elf"
 	nm -n "$kernel" >"$tmp/copy.map"
 	for file in elf map; do

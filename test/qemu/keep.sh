@@ -11,10 +11,11 @@ rebooting() { demo "$1" 2 | sed 's/-no-reboot//'; }
 
 previous=$tmp/previous.ktrx
 
-# counted FILE: prints the numbers in the events of the trace that count down to the reset.
+# counted FILE: prints the numbers from the events that count down to the reset.
 counted() { "$ktrace" show --event boot.countdown "$1" 2>/dev/null | sed -n 's/.*boot.countdown *\([0-9]*\) to the reset$/\1/p'; }
 
-# first_boot NAME: checks that $previous is the trace of the first boot, which ended with a reset.
+# first_boot NAME: checks that the file $previous is the trace of the first boot, which ended with a
+# reset.
 first_boot() {
 	counted "$previous" >"$tmp/counted"
 	seq 999 -1 0 >"$tmp/expected"

@@ -42,11 +42,11 @@ compare() {
 	equal "$1: the totals count the late events" "$(grep -c '^\*' "$tmp/live" || :)" "$(summed 's/.* events, \([0-9]*\) .*/\1/p')"
 	equal "$1: the totals count the overwritten slots" "$(awk '/^---/ { n += $5 } END { print n + 0 }' "$tmp/live")" \
 		"$(summed 's/.* slots \([0-9]*\) were.*/\1/p')"
-	# The final trace has the number of slots that the guest produced in each ring.
+	# The final trace contains, for each ring, the number of slots that the guest has written.
 	equal "$1: the totals count the slots that the guest produced" "$("$ktrace" summary --json "$out" | produced)" "$(summed 's/.*; of \([0-9]*\) slots.*/\1/p')"
 }
 
-# produced: reads a summary in JSON; prints the sum of the slots that the rings produced.
+# produced: reads a summary in JSON; prints how many slots the guest has written to all rings.
 produced() { grep -o '"produced":[0-9]*' | awk -F: '{ n += $2 } END { print n }'; }
 
 for arch in x86_64 aarch64 riscv64; do

@@ -9,13 +9,14 @@
 kvm_seconds=90 # limit of QEMU, in seconds of CPU time
 kvm_errors='KVM internal error.*|KVM: entry failed.*|error: kvm run failed.*|[Cc]ould not access KVM.*|failed to initialize kvm.*'
 
-# kvm_refuses FILE: succeeds if the messages of QEMU in the file report that KVM cannot run the guest.
+# kvm_refuses FILE: succeeds if a message of QEMU in the file reports that KVM cannot run the guest.
 kvm_refuses() { grep -qE "$kvm_errors" "$1"; }
 
-# kvm_reason FILE: prints the first of these messages.
+# kvm_reason FILE: prints the part of the first of these messages that gives the reason.
 kvm_reason() { grep -oE "$kvm_errors" "$1" | head -n 1; }
 
-# limited COMMAND…: runs the command with this limit, in the process of the calling shell.
+# limited COMMAND…: runs the command in place of the calling shell, with a limit of $kvm_seconds
+# seconds of CPU time.
 limited() {
 	ulimit -S -t "$kvm_seconds"
 	exec "$@"

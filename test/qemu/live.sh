@@ -42,8 +42,9 @@ watch() {
 # last KEY [N]: prints the N-th (default: first) value of this key in the last JSON line.
 last() { tail -n 1 "$tmp/live" | grep -o "\"$1\":[0-9.]*" | sed -n "${2-1}s/.*://p"; }
 
-# watched_until NAME CONDITION: runs live until a line of its JSON output meets the condition in awk. On a busy host,
-# a guest may not have run at all in an interval. In the condition, value(KEY, N) is the N-th value of this key.
+# watched_until NAME CONDITION: runs live until a line of its JSON output satisfies the awk condition. On a
+# busy host, a guest may not have run at all in an interval. In the condition, value(KEY, N) is the N-th
+# value of this key.
 watched_until() {
 	(cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 200ms) >"$tmp/live" 2>"$tmp/live.err" &
 	watcher=$!
@@ -52,7 +53,7 @@ watched_until() {
 	wait "$watcher"
 }
 
-# any_line CONDITION: succeeds if a line of live's output meets the condition.
+# any_line CONDITION: succeeds if a line of live's output satisfies the condition.
 any_line() {
 	awk 'function value(key, n,    rest, found) {
 			for (rest = $0; n-- > 0; rest = substr(rest, RSTART + RLENGTH)) {
@@ -122,11 +123,10 @@ for arch in x86_64 aarch64 riscv64; do
 done
 
 # The memory of live is bounded, however many events it has read. Each of the 4 rings has a buffer for the
-# slots that wait to be shown. A read adds at most 512 slots, and live waits 100 ms or more for an unfinished
-# slot, so a buffer grows to at most 16384 slots of 72 bytes. All buffers take less than 5 MB; libraries and
-# tables take 4 MB. A busy host reaches peaks that a quiet one does not, so the growth between two moments
-# proves nothing.
-# memory: prints the resident memory of live in kB.
+# slots that wait to be shown. A read adds at most 512 slots, and live waits at least 100 ms for an
+# unfinished slot. So a buffer grows to at most 16384 slots of 72 bytes. All buffers take less than 5 MB;
+# libraries and tables take 4 MB. A busy host reaches peaks that a quiet one does not, so the growth
+# between two moments proves nothing. memory: prints the resident memory of live in kB.
 memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$watcher/status"; }
 # shown COUNT: waits until live has printed COUNT lines.
 shown() { await count_is_at_least "$1" "$tmp/live" ''; }
@@ -138,7 +138,8 @@ await_ram "$tmp"
 watcher=$!
 shown 32
 after=$(memory)
-# The highest rate counts: in an interval the guest may not have run at all.
+# Uses the highest rate of all intervals, because in some interval the guest may not have run at
+# all.
 rate=$(grep -o '"events_per_second":[0-9.]*' "$tmp/live" | cut -d: -f2 | sort -n | tail -n 1)
 check "live reads a guest with a high rate of events: $rate/s" at_least "$rate" 10000
 check "live takes a bounded amount of memory: $after kB" test "$after" -le 9216
@@ -147,7 +148,7 @@ kill -TERM "$watcher"
 wait "$watcher"
 finish
 
-# QEMU ends and another QEMU is started.
+# QEMU ends, and the test starts another QEMU.
 : >"$tmp/live" # removes the lines of an earlier watcher
 (cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 100ms) >"$tmp/live" 2>"$tmp/live.err" &
 watcher=$!
@@ -234,7 +235,8 @@ if command -v tmux >/dev/null; then
 	done
 	finish
 
-	# A guest whose file is elsewhere is found. The tables of the screen, its keys and the mouse.
+	# live finds a guest whose RAM file is in another folder. The following checks test the tables on
+	# the screen, the keys and the mouse.
 	mkdir "$tmp/else where"
 	: >"$tmp/console"
 	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/else where/a,b.ktrx" -- $(demo x86_64 2) $one_thread -append "debug=ktrace run=forever" \
@@ -261,7 +263,8 @@ if command -v tmux >/dev/null; then
 	await shows '^q quit'
 	$tmux send-keys g
 	await shows 'RAM FILE'
-	# The list has all guests of this user; the one of this test may not be the first.
+	# The list contains all guests of this user. The guest of this test may not be the first in
+	# the list.
 	for _ in $(seq "$(sed -n '/RAM FILE/,/else where.a,b/p' "$tmp/screen" | sed 1,2d | wc -l)"); do $tmux send-keys Down; done
 	key Enter 'the list of guests' 'CPU0  \[.*events/s\|^CPU0 '
 	check 'threads: a table with states' eventually shows 'idle/0 .* \(running\|runnable\|sleeping\) '

@@ -13,11 +13,11 @@ boot() {
 	$ktrace summary --json "$out" >"$tmp/summary" 2>"$tmp/messages"
 }
 
-# of EVENT KEY: prints the number with this key from the event's line in the summary.
+# of EVENT KEY: prints the value of this key in the event's line of the summary.
 of() { sed -n "s/.*\"event\":\"$1\".*\"$2\":\([0-9]*\)[,}].*/\1/p" "$tmp/summary"; }
 
-# early EVENT: prints how many events of this name are in the boot ring. The kernel recorded them before it
-# read its arguments and began to count events.
+# early EVENT: prints how many events of this name are in the boot ring. The kernel recorded these events
+# before it read its arguments and began to count events.
 early() { $ktrace show --hex --event "$1" "$out" 2>/dev/null | grep -c '^  ring 0 '; }
 
 for arch in x86_64 aarch64 riscv64; do

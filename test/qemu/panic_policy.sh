@@ -6,7 +6,7 @@
 . test/qemu/run_support.sh
 
 # boot ARCH GOES_ON: runs a guest that panics, with the setting debug.ktr.panic_goes_on=GOES_ON. Leaves the
-# timeline in $tmp/shown, the settings in $tmp/settings.
+# timeline in $tmp/shown and the settings in $tmp/settings.
 boot() {
 	run -- $(demo "$1" 2) -append "debug=ktrace run=panic debug.ktr.panic_goes_on=$2"
 	"$ktrace" show "$out" >"$tmp/shown" 2>/dev/null

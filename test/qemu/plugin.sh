@@ -16,8 +16,8 @@ build/test/hwt_blocks "$tmp/rings" >"$tmp/killed"
 sed 's/^/# /' "$tmp/killed"
 check "killed: the records of two CPUs have no gaps" test "$(grep -c ' gaps 0 .* instructions [1-9]' "$tmp/killed")" -eq 2
 
-# refused NAME ARGUMENTS TEXT: checks that QEMU does not start with these arguments of the plugin, and that it
-# prints TEXT.
+# refused NAME ARGUMENTS TEXT: checks that QEMU refuses to start if the plugin has these arguments, and
+# that it prints TEXT.
 refused() {
 	timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 1) -plugin "$plugin,$2" </dev/null >"$tmp/messages" 2>&1
 	status=$?

@@ -5,12 +5,12 @@
 # optimization because they change stack frames. It has no drivers of transports, which it does not use.
 . test/tap.sh
 
-# sets_level: changes the setting debug.level, which the kernel's command line has set to 2. Leaves the output
-# in $tmp/changed.
+# sets_level: changes the setting debug.level by `ktrace control`. Its value is 2 before that, set by the
+# kernel's command line. Leaves the output in $tmp/changed.
 sets_level() { build/bin/ktrace control --timeout $limit "$ram" debug.level=0 >"$tmp/changed"; }
 
-# is_measured: succeeds if each CPU has had enough ticks to measure its clock. The guest runs until the host
-# changes debug.level.
+# is_measured: succeeds if each CPU has handled enough ticks to measure its clock. The guest runs until the
+# host changes debug.level.
 is_measured() { build/bin/ktrace summary "$ram" 2>/dev/null | grep -q '^clocks *of [0-9]* CPUs corrected'; }
 
 for level in -O0 -O1 -O2 -Os; do

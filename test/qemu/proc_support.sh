@@ -29,7 +29,7 @@ words() {
 		/^ *END /s/[0-9]+ bytes/SOME bytes/'
 }
 
-# count FILE PATTERN: prints how many lines of the trace match.
+# count FILE PATTERN: prints how many lines of the printed trace match.
 count() { "$kdump" -f "$tmp/given/$1" | grep -cE -- "$2"; }
 
 # shows NAME FILE PATTERN: checks that a line of the trace matches.

@@ -6,7 +6,7 @@
 ktrace=build/bin/ktrace
 export TMPDIR="$tmp" # a killed run leaves its files here
 
-# guest ARCH: prints the command line of a guest with two CPUs, one of which never runs.
+# guest ARCH: prints the command line of a guest with two CPUs, of which one is never started.
 guest() {
 	case $1 in
 	x86_64) set -- "$1" ;;
@@ -19,7 +19,8 @@ guest() {
 # member NAME: prints a number in the JSON object.
 member() { grep -oE "\"$1\":[0-9]+" "$tmp/json" | head -n 1 | cut -d : -f 2; }
 
-# total FUNCTION: prints the percentage of CPU 0's samples in this function or in what it called.
+# total FUNCTION: prints the percentage of CPU 0's samples that are in this function or in a
+# function that it called.
 total() {
 	echo $(($(grep -oE "\"name\":\"$1\",\"self\":[0-9]+,\"total\":[0-9]+" "$tmp/json" | head -n 1 | sed 's/.*://') * 100 / samples))
 }
@@ -65,11 +66,11 @@ check "a kernel can be named" "$ktrace" profile --qmp "$tmp/qmp" --samples 2 --k
 check "another file has no names for the guest's code: a message asks whether the file is the kernel's" grep -q 'ktrace-schedule.so has no name for most of the code that ran: is it the kernel.s ELF file?' "$tmp/err"
 check "a file that is no kernel is refused" sh -c '! "$1" profile --qmp "$2" --samples 2 --kernel "$3" 2>"$4"' sh "$ktrace" "$tmp/qmp" README.md "$tmp/err"
 
-# has_sampled PID: succeeds if this process has waited so often that it has taken samples: it waits less than 100 times
-# before the first sample, and at least once for each.
+# has_sampled PID: succeeds if this process has certainly taken samples. It waits (in the kernel) less than
+# 100 times before the first sample, and then at least once for each sample.
 has_sampled() { [ "$(sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$1/status")" -ge 200 ]; }
 
-# Ctrl-C prints what was sampled.
+# After Ctrl-C, the command prints the samples that it has taken.
 rm -f "$tmp/json"
 status=0
 "$ktrace" profile --qmp "$tmp/qmp" --json --out "$tmp/json" 2>"$tmp/err" &
@@ -81,7 +82,7 @@ equal "SIGINT ends the profile: status" 0 "$status"
 check "what was sampled until SIGINT is printed: $(member samples)" test "$(member samples)" -ge 1
 check "the guest runs after the profile" "$ktrace" profile --qmp "$tmp/qmp" --samples 2 --out "$tmp/table"
 
-# The end of the guest ends the profile.
+# When the guest ends, the profile ends as well.
 rm -f "$tmp/json"
 "$ktrace" profile --qmp "$tmp/qmp" --json --out "$tmp/json" 2>"$tmp/err" &
 profile=$!
@@ -92,6 +93,6 @@ wait $profile
 check "what was sampled until the end of QEMU is printed: $(member samples)" test "$(member samples)" -ge 1
 check "no files are left" sh -c '! ls "$1" | grep -q "^ktrace-"' sh "$tmp"
 
-# Guests that cannot be profiled.
+# Tests guests that cannot be profiled.
 check "a program that is not QEMU is refused" sh -c '"$1" profile -- true 2>&1 | grep -q "not a qemu-system program"' sh "$ktrace"
 done_testing

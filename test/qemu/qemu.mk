@@ -108,8 +108,8 @@ $(eval $(call bare_rule,riscv64_sbi,riscv64,0x80200000))
 SCRIPT_TESTS += test/qemu/profile.sh
 CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/test/bare/shares_%.elf) $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# On AArch64 the stacks of these programs are walked along the chain of frame pointers, on the other CPUs by call frame
-# information.
+# The profiler walks the stacks of these programs along the chain of frame pointers on AArch64, and by call
+# frame information on the other architectures.
 FRAMES_x86_64 := -fomit-frame-pointer -fasynchronous-unwind-tables
 FRAMES_aarch64 := -fno-omit-frame-pointer -fno-asynchronous-unwind-tables
 FRAMES_riscv64 := -fomit-frame-pointer -g
@@ -123,7 +123,7 @@ endef
 $(foreach program,halts shares stuck,$(eval $(call without_ktrace,$(program),x86_64,0x100000)) \
 	$(eval $(call without_ktrace,$(program),aarch64,0x40080000)) $(eval $(call without_ktrace,$(program),riscv64,0x80000000)))
 
-# Tests what `ktrace why` finds out about guests without ktrace.
+# Tests of `ktrace why` for guests without ktrace.
 SCRIPT_TESTS += test/qemu/why_outside.sh
 CHECK_NEEDS += build/test/bare/halts_x86_64.elf $(DEMO_ARCHES:%=build/test/bare/stuck_%.elf)
 

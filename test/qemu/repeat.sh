@@ -14,8 +14,8 @@ boot() {
 	run "$@" -- $(demo "$arch" "$cpus") -append "$arguments"
 }
 
-# replay TRACE [OPTION…]: repeats the run of a trace. Leaves its own trace in $tmp/again, the exit status in
-# $status, the messages in $tmp/err.
+# replay TRACE [OPTION…]: repeats the run of a trace. Leaves the trace of the repeated run in $tmp/again,
+# the exit status in $status, the messages in $tmp/err.
 replay() {
 	replayed=$1
 	shift
@@ -25,7 +25,8 @@ replay() {
 		</dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
 }
 
-# repeats NAME STATUS: checks that the replay of $out is the same run, and that both end with this status.
+# repeats NAME STATUS: replays $out, and checks that both runs have the same events and end with this
+# status.
 repeats() {
 	equal "$1: status" "$2" "$status"
 	message_has "to repeat the run: ktrace run --replay $out"
@@ -67,8 +68,8 @@ for arch in x86_64 aarch64 riscv64; do
 	message_has "seed 0 ended at 0."
 	repeats "$arch, without a seed, guest with status 3" 1
 
-	# The seed changes after half of the time in which the guest records. Until then, the events are those
-	# of the run whose seed does not change.
+	# The seed changes after half of the time in which the guest records. Before this change, the
+	# events are the same as in a run whose seed does not change.
 	half=$("$ktrace" summary "$tmp/seed7" 2>/dev/null | sed -n 's/^events .* in \([0-9.]*\) s,.*/\1/p' |
 		awk -v end="$ended" '{ printf "%.6f", end - $1 / 2 }')
 	boot $arch $cpus "run=echo" --seed 7 --then "$half,0"
@@ -80,7 +81,8 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: after the time of --then, the events differ" differ "$tmp/seed7" "$out"
 	repeats "$arch, seed 7 with --then" 0
 
-	# A guest whose threads all sleep for ever: virtual time passes at once.
+	# In this guest, all threads sleep for ever. QEMU then advances the virtual time without
+	# waiting.
 	for seed in 1 2 3 4 5 6 7 8; do
 		boot $arch 2 "run=wakeup-race watch=12" --seed $seed --deadline 3
 		[ "$status" -ne 12 ] || break
@@ -144,7 +146,7 @@ equal "a trace of another ktrace: status" 0 "$status"
 message_has "WARNING: $tmp/older was recorded with ktrace x$(cut -c2- VERSION), and this is ktrace $(cat VERSION): the run may differ"
 message_has "the same run as"
 
-# The trace is of seed 7, and the recipe in it of seed 8.
+# The run had seed 7, but the recipe in its trace is for seed 8.
 LC_ALL=C sed 's/"noise":{"seed":7/"noise":{"seed":8/' "$out" >"$tmp/false"
 replay "$tmp/false"
 equal "a replay that differs: status" 17 "$status"
@@ -157,7 +159,7 @@ equal "a run that ends when a text is seen: status" 0 "$status"
 replay "$out"
 message_has "the same run as $out"
 
-# ---- What cannot be repeated
+# ---- Runs that cannot be repeated
 
 boot aarch64 2 "run=echo"
 replay "$out"

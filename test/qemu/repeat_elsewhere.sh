@@ -28,12 +28,12 @@ for arch in x86_64 aarch64 riscv64; do
 	message_has "$tmp/ci does not exist: the run is repeated in $tmp/developer"
 	message_has "$tmp/developer/artifacts/build/kernel.elf is used instead of $tmp/ci/build/kernel.elf: it has the same contents"
 	message_has "the same run as artifacts/run.ktrx"
-	# The repeated run has a recipe for this machine.
+	# The trace of the repeated run contains a recipe for this machine.
 	repeat run -q --timeout $limit -o third.ktrx --replay again.ktrx
 	message_has "the same run as again.ktrx"
 	check "$arch: a trace from this machine needs no search" sh -c '! grep -q "is used instead" "$0"' "$tmp/err"
 
-	# The kernel is in the current folder. Functions have names.
+	# The kernel's file is in the current folder. The output has names of functions.
 	mv "$tmp/developer/artifacts/build/kernel.elf" "$tmp/developer/"
 	repeat retrace --functions --only schedule artifacts/run.ktrx
 	equal "$arch: retrace: status" 0 "$status"
@@ -44,7 +44,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: goto names functions" grep -q '^  0x[0-9a-f]* [a-z_]*+0x.*\.[cS]:[0-9]*)$' "$tmp/output"
 done
 
-# A file with the same name and other contents is not taken.
+# ktrace does not use a file with the same name but other contents.
 echo >>"$tmp/developer/kernel.elf"
 repeat run -q -o again.ktrx --replay artifacts/run.ktrx
 equal "other contents: status" 1 "$status"

@@ -31,7 +31,7 @@ refused() {
 	message_has "$text"
 }
 
-# lines_of FILE: prints the source lines that the accesses name, once each.
+# lines_of FILE: prints the source lines that are in the list of accesses, without duplicates.
 lines_of() {
 	sed -n "s|.*(\(.*$source\):\([0-9]*\))\$|\2|p" "$1" | sort -u | while read -r line; do sed -n "${line}p" $source; done
 }
@@ -91,7 +91,7 @@ refused "more than 8 ranges" --who-wrote full --who-read 1 --who-read 2 --who-re
 	--who-read 7 --who-read 8
 refused "replay" --who-wrote full -o "$out"
 
-# Tests a kernel that has changed.
+# Tests a kernel whose file has changed.
 cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
 KERNEL=$tmp/kernel.elf record x86_64
 echo >>"$tmp/kernel.elf"

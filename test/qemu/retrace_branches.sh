@@ -12,7 +12,8 @@ retrace() {
 	timeout -k 5 $kill_limit "$ktrace" retrace --out "$tmp/again" "$@" "$out" </dev/null >"$tmp/functions" 2>"$tmp/err" || status=$?
 }
 
-# entered FUNCTION: prints how often the function was called, by the branches, and by --functions.
+# entered FUNCTION: prints two counts of the function's calls: the count from the recorded branches,
+# and the count from --functions.
 entered() {
 	sed -n "s/.*\"function\":\"$1\",.*\"calls\":\([0-9]*\),.*/\1/p" "$tmp/durations"
 	awk -v name="$1" '$2 == name { print $1 }' "$tmp/counts"
@@ -23,8 +24,8 @@ for arch in x86_64 aarch64; do
 	# shellcheck disable=SC2046
 	run --seed 7 --deadline 0.3 -- $(demo $arch 2) -append "debug=ktrace run=echo"
 	cp "$out" "$tmp/first"
-	# After the guest has ended QEMU, its CPUs run for a moment that is not always the same. So end the runs
-	# at an event.
+	# After the guest has ended QEMU, its CPUs run for a short time that varies. So these runs end at
+	# an event.
 	end=$("$ktrace" show --ids "$out" 2>/dev/null | sed -n 's/^\[ *[0-9.]*\] \([0-9]*\.[0-9]*\) .*lock.acquire.*/\1/p' |
 		awk '{ line[NR] = $0 } END { print line[int(NR * 0.9)] }')
 	retrace --branches "$tmp/out.branches" --until-event "$end"
@@ -43,14 +44,14 @@ for arch in x86_64 aarch64; do
 
 	"$ktrace" show --with "$tmp/out.branches" --with-elf "$kernel" "$out" >"$tmp/with" 2>"$tmp/messages"
 	equal "$arch: ktrace show --with: status" 0 $?
-	# A call without ~ has an exact time, and so the right thread.
+	# A call without ~ has an exact time, and therefore the right thread.
 	check "$arch: functions are shown by thread, beside events" grep -q 'PID=2(idle/0).*hwt.call  *schedule,.* call$' "$tmp/with"
 	# If the clocks agree, a function that records an event is shown directly before this event.
 	check "$arch: times agree with those of events" awk '
 		/hwt.call  *ktrace_fact_sched_switch/ { all++; getline; near += /sched.switch/ } END { exit !(all > 5 && near > all * 0.8) }' \
 		"$tmp/with"
 
-	# If the branches of a run are recorded twice, both records are the same, including the times.
+	# If the branches of a run are recorded twice, both recordings are the same, including the times.
 	"$ktrace" hwt --elf "$kernel" --calls "$tmp/out.branches" >"$tmp/calls" 2>/dev/null
 	check "$arch: more than 1000 calls are recorded" test "$(wc -l <"$tmp/calls")" -gt 1000
 	retrace --branches "$tmp/out.branches" --until-event "$end"
@@ -58,7 +59,7 @@ for arch in x86_64 aarch64; do
 	same "$arch: a second retrace records the same branches" "$tmp/calls" "$tmp/calls_again"
 done
 
-# The run ends at an event, and functions are recorded, too.
+# Tests a run that ends at an event, in which functions are recorded as well.
 retrace --branches "$tmp/short.branches" --until 0.02 --functions --last 1
 equal "--until: status" 0 "$status"
 check "--until: the record is shorter" test "$("$ktrace" hwt --functions --elf "$kernel" "$tmp/short.branches" 2>/dev/null | wc -l)" -lt \
@@ -88,7 +89,8 @@ else
 	skip "a full disk" "no permission to mount"
 fi
 
-# A guest with a trace unit keeps it: otherwise it would run differently.
+# If the guest of the recorded run has a trace unit, the repeated run has one as well: without it,
+# the guest would run differently.
 # shellcheck disable=SC2046
 run --seed 7 --deadline 0.1 --trace-unit -- $(demo x86_64 2) -append "debug=ktrace run=echo"
 retrace --branches "$tmp/out.branches"

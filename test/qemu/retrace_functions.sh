@@ -12,10 +12,10 @@ retrace() {
 	timeout -k 5 $kill_limit "$ktrace" retrace --out "$tmp/again" "$@" "$out" </dev/null >"$tmp/functions" 2>"$tmp/err" || status=$?
 }
 
-# events_of PATTERN: prints the ids of the events that have the pattern, in the order of time.
+# events_of PATTERN: prints the ids of the events that match the pattern, in the order of time.
 events_of() { "$ktrace" show --ids "$out" 2>/dev/null | sed -n "s/^\[ *[0-9.]*\] \([0-9]*\.[0-9]*\) .*$1.*/\1/p"; }
 
-# part_of PERCENT FILE: prints the line at this part of a file.
+# part_of PERCENT FILE: prints the line of a file before which PERCENT percent of its lines are.
 part_of() { awk -v part="$1" '{ line[NR] = $0 } END { print line[int(NR * part / 100) + 1] }' "$2"; }
 
 # same_depth ARCH EVENT: checks that the function that records a lock's event has the depth that its backtrace
@@ -61,7 +61,7 @@ for arch in x86_64 aarch64 riscv64; do
 	message_has "the same run as"
 done
 
-# Tests a window whose two ends are events of the trace.
+# Tests a time window that begins and ends at an event of the trace.
 first=$(part_of 50 "$tmp/locks") second=$(part_of 55 "$tmp/locks")
 retrace --functions --only spin_lock --only spin_lock_at --since-event "$first" --until-event "$second"
 equal "a window: status" 0 "$status"
@@ -104,7 +104,8 @@ refused 1 "has no event with this id" --functions --since-event 0.99999999
 refused 1 "has no event at or after this time" --functions --until 9999
 refused 2 "cannot be combined" --functions --who-wrote cpus
 
-# Ctrl-C ends the run; what was recorded is printed. The guest needs seconds of CPU time after its first message.
+# Ctrl-C ends the run; retrace prints the functions recorded so far. The guest needs seconds of CPU time
+# after its first message.
 # shellcheck disable=SC2046
 run --seed 7 --deadline 3 -- $(demo riscv64 2) -append "debug=ktrace run=forever"
 : >"$tmp/err"
@@ -123,7 +124,7 @@ cp build/demo/riscv64/kernel.elf "$tmp/kernel.elf"
 riscv64-linux-gnu-strip "$tmp/kernel.elf" 2>/dev/null || llvm-strip "$tmp/kernel.elf" 2>/dev/null || : >"$tmp/kernel.elf"
 refused 1 "kernel.elf" --functions --elf "$tmp/kernel.elf"
 
-# The folder for temporary files is full: what was recorded before is printed.
+# The folder for temporary files becomes full: retrace prints the functions recorded before that.
 if mkdir "$tmp/small" && mount -t tmpfs -o size=300k tmpfs "$tmp/small" 2>/dev/null; then
 	status=0
 	TMPDIR="$tmp/small" timeout -k 5 $kill_limit "$ktrace" retrace --functions --until 0.5 --out "$tmp/again" "$out" </dev/null >"$tmp/functions" 2>"$tmp/err" ||

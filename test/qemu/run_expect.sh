@@ -31,11 +31,12 @@ done
 run --timeout 1 --expect "never to be seen" -- $(demo aarch64 2) -append "debug=ktrace run=hang"
 equal "status 16 if the expected text is missing at the timeout" 16 "$status"
 
-# stall_is_in TRACE: succeeds if the trace is that of the stall.
+# stall_is_in TRACE: succeeds if the trace was taken during the stall.
 stall_is_in() { "$ktrace" summary "$1" | grep -q '^ended *stall: .*CPU 1'; }
 
-# --on-stall report writes a trace at once, and the guest continues. At the timeout, the trace of the end replaces the
-# trace of the stall. Runs the guest again, with a longer timeout, if the trace of the stall could not be copied before.
+# With --on-stall report, ktrace run writes a trace at the stall, and the guest continues. At the timeout,
+# a later trace replaces this trace. If the test could not copy the first trace in time, it runs the guest
+# again with a longer timeout.
 for seconds in 4 16 64 $limit; do
 	rm -f "$tmp/status" "$tmp/stall.ktrx" "$out"
 	: >"$tmp/err"
@@ -70,8 +71,8 @@ message_has "next: ktrace why $out"
 run --why --stall 1 -- $(demo x86_64 2) -append "debug=ktrace run=hang"
 message_has "next: ktrace why $out"
 
-# The console is passed on byte by byte. The expected text is found although it arrives in several writes and
-# with other ends of lines.
+# The console is passed on byte by byte. ktrace run finds the expected text although it arrives in several
+# writes and with other line endings.
 head -c 300000 /dev/urandom >"$tmp/bytes"
 run --expect "o
 ne two" -- sh -c "cat '$tmp/bytes'; printf 'on o'; sleep 0.1; printf '\r\nne '; sleep 0.1; printf two; exec $no_ktrace"

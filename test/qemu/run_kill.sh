@@ -86,7 +86,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	check "Ctrl-A X, a script between: there is a trace" test -s "$out"
 	equal "SeaBIOS turns line wrapping off; after the run it is on" "[?7h" \
 		"$(LC_ALL=C grep -ao '\[?7[hl]' "$tmp/err" | tail -n 1)"
-	# On a busy machine, QEMU may begin only after some seconds.
+	# On a busy machine, QEMU may start only after some seconds.
 	for seconds in 2 16 $limit; do
 		script -qec "stty cols 20; '$ktrace' run --timeout $seconds --out '$out' -- $(demo x86_64 2 | sed 's/-nographic/-display none/') \
 			-append run=hang" /dev/null </dev/null >"$tmp/err"

@@ -21,8 +21,8 @@ outcome() {
 	check "$arch, $arguments: the trace has events" test "$events" -gt 10
 }
 
-# is_captured: succeeds if the trace has a stack of the kernel, and a CPU that hangs. Otherwise the guest had not booted
-# far enough to hang.
+# is_captured: succeeds if the trace has a kernel stack and a CPU that hangs. If it fails, the guest had
+# not yet booted far enough to hang.
 is_captured() {
 	"$ktrace" show --registers --elf "build/demo/$arch/kernel.elf" "$out" >"$tmp/registers" 2>/dev/null
 	grep -q 'kmain' "$tmp/registers" && grep -q '^cpu [01] .*pc=[0-9a-f]* hang+' "$tmp/registers"
@@ -51,7 +51,8 @@ for arch in x86_64 aarch64 riscv64; do
 	outcome "$arch" 11 "run=hang" --stall 1
 	message_has "no heartbeat of CPU"
 	captured "$arch" stalled kmain
-	# The trace reaches to the end of the hang: CPU 1 has no more events, but CPU 0 continued to tick.
+	# The trace covers the whole hang: CPU 1 has no more events, but CPU 0 continues to record timer
+	# ticks.
 	for cpu in 0 1; do
 		"$ktrace" show --json --cpu $cpu "$out" 2>/dev/null | sed -n '$s/^{"time":\([0-9.]*\).*/\1/p'
 	done >"$tmp/last"

@@ -5,8 +5,8 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# guest NAME WORD: builds a variant of the minimal kernel that ends only by writing WORD to QEMU's test
-# device.
+# guest NAME WORD: builds a variant of the minimal kernel that ends by writing the 32-bit value WORD to
+# QEMU's test device.
 guest() {
 	mkdir "$tmp/$1"
 	cp examples/minimal/kernel.ld examples/minimal/ktrace_port.h "$tmp/$1"
@@ -47,8 +47,8 @@ check "a script receives the status of its QEMU" grep -qx "status 7" "$tmp/conso
 run -- sh -c "cat | $qemu $tmp/off/kernel.elf | cat"
 ended "a pipe" 0
 
-# A script knows only the process that ktrace started in QEMU's place. Signals that the script sends to this
-# process must reach QEMU.
+# The script knows the pid of the process that ktrace started in place of QEMU, but not QEMU's own pid.
+# Signals that the script sends to this process must reach QEMU.
 line="$(demo x86_64 1) -append 'debug=ktrace run=mix seconds=60' -name only-here-$$"
 booted="until grep -q 'demo: 1 CPU' '$tmp/console'; do sleep 0.1; done"
 run -- sh -c "$line & $booted; kill \$!; wait \$!; echo status \$?"

@@ -39,8 +39,9 @@ demo() { sh scripts/qemu.sh "$@"; }
 # message_has TEXT: checks that the messages of the last command have the text.
 message_has() { check "a message has: $1" grep -qF -- "$1" "$tmp/err"; }
 
-# qemu_of PID: prints the pid of the QEMU that this process has started, directly or through a shell or make.
-# Processes may end while their files are read: then cat continues, but awk would stop.
+# qemu_of PID: prints the pid of the QEMU that this process has started, directly or through a shell or
+# make. A process may end while its files in /proc are read; cat then continues with the next file, but awk
+# would stop.
 qemu_of() {
 	for child in $(cat /proc/[0-9]*/status 2>/dev/null | awk -v parent="$1" '$1 == "Name:" { name = $2 }
 		$1 == "Pid:" { pid = $2 } $1 == "PPid:" && $2 == parent { print pid ":" name }'); do

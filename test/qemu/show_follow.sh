@@ -13,8 +13,8 @@ follow() {
 	timeout -k 5 $kill_limit "$ktrace" show --follow "$@" "$ram" >"$tmp/live" 2>"$tmp/live.err" || status=$?
 }
 
-# plain FILE: prints timestamp, CPU, event and text of each line. Removes names of threads, because a name may
-# become known only later.
+# plain FILE: prints timestamp, CPU, event and text of each line. Removes names of threads, because show
+# may learn a name only after it has printed events of the thread.
 plain() { grep -v '^---' "$1" | sed 's/^\(\[[^]]*\] CPU[0-9]*\) PID=\([0-9]*\)[^ ]*/\1 \2/; s/ ([^()]* -> [^()]*)$//; s/ ([^()]*)$//' | tr -s ' ' | sort; }
 
 for arch in x86_64 aarch64 riscv64; do

@@ -12,8 +12,9 @@
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
-#define LIT	  (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD | KTRX_HOOK_IRQ | KTRX_HOOK_EOI | KTRX_HOOK_PREEMPT)
-#define EOI_AHEAD 1 /* number of EOIs that a CPU may have sent for interrupts that it has not recorded yet */
+#define LIT (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD | KTRX_HOOK_IRQ | KTRX_HOOK_EOI | KTRX_HOOK_PREEMPT)
+/* maximum number of EOIs that a CPU may have sent for interrupts that it has not recorded yet */
+#define EOI_AHEAD 1
 
 static struct ktread *trace;
 

@@ -28,9 +28,10 @@ struct source {
 
 struct counts {
 	uint64_t checked;
-	uint64_t wrong;			 /* number of records that fail their own check */
-	uint64_t jumps;			 /* number of gaps in a sequence for which no loss is reported */
-	uint64_t losses[KTRX_MAX_RINGS]; /* for each ring: number of losses reported so far */
+	uint64_t wrong; /* number of records that fail their own check */
+	uint64_t jumps; /* number of gaps in a sequence for which no loss is reported */
+	/* for each ring: number of losses that the reader has reported so far */
+	uint64_t losses[KTRX_MAX_RINGS];
 	struct source source[CPUS][CONTEXTS];
 };
 

@@ -6,7 +6,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# control CHANGE…: changes events in the guest whose RAM is $ram, as soon as it answers.
+# control CHANGE…: changes events in the guest whose RAM file is $ram, as soon as the guest answers.
 control() {
 	eventually sh -c '"$@" 2>"$0/messages" >"$0/changed"' "$tmp" "$ktrace" control --timeout 5 "$ram" "$@"
 }
@@ -35,8 +35,8 @@ await_more() {
 	eventually has_more "$1" "${before:-0}"
 }
 
-# none_over_gap FILE: succeeds if no line "begin duration" of FILE, in microseconds, covers the time between the
-# two moments in $tmp/moments, from off to on.
+# none_over_gap FILE: succeeds if no line "begin duration" of FILE, in microseconds, covers the whole time
+# in which the event was off, which begins and ends at the two times in $tmp/moments.
 none_over_gap() {
 	awk 'NR == FNR { at[$2] = $1 * 1000000; next } $1 < at[0] && $1 + $2 > at[1] { print; bad = 1 } END { exit bad }' \
 		"$tmp/moments" "$1"

@@ -20,7 +20,7 @@ for transport in debugcon virtio; do
 	fi
 done
 
-# The limits work without KVM.
+# Tests that the limits work without KVM.
 under_kvm "$tmp/kvm" sh -c 'echo "KVM internal error. Suberror: 1" >&2; exec sleep 10000'
 equal "a guest that KVM cannot run is terminated" "143 KVM internal error. Suberror: 1" "$? $(kvm_reason "$tmp/kvm")"
 kvm_seconds=1

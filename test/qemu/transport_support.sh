@@ -118,7 +118,7 @@ one_uart_for_both() {
 	check "$1 uart: text of the console after a dump is complete" grep -aq '^ipi: [0-9]* calls' "$trace"
 }
 
-# killed_after_dump COMMAND…: runs QEMU, and kills it after a dump has arrived.
+# killed_after_dump COMMAND…: runs QEMU, and kills it when a dump has arrived.
 killed_after_dump() {
 	"$@" &
 	await summary '^sched.switch '

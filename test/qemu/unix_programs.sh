@@ -65,13 +65,15 @@ use_shells() {
 # console_has NAME LINE: checks that the console has this line.
 console_has() { check "$1" grep -qxF -- "$2" "$tmp/lines"; }
 
-# always_ends_well PROGRAM: succeeds if the program ran in each of four rounds, each time with status 0.
+# always_ends_well PROGRAM: succeeds if the program ran in each of the four rounds, and exited with status
+# 0 each time.
 always_ends_well() {
 	grep "^init: $1: " "$tmp/lines" >"$tmp/ends"
 	[ "$(wc -l <"$tmp/ends")" -ge 4 ] && ! grep -vxF "init: $1: status 0" "$tmp/ends"
 }
 
-# numbers ARCH: prints the numbers of CPUs with which guests are tested; the guest with four rounds has 2.
+# numbers ARCH: prints the numbers of CPUs with which guests are tested. The guest that runs four rounds
+# has 2 CPUs.
 numbers() {
 	case $1 in
 	x86_64) echo 1 4 ;;
@@ -105,10 +107,10 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	console_has "$arch: the shell reports that it cannot create a process if no thread id is left" "sh: cannot start a process: error 12"
 	console_has "$arch: existing processes continue if no thread id is left" "init: sh: status 5"
 
-	# The kernel keeps freed memory for later use: as much as it ever needed at the same time. This amount
-	# may grow in some rounds, because CPUs interleave differently; a leak grows in each of the four
-	# rounds. Sockets linger after their program has ended, so sleepers run before the free pages are
-	# counted.
+	# The kernel keeps some freed memory for later use: as much as was ever in use at the same time.
+	# This amount may grow in some rounds, because CPUs interleave differently. A leak grows in each of
+	# the four rounds. Sockets linger after their program has ended, so sleepers run before the free
+	# pages are counted.
 	naps=$(printf ',sleeper%.0s' 1 2 3 4 5 6 7 8 9 10)
 	round=$(echo $programs | tr ' ' ,)$naps,sysctl:vm.free_pages
 	boot "$arch" 2 "run=$round,$round,$round,$round" </dev/null

@@ -4,9 +4,9 @@
 # lines "CPU TIME THREAD EVENT WORD…". -v version=1 or 2: the version of the trace. With -v rest=1 and
 # version=2, prints the times of all other events instead.
 
-# carry: defines how an event of version 2 is represented in version 1. Words are names of fields. name:low
-# and name:high are the halves of a 64-bit field. name:whole is a field that is hexadecimal in one version and
-# decimal in the other. A number is a constant.
+# carry: defines how an event of version 2 is represented in version 1. A word without a suffix is the name
+# of a field. name:low and name:high are the halves of a 64-bit field. name:whole is a field that is
+# hexadecimal in one version and decimal in the other. A number is a constant.
 function carry(event, words, v1_event, v1_words) {
 	name[version == 1 ? v1_event : event] = v1_event
 	fields[v1_event] = version == 1 ? v1_words : words

@@ -22,8 +22,8 @@ run_once() {
 # facts VERSION TRACE: prints the facts of the trace (see unix_v1.awk), sorted by CPU.
 facts() { $ktrace show --json "$2" | awk -v version="$1" -f test/qemu/unix_v1.awk | sort -s -n -k 1,1; }
 
-# as_many FIRST SECOND: prints, for each CPU, the first facts of SECOND, as many as FIRST has. A CPU may
-# continue to record after its part of the dump was written.
+# as_many FIRST SECOND: for each CPU, counts the facts in FIRST, and prints the same number of facts from
+# the beginning of SECOND. A CPU may continue to record after its part of the dump was written.
 as_many() { awk 'FNR == NR { left[$1]++; next } left[$1]-- > 0' "$1" "$2"; }
 
 without_time() { awk '{ $2 = ""; print }' "$1"; }

@@ -18,7 +18,7 @@ report_has() { check "$what: the report has $1" grep -qE -- "$1" "$tmp/report"; 
 
 is_found() { "$ktrace" why --qmp "$tmp/qmp" 2>/dev/null | grep -qE '^(self-)?deadlock'; }
 
-# boot ARGUMENTS: starts a guest with a bug and waits until why finds it.
+# boot ARGUMENTS: starts a guest with a bug and waits until why finds the bug.
 boot() {
 	boot_open x86_64 "$1"
 	await is_found

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Creates as many processes as the argument states. In each process, threads create threads until the main
- * thread ends the process, so some threads have ended before a tracer gets the report of their creation.
- * Every second process is killed by its parent.
+ * The argument is the number of processes to create. In each process, threads create threads until the
+ * main thread ends the process, so some threads have ended before a tracer gets the report of their
+ * creation. Every second process is killed by its parent.
  */
 #include <pthread.h>
 #include <signal.h>

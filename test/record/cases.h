@@ -14,7 +14,7 @@
 
 struct test_case {
 	const char *name;
-	int (*run)(void); /* runs the case; returns the exit status of the program */
+	int (*run)(void); /* function that runs the case and returns the program's exit status */
 };
 
 /* Path of this program, for cases that execute it again. */

@@ -9,7 +9,7 @@
 
 #define ROOM 4096
 
-uint32_t words[7]; /* number and arguments of the next system call */
+uint32_t words[7]; /* number and arguments of the next system call (32-bit registers) */
 
 static uint32_t buffer[ROOM / 4], other[ROOM / 4], pair[2];
 static const uint32_t second[4] = { 0, 1000 }; /* a time, with room for 32-bit and for 64-bit members */
@@ -201,7 +201,7 @@ static void facts(void)
 	CALL(205, 64, W(buffer));			    /* getgroups32 */
 	CALL(165, W(buffer), W(buffer + 1), W(buffer + 2)); /* getresuid */
 	CALL(171, W(buffer), W(buffer + 1), W(buffer + 2)); /* getresgid */
-	CALL(81, 2, W(groups));				    /* setgroups: root may */
+	CALL(81, 2, W(groups));				    /* setgroups; succeeds only for root */
 	CALL(80, 64, W(buffer));			    /* getgroups */
 	CALL(242, 0, 128, W(buffer));			    /* sched_getaffinity */
 	CALL(258, W(buffer));				    /* set_tid_address */

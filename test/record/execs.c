@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A process in which all threads are busy, including the main thread, until one of the other threads calls
- * exec. The new program does the same. The argument states how many times exec is called.
+ * exec. The new program does the same. The argument is the number of times that exec is called.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -51,7 +51,7 @@ check "all of many faults are recorded, or counted" \
 equal "each recorded beginning has an end, if nothing is lost" 0 \
 	"$(((lost == 0) * ($(grep -c ' PFLT ' "$tmp/text") - $(grep -c ' PRET ' "$tmp/text"))))"
 
-# The last fault cannot be resolved.
+# The kernel cannot resolve the last fault, which kills the program.
 record -t sf -f "$tmp/fault" "$programs/pages" 0 die
 equal "a program with an invalid access dies of SIGSEGV" 139 "$status"
 equal "the fault of an invalid access is recorded once" 1 "$(build/bin/kdump -f "$tmp/fault" | grep -c 'PFLT  0x10 ')"

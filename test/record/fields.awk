@@ -10,7 +10,7 @@ function has_path(text) {
 	return text ~ /[0-9]<[^<]/
 }
 
-# form TEXT: returns the form in which an argument is shown: as a path, content, an address or a value.
+# form TEXT: returns how an argument is shown: as a path, content, an address or a value.
 function form(text) {
 	if (text ~ /^-?[A-Za-z0-9_]+<[^<]/) return "path"
 	if (text ~ /^~?[[{]/) return has_path(text) ? "content with a path" : "content"

@@ -268,7 +268,8 @@ static int stops(void)
 }
 
 /*
- * The parent waits in vfork() until standard input ends or has data. During this wait, only SIGKILL ends it.
+ * The parent waits in vfork() until standard input has data or is closed. During this wait, only SIGKILL
+ * can end the parent.
  */
 static int waits_in_vfork(void)
 {

@@ -75,7 +75,7 @@ if test "$(uname -m)" = x86_64; then
 	check "x32: JSON has the name" sh -c 'build/bin/kdump --json -f "$1" | grep -qF "\"call\":\"__X32_SYSCALL_BIT|getppid\""' - "$tmp/x32"
 fi
 
-# lives CASE: prints the numbers of FORK, EXEC and EXIT records.
+# lives CASE: prints the numbers of FORK, EXEC and EXIT records in the trace of the case.
 lives() { echo "$(lines "$tmp/$1" FORK) $(lines "$tmp/$1" EXEC) $(lines "$tmp/$1" EXIT)"; }
 equal "hundred: the records have one process and two execs" "0 2 1" "$(lives hundred)"
 equal "vforks: the records have three children" "3 2 4" "$(lives vforks)"

@@ -16,7 +16,7 @@ record_without() {
 	timeout -k 5 $kill_limit unshare -m sh -c 'umount -l /proc && exec "$@"' - "$ktrace" record "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
 }
 
-# lives FILE: prints the numbers of FORK, EXEC and EXIT records.
+# lives FILE: prints the numbers of FORK, EXEC and EXIT records in the file.
 lives() { echo "$(lines "$1" FORK) $(lines "$1" EXEC) $(lines "$1" EXIT)"; }
 
 for name in bomb hundred vforks sibling outlive group_stop; do
@@ -62,8 +62,8 @@ if unshare -p -f true 2>"$tmp/err"; then
 		build/bin/kdump -f "$1" | awk "\$3 == \"FORK\" && \$1 < 3 { wrong = 1 } \$3 == \"FORK\" { births++ } END { exit wrong || births != 2 }"' - "$tmp/outer"
 	shown "$tmp/outer" 'fork 2'
 
-	# Two recorders have process id 1, each in its own namespace. Each records a program with process id
-	# 2.
+	# Two recorders both have process id 1, each in its own PID namespace. Each one records a program
+	# with process id 2.
 	for name in one two; do
 		mkfifo "$tmp/in.$name"
 		unshare -p -f "$ktrace" record -f "$tmp/$name" sh -c 'echo >"$0"; read -r line' "$tmp/begun.$name" <>"$tmp/in.$name" 2>"$tmp/err.$name" &

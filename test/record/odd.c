@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Programs that are difficult for a tracer (cases.h). They use traps, calls of another ABI, and memory that
- * is missing or changes.
+ * Programs that are difficult for a tracer (cases.h). They use traps, system calls of another ABI, and
+ * memory that is not mapped or that changes during a call.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -80,7 +80,8 @@ equal "record without a command or process is refused" 2 "$status"
 record -p 1 true
 equal "record with a command and a process is refused" 2 "$status"
 
-# A full disk: the command continues, the file can be read, and the loss is reported.
+# The disk becomes full: the command continues, the file can be read, and ktrace record reports the
+# loss.
 (ulimit -f 64 && exec timeout -k 5 $kill_limit "$ktrace" record -f "$tmp/full" cat /usr/bin/* >/dev/null 2>"$tmp/err")
 equal "full disk: record has status 1" 1 "$?"
 message_has "File too large"
@@ -90,7 +91,7 @@ equal "full disk: the trace can be read" 0 "$?"
 check "full disk: the trace has records" test "$(wc -l <"$tmp/out")" -gt 20
 check "full disk: the END record has the error and the number of lost records" sh -c 'tail -n 1 "$1" | grep -q "END   error 27 .* [1-9][0-9]* lost"' - "$tmp/out"
 
-# A set-id program gets its rights, and from then on it is not recorded.
+# A set-id program gets its rights, and is no longer recorded after its exec.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
 	chmod 755 "$tmp"
 	cp "$(command -v id)" "$tmp/id" && chmod 4755 "$tmp/id"

@@ -38,7 +38,8 @@ compare() {
 		skip "$name" "$1 is not installed"
 		return
 	fi
-	# timeout(1) resets ignored signals to their defaults. record() uses it, too, and so programs treat signals alike.
+	# timeout(1) resets ignored signals to their defaults. record() uses timeout(1), too, so the
+	# program treats signals in the same way in both runs.
 	timeout -k 5 $kill_limit strace -f -qq -o "$tmp/strace" "$@" </dev/null >"$tmp/out.strace" 2>/dev/null
 	strace_status=$?
 	strace_calls <"$tmp/strace" >"$tmp/expected"

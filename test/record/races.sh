@@ -23,8 +23,8 @@ equal "each exec is recorded" 101 "$(lines "$tmp/execs" EXEC)"
 equal "each exec returns" 101 "$(build/bin/kdump -f "$tmp/execs" | grep -c 'RET   execve 0')"
 check "a thread other than the main thread calls exec: the file is complete" sessions_end "$tmp/execs"
 
-# all_have_turns FILE: succeeds if 40 threads made calls, and each of them made at least a tenth of the number
-# of calls of the busiest thread.
+# all_have_turns FILE: succeeds if 40 threads made calls, and each of them made at least a tenth as many
+# calls as the busiest thread.
 all_have_turns() {
 	build/bin/kdump -H -f "$1" | awk '/getppid/ { asked[$2]++ }
 		END {
@@ -38,8 +38,8 @@ all_have_turns() {
 		}'
 }
 
-# attended NAME [COMMAND]: records the process $!, which has many busy threads, and checks -p. Then runs
-# COMMAND, ends the recording, and checks -c.
+# attended NAME [COMMAND]: records the process $!, which has many busy threads, to test -p. Then runs
+# COMMAND, and ends the recording by -c.
 attended() {
 	target=$!
 	kills="$kills $target"

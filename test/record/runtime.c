@@ -224,7 +224,7 @@ static void many_messages(void)
 	sendmmsg(-1, given, 2, 0);
 }
 
-/* Passes a list at an odd address, and a string. Both cross a page boundary. */
+/* Passes an array at an unaligned address, and a string. Both cross a page boundary. */
 static void odd_strings(void)
 {
 	char *pages = mmap(NULL, 4 << 12, PROT_READ | PROT_WRITE, MAP_ANON | MAP_PRIVATE, -1, 0);

@@ -16,8 +16,8 @@ missing() {
 	awk -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort
 }
 
-# surplus: prints calls that kdump shows with a number of arguments with which strace never shows them.
-# Requires: the program makes the same calls in each run.
+# surplus: prints the calls for which kdump shows a number of arguments that strace never shows for this
+# call. Requires: the program makes the same calls in each run.
 surplus() { awk -v counts=1 -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort; }
 
 # compare NAME COMMAND…: checks that kdump shows everything about arguments that strace shows.

@@ -79,7 +79,7 @@ check "-c -d -g detaches all processes" eventually sh -c 'grep -q "^TracerPid:.0
 record -C
 equal "-C without a recorder succeeds" 0 "$status"
 
-# However the recorder ends, the target continues.
+# The target continues after every kind of end of the recorder.
 record -f "$tmp/k" -p "$target"
 kill -KILL "$(tracer_of "$target")"
 check "recorder killed: the target is not traced" eventually untraced

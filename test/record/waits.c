@@ -3,7 +3,7 @@
  * For the tests of `ktrace record`:
  *
  *	waits sleeps N		makes 200 calls that do not wait, waits N times, then makes 200 more calls
- *				that do not wait. Before and after all these it makes a mkdir(2) that fails.
+ *				that do not wait. Before and after these calls, it makes a mkdir(2) that fails.
  *	waits sockets PATH	reads and sets addresses of sockets: unnamed, abstract, in the file system,
  *				of other families.
  *	waits signal		catches SIGUSR1, prints "ready", waits for a line, sends itself SIGUSR1, and

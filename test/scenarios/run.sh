@@ -64,7 +64,8 @@ runs() {
 	done <$list
 }
 
-# known NAME[/ARCHITECTURE]: succeeds if the list has a scenario with this name for this architecture.
+# known NAME[/ARCHITECTURE]: succeeds if the list has a scenario with this name, for this architecture if
+# one is given.
 known() {
 	names=$1
 	[ -n "$(runs)" ]

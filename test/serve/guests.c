@@ -5,7 +5,7 @@
  *	guest0.ram  a guest that has booted, without an event
  *	guest1.ram  some events
  *	guest2.ram  more events; the oldest ones are overwritten
- *	guest3.ram  another run of the guest, whose timestamps are smaller
+ *	guest3.ram  another run of the guest, with smaller timestamps than guest2.ram
  *	guest4.ram  more events of this run; the oldest ones are overwritten
  */
 #include <stdio.h>

@@ -182,7 +182,8 @@ function followed(line) {
 		put("at " plain(line))
 		return
 	}
-	# ktrace has no such events: modes and times are part of its steps; blocks and statistics exist only in ptxed.
+	# ktrace has no events for these lines: modes and times are part of its steps, and only ptxed
+	# prints blocks and statistics.
 	if (line ~ /^insn:/)
 		total = substr(line, 6) + 0
 	if (line ~ /^\[(exec mode|end of trace|block|cbr)/ || line ~ /tick\]$/ || line ~ /^(insn|blocks|time):/)
@@ -284,9 +285,9 @@ function note(payload, ip,    word) {
 
 # ---- Comparison -------------------------------------------------------------------------------------
 
-# Returns true if ktrace's event has all expected words. It may also have addresses that the other tool did
-# not print. If the other tool prints addresses (`ip`), only the events "disabled" and "interrupt" may have
-# more.
+# Returns true if ktrace's event contains all expected words. The event may also contain addresses that the
+# other tool did not print. But if the other tool prints an address (`ip`), only the events "disabled" and
+# "interrupt" may contain further addresses.
 function agrees(expected, got,    i, n, part) {
 	n = split(expected, part, " ")
 	for (i = 1; i <= n; i++)

@@ -13,7 +13,7 @@ fi
 # options TOOL: prints the options that the test passes to a tool, in one line.
 options() { sed -n "s/^.*;[ \t]*opt:$1[ \t]*//p" "$ptt" | tr '\n' ' '; }
 
-# value NAME: prints the value of the option --NAME of ptxed or ptdump.
+# value NAME: prints the value of the option --NAME that the test passes to ptxed or ptdump.
 value() { printf '%s\n' "$(options ptxed) $(options ptdump)" | tr -s ' ' '\n' | awk -v name="--$1" 'found { print; exit } $0 == name { found = 1 }'; }
 
 # stream FOLDER: writes the trace $name of FOLDER to $tmp/stream.

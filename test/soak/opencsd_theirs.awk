@@ -17,7 +17,8 @@ function flush() {
 	held = held_how = ""
 }
 
-# Call this for an element that has an address. If the trace has no beginning yet, it begins here.
+# Must be called for each element that has an address. If no address was known before, the trace
+# begins at this element.
 function arrive(at) {
 	flush()
 	if (begins)

@@ -15,10 +15,10 @@ noises=${NOISE:-timers hooks}
 parts=${PART:-plain hunt repeat twin}
 jobs=${JOBS:-$(nproc)}
 
-# wants PART: succeeds if the part was chosen.
+# wants PART: succeeds if the user has selected this part of the test.
 wants() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac }
 
-# at_most NUMBER: prints the number, or N if that is less.
+# at_most NUMBER: prints the smaller of the number and N.
 at_most() { if [ "${N:-$1}" -lt "$1" ]; then echo "$N"; else echo "$1"; fi; }
 
 # hunt ARCH NAME SEEDS [OPTION…]: leaves the folder in $folder, the status in $status.
@@ -34,7 +34,7 @@ hunt() {
 # found: prints the lowest seed that failed in the hunt.
 found() { sed -n 's/^  first to end: seed \([0-9]*\), .*/\1/p' "$tmp/summary" | sort -n | head -n 1; }
 
-# plain ARCH RACE: runs the guest without a seed, and checks that each run ends well.
+# plain ARCH RACE: runs the guest without a seed, and checks that each run ends with status 0.
 plain() {
 	failed=0 count=$(at_most 200)
 	for n in $(seq "$count"); do
@@ -45,7 +45,7 @@ plain() {
 	equal "$1 $2: of $count runs without a seed, these failed" 0 "$failed"
 }
 
-# repeat NAME: repeats the run of the trace that the hunt has kept.
+# repeat NAME: repeats the run whose trace the hunt has saved.
 repeat() {
 	trace=$(ls "$folder"/*.ktrx | head -n 1) equal=0 count=$(at_most 20)
 	for n in $(seq "$count"); do
@@ -65,7 +65,8 @@ for race in $races; do
 		for noise in $noises; do
 			name="$arch rare-$race, $noise"
 			if [ "${1-}" = table ]; then
-				# With one job, the first failure is that of the lowest seed.
+				# With one job, the first failure found is the failure with the
+				# lowest seed.
 				hunt $arch rare-$race "$(at_most 200)" --noise $noise --first --jobs 1
 				failure=$(sed -n 's/^1 run: \([^:]*\).*/\1/p' "$tmp/summary")
 				seed=$(found)

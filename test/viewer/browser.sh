@@ -13,7 +13,8 @@ if [ ! -d "$packages/node_modules/playwright-core" ]; then
 	skip "the page works in a browser" "$(cat $packages/reason 2>/dev/null || echo "make viewer-browser was not run")"
 	done_testing
 fi
-# make_pages: writes all files that the test needs. Status 10 of ktrace why: something is wrong with the machine.
+# make_pages: writes all files that the test needs. Exit status 10 of ktrace why means that it has found
+# something wrong with the guest.
 make_pages() {
 	mkdir "$tmp/why" &&
 		build/test/why-traces "$tmp/why" >"$tmp/log" 2>&1 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes the process traces that tests read into the given directories. There is one trace for each format.
- * In each trace, an `ls` reads a file, does not find another one, is denied access and receives signals;
- * another process has a name that fills its field:
+ * Writes the process traces that tests read into the given directories. There is one trace for each
+ * format. In each trace, the program `ls` reads a file, fails to find another file, is denied access, and
+ * receives signals. Another process has a name of the maximum length:
  *
  *	ktrx.ktrace  dragonfly.ktrace  freebsd0.ktrace  freebsd0-i386.ktrace  freebsd1.ktrace
  *
@@ -17,7 +17,7 @@
 #include "make_bad.h"
 #include "put.h"
 
-/* Numbers that the kernel of a format uses for system calls and errors. */
+/* Numbers of system calls and errors in the kernel that writes the format. */
 struct numbers {
 	unsigned exit, read, write, open, close, connect, stat, sysctl, execve;
 	int missing, refused; /* errors */
@@ -218,8 +218,8 @@ static void make_ktrx_denied(struct put *put)
 }
 
 /*
- * Adds the records of another process. Its name fills the whole field for names. One of its calls is
- * restarted, and another one does not return.
+ * Adds the records of another process. Its name fills the whole field for names. One of the process's
+ * calls is restarted, and another call does not return.
  */
 static void make_other(struct put *put, const struct numbers *n)
 {

@@ -152,7 +152,7 @@ static void make_inner(const char *directory, const char *name, size_t torn)
 
 /*
  * Makes a file with only one record, which is valid in two formats: the bytes of the thread id in one format
- * are a name in the other. No further bytes show which format is the right one.
+ * are a name in the other. The file has no other record that shows which format is the right one.
  */
 static void make_undecided(const char *directory)
 {

@@ -73,7 +73,7 @@ void put_head(struct put *put)
 
 	put_text(put, "KTRP");
 	put32(put, 1);
-	put64(put, 100000000); /* a tick of the clock is 10 ns */
+	put64(put, 100000000); /* a clock tick lasts 10 ns */
 	put64(put, 0x0123456789abcdef);
 	put64(put, 1000000000); /* timestamp: ten seconds after boot */
 	put64(put, 1700000000u * UINT64_C(1000000000));

@@ -26,7 +26,7 @@ struct put {
 	uint32_t lost;
 	/* flags of the next record: KTRX_PROC_CUT = 1, KTRX_PROC_QUEUED = 2; become 0 after that record */
 	uint32_t flags;
-	size_t record; /* offset of the last record in `bytes` */
+	size_t record; /* offset in `bytes` at which the last record begins */
 };
 
 /* Returns a trace without records. In ktrace's own format it has the head of a session. */

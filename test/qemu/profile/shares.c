@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A guest without ktrace that spends three quarters of its time in what three_parts() calls, and one quarter
- * in what one_part() calls. `shares_work` counts what it has done.
+ * A guest without ktrace. It spends three quarters of its time in the functions that three_parts() calls,
+ * and one quarter in those that one_part() calls. `shares_work` counts the rounds of the loop in spin().
  */
 void bare_main(void);
 

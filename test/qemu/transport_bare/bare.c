@@ -23,8 +23,8 @@ static void print(const char *text)
 }
 
 /*
- * Writes the beginning of a system call, a context switch, and the end of the call. They are a millisecond
- * apart; the clock has 1 MHz.
+ * Writes the beginning of a system call, a context switch, and the end of the call. The records are a
+ * millisecond apart; the frequency of the clock is 1 MHz.
  */
 static void stream_records(void)
 {
@@ -48,8 +48,8 @@ void bare_main(void)
 		return;
 	}
 	/*
-	 * The first probe replaced the trap vector. It must have restored it, so a second probe must have the
-	 * same result.
+	 * The first probe replaced the trap vector and must have restored it. So a second probe must have
+	 * the same result.
 	 */
 	if (transport->probe(transport) == 0)
 		print("semihosting: found again\n");
