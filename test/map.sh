@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Prints test/README.md with an updated table of sources and tests. `make map` writes the file;
-# test/lint/docs.sh compares it.
+# Prints test/README.md with an updated table of sources and tests. `make map` writes this output to
+# the file; test/lint/docs.sh checks that the file is up to date.
 set -eu
 cd "$(dirname "$0")/.."
 sed '/^| source | tests |$/,$d' test/README.md
