@@ -197,7 +197,7 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 	if (status < 0)
 		return status;
 	/*
-	 * Find the lowest id after which all ids are free. Id 0 is never used, and ids of places are not
+	 * Find the lowest id from which on all ids are free. Id 0 is never used, and ids of places are not
 	 * free.
 	 */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))

@@ -108,8 +108,8 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 	*start = (struct ktread_stamp_start){ newest, UINT64_MAX, newest, false };
 	if (place->row.anchor_index < begin) {
 		/*
-		 * true in memory that survived a reset: the ring's descriptor may be older than the newest
-		 * anchor
+		 * in memory that survived a reset, the ring's descriptor may be older than the newest anchor,
+		 * so search for an anchor
 		 */
 		return layout->root.flags & KTRX_FLAG_KEPT
 			       ? search(place, begin, head, &start->reference, &found)

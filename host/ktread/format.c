@@ -80,7 +80,7 @@ static bool take(struct values *values, struct ktread_value *value)
 	       ktread_value_take(values->event, values->next++, &values->offset, value) == 0;
 }
 
-/* Parses a width or precision: digits, or `*`, which stands for the next value of the event. */
+/* Parses a width or precision: digits, or `*`, which means the next value of the event. */
 static uint32_t parse_size(const char **text, struct values *values)
 {
 	struct ktread_value value;

@@ -205,7 +205,7 @@ static uint64_t newest_anchor(const struct ktread_layout *layout)
 struct boot {
 	uint64_t position, nonce, stamp;
 	bool persistent;
-	uint64_t order; /* number that the root in persistent memory gives to its boot; 0 for other roots */
+	uint64_t order; /* number of the boot, from the root's blocks in persistent memory; 0: none */
 };
 
 static struct boot describe_boot(const struct ktread_image *image, const struct ktread_layout *layout)

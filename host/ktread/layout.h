@@ -170,12 +170,12 @@ int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memo
 int ktread_layout_open_dump(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t offset);
 void ktread_layout_close(struct ktread_layout *layout);
 /*
- * Returns the n-th section of this type in the order of `index`; n begins with 0. Returns NULL if there is
+ * Returns the n-th section of this type in the order of `index`, counted from 0. Returns NULL if there is
  * none.
  */
 const struct ktread_section *ktread_layout_section(const struct ktread_layout *layout, uint32_t type,
 						   uint32_t n);
-/* Reads a ring's head again and updates `head`. Returns 0 or an error. */
+/* Reads a ring's head again and stores it in *head. Returns 0 or an error. */
 int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64_t *head);
 /*
  * Reads up to `room` rows of the CPUS section, from row `first` on. Returns the number of rows read, or an

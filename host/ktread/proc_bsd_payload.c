@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Decodes the payloads of the BSDs' records. Structures have the layout of the kernel's C ABI: each member is
+ * Decodes the payloads of the BSDs' records. Structures have the layout of the kernel's C ABI: a word is
  * aligned to its size, and the size of a structure is a multiple of its largest member's size.
  */
 #include "proc_state.h"

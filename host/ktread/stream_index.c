@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The index at the end of a stream: the time and the number of events of each block. No byte of the index is
- * trusted: an index that does not fit the stream is not used.
+ * The index at the end of a stream: the time of each block, and the set of its events. No byte of the index
+ * is trusted: an index that does not fit the stream is not used.
  */
 #include <stdlib.h>
 #include <string.h>

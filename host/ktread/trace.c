@@ -129,9 +129,7 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return status;
 }
 
-/*
- * Returns true if the caller wants only the events of a time window or of some CPUs, and set no other filter.
- */
+/* Returns true if the parts of rings that cannot contain events of the filter need not be read. */
 static bool is_window(const struct ktread *trace)
 {
 	return trace->options.window && trace->selection.active;

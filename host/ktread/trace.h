@@ -189,12 +189,14 @@ struct ktread_version {
 	 */
 	int (*refill)(struct ktread *trace, struct ktread_cursor *cursor);
 	/*
-	 * Decodes the item at cursor->item into cursor->event. Returns false if the filter rejects the event.
+	 * Decodes the item at cursor->item into cursor->event, and moves cursor->item to the next item.
+	 * Returns false if the filter rejects the event.
 	 */
 	bool (*decode)(struct ktread *trace, struct ktread_cursor *cursor);
 	/*
-	 * Decodes at most `room` items, from cursor->item on, into `brief`. Applies no filter. Returns the
-	 * number of items decoded. If this pointer is NULL, `decode` is used instead.
+	 * Decodes at most `room` items, from cursor->item on, into `brief`, and moves cursor->item past them.
+	 * Applies no filter. Returns the number of items decoded. If this pointer is NULL, `decode` is used
+	 * instead.
 	 */
 	uint16_t (*brief)(struct ktread_cursor *cursor, struct ktread_brief *brief, uint16_t room);
 	void (*rewind)(struct ktread *trace, struct ktread_cursor *cursor);

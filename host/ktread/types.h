@@ -37,7 +37,7 @@ int ktread_types_init(struct ktread_types *types);
 void ktread_types_free(struct ktread_types *types);
 /* Puts a copy of a type into the table. */
 void ktread_types_set(struct ktread_types *types, uint32_t id, const struct ktread_type *type);
-/* Makes a type for an unknown id. If memory is short, the type's name does not contain the id. */
+/* Makes a type for an unknown id. If out of memory, the type's name does not contain the id. */
 void ktread_types_make_unknown(struct ktread_types *types, uint32_t id);
 /* Returns true if the type was made for an unknown id. */
 bool ktread_types_is_unknown(const struct ktread_type *type);

@@ -52,8 +52,8 @@ static int put(struct unpacking *unpacking, size_t bytes)
 }
 
 /*
- * Unpacks the first `bytes` bytes of `in`. Returns 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT after which
- * unpacking->problem is set.
+ * Unpacks the first `bytes` bytes of `in`. Returns 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT with
+ * unpacking->problem set.
  */
 static int unpack_chunk(struct unpacking *unpacking, size_t bytes)
 {

@@ -231,7 +231,7 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 		if (status < 0)
 			return status;
 		if (!has_empty_slot(ring->window, (uint32_t)count)) {
-			free(ring->place); /* the array describes an earlier window, which had empty slots */
+			free(ring->place); /* it describes an earlier window, which had only empty slots */
 			ring->place = NULL;
 			return (int)count;
 		}

@@ -77,7 +77,7 @@ static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slo
 	return ktread_corrected(ring->trace, record_cpu(ring, slot), stamp);
 }
 
-/* Inserts an item in the order of timestamps, but moves it before at most `reorder` earlier items. */
+/* Inserts an item in the order of timestamps, but at most `reorder` places before the last item. */
 static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
 {
 	uint32_t at = ring->items++;
