@@ -399,7 +399,7 @@ struct chrome_writer {
 	uint64_t function_tracks;
 	struct chrome_place *place; /* the threads, indexed by the thread's index */
 	uint32_t places;
-	struct chrome_row row;	 /* the row that was used last, if it is not a thread's own row */
+	struct chrome_row row;	 /* the row that chrome_row_make() made last */
 	struct chrome_rows rows; /* open spans of all rows except the threads' own rows */
 	/* true if the trace has a table of system calls, which may contain types of arguments and results */
 	bool typed;

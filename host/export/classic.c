@@ -244,7 +244,7 @@ static void render_reasons(struct writer *writer)
 	}
 }
 
-/* Caches "SYSCALL_ENTER ": the name, padded to 16 columns, and a space. */
+/* Caches "SYSCALL_ENTER    ": the name, padded to 16 columns, and a space. */
 static void render_events(struct writer *writer, const struct ktread *trace)
 {
 	for (uint32_t id = 0; id < EVENTS; id++) {

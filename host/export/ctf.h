@@ -93,14 +93,14 @@ struct ctf {
 	int folder;
 	int error; /* errno of the first failed system call */
 	uint64_t events;
-	uint64_t stamp_most; /* largest timestamp that was written */
-	uint64_t too_late;   /* number of events that were written with this timestamp instead of their own */
+	uint64_t stamp_most; /* limit: a later timestamp is written as this one */
+	uint64_t too_late;   /* number of events that were written with `stamp_most` as their timestamp */
 	unsigned char uuid[16];
 	struct wellknown_table known;
 	struct ctf_type type[CTF_TYPES];
 	/* bit maps of the system calls that occurred */
 	uint8_t entries[CTF_CALLS / 8], exits[CTF_CALLS / 8];
-	/* types of the arguments of system calls; NULL: no system call occurred */
+	/* the event types of the entry and the exit of system calls; NULL: no such event occurred */
 	const struct ktread_type *entry, *exit;
 	struct ctf_stream stream;
 	struct ctf_name name[CTF_NAMES];

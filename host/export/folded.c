@@ -33,7 +33,7 @@ struct node {
 
 /* A thread: its open spans, and its state since the last change. */
 struct thread_stack {
-	uint32_t life; /* value of the thread's `life` for which `root` is valid */
+	uint32_t life; /* value of the thread's `life` for which this stack was made */
 	bool known;
 	uint32_t node[DEPTH_MOST]; /* the stack: node[0] is the thread, the others are its open spans */
 	uint32_t depth;

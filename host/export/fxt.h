@@ -28,7 +28,7 @@ struct fxt_type {
 };
 
 /*
- * A thread that left its CPU. A later change with the same time may tell which thread runs on the CPU next.
+ * A thread that left its CPU. A later change with the same time may show which thread runs on the CPU next.
  */
 struct fxt_leaving {
 	uint32_t thread;
@@ -39,7 +39,7 @@ struct fxt_leaving {
 /* What was already written about a thread or CPU. */
 struct fxt_owner {
 	uint32_t life;	   /* value of the thread's `life` when the thread was described */
-	uint32_t process;  /* reference number of the thread; 0: not described yet */
+	uint32_t process;  /* number of the thread's process; 0: not described yet */
 	uint8_t described; /* bit map of the lanes that were described */
 	bool idle;
 	struct fxt_leaving leaving; /* the thread that leaves this CPU */

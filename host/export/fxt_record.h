@@ -97,7 +97,7 @@ uint16_t fxt_string(struct fxt_stream *stream, uint16_t *number, const char *tex
 /* Returns the number of a thread. If it has none yet, first writes a record that defines it. */
 unsigned fxt_thread(struct fxt_stream *stream, struct fxt_where where);
 
-/* Tells readers that the provider lost records. */
+/* Reports to readers that the provider lost records. */
 void fxt_provider_lost(struct fxt_stream *stream);
 
 /* Gives a name to a process or, if `process` is not 0, to a thread of that process. */

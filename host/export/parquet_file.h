@@ -21,7 +21,7 @@
 #define PARQUET_PART	"part-%u.parquet" /* name of a file, as a format for snprintf() */
 #define PARQUET_COLUMNS 10u
 #define PARQUET_ROWS	65536u /* maximum number of rows of a row group */
-/* maximum number of bytes of a column; a row group ends when a column has more */
+/* a row group ends when one of its columns has more bytes than this */
 #define PARQUET_BYTES  ((uint32_t)4 << 20)
 #define PARQUET_GROUPS 64u /* maximum number of row groups of a file */
 
@@ -35,7 +35,7 @@ struct parquet_bytes {
 struct parquet_column {
 	const char *name;
 	enum parquet_type type;
-	bool required;			 /* true if a row may not lack a value in this column */
+	bool required;			 /* true if each row must have a value in this column */
 	struct parquet_bytes values;	 /* number of the dictionary word, as 4 bytes, for columns of words */
 	struct parquet_bytes dictionary; /* the dictionary words of this row group */
 	uint8_t present[PARQUET_ROWS / 8];

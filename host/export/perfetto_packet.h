@@ -145,7 +145,7 @@ enum perfetto_unit {
  */
 
 #define PROTOBUF_VARINT_MAX 10u
-/* Writes the key of a field, and a number. */
+/* maximum size in bytes of the key of a field and a number */
 #define PROTOBUF_FIELD_MAX (5u + PROTOBUF_VARINT_MAX)
 
 struct protobuf {

@@ -73,8 +73,7 @@ enum tally_kind {
 
 enum tally_order {
 	/*
-	 * orders of the list: by count, the largest first; keys with equal counts are in the order in which
-	 * they first occurred
+	 * by count, the largest first; keys with equal counts are in the order in which they first occurred
 	 */
 	TALLY_MOST_FIRST,
 	TALLY_BY_KEY,

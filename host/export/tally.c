@@ -21,7 +21,7 @@ static inline void count(struct tally_count *count, uint64_t stamp, uint64_t seq
 	count->count++;
 }
 
-/* Allocates a page of counts. Returns NULL if out of memory. */
+/* Returns the count of a thread. Allocates its page of counts if necessary. Returns NULL if out of memory. */
 static inline struct tally_count *thread_count(struct tally *tally, uint32_t thread)
 {
 	struct tally_count **page = &tally->thread[(thread & KTRX_THREAD_MAX) / TALLY_THREAD_PAGE];

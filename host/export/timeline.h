@@ -20,7 +20,7 @@
 /* a time in microseconds that is later than any time in a trace */
 #define TIMELINE_NO_SECOND (UINT64_C(1) << 63)
 
-/* Cached text of a second, "[ 7.", and the time in microseconds at which that second begins. */
+/* Cached text of a second, "[    7.", and the time in microseconds at which that second begins. */
 struct timeline_second {
 	uint64_t begin;
 	uint32_t length;
@@ -66,7 +66,7 @@ struct timeline {
  */
 int timeline_write(struct timeline *timeline);
 
-/* Prints the first event of the trace at time 0, and all other times relative to it. */
+/* Makes the timestamp of the trace's first event the one that is printed as time 0. */
 void timeline_begin(struct timeline *timeline);
 
 /* Writes "> " if the event is marked, otherwise "  ". Writes nothing if no events are marked. */
