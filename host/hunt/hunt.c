@@ -115,7 +115,7 @@ static void take_failure(struct hunt *hunt, const struct hunt_run *run, enum hun
 		hunt->wanted |= hunt->options->is_wanted(hunt->options->context, kind);
 }
 
-/* Processes the result of a run. Returns false if the run shows nothing about the guest. */
+/* Returns false if the run shows nothing about the guest. */
 static bool can_be_judged(const struct hunt_run *run)
 {
 	return run->status != HUNT_NOT_RUN && run->status != CAPTURE_QEMU_DIED &&

@@ -152,7 +152,7 @@ struct hunt_smaller {
 	char trace[PATH_MAX]; /* path of the trace of the smaller run; "" if there is none */
 	unsigned cpus, were;  /* number of CPUs of the smaller run, and of the first run; 0: unknown */
 	uint64_t deadline;    /* virtual time in ns at which the smaller run is ended */
-	bool calmed;	      /* no switch is forced after the time `until` */
+	bool calmed;	      /* no switch is forced from the time `until` on */
 	uint64_t until;	      /* virtual time in ns; valid if `calmed` is true */
 	/* the command line, if the smaller run has another number of CPUs; otherwise empty */
 	struct capture_words words;
