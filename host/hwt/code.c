@@ -359,7 +359,7 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t *from,
 		      uint64_t *until)
 {
-	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* timestamp 0 stands for the newest code */
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* timestamp 0 means the newest code */
 
 	*from = 0;
 	*until = UINT64_MAX;

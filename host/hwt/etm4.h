@@ -31,7 +31,7 @@
 
 #define ETM4_GUARD_ROOM	 256u
 #define ETM4_INSTRUCTION 4u /* maximum size of an instruction in bytes */
-/* The last address of memory contains no code: OpenCSD's addresses would wrap to 0. */
+/* Code must not be in the last page of memory: OpenCSD's addresses would wrap to 0. */
 #define ETM4_CODE_END (UINT64_MAX - 4095u)
 
 struct etm4_guard {

@@ -51,8 +51,8 @@ static void commit(struct etm4_guard *guard, uint32_t count)
 }
 
 /*
- * Removes the newest `count` P0 elements, and all elements after the first of them. Returns false if a source
- * address is among them, because OpenCSD cancels a source address without counting it.
+ * Removes the newest `count` P0 elements, and all elements after the oldest of them. Returns false if a
+ * source address is among them, because OpenCSD cancels a source address without counting it.
  */
 static bool cancel(struct etm4_guard *guard, uint32_t count)
 {
@@ -152,7 +152,7 @@ static bool take_ete(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 	}
 }
 
-/* Checks for packets that must not come between an exception and its address. */
+/* Checks a packet of a type that must not come between an exception and its address. */
 static bool take(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit, const ocsd_etmv4_i_pkt *packet)
 {
 	switch (packet->type) {

@@ -60,7 +60,7 @@ enum hwt_kind {
 
 /* The branch at the end of a run. */
 enum hwt_branch {
-	HWT_BRANCH_NONE, /* no branch, or the decoder cannot tell */
+	HWT_BRANCH_NONE, /* no branch, or unknown */
 	HWT_BRANCH_CALL,
 	HWT_BRANCH_RETURN,
 	HWT_BRANCH_JUMP,

@@ -147,8 +147,8 @@ struct pt_decoder {
 	uint64_t blocks, blocks_read;
 	/*
 	 * Only for erratum SKL014, because of which libipt may stop at a jump within the stream's address
-	 * ranges. `ranges`: these address ranges. `continued_at`: value of `blocks` when libipt was last told
-	 * to continue after such a stop.
+	 * ranges. `ranges`: these address ranges. `continued_at`: value of `blocks` when libipt was last
+	 * asked to continue after such a stop.
 	 */
 	struct pt_conf_addr_filter ranges;
 	uint64_t continued_at;
