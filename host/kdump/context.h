@@ -155,7 +155,7 @@ struct kdump_context {
 	const struct kdump_descriptors *descriptors;
 	uint32_t pid; /* process of the current record */
 
-	struct kdump_process_text process_text; /* the file or table that was printed last */
+	struct kdump_process_text process_text; /* process and thread of the line that was printed last */
 	uint64_t first, previous; /* timestamps of the first and the previous record, for -E and -R */
 	bool any;		  /* true if `first` and `previous` are set */
 };

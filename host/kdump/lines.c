@@ -11,8 +11,8 @@
 
 #define PATH_MOST 8000u /* maximum size of the text for a path or a name, in bytes */
 /*
- * maximum number of bytes of data that are printed of a record: first by DragonFly's kdump, then by this
- * kdump if the trace is KTRX
+ * default maximum number of bytes of data that are printed of a record, if the trace is from DragonFly or is
+ * KTRX; other traces have no such limit
  */
 #define USUAL_DATA 64u
 

@@ -11,7 +11,7 @@
 #include "kdump/context.h"
 #include "kdump/parts.h"
 
-#define USUAL_DATA 32u /* size in bytes of the buffer for the text of an argument */
+#define USUAL_DATA 32u /* default maximum number of bytes of data that are printed of an argument */
 #define TEXT_MOST  4000u
 /* maximum size, in bytes, of the text of a descriptor and the file or socket to which it refers */
 #define DESCRIPTOR_MOST 1200

@@ -76,8 +76,8 @@ char *kdump_put_process(char *at, struct kdump_context *context, const struct kt
 char *kdump_put_head(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
 
 /*
- * Returns true for records that kdump programs do not print: records that describe the trace itself, and some
- * records of FreeBSD.
+ * Returns true for records that are not printed: records that describe the trace itself and, in the traces of
+ * the BSDs, records of the starts and ends of processes, which FreeBSD's kdump does not print.
  */
 bool kdump_head_hides(const struct kdump_context *context, const struct ktread_proc_record *record);
 

@@ -14,7 +14,7 @@
 struct kdump_select {
 	/* bit n selects the type KTRX_PROC_* with the value n; bit 63 selects unknown types */
 	uint64_t types;
-	/* number of a process, whose records are selected; in FreeBSD's files, also of a thread */
+	/* selects only the process `pid`; in FreeBSD's files, also the thread with the number `pid` */
 	bool one;
 	uint32_t pid;
 };

@@ -35,10 +35,7 @@ size_t kdump_vis_plain(const uint8_t *bytes, size_t size)
 	return n;
 }
 
-/*
- * Returns the letter that C uses for a control character, as in "
- * "; 0 if there is none.
- */
+/* Returns the letter that C uses for a control character, such as n for a newline; 0 if there is none. */
 static char c_letter(uint8_t byte)
 {
 	switch (byte) {
