@@ -50,7 +50,7 @@ struct live_duration {
 	char name[32]; /* name, not escaped */
 	uint64_t count, count_before, errors;
 	double rate;
-	uint64_t sum, most; /* sum of the durations, in ticks */
+	uint64_t sum, most; /* sum of the durations, and the longest duration, in ticks */
 	uint64_t pairs;	    /* number of durations in `sum` */
 	/* number of durations of each size: four steps for each power of two */
 	uint32_t size[4 * 64];

@@ -215,8 +215,8 @@ struct live_filter {
 
 /*
  * Sets one part of a filter to the text that a user has typed. `what` is the part: 'e' for events, 'c' for
- * CPUs, 'p' for a process id. An empty text removes that part. Returns 0, or -1 if the text is invalid; then
- * the filter is unchanged.
+ * CPUs, 'p' for the id of a thread. An empty text removes that part. Returns 0, or -1 if the text is invalid;
+ * then the filter is unchanged.
  */
 typedef int live_filter_typed(struct live_filter *filter, char what, const char *text);
 
