@@ -22,8 +22,8 @@ enum argument_type {
 	ARGUMENT_TEXT,
 	ARGUMENT_NUMBER,
 	ARGUMENT_FLAG,
-	ARGUMENT_FILE,	 /* type: a file below the folder */
-	ARGUMENT_BUDGET, /* type: a number of bytes */
+	ARGUMENT_FILE,	 /* a file below the folder */
+	ARGUMENT_BUDGET, /* a number of bytes */
 	/* Arguments of the command line after the options, in the order of these tables. */
 	ARGUMENT_TRACE, /* a file below the folder; USUAL_TRACE if the client gives none */
 	/* The following arguments are required. */
