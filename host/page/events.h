@@ -31,7 +31,7 @@ struct page_events {
 		uint32_t caller_count;
 	} * list;
 	uint32_t lists, room;
-	struct base_index index; /* the lists, ordered by ring and CPU */
+	struct base_index index; /* finds a list by its ring and CPU */
 	uint32_t last;		 /* the list that was used last */
 };
 

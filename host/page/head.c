@@ -126,7 +126,7 @@ static int write_summary(const struct page *page, struct base_output *out, const
 	return status;
 }
 
-/* Writes a text as a JSON string; null if it is NULL. */
+/* Writes a text as a JSON string; "" if it is NULL. */
 static void put_text(struct base_output *out, const char *key, const char *text)
 {
 	base_json_put(out, key, text ? text : "");

@@ -384,9 +384,7 @@ int page_write_blocks(struct page *page, page_take *take, void *context)
 	return status < 0 ? status : again;
 }
 
-/*
- * narrow(): makes the reader return only events between two timestamps. Returns 0 or a negative KTREAD_E_*.
- */
+/* Makes the reader return only events between two timestamps. Returns 0 or a negative KTREAD_E_*. */
 static int narrow(struct page *page, uint64_t since, uint64_t until)
 {
 	const struct ktread_filter filter = {

@@ -13,7 +13,7 @@ enum page_class {
 	PAGE_CLASS_RUNNING,
 	PAGE_CLASS_RUNNABLE,
 	PAGE_CLASS_SLEEPING,
-	PAGE_CLASS_BLOCKED, /* class: the thread sleeps, and signals do not end the sleep */
+	PAGE_CLASS_BLOCKED, /* the thread sleeps, and signals do not end the sleep */
 	PAGE_CLASS_STOPPED,
 	PAGE_CLASS_DEAD,
 	PAGE_CLASS_UNKNOWN,
@@ -36,7 +36,7 @@ enum page_class {
 #define PAGE_SLICE_END_UNKNOWN	 2u
 
 struct page_slice {
-	uint64_t begin, duration; /* beginning and end, in ns */
+	uint64_t begin, duration; /* times in ns */
 	uint64_t slot;		  /* index of the event that begins the slice, in ring `ring` */
 	uint32_t ring;
 	uint32_t lane;

@@ -24,8 +24,8 @@ struct page_symbols {
 };
 
 enum page_symbol_kind {
-	PAGE_SYMBOL_ANY,    /* true for an address of code, false for data */
-	PAGE_SYMBOL_RETURN, /* true for a return address */
+	PAGE_SYMBOL_ANY,    /* an address of code or data */
+	PAGE_SYMBOL_RETURN, /* a return address */
 };
 
 /*
