@@ -272,7 +272,7 @@ bool record_is_execveat(const struct record_thread *thread)
 #define SOCKETCALL 102 /* number of socketcall() on i386 */
 
 /*
- * On i386, socketcall() stands for one of several socket calls, whose arguments are in memory. Replaces the
+ * On i386, socketcall() executes one of several socket calls, whose arguments are in memory. Replaces the
  * number and the arguments of the thread's call by those of the socket call. accept(), send() and recv() have
  * no numbers of their own on i386, so they are recorded as accept4(), sendto() and recvfrom().
  */

@@ -48,7 +48,8 @@ static const char *value_of(const char *text, const char *key)
 /*
  * Returns whether /proc is mounted and shows our PID namespace. The file "status" contains our process id in
  * each PID namespace, from the namespace of /proc down to our own. If it contains only one id, the two
- * namespaces are the same. In kernels before 4.1, it contains no such ids; then the result is true.
+ * namespaces are the same. In kernels before 4.1, it contains no such ids: then assumes that the namespaces
+ * are the same.
  */
 static bool find_usable(void)
 {

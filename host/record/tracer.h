@@ -447,8 +447,8 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 /* Adds a STRUCT record with the origin of the signal, if it is known, and then a PSIG record. */
 void record_put_signal(struct record_thread *thread, int signal, const siginfo_t *info, uint64_t mask);
 /*
- * Adds a CSW record if the thread has been switched out since its last stop for a reason other than the
- * recorder. Must be called at each stop.
+ * Adds a CSW record if the thread has waited for something other than the recorder since its last stop. Must
+ * be called at each stop.
  */
 void record_put_switches(struct record_thread *thread);
 /*
