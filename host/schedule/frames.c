@@ -43,7 +43,7 @@ struct stack {
 
 struct cpu {
 	const struct frames_code *at; /* the block that began last; NULL: no block has begun */
-	/* the last block of the kernel, if code outside of the kernel was interrupted after it */
+	/* the last block of the kernel, if code outside of the kernel has interrupted it; otherwise NULL */
 	const struct frames_code *resume;
 	struct stack *stack;
 	uint64_t pushed;
@@ -146,7 +146,7 @@ struct place {
 };
 
 static struct place *places;
-static size_t place_room, place_count; /* number of elements, a power of 2 */
+static size_t place_room, place_count; /* place_room is a power of 2 */
 
 static struct place *place_of(struct place *table, size_t room, uint64_t slot)
 {

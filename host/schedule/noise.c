@@ -4,7 +4,7 @@
 #define MEAN_LEAST 2000u /* ns */
 #define MEANS	   8u	 /* possible mean lengths of slices: 2, 4 … 256 µs */
 #define PATIENCES  10u
-#define BURST_MOST 64u /* length in ns of a short slice: 16 instructions with shift=2 */
+#define BURST_MOST 64u /* maximum length in ns of a short slice: 16 instructions with shift=2 */
 #define RARITIES   8u  /* possible frequencies: one of 1, 2, 4 … 128 hooks ends a slice */
 /* possible maximum times from a hook to the end of the slice: less than 1, 64, 256 or 1024 ns */
 #define DISTANCES    4u

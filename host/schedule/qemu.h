@@ -21,7 +21,7 @@ struct AioContext;
 
 enum { QEMU_SCALE_NS = 1 };
 enum { QEMU_RUN_STATE_PAUSED = 4 };
-/* number of words, larger than struct QEMUTimer (6 words) in any version */
+/* more bytes than struct QEMUTimer, which has 6 words, has in any version */
 #define QEMU_TIMER_BYTES    256u
 #define QEMU_ALL_ATTRIBUTES (~0)
 
