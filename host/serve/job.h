@@ -33,7 +33,7 @@ struct serve_job {
 	unsigned char *bytes; /* bytes that the job has written so far */
 	uint32_t room;
 	size_t length;
-	uint64_t deadline; /* start time in ms, by the caller's clock */
+	uint64_t deadline; /* time in ms, by the caller's clock, at which the job is killed */
 };
 
 /* Runs in the new process. Returns its exit status: 0 if the answer is complete. */

@@ -168,7 +168,7 @@ struct writing {
 	struct page_strings strings;
 	struct page_lanes lanes;
 	struct page_gaps gaps;
-	uint32_t lane;	   /* the row whose density is written next */
+	uint32_t lane;	   /* number of the lane whose density is written next */
 	uint64_t *missing; /* indexed by ring: number of missing slots */
 };
 
