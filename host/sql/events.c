@@ -68,7 +68,7 @@ static const struct sql_events *table_of(const sqlite3_vtab_cursor *cursor)
 /* ---- The plan ---- */
 
 /*
- * Returns the letter that stands for a constraint in the cursor's plan; 0: only SQLite can check the
+ * Returns the letter for a constraint in the cursor's plan; 0: only SQLite can check the
  * constraint.
  */
 static char letter_of(sqlite3_index_info *info, int n, bool whole)

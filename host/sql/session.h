@@ -73,7 +73,7 @@ enum sql_value {
 	SQL_VALUE_PROCESS, /* `other`; NULL if it is 0 */
 	SQL_VALUE_NUMBER,
 	SQL_VALUE_ADDRESS, /* `number`, as hexadecimal digits */
-	SQL_VALUE_COUNT,   /* `number`, if it is always known */
+	SQL_VALUE_COUNT,   /* `number`, which is always known */
 	SQL_VALUE_RESULT,
 	SQL_VALUE_INTERRUPT,
 	SQL_VALUE_RECORDED, /* number of the events of type `other` in the trace */
@@ -190,10 +190,7 @@ int sql_events_make(struct sql *sql);
 void sql_events_free(struct sql *sql);
 struct sql_cell sql_event_cell(const struct sql_events *table, const struct ktread_event *event,
 			       uint32_t column);
-/*
- * These functions return the name of an event type, as in column `name`, and its group in lower case. Neither
- * is ever NULL.
- */
+/* Returns the name of an event type, as in column `name`; never NULL. */
 const char *sql_type_name(const struct sql *sql, uint32_t id);
 
 extern const sqlite3_module sql_events_module, sql_rows_module;

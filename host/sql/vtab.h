@@ -23,7 +23,7 @@ int sql_vtab_free(sqlite3_vtab *vtab);
 void *sql_cursor_new(size_t size);
 
 /*
- * Letters that stand for conditions on time in a cursor's plan: `e` for =, `g` for >, `G` for >=, `l` for <,
+ * Letters for conditions on time in a cursor's plan: `e` for =, `g` for >, `G` for >=, `l` for <,
  * `L` for <=. The first function converts an operator to its letter, the second one a letter to its operator.
  * Both return 0 for any other value.
  */
