@@ -77,7 +77,7 @@ function slices(reader, trace) {
 		other: lanesPlusOne(reader, trace, count),
 		flags: reader.column(count, new Uint8Array(count)),
 	};
-	// If a span is open at the last event, its end is known only to be after the time when the trace was taken.
+	// If a span is open at the last event, its end is not before the time when the trace was taken.
 	for (let i = 0; i < count; i++)
 		if (chunk.flags[i] & 2 && end[i] >= trace.last)
 			end[i] = Math.max(end[i], trace.end);

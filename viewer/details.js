@@ -11,7 +11,7 @@ function pairs(rows) {
 		kt.el("tr", {}, kt.el("td", { class: "dim" }, name), kt.el("td", {}, value)))));
 }
 
-// Returns the duration of a span as text. If the end of the span is unknown, the text says that it may be longer.
+// Returns the duration of a span as text. If the end of the span is unknown, the text begins with "at least".
 kt.spanTime = function (strip, i) {
 	return (strip.flags[i] & 2 ? "at least " : "") + kt.duration(strip.end[i] - strip.begin[i]);
 };

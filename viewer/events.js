@@ -12,8 +12,8 @@ class Events {
 		this.time = new Float64Array(0);
 	}
 
-	// Merges the chunks by time. `chunk` and `at` tell where an event is stored. The chunks of one ring and one CPU are
-	// in order of time.
+	// Merges the chunks by time. `chunk` and `at` state where an event is stored. The chunks of one ring and one CPU
+	// are in order of time.
 	finish() {
 		this.count = this.chunks.reduce((sum, chunk) => sum + chunk.count, 0);
 		this.time = new Float64Array(this.count);

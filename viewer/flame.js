@@ -15,8 +15,8 @@ function child(parent, name) {
 	return found;
 }
 
-// Adds the period [from, until) of a thread to the tree, divided among its nested spans. Calls `leaf` for time outside
-// of spans.
+// Adds the period [from, until) of a thread to the tree, divided among its nested spans. Calls `leaf` for
+// the rest of the time of each node.
 function walk(lane, depth, from, until, parent, trace, leaf) {
 	parent.time += until - from;
 	const strip = lane.strip(1, depth);

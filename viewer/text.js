@@ -2,7 +2,7 @@
 // Writes times, numbers and names as text.
 "use strict";
 (function (kt) {
-// Returns true if the frequency of the trace's clock is unknown, so that times are ticks.
+// True if the frequency of the trace's clock is unknown, so that times are ticks.
 kt.useTicks = false;
 
 const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
