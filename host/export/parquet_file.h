@@ -48,7 +48,7 @@ struct parquet_column {
 
 /* Position in the file of one column of one row group. */
 struct parquet_chunk {
-	uint64_t dictionary, data, size; /* position of the dictionary; 0 if there is none */
+	uint64_t dictionary, data, size; /* `dictionary` is 0 if there is none */
 };
 
 struct parquet_group {
