@@ -30,7 +30,7 @@ struct hunt_run {
 	char text[HUNT_TEXT]; /* how the run ended, or why it could not be made */
 	/* verdict of the first finding of `ktrace why` that is a problem; "" if there is none */
 	char verdict[64];
-	char what[HUNT_TEXT * 2];      /* the headline of this finding */
+	char what[HUNT_TEXT * 2];      /* the text of this finding */
 	char rule[64];		       /* name of the first violated rule; "" if no rule was violated */
 	char violation[HUNT_TEXT * 2]; /* how the run violates the rule */
 };
@@ -177,7 +177,7 @@ void hunt_smaller_free(struct hunt_smaller *smaller);
 struct bisect {
 	const struct hunt_options *options; /* `run`, `self`, `folder` and `jobs` are used */
 	uint64_t runs;			    /* number of continuations that are made from each time */
-	/* Called with the result of each run. */
+	/* Called for each time that was tried, with the number of continuations that failed, and of all. */
 	void (*step)(void *context, uint64_t time, uint64_t failed, uint64_t runs);
 	void *context;
 	/* Results. */
