@@ -109,7 +109,7 @@ static int tree_open(struct etm4_tree *tree, const struct hwt_stream *stream, co
 	tree->formatted = stream->etm4.formatted != 0;
 	tree->end = piece->size;
 	if (tree->formatted) {
-		/* frames must be aligned in the buffer, although the piece may begin anywhere in it */
+		/* frames are aligned in the buffer, but the piece may begin anywhere in it */
 		tree->at = (size_t)(-piece->position % FRAME);
 		tree->at = tree->at < piece->size ? tree->at : piece->size;
 		tree->end = piece->size - (piece->size - tree->at) % FRAME;

@@ -48,7 +48,7 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 #define MAPPED (UINT64_C(4) << 30)
 /* maximum number of unknown bytes between two runs of code in one section */
 #define GAP 65536u
-/* filler for unknown bytes: this prefix, which alone is never an instruction */
+/* filler for unknown bytes: a prefix; a sequence of only this prefix is never an instruction */
 #define UNKNOWN 0x66
 
 /* Code that does not change, stored in a memory file. */
