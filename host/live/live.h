@@ -93,7 +93,7 @@ struct live_cpu {
 	/* number of samples in which the CPU was in an interrupt, according to its CPU descriptor */
 	uint32_t nested;
 	/* sum of the times, in ticks, between each event of this interval and the event before it */
-	uint64_t covered, in_irq; /* number of ticks of `covered` that the CPU spent in interrupts */
+	uint64_t covered, in_irq; /* `in_irq`: ticks of `covered` that the CPU spent in interrupts */
 	bool missed;		  /* true if events of this interval were lost */
 	/* The members from here on describe the CPU's last event. */
 	uint64_t stamp;
