@@ -144,7 +144,7 @@ static void take_answer(struct serve_server *server, struct serve_call *call, bo
 	serve_job_free(job);
 }
 
-/* Returns whether the call waits for stored data that has not been made yet. */
+/* Returns whether the call asks for data of the store. */
 static bool is_stored(const struct serve_call *call)
 {
 	return call->request.what <= SERVE_OVERVIEW;
