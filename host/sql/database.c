@@ -19,7 +19,8 @@ static int run(struct sql *sql, char *statement)
 }
 
 /*
- * Copies a table. Tables whose names begin with "sqlite_" are skipped, because databases reserve such names.
+ * Copies a table. If its name begins with "sqlite_", the copy's name begins with "event.sqlite_", because
+ * databases reserve names that begin with "sqlite_".
  */
 static int copy_table(struct sql *sql, const char *name, const struct sql_column *column, uint32_t columns)
 {
