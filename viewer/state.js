@@ -13,7 +13,7 @@ class State {
 		this.measure = null;	// null or {from, until}
 		this.marks = [];	// times of the marks
 		this.theme = "light";
-		this.hint = "";	// advice how to see more
+		this.hint = "";	// what the user can do to see more
 		this.found = [];	// result of the search
 		this.listeners = [];
 		this.width = 1000;
