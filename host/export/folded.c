@@ -83,8 +83,8 @@ static uint32_t child_of(struct folded *folded, uint32_t parent, const char *nam
 }
 
 /*
- * Turns a name of the trace into a frame. The result contains no semicolons, which separate frames, and no
- * spaces, because a space precedes the number.
+ * Turns a name of the trace into a frame. Replaces semicolons, which separate frames, by colons. Spaces may
+ * remain, because the number follows the last space of a line.
  */
 static size_t make_frame(char *frame, const char *name, size_t length)
 {

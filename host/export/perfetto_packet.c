@@ -118,8 +118,8 @@ void perfetto_intern(struct protobuf *pb, unsigned kind, uint64_t iid, const cha
 }
 
 /*
- * The following functions return the numbers of interned names of system calls and interrupts; 0 if the name
- * is not interned. They set `*seen` to the map of names that were written.
+ * Returns the number of the interned name of a system call or interrupt, and sets `*seen` to the map of names
+ * that were written. Returns 0 if the name is not interned.
  */
 static uint64_t interned(struct perfetto_stream *stream, const struct walk_name *name, uint8_t **seen)
 {
