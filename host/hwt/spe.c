@@ -23,7 +23,7 @@
  * Limits for the search for the next record. The cost of the search is the number of packets that are read.
  */
 #define FIND_FIRST 4096u /* number of packets that may be read before any byte is skipped */
-#define FIND_MORE  4u	 /* number of packets that may be read for each byte that is skipped */
+#define FIND_MORE  4u	 /* number of further packets that may be read for each byte that is skipped */
 #define FIND_PADS  64u	 /* number of padding bytes that cost as much as one packet */
 
 /*
