@@ -95,7 +95,7 @@ static bool has_column(const struct sql_events *table, const char *name)
 
 /*
  * Writes the name of a field's column: the name of the field, escaped. Adds "_2", "_3" and so on if the table
- * already has a column of that name. Returns the end, where a NUL is written.
+ * already has a column of that name. Returns the position after the terminating NUL.
  */
 static char *put_column_name(char *at, const struct sql_events *table, const char *field)
 {
