@@ -37,7 +37,7 @@ class Reader {
 
 	// Reads a signed integer: 0, -1, 1, -2, 2, … are stored as 0, 1, 2, 3, 4, …
 	zigzag() {
-		const odd = this.bytes[this.at] % 2 === 1;	// rounding has lost the lowest bit
+		const odd = this.bytes[this.at] % 2 === 1;	// from the byte: varint() may round the lowest bit away
 		const value = this.varint();
 		return odd ? -(value + 1) / 2 : value / 2;
 	}

@@ -2,9 +2,10 @@
 // Where the data comes from: elements of this page (ktrace html), or the server that sent the page (ktrace open).
 "use strict";
 (function (kt) {
-const limit = 1 << 30;	// size in bytes of an uncompressed block
+const limit = 1 << 30;	// maximum size in bytes of an uncompressed block
 
-// Uncompresses a zlib stream. If the stream is damaged, returns the bytes before the damage.
+// Uncompresses a zlib stream. Returns {bytes, error}; `error` is null or a text. If there is an error, `bytes` are the
+// bytes before it.
 kt.inflate = async function (bytes) {
 	const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
 	const parts = [];
@@ -136,7 +137,7 @@ class Served {
 		return (await get("verdict")).json();
 	}
 
-	// Returns an event in the form of ktrace show --json.
+	// Returns an event in the form of ktrace show --json, or null.
 	async event(id, time) {
 		const answer = await find("event?id=" + encodeURIComponent(id) + "&time=" + time);
 		return answer && answer.json();

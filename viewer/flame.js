@@ -33,7 +33,7 @@ function walk(lane, depth, from, until, parent, trace, leaf) {
 	leaf(parent, until - at);
 }
 
-// Returns the tree of all threads for the states `kinds` in the period [from, until).
+// Returns the tree of all threads, except idle threads, for the states `kinds` in the period [from, until).
 kt.flameTree = function (trace, kinds, from, until) {
 	const root = node("all threads");
 	for (const lane of trace.lanes) {

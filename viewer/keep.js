@@ -166,7 +166,8 @@ function joinSpans(join, row, strip, depth) {
 	return [older, ...newer];
 }
 
-// The newer data has a span that crosses the cut. It is the same span if its class and its name are the same.
+// The newer data has a span that crosses the cut. It continues the older span if that reaches the cut, too, and has the
+// same class and name.
 function joinCrossing({ trace, cut }, older, last, next) {
 	const text = (chunk, i) => trace.string(chunk.name[i]);
 	const same = older.end[last] >= cut && older.kind[last] === next.kind[0] && text(older, last) === text(next, 0);

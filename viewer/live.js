@@ -45,8 +45,8 @@ class Live {
 	}
 
 	// Replaces the trace, but keeps what the newer data no longer contains. All data is fetched first, so that the
-	// page never shows a part of it. A fetch that ends after a newer one began, or after the reader
-	// has stopped to follow, changes nothing.
+	// page never shows a part of it. A fetch that ends after a newer one began, or after the user has stopped
+	// following, changes nothing.
 	async fetch() {
 		const { state, trace } = this.page;
 		const number = ++this.number;

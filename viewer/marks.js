@@ -107,7 +107,7 @@ function line(d, time, colour, dash) {
 	d.context.setLineDash([]);
 }
 
-// Draws an arrow from the lane of the waker to the lane that is woken.
+// Draws an arrow from the lane of the waker to the lane of the thread that is woken.
 function arrow(d, places, item, colour, width) {
 	const from = places.get(item.from);
 	const to = places.get(item.to);

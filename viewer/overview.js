@@ -19,7 +19,8 @@ class Overview {
 		}, { passive: false });
 	}
 
-	// A drag that begins inside the shown part moves this part. A drag that begins outside selects a new part.
+	// A drag that begins inside the shown part moves this part. A press outside moves this part to the pointer, and a
+	// drag from there selects a new part. If almost the whole trace is shown, every drag selects a new part.
 	press(event) {
 		this.canvas.setPointerCapture(event.pointerId);
 		const time = this.time(event.offsetX);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 // Level of detail: turns a strip or a list of events into one line of pixels. The cost depends on the
-// number of pixels, not on the number of spans: all spans that begin in one pixel are merged. The merged
-// pixel has the colour of the longest of these spans. The less of the pixel's time they cover, the paler is
-// the colour. Pixels lie on a fixed grid of time, so that merged pixels do not change while the view moves.
+// number of pixels, not on the number of spans: all spans that begin in one pixel and are shorter than a pixel
+// are merged. The merged pixel has the colour of the longest of these spans. The less of the pixel's time they
+// cover, the paler is the colour. Pixels lie on a fixed grid of time, so that merged pixels do not change while
+// the view moves.
 "use strict";
 (function (kt) {
 // Draws spans into `line`, a Uint32Array of pixels. The first pixel begins at time `from`, and each pixel is `step` ns

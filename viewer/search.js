@@ -60,7 +60,8 @@ class Search {
 			+ (count >= most ? " or more" : "") : "nothing found";
 	}
 
-	// Selects the next hit. The first call selects the first hit after the beginning of the view.
+	// Selects the next or previous hit. The first step forward selects the first lane that was found, or the first hit
+	// that is not before the beginning of the view.
 	step(way) {
 		const { found, from } = this.state;
 		if (!found.length)

@@ -9,7 +9,8 @@ class State {
 		this.from = trace.begin;
 		this.length = trace.end - trace.begin;
 		this.scroll = 0;
-		this.selection = null;	// null, {kind: "span", strip, i}, {kind: "event", event} or {kind: "lane", lane}
+		// null, {kind: "span", strip, i, lane}, {kind: "event", event, lane} or {kind: "lane", lane}
+		this.selection = null;
 		this.measure = null;	// null or {from, until}
 		this.marks = [];	// times of the marks
 		this.theme = "light";
@@ -20,7 +21,8 @@ class State {
 		this.height = 400;
 	}
 
-	// Registers a function that is called with "view", "selection" or "layout" after a change.
+	// Registers a function that is called with the argument of changed() after a change: "view", "selection", "scroll",
+	// "pointer", "found" or "hint".
 	onChange(listener) {
 		this.listeners.push(listener);
 	}
@@ -72,7 +74,7 @@ class State {
 		this.select({ kind: "event", event, lane });
 	}
 
-	// Returns the period of the selection: {from, until}, or null.
+	// Returns the period of the selected span or event, or else the measured period: {from, until}, or null.
 	selectedTime() {
 		const s = this.selection;
 		if (s?.kind === "span")

@@ -171,7 +171,7 @@ class Trace {
 }
 
 // Returns the text of a span: the name of the thread that runs on a CPU, the name of the span, or the name of its
-// state.
+// class.
 kt.spanName = function (trace, strip, i) {
 	const other = strip.lane.kind === 0 && strip.row === 0 ? trace.lanes[strip.other[i]] : null;
 	if (other)

@@ -126,8 +126,8 @@ function noteWaits(state, finding) {
 	}
 }
 
-// Fetches the verdict of a long trace, which takes some time. Until it has come, or if it fails, a sentence is shown
-// instead. If there are several requests, only the answer to the last one is used.
+// Fetches the verdict of a long trace, which takes some time. If no verdict is known yet, or if the request fails, a
+// sentence is shown instead. If there are several requests, only the answer to the last one is used.
 kt.fetchVerdict = async function (state, show) {
 	const { trace, feed } = state;
 	const number = state.verdicts = (state.verdicts ?? 0) + 1;
@@ -147,7 +147,7 @@ kt.fetchVerdict = async function (state, show) {
 	}
 };
 
-// Shows all findings. Moves the lanes that the first problem names to the top.
+// Shows all findings. Moves the lanes that the first problem names to the top. Returns this problem, or undefined.
 kt.showVerdict = function (state) {
 	const { why, redacted } = state.trace.head;
 	const findings = why?.findings?.length || !redacted || !why?.verdict ? why?.findings || []
