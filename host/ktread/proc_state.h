@@ -274,7 +274,10 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace);
 
 /* Forgets the text of the TABLE records. */
 void ktread_proc_table_clear(struct ktread_proc *trace);
-/* Adds the text of the TABLE records at the input's current position. Uses only bytes that are buffered. */
+/*
+ * Adds the text of the TABLE records at the input's current position. Reads and buffers these records, but
+ * does not step over them.
+ */
 void ktread_proc_table_gather(struct ktread_proc *trace);
 /* Adds the text of the TABLE record at `offset`, unless ktread_proc_table_gather() has added it already. */
 void ktread_proc_table_add(struct ktread_proc *trace, uint64_t offset, const uint8_t *text, uint32_t size);

@@ -48,8 +48,8 @@ int ktread_source_map(struct ktread_memory *memory, const struct ktread_span *sp
 /* Opens a regular file as one range from address 0. A pipe is first copied to a temporary file. */
 int ktread_source_open_file(struct ktread_memory **memory, const char *path);
 /*
- * Opens a regular file as one range from address 0. Fails for a pipe, because a memory cannot be read
- * sequentially, and because the path may come from a QMP server.
+ * Opens a regular file as one range from address 0. Fails for a pipe, because a memory must be readable at
+ * any address, and because the path may come from a QMP server.
  */
 int ktread_source_open_regular(struct ktread_memory **memory, const char *path);
 /*

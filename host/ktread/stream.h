@@ -33,8 +33,8 @@ int ktread_stream_enter(struct ktread *trace, uint32_t *form);
 /*
  * Finds the part of a ring that can contain the events of a time window, with the index of a stream.
  * `position` and `bytes` are the position and size of the ring in the dump, `oldest` is the offset in the
- * ring of its oldest slot, `since` and `until` are timestamps as recorded. Sets *from and *to to distances in
- * bytes from the oldest slot. Returns false if the memory is not a stream with an index.
+ * ring of its oldest slot, `window` contains the first and the last timestamp, as recorded. Sets *from and
+ * *to to distances in bytes from the oldest slot. Returns false if the memory is not a stream with an index.
  */
 bool ktread_stream_find(const struct ktread_memory *memory, uint64_t position, uint64_t bytes,
 			uint64_t oldest, const uint64_t window[2], uint64_t *from, uint64_t *to);
