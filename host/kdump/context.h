@@ -44,8 +44,8 @@ char *kdump_put_word(char *at, const struct kdump_words *words, uint64_t value);
 /* Writes an octal number with a leading zero. */
 char *kdump_put_octal(char *at, uint32_t value);
 /*
- * Writes the names of the bits that are set, such as "A|B", and bits without a name in hexadecimal; writes
- * "0" if no bit is set. Writes no brackets and no quotation marks.
+ * Writes the names of the bits that are set, such as "A|B", and bits without a name in hexadecimal. If no bit
+ * is set, writes the name of the value 0, or "0". Writes no brackets and no quotation marks.
  */
 char *kdump_put_flags(char *at, const struct calls_type *type, uint64_t value);
 /* Writes "SIGINT", or "SIG 99" if the number has no name. */
