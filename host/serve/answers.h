@@ -24,7 +24,10 @@ struct serve_source {
 	struct serve_zero zero;
 };
 
-/* Returns the timestamp of time 0: the one in source->zero or, for another run, that of the oldest event. */
+/*
+ * Returns the timestamp of time 0: the one in source->zero. If that is unknown, or is of another run, returns
+ * the timestamp of the oldest event.
+ */
 uint64_t serve_base(const struct serve_source *source, const struct ktread *trace);
 
 /*
