@@ -23,7 +23,7 @@ static int fail(struct hunt *hunt, const char *path, const char *why)
 	return -1;
 }
 
-/* The properties that must be the same if a hunt is resumed. */
+/* Returns the properties of the hunt that must be the same if it is resumed. */
 static json_t *describe(const struct hunt *hunt)
 {
 	const struct hunt_options *options = hunt->options;
