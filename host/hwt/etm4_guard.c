@@ -51,8 +51,8 @@ static void commit(struct etm4_guard *guard, uint32_t count)
 }
 
 /*
- * Removes the newest `count` P0 elements, and all elements after the oldest of them. Returns false if a
- * source address is among them, because OpenCSD cancels a source address without counting it.
+ * Removes the newest `count` P0 elements, and all elements after the oldest of them except marks. Returns
+ * false if a source address is among them, because OpenCSD cancels a source address without counting it.
  */
 static bool cancel(struct etm4_guard *guard, uint32_t count)
 {
@@ -74,7 +74,8 @@ static bool cancel(struct etm4_guard *guard, uint32_t count)
 
 /*
  * Handles a mispredict packet, which cancels the outcome of the newest atom and the addresses after that
- * atom. Returns true if this atom is still in the queue, and only addresses come after it.
+ * atom. Returns true if this atom is still in the queue, no exception comes after it, and the addresses after
+ * it are the newest elements.
  */
 static bool mispredict(struct etm4_guard *guard)
 {
