@@ -193,8 +193,8 @@ static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_fol
 }
 
 /*
- * Processes `count` slots from ring->index on. Returns 1 if all of them were processed, 0 if the reader must
- * wait for an unfinished slot, or an error.
+ * Processes `count` slots from ring->index on. Returns 1 if all of them were processed, except a record at
+ * their end that may continue after them; 0 if the reader must wait for an unfinished slot; or an error.
  */
 static int go_through(struct ktread_follow_ring *follow, const struct ktread_follow_look *look,
 		      uint32_t count)
@@ -273,7 +273,7 @@ static int read_some(struct ktread_follow_ring *follow, const struct ktread_foll
 
 /*
  * Reads and processes the slots up to the head that the ring has at the time of the call. Returns 1 if all of
- * them were processed, 0 if the reader must wait for some of them, or an error.
+ * them were processed, 0 if some of them must be read later, or an error.
  */
 static int read_new(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
