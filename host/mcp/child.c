@@ -76,7 +76,7 @@ int mcp_child_start(struct mcp_child *child, const char *path, char *const *word
 	return error;
 }
 
-/* Reads until the pipe is empty. Discards bytes that do not fit. */
+/* Reads until the pipe is empty, or until bytes do not fit: discards these bytes, and sets `cut`. */
 static void read_output(struct mcp_output *output)
 {
 	char rest[4096];
