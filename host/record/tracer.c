@@ -97,7 +97,7 @@ static int attach_thread(pid_t tid, struct record_process *process)
 /*
  * Attaches to those threads of a process that are not traced yet. Makes one pass over the list of the
  * process's threads. Returns the number of threads attached; if none was attached, 0 or a negative errno. Two
- * sorts of threads cannot be attached. Threads that have ended, one of which may be the main thread; and
+ * sorts of threads cannot be attached: threads that have ended, one of which may be the main thread; and
  * threads that the kernel has already attached to the recorder, because a traced thread created them. wait()
  * will report the latter.
  */
