@@ -77,7 +77,8 @@ enum hwt_gap {
 	HWT_GAP_DAMAGED, /* the bytes were changed after the unit wrote them, or they contradict the code */
 	HWT_GAP_CODE,	 /* the executed code is unknown, because an image is missing */
 	/*
-	 * the bytes are valid, but this decoder does not read packets of this type; `text` is the type's name
+	 * the bytes are valid, but this decoder does not read packets of this type; `text` states what is not
+	 * decoded
 	 */
 	HWT_GAP_UNREAD,
 	/* the bytes are valid, but do not match the known code: other code was executed at that address */
