@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests what `ktrace live` shows of a single CPU: whether it is stuck, and the bar of its shares. */
+/*
+ * Tests what `ktrace live` shows of a single CPU: whether it is stuck, and the bar that shows how it spends
+ * its time.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,13 +30,13 @@ static void hang_before_the_first_heartbeat_is_stuck(void **state)
 	row.nesting = 0;
 	live_cpu_sample(&cpu, &row, false, 0, 5 * second);
 	assert_true(cpu.stuck < 0.1);
-	/* a CPU without heartbeats in kernel mode may be computing, so it does not count as stuck */
+	/* a CPU in kernel mode without heartbeats does not count as stuck, because it may be computing */
 	row.mode = KTRX_MODE_KERNEL;
 	live_cpu_sample(&cpu, &row, false, 0, 9 * second);
 	assert_true(cpu.stuck < 0.1);
 }
 
-/* The counters of CPUs may differ, so an old timestamp alone does not make a CPU stuck. */
+/* The clocks of CPUs may differ, so an old timestamp alone does not show that a CPU is stuck. */
 static void cpu_with_an_old_timestamp_is_not_stuck(void **state)
 {
 	const uint64_t second = UINT64_C(1000000000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which guest's RAM file is found if there are several, and some of their guests have ended. */
+/* Tests which RAM file is found if there are several, and some of their guests have ended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static bool is_newer(const struct stat *a, const struct stat *b)
 						      : a->st_ctim.tv_nsec > b->st_ctim.tv_nsec;
 }
 
-/* Makes the files of guests. Each file is newer than the previous one. */
+/* Makes RAM files of guests. Each file is newer than the previous one. */
 static int make_files(void **state)
 {
 	(void)state;
@@ -51,7 +51,7 @@ static int make_files(void **state)
 	snprintf(usual, sizeof(usual), "%s/ktrace.ktrx", folder);
 	for (unsigned n = 0; n < GUESTS; n++) {
 		snprintf(file[n], sizeof(file[n]), "%s.%u.ram", usual, 9 - n);
-		do { /* until the clock of the file system has advanced */
+		do { /* waits until the clock of the file system has advanced */
 			FILE *made = fopen(file[n], "w");
 
 			if (!made || fputs("x", made) < 0 || fclose(made) != 0 ||

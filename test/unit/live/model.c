@@ -19,9 +19,7 @@
 
 #define MS     UINT64_C(1000000)
 #define SECOND (1000 * MS)
-/*
- * number of slots by which the ring advances for each event that is read; the other three slots are skipped
- */
+/* the ring advances by this number of slots for each event that is read: three of them are skipped */
 #define SLOTS_EVENT 4u
 
 enum { SWITCH = 1, CONTEND, IRQ_ENTER, IRQ_EXIT, BLOCK };
@@ -116,7 +114,7 @@ static void begin(void)
 	fake.now = SECOND;
 	fake.first[0].kind = KTREAD_FOLLOWED_BOOT;
 	fake.firsts = 1;
-	/* number of slots that were recorded before `ktrace live` began to follow the guest */
+	/* the slots that were recorded before `ktrace live` began to follow the guest */
 	fake.account.skipped = 1000000;
 	fake.cpu[0] = (struct ktrx_cpu){ .heartbeats = 1, .thread = 7, .mode = KTRX_MODE_USER, .online = 1 };
 	fake.cpu[1] = (struct ktrx_cpu){ .heartbeats = 5, .mode = KTRX_MODE_IDLE, .online = 1 };
@@ -178,8 +176,7 @@ static char *write_lines(uint64_t count, bool json, uint32_t tail, const char *e
 }
 
 /*
- * Events of the last 25 ms of an interval are counted in the next interval, so the first interval has fewer
- * events.
+ * The last 25 ms of each interval are counted in the next interval, so the first interval has fewer events.
  */
 static void lines_show_shares_rates_and_losses(void **state)
 {
@@ -248,8 +245,8 @@ static void tail_names_threads(void **state)
 }
 
 /*
- * If tables and events of the kernel differ, the tables count. They show which thread waits for which lock,
- * and interrupts that have no events.
+ * If the kernel's tables and events contradict each other, the tables are used. They show which thread waits
+ * for which lock, and interrupts for which there are no events.
  */
 static void tables_override_events(void **state)
 {
@@ -314,7 +311,7 @@ static void new_guest_starts_without_values(void **state)
 	free(text);
 }
 
-/* A CPU idles except for one short interrupt. No event follows the end of the interrupt. */
+/* A CPU idles, with one short interrupt. No event follows the end of the interrupt. */
 static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 {
 	const struct wellknown enter = { .kind = WELLKNOWN_IRQ_ENTER },
@@ -331,7 +328,7 @@ static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 	live_cpu_close(&cpu, SECOND);
 	assert_true(cpu.share[LIVE_IRQ] > 0.009 && cpu.share[LIVE_IRQ] < 0.011);
 	assert_true(cpu.share[LIVE_IDLE] > 0.98);
-	/* The same interrupt, in an interval whose length is unknown. */
+	/* The same interrupt as in the previous test, in an interval of unknown length. */
 	live_cpu_sample(&cpu, &row, false, 0, 2 * SECOND);
 	event.stamp += SECOND;
 	live_cpu_event(&cpu, &event, &enter, true);
@@ -343,8 +340,8 @@ static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 }
 
 /*
- * Some slots were recorded before the last call of live_rates_settle(), and are read after this call. They do
- * not count for the rate.
+ * Some slots were recorded before the last call of live_rates_settle(), and are read after this call. These
+ * slots do not count for the rate.
  */
 static void backlog_does_not_raise_the_rate(void **state)
 {
@@ -384,7 +381,7 @@ static void interrupts_before_following_do_not_count(void **state)
 	free(text);
 }
 
-/* The first 300 ms of a boot are left out of the rate: neither their slots nor their time count. */
+/* The rate does not include the first 300 ms of a boot: neither the slots nor the time. */
 static void slots_of_a_second_boot_are_not_overestimated(void **state)
 {
 	char *text, *slots;
@@ -450,7 +447,7 @@ static void newest_of_many_threads_are_known(void **state)
 	script_end();
 }
 
-/* A page of the screen, and the rows that are selected on it. */
+/* A page of the screen, and which rows are selected on it. */
 struct shown {
 	struct live_page page;
 	struct live_ui ui;
@@ -501,7 +498,7 @@ static struct shown *new_shown(void)
 	return shown;
 }
 
-/* Tests pages of all sizes of a terminal. Even the smallest useful size must show the bars. */
+/* Tests pages of all sizes of a terminal. A page of the smallest useful size must also show the bars. */
 static void pages_of_all_sizes_fit(void **state)
 {
 	const struct live_watch watch = { &source, SECOND, 2, &stopped };

@@ -114,7 +114,7 @@ static void durations_of_calls_and_errors(void **state)
 	assert_in_range(live_duration_percentile(&model.details->calls.row[0], 100), MS, MS);
 }
 
-/* A duration whose end may have been lost is not measured. */
+/* If the end of a duration may have been lost, the duration is not measured. */
 static void no_duration_extends_across_a_loss(void **state)
 {
 	struct ktread_event *event;
@@ -163,7 +163,7 @@ static void locks_have_holders_and_waiters(void **state)
 	assert_int_equal(model.details->lock[0].holder, 8);
 	assert_int_equal(model.details->lock[0].longest, 4000);
 	assert_int_equal(model.details->lock[1].holder, 0);
-	/* the waiting thread is in the table of threads, with the object */
+	/* the table of threads shows the waiting thread and the object */
 	for (uint32_t n = 0; n < model.details->threads; n++)
 		if (model.details->thread[n].id == 9) {
 			assert_string_equal(cell(LIVE_TAB_THREADS, n, 7), "for lock in\\x1bode (0x88)");
@@ -173,7 +173,9 @@ static void locks_have_holders_and_waiters(void **state)
 	fail_msg("thread 9 is missing");
 }
 
-/* The sort is by any column, in both directions, and only rows with a text are shown. */
+/*
+ * Rows are sorted by any column, in both directions. With a search text, only rows that contain it are shown.
+ */
 static void rows_are_sorted_and_searched(void **state)
 {
 	static uint16_t order[LIVE_THREADS];
@@ -254,7 +256,7 @@ static void help_and_quit(void **state)
 	assert_false(ui.help);
 	assert_true(live_ui_key(&ui, &model, LIVE_KEY_F10));
 	live_ui_key(&ui, &model, '/');
-	assert_false(live_ui_key(&ui, &model, 'q')); /* a letter of the text */
+	assert_false(live_ui_key(&ui, &model, 'q')); /* a letter of the search text */
 	live_ui_key(&ui, &model, LIVE_KEY_ESCAPE);
 	assert_true(live_ui_key(&ui, &model, 'q'));
 }
@@ -280,7 +282,7 @@ static void write_file(const char *path, const char *bytes, size_t length)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Only programs with a RAM file that exists are guests. Two commas in a path mean one. */
+/* Only programs whose RAM file exists are guests. In a path, two commas mean one comma. */
 static void guests_are_found_by_their_command_lines(void **state)
 {
 	char folder[] = "/tmp/ktrace-guests-XXXXXX", path[128], line[400];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests calls whose command does not end by itself, or writes without end. A script replaces the program
+ * Tests calls of tools whose command does not end, or writes without end. A script replaces the program
  * ktrace: it writes its process id into the file `pid`, and then runs the commands in the file `act`.
  */
 #include <errno.h>
@@ -60,7 +60,7 @@ static int remove_folder(void **state)
 	return chdir("/") == 0 ? system(command) : -1;
 }
 
-/* Starts a server whose commands do what the shell's text `act` says. */
+/* Starts a server. Each command that it starts runs the shell script `act`. */
 static void start(const char *act, double seconds)
 {
 	char script[128];
@@ -105,7 +105,7 @@ static void expect(const char *text)
 		fail_msg("'%s' is not in: %s", text, line);
 }
 
-/* Waits until the command has written its process id. Returns the id. */
+/* Waits until the command has written its process id. Returns this id. */
 static pid_t command_of(void)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -277,7 +277,7 @@ static void command_ends_with_the_server(void **state)
 	command_of();
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
-	assert_int_equal(read(alive[0], &byte, 1), 0); /* returns when the command has ended as well */
+	assert_int_equal(read(alive[0], &byte, 1), 0); /* returns when the command has ended, too */
 	close(alive[0]);
 	fclose(to);
 	fclose(from);

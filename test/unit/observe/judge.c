@@ -74,7 +74,7 @@ static void a_halted_cpu_with_interrupts_is_not(void **state)
 		add(&observe, 0x1000, 0x202, 0, 1, 0);
 	expect(&observe, "unknown", FINDING_NOTE, FINDING_POSSIBLE,
 	       "waits for an interrupt with interrupts enabled");
-	/* A CPU whose interrupts were disabled only in some samples is not dead either. */
+	/* A CPU is not dead if its interrupts were disabled in only some of the samples. */
 	add(&observe, 0x1000, 0x2, 0, 1, 0);
 	expect(&observe, "unknown", FINDING_NOTE, FINDING_POSSIBLE, "sometimes enabled");
 }
@@ -134,7 +134,7 @@ static void a_cpu_that_had_no_time_to_run_is_unknown(void **state)
 		add(&observe, 0x1000, 0x2, 0, 0, 1);
 	observe.cpu[0].ran = 0.2;
 	expect(&observe, "unknown", FINDING_NOTE, FINDING_POSSIBLE, "CPU 0: at 0x1000, for 0.2 s");
-	observe.cpu[0].ran = -1; /* now the time is unknown */
+	observe.cpu[0].ran = -1; /* the time that the CPU has run is unknown */
 	expect(&observe, "unknown", FINDING_NOTE, FINDING_POSSIBLE, "CPU 0: at 0x1000");
 }
 

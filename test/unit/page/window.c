@@ -15,7 +15,7 @@
 #define TURNS	  2000u
 #define TURN	  UINT64_C(1000000) /* ns */
 #define BEGIN	  UINT64_C(5000000000)
-#define UNKNOWN	  2u /* flag: the end is unknown */
+#define UNKNOWN	  2u /* flag of a slice: its end is unknown */
 #define STATE_ROW 0u
 
 /* On each of two CPUs, two threads take turns of about a millisecond; one sleeps, and is woken. */
@@ -172,7 +172,7 @@ static void states_at_the_beginning_are_known(void **state)
 	ktread_close(trace);
 }
 
-/* The writing ends with the error of the caller. */
+/* If the callback returns an error, writing ends with this error. */
 static int refuse(void *context, const unsigned char *bytes, size_t size)
 {
 	(void)context, (void)bytes, (void)size;

@@ -29,7 +29,7 @@
 #define OTHER_JUMP "\x01\xfc\x02\xff\xe0" /* cld; jmp *%rax */
 
 static const struct ktrx_hwt_rings *rings;
-static uint64_t from; /* offset of the first code that the current test records */
+static uint64_t from; /* offset in the file of the first code that the current test records */
 
 static int open_rings(void **state)
 {
@@ -102,7 +102,7 @@ static void code_is_recorded_once_for_each_space(void **state)
 		}
 	}
 	assert_string_equal(recorded(), "1000:10000:90 0:40000:90 2000:10000:90");
-	/* Another virtual CPU runs in one of these address spaces. */
+	/* Another virtual CPU runs in one of the address spaces. */
 	enter(1, SPACE(1));
 	run(1, user);
 	assert_string_equal(recorded(), "");
@@ -152,7 +152,9 @@ static void block_across_two_pages_is_recorded_again_when_replaced(void **state)
 	assert_string_equal(recorded(), "1000:11ffe:f 1000:12000:fc 1000:11ffe:f 1000:12000:fc");
 }
 
-/* Each virtual CPU writes the exact time before it reports code that was replaced, and only then. */
+/*
+ * Each virtual CPU writes the exact time before it reports code that has replaced other code, and only then.
+ */
 static void replaced_code_renews_the_time_of_its_cpu(void **state)
 {
 	struct block *one = machine_block(USER + 0x5000, NOP_JUMP),
@@ -172,8 +174,8 @@ static void replaced_code_renews_the_time_of_its_cpu(void **state)
 }
 
 /*
- * If an address space has not run for a long time, its code is recorded again when it runs, with the exact
- * time. The code of a space that runs all the time is not recorded again.
+ * If an address space has not run for a long time, its code is recorded again, with the exact time, when it
+ * runs again. If an address space runs all the time, its code is not recorded again.
  */
 static void spaces_that_run_are_not_recorded_again(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the encoder of ETMv4 packets with OpenCSD: random code is executed in a simulation, and reported to
- * the encoder as flow.c would. The decoded steps must be the executed ones.
+ * Tests the encoder of ETMv4 packets with OpenCSD: random code is executed in a simulation, which reports it
+ * to the encoder as flow.c does. The decoded steps must be the executed ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,7 +116,7 @@ static struct block block_at(uint64_t address)
 	}
 }
 
-/* What was executed, in order. `to` is the target of a branch or interrupt. */
+/* The instructions and interrupts that were executed, in order. `to`: target of a branch or interrupt. */
 struct happened {
 	enum { RAN, INTERRUPTED, STOPPED } kind;
 	uint64_t from, last, to;
@@ -159,7 +159,7 @@ static uint64_t run_block(uint64_t at, uint64_t *stack, unsigned *depth)
 
 /*
  * Runs a block that QEMU has translated as two blocks. The first one ends without a branch, so no packet
- * shows its end. A synchronization point is due at this end.
+ * shows where it ends. There a synchronization point is due.
  */
 static uint64_t run_split(uint64_t at, uint64_t *stack, unsigned *depth)
 {
@@ -247,8 +247,8 @@ static void run(void)
 			at = run_block(at, stack, &depth);
 		}
 		/*
-		 * The pending word has exactly the branches that are in no packet yet. A reader of the ring
-		 * adds them.
+		 * The pending word contains exactly the branches that are in no packet yet. A reader of the
+		 * ring adds them to the packets.
 		 */
 		assert_int_equal(*trace.output.pending, trace.outcomes);
 		assert_true(output_position(&trace.output) < OUTPUT - ENCODER_MOST);
@@ -332,8 +332,8 @@ static void decoded_trace_equals_what_ran(void **compress)
 }
 
 /*
- * Calls are nested deeper than a decoder's return stack. Only returns that are no longer on this stack are
- * written with their address.
+ * Calls are nested deeper than a decoder's return stack. Packets contain the addresses only of those returns
+ * that are no longer on this stack.
  */
 static void forgotten_returns_are_written_in_full(void **state)
 {
@@ -384,7 +384,7 @@ static void forgotten_returns_are_written_in_full(void **state)
 	check_trace();
 }
 
-/* Tests every sequence of up to 14 atoms. On average, three atoms must take about one packet. */
+/* Tests every sequence of up to 14 atoms. On average, a packet must contain about three atoms. */
 static void three_atoms_take_about_one_packet(void **state)
 {
 	(void)state;

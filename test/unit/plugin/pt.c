@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reports that blocks were executed, and checks that libipt decodes exactly these blocks from the Intel PT
- * packets.
+ * Tests the encoder of Intel PT packets: the tests report executed blocks to the encoder, and check that
+ * libipt decodes exactly these blocks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,10 @@
 
 #include "unit/support/plugin_support.h"
 
-/* Instructions as machine_block() takes them: a byte with the size, then the instruction's bytes. */
+/*
+ * Instructions in the form that machine_block() requires: a byte with the size, then the bytes of the
+ * instruction.
+ */
 #define NOP	 "\x01\x90"
 #define PUSH(n)	 "\x02\x6a" n
 #define JNE(to)	 "\x02\x75" to
@@ -61,7 +64,7 @@ static void conditional_branches_are_traced(void **state)
 			    "on:1000 1000 1001 1003 1004 1000 1001 1003 1004 1000 1001 1010");
 }
 
-/* A halted CPU may never run again, so its last branches must be written. */
+/* A halted CPU may never run again, so its last branches must be written before it halts. */
 static void halted_cpu_writes_all_branches(void **state)
 {
 	struct block *loop = machine_block(0x1000, JNE("\xfe")), *end = machine_block(0x1002, HLT);
@@ -98,8 +101,8 @@ static void renewed_time_comes_before_the_next_block(void **state)
 }
 
 /*
- * No blocks are reported for a while, although tracing is on. The code that ran in between is lost, and not
- * guessed.
+ * For a while no blocks are reported, although tracing is enabled. The code that ran in this time is unknown,
+ * and must not be guessed.
  */
 static void pause_is_reported_as_overflow(void **state)
 {
@@ -117,8 +120,8 @@ static void pause_is_reported_as_overflow(void **state)
 static void blocks_that_look_alike_are_distinguished(void **state)
 {
 	/*
-	 * Blocks: one that branches to itself, one whose branch leads to the next instruction, one without a
-	 * branch, and others with a repeated instruction.
+	 * Blocks of several types: a block that branches to itself, one whose branch leads to the next
+	 * instruction, one without a branch, and blocks with a repeated instruction.
 	 */
 	struct block *self = machine_block(0x1000, NOP JNE("\xfd")),
 		     *nowhere = machine_block(0x1003, JNE("\x00"));
@@ -156,8 +159,8 @@ static void compressed_returns_need_fewer_bytes(void **state)
 }
 
 /*
- * Calls are nested deeper than a decoder's return stack. Returns that are no longer on this stack are written
- * with their address.
+ * Calls are nested deeper than a decoder's return stack. For returns that are no longer on this stack,
+ * packets contain the address.
  */
 static void forgotten_returns_are_written_in_full(void **state)
 {
@@ -186,7 +189,7 @@ static void forgotten_returns_are_written_in_full(void **state)
 
 static void return_not_to_last_call_is_traced(void **state)
 {
-	/* The last call does not return, as after a switch of threads. */
+	/* The last call does not return, as after a thread switch. */
 	struct block *f = machine_block(0x1000, CALL("\x3b")), *g = machine_block(0x1040, RET);
 	struct block *other = machine_block(0x3000, CALL("\x3b")), *k = machine_block(0x3040, RET);
 	struct block *back = machine_block(0x3005, RET), *f2 = machine_block(0x1005, JMP_RAX);
@@ -230,8 +233,8 @@ static void interrupts_have_their_address_and_target(void **state)
 }
 
 /*
- * All handlers begin with the same code. So a handler is recognized at its first entry, even directly after
- * an indirect branch, because another handler was seen before.
+ * All handlers begin with the same code. So when one handler was seen, others are recognized at their first
+ * execution, even directly after an indirect branch.
  */
 static void interrupt_vectors_are_recognized(void **state)
 {
@@ -384,8 +387,8 @@ static void long_trace_is_decoded_without_error(void **state)
 	for (const char *at = machine_decoded(); (at = strchr(at, '1')) != NULL; at++)
 		count += strncmp(at, "1003", 4) == 0;
 	/*
-	 * The buffer for the decoded text has room for more than 10000 blocks. libipt has decoded these
-	 * blocks without an error, although there are many synchronization points.
+	 * The buffer for the decoded text has room for more than 10000 blocks. libipt decodes these blocks
+	 * without an error, although there are many synchronization points.
 	 */
 	assert_true(count > 10000);
 	assert_null(strstr(machine_decoded(), "error"));
@@ -406,7 +409,9 @@ static void full_output_is_an_overflow(void **state)
 	position = output_position(&trace->output);
 	assert_true(position <= 2000 && position > 1000);
 	assert_true(trace->output.lost > 0);
-	/* As if the guest had read some bytes: there is room again, and tracing continues. */
+	/*
+	 * The test acts as if the guest had read some bytes. So there is room again, and tracing continues.
+	 */
 	flow_end(trace, 0);
 	trace->output.limit = 4000;
 	flow_begin(trace, 0);
@@ -431,8 +436,8 @@ static void change_of_space_is_traced(void **state)
 static uint64_t reached, packets;
 
 /*
- * QEMU may be killed right after a doorbell has rung. A decoder begins at the synchronization point, so the
- * address that was reached must not be before this point.
+ * QEMU may be killed right after a doorbell. A decoder begins at the synchronization point, so the stored
+ * address must not be an address that was reached before this point.
  */
 static void reached_address_is_that_of_the_synchronization_point(void **state)
 {

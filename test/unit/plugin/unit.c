@@ -23,7 +23,7 @@
 #define TABLE	    (BASE + 0x2000)
 #define OUTPUT	    (BASE + 0x10000)
 
-/* The time of the clock that the plugin reads, in nanoseconds. Only a test moves it. */
+/* The time of the clock that the plugin reads, in nanoseconds. It advances only if a test changes it. */
 static uint64_t test_time;
 
 static uint64_t read_test_clock(void)
@@ -161,7 +161,7 @@ static void enable_takes_the_thread_of_the_page(void **state)
 
 /*
  * The virtual CPU may have been stopped before the unit received a timestamp. The next timestamp corrects the
- * time. Time never goes back.
+ * time, which never goes back.
  */
 static void clock_never_goes_back(void **state)
 {
@@ -191,7 +191,7 @@ static void clock_never_goes_back(void **state)
 }
 
 /*
- * For slow code, the time is written although there are few other packets. For other code, the time is
+ * For code that runs slowly, the time is written although there are few other packets. For other code, it is
  * written as soon as it is requested.
  */
 static void time_of_slow_code_is_written(void **state)
@@ -223,7 +223,7 @@ static void time_of_slow_code_is_written(void **state)
 	ring(KTRX_HWT_UNIT_DISABLE);
 }
 
-/* If tracing is often disabled and enabled, only the lowest bits of the time are written each time. */
+/* If tracing is often disabled and enabled, each time only the low bits of the time are written. */
 static void range_entries_write_only_low_bits_of_time(void **state)
 {
 	struct block *inside = machine_block(0x1000, "\x01\x90\x02\xff\xe0");

@@ -42,7 +42,7 @@ static void samples_are_counted_in_a_function_and_its_callers(void **state)
 	profile_tree_sum(&tree);
 	count = profile_tree_frames(&tree, &frames);
 	assert_int_equal(count, 4);
-	assert_int_equal(frames[0].id, 'c'); /* most samples are in this function itself */
+	assert_int_equal(frames[0].id, 'c'); /* most samples are in the code of this function */
 	assert_int_equal(find(frames, count, 'a')->total, 4);
 	assert_int_equal(find(frames, count, 'a')->self, 0);
 	assert_int_equal(find(frames, count, 'b')->total, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests register sets of three machines, as ptrace(2) reads them at the beginning and the return of a system
- * call.
+ * Tests reading system calls from the register sets of three machines, as ptrace(2) returns them when a
+ * system call begins and returns.
  */
 #include <elf.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #include "record/registers.h"
 
-/* Returns a register set in which word n is 1000 + n. */
+/* Returns a register set whose n-th 64-bit value is 1000 + n, counted from 0. */
 static struct record_registers register_set(size_t words)
 {
 	struct record_registers registers = { .size = words * sizeof(uint64_t) };

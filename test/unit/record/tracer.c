@@ -38,7 +38,7 @@ static void serve(void)
 
 /*
  * Code of the traced process: waits for a byte from `go`, forks a child that exits with status 1, and exits
- * with 6 plus this status.
+ * with 6 plus the child's status.
  */
 static void parent_and_child(int go)
 {
@@ -54,7 +54,7 @@ static void parent_and_child(int go)
 	_exit(6 + WEXITSTATUS(status));
 }
 
-/* Records a process and its child. Returns the status of the process. */
+/* Records a process and its child. Returns the exit status of the process. */
 static int record_both(bool is_short)
 {
 	char path[] = "/tmp/ktrace-tracer-XXXXXX";

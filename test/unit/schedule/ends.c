@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests how blocks end, and which instructions access return addresses. The bytes are output of GNU as. */
+/*
+ * Tests which instruction ends a block, and which instructions access return addresses. GNU as has assembled
+ * the instructions.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which functions are entered, and how many functions have not returned at that time. */
+/* Tests which functions are found to be entered, and how many functions have not returned at that time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static const struct frames_code handler_leaves = { HANDLER + 16, HANDLER + 28, H
 static const struct frames_code thread = { THREAD, THREAD + 12, THREAD + 16, SWITCH, END_CALL,
 					   0,	   false,	true,	     4 };
 
-/* The functions that were entered, oldest first. */
+/* The functions that were entered, in the order in which they were entered. */
 static struct {
 	uint64_t start, caller;
 	enum schedule_how how;
@@ -85,7 +85,7 @@ static void nothing_entered(void)
 	assert_int_equal(entries, seen);
 }
 
-/* CPU 0 is in `middle`, which has saved its return address at `slot`, and has called `leaf` once. */
+/* CPU 0 runs `middle`, which has saved its return address at `slot`, and has called `leaf` once. */
 static void reach_middle(uint64_t slot)
 {
 	begin(LINK);
@@ -116,7 +116,7 @@ static void return_ends_function(void **state)
 	frames_loaded(0, LINK, 0x8000);
 	frames_begin(0, &main_rest);
 	frames_begin(0, &handler);
-	entered(&handler, SCHEDULE_INTERRUPT, 1); /* 1: only `main` has not returned */
+	entered(&handler, SCHEDULE_INTERRUPT, 1); /* only one function, `main`, has not returned */
 }
 
 static void tail_call_enters_no_function(void **state)
@@ -141,7 +141,7 @@ static void interrupt_nests_and_ends(void **state)
 	frames_begin(0, &leaf);
 	entered(&leaf, SCHEDULE_CALL, 3);
 	frames_begin(0, &handler_leaves);
-	frames_begin(0, &switches); /* the interrupted call now completes */
+	frames_begin(0, &switches); /* now the interrupted call continues */
 	entered(&switches, SCHEDULE_CALL, 2);
 }
 
@@ -171,7 +171,7 @@ static void switch_finds_stack_of_thread(void **state)
 	frames_begin(0, &switches);
 	entered(&switches, SCHEDULE_CALL, 2);
 	frames_saved(0, 0x7000);
-	frames_loaded(0, 2, 0x9000); /* nothing was saved there: the thread is new */
+	frames_loaded(0, 2, 0x9000); /* no return address was saved there: the thread is new */
 	frames_begin(0, &thread);
 	entered(&thread, SCHEDULE_OTHER, 0);
 	frames_begin(0, &switches);
@@ -236,7 +236,7 @@ static void system_call_begins_at_depth_0_again(void **state)
 	}
 }
 
-/* Code outside the kernel, such as firmware, handles an interrupt. */
+/* Code outside of the kernel, such as firmware, handles an interrupt. */
 static void code_outside_the_kernel_is_ignored(void **state)
 {
 	(void)state;

@@ -28,7 +28,10 @@ static void watch(uint64_t address, uint32_t length, uint32_t kinds)
 	assert_null(match_open(&match, &range, 1));
 }
 
-/* Calls the functions in the same order as the plugin does. Returns the number of the range, or NOTHING. */
+/*
+ * Calls the functions under test in the same order as the plugin does. Returns the number of the range that
+ * the access touches, or NOTHING.
+ */
 static int look_up(struct match_access access, uint64_t physical)
 {
 	int range;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the slices, and the hooks that end slices, as they are drawn from a seed. */
+/* Tests the lengths of CPUs' time slices, and the hooks that end slices, which are drawn from a seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #define DRAWS 1000u
 #define CPUS  4u
 
-/* Draws as the plugin does: a CPU, and then the length of its slice. */
+/* Draws random values in the same order as the plugin: a CPU, and then the length of its slice. */
 static void draw(struct noise *noise, unsigned *cpu, uint64_t *length)
 {
 	*cpu = noise_cpu(noise, CPUS);
@@ -54,7 +54,7 @@ static void different_seeds_give_different_slices(void **state)
 	assert_in_range(same, 0, DRAWS / 10);
 }
 
-/* Traces can be repeated only while a seed gives the same slices in each version of ktrace. */
+/* A seed must give the same slices in each version of ktrace. Otherwise, older traces cannot be repeated. */
 static void slices_of_seed_1_never_change(void **state)
 {
 	static const struct {
@@ -94,7 +94,10 @@ static void mean_that_is_given_replaces_mean_of_seed(void **state)
 	}
 }
 
-/* A given mean replaces the drawn mean, which is drawn nevertheless. So the seed chooses the same CPUs. */
+/*
+ * If the user gives a mean length, it replaces the drawn mean. The mean is drawn nevertheless, so that the
+ * seed chooses the same CPUs.
+ */
 static void mean_that_is_given_does_not_change_cpus(void **state)
 {
 	const struct schedule_noise from[2] = { { .seed = 5 }, { .seed = 5, .mean = 777 } };
@@ -187,7 +190,7 @@ static void equal_seeds_choose_equal_hooks(void **state)
 	}
 }
 
-/* A run with other hooks, as after another choice, still draws the same CPUs. */
+/* A run in which other hooks occur still draws the same CPUs. */
 static void hooks_do_not_change_cpus(void **state)
 {
 	struct noise first = hooks_of(5, 0), second = hooks_of(5, 0);
@@ -200,7 +203,7 @@ static void hooks_do_not_change_cpus(void **state)
 	}
 }
 
-/* Traces can be repeated only while a seed chooses the same hooks in each version of ktrace. */
+/* A seed must choose the same hooks in each version of ktrace. Otherwise, older traces cannot be repeated. */
 static void hooks_of_seed_1_never_change(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that the process of an answer reports a file that becomes shorter while it is read. */
+/* Tests that the process which makes an answer reports a file that is truncated while it is read. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@
 static char path[64];
 
 /*
- * A job: maps the file, makes it shorter if `request` is not NULL, and writes the mapping's last byte. If
- * `request` is "remove", also deletes the file.
+ * A job: maps the file, truncates it if `request` is not NULL, and writes the last byte of the mapping to its
+ * output. If `request` is "remove", also deletes the file.
  */
 static int read_file(void *context, const void *request, int descriptor)
 {
@@ -37,7 +37,10 @@ static int read_file(void *context, const void *request, int descriptor)
 	return serve_write(descriptor, &last, 1);
 }
 
-/* Runs the job, and reads what it prints on standard error. Returns the byte that it writes. */
+/*
+ * Runs the job, and reads the text that it prints on standard error. Returns the byte that the job writes to
+ * its output.
+ */
 static char run(const void *request, char *printed, size_t size)
 {
 	struct serve_job job;
@@ -57,7 +60,7 @@ static char run(const void *request, char *printed, size_t size)
 	dup2(kept, STDERR_FILENO);
 	close(kept);
 	close(ends[1]);
-	got = read(ends[0], printed, size - 1); /* until the process has printed, or has ended */
+	got = read(ends[0], printed, size - 1); /* waits until the process has printed a text or has ended */
 	assert_true(got >= 0);
 	printed[got] = '\0';
 	close(ends[0]);
