@@ -8,7 +8,8 @@
 # sources DRIVERS: prints the sources of a library with these drivers.
 sources() { make -s KTRACE_TRANSPORTS="$1" transport-sources-x86_64 | tr ' ' '\n' | sort; }
 
-# objects SOURCE…: compiles the sources that have no object yet, and prints the names of all objects.
+# objects SOURCE…: compiles each source that has no object yet. Prints the names of the objects of all
+# sources.
 objects() {
 	for source; do
 		object=$tmp/$(echo "$source" | tr / _).o
@@ -27,8 +28,8 @@ for driver in debugcon uart16550 virtio-mmio virtio-pci ivshmem; do
 	equal "$driver alone: no symbol is undefined" "" "$(nm -u "$tmp/program" | head)"
 done
 
-# An architecture that ktrace does not support directly. Its kernel supplies the clock, and
-# kernel/arch/generic supplies everything else.
+# An architecture that ktrace does not support itself: the kernel supplies the clock, and kernel/arch/generic
+# everything else.
 mkdir "$tmp/port" "$tmp/generic"
 cat >"$tmp/port/ktrace_port.h" <<'END'
 unsigned long long clock_of_the_kernel(void);

@@ -31,7 +31,7 @@ enum {
 	SWITCHED
 };
 
-/* Rules, error and results of the last check. checking_error also has the error if rules were refused. */
+/* Rules, error and results of the last check. If rules were refused, checking_error contains the reason. */
 extern struct rules *checking_rules;
 extern struct rules_error checking_error;
 extern struct check_result checking_result[RULES_MAX];
@@ -48,8 +48,8 @@ int checking_parse(const char *text);
 /* Parses rules, and checks whether the script obeys them. */
 void checking_run(const char *text);
 /*
- * Checks that the last rule was kept, violated and left undecided as often as the arguments state, and that
- * no other rule was violated.
+ * Checks how often the last rule was kept, violated, and left undecided. Also checks that no other rule was
+ * violated.
  */
 void checking_expect(uint64_t held, uint64_t violated, uint64_t undecided);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A trace to dump, recorded by the real core on this machine, and a sink that stores the dump. */
+/* A trace that the kernel library records on this machine, and a sink that stores a dump of it. */
 #ifndef TEST_DUMP_SUPPORT_H
 #define TEST_DUMP_SUPPORT_H
 
@@ -19,23 +19,23 @@ struct dump_sink {
 	size_t count;
 	uint64_t announced;
 	unsigned writes;
-	unsigned fail_at;	    /* number of the write that fails (the first is 1); 0: no write fails */
+	unsigned fail_at;	    /* number of the write that fails, from 1; 0: no write fails */
 	void (*during_write)(void); /* function that is called during every write, or NULL */
 };
 
-/* Starts tracing, with a ring for CPU 0. Call it once in a program. */
+/* Starts tracing, with a ring for CPU 0. A program must call it once. */
 int dump_trace_start(void **state);
 
-/* Records `count` switches (v1 id 5) with increasing numbers. */
+/* Records `count` switches (id 5 in version 1) with increasing numbers. */
 void dump_trace_switches(unsigned count);
 /*
- * The first function records a system call with six arguments (v1 id 0). The second one records an event that
- * has no id in version 1.
+ * The first function records a system call with six arguments (id 0 in version 1). The second one records an
+ * event that has no id in version 1.
  */
 void dump_trace_syscall(uint16_t number, uint64_t first, uint64_t second);
 void dump_trace_text(const char *text);
 
-/* Returns the sink, empty and with a buffer of that size. */
+/* Empties the sink, and gives it a buffer of this size. Returns the sink. */
 struct dump_sink *dump_sink_fresh(size_t buffer_size);
 
 #endif

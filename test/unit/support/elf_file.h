@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Writes small ELF files that look like kernels: sections, a segment for each, and symbols. */
+/* Writes small ELF files that look like kernels: sections, a segment for each section, and symbols. */
 #ifndef TEST_ELF_FILE_H
 #define TEST_ELF_FILE_H
 
@@ -7,7 +7,7 @@
 
 #define ELF_FILE_CODE 1u /* flag: the section contains code */
 #define ELF_FILE_DATA 2u
-#define ELF_FILE_BOTH 4u /* flag: the section's segment is writable and executable */
+#define ELF_FILE_BOTH 4u /* flag: the segment of the section is writable and executable */
 
 struct elf_file_section {
 	const char *name;
@@ -18,14 +18,14 @@ struct elf_file_section {
 struct elf_file_symbol {
 	const char *name;
 	uint64_t address, size;
-	uint8_t type;	  /* STT_* */
+	uint8_t type;	  /* an STT_* constant */
 	uint32_t section; /* number of the symbol's section, counted from 1 */
 };
 
 struct elf_file {
-	uint16_t machine, type;			/* EM_*, ET_* */
-	const struct elf_file_section *section; /* the last entry has no name */
-	const struct elf_file_symbol *symbol;	/* the last entry has no name */
+	uint16_t machine, type;			/* EM_* and ET_* constants */
+	const struct elf_file_section *section; /* an entry without a name ends the list */
+	const struct elf_file_symbol *symbol;	/* an entry without a name ends the list */
 };
 
 /*

@@ -12,7 +12,7 @@ static const uint32_t code[] = {
 
 struct etm4_asked etm4_asked;
 
-/* Replaces the function of images.c. */
+/* Replaces the function in images.c. */
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 		       uint64_t address, void *to, size_t size)
 {
@@ -40,7 +40,7 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 	return size < left ? size : left;
 }
 
-/* Replaces the function of decoder.c. */
+/* Replaces the function in decoder.c. */
 uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 {
 	(void)stream;

@@ -33,7 +33,7 @@
 #define RETAA	    0xd65f0bffu
 #define TEXIT	    0xd6ff03e0u
 
-/* Arguments of the last call by which the decoder requested code. */
+/* Arguments of the decoder's last request for code. */
 struct etm4_asked {
 	uint32_t pid;
 	uint64_t space, stamp;
@@ -52,7 +52,7 @@ extern struct etm4_asked etm4_asked;
 
 extern const struct hwt_stream etm4_unit;
 
-/* Decodes a stream. Returns its steps, one per line, valid until the next call. */
+/* Decodes a stream. Returns its steps as text, one per line. The text is valid until the next call. */
 const char *etm4_steps_of(const struct hwt_stream *stream, const unsigned char *bytes, size_t size);
 
 #endif

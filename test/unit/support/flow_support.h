@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Helpers for tests of views: they run views on scripts of steps (fake/hwt_script.h), and check the views'
- * output.
+ * Helpers for tests of views: they run views on scripts of steps (fake/hwt_script.h), and check the output of
+ * the views.
  */
 #ifndef TEST_FLOW_SUPPORT_H
 #define TEST_FLOW_SUPPORT_H
@@ -19,7 +19,7 @@ void flow_test_expect(struct base_output *out, const char *expected);
 /* A function for notes, which stores the text of the last note. */
 extern char flow_test_noted[512];
 void flow_test_note(void *to, const char *text);
-/* A view that counts steps in an unsigned int. */
+/* A view that counts steps. Its context is an unsigned int. */
 extern const struct flow_view flow_test_counter;
 
 /*

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * Converts two-digit hexadecimal bytes, separated by blanks. Returns the number of bytes. The test fails if
- * there are more than `room`.
+ * Converts two-digit hexadecimal bytes, separated by blanks. Returns the number of bytes. Fails the test if
+ * there are more bytes than `room`.
  */
 static inline size_t hex_bytes(const char *hex, unsigned char *to, size_t room)
 {

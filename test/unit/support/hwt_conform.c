@@ -27,7 +27,7 @@ static struct ktrace_hwt_backend *backend;
 struct fixture {
 	struct ktrace_hwt_unit unit;
 	struct ktrace_hwt_piece piece[PIECES];
-	uint8_t *host; /* memory that contains all pieces of the buffer */
+	uint8_t *host; /* memory that contains the pieces of the buffer */
 	uint64_t sum;  /* number of bytes written so far */
 };
 
@@ -37,7 +37,7 @@ static void lend(uint64_t physical, void *host, uint64_t size)
 		conform->memory(physical, host, size);
 }
 
-/* Makes a buffer whose last piece has the lowest address. */
+/* Makes a buffer of several pieces. The last piece has the lowest address. */
 static void fixture_lend(struct fixture *fixture, uint64_t size, uint32_t pieces)
 {
 	struct ktrace_hwt_buffer *buffer = &fixture->unit.buffer;

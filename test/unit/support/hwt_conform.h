@@ -22,7 +22,7 @@ struct hwt_conform {
 	 * each test.
 	 */
 	struct ktrace_hwt_backend *(*make)(void);
-	/* Like make(), but for a machine without this hardware. If NULL, no such machine is tested. */
+	/* The same as make(), for a machine without this hardware. If NULL, no such machine is tested. */
 	struct ktrace_hwt_backend *(*make_absent)(void);
 	/*
 	 * Gives the model access to the memory of a buffer or of its table. Called before unit_init(). If
@@ -30,25 +30,25 @@ struct hwt_conform {
 	 */
 	void (*memory)(uint64_t physical, void *host, uint64_t size);
 	/*
-	 * Runs the current CPU, on which the unit may be enabled, until it has made `bytes` bytes of trace.
-	 * `bytes` is a multiple of `granule`. Returns how many bytes were written.
+	 * Runs the current CPU until it has made `bytes` bytes of trace. The unit may be enabled on this CPU
+	 * or not. `bytes` is a multiple of `granule`. Returns how many bytes were written.
 	 */
 	uint64_t (*run)(struct ktrace_hwt_unit *unit, uint64_t bytes);
 	/* Returns the byte that the model wrote at this position of the unit's trace. */
 	uint8_t (*byte)(const struct ktrace_hwt_unit *unit, uint64_t position);
 	/* Returns the first broken rule of the hardware, or NULL if no rule was broken. */
 	const char *(*broken)(void);
-	uint32_t granule; /* run() accepts only multiples of this number of bytes, which divides 1024 */
-	uint32_t can;	  /* HWT_CONFORM_* */
+	uint32_t granule; /* run() accepts only multiples of this number of bytes, which must divide 1024 */
+	uint32_t can;	  /* HWT_CONFORM_*, below */
 };
-/* set if the backend wraps around at the buffer's end, unless KTRACE_HWT_STOP is set */
+/* set if the backend wraps around at the end of the buffer when KTRACE_HWT_STOP is not set */
 #define HWT_CONFORM_WRAPS 1u
 /*
- * set if the backend can stop at the buffer's end, with KTRACE_HWT_STOP or always; then it sets `full`, and
- * continues after service()
+ * set if the backend stops at the end of the buffer, with KTRACE_HWT_STOP or always. It then sets `full`, and
+ * continues after service().
  */
 #define HWT_CONFORM_STOPS   2u
-#define HWT_CONFORM_SCATTER 4u /* set if the backend supports buffers in many pieces */
+#define HWT_CONFORM_SCATTER 4u /* set if the backend supports buffers of several pieces */
 
 /* Runs all tests. Returns nonzero if some fail. */
 int hwt_conform_run(const struct hwt_conform *conform);

@@ -47,7 +47,7 @@ static const struct ktrace_coresight_component scatter_component[] = { ETM(0), F
 static const struct ktrace_coresight_link scatter_link[] = { { 0, 0, 1, 3 }, { 1, 0, 2, 0 }, { 2, 0, 3, 0 } };
 MACHINE(scatter);
 
-/* The store of an ETR that has its own memory: the last pages of the model's memory. */
+/* The own memory of an ETR is in the last pages of the model's memory. */
 #define STORE_SIZE (2 * CS_PAGE)
 static const struct ktrace_hwt_piece store_piece = {
 	FAKE_CORESIGHT_PHYSICAL + FAKE_CORESIGHT_RAM - STORE_SIZE, STORE_SIZE
@@ -171,7 +171,9 @@ void cs_copy(uint32_t unit, uint64_t from, uint64_t to, uint8_t *bytes)
 	}
 }
 
-/* Extracts the bytes with that id from the frames at [from, to). Returns the number of bytes. */
+/*
+ * Extracts the bytes with this trace id from the frames at positions [from, to). Returns the number of bytes.
+ */
 static size_t unformat(uint32_t unit, uint64_t from, uint64_t to, uint32_t id, uint8_t *bytes)
 {
 	static uint8_t frames[CS_MOST * CS_PAGE];

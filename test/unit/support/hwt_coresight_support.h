@@ -17,7 +17,8 @@
 #define CS_MOST	 64u /* maximum number of pieces of a buffer */
 
 /*
- * A description of a machine. cs_machine() copies it to `cs`, so that each test begins with an unused copy.
+ * The description of a machine. cs_machine() copies a description to `cs`, so that each test begins with an
+ * unmodified copy.
  */
 struct cs_machine {
 	const struct ktrace_coresight_component *component;
@@ -42,7 +43,7 @@ struct cs {
 };
 extern struct cs cs;
 
-/* Resets the machine and makes its backend. Does not call init(). */
+/* Resets the machine, and makes a backend for it. Does not call init(). */
 void cs_machine(const struct cs_machine *machine);
 /* Does the same as cs_machine(), then calls init(), which must succeed. */
 void cs_boot(const struct cs_machine *machine);
@@ -50,8 +51,8 @@ void cs_boot(const struct cs_machine *machine);
 const struct ktrace_hwt_backend_operations *cs_op(void);
 
 /*
- * Gives a unit an empty buffer of `pages` pages in `pieces` pieces. The last piece has the lowest address. If
- * there is a single piece, it is mapped at a virtual address.
+ * Gives a unit an empty buffer of `pages` pages in `pieces` pieces. The last piece has the lowest address. A
+ * single piece is mapped at a virtual address.
  */
 void cs_lend(uint32_t unit, uint32_t pages, uint32_t pieces);
 /* Does the same as cs_lend(), then calls unit_init() and configure() with cs.config, which must succeed. */
@@ -65,7 +66,7 @@ void cs_on(uint32_t unit, uint32_t cpu);
 void cs_off(uint32_t unit);
 void cs_read(uint32_t unit);
 
-/* Copies the unit's trace from position `from` up to, but not including, `to`. */
+/* Copies the trace of the unit at positions [from, to). */
 void cs_copy(uint32_t unit, uint64_t from, uint64_t to, uint8_t *bytes);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Recordings of a program that jumps over its NOPs, and of the same program after the jump was patched away.
+ * Recordings of a program that jumps over its NOPs, and of the same program after it was patched to execute
+ * them.
  */
 #ifndef HWT_PATCHED_H
 #define HWT_PATCHED_H
@@ -8,7 +9,7 @@
 #include "hwt/images.h"
 #include "unit/support/hwt_reading.h"
 
-extern struct hwt_packets_writer packets; /* packets of the recording's only stream */
+extern struct hwt_packets_writer packets; /* packets of the only stream in the recording */
 
 /* Begins a recording of the process `target`, or of the kernel if `target` is 0. */
 void begin_file(struct hwt_file_writer *writer, uint32_t target);
@@ -17,13 +18,13 @@ struct reading finish_file(struct hwt_file_writer *writer);
 /* Returns the PROGRAM_SIZE bytes of the patched program, which does not jump over the NOPs. */
 const uint8_t *straight(void);
 /*
- * Writes a trace that begins at the return of leaf, jumps over the NOPs, and ends when main is about to be
- * called again.
+ * Writes packets of a run that begins at the return of leaf, jumps over the NOPs, and ends at the start of
+ * main.
  */
 void write_jump(uint64_t time, uint64_t space);
-/* Writes the same trace for the patched program, which executes the NOPs. */
+/* Writes packets of the same run of the patched program, which executes the NOPs. */
 void write_straight(uint64_t time, uint64_t space);
-/* Check that the next steps are those of a trace that write_jump() or write_straight() has written. */
+/* Check that the next steps are those that write_jump() or write_straight() has written. */
 void check_jump(struct reading *reading);
 void check_straight(struct reading *reading);
 

@@ -67,7 +67,7 @@ void pt_unit(struct ktrace_hwt_unit *unit, const uint32_t *pages)
 	assert_int_equal(pt_backend.operations->unit_init(&pt_backend, unit), KTRACE_OK);
 }
 
-/* Aligns the buffer in such a way that it needs as few regions as its size allows. */
+/* Aligns the buffer so that the table describes it with as few regions as possible. */
 void pt_unit_whole(struct ktrace_hwt_unit *unit, uint32_t pages)
 {
 	uint32_t list[2] = { pages, 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A model of a CPU with Intel PT, its backend, and buffers for units, whole or in pieces. */
+/* A model of a CPU with Intel PT, its backend, and buffers for units, of one or several pieces. */
 #ifndef TEST_UNIT_HWT_PT_SUPPORT_H
 #define TEST_UNIT_HWT_PT_SUPPORT_H
 
@@ -30,8 +30,8 @@ int pt_teardown(void **state);
 void pt_begin(void);
 
 /*
- * Initialises a unit whose buffer has several pieces: piece i has pages[i] pages, and 0 ends the list. Pieces
- * are never adjacent.
+ * Initialises a unit whose buffer consists of pieces that are not adjacent. Piece i has pages[i] pages; 0
+ * ends the list.
  */
 void pt_unit(struct ktrace_hwt_unit *unit, const uint32_t *pages);
 
@@ -46,8 +46,8 @@ void pt_enable(struct ktrace_hwt_unit *unit);
 void pt_disable(struct ktrace_hwt_unit *unit);
 
 /*
- * Checks that the buffer contains the trace from position `from` up to unit->position, or the newest part of
- * it that fits.
+ * Checks that the buffer contains the trace from position `from` to unit->position. If this trace is larger
+ * than the buffer, checks its newest part.
  */
 void pt_check_bytes(const struct ktrace_hwt_unit *unit, uint64_t from);
 

@@ -26,13 +26,15 @@ struct reading {
 
 struct reading read_file(struct hwt_file_writer *writer);
 void open_stream(struct reading *reading, size_t n);
-/* Closes the file and its stream. If a stream was opened, it must have been read to its end. */
+/* Closes the file. If a stream was opened, closes it, too; it must have been read to its end. */
 void end(struct reading *reading);
 const struct hwt_step *next(struct reading *reading, enum hwt_kind kind);
-/* Expects that the next step is a run of instructions. `to` is 0 if the target is unknown. */
+/*
+ * Checks that the next step is this run of instructions. `to`: target of the branch, or 0 if it is unknown.
+ */
 const struct hwt_step *next_run(struct reading *reading, uint64_t address, uint64_t end_at,
 				enum hwt_branch branch, uint64_t to);
-/* Expects that the next step is a gap whose text contains `text`. */
+/* Checks that the next step is a gap whose text contains `text`. */
 const struct hwt_step *next_gap(struct reading *reading, const char *text);
 
 #endif

@@ -6,7 +6,7 @@
 struct ktrace_hwt_backend spe_backend;
 
 static _Alignas(4096) uint8_t memory[MEMORY];
-static uint32_t lent; /* number of pages that were given to the model so far */
+static uint32_t lent; /* number of pages that buffers have used so far */
 
 int spe_setup(void **state)
 {
@@ -36,7 +36,7 @@ void spe_begin(void)
 	fake_log_reset();
 }
 
-/* There is an unused page between any two buffers. */
+/* There is an unused page between two buffers. */
 void spe_unit(struct ktrace_hwt_unit *unit, uint32_t pages)
 {
 	memset(unit, 0, sizeof(*unit));

@@ -16,7 +16,7 @@
 #include "test/fake/hwt_spe.h"
 
 #define SPE_TEST_PAGE	  4096u
-#define SPE_TEST_INTERVAL 4096u /* the backend's default interval */
+#define SPE_TEST_INTERVAL 4096u /* sampling interval that the backend uses by default */
 
 extern struct ktrace_hwt_backend spe_backend;
 
@@ -44,8 +44,9 @@ void spe_disable(struct ktrace_hwt_unit *unit);
 uint64_t spe_sample(uint64_t records);
 
 /*
- * Reads the buffer as a reader does, from a position up to unit->position. Checks that the records are
- * numbered from `first` on, with only padding between them. Returns the number of records.
+ * Reads the buffer as a reader does, from position `from` to unit->position. Checks that it contains records
+ * with the numbers `first`, `first` + 1, and so on, and only padding between them. Returns the number of
+ * records.
  */
 uint64_t spe_records(const struct ktrace_hwt_unit *unit, uint64_t from, uint64_t first);
 

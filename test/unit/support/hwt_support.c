@@ -16,7 +16,7 @@ struct ktrace_hwt_backend hwt_mock;
 
 static struct {
 	bool shortly, table;
-	/* numbers of allocations that are not freed yet: of memory, then of buffers */
+	/* number of allocations of memory and of buffers that are not freed yet */
 	uint32_t memory, buffers;
 } held;
 

@@ -23,7 +23,7 @@
 struct hwt_thread {
 	struct ktrace_hwt_thread trace;
 	bool alive;
-	uint32_t on; /* number of the CPU, plus 1 */
+	uint32_t on; /* number of the CPU on which the thread runs, plus 1; 0: it does not run */
 };
 
 struct hwt_image {
@@ -45,24 +45,24 @@ struct hwt_process {
 struct hwt_kernel {
 	struct hwt_process process[HWT_PROCESSES];
 	struct hwt_image image[HWT_IMAGES]; /* mapped images of the kernel */
-	uint32_t cpu;			    /* number of the running CPU */
+	uint32_t cpu;			    /* number of the current CPU */
 	bool interrupts_off;
 	uint64_t now;
-	/* number of further allocations that succeed; negative if all succeed */
+	/* this number of further allocations succeeds; negative: all succeed */
 	int64_t allocations_left;
-	/* number of further allocations of buffers that succeed; negative if all succeed */
+	/* this number of further allocations of buffers succeeds; negative: all succeed */
 	int64_t buffers_left;
 	uint32_t absent;  /* bit n is set if CPU n is absent */
-	int64_t writable; /* number of bytes that copy_out() can write; negative if there is no limit */
+	int64_t writable; /* maximum number of bytes that copy_out() writes; negative: no limit */
 	uint32_t sleeps, wakes;
-	void (*after_on_cpu)(void);	  /* function that is called before on_cpu() returns, or NULL */
-	void (*after_table_unlock)(void); /* function that is called before table_unlock() returns, or NULL */
+	void (*after_on_cpu)(void);	  /* if not NULL, called before on_cpu() returns */
+	void (*after_table_unlock)(void); /* if not NULL, called before table_unlock() returns */
 	/*
-	 * Function that is called during the n-th sleep since the reset; sleep() returns its result. If NULL,
-	 * sleep() returns when the timeout has passed.
+	 * Called during the n-th sleep since the reset; sleep() returns its result. If NULL, sleep() returns
+	 * when the timeout has passed.
 	 */
 	int (*in_sleep)(uint32_t n);
-	/* Function that is called with each new buffer and table, or NULL. */
+	/* If not NULL, called with each new buffer and table. */
 	void (*lend)(uint64_t physical, void *host, uint64_t size);
 };
 extern struct hwt_kernel hwt_kernel;
@@ -71,8 +71,8 @@ extern struct hwt_kernel hwt_kernel;
 extern struct ktrace_hwt_backend hwt_mock;
 
 /*
- * Call before each test. Resets the fake machine and the library. Process 0 has pid 1 and one thread, and
- * belongs to the superuser.
+ * Call before each test. Resets the simulated machine and the library. Process 0 has pid 1 and one thread,
+ * and belongs to the superuser.
  */
 int hwt_reset(void **state);
 /*
@@ -91,10 +91,7 @@ struct hwt_process *hwt_fork(uint32_t uid, uint32_t gid);
 struct hwt_process *hwt_first(void);
 /* Adds a thread, and calls the hook for it. */
 struct hwt_thread *hwt_thread(struct hwt_process *process);
-/*
- * The first function calls the hook for the exit of a thread, and removes the thread. The second one does
- * this for a process.
- */
+/* Call the hook for the exit of a thread or of a process, and remove the thread or process. */
 void hwt_thread_exit(struct hwt_process *process, struct hwt_thread *thread);
 void hwt_exit(struct hwt_process *process);
 
@@ -109,8 +106,8 @@ struct ktrace_hwt_request hwt_request_thread(const struct hwt_process *target);
 struct ktrace_hwt_request hwt_request_cpus(uint64_t cpus);
 
 /*
- * Allocate a context of the owner for a target, which must succeed. Return the context with a reference that
- * the caller must put.
+ * Allocate a context of the owner for a target, which must succeed. Return the context with a reference,
+ * which the caller must drop with ktrace_hwt_put().
  */
 struct ktrace_hwt_context *hwt_alloc(struct ktrace_hwt_owner *owner, struct hwt_process *caller,
 				     const struct ktrace_hwt_request *request);
@@ -120,8 +117,8 @@ struct ktrace_hwt_context *hwt_trace(struct ktrace_hwt_owner *owner, struct hwt_
 struct ktrace_hwt_unit *hwt_unit(const struct ktrace_hwt_context *context, uint32_t index);
 
 /*
- * Takes all records in the queue without waiting. The walk reads a copy of them, which is valid until the
- * next call.
+ * Takes all records from the queue of the context, without waiting. `walk` reads a copy of these records,
+ * which is valid until the next call.
  */
 void hwt_take(struct ktrace_hwt_context *context, struct proc_walk *walk);
 

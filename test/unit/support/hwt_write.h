@@ -22,7 +22,7 @@ struct hwt_packets_writer {
 };
 
 void packets_begin(struct hwt_packets_writer *writer);
-/* Ends writing. Returns the number of bytes written. */
+/* Ends the packets. Returns their number of bytes. */
 size_t packets_end(struct hwt_packets_writer *writer);
 size_t packets_size(const struct hwt_packets_writer *writer);
 void packet_put(struct hwt_packets_writer *writer, const struct pt_packet *packet);
@@ -34,8 +34,8 @@ void packet_branches(struct hwt_packets_writer *writer, const char *branches);
 void packet_tsc(struct hwt_packets_writer *writer, uint64_t time);
 void packet_pip(struct hwt_packets_writer *writer, uint64_t cr3);
 /*
- * Writes a PSB and the packets after it: the mode, the time (0: none), the address space (0: none), and the
- * address (0: tracing is off).
+ * Writes a PSB and the packets after it, with the mode, the time (0: without time), the address space (0:
+ * without), and the address (0: tracing is disabled).
  */
 void packets_sync(struct hwt_packets_writer *writer, uint64_t time, uint64_t cr3, uint64_t address);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A guest that is followed step by step. Its records are in memory of the test. The test changes this memory
- * between two reads of the reader, or during each read.
+ * A guest that a reader follows step by step. The memory of the guest is a part of the test's memory, which
+ * the test changes between two reads, or during each read.
  */
 #ifndef TEST_KTREAD_GUEST_H
 #define TEST_KTREAD_GUEST_H
@@ -25,7 +25,7 @@ struct guest {
 };
 
 struct guest *guest_start(uint32_t rings);
-/* Copies new records of the writer to the guest's memory. */
+/* Copies the new records that the writer has made to the guest's memory. */
 void guest_show(struct guest *guest);
 void guest_follow_with(struct guest *guest, const struct ktread_follow_options *options);
 void guest_follow(struct guest *guest, uint32_t patience, int by_ring);
@@ -36,13 +36,13 @@ struct ktread_followed guest_next(struct guest *guest);
 void guest_expect_boot(struct guest *guest, uint64_t boot);
 void guest_expect_end(struct guest *guest);
 /*
- * Ends the guest. Expects that the reader reports the end and no further event. Closes and frees everything.
+ * Ends the guest. Checks that the reader reports the end and no further event. Closes and frees everything.
  */
 void guest_end(struct guest *guest);
 void guest_expect_event(struct guest *guest, uint32_t prev, int late);
-/* Checks that the reader finds no event, although it reads several times. */
+/* Reads several times, and checks that the reader finds no event. */
 void guest_expect_nothing(struct guest *guest);
-/* Returns field `prev` of an event "switch". */
+/* Returns the value of the field `prev` of an event "switch". */
 uint32_t guest_prev_of(const struct ktread_event *event);
 
 #endif

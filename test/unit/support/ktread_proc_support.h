@@ -9,8 +9,8 @@
 #define PROC_FOLDER "test/golden/proc/"
 
 /*
- * Paths of the golden traces, in the order of enum put_format. This is the order of enum ktread_proc_format
- * without its first value.
+ * Paths of the golden traces, in the order of enum put_format. It has the same order as enum
+ * ktread_proc_format, without the first value.
  */
 #define PROC_FORMATS 5
 extern const char *const proc_golden[PROC_FORMATS];
@@ -25,8 +25,8 @@ struct ktread_proc *proc_open_put(struct put *put);
 /* Returns the next record, which must exist. */
 const struct ktread_proc_record *proc_next(struct ktread_proc *trace);
 /*
- * The first function checks that there are no more records. The second one checks that there is an error
- * whose message contains the words. Both close the trace.
+ * The first function checks that there are no more records. The second one checks that the next result is an
+ * error whose message contains `words`. Both close the trace.
  */
 void proc_ends(struct ktread_proc *trace);
 void proc_fails(struct ktread_proc *trace, const char *words);

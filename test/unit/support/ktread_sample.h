@@ -12,7 +12,7 @@
 
 void begin(struct writer *writer, uint32_t rings);
 void begin_small(struct writer *writer, uint32_t rings, uint32_t shift);
-/* Records one slot. */
+/* Records an event that takes one slot. */
 uint64_t put_switch(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t prev);
 /* Records an event with this path, which takes as many slots as the path needs. */
 uint64_t put_open(struct writer *writer, uint32_t ring, uint64_t stamp, const char *path);

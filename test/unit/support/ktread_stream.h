@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Streams in memory, and the version 2 trace from which they are made. */
+/* Streams in memory, and a version 2 trace from which streams are made. */
 #ifndef TEST_KTREAD_STREAM_H
 #define TEST_KTREAD_STREAM_H
 

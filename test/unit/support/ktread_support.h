@@ -34,7 +34,8 @@ void v1_record(struct bytes *bytes, uint64_t stamp, uint32_t event, uint32_t cpu
 /* Opens a trace; fails the test if that is not possible. */
 struct ktread *open_ok(const char *path, const struct ktread_options *options);
 /*
- * Reads to the end, checks the order of timestamps, and closes the trace. Returns how many events there were.
+ * Reads to the end, checks that events are in the order of their timestamps, and closes the trace. Returns
+ * the number of events.
  */
 uint64_t drain(struct ktread *trace);
 

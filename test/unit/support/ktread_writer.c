@@ -115,7 +115,7 @@ static void put_first(struct writer *writer, uint32_t n, uint64_t index, unsigne
 		slot->word[1] |= (lap & 0x7f) << 25;
 }
 
-/* Mixes two words, as spec/ktrx.md defines it in section 5, "The check". */
+/* The function mix() of spec/ktrx.md, section 5, "The check". */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	const uint64_t key = UINT64_C(0x9e3779b97f4a7c15);
@@ -315,7 +315,10 @@ static uint64_t lent_address(uint64_t offset)
 	return WRITER_BLOCK_OFFSET + offset;
 }
 
-/* Returns the offset of the slots of ring `n`; for `n` = number of rings, that of the end of lent memory. */
+/*
+ * Returns the offset of the slots of ring `n`. If `n` is the number of rings, returns the offset of the end
+ * of ktrace's memory.
+ */
 static uint64_t slots_offset(const struct writer *writer, uint32_t n)
 {
 	uint64_t offset = LENT_SLOTS;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A writer of version 2 for tests of the reader. It is based only on spec/ktrx.md, and shares no code with
- * the kernel library. Its rings wrap around, as those of a guest do. It writes them as a dump or as memory.
+ * the kernel library. The rings wrap around, as the rings of a guest do. The trace is written as a dump or as
+ * guest memory.
  */
 #ifndef KTREAD_WRITER_H
 #define KTREAD_WRITER_H
@@ -43,7 +44,7 @@ void writer_thread(struct writer *writer, uint32_t thread, const char *name);
 /* Appends a record, and an anchor before it if the format requires one. Returns the record's index. */
 uint64_t writer_record(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t id, uint32_t thread,
 		       const void *payload, uint32_t bytes);
-/* Appends a record with an extension block before the payload. */
+/* Appends a record that has an extension block before its payload. */
 uint64_t writer_record_extended(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t id,
 				uint32_t thread, const void *payload, uint32_t bytes);
 /* Reserves slots without writing them. Returns the index of the first slot. */
@@ -63,15 +64,16 @@ void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
 #define WRITER_BLOCK_OFFSET (UINT64_C(0xffff888000000000))
 
 /*
- * Fills a guest's memory, which begins at physical address `base`. Reserve words are not in the ring table.
+ * Fills the memory of a guest, which begins at physical address `base`. The reserve words of the rings are
+ * not in the ring table.
  */
 void writer_memory(struct writer *writer, unsigned char *memory, uint64_t base);
-/* Returns the number of bytes of memory that writer_memory() fills at most. */
+/* Returns the maximum number of bytes of memory that writer_memory() fills. */
 uint64_t writer_memory_end(const struct writer *writer);
 /* Copies the current slots and heads of the rings to memory that writer_memory() has filled. */
 void writer_memory_update(struct writer *writer, unsigned char *memory);
 
-/* Appends a dump of everything. */
+/* Appends a dump of the whole trace. */
 void writer_dump(struct writer *writer, struct bytes *dump);
 
 #endif

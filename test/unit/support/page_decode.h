@@ -23,8 +23,8 @@ struct decoded_event {
 
 struct decoded {
 	uint32_t blocks, strings, lanes, slices, events, arrows, gaps;
-	uint64_t lost;	    /* slots missing in all gaps */
-	uint32_t kind[256]; /* by lane */
+	uint64_t lost;	    /* number of slots that are missing in all gaps */
+	uint32_t kind[256]; /* kind of each lane */
 	struct decoded_slice slice[DECODED_MOST];
 	struct decoded_event event[DECODED_MOST];
 };

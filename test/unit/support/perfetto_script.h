@@ -8,7 +8,7 @@
 #include "export/export.h"
 #include "unit/support/script.h"
 
-#define V(value) ((uint64_t)(value)) /* a field's value */
+#define V(value) ((uint64_t)(value)) /* value of a field, for script_event() */
 
 #define KERNEL "4194304" /* id of the process to which all threads belong */
 
@@ -56,12 +56,12 @@ extern char *perfetto_output;
 /* Exports the script. */
 struct export_report perfetto_export(void);
 
-/* Checks that the text contains the line of this packet exactly once. */
+/* Checks that the output contains the line of this packet exactly once. */
 void perfetto_expect(const char *packet);
 void perfetto_expect_none(const char *text);
 /*
- * Checks that exactly one line has this end. Lines begin with names of tracks and interned strings, which are
- * not compared.
+ * Checks that exactly one line ends with this text. Lines begin with names of tracks and with interned
+ * strings, which are not compared.
  */
 void perfetto_expect_end(const char *time, const char *tail);
 

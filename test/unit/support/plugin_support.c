@@ -124,7 +124,7 @@ static size_t print(size_t used, const char *what, uint64_t value)
 				       what, value);
 }
 
-/* The mode that was printed last. A mode is printed only if it changes. Decoding begins in 64-bit mode. */
+/* The last mode that was printed: a mode is printed only if it changes. Decoding begins in 64-bit mode. */
 static enum pt_exec_mode mode;
 
 static size_t print_mode(size_t used, enum pt_exec_mode now)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A simulated CPU: code in bytes, blocks that run, and the steps that libipt decodes from the trace. */
+/*
+ * A simulated CPU: the bytes of its code, the blocks that it runs, and the steps that libipt decodes from its
+ * trace.
+ */
 #ifndef TEST_PLUGIN_SUPPORT_H
 #define TEST_PLUGIN_SUPPORT_H
 
@@ -11,14 +14,14 @@
 #define BUFFER_SIZE (1u << 20)
 
 /*
- * Makes the trace of CPU 0, which writes into a buffer of that size. All code is traced, and returns are
+ * Makes the trace of CPU 0, which is written into a buffer of this size. All code is traced, and returns are
  * compressed.
  */
 struct trace *machine_trace(void);
-/* Starts the trace again. Tracing is enabled, and the next code is in 64-bit mode. */
+/* Starts the trace again, with tracing enabled. The next code must be 64-bit code. */
 void machine_begin(void);
 
-/* Makes a block at an address. Each of its instructions is given as "\xlength" and its bytes. */
+/* Makes a block at an address. Each instruction is given as "\xlength" followed by its bytes. */
 struct block *machine_block(uint64_t address, const char *instructions);
 /*
  * Makes a block that has a callback at each instruction that may fault, as with the plugin's option exact=1.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A simulated kernel with processes, for tests of kernel/proc. Its files are in memory, and have a maximum
- * size, as on a full disk. Its locks fail the test if the library breaks their order.
+ * A simulated kernel with processes, for tests of kernel/proc. Its files are in memory. They have a maximum
+ * size, so that the disk can be full. Its locks fail the test if the library breaks their order.
  */
 #ifndef TEST_PROC_SUPPORT_H
 #define TEST_PROC_SUPPORT_H
@@ -40,11 +40,11 @@ struct proc_process {
 struct proc_file {
 	uint8_t *bytes;
 	size_t size;
-	size_t capacity; /* size of the disk, on which this is the only file */
-	size_t most;	 /* maximum number of bytes that one write accepts; 0 if there is no limit */
+	size_t capacity; /* size of the disk, which contains only this file */
+	size_t most;	 /* maximum number of bytes that one write accepts; 0: no limit */
 	bool silent;	 /* true if a write to the full disk returns 0 instead of an error */
 	uint32_t writes, truncations;
-	void (*in_write)(struct proc_file *file); /* function that is called during each write, or NULL */
+	void (*in_write)(struct proc_file *file); /* if not NULL, called during each write */
 };
 
 struct proc_sink {
@@ -62,7 +62,7 @@ extern uint8_t proc_user[PROC_USER_SIZE];
 struct proc_kernel {
 	const char *table;
 	uint64_t (*wall_ns)(uint64_t stamp);
-	void (*in_copy)(void); /* called during copy_in() */
+	void (*in_copy)(void); /* if not NULL, called during copy_in() */
 	uint32_t copies;
 };
 extern struct proc_kernel proc_kernel;
@@ -70,7 +70,7 @@ extern struct proc_kernel proc_kernel;
 /* Two tables of operations of a sink: the first has all operations, the second only the required ones. */
 extern const struct ktrace_proc_sink_operations proc_operations, proc_operations_bare;
 
-/* Call before each test. Resets the fake machine and the library. The only process has pid 1. */
+/* Call before each test. Resets the simulated machine and the library. The only process has pid 1. */
 int proc_reset(void **state);
 /* Call after each test. Returns nonzero unless everything is closed and every lock is free. */
 int proc_check(void **state);
@@ -96,7 +96,7 @@ void proc_ids(struct proc_process *process, uint32_t uid, uint32_t gid);
 struct ktrace_proc_sink_config proc_config(void);
 int proc_open(struct proc_sink *sink, const struct ktrace_proc_sink_config *config);
 void proc_open_default(struct proc_sink *sink);
-void proc_free(struct proc_sink *sink); /* frees its file */
+void proc_free(struct proc_sink *sink); /* frees the file of the sink */
 
 int proc_control(struct proc_process *caller, uint32_t operation, uint32_t facilities, int64_t pid,
 		 struct proc_sink *sink);
@@ -107,7 +107,7 @@ void proc_release(struct proc_sink *sink);
  */
 void proc_trace(struct proc_process *process, struct proc_sink *sink, uint32_t facilities);
 
-/* ---- Reads what was written --------------------------------------------------------------------- */
+/* ---- Reading the files -------------------------------------------------------------------------- */
 
 void proc_walk(struct proc_walk *walk, const struct proc_sink *sink);
 

@@ -27,14 +27,12 @@ struct proc_walk {
 	size_t size, at;
 	uint32_t format;
 	uint32_t heads;
-	bool torn; /* true if the file ends within the head or record that begins at `at` */
+	bool torn; /* true if the head or record at `at` is incomplete, because the file ends within it */
 };
 
 void proc_walk_bytes(struct proc_walk *walk, const uint8_t *bytes, size_t size, uint32_t format);
 
-/*
- * Reads the next record. Returns false if there is none: the file has ended, or ends within a head or record.
- */
+/* Reads the next record. Returns false if there is no complete one: the file ends before or within it. */
 bool proc_next(struct proc_walk *walk, struct proc_seen *seen);
 
 /* Finds the next record of this type. Fails the test if there is none. */

@@ -12,7 +12,7 @@ enum { SCHED_SWITCH = 1, SCHED_WAKE };
 
 /* Begins a trace with a ring of 2^14 slots for each CPU. */
 void sched_writer_open(struct writer *writer, uint32_t cpus);
-/* Adds an event with one field, a u32. `strings`: as for writer_event(). */
+/* Declares an event with one field of type u32. `strings`: as for writer_event(). */
 void sched_writer_event(struct writer *writer, const char *strings, size_t size);
 
 void sched_writer_switch(struct writer *writer, uint32_t cpu, uint64_t stamp, uint32_t prev, uint32_t next,
@@ -20,7 +20,7 @@ void sched_writer_switch(struct writer *writer, uint32_t cpu, uint64_t stamp, ui
 /* Records an event with one field. */
 void sched_writer_put(struct writer *writer, uint32_t cpu, uint64_t stamp, uint32_t event, uint32_t value);
 
-/* Ends the trace. Returns it as the reader opens it; ktread_close() frees it. */
+/* Ends the trace, and opens it with the reader. Close it with ktread_close(). */
 struct ktread *sched_writer_close(struct writer *writer);
 
 #endif

@@ -15,13 +15,13 @@
 #define SCRIPT_RINGS   4u
 #define SCRIPT_HOLDERS 32u
 
-/* Starts a new script; the counter runs at 1 GHz, so that timestamps are nanoseconds. */
+/* Starts a new script. The frequency of its clock is 1 GHz, so that timestamps are nanoseconds. */
 void script_begin(uint32_t version);
 void script_end(void);
 
 struct ktread_info *script_info(void);
 struct ktread_ring *script_ring(uint32_t ring);
-/* Marks the trace as filtered: the script contains only events that the filter has selected. */
+/* Marks the trace as filtered: all events of the script count as selected by a filter. */
 void script_narrow(void);
 void script_thread(uint32_t id, const char *name);
 
@@ -37,7 +37,7 @@ struct ktrx_holder *script_holder(uint32_t id);
  * optional unit of each field.
  */
 void script_type(uint16_t id, const char *group, const char *name, const char *fields);
-/* Sets the member `thread_bits` of an event type. */
+/* Sets the member `thread_bits` of this event type. */
 void script_thread_bits(uint16_t id, uint32_t bits);
 
 /* Adds a setting and the value that it had when the trace was taken. `name` is a borrowed pointer. */
@@ -45,7 +45,7 @@ void script_setting(const char *name, uint64_t value);
 
 /*
  * Makes the script describe a kernel that stopped all recording before the trace was taken. So all events are
- * off. The member `wanted` of each event contains the state from before the stop.
+ * off. The member `wanted` of each event contains the event's state before the stop.
  */
 void script_stop(void);
 
@@ -63,7 +63,7 @@ struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uin
 unsigned script_count(void);
 const struct ktread_event *script_at(unsigned n);
 
-/* Puts the events in order of their timestamps, for scripts that list them CPU by CPU. */
+/* Sorts the events by timestamp, for scripts that list them CPU by CPU. */
 void script_sort(void);
 
 /* Returns the script as a trace, for code that reads traces. */

@@ -8,18 +8,21 @@
 #include <stdint.h>
 
 #define STATE_SEARCH_BYTES 256u /* maximum size of a state */
-/* number of places for states; a test fails if a search fills more than three quarters of them */
+/*
+ * number of entries of the table of states; if a search fills more than three quarters of them, the test
+ * fails
+ */
 #define STATE_SEARCH_MOST (1u << 21)
 
 struct state_search {
-	size_t size; /* size of a state in bytes; bytes without a value must always be zero */
+	size_t size; /* size of a state in bytes; padding bytes in a state must always be zero */
 	unsigned write_choices, read_choices;
-	/* Does one possible step in a copy of a state. Returns false if `choice` is not a possible step. */
+	/* Does step `choice` in `state`, which is a copy. Returns false if this step is not possible. */
 	bool (*write)(void *state, unsigned writer, unsigned choice);
 	bool (*read)(void *state, unsigned choice);
-	/* Judges a state in which all writers have finished. */
+	/* Called with each state in which all writers have finished. */
 	void (*rest)(const void *state);
-	/* The search ends when this counter becomes nonzero. If NULL, all states are visited. */
+	/* If not NULL, the search ends when this counter is not 0 any more. */
 	const uint64_t *wanted;
 	uint64_t states; /* number of states that were visited */
 	uint8_t *visited, *is_taken;

@@ -27,8 +27,7 @@ enum { OTHER = 1, SWITCH, ENTER, EXIT, EOI, CALL, RETURN, FAIL, ACQUIRE, PANIC, 
 int why_cpus_begin(void **state);
 
 /*
- * When the handler signals the end of an interrupt to the controller: EARLY, as most handlers do, LATE or
- * NEVER.
+ * When the handler of an interrupt signals its end to the interrupt controller. Most handlers do this early.
  */
 enum eoi_time { EARLY, LATE, NEVER };
 /* Adds an interrupt, including the return of its handler. */
@@ -36,20 +35,20 @@ void why_interrupt(uint64_t stamp, uint32_t cpu, uint32_t thread, uint32_t irq, 
 		   enum eoi_time eoi);
 /* Adds a timer tick, which is also the CPU's heartbeat. */
 void why_tick(uint64_t stamp, uint32_t cpu, uint32_t thread, uint64_t ip);
-/* Adds a tick every 10 ms, from time `from` to time `to`. */
+/* Adds a timer tick every 10 ms, from time `from` to time `to`. */
 void why_ticks(uint64_t from, uint64_t to, uint32_t cpu, uint32_t thread, uint64_t ip);
 /* Switches the CPU from one thread to another. */
 void why_runs_on(uint32_t cpu, uint64_t stamp, uint32_t from, uint32_t to);
 /*
- * CPU 1 runs WORKER, which has finished a system call and records nothing more until time `end`. The ticks of
- * the CPU interrupt it at address `low` and address `high` in turns.
+ * CPU 1 runs WORKER, which has finished a system call, and then records nothing until time `end`. Timer ticks
+ * interrupt WORKER at the addresses `low` and `high` in turn.
  */
 void why_spins_until(uint64_t end, uint64_t low, uint64_t high);
-/* The same until 2.5 s. */
+/* The same as why_spins_until() with the end at 2.5 s. */
 void why_spins_at(uint64_t low, uint64_t high);
 /*
- * CPU 1 runs WORKER, and its ticks have stopped. `machine`: ELF e_machine. `flags`: the register that has the
- * mask of interrupts, as the registers of a CPU name it.
+ * CPU 1 runs WORKER, and its ticks have stopped. `machine`: an EM_* constant. `flags`: text of further registers
+ * of CPU 1, such as those that show whether interrupts are disabled.
  */
 void why_stops_with(uint16_t machine, const char *flags);
 

@@ -30,8 +30,8 @@ int why_overdue_begin(void **state);
 /* Adds a thread that waits on the queue until the end. */
 struct ktrx_holder *why_sleeps(uint32_t thread, const char *name, uint8_t kind, uint64_t since_ms);
 /*
- * Lets the sleeper sleep at `from_us`, and wakes it at `to_us`: by thread `waker` or, if `waker` is 0, by an
- * interrupt on CPU 1.
+ * Adds a sleep of the sleeper from `from_us` to `to_us`. It is ended by thread `waker` or, if `waker` is 0,
+ * by an interrupt on CPU 1.
  */
 void why_turn(uint32_t waker, uint8_t kind, uint64_t from_us, uint64_t to_us);
 /*
@@ -41,7 +41,7 @@ void why_turn(uint32_t waker, uint8_t kind, uint64_t from_us, uint64_t to_us);
 uint64_t why_turns(uint32_t waker, uint8_t kind, uint32_t count, uint64_t every_us);
 /* From `from_ms` to the end, adds an interrupt on CPU 1 every 50 ms. These interrupts wake no thread. */
 void why_irq_goes_on(uint64_t from_ms);
-/* Lets the waker run shortly before the end, and then sleep. */
+/* Adds a run of the waker shortly before the end. Then the waker sleeps. */
 struct ktrx_holder *why_waker_lives(void);
 /* Keeps another thread busy on CPU 1, so that the machine is not idle. */
 void why_others_are_busy(void);
@@ -51,7 +51,7 @@ void why_others_are_busy(void);
  * possible, an open finding of an idle machine.
  */
 void why_is_overdue(enum finding_certainty certain);
-/* Checks that the verdict is "idle" and that no wait is overdue. */
+/* Checks that the verdict is "idle", and that no overdue wait is found. */
 void why_is_idle(enum finding_certainty certain);
 
 #endif

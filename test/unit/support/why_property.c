@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDED 1.006 /* factor: a printed time such as "2.00 s" may have been rounded up */
+#define ROUNDED 1.006 /* factor, because a printed time such as "2.00 s" may have been rounded up */
 
 static char broken[1024];
 
@@ -63,7 +63,7 @@ static uint64_t life_of(const struct why_evidence *evidence, uint32_t id, uint64
 
 /*
  * Returns true if the CPU had no heartbeat, or its heartbeat has no timestamp. Then the time since the
- * heartbeat counts from timestamp 0, and is not printed.
+ * heartbeat would be that since timestamp 0, and is not printed.
  */
 static bool has_no_stamp(const struct why_evidence *evidence, uint64_t ticks)
 {

@@ -6,10 +6,10 @@
 #include "why/finding.h"
 
 /*
- * Checks that no reported time is longer than what is known: from the oldest timestamp of the trace to its
- * end, and for a thread from its creation. If the verdict is that all is well, all other findings must have
- * the certainty "possible". If `words`, also checks the times in the text. This is not possible if names in
- * the trace may look like times. Returns a description of the error, or NULL.
+ * Checks that no reported time is longer than the trace, or, for a thread, than the time since its creation.
+ * If the verdict is a healthy one, checks that all other findings are only possible. If `words` is true, also
+ * checks the times in the text, which requires that no names in the trace look like times. Returns a
+ * description of the error, or NULL.
  */
 const char *why_property_broken(const struct why_evidence *evidence, const struct why_findings *findings,
 				bool words);

@@ -37,14 +37,11 @@ int why_threads_begin(void **state);
 
 /* Adds an event that an interrupt handler recorded on CPU 0. */
 void why_by_interrupt(uint16_t id, uint64_t stamp, uint32_t thread, uint64_t value);
-/* Lets CPU 0 be idle, with timer ticks to the end. */
+/* CPU 0 is idle, with timer ticks until the end. */
 void why_idle_until(uint64_t stamp);
-/* Lets a thread run on CPU 0 until the end. */
+/* The thread runs on CPU 0 until the end. */
 void why_work_until(uint64_t stamp, uint32_t thread);
-/*
- * Lets a thread block on a queue, with `kind` (KTRX_WAIT_*) as the reason, and switches CPU 0 to thread
- * `next`.
- */
+/* The thread blocks on a queue, with `kind` (KTRX_WAIT_*) as the reason. CPU 0 switches to thread `next`. */
 void why_sleep_on(uint64_t queue, uint64_t stamp, uint32_t thread, uint8_t kind, uint32_t next);
 void why_wake(uint64_t stamp, uint32_t waker, uint32_t thread);
 
