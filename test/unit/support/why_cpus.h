@@ -47,8 +47,8 @@ void why_spins_until(uint64_t end, uint64_t low, uint64_t high);
 /* The same as why_spins_until() with the end at 2.5 s. */
 void why_spins_at(uint64_t low, uint64_t high);
 /*
- * CPU 1 runs WORKER, and its ticks have stopped. `machine`: an EM_* constant. `flags`: text of further registers
- * of CPU 1, such as those that show whether interrupts are disabled.
+ * CPU 1 runs WORKER, and its ticks have stopped. `machine`: an EM_* constant. `flags`: text of further
+ * registers of CPU 1, such as those that show whether interrupts are disabled.
  */
 void why_stops_with(uint16_t machine, const char *flags);
 

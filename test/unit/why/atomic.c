@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about thread switches in atomic context: how certain they are, and whether such a switch
- * explains why threads wait for the lock.
+ * Tests findings about thread switches in atomic context: how certain the findings are, and whether a switch
+ * explains why threads wait for a lock.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,8 +109,8 @@ static void lock_held_by_other_cpu_makes_finding_possible(void **state)
 }
 
 /*
- * After the recorded switch, the CPU released the lock and took it again. After that, it may have switched
- * threads again while it held the lock.
+ * After the recorded switch, the CPU released the lock and took it again. Since then, it may have switched
+ * threads once more while it held the lock.
  */
 static void lock_taken_again_makes_finding_likely(void **state)
 {
@@ -131,8 +131,8 @@ static void events_show_later_holder_of_lock(void **state)
 }
 
 /*
- * The CPU made thousands of switches while it seemed to hold a lock. No CPU waits for the lock. So the lock
- * is not really held.
+ * The CPU made thousands of switches while it held a lock, according to its table row. No CPU waits for the
+ * lock, so the lock is not really held.
  */
 static void cpu_that_keeps_switching_misses_a_hook(void **state)
 {

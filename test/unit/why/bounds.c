@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that times in findings are not longer than the trace can show, and that findings do not contradict
- * each other.
+ * Tests that no time in a finding is longer than the trace can show, and that findings do not contradict each
+ * other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,8 +60,8 @@ static void ticks(uint32_t cpu, uint32_t thread, uint64_t from, uint64_t to)
 }
 
 /*
- * CPU 0 idles all the time, and its ring contains events of this whole time. On CPU 1, the worker spins from
- * `stamp` on.
+ * CPU 0 idles during the whole trace, and its ring contains events of the whole trace. On CPU 1, the worker
+ * spins from `stamp` on.
  */
 static void spin_since(uint64_t stamp)
 {
@@ -92,7 +92,7 @@ static void spin_begins_at_first_event_of_thread(void **state)
 	why_says("for 5.00 s");
 }
 
-/* The ring of the thread's CPU has overwritten the older events of the thread. */
+/* The ring of the CPU has overwritten older events of the thread. */
 static void spin_begins_at_oldest_event_of_ring(void **state)
 {
 	(void)state;
@@ -150,7 +150,7 @@ static void idle_mode_older_than_switch_is_stale(void **state)
 	why_says("CPU 1   busy, thread 5 (worker)");
 }
 
-/* If a kernel has no idle threads, a CPU idles on the stack of the thread that ran last. */
+/* This kernel has no idle threads: a CPU idles on the stack of the thread that ran before. */
 static void cpu_may_idle_on_stack_of_last_thread(void **state)
 {
 	(void)state;
@@ -194,7 +194,7 @@ static void cpu_in_kernel_code_is_not_offline(void **state)
 	assert_null(strstr(why_text(), "offline"));
 }
 
-/* A CPU that was switched off at the kernel's first instruction, or that waits there, has no stack. */
+/* A CPU that is powered off or waits at the kernel's first instruction has no stack. */
 static void cpu_without_stack_is_offline(void **state)
 {
 	(void)state;

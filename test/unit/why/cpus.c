@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests findings about CPUs without progress: spins, livelocks, sleeps with a spinlock. */
+/* Tests findings about CPUs that make no progress: spins, livelocks, and sleeps with a spinlock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,8 +77,8 @@ static void spin_begins_after_gap(void **state)
 }
 
 /*
- * The last ticks of the CPU interrupted another thread, before this thread ran there. So their addresses do
- * not show where this thread spins, and no event shows it.
+ * The last ticks of the CPU interrupted another thread, before this thread ran. So the addresses of these
+ * ticks, and all other events, do not show where this thread spins.
  */
 static void ticks_of_previous_thread_do_not_count(void **state)
 {
@@ -139,7 +139,10 @@ static void vector_that_cannot_be_fetched_is_reported(void **state)
 	why_says("exceptions are handled at 0x100040, where no instruction can be fetched");
 }
 
-/* The last exception was a fetch at the same place. The handler is elsewhere, so the fault was handled. */
+/*
+ * The last exception was an instruction fetch at the same address. The handler has another address, so the
+ * fault was handled.
+ */
 static void fetch_fault_that_was_handled_is_not_reported(void **state)
 {
 	(void)state;
@@ -214,8 +217,8 @@ static void idle_cpu_with_masked_irqs_does_not_spin(void **state)
 }
 
 /*
- * On x86, no interrupt ends hlt if interrupts are disabled. But the kernel may have enabled interrupts
- * without calling the hook.
+ * On x86, an interrupt does not end hlt if interrupts are disabled. But the kernel may have enabled
+ * interrupts, and not called the hook.
  */
 static void x86_halt_with_interrupts_disabled_is_possible(void **state)
 {
@@ -228,7 +231,7 @@ static void x86_halt_with_interrupts_disabled_is_possible(void **state)
 	why_says("CPU 1 idles with interrupts disabled, at 0x100040: no interrupt can wake it");
 }
 
-/* The CPU had ticks while it idled, and then they stopped. */
+/* The CPU had timer ticks while it idled, and then the ticks stopped. */
 static void x86_halt_after_regular_ticks_is_likely(void **state)
 {
 	(void)state;
@@ -302,7 +305,7 @@ static void threads_that_fail_because_of_each_other_livelock(void **state)
 	why_says("at 0x100040");
 }
 
-/* One of the threads may still get both locks, as it may in a kernel that works. */
+/* One of the threads may still get both locks, as in a kernel that works. */
 static void short_livelock_is_likely(void **state)
 {
 	(void)state;
@@ -328,7 +331,7 @@ static void single_failing_thread_is_no_livelock(void **state)
 	assert_int_equal(why_count(WHY_LIVELOCK), 0);
 }
 
-/* ---- Sleeping with a spinlock -------------------------------------------------------------------- */
+/* ---- Sleeps while a spinlock is held -------------------------------------------------------------- */
 
 static void sleep_with_spinlock_blocks_other_cpu(void **state)
 {
@@ -351,7 +354,7 @@ static void sleep_with_spinlock_blocks_other_cpu(void **state)
 	why_says("on CPU 0 has spun 400.0 ms for that lock, at an unknown place");
 }
 
-/* The thread that waits for the lock runs on the CPU on which another thread has taken it. */
+/* The thread that waits for the lock runs on the CPU on which another thread has taken this lock. */
 static void thread_waits_for_lock_left_by_sleeper_on_its_cpu(void **state)
 {
 	struct ktrx_holder *holder = script_holder(KTRX_HOLDER_CPU | 1);

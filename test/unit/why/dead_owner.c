@@ -80,8 +80,8 @@ static void owner_takes(uint64_t stamp)
 }
 
 /*
- * The waiter runs on CPU 0 and waits for the lock. CPU 0 then switches away from it, and records the given
- * state.
+ * The waiter runs on CPU 0 and waits for the lock. CPU 0 then switches to another thread. The switch records
+ * this state of the waiter.
  */
 static void waiter_contends(unsigned state)
 {
@@ -110,8 +110,8 @@ static void is_silent(void)
 /* ---- The owner has ended ------------------------------------------------------------------------------- */
 
 /*
- * The kernel stores the owner as a pointer to a thread. The owner ends, and thread 7 gets the owner's memory.
- * So when thread 7 waits for the lock, the kernel names thread 7 as the owner.
+ * The kernel stores the owner as a pointer to a thread. The owner ends, and thread 7 gets the memory of the
+ * owner. So when thread 7 waits for the lock, the kernel reports thread 7 as the owner.
  */
 static void owner_that_waits_itself_is_not_the_owner(void **state)
 {
@@ -149,7 +149,7 @@ static void lock_that_events_show_unreleased_is_certain(void **state)
 	why_says("thread 6 (owner) ended 3.80 s ago");
 }
 
-/* The kernel passes the same state for threads that sleep and threads that have ended. */
+/* The kernel passes the same number for the states "asleep" and "ended". */
 static void thread_that_ended_is_not_asleep(void **state)
 {
 	(void)state;
@@ -314,8 +314,8 @@ static void later_wait_with_other_owner_refutes_finding(void **state)
 }
 
 /*
- * The waiter tried to take the lock before the owner ended, and is still trying. The owner that the waiter's
- * table row names may be from an earlier attempt.
+ * The waiter first tried to take the lock before the owner ended, and still tries. The owner in the waiter's
+ * table row may be from an earlier attempt.
  */
 static void polling_thread_with_other_owner_refutes_finding(void **state)
 {
@@ -354,7 +354,7 @@ static void new_wait_is_not_reported(void **state)
 	is_silent();
 }
 
-/* The thread did not get the lock and did something else. No hook shows that it still waits. */
+/* The thread did not get the lock, and then did other work. No hook shows that it still waits. */
 static void thread_with_later_events_does_not_wait(void **state)
 {
 	(void)state;
@@ -366,8 +366,8 @@ static void thread_with_later_events_does_not_wait(void **state)
 }
 
 /*
- * The kernel's locks call hooks, so table rows show which threads wait. The waiter's row shows no wait, and
- * its events do not count.
+ * The kernel's locks call hooks, so table rows show which threads wait. The waiter's row shows no wait, so
+ * its events are not used.
  */
 static void row_without_wait_overrides_events(void **state)
 {
@@ -399,7 +399,7 @@ static void thread_0_does_not_end(void **state)
 	is_silent();
 }
 
-/* The trace has all events of the owner about locks, and none is about this lock. */
+/* The trace contains all lock events of the owner, and none of them is about this lock. */
 static void owner_that_never_took_lock_is_not_reported(void **state)
 {
 	(void)state;
@@ -431,7 +431,7 @@ static void reset_machine_is_not_reported(void **state)
 	is_silent();
 }
 
-/* The file is cut off, so the newest events are missing. */
+/* The file is truncated, so the newest events are missing. */
 static void trace_without_newest_events_is_not_reported(void **state)
 {
 	(void)state;
@@ -511,7 +511,10 @@ static void cpu_as_owner_is_not_reported(void **state)
 	is_silent();
 }
 
-/* A thread holds one more lock than its table row can name. That lock may be the one that is waited for. */
+/*
+ * A thread holds one more lock than its table row can name. The waiter may wait for the lock without a name
+ * in the row.
+ */
 static void full_row_may_hold_lock(void **state)
 {
 	struct ktrx_holder *row = why_thread_row(LATER, "later", KTRX_THREAD_WAITING, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests findings about kernels that ended: panics, functions for panics, and resets. */
+/* Tests findings about kernels that ended: panics, CPUs that stopped in a panic function, and resets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void null_function_pointer_is_recognized(void **state)
 	panics("cannot execute 0x0");
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
 	why_says("a null function pointer was called on CPU 1");
-	/* the event has the field ip, which is 0 like the address */
+	/* the field ip of the event is 0, as is the address */
 	assert_null(strstr(why_text(), "record the field ip"));
 }
 
@@ -101,7 +101,7 @@ static void unreported_reset_is_triple_fault(void **state)
 	a_reset(EM_X86_64);
 	assert_int_equal(why_judge()->verdict, WHY_TRIPLE_FAULT);
 	why_says("CPU 1 ran thread 5 (worker); its last event was");
-	/* only CPU 1 counts: CPU 0 idles, and the CPUs with higher numbers never started */
+	/* only CPU 1: CPU 0 idles, and the CPUs with higher numbers never started */
 	assert_int_equal(why_judge()->actors, 1);
 	assert_string_equal(why_judge()->base.advice, "");
 }
@@ -113,7 +113,7 @@ static void reset_of_other_architecture_is_no_triple_fault(void **state)
 	assert_int_equal(why_count(WHY_TRIPLE_FAULT), 0);
 }
 
-/* ---- Functions for panics ------------------------------------------------------------------------ */
+/* ---- Panic functions ----------------------------------------------------------------------------- */
 
 static const struct elf_file_section kernel_sections[] = {
 	{ ".text", 0x100000, 0x1000, ELF_FILE_CODE },
@@ -170,7 +170,7 @@ static void other_names_are_no_panic(void **state)
 	}
 }
 
-/* The function for panics is an endless loop, and the CPU takes interrupts. */
+/* The panic function is an endless loop, and the CPU takes interrupts. */
 static void loop_in_panic_function_is_a_panic(void **state)
 {
 	const struct elf_file kernel = { EM_X86_64, ET_EXEC, kernel_sections, kernel_symbols };

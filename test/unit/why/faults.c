@@ -100,7 +100,7 @@ static void old_fault_is_not_blamed_for_panic(void **state)
 	assert_null(strstr(why_text(), "list_remove"));
 }
 
-/* The kernel states the context of interrupts for every exception, but no interrupt handler runs. */
+/* The kernel records interrupt context for every exception, but no interrupt handler runs. */
 static void exceptions_count_as_interrupts(uint32_t times, bool end)
 {
 	script_type(ENTER, "irq", "enter", "u32 irq");
@@ -133,7 +133,7 @@ static void fault_loop_in_context_of_interrupt_is_reported(void **state)
 	why_says("100 page faults in a row");
 }
 
-/* The address and the instruction of an interrupt handler's fault are not known for the thread. */
+/* The fault of an interrupt handler does not show the address and the instruction of the thread's fault. */
 static void fault_of_interrupt_handler_is_no_call_of_null(void **state)
 {
 	(void)state;
@@ -164,7 +164,7 @@ static void riscv_register_has_faulting_instruction(void **state)
 	why_says("the last exception on that CPU was at list_remove+0x14");
 }
 
-/* Cause 1 is an access fault, and cause 12 a page fault, both of an instruction that was fetched. */
+/* Causes of RISC-V: 1 is an access fault, 12 is a page fault, both of an instruction fetch. */
 static void riscv_registers_show_jump_to_null(void **state)
 {
 	static const char *const registers[] = {
@@ -202,7 +202,7 @@ static void riscv_interrupt_or_call_is_no_fault(void **state)
 	}
 }
 
-/* ---- Stacks without a guard page ------------------------------------------------------------------- */
+/* ---- Stacks that have no guard page ----------------------------------------------------------------- */
 
 static void deep(const char *registers)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the verdicts "idle" and "busy". They are less certain if data that could refute them is lost or not
- * recorded.
+ * Tests the verdicts "idle" and "busy". They are less certain if data that could contradict them were lost or
+ * not recorded.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,7 +119,10 @@ static void wait_without_object_is_listed(void **state)
 	why_says("waited 5.00 s");
 }
 
-/* There are more running threads than CPUs, for example because prev and next of switches are swapped. */
+/*
+ * There are more running threads than CPUs, for example because the kernel has swapped prev and next of
+ * switches.
+ */
 static void more_running_threads_than_cpus_is_not_certain(void **state)
 {
 	(void)state;
@@ -131,8 +134,8 @@ static void more_running_threads_than_cpus_is_not_certain(void **state)
 }
 
 /*
- * Parts of the trace's memory were overwritten, so no other part can be trusted. For example, the row of CPU
- * 0 names CPU 12345, which does not exist.
+ * The kernel has overwritten parts of the trace's memory, so no other part can be trusted. Here the row of
+ * CPU 0 contains CPU 12345, which does not exist.
  */
 static void overwritten_trace_memory_has_no_verdict(void **state)
 {
@@ -157,7 +160,10 @@ static void sleep_without_earlier_wakeups_is_only_likely(void **state)
 	why_says("thread 5 (worker) has waited 4.99 s on jobs (0x1000)");
 }
 
-/* The rings begin after the thread went to sleep, so events about its earlier wakeups are lost. */
+/*
+ * The oldest events in the rings are newer than the sleep of the thread, so events about its earlier wakeups
+ * are lost.
+ */
 static void sleep_older_than_rings_is_partial(void **state)
 {
 	(void)state;
@@ -231,8 +237,8 @@ static void busy_from_tiny_part_of_window_is_only_possible(void **state)
 }
 
 /*
- * The host's note may state how long the guest was silent. This counts only if it is a valid time that the
- * clock can represent.
+ * The host's note may state how long the guest was silent. It is used only if it is a valid time that fits
+ * into a timestamp.
  */
 static void invalid_silence_in_note_is_ignored(void **state)
 {
@@ -279,7 +285,7 @@ static void idle_machine_that_recorded_nothing_is_likely(void **state)
 		"was watched, so it may have stopped");
 }
 
-/* The kernel ended, so there is no running machine from which another trace could be taken. */
+/* The kernel ended, so another trace cannot be taken from the machine. */
 static void kept_ram_file_of_ended_kernel_gets_no_advice(void **state)
 {
 	(void)state;
@@ -316,7 +322,7 @@ static void silence_with_unknown_frequency_leaves_open_whether_the_machine_idles
 	why_says("it is unknown how often its timer used to tick");
 }
 
-/* The machine worked until the last event, but nothing is known about the long silence after it. */
+/* The machine worked until the last event. Nothing is known about the long time without events after it. */
 static void silent_machine_is_not_busy(void **state)
 {
 	(void)state;
@@ -344,7 +350,7 @@ static void machine_without_idle_cpus_is_not_idle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* A CPU has just begun to spin for a lock, and no running thread could release it. */
+/* A CPU has just begun to spin for a lock, and no running thread can release the lock. */
 static void spinning_for_held_lock_is_no_progress(void **state)
 {
 	struct ktrx_holder *cpu = cpu_in(0, KTRX_MODE_KERNEL, THE_END);
@@ -392,7 +398,7 @@ static void thread_runnable_for_moment_is_healthy(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* The idle thread has an unusual name, but runs on a CPU in idle mode. */
+/* The idle thread has an unusual name, but its CPU is in idle mode. */
 static void thread_on_cpu_in_idle_mode_is_idle_thread(void **state)
 {
 	(void)state;
@@ -421,7 +427,7 @@ static void thread_without_switches_on_idle_cpu_does_no_work(void **state)
 	assert_non_null(strstr(why_judge()->base.evidence[0], "busy for 0 %"));
 }
 
-/* A kernel does not record threads: an unknown thread does not count as an idle thread. */
+/* The kernel does not record threads. An unknown thread must not count as an idle thread. */
 static void kernel_without_threads_is_not_idle(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about interrupts without an EOI, interrupt storms, dead timers, and interrupts that are
- * disabled for long.
+ * Tests findings about interrupts without an EOI, interrupt storms, timers that have stopped, and interrupts
+ * that are disabled for long.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 enum { BLOCK = FAULT + 1, WAKE };
 
-/* ---- Interrupts that are not ended --------------------------------------------------------------- */
+/* ---- Interrupts without an EOI -------------------------------------------------------------------- */
 
 static void disk_never_ends(enum eoi_time usually)
 {
@@ -105,7 +105,9 @@ static void repeated_interrupt_is_storm(void **state)
 	why_says("interrupted thread 5 (worker) at 0x100008");
 }
 
-/* The ring holds only a hundred interrupts, but the CPU's table row has counted all of them. */
+/*
+ * The ring contains only a hundred interrupts, but the CPU's table row contains the number of all interrupts.
+ */
 static void storm_is_found_in_small_ring(void **state)
 {
 	(void)state;
@@ -120,7 +122,7 @@ static void storm_is_found_in_small_ring(void **state)
 
 /*
  * There are other events only before the lost slots. They do not show that the CPU had time for other work
- * after them.
+ * after the loss.
  */
 static void storm_between_ticks_is_found_after_gap(void **state)
 {
@@ -137,7 +139,7 @@ static void storm_between_ticks_is_found_after_gap(void **state)
 
 /*
  * The kernel sets its timer to the next few microseconds again and again, and each of these interrupts is a
- * heartbeat. It is unknown what they interrupt. So the CPU may do other work between them.
+ * heartbeat. It is unknown which code they interrupt, so the CPU may do other work between them.
  */
 static void frequent_ticks_are_only_possibly_a_storm(void **state)
 {
@@ -192,7 +194,7 @@ static void frequent_interrupts_without_ticks_are_no_storm(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 }
 
-/* ---- Timers -------------------------------------------------------------------------------------- */
+/* ---- Timers that have stopped ---------------------------------------------------------------------- */
 
 /* CPU 1 gets ticks until 100 ms. After that, it gets only other interrupts, up to the end. */
 static struct ktrx_holder *no_ticks(uint64_t deadline)
@@ -220,8 +222,8 @@ static void late_sleeper_without_ticks_is_dead_timer(void **state)
 }
 
 /*
- * Interrupts are disabled at the end, since time `since`: for long, or only for the moment in which a lock is
- * taken.
+ * At the end, CPU 1's interrupts have been disabled since time `since`: for long, or only for the moment in
+ * which a lock is taken. Checks that `expected` stopped timers are found.
  */
 static void a_dead_timer_and_interrupts_off_since(uint64_t since, uint32_t expected)
 {
@@ -243,7 +245,10 @@ static void interrupts_disabled_for_long_are_no_dead_timer(void **state)
 	a_dead_timer_and_interrupts_off_since(150 * MS, 0);
 }
 
-/* CPU 0 stops at 80 ms with interrupts disabled, and CPU 1, which has a late sleeper, at 100 ms. */
+/*
+ * CPU 0 stops at 80 ms with interrupts disabled. CPU 1 stops at 100 ms, and a sleep on it does not end at its
+ * deadline.
+ */
 static void dead_timer_after_stop_of_another_cpu_is_possible(void **state)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
@@ -278,7 +283,8 @@ static void sleeper_before_deadline_is_healthy(void **state)
 
 /*
  * The kernel programs its timer only when a CPU idles, and its threads are not preempted. Since 410 ms, CPU 1
- * runs a thread that never gives up the CPU. `interrupted`: the timer also interrupted a thread before.
+ * runs a thread that never gives up the CPU. If `interrupted` is true, the timer has interrupted a thread
+ * before.
  */
 static struct ktrx_holder *no_ticks_while_a_thread_runs(bool interrupted)
 {
@@ -331,8 +337,8 @@ static void sleeper_that_was_late_before_shows_dead_timer(void **state)
 }
 
 /*
- * CPU 1 has had no tick since 400 ms, and does not idle. It switches between two threads. `late`: a sleep
- * that should have ended at 3 s has not ended.
+ * CPU 1 has had no tick since 400 ms, and does not idle. It switches between two threads. If `late` is true,
+ * a sleep that should have ended at 3 s has not ended.
  */
 static void works_without_ticks(bool late)
 {
@@ -374,7 +380,7 @@ static void cpu_with_late_sleeps_is_not_busy_without_ticks(void **state)
 }
 
 /*
- * One CPU counts the ticks of the whole machine. The other CPU has no timer of its own, and takes other
+ * One CPU takes the timer ticks for the whole machine. The other CPU has no timer of its own, and takes other
  * interrupts.
  */
 static void cpu_without_timer_has_no_dead_timer(void **state)
@@ -386,7 +392,7 @@ static void cpu_without_timer_has_no_dead_timer(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
-/* The host stopped both CPUs for 600 ms: in that time CPU 1 did nothing at all. */
+/* The host stopped both CPUs for 600 ms. In this time, CPU 1 recorded no event. */
 static void delay_by_host_is_no_dead_timer(void **state)
 {
 	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
@@ -403,8 +409,8 @@ static void delay_by_host_is_no_dead_timer(void **state)
 /* ---- Disabled interrupts ------------------------------------------------------------------------- */
 
 /*
- * The worker runs on CPU 1 for 50 ms without a tick. The arguments choose whether it records events, and
- * whether CPU 0 has ticks.
+ * The worker runs on CPU 1 for 50 ms without a tick. The arguments decide whether it records events in this
+ * time, and whether CPU 0 has ticks.
  */
 static void off_for_50_ms(bool events, bool others)
 {
@@ -444,8 +450,8 @@ static void missing_ticks_on_all_cpus_are_only_possible(void **state)
 }
 
 /*
- * A clock was set back by more than the reader can correct. So its timestamps do not show how long a period
- * was.
+ * The clock of a CPU was set back by more than the reader can correct. So differences of its timestamps are
+ * not durations.
  */
 static void clock_that_goes_back_is_ignored(void **state)
 {

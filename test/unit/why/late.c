@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about waits for devices, locks and deadlines, which are overdue or normal. Also tests how
- * certain the verdict "idle" is.
+ * Tests findings about waits for devices, locks and deadlines: some are overdue, others are normal. Also
+ * tests how certain the verdict "idle" is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void holder_of_lock_waits_for_silent_device(void **state)
 }
 
 /*
- * The interrupt that used to wake the holder still occurs. It may be a timer interrupt that also wakes other
+ * The interrupt that woke the holder before still occurs. It may be a timer interrupt that also wakes other
  * threads.
  */
 static void interrupt_that_still_comes_is_named(void **state)
@@ -95,7 +95,7 @@ static void holder_with_earlier_wakeups_in_row_is_overdue(void **state)
 	why_says("thread 7 (waiter) has waited 10.99 s for lock cache (0x2000)");
 }
 
-/* The holder was woken too rarely for its usual time between wakeups to be known. */
+/* The holder was woken too few times, so its usual time between wakeups is unknown. */
 static void holder_with_rare_wakeups_is_possibly_overdue(void **state)
 {
 	(void)state;
@@ -115,7 +115,10 @@ static void busy_is_only_possible_with_overdue_wait(void **state)
 	why_says("not certain because of: overdue (possible), see below");
 }
 
-/* A thread runs on CPU 1 and waits for a lock, whose holder sleeps. Ticks interrupt it `step` bytes apart. */
+/*
+ * A thread runs on CPU 1 and waits for a lock, whose holder sleeps. Timer ticks interrupt it at addresses
+ * that are `step` bytes apart.
+ */
 static void waiter_runs(uint64_t step)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_RUNNING, 1);
@@ -134,8 +137,8 @@ static void waiter_runs(uint64_t step)
 }
 
 /*
- * The lock is a spinlock: the waiter does not sleep or yield. So its holder must not sleep for long, whatever
- * the holder waits for.
+ * The lock is a spinlock: the waiter does not sleep or yield. So its holder must not sleep for long, even if
+ * it waits for a device.
  */
 static void holder_sleeps_while_waiter_spins_is_overdue(void **state)
 {
@@ -149,7 +152,7 @@ static void holder_sleeps_while_waiter_spins_is_overdue(void **state)
 	why_says("thread 7 (waiter) has spun 10.99 s for lock index (0x2000)");
 }
 
-/* The waiter calls the scheduler and tries again, so ticks find it at many places. */
+/* The waiter calls the scheduler and tries again, so timer ticks interrupt it at many addresses. */
 static void holder_sleeps_while_waiter_yields_is_possibly_overdue(void **state)
 {
 	(void)state;
@@ -198,7 +201,7 @@ static void owner_at_begin_of_wait_is_not_called_holder(void **state)
 }
 
 /*
- * The holder released the lock, and took it again before the waiter ran. It has kept the lock since
+ * The holder released the lock, and took it again before the waiter ran. It has held the lock since
  * `taken_ms`, and sleeps with timeouts.
  */
 static void lock_is_taken_before_the_waiter(uint64_t taken_ms)
@@ -266,7 +269,7 @@ static void sleep_just_after_deadline_is_healthy(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* The kernel's clock runs at half its speed, because ticks are lost. */
+/* The kernel's clock runs at half its speed, because timer ticks are lost. */
 static void sleep_late_by_slow_clock_is_healthy(void **state)
 {
 	(void)state;

@@ -32,7 +32,7 @@ static void end_at(uint64_t stamp)
 	script_event(OTHER, stamp, 0, 0);
 }
 
-/* The thread takes lock `first`, recorded by event `how`, and then lock `then`. It releases both. */
+/* The thread takes lock `first`, which event `how` records, and then lock `then`. It releases both. */
 static void takes_by(uint16_t how, uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
 {
 	script_event(how, stamp, 0, thread, first);
@@ -62,8 +62,8 @@ static void opposite_orders_are_reported(void **state)
 }
 
 /*
- * Thread 5 takes A, then B. Thread 6 takes B, then A. The arguments choose which of these locks are taken by
- * a trylock: the first lock of each thread, and the second lock of thread 6.
+ * Thread 5 takes A, then B. Thread 6 takes B, then A. The arguments are the events that record the first lock
+ * of each thread, and the second lock of thread 6: with or without trylock.
  */
 static void orders_by(uint16_t first, uint16_t last)
 {
@@ -136,7 +136,7 @@ static void acquires_without_releases_make_no_order(void **state)
 /*
  * A kernel takes and releases each mutex inside a section that one spinlock protects. So the spinlock is held
  * when the mutex is taken, and the mutex is held when the spinlock is taken. No thread waits for the mutex
- * while it holds the spinlock. If `guarded` is 0, the mutex is released outside such a section.
+ * while it holds the spinlock. If `guarded` is 0, the mutex is released outside of such a section.
  */
 static void uses_mutex(uint64_t stamp, uint32_t thread, uint64_t spinlock, uint64_t mutex, int guarded)
 {
@@ -168,8 +168,8 @@ static void spinlock_that_protects_a_mutex_is_healthy(void **state)
 
 /*
  * The kernel reports each mutex as taken while it still holds the spinlock, but as released before it takes
- * the spinlock. Threads wait for both locks, and their waits show that a CPU holds the spinlock, and a thread
- * the mutex.
+ * the spinlock. Threads wait for both locks. The waits show that the holder of the spinlock is a CPU, and
+ * that the holder of the mutex is a thread.
  */
 static void mutex_is_not_waited_for_with_a_spinlock(void **state)
 {
@@ -239,7 +239,7 @@ static void cycle_is_found_from_any_lock(void **state)
 	three_can_meet(B + 1);
 }
 
-/* Long names of locks are cut, so that the text after them is not cut. */
+/* Long names of locks are truncated, so that the text after them is complete. */
 static void long_names_do_not_displace_text(void **state)
 {
 	static const char one[] = "a_lock_whose_name_says_all_that_there_is_to_say_of_it_and_more";

@@ -51,7 +51,7 @@ static void rare_calls_are_no_loop(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* The last system call returned, and the thread has run in user mode since then. */
+/* The last system call has returned, and the thread runs in user mode since then. */
 static void finished_loop_is_not_reported(void **state)
 {
 	(void)state;
@@ -117,8 +117,8 @@ static void calls_that_sleep_are_no_loop(void **state)
 }
 
 /*
- * The ring holds only the newest system calls. The table row shows that the thread has not slept for long
- * before them.
+ * The ring contains only the newest system calls. The table row shows that the thread did not sleep for a
+ * long time before them.
  */
 static void calls_that_fill_small_ring_are_certain(void **state)
 {
@@ -174,7 +174,7 @@ static void repeated_fault_is_reported(void **state)
 	why_says("spurious\\x1b[31m");
 }
 
-/* The signal handler makes a system call. This is not progress, and also not a loop of system calls. */
+/* The signal handler makes a system call. This call is not progress, and is not a loop of system calls. */
 static void fault_with_signal_handler_is_reported(void **state)
 {
 	(void)state;
@@ -186,8 +186,8 @@ static void fault_with_signal_handler_is_reported(void **state)
 }
 
 /*
- * A program that maps its memory again, or shares it with a new child, faults at the same place again. This
- * is normal.
+ * It is normal that a program faults at the same address again after it has mapped its memory again, or has
+ * shared it with a new child.
  */
 static void calls_between_faults_are_progress(void **state)
 {

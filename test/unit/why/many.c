@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests traces with 100000 threads, far more than `ktrace why` can store: in events and in table rows, in
- * each state that a detector looks for. Checks that memory and the number of lookups are bounded. The linker
- * option --wrap lets the test count both.
+ * Tests traces with 100000 threads, far more than `ktrace why` can store: in events and in table rows. The
+ * threads are in all states that detectors look for. Checks that memory and the number of lookups are
+ * bounded. The linker option --wrap lets the test count both.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -247,7 +247,7 @@ static void are_many_threads(const struct why_evidence *evidence, const struct w
 	/* of each thread beyond the limit, one table row and eight events are left out */
 	assert_int_equal(evidence->left_out, 9 * (THREADS - 2 - WHY_THREADS));
 	/*
-	 * The number of findings is limited. A few findings are dropped later, because they follow from
+	 * The number of findings is limited. A few findings are removed afterwards, because they follow from
 	 * others.
 	 */
 	assert_in_range(why_findings_count(findings), WHY_FINDINGS - 16, WHY_FINDINGS);
@@ -292,7 +292,7 @@ static void lock_orders_beyond_limit_are_counted(void **state)
 
 /*
  * Adds CPUs with interrupts disabled. Each CPU waits for IPI answers of all other CPUs, holds a lock, and
- * spins for the lock of the next CPU.
+ * spins for the lock that the next CPU holds.
  */
 static void put_cpus(struct writer *writer, uint32_t cpus, uint64_t end)
 {

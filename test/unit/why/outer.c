@@ -56,7 +56,9 @@ static void begin_to_wait(void)
 	script_event(ACQUIRE, SINCE * MS + 1000, 0, WAITER, V(INNER));
 }
 
-/* The waiter sleeps on the queue. It releases the queue's lock as it goes to sleep, if `releases` is set. */
+/*
+ * The waiter sleeps on the queue. If `releases` is true, it releases the queue's lock when it goes to sleep.
+ */
 static void wait_on_queue(bool releases)
 {
 	script_event(BLOCK, SINCE * MS + 2000, 0, WAITER, V(QUEUE), V(WAITER), V(KTRX_WAIT_EVENT));
@@ -94,7 +96,7 @@ static void mutex_of_queue_is_part_of_deadlock(void **state)
 	why_says("call ktrace_block() with this lock and KTRX_WAIT_LOCK");
 }
 
-/* The queue's lock is taken, too, before the thread gets it. */
+/* The queue's lock is also taken, so the thread must wait for it, too. */
 static void wait_for_lock_of_queue_does_not_end_wait_for_mutex(void **state)
 {
 	(void)state;
@@ -120,7 +122,7 @@ static void lock_that_is_kept_in_sleep_is_no_lock_of_a_queue(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* The thread did something else after it found the mutex taken: it no longer waits for the mutex. */
+/* The thread did other work after it found the mutex taken, so it no longer waits for the mutex. */
 static void other_event_ends_wait_for_mutex(void **state)
 {
 	(void)state;
@@ -134,7 +136,7 @@ static void other_event_ends_wait_for_mutex(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* The row shows a later sleep than the events, because later events are lost. */
+/* The table row shows a later sleep than the events, because later events are lost. */
 static void another_sleep_ends_wait_for_mutex(void **state)
 {
 	(void)state;
@@ -147,7 +149,7 @@ static void another_sleep_ends_wait_for_mutex(void **state)
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
-/* ---- A mutex that is kept ------------------------------------------------------------------------ */
+/* ---- A mutex that is held for long ---------------------------------------------------------------- */
 
 static void mutex_held_far_longer_than_before_is_possibly_overdue(void **state)
 {
@@ -174,7 +176,7 @@ static void mutex_that_is_often_held_for_long_is_healthy(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* The holder has slept since before the wait began: it may be in a long but normal sleep. */
+/* The holder has slept since before the wait began: the sleep may be long but normal. */
 static void holder_that_has_not_run_since_is_not_reported_as_keeper(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about periodic wakeups that have stopped. Also tests irregular wakeups, as by input or
+ * Tests findings about periodic wakeups that have stopped. Also tests irregular wakeups, as by user input or
  * packets, and wakeups that are too few for a finding.
  */
 #include <setjmp.h>
@@ -76,7 +76,7 @@ static void periodic_wakeup_that_continues_is_healthy(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* Wakeups come in bursts with pauses between them, as by typing. */
+/* Wakeups occur in bursts with pauses between them, as if a user types. */
 static void bursts_of_wakeups_may_stop(void **state)
 {
 	uint64_t us = 100000;
@@ -120,11 +120,11 @@ static void silent_machine_is_not_overdue(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
-/* ---- Table rows, if the rings hold no earlier wakeup --------------------------------------------- */
+/* ---- Table rows, if the rings contain no earlier wakeup ------------------------------------------ */
 
 /*
  * The thread has waited since 5 s after boot. Before that, it was woken `wakes` times. The usual time between
- * two wakeups was 50 ms, and the longest `longest_ms`.
+ * two wakeups was 50 ms, and the longest time was `longest_ms`.
  */
 static struct ktrx_holder *had_habit(uint32_t wakes, uint32_t alike, uint64_t longest_ms, uint32_t waker)
 {
@@ -205,7 +205,7 @@ static void threads_that_woke_each_other_may_pause(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* Another thread has woken the waker, and can do so again. */
+/* Another thread has woken the waker before, and can do so again. */
 static void waker_with_other_waker_is_not_stuck(void **state)
 {
 	(void)state;
@@ -213,7 +213,7 @@ static void waker_with_other_waker_is_not_stuck(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* Something else has woken a sleeper of the queue before, and can do so again. */
+/* Something other than the waker has woken a sleeper of the queue before, and can do so again. */
 static void threads_that_others_wake_are_not_stuck(void **state)
 {
 	const uint32_t wakers[] = { 0, OTHER_ONE };
@@ -226,7 +226,7 @@ static void threads_that_others_wake_are_not_stuck(void **state)
 		waker_sleeps(SLEEPER, 1500);
 		assert_int_equal(why_count(WHY_OVERDUE), 0);
 	}
-	/* It has ended. */
+	/* The waker has ended. */
 	why_teardown(state);
 	assert_int_equal(why_overdue_begin(state), 0);
 	why_turn(OTHER_ONE, KTRX_WAIT_EVENT, 1000000, 1100000);
@@ -255,7 +255,7 @@ static void uneven_wakeups_by_thread_are_missed_after_long(void **state)
 	why_is_overdue(FINDING_POSSIBLE);
 }
 
-/* Wakeups come at irregular times, as from a keyboard. */
+/* Wakeups occur at irregular times, as by a keyboard. */
 static void uneven_wakeups_by_interrupts_may_stop(void **state)
 {
 	(void)state;
@@ -275,8 +275,8 @@ static void wakeups_of_waiting_waker_may_stop(void **state)
 }
 
 /*
- * The waker waits without a timeout, too, but it was woken long after its last wakeup of the sleeper. So it
- * still runs. For example, it now posts the wrong semaphore.
+ * The waker waits without a timeout, too. But it was woken long after it woke the sleeper for the last time,
+ * so it still works. For example, it now posts the wrong semaphore.
  */
 static void wakeups_of_waker_that_is_woken_itself_are_missed(void **state)
 {

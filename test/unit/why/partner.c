@@ -65,7 +65,7 @@ static void producer_whose_consumer_lives_is_healthy(void **state)
 	why_is_idle(FINDING_LIKELY);
 }
 
-/* In the lost slots, another thread may have slept on the queue, or the thread itself. */
+/* In the lost slots, the thread itself or another thread may have slept on the queue. */
 static void lost_slots_hide_other_partners(void **state)
 {
 	(void)state;

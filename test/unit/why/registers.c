@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests what `ktrace why` concludes from registers, for example callers that are only in the link register.
- * Uses the symbols of this test program.
+ * Tests what `ktrace why` concludes from registers, for example, a caller whose address is only in the link
+ * register. Uses the symbols of this test program.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 
 extern const char __ehdr_start[]; /* defined by the linker: start of this program */
 
-uint64_t ktrace_root[4]; /* code that reads symbols uses this address to find where the program runs */
+uint64_t ktrace_root[4]; /* the reader of symbols uses this address to find out where the program runs */
 
 #define STORED UINT64_C(0xffff000012345678) /* the return address that the stack contains */
 
@@ -126,8 +126,8 @@ static void link_is_ignored_outside_kernel(void **state)
 }
 
 /*
- * The number of addresses that are taken from the message is limited. Numbers that are not code addresses do
- * not count for this limit.
+ * The number of addresses that are read from a message is limited. Numbers that are not code addresses do not
+ * count.
  */
 static void only_code_addresses_of_message_are_named(void **state)
 {
@@ -161,7 +161,7 @@ static void a_panic(const char *message, const char *registers)
 	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
 }
 
-/* A prompt or a reset after a panic is not its cause. */
+/* A prompt or a reset that follows a panic is not the cause of the panic. */
 static void frames_after_panic_are_left_out(void **state)
 {
 	const uintptr_t prompt = (uintptr_t)leaf + 1, gave_up = (uintptr_t)kernel_panic + 4;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests how `ktrace why` decides if the kernel or a program spins: by the CPU's registers, by the mode that
- * the kernel has set, by addresses, and by the kernel's file.
+ * Tests how `ktrace why` decides whether the kernel or a program spins: by the CPU's registers, by the mode
+ * that the kernel has set, by addresses, and by the kernel's file.
  */
 #include <elf.h>
 #include <inttypes.h>

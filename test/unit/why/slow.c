@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about a device that answers late once. In that period, timed sleeps of other threads end on
+ * Tests findings about a device that answers late once. In this time, timed sleeps of other threads end on
  * time, or late as well.
  */
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #define IDLE	  1u
 #define READER	  5u
-#define SLEEPER	  6u /* id of the first sleeper; the others have the next ids */
+#define SLEEPER	  6u /* id of the first sleeper; the other sleepers have the next ids */
 #define SLEEPERS  3u
 #define OTHERS	  30u
 #define DISK	  0x3000u
@@ -63,8 +63,8 @@ static void others_are_late(uint64_t asked)
 }
 
 /*
- * There are twenty answers after 5 ms, then one after 700 ms. Before the late answer, other threads sleep for
- * 5 ms each time; during the wait for it, they sleep for `slept_ms`.
+ * The device answers twenty times after 5 ms, then once after 700 ms. Before the late answer, other threads
+ * sleep for 5 ms each time; during the wait for it, they sleep for `slept_ms`.
  */
 static void late_answer(uint64_t slept_ms)
 {
@@ -84,8 +84,8 @@ static void late_answer(uint64_t slept_ms)
 }
 
 /*
- * There are twenty answers after 5 ms, then one after 700 ms, and no timed sleeps. From `from_ms` on, CPU 1
- * has an event of `thread` every 10 ms.
+ * The device answers twenty times after 5 ms, then once after 700 ms. There are no timed sleeps. From
+ * `from_ms` on, CPU 1 has an event of `thread` every 10 ms.
  */
 static void lonely_answer(uint32_t thread, uint64_t from_ms)
 {
@@ -132,8 +132,8 @@ static void one_late_answer_is_possibly_slow(void **state)
 }
 
 /*
- * Checks that there is no finding "slow", and that the verdict, a healthy one, explains why the device may
- * not be slow.
+ * Checks that there is no finding "slow". The verdict must be a healthy one, and must explain why the device
+ * may not be slow.
  */
 static void is_explained(void)
 {
@@ -229,9 +229,9 @@ static void silent_idle_cpu_blames_device(void **state)
 }
 
 /*
- * CPU 1 gets interrupts of the device and wakes the reader. If `cut` is true, the ring of CPU 1 does not
- * reach back as far as the ring of CPU 0. Then wakeups on CPU 1 may be missing, so it is unknown when the
- * first waits ended. The next recorded wakeup of the reader may have ended another wait.
+ * CPU 1 gets interrupts of the device and wakes the reader. If `cut` is true, the ring of CPU 1 begins later
+ * than the ring of CPU 0. Then older wakeups on CPU 1 may be missing, so it is unknown when the first waits
+ * of the reader ended: the first recorded wakeup may have ended a later wait.
  */
 static void waits_that_end_unseen(bool cut)
 {
@@ -270,7 +270,7 @@ static void silent_idle_cpu_that_takes_no_ipi_blames_host(void **state)
 	why_says("CPU 1 recorded nothing for 689.0 ms of that: the host may not have run it");
 }
 
-/* A device answers other threads all the time, on a CPU that idles in between. */
+/* The device answers other threads all the time, on a CPU that idles between the answers. */
 static void answers_to_others_blame_device(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Tests findings about a thread that spins and moves between CPUs. Other threads run on these CPUs as well,
- * so no single CPU shows the whole spin.
+ * so no CPU alone shows the whole spin.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #define PROGRAM UINT64_C(0x10000001000)
 #define LAST	(3945 * MS) /* end of the trace, at which the worker runs on CPU 1 */
 #define TURN	(10 * MS)
-/* number of turns after which the order repeats: the worker runs on CPU 0, then on CPU 1, then on no CPU */
+/* turns repeat after this number: the worker runs on CPU 0, then on CPU 1, then on no CPU */
 #define TURNS 3u
 
 enum { CALL = 1, RETURN, SWITCH, ENTER, EXIT, TICK, BLOCK, WAKE };
@@ -55,7 +55,7 @@ static uint32_t runner(uint64_t turn, uint32_t cpu)
 
 /*
  * All interrupts of the worker interrupt it at the same place. The other threads make a system call each time
- * that they run. Events of interrupt handlers are recorded with `context`.
+ * that they run. Events of interrupt handlers are recorded with the context `context`.
  */
 static void take_turns(uint32_t context)
 {
@@ -92,7 +92,9 @@ static void spin_is_found_on_any_cpu(void **state)
 	why_says("thread 5 (worker) spins in user mode");
 }
 
-/* The port records the thread without a context. The events still belong to the interrupt handler. */
+/*
+ * The port records the id of the thread, but no context. Even so, the events belong to the interrupt handler.
+ */
 static void events_of_interrupts_are_not_the_threads(void **state)
 {
 	(void)state;

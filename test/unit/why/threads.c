@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about threads that starve or wait long for devices. Also tests healthy machines, and traces
- * that show too little for a verdict.
+ * Tests findings about threads that get no CPU, and about threads that wait long for devices. Also tests
+ * healthy machines, and traces that show too little for a verdict.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,8 +52,8 @@ static void short_time_runnable_is_healthy(void **state)
 }
 
 /*
- * The host stopped the CPU for a long time, so the CPU took few timer interrupts. According to these, the
- * other threads have not used up their turns.
+ * The host stopped the CPU for a long time, so the CPU took few timer interrupts. According to these
+ * interrupts, the other threads have not used up their time slices.
  */
 static void cpu_delayed_by_host_starves_no_thread(void **state)
 {
@@ -146,7 +146,7 @@ static void device_that_is_always_slow_is_healthy(void **state)
 	assert_int_equal(why_count(WHY_SLOW), 0);
 }
 
-/* A thread that waits for other threads may wait for long. */
+/* It is normal that a thread waits for a long time for other threads. */
 static void rare_events_are_healthy(void **state)
 {
 	(void)state;
@@ -187,7 +187,7 @@ static void cpus_that_just_began_are_busy(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
-/* A CPU that does not idle and has no heartbeat is not healthy, even if all other CPUs are. */
+/* A CPU that does not idle and has no heartbeat is not healthy, even if all other CPUs are healthy. */
 static void busy_cpu_without_heartbeat_is_not_healthy(void **state)
 {
 	(void)state;
@@ -276,7 +276,7 @@ static void trace_without_known_events_is_unknown(void **state)
 }
 
 /*
- * Each new thread may make the array of threads move in memory. This also moves the entry of the thread that
+ * When a thread is added, the array of threads may move in memory, and with it the entry of the thread that
  * creates the new one.
  */
 static void thread_that_creates_many_stays_valid(void **state)

@@ -66,7 +66,7 @@ static void miss_ticks(uint64_t pc)
 	work(1000 * MS, 1200 * MS);
 }
 
-/* A CPU has a single thread, so the kernel stops the tick. Other interrupts come now and then. */
+/* A CPU has a single thread, so the kernel stops the tick. Other interrupts occur now and then. */
 static void rest_ticks(void)
 {
 	for (uint64_t stamp = 20 * MS, n = 0; stamp <= LAST; n++, stamp += (60 + n * 37 % 140) * MS)
@@ -94,8 +94,8 @@ static void missing_irregular_ticks_are_possible(void **state)
 }
 
 /*
- * The last time at which interrupts were disabled is long before the period without ticks. So they were
- * enabled in that period.
+ * Interrupts were disabled for the last time long before the period without ticks. So they were enabled in
+ * this period.
  */
 static void earlier_disable_stamp_refutes_finding(void **state)
 {
@@ -115,7 +115,7 @@ static void later_disable_stamp_does_not_refute_finding(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
-/* In user mode interrupts are enabled. */
+/* In user mode, interrupts are enabled. */
 static void interrupted_user_mode_is_possible(void **state)
 {
 	(void)state;
@@ -123,7 +123,7 @@ static void interrupted_user_mode_is_possible(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
-/* ---- Delays by the host -------------------------------------------------------------------------------- */
+/* ---- CPUs that the host has stopped -------------------------------------------------------------------- */
 
 /*
  * The worker records an event after its tick at 1000 ms, and no other event until its next tick at `resumed`.

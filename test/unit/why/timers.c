@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests findings about a machine that gets no ticks any more, and whose kernel records no deadlines. */
+/* Tests findings about a machine whose timer ticks have stopped, and whose kernel records no deadlines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -20,7 +20,8 @@ enum { BLOCK = FAULT + 1, WAKE };
 static bool wakes_are_recorded;
 
 /*
- * The caller adds ticks of CPU 0 until STOP. CPU 1 has no timer. The host captured the machine 8 s later.
+ * Begins a script of a machine that the host captured 8 s after STOP. CPU 1 has no timer. The caller adds
+ * ticks of CPU 0 until STOP.
  */
 static int begin_events(void **state)
 {
@@ -61,8 +62,8 @@ static int begin(void **state)
 }
 
 /*
- * A thread sleeps on the object for 20 ms, again and again, and still sleeps in the end. `last_ms`: length of
- * sleep 5.
+ * A thread sleeps on the object for 20 ms, again and again, and still sleeps in the end. `last_ms`: duration
+ * of its fifth sleep.
  */
 static struct ktrx_holder *sleeps_on(uint64_t object, uint32_t thread, uint64_t last_ms)
 {
@@ -162,7 +163,7 @@ static void short_sleeps_of_another_thread_show_no_dead_timer(void **state)
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
-/* The timer ticked only when a thread had to be woken, so the threads may now sleep until a later time. */
+/* The timer ticked only when a thread had to be woken. So the next tick may be due later. */
 static void dead_timer_that_did_not_always_tick_is_possible(void **state)
 {
 	(void)state;
@@ -195,7 +196,7 @@ static void ticks_that_each_woke_a_thread_show_no_regular_tick(void **state)
 	why_says("dead-timer (possible)");
 }
 
-/* The tick of another CPU still comes. */
+/* Another CPU still has its timer ticks. */
 static void ticks_of_another_cpu_show_no_dead_timer(void **state)
 {
 	(void)state;
@@ -206,8 +207,8 @@ static void ticks_of_another_cpu_show_no_dead_timer(void **state)
 }
 
 /*
- * CPU 1 has no timer. Its thread yields until it gets a lock, and is found with interrupts disabled, as it
- * often is for a moment. The holder of the lock sleeps.
+ * CPU 1 has no timer. Its thread yields until it gets a lock. The registers show disabled interrupts, which
+ * is normal for a moment. The holder of the lock sleeps.
  */
 static void thread_that_tries_to_take_a_lock_is_not_the_cause(void **state)
 {

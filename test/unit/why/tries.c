@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which attempts to take a lock are counted, and what is concluded from attempts that never succeed. */
+/*
+ * Tests which attempts to take a lock are counted, and which findings follow from attempts that never
+ * succeed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +57,7 @@ static void hold_since(uint64_t stamp)
 	why_holds(other, LOCK_B, stamp);
 }
 
-/* Each thread tries to take the lock of the other one, from `from` to `to`. */
+/* Each thread tries again and again to take the lock of the other thread, from `from` to `to`. */
 static void try_from_to(uint16_t event, uint64_t from, uint64_t to)
 {
 	for (uint64_t stamp = from; stamp <= to; stamp += EVERY) {
@@ -202,7 +205,7 @@ static void tries_of_interrupt_handlers_do_not_count(void **state)
 	assert_int_equal(why_count(WHY_LIVELOCK), 0);
 }
 
-/* Slots were lost: a thread may have taken the lock in them. */
+/* Slots were lost. One of them may show that a thread has taken the lock. */
 static void tries_before_gap_do_not_count(void **state)
 {
 	(void)state;
@@ -241,7 +244,7 @@ static void wait_by_events_begins_with_first_try(void **state)
 	why_says("thread 5 (one) and thread 6 (other) have waited 4.00 s for each other");
 }
 
-/* A thread may try to take a lock only to find out whether it holds the lock. */
+/* A thread may try to take a lock only to find out whether it already holds this lock. */
 static void tries_at_own_lock_are_only_possible(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about threads that are recorded as runnable and do not run. Some of them starve; others may
- * have ended or may sleep.
+ * Tests findings about threads that do not run although they are recorded as runnable. Some of them starve,
+ * others may have ended or may sleep.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,8 +69,8 @@ static void next(void)
 }
 
 /*
- * The worker's table row contains no cause, as with old kernels, or there is no row. So a recorded switch
- * must show the worker's state.
+ * The worker's table row contains no cause, as with old kernels, or there is no row. So only a recorded
+ * switch shows the worker's state.
  */
 static void switch_away(uint8_t state)
 {
@@ -350,7 +350,7 @@ static void switched_off_events_prove_nothing(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* While switches were not recorded, the thread may have run or gone to sleep. */
+/* In the time in which switches were not recorded, the thread may have run or gone to sleep. */
 static void switched_off_switches_prove_nothing(void **state)
 {
 	(void)state;
@@ -359,7 +359,7 @@ static void switched_off_switches_prove_nothing(void **state)
 	is_not_reported();
 }
 
-/* Recording ended long before the machine did: heartbeats are later than the last event. */
+/* Recording stopped long before the machine: there are heartbeats after the last event. */
 static void stopped_recording_proves_nothing(void **state)
 {
 	(void)state;
@@ -447,8 +447,8 @@ static void unstarted_thread_is_not_reported(void **state)
 }
 
 /*
- * For a wakeup, the table contains only the timestamp of the last tick before the wakeup. A later event of
- * the thread shows that it began to wait even later.
+ * As the time of a wakeup, the table contains the timestamp of the last tick before it. A later event of the
+ * thread shows that it began to wait even later.
  */
 static void own_events_shorten_wait(void **state)
 {
@@ -459,7 +459,7 @@ static void own_events_shorten_wait(void **state)
 	why_says("for 5.95 s and has not run");
 	next();
 	worker->cause = KTRX_CAUSE_WAKE;
-	/* the worker recorded an event here, so it was running, and the kernel does not call some hook */
+	/* the worker recorded this event, so it was running: the kernel does not call some hook */
 	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER);
 	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is unknown");
 }

@@ -46,7 +46,7 @@ static void crossed_mutexes_deadlock(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	assert_int_equal(why_count(WHY_DEADLOCK), 1);
 	assert_int_equal(why_judge()->actors, 2);
-	/* the address is a return address, which the hook recorded */
+	/* the hook recorded a return address, which is not exact */
 	assert_false(why_judge()->actor[0].exact);
 	why_says("thread 5 (five)");
 	why_says("thread 6 (six)");
@@ -55,7 +55,10 @@ static void crossed_mutexes_deadlock(void **state)
 	why_says("2.00 s");
 }
 
-/* Threads with ids from 5 on. Each holds a lock and waits for the lock of the next thread. */
+/*
+ * Adds threads with ids from 5 on. Each thread holds a lock, and waits for the lock of the next thread; the
+ * last one waits for that of the first.
+ */
 static void ring_of(uint32_t count, uint64_t since)
 {
 	for (uint32_t n = 0; n < count; n++) {
@@ -89,8 +92,8 @@ static void new_cycle_is_only_possible(void **state)
 }
 
 /*
- * The machine was halted, so all tables show the same moment. Then only a thread whose table row names a lock
- * holds this lock.
+ * The machine was halted, so all tables show the same point in time. So a thread holds a lock only if its
+ * table row names the lock.
  */
 static void new_cycle_is_certain_on_halted_machine(void **state)
 {
@@ -116,7 +119,7 @@ static void silence_adds_to_length_of_wait(void **state)
 	why_says("it may have been stopped for longer");
 }
 
-/* The owner at the beginning of the wait may have released the lock since then. */
+/* The thread that owned the lock when the wait began may have released it since then. */
 static void new_cycle_by_old_owner_is_only_possible(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
@@ -207,7 +210,10 @@ static void runnable_waiters_deadlock(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
-/* The holder at the beginning of the wait has released the lock: its table row no longer names the lock. */
+/*
+ * The thread that held the lock when the wait began has released it: the table row of this thread no longer
+ * names the lock.
+ */
 static void runnable_waiter_ignores_earlier_holder(void **state)
 {
 	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNABLE, 0);
@@ -224,8 +230,7 @@ static void runnable_waiter_ignores_earlier_holder(void **state)
 }
 
 /*
- * Interrupts are disabled, but only because the waiter is just switching: it yields, so other threads can run
- * on the CPU.
+ * Interrupts are disabled only for a thread switch: the waiter yields, so other threads can run on the CPU.
  */
 static void disabled_interrupts_of_switch_do_not_keep_cpu(void **state)
 {
@@ -482,8 +487,8 @@ static void short_wait_is_no_inversion(void **state)
 }
 
 /*
- * Thread 5 waits for lock B, and no table row shows a holder of B. An older event shows that thread 5 itself
- * took B, but the table counts.
+ * Thread 5 waits for lock B, and no table row shows a holder of B. According to an older event, thread 5
+ * itself took B, but the table overrules the event.
  */
 static void tables_override_events(void **state)
 {

@@ -13,7 +13,7 @@
 #include "unit/support/why_support.h"
 #include "unit/support/why_threads.h"
 
-/* Client and worker wake each other `times` times. */
+/* Adds events in which client and worker wake each other `times` times. */
 static void wake_each_other(unsigned times)
 {
 	for (uint64_t stamp = MS / 2; times > 0; times--, stamp += 100) {
@@ -68,7 +68,7 @@ static void sleepers_after_many_wakeups_lost_one(void **state)
 	assert_int_equal(why_count(WHY_IDLE), 0);
 }
 
-/* Both threads may be servers that wait for new clients. Ten wakeups are too few to decide. */
+/* Both threads may be servers that wait for new clients: ten wakeups are too few to decide this. */
 static void sleepers_after_few_wakeups_are_only_possible(void **state)
 {
 	(void)state;
@@ -101,7 +101,7 @@ static void earlier_interrupt_may_wake_again(void **state)
 	is_idle_with(0);
 }
 
-/* No thread ever woke this server, so the trace does not show which thread could wake it now. */
+/* No thread has ever woken this server, so the trace does not show which thread could wake it now. */
 static void sleeper_never_woken_is_healthy(void **state)
 {
 	(void)state;
@@ -218,8 +218,8 @@ static void sleeper_with_later_events_was_not_raced(void **state)
 }
 
 /*
- * The client had woken the worker just before the second wakeup. So the worker will have handled the reason
- * of the second wakeup as well.
+ * The client has woken the worker once before, shortly before this wakeup. So after the first wakeup, the
+ * worker probably also handled the reason of the second one.
  */
 static void sleeper_woken_just_before_was_not_raced(void **state)
 {
