@@ -73,7 +73,7 @@ judge() {
 # the same round.
 ratio() { judge "$1" "$(paste "$tmp/$2" "$tmp/$3" | awk '$2 > 0 { print ($1 - '"${6:-0}"') / $2 }' | middle)" "$4" "$5"; }
 
-# ---- Runs
+# ---- The cost of a seed: `ktrace run`
 
 # Seeds 1 and 6 have slices of 4 and 2 µs, which cost most; seed 7 has slices of 256 µs. With hooks, seed 41 is among
 # those that cost most.
@@ -86,7 +86,7 @@ ratio seed0 seed0 plain '<=' 4
 for seed in $noises; do ratio "noise$seed" "seed$seed" plain '<=' 8; done
 ratio hooks41 hooks41 plain '<=' 8
 
-# ---- goto
+# ---- The cost of `ktrace goto`
 
 for round in $(seq "$rounds"); do
 	elapsed 0 goto "$ktrace" goto --out "$tmp/goto.ktrx" "$tmp/seed7.ktrx"
@@ -95,7 +95,7 @@ for round in $(seq "$rounds"); do
 done
 ratio goto goto upto '<=' 1.2 1
 
-# ---- retrace
+# ---- The cost of `ktrace retrace`
 
 for round in $(seq "$rounds"); do
 	cpu repeat "$ktrace" run -q --timeout 300 --out "$tmp/again.ktrx" --replay "$tmp/seed7.ktrx"
@@ -103,7 +103,7 @@ for round in $(seq "$rounds"); do
 done
 ratio retrace retrace repeat '<=' 3
 
-# ---- hunt
+# ---- The cost of `ktrace hunt`
 
 cores=$(nproc)
 [ "$cores" -le 2 ] || cores=2

@@ -11,8 +11,9 @@
 
 #define LINE_SIZE  256
 #define READY_SIZE 1024 /* capacity, in bytes, of the buffer for finished lines that have not been read yet */
-#define EARLY_SIZE 64	/* capacity of the buffer for characters typed before the console is first read */
-#define AT_ONCE	   64	/* maximum number of characters handled in one tick */
+/* capacity of the buffer for characters that are typed before a program first reads the console */
+#define EARLY_SIZE 64
+#define AT_ONCE	   64 /* maximum number of characters handled in one tick */
 #define CHUNK	   128
 
 enum {
@@ -34,7 +35,7 @@ static bool is_open;
 static char early[EARLY_SIZE];
 static size_t early_length;
 
-/* ---- Typing ------------------------------------------------------------------------------------ */
+/* ---- Typed characters -------------------------------------------------------------------------- */
 
 /* Moves the finished line to the buffer `ready`. If it does not fit, drops it. */
 static void finish_line(char end)
@@ -114,7 +115,7 @@ void console_tick(void)
 	}
 }
 
-/* ---- Reading and writing ----------------------------------------------------------------------- */
+/* ---- Reading and writing by programs ----------------------------------------------------------- */
 
 /*
  * Takes at most `size` characters from the buffer, up to the end of a line. Ctrl-D (END_OF_FILE) ends the

@@ -17,7 +17,7 @@ KTRACE_EVENT(boot, cpu_online, "CPU %u, hardware %#llx", (uint32_t, cpu), (unsig
 
 struct cpu cpus[CPU_MAX];
 unsigned cpu_count = 1;
-static bool all_started; /* true: cpu_count will not change any more */
+static bool all_started; /* true when cpu_count no longer changes */
 
 static void set_up(struct cpu *cpu, uint32_t id)
 {

@@ -53,7 +53,7 @@ struct cpu {
 	bool ticks;	    /* true: the timer tick is on; written by this CPU only */
 	/* True: the CPU must switch threads at the end of the interrupt. Accessed by this CPU only. */
 	bool need_resched;
-	struct run_queue queue; /* any CPU may access the queue if it holds queue.lock */
+	struct run_queue queue; /* any CPU that holds queue.lock may access the queue */
 
 	uint32_t ipi_pending; /* pending requests: bits of enum ipi; accessed by any CPU, atomically */
 };

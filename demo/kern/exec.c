@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Replaces the program of a process. The new program is set up completely before the old one is removed. So
- * if that fails, execve returns an error to the old program.
+ * Replaces the program of a process. The new program is set up completely before the old one is removed.
+ * So if the new program cannot be set up, execve returns an error to the old program.
  */
 #include <ktrace/ktrace.h>
 

@@ -26,7 +26,7 @@ struct process;
  * -ESPIPE (seek), -ENOTTY (ioctl), -ENODEV (mmap).
  */
 struct file_operations {
-	const char *kind; /* name of the kind, for the trace: "file", "pipe", … */
+	const char *kind; /* name of this kind of file in the trace: "file", "pipe", … */
 	uint32_t type;	  /* file type S_IF*, used for files without an inode */
 	/*
 	 * For devices only; may be NULL. Called when file->inode has been set. If it returns an error,

@@ -212,8 +212,8 @@ static uint64_t now(void)
 }
 
 /*
- * The queue of all threads that wait for a change of hardware trace. A wakeup wakes all of them, and each one
- * checks its own condition.
+ * The queue of all threads that wait for a change of hardware trace. A wakeup wakes all of these threads,
+ * and each of them checks its own condition.
  */
 static struct wait_queue sleepers = WAIT_QUEUE("hardware trace");
 
@@ -355,6 +355,7 @@ void hardware_trace_init(void)
 	}
 	find_software();
 	for (unsigned n = 0; n < ARCH_TRACE_UNITS_MAX && (hardware[n] = arch_trace_unit(n)); n++)
-		(void)ktrace_hwt_add(hardware[n]); /* if this fails, unit->why contains the reason */
+		/* if ktrace_hwt_add() fails, unit->why contains the reason */
+		(void)ktrace_hwt_add(hardware[n]);
 	vfs_make_device(HWT_PATH, 0666, &vfs_superuser, &hardware_trace_operations, 0);
 }

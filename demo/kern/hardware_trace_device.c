@@ -61,9 +61,9 @@ static uint32_t unit_of(const struct file *file)
 }
 
 /*
- * Returns true if the running process may open the file of a context. A process in a jail can reach all
- * files, but even as superuser it must not see kernel code, or processes outside the jail. If the process to
- * which a file belongs has ended, no process in a jail can open the file.
+ * Returns true if the running process may open the file of a context. A process in a jail can find the
+ * path of each file. But even as superuser, it must not trace kernel code, or processes outside the jail.
+ * If the process to which a file belongs has ended, no process in a jail can open the file.
  */
 static bool is_visible(uint64_t device_number)
 {

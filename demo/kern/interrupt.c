@@ -89,7 +89,7 @@ void interrupt(enum irq irq, uintptr_t ip)
 	self->trace_context = interrupted;
 	if (self->need_resched) {
 		schedule();
-		/* This thread runs again: it had interrupts on when it was interrupted. */
+		/* From here on, this thread runs again. It had interrupts on when it was interrupted. */
 		ktrace_interrupts(1);
 	}
 }

@@ -8,7 +8,7 @@
 #include "ipi.h"
 #include "panic.h"
 
-/* The call in progress: only one at a time. Its owner is the CPU that has set `busy`. */
+/* The call in progress: only one at a time. Its owner is the CPU that set `busy`. */
 static struct {
 	uint32_t busy; /* 32 bits, because RISC-V has no smaller atomic exchange */
 	unsigned left; /* number of other CPUs on which the function has not returned yet */

@@ -26,7 +26,7 @@ void ipi_send(struct cpu *cpu, enum ipi ipi);
  */
 void ipi_call_all(void (*function)(void *), void *argument);
 
-/* Runs the function on one CPU, which may be this one. Otherwise like ipi_call_all(). */
+/* Runs the function on one CPU, which may be this one. In all other respects like ipi_call_all(). */
 void ipi_call(const struct cpu *cpu, void (*function)(void *), void *argument);
 
 /* Handles the pending requests to this CPU. Requires: interrupts off. */

@@ -13,8 +13,8 @@
 
 struct mutex {
 	/*
-	 * Id of the thread that holds the mutex; 0 if it is free. The field is first in the struct because
-	 * the trace identifies locks by address: the mutex and the lock of its queue must have different
+	 * Id of the thread that holds the mutex; 0 if the mutex is free. This must be the first field: the
+	 * trace identifies locks by address, so the mutex and the lock of its queue must have different
 	 * addresses.
 	 */
 	uint32_t holder;

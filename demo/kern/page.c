@@ -3,11 +3,11 @@
  * Free memory is a list of runs of adjacent pages, sorted by address and stored in the first bytes of each
  * run. Adjacent runs are merged. Allocation is first fit.
  *
- * Most allocations are single pages. So each CPU has a stock of single pages, from which it allocates and to
- * which it frees pages. An empty stock is refilled from the list up to a half; half of a full stock is moved
- * to the list. Any CPU may put a page into any stock or take one out, in one atomic step. Therefore stocks
- * need no lock, and a thread may move to another CPU during the access. If the list does not suffice, the
- * pages of all stocks can be moved to the list.
+ * Most allocations are single pages. So each CPU has a stock of single pages, from which it allocates and
+ * to which it frees pages. An empty stock is refilled from the list up to a half; half of a full stock is
+ * moved to the list. Any CPU may put a page into any stock or take one out, in one atomic step. Therefore
+ * stocks need no lock, and a thread may move to another CPU during the access. If the list has too few
+ * pages for an allocation, the pages of all stocks are moved to the list.
  */
 #include <stdint.h>
 
@@ -21,8 +21,8 @@
 
 KTRACE_EVENT(counter, memory, "%llu pages free", (unsigned long long, free, pages));
 /*
- * This event is off by default, because a program that ends frees thousands of pages. To see when
- * a page is freed, set mm.free=on+rare.
+ * This event is off by default, because a program that ends frees thousands of pages. To record when a
+ * page is freed, set mm.free=on+rare.
  */
 KTRACE_EVENT_WITH(KTRX_STATE_OFF, 0, KTRX_V1_NONE, mm, free, "%p, %u pages", (const void *, first),
 		  (uint32_t, pages));
@@ -83,7 +83,7 @@ void page_init(void)
 	}
 }
 
-/* ---- The list; lock held ------------------------------------------------------------------------ */
+/* ---- The list of runs; requires: lock held ------------------------------------------------------ */
 
 /*
  * Allocates adjacent pages from the end of a run. So the links of the list change only when a run becomes
@@ -150,7 +150,7 @@ static void list_put(void *pages, size_t count)
 	}
 }
 
-/* ---- Stocks ------------------------------------------------------------------------------------- */
+/* ---- The stocks of the CPUs --------------------------------------------------------------------- */
 
 /*
  * Returns the stock of this CPU. If the thread then moves to another CPU, it may nevertheless use this stock.
@@ -214,7 +214,7 @@ static void stock_refill(struct stock *stock)
 	}
 }
 
-/* ---- List and stocks ----------------------------------------------------------------------------- */
+/* ---- Functions that use both list and stocks ----------------------------------------------------- */
 
 static void *take_locked(size_t count)
 {

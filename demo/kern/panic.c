@@ -56,8 +56,8 @@ static void stop_others(const struct cpu *self)
 }
 
 /*
- * Returns if this CPU is the first one that panics. Another CPU that panics later is stopped. If this CPU
- * panics again during its panic, ends the machine.
+ * Returns if this CPU is the first one that panics. If another CPU has panicked before, stops this CPU. If
+ * this CPU panics again during its own panic, ends the machine.
  */
 static void claim_panic(const struct cpu *self)
 {

@@ -175,7 +175,7 @@ static void set_going(struct process *process, struct process *parent)
 	sched_wake(process->thread);
 }
 
-/* ---- Start ------------------------------------------------------------------------------------- */
+/* ---- Start of a process ------------------------------------------------------------------------ */
 
 /* Opens the console as descriptors 0 to 2 of the first process. If that fails, they remain closed. */
 static void open_console(struct process *process)
@@ -259,7 +259,7 @@ int64_t process_fork(void)
 	return pid;
 }
 
-/* ---- End --------------------------------------------------------------------------------------- */
+/* ---- End of a process -------------------------------------------------------------------------- */
 
 /*
  * Makes the children of a process children of init. Returns true if one of them is already a zombie, because

@@ -17,7 +17,7 @@
 #include "user.h"
 #include "vfs.h"
 
-/* ---- Waiting for an end -------------------------------------------------------------------------- */
+/* ---- Waiting for the end of a thread or process -------------------------------------------------- */
 
 uint32_t process_ends_count(const struct process_ends *ends)
 {
@@ -67,7 +67,7 @@ static void wait_uninterruptibly(struct process_ends *ends, uint32_t ended, uint
 	spin_unlock(&ends->queue.lock, irq_on);
 }
 
-/* ---- The list ------------------------------------------------------------------------------------ */
+/* ---- The list of a process's threads ------------------------------------------------------------- */
 
 void process_thread_add(struct process *process, struct thread *thread)
 {
@@ -94,7 +94,7 @@ static void remove_from_list(struct process *process, const struct thread *threa
 	*at = thread->next_in_process;
 }
 
-/* ---- Start --------------------------------------------------------------------------------------- */
+/* ---- Start of a thread --------------------------------------------------------------------------- */
 
 /*
  * Adds a new thread to the process. Returns false if the process is about to end or to run another program.
@@ -140,7 +140,7 @@ int64_t process_thread_create(const struct thread_start *start)
 	return id;
 }
 
-/* ---- End ----------------------------------------------------------------------------------------- */
+/* ---- End of a thread ----------------------------------------------------------------------------- */
 
 /*
  * Decrements `staying` for the running thread and returns true. Exception: if `staying` is 1, does not change
@@ -158,8 +158,8 @@ static bool stop_staying(struct process *process)
 
 /*
  * Removes the running thread from its process. If it is the main thread, another thread becomes the main
- * thread. The parent's threads that wait for the process are then woken and wait again, because the trace
- * shows the main thread as the one for which they wait.
+ * thread. Then wakes those threads of the parent that wait for the process, so that they wait again: the
+ * trace shows the main thread as the thread for which they wait.
  */
 static void leave_list(struct process *process, struct thread *self)
 {
@@ -273,7 +273,7 @@ bool process_end_others(void)
 	return true;
 }
 
-/* ---- Shared by threads --------------------------------------------------------------------------- */
+/* ---- State that all threads of a process share --------------------------------------------------- */
 
 void process_rename(struct process *self, const char *name)
 {

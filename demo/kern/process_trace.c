@@ -31,7 +31,7 @@ struct trace_file {
 
 _Static_assert(sizeof(struct trace_file) <= PAGE_SIZE, "one page is enough");
 
-/* Settings. A change has an effect only for files into which no process is traced yet. */
+/* Settings. A change affects only files into which no process is traced yet. */
 static uint32_t file_format; /* enum ktrace_proc_format */
 static uint32_t data_most;   /* maximum number of data bytes in a record; 0: the library's limit */
 static uint64_t bytes_most;  /* maximum size of a trace file in bytes; 0: no limit */
@@ -155,7 +155,7 @@ static int copy_in(void *to, uintptr_t from, size_t size)
 	return vm_copy_in(&process_self()->vm, to, from, size);
 }
 
-/* ---- Files ------------------------------------------------------------------------------------- */
+/* ---- The sinks of trace files ------------------------------------------------------------------ */
 
 static struct trace_file *file_of(struct ktrace_proc_sink *sink)
 {
@@ -309,7 +309,7 @@ static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_
 	}
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------- */
+/* ---- Functions that implement system calls ----------------------------------------------------- */
 
 /*
  * Finds the file at path and checks that the running process may write traces into it: it must be a regular

@@ -150,7 +150,7 @@ void inode_put(struct inode *inode)
 	tree_unlock();
 }
 
-/* ---- Contents ---------------------------------------------------------------------------------- */
+/* ---- Contents of files ------------------------------------------------------------------------- */
 
 /*
  * Returns the table to which *pointer points. If *pointer is NULL and `make` is true, allocates a table

@@ -32,7 +32,7 @@ KTRACE_EVENT_V1(KTRX1_SIGNAL_DELIVER, signal, deliver, "%u to handler %#llx (0 e
  */
 #define DEFAULT_IGNORED (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGSTOP))
 
-/* Number of bytes below its stack pointer that a program may use, so handlers must not overwrite them. */
+/* Number of bytes below the stack pointer that a program may use; handlers must not overwrite them. */
 #define RED_ZONE	128
 #define STACK_ALIGNMENT 16
 
@@ -173,7 +173,7 @@ bool signal_wait_sleep(struct wait_queue *queue)
 	return wait_sleep_until(queue, WAIT_FOR_EVER) == WOKEN_BY_EVENT;
 }
 
-/* ---- Actions ----------------------------------------------------------------------------------- */
+/* ---- Actions and blocked signals --------------------------------------------------------------- */
 
 /*
  * Sets the blocked signals of the running thread. If that blocks a pending signal of the process, wakes
@@ -220,7 +220,7 @@ void signal_exec(struct signals *signals)
 			signals->action[signal] = (struct abi_sigaction){ .handler = SIG_DFL };
 }
 
-/* ---- Delivery ---------------------------------------------------------------------------------- */
+/* ---- Delivery to a thread ---------------------------------------------------------------------- */
 
 /* Data that is saved on the user stack while a handler runs. The saved user frame (registers) follows it. */
 struct saved_head {
@@ -239,7 +239,7 @@ static void call_handler(struct thread *self, struct user_frame *frame, int sign
 	sp &= ~(uintptr_t)(STACK_ALIGNMENT - 1);
 	if (vm_copy_out(vm, sp, &head, sizeof(head)) ||
 	    vm_copy_out(vm, sp + sizeof(head), frame, user_frame_size))
-		process_exit(SIGSEGV); /* without a stack the handler cannot be called */
+		process_exit(SIGSEGV); /* the frame cannot be written, so the handler cannot be called */
 	signal_set_blocked(self->signals.blocked | action.mask | BIT(signal));
 	user_frame_call_handler(frame, action.handler, action.restorer, sp, signal);
 }

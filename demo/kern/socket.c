@@ -46,7 +46,7 @@ void network_init(void)
 	loopback_init();
 }
 
-/* ---- Opening ----------------------------------------------------------------------------------- */
+/* ---- Opening and connecting sockets ------------------------------------------------------------ */
 
 static int open_as_file(struct socket *socket, unsigned flags)
 {
@@ -175,7 +175,7 @@ int socket_accept(struct file *file, struct file **connection, struct abi_sockad
 	return result;
 }
 
-/* ---- Data -------------------------------------------------------------------------------------- */
+/* ---- Sending and receiving data ---------------------------------------------------------------- */
 
 int64_t socket_send(struct file *file, uintptr_t from, size_t size, const struct abi_sockaddr *to)
 {

@@ -143,7 +143,7 @@ void user_system_call(struct user_frame *frame)
 	trace_enter(self, number, &call);
 	result = dispatch(number, &call);
 	release_held(thread_self());
-	/* The call of sigreturn has already restored the result register, like all other registers. */
+	/* sigreturn has already restored all registers, including the result register. */
 	if (number != SYS_sigreturn)
 		user_frame_set_result(frame, result);
 	trace_exit(self, number, result);

@@ -152,7 +152,7 @@ int64_t sys_poll(const struct call *call)
 	return error ? error : ready;
 }
 
-/* ---- Names ------------------------------------------------------------------------------------- */
+/* ---- Names of files ---------------------------------------------------------------------------- */
 
 int64_t sys_mkdir(const struct call *call)
 {

@@ -316,7 +316,7 @@ int64_t sys_clock_gettime(const struct call *call)
 	return vm_copy_out(&process_self()->vm, call->a[1], &time, sizeof(time));
 }
 
-/* ---- Traces ------------------------------------------------------------------------------------ */
+/* ---- Process traces ---------------------------------------------------------------------------- */
 
 /* ktrace(path, operation, facilities, pid). For KTRACE_PROC_CLEAR, path is ignored. */
 int64_t sys_ktrace(const struct call *call)
@@ -336,7 +336,7 @@ int64_t sys_utrace(const struct call *call)
 	return process_trace_user(call->a[0], call->a[1]);
 }
 
-/* ---- The machine ------------------------------------------------------------------------------- */
+/* ---- The machine: name, power, reset ----------------------------------------------------------- */
 
 static const char *machine_name(uint16_t elf_machine)
 {

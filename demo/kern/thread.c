@@ -221,8 +221,8 @@ void thread_free(struct thread *thread)
 }
 
 /*
- * Turns interrupts off, so that the thread stays on this CPU during the read. They are off so briefly that
- * the trace does not show it.
+ * Turns interrupts off, so that the thread stays on this CPU during the read. This is not recorded in the
+ * trace, because it takes so little time.
  */
 struct thread *thread_self(void)
 {

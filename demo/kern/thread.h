@@ -93,8 +93,8 @@ struct thread {
 };
 
 /*
- * Initial priority of each thread. If a thread is woken and has a higher priority than the running thread, it
- * gets the CPU at the next tick.
+ * Initial priority of each thread. If a thread that is woken has a higher priority than the running
+ * thread, it gets the CPU at the next tick.
  */
 #define PRIORITY_DEFAULT 16
 #define PRIORITY_MAX	 31

@@ -14,7 +14,7 @@ struct thread;
  */
 struct timer {
 	struct timer *next;
-	struct cpu *cpu; /* the CPU that has this timer in its list */
+	struct cpu *cpu; /* the CPU whose list contains this timer */
 	struct thread *thread;
 	uint64_t wake_ns;
 };

@@ -20,7 +20,7 @@
 void trace_init(void);
 
 /*
- * Starts recording into this CPU's ring. Must be called once on each CPU, except the boot CPU. Requires:
+ * Starts recording into this CPU's ring. Must be called once on each CPU except the boot CPU. Requires:
  * interrupts off.
  */
 void trace_cpu_online(void);

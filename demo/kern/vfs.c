@@ -315,7 +315,7 @@ int vfs_rename(const char *from, const char *to, struct inode *cwd, const struct
 	return error;
 }
 
-/* ---- Opening ----------------------------------------------------------------------------------- */
+/* ---- Opening files ----------------------------------------------------------------------------- */
 
 static unsigned wanted(unsigned flags)
 {
@@ -420,7 +420,7 @@ int vfs_make_device(const char *path, uint32_t mode, const struct credentials *w
 	return error;
 }
 
-/* ---- Attributes -------------------------------------------------------------------------------- */
+/* ---- Attributes of files ----------------------------------------------------------------------- */
 
 int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who)
 {

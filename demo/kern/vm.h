@@ -2,9 +2,9 @@
 /*
  * The memory of a process. Areas describe which addresses may be accessed, and how. Pages are allocated on
  * first access, and are shared copy-on-write after fork. Only the process itself uses a struct vm, except
- * during fork and exit. When the process has more than one thread, these functions take the memory's lock and
- * flush unmapped pages from the TLBs of all CPUs. Only vm_map does neither, because it is for memory that no
- * thread uses yet.
+ * during fork and exit. When the process has more than one thread, these functions take the memory's lock
+ * and flush unmapped pages from the TLBs of all CPUs. Exception: vm_map does neither, because no thread
+ * uses the memory yet.
  *
  * The kernel accesses user memory with vm_copy_*, which look up each page in the tables and resolve faults as
  * for the program. So kernel accesses to user memory never trap.

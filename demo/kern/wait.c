@@ -71,8 +71,8 @@ void wait_sleep(struct wait_queue *queue)
 	sched_block(&sleep);
 
 	/*
-	 * From here on, another CPU may take the lock and wake this thread, even before this thread has
-	 * switched to another one. schedule() handles this case.
+	 * From here on, another CPU may take the lock and wake this thread, even before this CPU has
+	 * switched to another thread. schedule() handles this case.
 	 */
 	spin_unlock(&queue->lock, false);
 	schedule();

@@ -20,8 +20,8 @@
 _Static_assert(USER_END <= UINT64_C(1) << PID_SHIFT, "an address and a pid do not overlap");
 
 /*
- * A waiting thread, as an entry of its queue. It is on the thread's stack, and is guarded by the queue's
- * lock.
+ * An entry of a queue: a waiting thread. The entry is on the thread's stack, and the queue's lock guards
+ * it.
  */
 struct waiter {
 	const struct process *process;

@@ -2,8 +2,8 @@
 /*
  * The demo's port, but with a different clock on each CPU, for tests. The make variable DEMO_CLOCK_SKEW
  * selects this port and sets SKEW_US and SKEW_PPM. If n is odd, the clock of CPU n is n × SKEW_US
- * microseconds ahead and n × SKEW_PPM millionths too fast. If n is even, the clock is behind and too slow by
- * the same amounts. CPU 0's clock is exact.
+ * microseconds ahead of CPU 0's clock, and n × SKEW_PPM millionths too fast. If n is even, the clock lags
+ * behind and is too slow, by the same amounts. CPU 0's clock is exact.
  */
 #ifndef DEMO_SKEW_KTRACE_PORT_H
 #define DEMO_SKEW_KTRACE_PORT_H

@@ -145,7 +145,7 @@ static void make_linux(const char *directory)
 	put_save(&put, directory, "linux");
 }
 
-/* ---- utrace ---- */
+/* ---- records of utrace(2) ---- */
 
 static void put_linked(struct put *put, unsigned event, uint64_t handle, uint64_t base, uint64_t size,
 		       unsigned count, const char *name)
@@ -190,7 +190,7 @@ static void make_utrace(const char *directory, const char *name, enum put_format
 	put_save(&put, directory, name);
 }
 
-/* ---- control characters ---- */
+/* ---- names and data with control characters ---- */
 
 #define EVIL "\x1b]0;evil\a\r\n\xff\\\"\x9b"
 
@@ -250,7 +250,7 @@ static void make_hostile(const char *directory)
 	put_save(&put, directory, "hostile");
 }
 
-/* ---- types ---- */
+/* ---- values of all types ---- */
 
 static void make_values(const char *directory)
 {
@@ -360,7 +360,7 @@ static void make_wide(const char *directory)
 	put_save(&put, directory, "wide");
 }
 
-/* ---- unknown types ---- */
+/* ---- records of unknown types ---- */
 
 static void make_unknown(const char *directory)
 {
@@ -377,7 +377,7 @@ static void make_unknown(const char *directory)
 	put_save(&put, directory, "unknown");
 }
 
-/* ---- Clocks ---- */
+/* ---- clocks with an impossible frequency ---- */
 
 static void make_fast(const char *directory)
 {
@@ -393,7 +393,7 @@ static void make_fast(const char *directory)
 	put_save(&put, directory, "fast");
 }
 
-/* ---- ABIs ---- */
+/* ---- processes of several ABIs ---- */
 
 /* FreeBSD runs its own programs and Linux programs, both of 32 and 64 bits. */
 static void make_abi(const char *directory)

@@ -104,7 +104,7 @@ check "a whole trace: its loss is known" grep -q '"lost":[0-9]*,"lost_at_least":
 "$ktrace" html -o page.html --since 1s v2.ktrx >log 2>&1
 check "without events, the page has a note" grep -q '"notes":\["the page has no events"' page.html
 
-# ---- The output
+# ---- The output file
 "$ktrace" html v2.ktrx >page.html 2>log
 check "without -o, the page goes to standard output" python3 "$check" "$ktrace" page.html v2.ktrx
 "$ktrace" html -o v2.ktrx v2.ktrx >log 2>&1

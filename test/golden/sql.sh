@@ -23,7 +23,7 @@ answers() {
 	same "$trace: $1: $2" "answers/$1" got
 }
 
-# ---- Answers --------------------------------------------------------------------------------------
+# ---- Answers to queries ---------------------------------------------------------------------------
 for trace in v2.ktrx pairs.ktrx v1.bin; do
 	rm -rf answers && mkdir answers
 	ktrace show --json --ids "$trace" >lines 2>err

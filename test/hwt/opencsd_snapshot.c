@@ -89,7 +89,7 @@ static void copy(char *to, const char *text)
 	strcpy(to, text);
 }
 
-/* ---- Files of sections ---- */
+/* ---- Reading .ini files ---- */
 
 /* Opens a file of the folder. Returns NULL if it does not exist. */
 static FILE *open_in(const struct snapshot *snapshot, const char *name)
@@ -286,7 +286,7 @@ static void read_snapshot(struct snapshot *snapshot)
 	}
 }
 
-/* ---- Bytes ---- */
+/* ---- Reading and unpacking trace data ---- */
 
 static void put_byte(struct bytes *bytes, uint8_t byte)
 {
@@ -385,7 +385,7 @@ static void drop_footers(struct bytes *raw)
 	raw->size = kept;
 }
 
-/* ---- Records ---- */
+/* ---- Writing the records of the output ---- */
 
 static void write_head(struct hwt_file_writer *writer)
 {

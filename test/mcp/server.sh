@@ -29,7 +29,7 @@ for pair in 2025-06-18:2025-06-18 2025-03-26:2025-03-26 2024-11-05:2024-11-05 19
 done
 equal "the end of the input ends the server" 0 "$status"
 
-# ---- Calls
+# ---- Calls of tools
 { call 1 summary '"trace":"v2.ktrx"'; call '"two"' show '"trace":"v2.ktrx","limit":2'; echo "$ping"; } >"$tmp/in"
 talk
 has "a call has the output of its command" '"id":1,.*KTRX version 2'
@@ -87,7 +87,7 @@ call 1 show '"trace":"v2.ktrx","event":"no.such"' >"$tmp/in"
 talk
 has "a message of the command explains the error" "has no event 'no.such'.*\"isError\":true"
 
-# ---- Files
+# ---- Access to files
 mkdir "$traces/inside" "$tmp/outside"
 cp "$traces/v2.ktrx" "$tmp/outside"
 cp "$traces/v2.ktrx" "$traces/-dash.ktrx"

@@ -8,8 +8,7 @@
 accel() { sh "$OLDPWD/scripts/accel.sh" "$@" 2>"$tmp/err"; }
 qemu_line() { sh scripts/qemu.sh "$@" 2>"$tmp/err"; }
 
-# ---- The printed line
-# --------------------------------------------------------------------------------------
+# ---- The printed line ------------------------------------------------------------------------------
 here=$(uname -m)
 check "without ACCEL scripts/qemu.sh chooses TCG" sh -c '! sh scripts/qemu.sh x86_64 | grep -q kvm'
 check "ACCEL=tcg: scripts/qemu.sh chooses TCG" sh -c '! ACCEL=tcg sh scripts/qemu.sh x86_64 | grep -q kvm'
@@ -85,8 +84,7 @@ esac
 cd "$OLDPWD" || exit 1
 check "no image of the probe is left" test -z "$(find "$tmp/work" build/accel -name 'probe.*' 2>/dev/null)"
 
-# ---- Variables that make passes to the tests
-# ------------------------------------------------------------------
+# ---- Variables that make passes to the tests ---------------------------------------------------------
 equal "make decode-ktrace passes ARGS on" "build/bin/ktrace-decode build/ktrace.ktrx --summary --pid 6" \
 	"$(make -s -n decode-ktrace ARGS='--summary --pid 6')"
 check "make run-ktrace passes ACCEL=tcg on" sh -c "make -s -n run-ktrace ACCEL=tcg | grep -q \"ACCEL='tcg' sh scripts/qemu.sh\""

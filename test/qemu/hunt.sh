@@ -5,7 +5,7 @@
 . test/qemu/run_support.sh
 . test/qemu/hunt_support.sh
 
-# ---- A race
+# ---- A hunt that finds a race
 
 race="$(demo x86_64 2) -append run=wakeup-race"
 hunt race --seeds 6 --deadline 3 -- $race
@@ -23,7 +23,7 @@ run --replay "$trace"
 equal "a race: status of the replay" 12 "$status"
 message_has "the same run as $trace"
 
-# ---- No failure
+# ---- A hunt without a failure
 
 mkdir "$tmp/ram"
 fine="$(demo x86_64 2) -append run=echo"

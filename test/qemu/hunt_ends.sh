@@ -85,7 +85,7 @@ equal "Ctrl-C after a failure: status" 10 "$status"
 summary_has ": wakeup-race"
 trace_is_kept "Ctrl-C after a failure"
 
-# ---- A full disk
+# ---- A disk that becomes full during a hunt
 
 # small FOLDER SIZE COMMAND…: runs the command with a file system of this size at the folder, in a namespace of
 # its own.

@@ -16,7 +16,7 @@ repeats() {
 
 guest="$(demo x86_64 2) -append run=echo"
 
-# ---- A run
+# ---- A run with delays at hooks
 
 run --seed 12 --noise hooks,30us -- $guest
 equal "a run: status" 0 "$status"

@@ -39,7 +39,7 @@ check "a rare race: it needs forced switches only up to a time" grep -qE '^  sma
 check "a rare race: it needs both CPUs" sh -c "! grep -q 'CPUs* instead of' '$tmp/summary'"
 smaller "a rare race" 12 wakeup-race
 
-# ---- Nothing smaller, and Ctrl-C
+# ---- A failure without a smaller run; Ctrl-C during the search
 
 hunt none --expect "a text that is not written" --first --minimise --json -- $no_ktrace
 equal "nothing smaller: status" 10 "$status"

@@ -206,7 +206,7 @@ static void read_log(const char *path, struct log *logs, size_t cpus)
 	fclose(file);
 }
 
-/* ---- Comparison -------------------------------------------------------------------------------- */
+/* ---- Comparison of decoded runs with the log --------------------------------------------------- */
 
 struct comparison {
 	struct log log;

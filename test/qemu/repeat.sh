@@ -99,7 +99,7 @@ boot aarch64 2 "run=echo" --seed 7 --noise 50us
 check "--noise gives another run" differ "$tmp/seed7" "$out"
 repeats "--noise" 0
 
-# ---- What a replay needs
+# ---- Files and versions that a replay needs
 
 cp build/demo/aarch64/kernel.elf "$tmp/kernel.elf"
 export KERNEL="$tmp/kernel.elf"

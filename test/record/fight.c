@@ -199,7 +199,7 @@ static int strict(void)
 	return (int)syscall(SYS_getppid);
 }
 
-/* ---- Rights ------------------------------------------------------------------------------------ */
+/* ---- A process that cannot be dumped ----------------------------------------------------------- */
 
 static int undumpable(void)
 {
@@ -211,7 +211,7 @@ static int undumpable(void)
 	return print_result("seteuid", getuid() == 0 ? seteuid(65534) : 0);
 }
 
-/* ---- Stops and ends ---------------------------------------------------------------------------- */
+/* ---- Programs that stop or end unusually ------------------------------------------------------- */
 
 static int group_stop(void)
 {

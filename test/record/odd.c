@@ -23,7 +23,7 @@
 
 #define PAGE 4096u
 
-/* ---- The machine ----------------------------------------------------------------------------------- */
+/* ---- Traps and other ABIs -------------------------------------------------------------------------- */
 
 static volatile int traps;
 
@@ -83,7 +83,7 @@ static int old_call(void)
 	return 0;
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------ */
+/* ---- Memory that is missing or changes --------------------------------------------------------- */
 
 /* Returns the address of the last byte of a page. The page after it is missing. */
 static char *edge(void)
@@ -162,7 +162,7 @@ static int others_memory(void)
 	return 0;
 }
 
-/* ---- Others ---------------------------------------------------------------------------------------- */
+/* ---- Other difficult programs ---------------------------------------------------------------------- */
 
 static int closes_all(void)
 {

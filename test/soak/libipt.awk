@@ -21,7 +21,7 @@ function put(text) {
 		have[++haves] = text
 }
 
-# ---- Packets ----------------------------------------------------------------------------------------
+# ---- Comparison of packets --------------------------------------------------------------------------
 
 # Reads a line of ptdump. After the payload, the line may contain a time, the last address, or the name of a
 # type.
@@ -173,7 +173,7 @@ function hexadecimal(text,    n, value) {
 	return value + 0
 }
 
-# ---- Flow -------------------------------------------------------------------------------------------
+# ---- Comparison of the control flow -----------------------------------------------------------------
 
 # Reads a line of ptxed.
 function followed(line) {
@@ -283,7 +283,7 @@ function note(payload, ip,    word) {
 		put(payload ip)
 }
 
-# ---- Comparison -------------------------------------------------------------------------------------
+# ---- Functions that compare two events or runs ------------------------------------------------------
 
 # Returns true if ktrace's event contains all expected words. The event may also contain addresses that the
 # other tool did not print. But if the other tool prints an address (`ip`), only the events "disabled" and

@@ -62,7 +62,7 @@ for folder in "$LIBIPT_STREAMS"/*/; do
 	done
 done
 
-# ---- The verdict ------------------------------------------------------------------------------------
+# ---- Differences from the expected output -----------------------------------------------------------
 # libipt.known lists differences that are by design or caused by libipt's version. Each line is "PATTERN
 # packets|flow REASON".
 awk -f test/soak/libipt_verdict.awk test/soak/libipt.known "$tmp/results" >"$tmp/verdict"

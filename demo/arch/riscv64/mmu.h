@@ -26,8 +26,8 @@ extern page_table identity_map;
 void mmu_init(uint64_t ram_base, uint64_t ram_size);
 
 /*
- * Result of looking up an address in the kernel's page tables: whether they allow the access that `flags`
- * describe. The flags are those of page_fault().
+ * Result of looking up an address in the kernel's page tables: states whether they allow the access that
+ * `flags` describe. The flags are those of page_fault().
  */
 enum mmu_verdict { MMU_NOT_MAPPED, MMU_FORBIDDEN, MMU_ALLOWED };
 

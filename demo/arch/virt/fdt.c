@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reader of flattened device trees. The facts in the tree are trusted, but the tree may be malformed: each
- * read is checked against the size in the header. The walk stops at the first error and keeps what was read
- * before.
+ * Reader of flattened device trees. The reader trusts the facts in the tree, but the tree may be
+ * malformed: each read is checked against the size in the header. The reader stops at the first error and
+ * keeps the facts that it has read before.
  */
 #include "fdt.h"
 
@@ -16,7 +16,7 @@ enum fdt_token { FDT_BEGIN_NODE = 1, FDT_END_NODE, FDT_PROPERTY, FDT_NOP };
 /* Byte offsets of 32-bit words in the header, and the size of the header. */
 enum { FDT_OFF_TOTAL = 4, FDT_OFF_STRUCT = 8, FDT_OFF_STRINGS = 12, FDT_HEADER_BYTES = 40 };
 
-/* Kinds of nodes. The depth of the root is 0, of "/chosen" 1, of "/cpus/cpu@0" 2. */
+/* Kinds of nodes. The root has depth 0, "/chosen" depth 1, and "/cpus/cpu@0" depth 2. */
 enum fdt_node { NODE_OTHER, NODE_CHOSEN, NODE_MEMORY, NODE_PSCI, NODE_CPUS, NODE_CPU };
 
 struct walk {
@@ -25,7 +25,7 @@ struct walk {
 	uint32_t at;
 	int depth;
 	enum fdt_node outer; /* kind of the depth-1 ancestor of the current node */
-	enum fdt_node node;  /* kind of the innermost node */
+	enum fdt_node node;  /* kind of the current node */
 };
 
 struct property {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads the firmware's tables for two facts: the list of CPUs, and how to switch off the power. */
+/* Reads two facts from the firmware's tables: the list of CPUs, and how to switch off the power. */
 #include "arch.h"
 #include "cpu.h"
 #include "string.h"
@@ -62,8 +62,8 @@ static uint16_t power_port;
 static volatile uint8_t *power_register;
 
 /*
- * Reads the APIC ids of the CPUs. The boot CPU becomes the first. At most CPU_MAX ids are stored, but all
- * CPUs are counted.
+ * Reads the APIC ids of the CPUs. The boot CPU's id becomes the first one. Stores at most CPU_MAX ids, but
+ * counts all CPUs.
  */
 static void madt_read(const struct madt *madt)
 {

@@ -13,11 +13,11 @@
 #define PIT_LATCH    0x00
 #define PIT_STATE    0xe2 /* command: the next read of channel 0 returns its state instead of its count */
 #define STATE_ENDED  0x80
-#define PIT_TICKS    23864u /* duration of the measurement: 20 ms */
+#define PIT_TICKS    23864u /* duration of the measurement in PIT ticks: 20 ms */
 #define READINGS     8
 #define TIMER_START  0xffffffffu
 
-static uint64_t tsc_hz = 1000000000; /* an estimate, until clock_init() has measured the frequency */
+static uint64_t tsc_hz = 1000000000; /* frequency in Hz; an estimate until clock_init() has measured it */
 static uint64_t apic_hz;
 
 struct reading {

@@ -10,10 +10,11 @@
 #define IST_STACK_SIZE	 8192
 #define IST_NMI		 1
 #define IST_DOUBLE_FAULT 2
-#define GATE_INTERRUPT	 0x8e00 /* present, entered with interrupts off; only ring 0 may raise it with INT */
-#define GATE_FOR_USER	 0x6000 /* additional bits: user mode may raise it with INT */
-#define TSS_AVAILABLE	 0x89ull
-#define STUB_SIZE	 16
+/* interrupt gate: present, turns interrupts off; INT may use it only in ring 0 */
+#define GATE_INTERRUPT 0x8e00
+#define GATE_FOR_USER  0x6000 /* bits to add so that INT may use the gate in user mode */
+#define TSS_AVAILABLE  0x89ull
+#define STUB_SIZE      16
 
 struct tss {
 	uint32_t reserved0;

@@ -3,9 +3,9 @@
  * 256 entry stubs of 16 bytes; descriptors.c computes their addresses. If the CPU has not pushed an error
  * code, a stub pushes 0 instead. Then it pushes its vector. The order is that of struct trap_frame (trap.h).
  *
- * In kernel mode, GS is the kernel's: its base is the address of this CPU's struct cpu. In user mode, GS is
- * the program's. SWAPGS exchanges the two: at the beginning of an entry from user mode, and at the end of a
- * return to user mode, when interrupts are off.
+ * In kernel mode, GS belongs to the kernel: its base is the address of this CPU's struct cpu. In user
+ * mode, GS belongs to the program. SWAPGS exchanges the two bases: at the beginning of an entry from user
+ * mode, and at the end of a return to user mode, when interrupts are off.
  */
 #include "layout.h"
 

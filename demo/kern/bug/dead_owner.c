@@ -21,7 +21,7 @@
 static struct mutex catalogue = MUTEX("catalogue");
 static unsigned records; /* guarded by the catalogue's lock */
 static unsigned imports; /* number of finished imports; accessed atomically */
-static unsigned bad;	 /* number of the import that has a bad record */
+static unsigned bad;	 /* number of the import whose record is bad */
 static bool unlocks;	 /* true: no mistake, importers always unlock the catalogue */
 
 static bool is_good(unsigned import, unsigned record)

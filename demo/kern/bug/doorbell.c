@@ -15,7 +15,7 @@
 #define LETTERS	     10
 #define LETTER_EVERY (20 * NS_PER_MS)
 
-/* Number of letters in each CPU's box; any CPU adds letters, only the CPU itself removes them. */
+/* Number of letters in each CPU's box. Any CPU adds letters; only the owner of the box removes them. */
 static uint32_t box[CPU_MAX];
 
 static void post(const struct cpu *to)

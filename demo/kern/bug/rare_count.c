@@ -40,7 +40,7 @@ static void put_fast(void)
 	free_if(references == 0);
 }
 
-/* The image gets two references: the loader's, and the viewer's. */
+/* The image gets two references: one of the loader, one of the viewer. */
 static void load_image(void)
 {
 	if (image.is_loaded)

@@ -23,14 +23,14 @@ static bool is_over; /* true: there are no further rounds; accessed atomically *
 static struct wait_queue bell = WAIT_QUEUE("bell");
 static bool sleeps; /* true: `second` sleeps; changed under the bell's lock, accessed atomically */
 
-/* Waits without arch_relax(), because an emulator leaves its translated code at that instruction. */
+/* Waits without arch_relax(), at which an emulator would leave the translated code. */
 static void pause(void)
 {
 	for (unsigned i = 0; i < PAUSE_LOOPS; i++)
 		__asm__ volatile("");
 }
 
-/* ---- First --------------------------------------------------------------------------------------- */
+/* ---- The thread `first` -------------------------------------------------------------------------- */
 
 static void ring_bell(void)
 {
@@ -73,7 +73,7 @@ static void run_first(uint64_t until_ns)
 	ring_bell();
 }
 
-/* ---- Second -------------------------------------------------------------------------------------- */
+/* ---- The thread `second` ------------------------------------------------------------------------- */
 
 static bool may_continue(unsigned round)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A slow disk, and programs that read it. The disk first serves the request whose sector is nearest to the
- * disk's head.
- * The mistake: as long as nearer requests arrive, a request for a far sector waits up to MAX_WAIT_NS, which
- * is too long.
+ * A slow disk, and programs that read it. The disk always serves the request
+ * whose sector is nearest to its head. The mistake: as long as nearer requests
+ * arrive, a request for a far sector waits up to MAX_WAIT_NS, which is too
+ * long.
  */
 #include <stddef.h>
 

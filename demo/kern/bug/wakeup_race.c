@@ -13,7 +13,7 @@
 #define PAUSE_MOST_NS 65536u
 
 static struct wait_queue mailbox = WAIT_QUEUE("mailbox"); /* mailbox.lock guards `full` */
-/* true: there is a letter in the mailbox; the first one is there from the start */
+/* true: there is a letter in the mailbox, as at the start */
 static bool full = true;
 
 static void read_letter(void)

@@ -32,7 +32,7 @@ uint16_t ip_payload_checksum(const struct packet *packet)
 	size_t bytes = ip_payload_bytes(packet);
 	uint32_t sum = ip_protocol(packet) + (uint32_t)bytes;
 
-	sum = add_words(sum, packet->frame + 12, 8); /* adds both addresses */
+	sum = add_words(sum, packet->frame + 12, 8); /* adds the words of both addresses to the sum */
 	return fold(add_words(sum, packet->frame + IP_HEADER_BYTES, bytes));
 }
 

@@ -56,7 +56,7 @@ void loopback_wake(void)
 	spin_unlock(&waiting.lock, irq_on);
 }
 
-/* Waits for the next frame. If the deadline of a connection passes before that, returns NULL. */
+/* Waits for the next frame. Returns NULL if a connection's deadline passes first. */
 static struct packet *wait_for_frame(void)
 {
 	bool irq_on = spin_lock(&waiting.lock);

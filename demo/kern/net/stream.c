@@ -6,7 +6,7 @@
 
 #define BACKLOG_MAX 32
 
-/* ---- Connecting -------------------------------------------------------------------------------- */
+/* ---- Opening a connection ---------------------------------------------------------------------- */
 
 static int begin(struct socket *socket, const struct abi_sockaddr *address)
 {
@@ -99,7 +99,7 @@ static int stream_accept(struct socket *socket, struct socket **connection)
 	return 0;
 }
 
-/* ---- Data -------------------------------------------------------------------------------------- */
+/* ---- Sending and receiving data ---------------------------------------------------------------- */
 
 /* Returns true if the socket was never connected, or is listening. */
 static bool is_unconnected(const struct socket *socket)
@@ -197,8 +197,8 @@ static void advertise_window(struct socket *socket)
 }
 
 /*
- * Takes bytes from the receive buffer, at most up to the end of the ring. If they cannot be copied to the
- * caller, they remain in the buffer.
+ * Takes bytes from the receive buffer, at most up to the end of the ring. If the bytes cannot be copied to
+ * the caller, they remain in the buffer.
  */
 static int64_t take_received(struct socket *socket, uintptr_t to, size_t size)
 {
@@ -257,7 +257,7 @@ static int64_t stream_receive(struct socket *socket, uintptr_t to, size_t size, 
 	return result;
 }
 
-/* ---- Closing ----------------------------------------------------------------------------------- */
+/* ---- Closing a connection ---------------------------------------------------------------------- */
 
 static int stream_shutdown(struct socket *socket, int how)
 {

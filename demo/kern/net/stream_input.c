@@ -123,7 +123,7 @@ static void syn_sent_input(struct socket *socket, const struct segment *segment)
 	}
 }
 
-/* ---- Connections ------------------------------------------------------------------------------- */
+/* ---- Segments of a connection ------------------------------------------------------------------ */
 
 /*
  * Called when the peer has acknowledged everything that was sent. Changes the state if a SYN or FIN was part

@@ -145,7 +145,7 @@ void stream_expire(void)
 	}
 }
 
-/* ---- Segments ---------------------------------------------------------------------------------- */
+/* ---- Sending segments -------------------------------------------------------------------------- */
 
 static void write_header(struct packet *packet, uint16_t from, uint16_t to, uint32_t sequence,
 			 uint32_t acknowledgement, unsigned flags, uint16_t window)
@@ -225,7 +225,7 @@ void stream_refuse(struct packet *packet)
 	loopback_transmit(packet);
 }
 
-/* ---- Ends -------------------------------------------------------------------------------------- */
+/* ---- Ends of connections ----------------------------------------------------------------------- */
 
 void stream_fail(struct socket *socket, int error)
 {

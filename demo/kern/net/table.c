@@ -27,7 +27,7 @@ void network_unlock(void)
 	mutex_unlock(&network);
 }
 
-/* ---- The table --------------------------------------------------------------------------------- */
+/* ---- The table of sockets ---------------------------------------------------------------------- */
 
 /* Returns true if the socket has no other purpose than to prevent an early reuse of its ports (TIME_WAIT). */
 static bool only_lingers(const struct socket *socket)
@@ -127,7 +127,7 @@ int socket_need_port(struct socket *socket)
 	return socket->local_port ? 0 : take_any_port(socket, socket->local_address);
 }
 
-/* ---- Changes ----------------------------------------------------------------------------------- */
+/* ---- Waiting for changes of a socket ----------------------------------------------------------- */
 
 int socket_wait(struct socket *socket)
 {
@@ -164,7 +164,7 @@ int socket_take_error(struct socket *socket)
 	return -error;
 }
 
-/* ---- The caller's memory ----------------------------------------------------------------------- */
+/* ---- Copying from and to the caller's memory --------------------------------------------------- */
 
 int socket_copy_in(void *to, uintptr_t from, size_t size)
 {

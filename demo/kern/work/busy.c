@@ -17,7 +17,7 @@
 
 #define ROOM	     32u
 #define PIECE_NS     (NS_PER_MS / 4)
-#define PIECES_EVERY 8u /* every 8th piece takes 8 times as long as the others */
+#define PIECES_EVERY 8u /* every 8th piece of work takes 8 times as long as the others */
 
 /* The list of pieces. Workers and planner wait in `queue`, whose lock guards all fields. */
 static struct {

@@ -137,7 +137,7 @@ static void echo_client(uint16_t port, uint64_t until_ns)
 	file_put(connect_at_last(port));
 }
 
-/* ---- Names ------------------------------------------------------------------------------------- */
+/* ---- DNS queries ------------------------------------------------------------------------------- */
 
 /*
  * A DNS query for the address of www.demo: header and question. Bytes 0 and 1 are the id. With 0x80 in byte

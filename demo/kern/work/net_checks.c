@@ -88,7 +88,7 @@ static void check_ends(void)
 	file_put(listener);
 }
 
-/* ---- Without memory ---------------------------------------------------------------------------- */
+/* ---- Checks without free memory ---------------------------------------------------------------- */
 
 #define HOARD_LARGEST 8192 /* maximum number of adjacent pages that are allocated at once */
 #define HOARD_PIECES  256

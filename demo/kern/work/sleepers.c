@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads sleep for different times; no thread may wake up too early. Each thread is pinned, so the sleep is
- * timed and measured with the counter of the same CPU. Under a hypervisor, a virtual CPU may move between
- * processors whose counters differ, so that its time steps back. Therefore a wakeup that is early by less
- * than a tick is only counted and reported.
+ * Threads sleep for different times; no thread may wake up too early. Each thread is pinned, so the sleep
+ * is timed and measured with the counter of the same CPU. Under a hypervisor, a virtual CPU may move
+ * between processors whose counters differ, so that its time steps back. Therefore, if a wakeup is early
+ * by less than a tick, it is only counted and reported.
  */
 #include "clock.h"
 #include "panic.h"

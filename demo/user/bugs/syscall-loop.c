@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * syscall-loop: sends numbers to its child in datagrams.
- * The mistake: the child's socket is nonblocking, and if there is no datagram, the child tries again
- * immediately instead of calling poll(). When one number never arrives, the child tries for ever.
+ * syscall-loop: sends numbers to its child in datagrams. The mistake: the child's socket is nonblocking,
+ * and if there is no datagram, the child tries again immediately instead of calling poll(). When an
+ * expected number never arrives, the child tries for ever.
  */
 #include <program.h>
 #include <unistd.h>

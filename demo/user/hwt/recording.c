@@ -109,7 +109,7 @@ int recording_request(struct recording *recording, unsigned request, void *argum
 	return ioctl(recording->unit[0].fd, (int)request, argument);
 }
 
-/* ---- Trace ------------------------------------------------------------------------------------- */
+/* ---- Trace data -------------------------------------------------------------------------------- */
 
 static void append(struct recording *recording, const void *bytes, size_t size)
 {
@@ -205,7 +205,7 @@ static int take_trace(struct recording *recording, struct recording_unit *unit)
 	return error;
 }
 
-/* ---- Records ----------------------------------------------------------------------------------- */
+/* ---- Records of the kernel --------------------------------------------------------------------- */
 
 /*
  * Handles the records in the first `size` bytes of recording->bytes. A file head may be between two records.

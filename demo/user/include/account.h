@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct account {
-	uint64_t calls;	   /* number of system calls made */
+	uint64_t calls;	   /* number of system calls that the process has made */
 	uint64_t bytes;	   /* number of bytes transferred by read, write, sendto and recvfrom */
 	uint64_t packets;  /* number of datagrams sent */
 	uint64_t children; /* number of processes forked */

@@ -13,7 +13,7 @@ extern const char *program_name; /* last component of argv[0] */
 int main(int argc, char **argv);
 
 /*
- * Check a value. If it is wrong, print a message that contains `text`, and make finish() end the process with
+ * Check a value. If it is wrong, print a message with `text`; finish() will then end the process with
  * status 1. Return true if the value is right.
  */
 bool check(bool good, const char *text);

@@ -21,7 +21,7 @@ struct recording_unit {
 	/* Position in the trace: the bytes before it have been written to the file, or are lost. */
 	uint64_t taken;
 	uint64_t missed;	    /* number of bytes that were overwritten before they could be copied */
-	struct abi_hwt_place place; /* position of the trace unit when it was last read */
+	struct abi_hwt_place place; /* position of the trace unit, as last read from the kernel */
 };
 
 struct recording {

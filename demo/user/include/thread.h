@@ -20,7 +20,7 @@ struct thread {
 };
 
 /*
- * Runs a function in a new thread, which ends when the function returns. Traces contain the name. Returns 0
+ * Runs a function in a new thread, which ends when the function returns. `name` is for traces. Returns 0
  * or -errno.
  */
 int thread_start(struct thread *thread, const char *name, void (*run)(void *argument), void *argument);

@@ -6,8 +6,8 @@
 #define NANO   1000000000u
 
 /*
- * Page faults that have not ended. The table is indexed by a hash of the thread. If two threads have the same
- * hash, the later fault replaces the earlier one.
+ * Page faults that have not ended. The table is indexed by a hash of the thread. If two threads have the
+ * same hash, the fault that begins later replaces the other one.
  */
 static struct fault {
 	uint64_t stamp;

@@ -25,7 +25,7 @@ struct layout {
 	size_t size;
 };
 
-/* ---- Layouts ----------------------------------------------------------------------------------- */
+/* ---- Layouts of structs ------------------------------------------------------------------------ */
 
 static bool get_field(const struct table_line *line, unsigned n, struct field *field)
 {
@@ -87,7 +87,7 @@ static const struct field *find_field(const struct layout *layout, const char *n
 	return NULL;
 }
 
-/* ---- Values ------------------------------------------------------------------------------------ */
+/* ---- Values of fields -------------------------------------------------------------------------- */
 
 static bool is_one_of(const char *type, const char *const *types)
 {

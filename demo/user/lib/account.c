@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAST_CALLS 2 /* the calls write and exit */
+#define LAST_CALLS 2 /* number of calls made after the counts are read: write and exit */
 
 /*
- * Formats the account line and returns its length. `length` is the length that the line will have, because
- * writing it counts as well.
+ * Formats the account line and returns its length. `length` is the expected length of the line, because
+ * the write of this line is counted as well.
  */
 static size_t print_account(char *line, size_t size, size_t length, int pid)
 {

@@ -11,7 +11,7 @@
 const char *program_name = "";
 static unsigned failures;
 
-extern const char tls_image[], tls_end[]; /* defined by the linker script user.ld */
+extern const char tls_image[], tls_end[]; /* symbols that the linker script user.ld defines */
 
 _Noreturn void start(int argc, char **argv); /* called only by arch/…/start.S */
 

@@ -42,7 +42,7 @@ void words_quoted(struct line *line, const char *text, size_t length)
 	line_byte(line, '"');
 }
 
-/* ---- Data -------------------------------------------------------------------------------------- */
+/* ---- Data as text or bytes --------------------------------------------------------------------- */
 
 static bool is_binary(const char *bytes, size_t size)
 {

@@ -18,7 +18,7 @@
 #define FILES_MOST 64
 #define FRAME_MOST 64 /* number of 64-bit words to overwrite: more than any machine has registers */
 
-/* ---- Pointers ----------------------------------------------------------------------------------- */
+/* ---- System calls with bad pointers ------------------------------------------------------------- */
 
 static void *const bad_pointers[] = {
 	(void *)8,     (void *)KERNEL, (void *)(USER_END - 1), (void *)(UINT64_C(1) << 63),

@@ -11,7 +11,8 @@
 #define PORT	7
 #define CLIENTS 3
 #define ROUNDS	4
-#define MESSAGE 3000u /* message size in bytes: takes several packets, the last of which is not full */
+/* size of a message in bytes: it needs several packets, and the last packet is not full */
+#define MESSAGE 3000u
 
 static const struct abi_sockaddr server_address = { AF_INET, PORT, INADDR_LOOPBACK };
 static int listener;

@@ -220,7 +220,7 @@ static void leave_group_and_signal_it(void)
 	check_equal(-EPERM, kill(getppid(), SIGUSR1), "a process of another user cannot be signaled");
 }
 
-static int outside; /* pid of a process outside the jail that has a process group of its own */
+static int outside; /* pid of a process that is outside the jail and has a process group of its own */
 
 static void shut_in(void)
 {

@@ -16,7 +16,7 @@
 #define FILES_MAX   1000
 #define SOURCE_SIZE 6000u
 #define DIRECTORY   "/tmp/make"
-/* number of passes of the compiler over a source; many, so that compiling takes long */
+/* number of passes of the compiler over a source: many, so that compiling takes long */
 #define OPTIMIZE 20
 
 static void source_name(char *path, unsigned n)

@@ -21,8 +21,8 @@ static void send_back(int signal)
 		return;
 	check_equal(0, kill(opponent, signal), "the signal is sent back");
 	/*
-	 * The child ends here and not in play(): there, the last signal could arrive between a check of the
-	 * count and pause().
+	 * The child ends here and not in play(). In play(), the last signal could arrive between the check
+	 * of the count and pause().
 	 */
 	if (!is_parent && received == ROUNDS)
 		finish();

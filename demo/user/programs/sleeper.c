@@ -10,7 +10,7 @@
 #define STEP_MS	  10
 #define NS_PER_MS 1000000u
 
-static unsigned turn; /* duration of the sleep of the next child that is started, in units of STEP_MS */
+static unsigned turn; /* duration for which the next child to start will sleep, in units of STEP_MS */
 
 static void sleep_in_turn(void)
 {

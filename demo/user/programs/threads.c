@@ -95,7 +95,7 @@ static void wake_by_word(void)
 
 /* ---- Signals -------------------------------------------------------------------------------------- */
 
-/* Numbers of signals that were handled: [0] by the first thread, [1] by another thread. */
+/* Number of signals handled by the first thread ([0]) and by another thread ([1]). */
 static unsigned taken_by[2];
 static unsigned ready;
 

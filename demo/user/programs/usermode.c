@@ -10,9 +10,9 @@
 
 #define CHILDREN 5
 #define SIGNALS	 5
-#define STRETCH	 200000u /* number of rounds of a loop; they take a fraction of a time slice */
+#define STRETCH	 200000u /* number of rounds of the loop: it takes a fraction of a time slice */
 
-static unsigned turn; /* index of the child that is started next */
+static unsigned turn; /* index of the next child to start */
 static volatile unsigned handled;
 
 static void count(int signal)

@@ -22,7 +22,7 @@
 #define CALLS 10
 
 #define IDENTS	 8    /* number of contexts that may have been created since boot */
-#define ATTEMPTS 3000 /* maximum number of attempts; there is one every 10 ms */
+#define ATTEMPTS 3000 /* maximum number of attempts, one every 10 ms */
 #define ENOUGH	 4096 /* number of bytes of trace data after which the trace has recorded the function */
 #define WORDS	 12
 

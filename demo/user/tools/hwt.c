@@ -43,7 +43,7 @@ struct request {
 	const char *functions[FUNCTIONS_MAX];
 	unsigned function_count;
 	const char *cpus;
-	bool waits_for_image; /* true: tracing starts when the target has mapped or executed the image */
+	bool waits_for_image; /* true if tracing starts when the target has mapped or executed the image */
 	/*
 	 * True: tracing starts at the exec of the command, so that the trace contains nothing that the child
 	 * runs before its exec.
@@ -146,7 +146,7 @@ static void explain_refusal(const struct request *request, int error)
 	complain(what, error);
 }
 
-/* ---- Ranges ------------------------------------------------------------------------------------ */
+/* ---- Address ranges ---------------------------------------------------------------------------- */
 
 static bool parse_hex(const char **text, uint64_t *value)
 {
@@ -294,7 +294,7 @@ static void see(void *context, const struct ktrx_proc_record *record, const void
 		begin(request);
 }
 
-/* ---- Targets ----------------------------------------------------------------------------------- */
+/* ---- Starting and waiting for the target ------------------------------------------------------- */
 
 static void interrupt(int signal)
 {

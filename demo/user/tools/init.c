@@ -92,8 +92,8 @@ static void run_list(const char *list)
 }
 
 /*
- * Asks whether a user is present, because a serial line does not show that. Returns true if the user presses
- * Enter.
+ * Asks whether a user is present, because a serial line does not show this. Returns true if the user
+ * presses Enter.
  */
 static bool somebody_is_there(void)
 {

@@ -43,7 +43,7 @@ static union {
 	struct ktrx_proc_struct_array array;
 	struct ktrx_proc_end end;
 } payload;
-static size_t payload_size; /* number of bytes of the payload that were read */
+static size_t payload_size; /* number of bytes of the payload that were read from the file */
 
 /* Writes the variable part of the payload: the bytes after the first `fixed` bytes. */
 static void put_rest(size_t fixed)
@@ -53,7 +53,7 @@ static void put_rest(size_t fixed)
 		line_put(&out, "...");
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------- */
+/* ---- System calls ------------------------------------------------------------------------------ */
 
 /*
  * Returns true if an argument is the mode of open(), and the flags before it do not contain O_CREAT: the mode
@@ -109,7 +109,7 @@ static void put_return(void)
 		line_put(&out, " %ld", result);
 }
 
-/* ---- Data -------------------------------------------------------------------------------------- */
+/* ---- Data of read and write -------------------------------------------------------------------- */
 
 /* Returns how many of `size` data bytes must be printed: all, or at most MAX (option -m). */
 static size_t shown_size(size_t size)
@@ -346,7 +346,7 @@ static void put_path(void)
 	put_rest(0);
 }
 
-/* ---- Records ----------------------------------------------------------------------------------- */
+/* ---- Printing a record ------------------------------------------------------------------------- */
 
 static const struct {
 	const char *word;

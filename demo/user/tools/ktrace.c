@@ -37,7 +37,7 @@ struct request {
 	const char *file;
 	bool append, clear, clear_all;
 	int operation, facilities;
-	int pid; /* pid; a negative number is that of a process group; 0: none was given */
+	int pid; /* pid, or minus the number of a process group; 0: none was given */
 };
 
 static const struct {

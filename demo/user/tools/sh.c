@@ -36,7 +36,7 @@ struct pipeline {
 static int last_status;
 static int script = STDIN; /* descriptor from which the shell reads its commands */
 
-/* ---- Reading ------------------------------------------------------------------------------------ */
+/* ---- Reading and parsing lines ------------------------------------------------------------------ */
 
 /* Reads a line without its newline, truncated to the buffer's size. Returns false at the end of input. */
 static bool read_line(char *line)
@@ -134,7 +134,7 @@ static bool read_pipeline(struct reader *reader, struct pipeline *pipeline)
 	return symbol != '|';
 }
 
-/* ---- Running ------------------------------------------------------------------------------------ */
+/* ---- Running commands --------------------------------------------------------------------------- */
 
 static void echo(char **words)
 {

@@ -65,8 +65,8 @@ static int64_t count_creations(const char *path, uint32_t how)
 }
 
 /*
- * Checks the number of records. Each child calls execve, utrace and exit. A call of exit has no record of its
- * return.
+ * Checks the number of records. Each child calls execve, utrace and exit. exit does not return, so there
+ * is no record of a return.
  */
 static void check_trace(const char *path, int count)
 {
