@@ -9,7 +9,7 @@ set -u
 named() { sed "s|^|$1 |"; }
 
 # without_guesses TRACE: removes the names of system calls if TRACE is in version 1 of the format, which does
-# not record these names. The ktrace of commit a8ffd9c printed the names that Linux uses.
+# not record these names. ktrace at commit a8ffd9c printed the names that Linux uses.
 without_guesses() { case $1 in *.v1) sed 's/,"call":"[^"]*"//' ;; *) cat ;; esac; }
 
 for trace in *.ktrx *.kts *.v1 *.ram *.ktrace; do

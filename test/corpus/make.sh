@@ -21,8 +21,8 @@ for arch in x86_64 aarch64 riscv64; do cp "$checkout/build/demo/$arch/kernel.elf
 qemu() { KERNEL=$1.elf sh "$checkout/scripts/qemu.sh" "$1" 2 | sed "s/-m 128M/-m 32M/; $without"; }
 without=s/x/x/
 
-# run ARCH OUT "ARGUMENTS" [OPTION…]: runs the demo kernel; leaves the trace in OUT and the console in
-# OUT.console.
+# run ARCH OUT "ARGUMENTS" [OPTION…]: runs the demo kernel; leaves the trace in OUT and the console output
+# in OUT.console.
 run() {
 	arch=$1 out=$2 arguments=$3
 	shift 3
@@ -70,7 +70,7 @@ run x86_64 debugcon.ktrx "run=files slots=512 $events transport=debugcon file=" 
 run aarch64 semihosting.ktrx "run=pipeline slots=512 $events transport=semihosting file=" --transport semihosting
 run riscv64 virtio.ktrx "run=signals slots=512 $events transport=virtio file=" --transport virtio
 ktrace export --format stream exit.ktrx -o exit.kts
-# device ARCH OUT: prints QEMU's options for a virtio console that writes to OUT.
+# device ARCH OUT: prints QEMU's options for a virtio console that writes to the file OUT.
 device() {
 	case $1 in x86_64) bus=pci ;; *) bus=device ;; esac
 	echo "-chardev file,id=k,path=$2 -device virtio-serial-$bus -device virtconsole,chardev=k"

@@ -8,9 +8,9 @@ ktrace=$PWD/build/bin/ktrace
 decode=$PWD/build/bin/ktrace-decode
 checker=$PWD/build/test/chrome-check
 
-# The checker must detect unbalanced traces.
+# Tests that chrome-check detects unbalanced traces.
 head='{"traceEvents":[{"ph":"B","ts":1,"pid":1,"tid":1,"name":"a"},{"ph":"B","ts":2,"pid":1,"tid":1,"name":"b"},'
-# unbalanced NAME JSON: checks that the checker refuses the trace.
+# unbalanced NAME JSON: checks that chrome-check refuses the trace.
 unbalanced() {
 	printf '%s' "$2" >"$tmp/bad.json"
 	"$checker" "$tmp/bad.json" >"$tmp/messages"

@@ -5,7 +5,7 @@
  *	- On each track (pid, tid), times of begins and ends do not decrease in the order of the file. Every E
  *	  closes the newest open B and has its name. No B stays open.
  *	- No span (phase X) has a negative duration. Spans of a track are nested or do not overlap.
- *	- Each end of a flow has a beginning.
+ *	- Each end of a flow has a begin event.
  *	- Strings contain nothing harmful (json_tree.h).
  *
  * Prints the number of events of each phase and category.
@@ -152,8 +152,8 @@ static int compare(const void *left, const void *right)
 
 /*
  * Checks that the spans of each track are nested or do not overlap. Compares each span, in the order of
- * begins, with the innermost open span. Times are rounded to 1 ns, so differences of up to 1.5 ns are
- * allowed.
+ * their begin times, with the innermost open span. Times are rounded to 1 ns, so differences of up to 1.5
+ * ns are allowed.
  */
 static void check_slices(const struct json *events)
 {

@@ -22,7 +22,7 @@ ln -s absent to-nothing
 ls -l --time-style=+ fifo socket link to-fifo to-nothing >before
 
 # refuses STATUS "part of the message" COMMAND…: checks the exit status and the message of the command, and
-# that the command has not changed any special file.
+# that it has not changed any special file.
 refuses() {
 	expected=$1 message=$2
 	shift 2
@@ -37,7 +37,7 @@ $(diff before after)"
 	fi
 }
 
-# These commands create the output file under another name, and then rename it.
+# These commands write the output to a file with another name, and then rename this file.
 for file in fifo socket to-fifo link to-nothing; do
 	refuses 1 "$file: exists and is not a regular file" ktrace extract --machine x86_64 -o $file ktr.ram
 	refuses 1 "$file: exists and is not a regular file" ktrace extract -o $file --qmp absent
@@ -75,7 +75,7 @@ refuses 1 'socket: No such device or address' ktrace export --format json -o soc
 refuses 1 'socket: No such device or address' ktrace show --svg socket v2.ktrx
 refuses 1 'socket: No such device or address' ./hwt -w socket --functions thread.steps
 
-# A failed write removes the incomplete file, but not a link to it.
+# After a failed write, a command removes the incomplete file, but not a link to it.
 (
 	trap '' XFSZ
 	ulimit -f 1

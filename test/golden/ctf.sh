@@ -13,7 +13,8 @@ exported() {
 	equal "$name is exported" 0 $?
 }
 
-# alike NAME TRACE: compares what babeltrace2 reads from the export with what show prints.
+# alike NAME TRACE: compares the events that babeltrace2 reads from the export with the events that
+# show prints.
 alike() {
 	exported "$@"
 	"$ktrace" show --json "$trace" >"$tmp/shown" 2>"$tmp/err"

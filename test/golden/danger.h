@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Sequences that ktrace must not pass on unchanged to a terminal, viewer or JSON reader. Tests put each between two letters. */
+/*
+ * Sequences that ktrace must not pass on unchanged to a terminal, viewer or JSON reader. Tests put each
+ * sequence between two letters.
+ */
 #ifndef GOLDEN_DANGER_H
 #define GOLDEN_DANGER_H
 

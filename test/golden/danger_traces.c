@@ -32,7 +32,7 @@ static void choose(size_t n)
 
 /* ---- Dumps ---- */
 
-/* Appends the text, with each ~ replaced by the sequences and each | by a NUL. */
+/* Appends the text. Replaces each ~ by the sequences and each | by a NUL. */
 static void append(struct bytes *bytes, const char *text)
 {
 	for (; *text; text++)

@@ -10,8 +10,8 @@ cp $golden/a.strace "$tmp/a"
 # change NAME SED-EXPRESSION: makes the file NAME, a copy of `a` with a change.
 change() { sed -E "$2" $golden/a.strace >"$tmp/$1"; }
 
-# A different process id, different times, a different order of the two processes, and a different descriptor
-# are not reported.
+# diff does not report different process ids, times and descriptors, nor a different order of the two
+# processes.
 sed -E 's/^100/7/; s/^101/9/; s/ = 101$/ = 9/; s/= 100$/= 7/; s/1700000000/1700009999/; s/ = 3$/ = 5/; s/\((3)([,)])/(5\2/' \
 	$golden/a.strace | sed '6{h;d};7G' >"$tmp/same"
 golden same ktrace diff a same
@@ -31,7 +31,7 @@ golden killed ktrace diff a killed
 change no-child '/^101/d'
 golden no-child ktrace diff a no-child
 
-# Without -f, strace does not print the process.
+# Without the option -f, strace does not print process ids.
 sed 's/^[0-9]* *//' $golden/a.strace | grep -v 'child\|resumed\|unfinished' >"$tmp/plain"
 sed 's/= -1 ENOENT.*/= 0/' "$tmp/plain" >"$tmp/plain-changed"
 golden plain ktrace diff plain plain-changed
@@ -57,7 +57,7 @@ golden empty ktrace diff a empty
 golden absent ktrace diff a absent
 golden one ktrace diff a
 
-# A line that never ends must not take more and more memory.
+# A line without an end must not make diff use more and more memory.
 { head -n 12 "$tmp/a"; printf "100   1700000000.000520 unlink("; } >"$tmp/long"
 truncate -s 256M "$tmp/long"
 (cd "$tmp" && ulimit -v 200000 && ktrace diff a long) >"$tmp/output" 2>&1
@@ -79,7 +79,7 @@ printf '%s\n' '100 1700000000.000000 +++ exited with 0 +++' >"$tmp/no-calls"
 golden no-calls ktrace diff calls no-calls
 golden calls ktrace diff no-calls calls
 
-# Tests that large numbers are compared correctly.
+# Tests that diff compares large numbers correctly.
 for result in 9223372036854775807 18446744073709551615 5; do
 	printf '5 1700000000.000000 lseek(3, 0, SEEK_END) = %s\n5 1700000000.000001 +++ exited with 0 +++\n' \
 		$result >"$tmp/end-$result"
@@ -87,7 +87,7 @@ done
 golden large ktrace diff end-9223372036854775807 end-5
 golden larger ktrace diff end-9223372036854775807 end-18446744073709551615
 
-# Calls that take twice as long are found if there are enough of them.
+# diff finds calls that take twice as long, if there are enough of them.
 awk 'BEGIN { for (n = 0; n < 40; n++) printf "5 1700000000.%06d getppid() = 1 <0.%06d>\n", n * 1000, 100 + n % 7 }' >"$tmp/fast"
 sed 's/<0.0001/<0.0002/' "$tmp/fast" >"$tmp/slow"
 golden slower ktrace diff --slower 50 fast slow

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * harmless {RULE FILE...}...: succeeds if no file contains anything that could change a terminal on which it
- * is shown. Prints the harmful bytes, and then the total size of the files before the second RULE.
- * Rules:
+ * harmless {RULE FILE...}...: succeeds if no file contains a sequence that could change a terminal on
+ * which the file is shown. Prints the harmful bytes, and then the total size of the files before the
+ * second RULE. Rules:
  *
  *	text      printable ASCII and line feeds
  *	json      JSON values, one after another, in which harmful characters are escaped (json_tree.h)

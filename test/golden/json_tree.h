@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A strict JSON reader for tests of ktrace's output. It shares no code with ktrace. It accepts only RFC 8259,
- * strings in UTF-8, and no unescaped character that can change a terminal (C0, DEL, C1, marks that set the
- * direction of text, separators, zero-width characters).
+ * A strict JSON reader for tests of ktrace's output. It shares no code with ktrace. It accepts only JSON
+ * as in RFC 8259, with strings in UTF-8, without unescaped characters that can change a terminal (C0, DEL,
+ * C1, marks that set the direction of text, separators, zero-width characters).
  */
 #ifndef GOLDEN_JSON_TREE_H
 #define GOLDEN_JSON_TREE_H

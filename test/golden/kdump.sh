@@ -108,8 +108,8 @@ for format in ktrx freebsd1; do
 	done
 done
 
-# The file has many sessions, and one table that grows with each record. Printing it takes minutes if kdump
-# builds tables more often than necessary.
+# The file has many sessions, and one table that grows with each record. Printing this file takes minutes
+# if kdump builds tables more often than necessary.
 timeout $kill_limit build/bin/kdump "$tmp/sessions.ktrace" >"$tmp/lines"
 equal "many sessions: kdump shows all of them in time" 0 "$?"
 equal "many sessions: each session uses its own table" "1 own
@@ -117,7 +117,7 @@ equal "many sessions: each session uses its own table" "1 own
 20000 first
 1 second" "$(awk '{ print $3 }' "$tmp/lines" | uniq -c | awk '{ print $1, $2 }')"
 
-# If the reader of the output ends, kdump prints no error.
+# If the reader of the output exits early, kdump prints no error.
 sh -c 'build/bin/kdump "$1"; build/bin/kdump --json "$1"' - "$tmp/linux.ktrace" 2>"$tmp/message" | head -c 1 >/dev/null
 equal "no message if the reader has ended" "" "$(cat "$tmp/message")"
 

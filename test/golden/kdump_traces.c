@@ -234,7 +234,7 @@ static void make_hostile(const char *directory)
 	put_struct(&put, "s", "12345678", 8);
 	put_struct(&put, "s", "1", 1);
 	put_struct(&put, "s", "", 0);
-	/* an array whose elements have size 0, so any number of elements fits into the record */
+	/* an array whose elements have size 0, so the record has room for any number of elements */
 	put_begin(&put, 15);
 	put32(&put, 0);
 	put32(&put, UINT32_MAX);
@@ -408,7 +408,7 @@ static void make_abi(const char *directory)
 		put_end(&put);
 		put_call(&put, 3, 3, (uint64_t[]){ 5, ADDRESS, 10 });
 		put_ret(&put, 3, 35, -1);
-		/* lseek() to 0x100000010, which is passed as two words of 32 bits */
+		/* lseek() to 0x100000010, which is passed in two 32-bit registers */
 		put_call(&put, 478, 4, (uint64_t[]){ 5, 0x10, 1, 2 });
 	}
 	put.pid = 60;

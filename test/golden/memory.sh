@@ -5,9 +5,9 @@
 . test/tap.sh
 used=build/test/memory-used
 
-# The following numbers are in ktrace(1), MEMORY. base: KB for any trace, including libraries. per_cpu: KB for
-# each CPU. per_thread COMMAND: prints the number of bytes for each thread, and the maximum number of threads
-# for which the command stores data. per_lock COMMAND: the same for locks.
+# The following numbers are in ktrace(1), MEMORY. base: KB for every trace, including libraries. per_cpu:
+# additional KB for each CPU. per_thread COMMAND: prints the number of bytes for each thread, and the
+# maximum number of threads for which the command stores data. per_lock COMMAND: the same for locks.
 base=9216
 ! grep -q '^STATIC=0$' build/gen/libraries.asked || base=11264
 per_cpu=5

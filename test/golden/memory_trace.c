@@ -48,7 +48,10 @@ static void acquire(struct writer *writer, uint32_t ring, uint32_t thread, uint6
 		      offsetof(__typeof__(fields), name) + fields.length);
 }
 
-/* `kept`: number of a lock that is never released; 0: the thread releases its lock. */
+/*
+ * `kept`: number of a lock that the thread takes and never releases; 0: it takes and releases one
+ * of FEW_LOCKS locks.
+ */
 static void run_thread(struct writer *writer, uint32_t ring, uint32_t prev, uint32_t thread, uint32_t kept,
 		       uint64_t *now)
 {

@@ -4,7 +4,7 @@
 # PATH. `quiet` there starts a command and writes its output to the file `output`.
 bin=$tmp/bin
 mkdir "$bin" || exit 1
-# Scripts of steps are used in place of hardware traces.
+# The tests use scripts of steps in place of hardware traces.
 ln -s "$PWD/build/test/ktrace-script" "$bin/ktrace"
 ln -s "$PWD/build/test/ktrace-script" "$bin/ktrace-decode"
 mkdir "$tmp/share" && ln -s "$PWD/share" "$tmp/share/ktrace"

@@ -19,8 +19,8 @@ rank() { awk -v p="$1" '{ v[NR] = $1 } END { r = int((NR * p + 99) / 100); print
 # 1/128 greater.
 near() { check "$1: $3 for $2" awk -v t="$2" -v g="$3" 'BEGIN { exit !(g >= t && g - t <= (t < 0 ? -t : t) / 128) }'; }
 
-# Computes the duration of each call in nanoseconds. Calls and returns are paired by thread. Times have nine
-# decimals.
+# Computes the duration of each call in nanoseconds: pairs calls and returns by thread. Times in the input
+# have nine decimals.
 awk -F'"' '{
 	match($0, /"time":[0-9.]*/); split(substr($0, RSTART + 7, RLENGTH - 7), t, ".")
 	match($0, /"thread":[0-9]*/); thread = substr($0, RSTART + 9, RLENGTH - 9)

@@ -81,7 +81,7 @@ static void make_lost(void)
 	save("answer-lost.ktrx");
 }
 
-/* The wait is so short that CPU 1 may still answer. */
+/* CPU 0 has waited for such a short time that CPU 1 may still answer. */
 static void make_soon(void)
 {
 	boot();

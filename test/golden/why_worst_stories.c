@@ -17,7 +17,7 @@
 #include "test/golden/why_stories.h"
 #include "test/golden/why_story.h"
 
-/* Continues a thread that has been running on a CPU. */
+/* Sets the time, and makes a thread that has been running on a CPU the current one. */
 static void resume(uint32_t cpu, uint32_t thread, uint64_t ms)
 {
 	at(ms);

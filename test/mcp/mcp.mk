@@ -2,8 +2,8 @@
 SCRIPT_TESTS += test/mcp/server.sh test/mcp/client.sh
 CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/test/why-traces
 
-# Installs the official client of the protocol if it is not installed yet. If that fails, the test prints the
-# reason.
+# Installs the official client of the protocol if it is not installed yet. If the installation fails, the
+# test prints the reason.
 .PHONY: mcp-client
 mcp-client:
 	@sh test/npm.sh mcp

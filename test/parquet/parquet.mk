@@ -2,7 +2,8 @@
 SCRIPT_TESTS += test/parquet/parquet.sh
 CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/test/danger-traces build/test/memory-trace
 
-# Installs the reader if it is not installed yet. If that fails, the test prints the reason.
+# Installs the reader if it is not installed yet. If the installation fails, the test prints the
+# reason.
 .PHONY: parquet-reader
 parquet-reader:
 	@sh test/npm.sh parquet

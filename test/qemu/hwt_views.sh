@@ -61,7 +61,8 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 		check "$arch: -w leaves the file of --$option with a base unchanged" cmp -s "$tmp/before" "$tmp/copy.$file"
 	done
 
-	# A list of symbols gives the same names as the ELF file, even if the kernel was moved.
+	# With a list of symbols, the output has the same names as with the ELF file, even if the
+	# kernel was loaded at another address.
 	nm -n "$kernel" >"$tmp/System.map"
 	symbols() { "$ktrace" hwt --symbols "$@" "$tmp/out.branches" 2>"$tmp/messages"; }
 	symbols "$tmp/System.map" --functions >"$tmp/by_map"

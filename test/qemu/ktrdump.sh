@@ -23,7 +23,8 @@ follow() {
 # rows FILE: prints the rows of ktrdump's table without their numbers; omits notes and headers.
 rows() { grep -v '^---\|^index\|^TSC' "$1" | cut -c9-; }
 
-# summed SED-EXPRESSION: prints a number from the totals that ktrdump printed at its end.
+# summed SED-EXPRESSION: prints a number from the totals that ktrdump has printed at the end of its
+# output.
 summed() { sed -n "$1" "$tmp/live.err"; }
 
 # compare NAME: compares what ktrdump printed while the guest ran with the final trace.

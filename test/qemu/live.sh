@@ -11,7 +11,8 @@ live="$PWD/$ktrace live"
 # Busy guests whose CPUs need not run at the same time share a thread of the host.
 one_thread='-accel tcg,thread=single'
 
-# start ARCH APPEND…: starts a guest whose RAM file is where `ktrace live` looks for it. $options: more options for QEMU.
+# start ARCH APPEND…: starts a guest whose RAM file is in the folder in which `ktrace live` looks for it.
+# $options: more options for QEMU.
 options=
 start() {
 	: >"$tmp/console"

@@ -6,8 +6,8 @@
 top=$PWD
 ktrace=$top/build/bin/ktrace
 
-# repeat COMMAND…: runs a command of ktrace in the folder $tmp/developer. Leaves the output in $tmp/output, the
-# messages in $tmp/err, the exit status in $status.
+# repeat COMMAND…: runs a ktrace command in the folder $tmp/developer. Leaves the output in $tmp/output,
+# the messages in $tmp/err, the exit status in $status.
 repeat() {
 	status=0
 	(cd "$tmp/developer" && exec timeout -k 5 $kill_limit "$ktrace" "$@") </dev/null >"$tmp/output" 2>"$tmp/err" || status=$?
@@ -23,7 +23,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: the kernel has the path of this test" grep -qF 'build/kernel.elf' "$tmp/ci/run.ktrx"
 	mv "$tmp/ci" "$tmp/developer/artifacts"
 
-	# The kernel has the same path relative to the folder of the trace.
+	# The kernel's path relative to the folder of the trace is the same as in the recorded run.
 	repeat run -q --timeout $limit -o again.ktrx --replay artifacts/run.ktrx
 	message_has "$tmp/ci does not exist: the run is repeated in $tmp/developer"
 	message_has "$tmp/developer/artifacts/build/kernel.elf is used instead of $tmp/ci/build/kernel.elf: it has the same contents"

@@ -22,7 +22,8 @@ retrace() {
 		status=$?
 }
 
-# refused TEXT [OPTION…]: checks that retrace ends with status 2 and a message that has the text.
+# refused TEXT [OPTION…]: checks that retrace exits with status 2, and that its message contains
+# TEXT.
 refused() {
 	text=$1
 	shift

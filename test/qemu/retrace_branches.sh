@@ -65,7 +65,7 @@ equal "--until: status" 0 "$status"
 check "--until: the record is shorter" test "$("$ktrace" hwt --functions --elf "$kernel" "$tmp/short.branches" 2>/dev/null | wc -l)" -lt \
 	"$("$ktrace" hwt --functions --elf "$kernel" "$tmp/out.branches" 2>/dev/null | wc -l)"
 
-# refused STATUS TEXT [OPTION…]: checks that retrace ends with this status and a message that has the text.
+# refused STATUS TEXT [OPTION…]: checks that retrace exits with STATUS, and that its message contains TEXT.
 refused() {
 	wanted=$1 text=$2
 	shift 2

@@ -90,7 +90,7 @@ equal "accesses up to an event: status" 0 "$status"
 retrace --who-read cpus --last 5
 check "reads without writes are found" grep -q ' read ' "$tmp/functions"
 
-# refused STATUS TEXT [OPTION…]: checks that retrace ends with this status and a message that has the text.
+# refused STATUS TEXT [OPTION…]: checks that retrace exits with STATUS, and that its message contains TEXT.
 refused() {
 	wanted=$1 text=$2
 	shift 2

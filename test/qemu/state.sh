@@ -5,7 +5,8 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# stuck: succeeds if the state in the guest's memory shows that two threads wait for each other.
+# stuck: succeeds if the tables of state in the guest's memory show that two threads wait for each
+# other.
 stuck() { "$ktrace" extract -o "$out" "$tmp/ram" && build/test/state_check "$out"; }
 
 for arch in x86_64 aarch64 riscv64; do

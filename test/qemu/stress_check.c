@@ -20,7 +20,7 @@
 #define CONTEXTS     3
 
 struct source {
-	uint64_t next; /* next expected sequence number; valid if `seen` */
+	uint64_t next; /* next expected sequence number; valid if `seen` is true */
 	/* number of losses in the source's ring, up to the source's last record (see losses[]) */
 	uint64_t losses;
 	int seen;

@@ -27,7 +27,7 @@ type_to_shell() {
 }
 
 # interrupt_in_shell COMMAND: types a command that never ends by itself. Then types Ctrl-C until the shell
-# reports the command's end.
+# reports that the command has ended.
 interrupt_in_shell() {
 	printf '%s\n' "$1"
 	for _ in $(seq 400); do

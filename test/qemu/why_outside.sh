@@ -40,7 +40,7 @@ why() {
 has() { check "$name: the report has $1" grep -qE -- "$1" "$tmp/report"; }
 lacks() { check "$name: the report lacks $1" sh -c '! grep -qE -- "$1" "$2"' sh "$1" "$tmp/report"; }
 
-# is_in FUNCTION: succeeds if the guest is in this function.
+# is_in FUNCTION: succeeds if the guest is executing this function.
 is_in() { build/bin/ktrace profile --qmp "$tmp/qmp" --samples 1 2>/dev/null | grep -qw "$1"; }
 
 is_dead() { build/bin/ktrace why --qmp "$tmp/qmp" 2>/dev/null | grep -q '^halted'; }

@@ -69,7 +69,7 @@ end_main_thread() {
 "$programs/crowd" beheaded &
 attended beheaded end_main_thread
 
-# The target is killed while it creates processes. Earlier records are not lost.
+# The target is killed while it creates processes. Records that were made before must not be lost.
 sh -c 'while :; do (:); done' &
 target=$!
 kills="$kills $target"

@@ -19,7 +19,8 @@ calls() {
 		sort | uniq -c | awk '{ print $1, $2 }'
 }
 
-# lines FILE KIND: prints how many records of this kind kdump shows. KIND is a word such as CALL.
+# lines FILE KIND: prints the number of records of type KIND that kdump shows. KIND is kdump's word
+# for the type, such as CALL.
 lines() { build/bin/kdump -f "$1" | awk -v kind="$2" '{ for (n = 1; n <= NF && n < 5; n++) if ($n == kind) { count++; break } } END { print count + 0 }'; }
 
 # message_has TEXT: checks that the recorder's messages contain TEXT.

@@ -40,7 +40,7 @@ edges() {
 		{ inside = $1 == page; sub(/^0+/, "", $2); if (was && inside) print "0x" last " [0] -> 0x" $2 " [0]"; was = inside; last = $2 }'
 }
 
-# part: selects the edges that the authors of coresight-decoder compare.
+# part: selects those edges that the authors of coresight-decoder compare in their own test.
 part() { grep 0x900 -A41 | grep 0x71c -A41; }
 
 for arguments in "$CORESIGHT_DECODER"/*/*/decoderargs.txt; do

@@ -10,7 +10,7 @@ if [ ! -d "${LIBIPT_STREAMS:-}" ]; then
 	done_testing
 fi
 
-# options TOOL: prints the options that the test passes to a tool, in one line.
+# options TOOL: prints the options that the test passes to the tool TOOL, in one line.
 options() { sed -n "s/^.*;[ \t]*opt:$1[ \t]*//p" "$ptt" | tr '\n' ' '; }
 
 # value NAME: prints the value of the option --NAME that the test passes to ptxed or ptdump.

@@ -9,7 +9,7 @@ if [ -z "${SPE_LISTINGS-}" ] || [ ! -d "${SPE_LISTINGS-}" ]; then
 	done_testing
 fi
 
-# bits(text): returns the lower 56 bits of an address, because a packet contains only these.
+# bits(text): returns the lower 56 bits of an address: a packet contains only these bits.
 words='function bits(text) { sub(/^0x/, "", text); text = "00000000000000" text; return substr(text, length(text) - 13) }'
 
 for listing in "$SPE_LISTINGS"/*.txt; do

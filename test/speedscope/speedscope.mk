@@ -2,7 +2,8 @@
 SCRIPT_TESTS += test/speedscope/speedscope.sh
 CHECK_NEEDS += build/bin/ktrace build/test/cmd-traces build/test/danger-traces
 
-# Installs the schema if it is not installed yet. If that fails, the test prints the reason.
+# Installs the schema if it is not installed yet. If the installation fails, the test prints the
+# reason.
 .PHONY: speedscope-schema
 speedscope-schema:
 	@sh test/npm.sh speedscope

@@ -2,13 +2,14 @@
 SCRIPT_TESTS += test/viewer/unit.sh test/viewer/browser.sh
 CHECK_NEEDS += build/bin/ktrace build/test/why-traces
 
-# Installs the program that drives the browser if it is not installed yet. If that fails, the test prints the reason.
+# Installs the program that drives the browser if it is not installed yet. If the installation fails, the
+# test prints the reason.
 .PHONY: viewer-browser
 viewer-browser:
 	@sh test/npm.sh viewer
 CHECK_NEEDS += viewer-browser
 
-# Prints how long the page of a million events takes to open and to draw.
+# Measures how long the page of a million events takes to open and to draw.
 .PHONY: bench-viewer
 bench-viewer: build/gen/page.html viewer-browser
 	@mkdir -p build/bench

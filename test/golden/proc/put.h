@@ -67,7 +67,7 @@ void put_array(struct put *put, const char *name, size_t element, const void *by
 void put_fault(struct put *put, uint64_t address, unsigned access);
 void put_fault_end(struct put *put, int result);
 
-/* Overwrites bytes at `at`, relative to the start of the last record. */
+/* Overwrites bytes of the last record, at offset `at` from its start. */
 void put_over(struct put *put, size_t at, uint64_t value, unsigned bytes);
 /* Writes the trace to DIRECTORY/NAME.ktrace and frees it. Ends the program on errors. */
 void put_save(struct put *put, const char *directory, const char *name);
