@@ -16,7 +16,7 @@ all() { seq -s ' ' -f "$1-%.0f" 0 $((count - 1)); }
 output=$(all output) err=$(all err)
 
 # harmless RULE COMMAND…: runs the command on each trace, and checks that its output follows the rule (see
-# harmless.c). In the command, % stands in place of the trace's number. One shell runs the command for all
+# harmless.c). Replaces % in the command by the trace's number. One shell runs the command for all
 # traces, and one program checks all outputs. This takes a third of the time that one shell and one program
 # per trace would take.
 harmless() {

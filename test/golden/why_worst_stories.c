@@ -92,7 +92,7 @@ static const struct ktrx_ring *ring_of(uint32_t cpu)
 }
 
 /*
- * Blue spins on its CPU, and CPU 0's records of the 61st and 62nd millisecond cannot be read: So it is
+ * Blue spins on its CPU, and CPU 0's records of the 61st and 62nd millisecond cannot be read. So it is
  * unknown whether red still held the lock after its last readable record.
  */
 static void make_worst_lost(void)
