@@ -32,7 +32,7 @@ struct machine {
 
 struct ring_file {
 	int fd;
-	off_t start; /* file offset of slot 0 */
+	off_t start; /* file offset of the ring's slot 0 */
 	uint64_t slots;
 	uint64_t slot; /* index of the next slot to fill */
 	uint32_t held;

@@ -11,7 +11,7 @@
 
 #include "ktrx/proc.h"
 
-#define MACHINE	  62 /* ELF's number for x86_64 */
+#define MACHINE	  62 /* ELF's machine number for x86_64 */
 #define PROCESSES 2u
 #define THREADS	  2u
 

@@ -20,7 +20,7 @@
 #define RAM	WORK "v2.ram"
 #define ROUNDS	7
 #define USUAL	"67108864"
-#define USUAL_2 "8388608" /* fewer: the generator stores them in memory */
+#define USUAL_2 "8388608" /* records; the generator stores them in memory */
 
 enum { DUMP, INDEXED, DUMP_2, GUEST_RAM, TRACES };
 
@@ -64,9 +64,9 @@ int main(int argc, char **argv)
 		printf("{\"bench\":\"seek\",\"what\":\"%s\",\"records\":%s,\"ms\":%.1f,\"rss_kb\":%ld}\n",
 		       names[trace], trace == DUMP_2 && !bench_short() ? USUAL_2 : records, ms, best.rss_kb);
 		fprintf(stderr, "  window of a %-18s %6.1f ms %6ld KB\n", names[trace], ms, best.rss_kb);
-		/* the search for the root reads all of the RAM */
+		/* the limit for RAM is higher: the search for the root reads all of it */
 		held &= cost_bar("seek", names[trace], ms, trace == GUEST_RAM ? 600 : 20);
-		/* a stream needs memory for its index and for decoded blocks */
+		/* the limit for a stream is higher: it needs memory for its index and for decoded blocks */
 		held &= cost_bar("seek", "MB", (double)best.rss_kb / 1024, trace == INDEXED ? 10 : 8);
 	}
 	held &= cost_bar("seek", "windows that differ from the dump's", differ(), 0);

@@ -23,7 +23,7 @@ enum {
 };
 
 /* User addresses, the same on every architecture. */
-#define USER_BASE UINT64_C(0x1000000000) /* address to which programs are linked */
+#define USER_BASE UINT64_C(0x1000000000) /* start address of user memory, to which programs are linked */
 #define USER_END  UINT64_C(0x2000000000)
 /*
  * End (highest address) of a program's initial stack, which grows down on demand up to USER_STACK_MAX bytes.

@@ -13,7 +13,7 @@ static const char *match_key(const char *at, const char *key)
 	return !*key && *at == '=' ? at + 1 : NULL;
 }
 
-/* Returns the values of the next word KEY=VALUE… with this key, or NULL if there is no further one. */
+/* Returns the values of the next word KEY=VALUE… with this key, or NULL if there is no further word. */
 static const char *find_word(const char *at, const char *key)
 {
 	while (*at) {

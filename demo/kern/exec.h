@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Loading programs. */
+/* Functions that load programs. */
 #ifndef DEMO_EXEC_H
 #define DEMO_EXEC_H
 

@@ -45,7 +45,7 @@ struct file_operations {
 	uintptr_t (*page)(struct file *file, uint64_t offset);
 	/* Returns the POLL* events that are true now. NULL: the file is always ready. */
 	unsigned (*poll)(struct file *file);
-	void (*close)(struct file *file); /* called when the last reference is released */
+	void (*close)(struct file *file); /* called when the last reference to the file is released */
 };
 
 #define PAGE_NONE UINTPTR_MAX
@@ -72,7 +72,7 @@ struct file {
 struct files {
 	struct spinlock lock; /* guards all other fields */
 	struct file *file[FILES_MAX];
-	uint32_t close_on_exec; /* bit n: execve closes descriptor n */
+	uint32_t close_on_exec; /* bit n is set if execve must close descriptor n */
 };
 
 /* returns NULL if the table of open files is full */

@@ -38,7 +38,7 @@ static inline uint64_t *ktrace_arch_reserve_word(void)
 	return &arch_this_cpu()->trace_reserve;
 }
 
-uintptr_t trace_stack_end(uintptr_t here); /* defined in backtrace.c */
+uintptr_t trace_stack_end(uintptr_t here); /* this function is defined in backtrace.c */
 #define ktrace_arch_stack_end trace_stack_end
 
 #ifndef KTRACE_PORT_THREAD

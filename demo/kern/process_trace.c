@@ -32,7 +32,7 @@ struct trace_file {
 _Static_assert(sizeof(struct trace_file) <= PAGE_SIZE, "one page is enough");
 
 /* Settings. A change affects only files into which no process is traced yet. */
-static uint32_t file_format; /* enum ktrace_proc_format */
+static uint32_t file_format; /* format of the file, enum ktrace_proc_format */
 static uint32_t data_most;   /* maximum number of data bytes in a record; 0: the library's limit */
 static uint64_t bytes_most;  /* maximum size of a trace file in bytes; 0: no limit */
 KTRACE_SETTING_RANGE("proc.format", file_format, 0, KTRACE_PROC_FORMAT_DRAGONFLY);

@@ -75,7 +75,7 @@ static bool add_inodes(void)
 		return false;
 	for (uint32_t i = INODES_PER_PAGE; i-- > 0;) {
 		page[i].number = inode_pages * (uint32_t)INODES_PER_PAGE + i;
-		if (page[i].number == 0) /* not used, because number 0 means: no inode */
+		if (page[i].number == 0) /* inode 0 is not used, because number 0 means "no inode" */
 			continue;
 		page[i].next_free = free_inodes;
 		free_inodes = &page[i];

@@ -90,7 +90,7 @@ int rootfs_next(size_t *at, struct rootfs_entry *entry)
 		const struct ustar_header *header = (const void *)(rootfs_archive + *at);
 		size_t rest = end - *at - BLOCK;
 
-		if (!header->name[0]) /* a block of zeroes is the end of the archive */
+		if (!header->name[0]) /* a block of zeroes marks the end of the archive */
 			return 0;
 		entry->size = NUMBER(header->size);
 		if (!has_valid_checksum(header) || entry->size > rest)

@@ -13,7 +13,7 @@
 void share_init(void);
 
 void share_get(uintptr_t page);
-void share_put(uintptr_t page); /* frees the page if the last owner releases it */
+void share_put(uintptr_t page); /* frees the page if the caller was its last owner */
 bool share_is_shared(uintptr_t page);
 
 #endif

@@ -54,7 +54,7 @@ struct thread {
 	 */
 	bool on_cpu;
 	bool pinned;	     /* true: the thread must not migrate */
-	uint8_t priority;    /* threads of higher priority run first */
+	uint8_t priority;    /* a greater number is a higher priority */
 	struct thread *next; /* next thread in the run queue */
 	/* Next thread in the wait queue; guarded by that queue's lock. */
 	struct thread *next_waiter;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Start of the first user program. */
+/* The start of the first user program. */
 #ifndef DEMO_USERLAND_H
 #define DEMO_USERLAND_H
 

@@ -26,7 +26,7 @@ const struct credentials vfs_superuser = { 0 };
 
 /* The result of a path lookup. */
 struct place {
-	const char *path; /* the whole path */
+	const char *path; /* the whole path that is looked up */
 	/* Directory that contains the last component; NULL if the path has no component ("/"). */
 	struct inode *directory;
 	/* The last component: `length` characters at this address, within the path; not NUL-terminated. */
@@ -154,7 +154,7 @@ static int walk_to_name(const char *path, struct inode *cwd, const struct creden
 	if (error)
 		return error;
 	if (!place->directory)
-		return -EBUSY; /* this is the root */
+		return -EBUSY; /* the place is the root directory */
 	if (is_dots(place))
 		return -EINVAL;
 	return vfs_may(place->directory, who, MAY_WRITE, place->path);

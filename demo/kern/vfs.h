@@ -20,7 +20,7 @@ struct credentials;
 /* A file or directory. Its fields change only under the lock of the tree (ramfs.h). */
 struct inode {
 	uint32_t number;
-	uint32_t mode; /* S_IF* and permissions */
+	uint32_t mode; /* file type S_IF* and permissions */
 	uint32_t uid, gid;
 	uint32_t links;
 	/* Number of references from open files, working directories, memory areas and so on. */

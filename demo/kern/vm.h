@@ -27,7 +27,7 @@ struct inode;
 struct vm_area {
 	/* Start (inclusive) and end (exclusive), page-aligned; if they are equal, the entry is unused. */
 	uintptr_t start, end;
-	unsigned access; /* enum arch_access */
+	unsigned access; /* access that is allowed, enum arch_access */
 	/* True: an access below the area extends it downwards, as needed for the stack. */
 	bool grows_down;
 	/*

@@ -11,7 +11,7 @@
 
 struct word_wait {
 	uintptr_t address;
-	uint32_t value;	      /* sleep only if the word has this value */
+	uint32_t value;	      /* value that the word must have; otherwise the thread does not sleep */
 	uint64_t deadline_ns; /* time, as clock_ns(), at which the wait ends; or WAIT_FOR_EVER */
 	bool is_lock;	      /* true: the caller has set WAIT_OWNER */
 	/* Code address in the program, which the trace shows as the place of the wait. */

@@ -364,7 +364,7 @@ static void make_unseen(const char *directory)
 
 	writer_open(&writer, 3, 5);
 	describe(&writer, "note");
-	/* this event is in ring 0, which belongs to no CPU */
+	/* the next event is in ring 0, which belongs to no CPU */
 	number(&writer, UINT32_MAX, 50, IRQ_ENTER, 0, 1);
 	change(&writer, 0, 100, 12, 0, 1);
 	note(&writer, 1, 150, 13, "before the loss");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Functions at known addresses, for the callers of ktrdump_traces.c. */
+/* Functions at known addresses: ktrdump_traces.c writes these addresses as callers of events. */
 	.text
 	.globl	lwkt_gettoken, vop_lookup
 	.type	lwkt_gettoken, %function

@@ -15,7 +15,7 @@
 #include "unit/support/ktread_writer.h"
 
 #define US	1000u	    /* ticks per microsecond: the writer's clock runs at 1 GHz */
-#define FAR_CPU 0xfffffff0u /* a CPU number that is too large for any table */
+#define FAR_CPU 0xfffffff0u /* number of a CPU that is too large for any table */
 
 enum { ACQUIRE = 1, TEST, NAMED, SHORT };
 

@@ -13,12 +13,12 @@
 #include "test/fake/machine.h"
 #include "test/golden/why_story.h"
 
-#define CROWD 20u /* first of the threads that fill the table */
+#define CROWD 20u /* id of the first of the threads that fill the table */
 
 /* Lets threads go to sleep for an hour until each entry of the table belongs to a thread. */
 static void fill_table(void)
 {
-	const uint32_t rest = ktrace_state.holders - FAKE_CPUS; /* idle threads have entries */
+	const uint32_t rest = ktrace_state.holders - FAKE_CPUS; /* the idle threads already have entries */
 
 	for (uint32_t n = 0; n < rest; n++) {
 		run(0, CROWD + n, 2 + n);

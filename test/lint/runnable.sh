@@ -40,7 +40,7 @@ git ls-files Makefile '*.mk' '*.sh' .ci/run >"$tmp/files"
 xargs awk -f test/lint/runnable.awk "$tmp/modes" <"$tmp/files" >"$tmp/found"
 check "what is run directly has the execute bit: $(head -n 5 "$tmp/found")" test ! -s "$tmp/found"
 
-# A first line "#!" means that the file may be run directly.
+# If the first line of a file begins with "#!", users may run the file directly.
 awk '{ print $2 }' "$tmp/modes" | xargs grep -lIm 1 '^#!' 2>>"$tmp/err" | xargs awk 'FNR == 1 && /^#!/ { print FILENAME } FNR > 1 { nextfile }' |
 	sort >"$tmp/begins"
 awk '$1 == "100755" { print $2 }' "$tmp/modes" | sort >"$tmp/bits"

@@ -11,7 +11,7 @@ start() {
 	arch=$1
 	shift
 	rm -rf "$tmp/ram" "$tmp/keys" && mkdir "$tmp/ram" && mkfifo "$tmp/keys"
-	# Remove the output of an earlier guest.
+	# Removes the output of an earlier guest.
 	: >"$tmp/console"; : >"$tmp/err"
 	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
 		-append "$*" <"$tmp/keys" >"$tmp/console" 2>"$tmp/err" &

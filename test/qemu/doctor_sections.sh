@@ -82,7 +82,7 @@ equal "flat: doctor reports a section that was not loaded" 10 "$status"
 reported ok ktrace_events 'as in the file'
 reported wrong ktrace_settings 'lost in .* not loaded'
 
-# doctor gets the file of another kernel.
+# Here doctor gets the file of another kernel.
 doctor other --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/partly/build/kernel.elf"
 equal "other: the file of another kernel is reported as wrong" 10 "$status"
 

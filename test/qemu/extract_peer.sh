@@ -18,7 +18,7 @@ start() {
 	await has_trace
 }
 
-# last FILE: prints the timestamp of the last event in seconds.
+# last FILE: prints the timestamp of the file's last event, in seconds.
 last() { "$ktrace" show "$1" 2>/dev/null | sed -n 's/^\[ *\([0-9.]*\)\].*/\1/p' | tail -n 1; }
 
 # has_gone_on OPTION…: extracts a trace, and succeeds if it has events later than $before.

@@ -9,7 +9,8 @@
 # summary.
 part() { sed -n "s/^  smaller .*$1.*/\\1/p" "$tmp/summary"; }
 
-# smaller NAME STATUS VERDICT: checks the smaller run of the summary.
+# smaller NAME STATUS VERDICT: checks the trace, the verdict and the exit status of the smaller run that the
+# summary contains.
 smaller() {
 	small=$(sed -n 's/^  to repeat it: ktrace run --replay //p' "$tmp/summary" | tail -n 1)
 	check "$1: the smaller run has a trace of its own" sh -c "test -s '$small' && echo '$small' | grep -q 'seed-[0-9]*-small[.]ktrx$'"

@@ -43,7 +43,7 @@
  * QEMU ended.
  */
 #define LEFT_MOST      3u
-#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* and the branches that one packet may contain */
+#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* in addition, the branches that one packet may contain */
 #define LEFT_MOST_ETM4 (LEFT_MOST + 24u)
 
 static size_t left_most;

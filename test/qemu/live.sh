@@ -69,7 +69,7 @@ any_line() {
 
 guest_is_busy='value("events_per_second", 1) + 0 >= 100 && value("kernel", 1) + 0 >= 0.001'
 
-# CPU 0 is without work, CPU 1 has its interrupts off.
+# CPU 0 has no work, and CPU 1 has interrupts off.
 second_cpu_is_stuck='value("idle", 1) + 0 >= 0.8 && value("stuck", 2) + 0 >= 0.9 && value("stuck", 1) == "0.000"'
 
 # await_line PATTERN: waits until `ktrace live` has written a line that matches.

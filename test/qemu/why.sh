@@ -37,7 +37,7 @@ equal "QMP: a file without build id is reported once" 1 "$(grep -c 'has no build
 check "QMP: messages name the machine, not a temporary file" grep -q '^ktrace why: the machine: --align: ' "$tmp/err"
 why "JSON" 10 --json --qmp "$tmp/qmp"
 report_has '^\{"schema":"ktrace-why/1","strings":"untrusted","version":1,"verdict":"deadlock",'
-# extract reports that it paused the machine. This shows that the machine was running after why.
+# The message of extract that it paused the machine shows that the machine was running after why.
 check "the machine runs after why" sh -c "'$ktrace' extract --json --qmp '$tmp/qmp' -o '$out' 2>'$tmp/err' | grep -q '\"paused\":true'"
 check "why leaves no temporary files" sh -c '! ls "$0" | grep -q ktrace-' "$tmp"
 shut_down

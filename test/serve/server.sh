@@ -7,7 +7,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
 build/test/cmd-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
-# A browser is started only on a terminal, so none is started here.
+# `ktrace open` starts a browser only on a terminal, so it starts none here.
 build/test/ktrdump-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
 build/test/kdump-traces "$tmp" >"$tmp/log" 2>&1 || exit 1
 build/test/serve-guests "$tmp" >"$tmp/log" 2>&1 || exit 1

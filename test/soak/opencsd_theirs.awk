@@ -50,7 +50,7 @@ function less(a, small,    i, digit, out) {
 	return hex_of(out)
 }
 
-# Returns ktrace's word for the kind of branch that ends a range.
+# Returns the word that ktrace uses for the type of branch that ends a range.
 function how(text,    word) {
 	word = "run"
 	if (text ~ /<cond>/)

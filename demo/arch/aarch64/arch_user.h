@@ -6,7 +6,7 @@
 #include "trap.h"
 
 struct user_frame {
-	struct trap_frame registers; /* sp is SP_EL0 */
+	struct trap_frame registers; /* registers; the field `sp` is SP_EL0 */
 	uint64_t thread_pointer;     /* TPIDR_EL0 */
 	uint64_t unused;	     /* padding that keeps the stack pointer a multiple of 16 */
 };

@@ -11,7 +11,7 @@
 /* Bits of page table descriptors. start.S sets MAIR_EL1, which gives the attribute indices a meaning. */
 #define TABLE_OR_PAGE	     UINT64_C(2)
 #define ATTRIBUTE_NORMAL     (UINT64_C(1) << 2)
-#define USER		     (UINT64_C(1) << 6) /* user mode can access the page */
+#define USER		     (UINT64_C(1) << 6) /* user mode may access the page */
 #define READ_ONLY	     (UINT64_C(1) << 7)
 #define INNER_SHAREABLE	     (UINT64_C(3) << 8)
 #define ACCESSED	     (UINT64_C(1) << 10)

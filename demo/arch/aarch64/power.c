@@ -27,7 +27,7 @@ bool arch_cpu_start(struct cpu *cpu)
 	struct cpu **stack_top = (struct cpu **)(cpu->idle->stack + THREAD_STACK_SIZE);
 
 	cpu->hardware_id = machine_hardware_id(cpu->id);
-	stack_top[-1] = cpu; /* secondary_start reads it */
+	stack_top[-1] = cpu; /* secondary_start reads this value */
 	__asm__ volatile("dsb ish" : : : "memory");
 	return psci(PSCI_CPU_ON, cpu->hardware_id, (uintptr_t)secondary_start, (uintptr_t)stack_top) == 0;
 }

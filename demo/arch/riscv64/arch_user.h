@@ -6,7 +6,7 @@
 #include "trap.h"
 
 struct user_frame {
-	struct trap_frame registers; /* including x[4], tp */
+	struct trap_frame registers; /* the registers, including x[4], which is tp */
 	/*
 	 * The value of tp for kernel code on the CPU that runs the program. Stored before the return to user
 	 * mode, loaded at the next trap from user mode.

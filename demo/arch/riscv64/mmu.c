@@ -14,7 +14,7 @@
 #define READ	       UINT64_C(0x02)
 #define WRITE	       UINT64_C(0x04)
 #define EXECUTE	       UINT64_C(0x08)
-#define USER	       UINT64_C(0x10) /* user mode can access the page, supervisor mode cannot */
+#define USER	       UINT64_C(0x10) /* user mode may access the page, supervisor mode may not */
 #define GLOBAL	       UINT64_C(0x20)
 #define ACCESSED_DIRTY UINT64_C(0xc0)
 

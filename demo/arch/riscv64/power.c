@@ -19,7 +19,7 @@ bool arch_cpu_start(struct cpu *cpu)
 	cpu->hardware_id = machine_hardware_id(cpu->id);
 	if (cpu->hardware_id >= PLATFORM_HARTS)
 		return false;
-	stack_top[-1] = cpu; /* start.S reads this word */
+	stack_top[-1] = cpu; /* start.S of the called hart reads this value */
 	hart_calls[cpu->hardware_id] = stack_top;
 	clint_interrupt_hart(cpu->hardware_id);
 	return true;

@@ -57,7 +57,7 @@ void apic_init(void)
 	apic_write(APIC_TASK_PRIORITY, 0);
 	apic_write(APIC_LVT_TIMER, LVT_MASKED);
 	apic_write(APIC_LVT_LINT0, LVT_MASKED);
-	apic_write(APIC_LVT_LINT1, DELIVER_NMI); /* QEMU's inject-nmi raises this interrupt */
+	apic_write(APIC_LVT_LINT1, DELIVER_NMI); /* QEMU's command inject-nmi uses this interrupt input */
 	apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_16);
 	apic_trace_unit_unmask();
 }

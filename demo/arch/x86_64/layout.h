@@ -38,7 +38,7 @@
 #define VECTOR_TIMER	      0x40
 #define VECTOR_IPI	      0x41
 #define VECTOR_TRACE_UNIT     0x42
-#define VECTOR_DOORBELL	      0x50 /* a higher vector than timer and IPI, and so a higher priority */
+#define VECTOR_DOORBELL	      0x50 /* a higher vector than those of timer and IPI, so a higher priority */
 #define VECTOR_SPURIOUS	      0xff
 #define VECTOR_SYSTEM_CALL    0x100 /* not a CPU vector: marks an entry by the SYSCALL instruction */
 

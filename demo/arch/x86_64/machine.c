@@ -16,7 +16,7 @@ void boot_cpu_setup(void);
 void ap_cpu_setup(void);
 
 static struct cpu *starting; /* the CPU that arch_cpu_start started last */
-uintptr_t ap_stack;	     /* stack of that CPU; used by boot.S */
+uintptr_t ap_stack;	     /* stack of the CPU in `starting`; used by boot.S */
 
 static void cpu_setup(struct cpu *cpu)
 {

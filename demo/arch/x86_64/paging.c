@@ -15,8 +15,8 @@
 #define ROOT_ENTRY_SHIFT (PAGE_SHIFT + (LEVELS - 1) * TABLE_SHIFT)
 
 #define EFER_NO_EXECUTE	   0x800u
-#define CR4_NO_USER_CODE   0x100000ul /* SMEP */
-#define CR4_NO_USER_DATA   0x200000ul /* SMAP */
+#define CR4_NO_USER_CODE   0x100000ul /* SMEP: the kernel cannot execute user pages */
+#define CR4_NO_USER_DATA   0x200000ul /* SMAP: the kernel cannot access user pages */
 #define CPUID_FEATURES	   7u
 #define CPUID_NO_USER_CODE 0x80u     /* EBX */
 #define CPUID_NO_USER_DATA 0x100000u /* EBX */

@@ -26,7 +26,7 @@ struct pvh_start_info {
 	uint32_t memory_map_entries, reserved;
 };
 
-extern const struct pvh_start_info *pvh_start_info; /* set by boot.S to the loader's value */
+extern const struct pvh_start_info *pvh_start_info; /* address of the start info, stored by boot.S */
 extern char image_end[];
 
 static char command_line[COMMAND_LINE_MAX];

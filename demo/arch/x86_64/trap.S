@@ -46,7 +46,7 @@
 	pop %rdx
 	pop %rcx
 	pop %rax
-	add $16, %rsp /* removes vector and error code */
+	add $16, %rsp /* removes vector and error code from the stack */
 	iretq
 	.endm
 

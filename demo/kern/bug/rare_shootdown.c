@@ -48,7 +48,7 @@ static void check_page(void)
 		      expected);
 }
 
-/* Requires: the thread is pinned to its CPU, as all functions below. */
+/* Requires: the thread is pinned to its CPU. All functions below require this, too. */
 static void use_page(void)
 {
 	unsigned cpu = arch_this_cpu()->id;

@@ -16,7 +16,7 @@
 
 KTRACE_EVENT(disk, read, "block %u", (uint32_t, block));
 
-static struct wait_queue answers = WAIT_QUEUE("answers"); /* its lock guards `answered` */
+static struct wait_queue answers = WAIT_QUEUE("answers"); /* the lock of this queue guards `answered` */
 static bool answered;
 
 static void ask(void)

@@ -15,12 +15,12 @@
 
 struct rounds {
 	const char *name;	 /* the threads have the names NAME/0 and NAME/1 */
-	unsigned rounds_at_once; /* maximum; after them, all CPUs are idle for a moment */
+	unsigned rounds_at_once; /* maximum number of rounds; after them, all CPUs are idle for a moment */
 	void (*first)(void);
 	void (*second)(void);
 };
 
-/* Runs rounds for less than half of the time until until_ns. */
+/* Runs rounds. Takes less than half of the time from now to until_ns. */
 void rounds_run(const struct rounds *rounds, uint64_t until_ns);
 
 /* Lets `second` begin. Requires: called once in each round, by `first`. */

@@ -49,7 +49,7 @@ struct socket {
 	struct wait_queue changed;
 	uint32_t changes;
 
-	struct packet_queue datagrams; /* datagrams that were received */
+	struct packet_queue datagrams; /* datagrams that were received and not read yet */
 	struct stream stream;
 };
 

@@ -230,8 +230,8 @@ void stream_refuse(struct packet *packet)
 void stream_fail(struct socket *socket, int error)
 {
 	/*
-	 * Without an error, the program can still read data that has arrived; after an error it cannot read
-	 * such data.
+	 * If there was no error, the program can still read data that has arrived. After an error, it
+	 * cannot.
 	 */
 	if (error) {
 		socket->error = error;

@@ -10,7 +10,7 @@
 #include "window.h"
 #include "work.h"
 
-#define STRETCH 16 /* number of pages in the shared part, and in the part of each CPU */
+#define STRETCH 16 /* number of pages in the shared part and in each CPU's part */
 
 static uint64_t walks;
 

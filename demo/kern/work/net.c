@@ -73,7 +73,7 @@ static char pattern(size_t n, unsigned seed)
 	return (char)(n * 7 + n / 251 + seed);
 }
 
-/* Receives `size` bytes and checks that they are the pattern. Returns false if the connection broke. */
+/* Receives `size` bytes and checks that they match the pattern. Returns false if the connection broke. */
 static bool receive_pattern(struct file *client, char *buffer, size_t size, unsigned seed)
 {
 	for (size_t done = 0; done < size;) {

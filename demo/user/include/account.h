@@ -13,8 +13,8 @@
 struct account {
 	uint64_t calls;	   /* number of system calls that the process has made */
 	uint64_t bytes;	   /* number of bytes transferred by read, write, sendto and recvfrom */
-	uint64_t packets;  /* number of datagrams sent */
-	uint64_t children; /* number of processes forked */
+	uint64_t packets;  /* number of datagrams that the process has sent */
+	uint64_t children; /* number of processes that the process has forked */
 	uint64_t faults;   /* number of page faults that the program has provoked between `from` and `to` */
 	uint64_t from, to; /* address range in which the program provokes page faults */
 };

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-void *malloc(size_t size); /* the address is a multiple of 16; NULL: out of memory */
-void free(void *memory);   /* NULL is allowed */
+void *malloc(size_t size); /* returns an address that is a multiple of 16, or NULL if out of memory */
+void free(void *memory);   /* does nothing if the address is NULL */
 
 /* Parses a decimal number; returns fallback if the text is not a number. */
 unsigned parse_number(const char *text, unsigned fallback);

@@ -289,7 +289,7 @@ static void count(void *unused)
 		counter = counter + 1;
 }
 
-/* Runs in a child. Checks that no thread increments the counter there. */
+/* Runs in a child process. Checks that no thread increments the counter in the child. */
 static void look_at_counter(void)
 {
 	unsigned before = counter;

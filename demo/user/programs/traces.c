@@ -195,7 +195,7 @@ static void permissions(void)
 	try_as(as_somebody_in_another_group, own, -EPERM);
 	try_as(as_somebody_in_another_group, group, 0);
 	try_as(as_root_in_jail, own, -EPERM);
-	/* Checks that only root may change a trace that root has set. */
+	/* Checks that only root may change a trace that root has started. */
 	check_equal(0, ktrace(FILE_OF, KTROP_SET, CALLS, own), "root starts a trace");
 	try_as(as_somebody, own, -EPERM);
 	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR, CALLS, own), "root ends its trace");

@@ -26,7 +26,7 @@ struct family {
 	char number[12]; /* pid of the parent, as text */
 };
 
-static struct family *starting; /* the family to which the processes that are being started belong */
+static struct family *starting; /* the family whose processes are being started */
 
 static void record_on_request(int told)
 {

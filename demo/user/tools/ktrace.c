@@ -163,7 +163,7 @@ static void begin(const struct request *request, int pid)
 	if (!error)
 		return;
 	if (!request->append)
-		unlink(request->file); /* removes the trace file, which is empty */
+		unlink(request->file); /* removes the trace file, which is still empty */
 	fail(error == -ESRCH ? "-p, -g" : request->file, error);
 }
 

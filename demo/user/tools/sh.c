@@ -23,7 +23,7 @@
 struct command {
 	char *words[WORDS_MAX + 1];
 	int count;
-	const char *input, *output; /* files for redirection, or NULL */
+	const char *input, *output; /* paths of files for redirection, or NULL */
 	bool append;
 };
 

@@ -277,7 +277,7 @@ static struct put make_story(enum put_format format, const struct numbers *n)
 	else if (format != PUT_DRAGONFLY)
 		make_denied(&put);
 	make_other(&put, n);
-	if (format == PUT_FREEBSD1) { /* adds a record by an older kernel that wrote into the same file */
+	if (format == PUT_FREEBSD1) { /* adds a record that an older kernel wrote into the same file */
 		put.format = PUT_FREEBSD0;
 		put_ret(&put, 177, 0, 8);
 		put.format = PUT_FREEBSD1;
