@@ -41,7 +41,10 @@
 #define BUSY_ROUNDS   200000u
 #define RING_SLOTS    8192u
 
-/* Upper limits. Most ratios are to a bare read of the counter in the same run. */
+/*
+ * Upper limits. Most of them limit a ratio to the cost of a bare read of the counter in the same
+ * run.
+ */
 #define BAR_TIGHT_RATIO 1.02
 #define BAR_BUSY_RATIO	2.0
 /* The limit is generous, because an xadd takes 1.5 ns on one CPU model and 4 ns on another. */

@@ -13,7 +13,7 @@ figure() { printf '%9s  %9s  %s\n' "$1" "$2" "$3"; }
 # sources FOLDER…: prints the C, C++, header and assembler files in the folders.
 sources() { git ls-files -- "$@" | grep -E '\.(c|h|S|cc)$'; }
 
-# lines PATH…: prints the number of lines of all tracked files at these paths.
+# lines PATH…: prints the total number of lines of the tracked files at these paths.
 lines() { git ls-files -z -- "$@" | xargs -0 cat | wc -l; }
 
 # Writes all quoted includes, one per line: the including file, and the included name.

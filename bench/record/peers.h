@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* An empty loop, and a loop that only reads the counter. The other loops are compared with these. */
+/* An empty loop, and a loop that only reads the counter. The other loops are compared with these two. */
 void empty_tight(uint64_t n);
 void empty_busy(uint64_t n);
 void counter_tight(uint64_t n);

@@ -17,7 +17,7 @@ void hardware_trace_init(void);
 
 /*
  * Like ktrace_hwt_start(), but also traces threads that are running on a CPU at the time of the call.
- * Otherwise such a thread would be traced only after its next switch.
+ * With ktrace_hwt_start() alone, such a thread would be traced only after its next switch.
  */
 int hardware_trace_start(struct ktrace_hwt_context *context);
 

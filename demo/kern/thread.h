@@ -19,8 +19,8 @@
 #define THREAD_NAME_MAX	  16
 
 /*
- * State of a thread. The event sched.switch records the state that the previous thread has after the switch,
- * as one of these numbers.
+ * State of a thread. The event sched.switch contains one of these numbers: the state that the previous
+ * thread has after the switch.
  */
 enum thread_state {
 	THREAD_RUNNABLE = 0,

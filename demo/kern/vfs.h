@@ -68,7 +68,7 @@ int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
 int vfs_mkdir(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who);
 /*
  * Creates a device file, whose owner is `who`. `number` distinguishes it from other devices with the same
- * operations. Does not check whether `who` may do that.
+ * operations. Does not check whether `who` may create devices.
  */
 int vfs_make_device(const char *path, uint32_t mode, const struct credentials *who,
 		    const struct file_operations *device, uint64_t number);

@@ -247,7 +247,7 @@ static uintptr_t find_room(struct vm *vm, size_t size)
 	return 0;
 }
 
-/* Finds free addresses for a new area: those at `hint` if possible, otherwise others. Returns 0 or -errno. */
+/* Finds free addresses for a new area: at `hint` if possible, otherwise elsewhere. Returns 0 or -errno. */
 static int place(struct vm *vm, uintptr_t hint, size_t size, struct vm_area *area)
 {
 	if (size == 0)

@@ -31,8 +31,7 @@ golden stateless ktrace check --rules awake.rules stateless.ktrx
 golden stateless-json ktrace check --json --rules awake.rules stateless.ktrx
 golden v1 ktrace check --json --rules some.rules v1.bin
 
-# The ends of the dump and of the stream are missing. The events in these ends could violate any
-# rule.
+# The ends of the dump and of the stream are missing. The missing events could violate any rule.
 head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
 cp test/golden/bad/stream-cut.kts "$tmp"
 golden short ktrace check --rules some.rules short.ktrx

@@ -148,7 +148,8 @@ for calls in 0 3 500; do
 	ending outside$calls $calls '100 getpid() = 100' '101 +++ killed by SIGKILL +++'
 	ending itself$calls $calls '101 tgkill(101, 101, SIGTERM) = 0' '101 +++ killed by SIGTERM +++'
 done
-# A fault of one thread ends all threads of its process, after any call of the others.
+# A fault of one thread ends all threads of its process. The other threads may then have made any
+# number of calls.
 for calls in 0 3 500; do
 	{
 		echo '100 clone(child_stack=0x7f51c000, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 101'

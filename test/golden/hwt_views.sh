@@ -46,7 +46,7 @@ golden backend hwt -c qemu --functions thread.steps
 golden output sh -c 'hwt -w out --functions thread.steps; cat out'
 golden raw sh -c 'hwt -r -w out -s 1 kernel.steps; wc -c <out'
 
-# Shows the hardware trace together with a kernel's trace that has the same clock.
+# Tests a hardware trace that is shown together with a kernel's trace of the same clock.
 golden beside ktrace show --with beside.steps v2.ktrx
 golden beside-branches ktrace show --branches --with beside.steps --limit 12 v2.ktrx
 golden beside-json ktrace show --json --event hwt --with beside.steps v2.ktrx

@@ -117,7 +117,10 @@ static void make_given_up(enum after after, const char *file)
 	save(file);
 }
 
-/* The same two threads on one CPU, which never idles: each yields to the other one. */
+/*
+ * Like the previous story, but both threads run on one CPU, which never idles: each thread yields
+ * to the other one.
+ */
 static void make_given_up_busy(void)
 {
 	take_crosswise(0);

@@ -97,7 +97,7 @@ static int64_t udp_receive(struct socket *socket, uintptr_t to, size_t size, str
 	return error ? error : (int64_t)length;
 }
 
-/* Sets the peer: send() sends to it, and datagrams from others are no longer received. Sends no packet. */
+/* Sets the peer: send() sends to it, and the socket receives datagrams only from it. Sends no packet. */
 static int udp_connect(struct socket *socket, const struct abi_sockaddr *address)
 {
 	int error = ip_is_here(address->address) ? socket_need_port(socket) : -ENETUNREACH;

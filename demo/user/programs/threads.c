@@ -241,8 +241,8 @@ static void leave_before_exit(void)
 }
 
 /*
- * Starts another program from a thread: "threads again", which checks that its process has one thread, and
- * the same pid as before.
+ * Starts another program from a thread: "threads again", which checks that its process has only one
+ * thread, and still has the same pid.
  */
 static void exec_again(void *unused)
 {
