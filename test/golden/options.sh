@@ -139,7 +139,7 @@ refused show --svg --svg out --json v2.ktrx
 
 works summary --json v2.ktrx -- --json v2.ktrx
 
-# ---- Options of ktrace life
+# ---- life
 works life --json thread 12 v2.ktrx -- --json thread 12 v2.ktrx
 works life --form thread 12 v2.ktrx -- --form v1 thread 12 v2.ktrx
 works life --raw-clock thread 6 clocks-apart.ktrx -- --raw-clock thread 6 clocks-apart.ktrx
