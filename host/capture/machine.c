@@ -117,6 +117,9 @@ static void take_shutdown(struct capture_machine *machine, const json_t *event)
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (capture_json_is(event, "data.reason", reasons[i].reason))
 			machine->shutdown = reasons[i].shutdown;
+	/* a panic device also causes an event of its own, before this one */
+	if (machine->shutdown == CAPTURE_SHUTDOWN_PANIC && !machine->panicked)
+		machine->shutdown = CAPTURE_SHUTDOWN_FAILURE;
 }
 
 static void take_answer(struct capture_machine *machine, const json_t *message)
@@ -149,6 +152,8 @@ static void take_message(void *context, json_t *message)
 	} else if (capture_json_is(message, "event", "STOP")) {
 		machine->running = false;
 		capture_qmp_send(&machine->qmp, "state", "query-status", NULL);
+	} else if (capture_json_is(message, "event", "GUEST_PANICKED")) {
+		machine->panicked = true;
 	} else if (capture_json_is(message, "event", "SHUTDOWN")) {
 		take_shutdown(machine, message);
 	}

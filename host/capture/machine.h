@@ -16,10 +16,15 @@
 
 /* The reason that QEMU reports in a SHUTDOWN event. */
 enum capture_shutdown {
-	CAPTURE_SHUTDOWN_NONE,	 /* there was no SHUTDOWN event */
-	CAPTURE_SHUTDOWN_GUEST,	 /* the guest powered off */
-	CAPTURE_SHUTDOWN_RESET,	 /* the guest reset, or had a triple fault */
-	CAPTURE_SHUTDOWN_PANIC,	 /* the guest reported a panic to a panic device */
+	CAPTURE_SHUTDOWN_NONE,	/* there was no SHUTDOWN event */
+	CAPTURE_SHUTDOWN_GUEST, /* the guest powered off */
+	CAPTURE_SHUTDOWN_RESET, /* the guest reset, or had a triple fault */
+	CAPTURE_SHUTDOWN_PANIC, /* the guest reported a panic to a panic device */
+	/*
+	 * the guest reported a failure to the test device of RISC-V (QEMU 8.2 and later; earlier versions end
+	 * without an event)
+	 */
+	CAPTURE_SHUTDOWN_FAILURE,
 	CAPTURE_SHUTDOWN_USER,	 /* the user ended QEMU in its monitor or window, or ktrace ended it */
 	CAPTURE_SHUTDOWN_SIGNAL, /* QEMU ended because of a signal */
 	CAPTURE_SHUTDOWN_ERROR,	 /* any other reason */
@@ -36,6 +41,7 @@ struct capture_machine {
 	bool stopped_for_good;
 	char state[32]; /* run state in QEMU's last answer, such as "internal-error" */
 	enum capture_shutdown shutdown;
+	bool panicked;		/* QEMU has sent the event GUEST_PANICKED */
 	char version[96];	/* version and package of QEMU; "" before QEMU's greeting has arrived */
 	uint64_t timebase;	/* frequency of a RISC-V board's timer in Hz; 0: unknown */
 	struct capture_map map; /* map of the guest's RAM; it has no ranges until QEMU has reported them */

@@ -56,17 +56,21 @@ static int by_end(const struct capture_facts *facts, struct sentence sentence)
 			facts->signal, strsignal(facts->signal));
 }
 
-/* Returns the verdict according to QEMU's exit status, for a QEMU that ended without a SHUTDOWN event. */
+/*
+ * Returns the verdict according to QEMU's exit status, for a QEMU that ended without a SHUTDOWN event, or
+ * because the guest reported a failure.
+ */
 static int by_status(const struct capture_facts *facts, struct sentence sentence)
 {
-	int status = facts->wait_status;
+	const int status = facts->wait_status;
+	const bool by_guest = facts->ends_without_event || facts->shutdown == CAPTURE_SHUTDOWN_FAILURE;
 
 	if (facts->has_wait_status && WIFSIGNALED(status))
 		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU died of signal %d (%s)", WTERMSIG(status),
 				strsignal(WTERMSIG(status)));
 	if (!facts->has_wait_status)
 		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU ended, and its status is unknown");
-	if (!facts->ends_without_event)
+	if (!by_guest)
 		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU ended with status %d",
 				WEXITSTATUS(status));
 	/*
@@ -91,6 +95,7 @@ static int by_shutdown(const struct capture_facts *facts, struct sentence senten
 		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU was ended by a signal");
 	case CAPTURE_SHUTDOWN_ERROR:
 		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU shut down by itself");
+	case CAPTURE_SHUTDOWN_FAILURE:
 	case CAPTURE_SHUTDOWN_NONE:
 		break;
 	}

@@ -35,7 +35,7 @@ fails "--events names no group with the prefix ktrace-" 2 "has no group or event
 fails "--events names no event" 2 "'sched.swich'; did you mean sched.switch" --events sched.swich -- $(demo x86_64 1)
 fails "--events names nothing similar to a group" 2 "; the groups are " --events xyzzy -- $(demo x86_64 1)
 fails "--events names no group, QEMU in a script" 2 "no group or event 'shed'" --events shed -- sh -c "exec $(demo x86_64 1)"
-fails "--events with blanks" 2 "separated by commas" --events "sched mm" -- $(demo x86_64 1)
+fails "--events with blanks" 2 "separate names by commas" --events "sched mm" -- $(demo x86_64 1)
 fails "--events without a group of the kernel, by force" 0 "" --force --events shed -- $(demo x86_64 1) -append seconds=0
 check "--events without a group of the kernel, by force: the guest suggests a name" grep -q 'shed: no such event; did you mean .*sched' "$tmp/console"
 fails "--elf is not an ELF file" 1 "not an ELF file" --elf Makefile -- $no_ktrace

@@ -175,12 +175,47 @@ static void events_report_the_end(void **state)
 	unlink(path);
 }
 
+/* Returns the reason of the end if QEMU sends these lines. */
+static enum capture_shutdown shutdown_after(const char *lines)
+{
+	char path[] = "/tmp/ktrace-unit-XXXXXX";
+	struct capture_machine machine;
+	enum capture_shutdown shutdown;
+	int fd = mkstemp(path);
+
+	close(fd);
+	unlink(path);
+	assert_int_equal(capture_machine_open(&machine, path), 0);
+	fd = connect_qemu(path);
+	assert_int_equal(capture_machine_connect(&machine, "ktrace-ram", true), 0);
+	send_line(&machine, fd, "{\"QMP\": {}}\r\n");
+	send_line(&machine, fd, lines);
+	shutdown = machine.shutdown;
+	close(fd);
+	capture_machine_close(&machine);
+	unlink(path);
+	return shutdown;
+}
+
+#define PANICKED "{\"event\": \"GUEST_PANICKED\", \"data\": {\"action\": \"pause\"}}\r\n"
+#define ENDED_BY_PANIC \
+	"{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": true, \"reason\": \"guest-panic\"}}\r\n"
+
+/* If a RISC-V guest writes a failure to its test device, QEMU 8.2 reports the end of a panic. */
+static void a_failure_is_not_a_panic(void **state)
+{
+	(void)state;
+	assert_int_equal(shutdown_after(ENDED_BY_PANIC), CAPTURE_SHUTDOWN_FAILURE);
+	assert_int_equal(shutdown_after(PANICKED ENDED_BY_PANIC), CAPTURE_SHUTDOWN_PANIC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_are_found),	    cmocka_unit_test(json_escapes_become_utf8),
 		cmocka_unit_test(bad_escapes_are_not_json), cmocka_unit_test(cut_json_is_refused),
 		cmocka_unit_test(the_memory_map_is_read),   cmocka_unit_test(events_report_the_end),
+		cmocka_unit_test(a_failure_is_not_a_panic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

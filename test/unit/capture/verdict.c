@@ -67,6 +67,10 @@ static void otherwise_end_of_qemu_decides(void **state)
 			 CAPTURE_RESET);
 	assert_int_equal(JUDGE("panicked", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_PANIC),
 			 CAPTURE_PANIC);
+	assert_int_equal(JUDGE("ended QEMU with status 7", .ran = 1, .found = 1,
+			       .shutdown = CAPTURE_SHUTDOWN_FAILURE, .has_wait_status = 1,
+			       .wait_status = 7 << 8),
+			 CAPTURE_CLEAN);
 	assert_int_equal(JUDGE("quit", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_USER),
 			 CAPTURE_CLEAN);
 	assert_int_equal(JUDGE("signal", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_SIGNAL),
