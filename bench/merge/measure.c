@@ -2,7 +2,7 @@
 /*
  * measure [EVENTS]: measures the cost of merging. Traces with the same number of events in 8 rings and in
  * 64 rings are printed as a timeline and as statistics of matched pairs of events. Whole processes are
- * measured; the best of several alternating runs counts. Prints JSON lines on stdout, the limits on
+ * measured; the fastest of several alternating runs is used. Prints JSON lines on stdout, the limits on
  * stderr. Exits with 1 if a limit is exceeded.
  */
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS]: converts a version 1 dump to a portable stream, and measures the processor time and the
- * stream's size. The reference is zstd -3 on the bytes of the dump. Whole processes are measured; the best of
- * several alternating runs counts. Prints JSON lines on stdout, the limits on stderr. Exits with 1 if a limit
- * is exceeded or the timelines of stream and dump differ.
+ * measure [RECORDS]: converts a version 1 dump to a portable stream, and measures the processor time and
+ * the stream's size. The reference is zstd -3 on the bytes of the dump. Whole processes are measured; the
+ * fastest of several alternating runs is used. Prints JSON lines on stdout, the limits on stderr. Exits
+ * with 1 if a limit is exceeded or the timelines of stream and dump differ.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -68,7 +68,7 @@ golden beside-bad-output ktrace export --format json --with same.steps v2.ktrx -
 check "export does not overwrite the file of --with" cmp -s "$tmp/beside.steps" "$tmp/same.steps"
 golden beside-summary ktrace summary --with beside.steps v2.ktrx
 
-# Damage is reported by a message and by the exit status in every view.
+# In every view, hwt reports damage by a message and by the exit status.
 golden damaged hwt damaged.steps
 golden codeless hwt --calls codeless.steps
 golden unread hwt --calls unread.steps

@@ -154,8 +154,9 @@ static void make_given_up_blocked(void)
 }
 
 /*
- * Healthy: two threads take two mutexes in opposite orders. A thread that does not get the second mutex gives
- * up, releases the first one, and tries again later. Each thread gets both mutexes in every second round.
+ * Healthy: two threads take two mutexes in opposite orders. A thread that does not get the second mutex
+ * gives up, releases the first one, and tries again later. Each of the two threads gets both mutexes in
+ * every second round.
  */
 static void make_healthy(void)
 {

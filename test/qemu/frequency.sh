@@ -32,8 +32,8 @@ for name in busy quiet; do
 	check "a kernel without frequency builds: $name" minimal_kernel "$tmp/$name" "$tmp/library"
 done
 
-# measured COMMAND…: leaves the command's output in $tmp/out; succeeds if the command measured the frequency.
-# On a busy host the guest may not have run during the command.
+# measured COMMAND…: leaves the command's output in $tmp/out, and succeeds if the command has measured the
+# frequency. It may fail on a busy host, if the guest did not run during the command.
 measured() { "$@" >"$tmp/out" 2>"$tmp/messages"; grep -q 'measured while the guest runs' "$tmp/messages"; }
 
 start busy

@@ -93,8 +93,8 @@ check "recorder ended by SIGTERM: the target is not stopped" eventually grep -q 
 # While the target is recorded, a signal stops it, and SIGCONT continues it.
 record -f "$tmp/s" -p "$target"
 kill -STOP "$target"
-# Waits until SIGSTOP is recorded, for two reasons. A stop by the tracer looks like a stop by the signal. And
-# a SIGCONT would cancel a SIGSTOP that was not delivered yet.
+# Waits until SIGSTOP is recorded, for two reasons: a stop by the tracer looks like a stop by the signal,
+# and a SIGCONT would cancel a SIGSTOP that was not delivered yet.
 check "SIGSTOP is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/s"' | grep -q "PSIG  SIGSTOP"'
 check "SIGSTOP stops the target" eventually sh -c 'grep -q "^State:.[tT]" /proc/'"$target"'/status'
 kill -CONT "$target"

@@ -31,7 +31,7 @@ wanted() {
 }
 
 # each_run LINE-NUMBER NAME ARCHITECTURES VERDICT ARGUMENTS: prints "LINE-NUMBER NAME ARCHITECTURE SEED" for
-# each run of a line of the list. SEED is - if the line has no range of seeds.
+# each run of a line of the list. SEED is "-" if the line has no range of seeds.
 each_run() {
 	first=-	last=-
 	case " $5" in

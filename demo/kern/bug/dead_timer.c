@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A measurement must not be disturbed by ticks, so the measuring function stops its CPU's timer and starts
- * the timer again at the end.
- * The mistake: if the measurement takes too long, the function returns early, without starting the timer.
- * From then on the CPU has no ticks: it handles interrupts from other CPUs, but timed sleeps on it never end.
+ * the timer again at the end. The mistake: if the measurement takes too long, the function returns early,
+ * without starting the timer. From then on, the CPU has no ticks: it handles interrupts from other CPUs,
+ * but timed sleeps on it never end.
  */
 #include "arch.h"
 #include "bug/bug.h"

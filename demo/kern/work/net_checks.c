@@ -161,9 +161,9 @@ static void receive_until_end(struct file *file, bool may_be_reset)
 }
 
 /*
- * Checks that without memory no connection can be made, but no existing connection hangs. If a reader has no
- * packet to report its free buffer space to the writer, its connection is reset. Whether that happens depends
- * on the time at which packets become free.
+ * Checks that if there is no memory, no connection can be made, but no existing connection hangs. If a
+ * reader has no packet to report its free buffer space to the writer, its connection is reset. Whether
+ * that happens depends on the time at which packets become free.
  */
 static void check_starved(void)
 {
