@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS...]: measures the processor time and memory of whole decoder processes. Runs of ktrace
+ * measure [RECORDS...]: measures the CPU time and memory of whole decoder processes. Runs of ktrace
  * alternate with runs of a minimal decoder, "the floor"; the fastest of several runs is used. Prints JSON
  * lines on stdout, the limits on stderr. Exits with 1 if a limit is exceeded or the timeline differs from
  * the floor's timeline.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * decode FILE [MOST [ROUNDS]]: measures the processor time that ktrace needs to decode a trace unit's
+ * decode FILE [MOST [ROUNDS]]: measures the CPU time that ktrace needs to decode a trace unit's
  * packets into steps. The reference is a bare loop over libipt's block decoder, which uses the same code
  * images, ends blocks at the same instructions, and resynchronises in the same way. Both decode the same
  * stream alternately. The decoding is divided into short parts, so that other load on the machine disturbs

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [CALLS...]: measures the processor time of printing a process trace with kdump, compared with
+ * measure [CALLS...]: measures the CPU time of printing a process trace with kdump, compared with
  * awk programs that parse strace's text for the same calls. Whole processes are measured; the fastest of
  * several alternating runs is used. The reference for kdump's lines is an awk program that splits each
  * call into its arguments, as kdump must. The reference for kdump's table of calls is an awk program that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS]: converts a version 1 dump to a portable stream, and measures the processor time and
+ * measure [RECORDS]: converts a version 1 dump to a portable stream, and measures the CPU time and
  * the stream's size. The reference is zstd -3 on the bytes of the dump. Whole processes are measured; the
  * fastest of several alternating runs is used. Prints JSON lines on stdout, the limits on stderr. Exits
  * with 1 if a limit is exceeded or the timelines of stream and dump differ.
