@@ -212,7 +212,7 @@ static void entries_serve_as_many_events_as_there_are_entries(void **state)
 static void without_entries_every_event_is_recorded(void **state)
 {
 	(void)state;
-	spin(1, 5); /* recorded in the boot ring, because ktrace_init() has not been called */
+	spin(1, 5); /* recorded in the boot ring, because ktrace is not initialized yet */
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	spin(1, 5);
 	assert_int_equal(ktrace_root.section[KTRX_SECTION_FOLDS - 1].length, 0);
