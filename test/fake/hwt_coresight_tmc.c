@@ -72,7 +72,8 @@ static uint64_t size_of(const struct fake_component *tmc)
 /* ---- Where frames go --------------------------------------------------------------------------- */
 
 /*
- * Finds the page to which the next entry of the page list refers. Follows links to further pages of the list.
+ * Finds the memory page to which the next entry of the page list refers. If the entry is a link to another
+ * page of the list, follows it.
  */
 static void next_page(struct fake_component *tmc)
 {

@@ -12,7 +12,7 @@
 
 #include "ktrx/hwt_unit.h"
 
-/* size of a packet in bytes; a packet for which there is no room is lost as a whole */
+/* size of a packet in bytes; if a packet does not fit, all of it is lost */
 #define FAKE_UNIT_PACKET 16u
 
 /* Adds the unit to the machine, in its state after a reset. */

@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static unsigned tests;
 
 /*
- * Which changed copies of a file are tried, in addition to the file itself: none, those of --truncate, or
- * those of --mutate.
+ * Which changed copies of a file are tried in addition to the file: none, the copies of --truncate, or the
+ * copies of --mutate.
  */
 enum mutation { NONE, ONE_BIT, EVERY_BIT };
 

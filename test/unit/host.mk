@@ -94,7 +94,7 @@ UNIT_TESTS_X86_64 += ktread_follow_storm
 UNIT_SRCS_ktread_follow_storm := test/unit/ktread/follow_storm.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_ktread_follow_storm := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
-# $(call host_test,<room>,<name>)
+# $(call host_test,<room>,<name>): adds the test <room>_<name>.
 define host_test
 UNIT_TESTS += $(1)_$(2)
 UNIT_SRCS_$(1)_$(2) := test/unit/$(1)/$(2).c \

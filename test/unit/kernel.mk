@@ -49,7 +49,7 @@ HWT_KERNEL_TEST_CFLAGS = $(KERNEL_TEST_CFLAGS)
 $(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch)): ktrace-hwt-sources-%:
 	@echo $(KTRACE_HWT_SOURCES) $(KTRACE_HWT_SOURCES_$*)
 
-# $(call hwt_test,<name>)
+# $(call hwt_test,<name>): adds the test hwt_<name>, which uses the simulated kernel.
 define hwt_test
 UNIT_TESTS += hwt_$(1)
 UNIT_SRCS_hwt_$(1) = test/unit/kernel/hwt_$(1).c $$(HWT_KERNEL_TEST_SRCS)
@@ -76,7 +76,7 @@ UNIT_CFLAGS_hwt_stress = -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 CORESIGHT_TEST_SRCS = test/unit/support/hwt_coresight_support.c $(addprefix test/fake/,hwt_coresight.c hwt_coresight_etm.c \
 	hwt_coresight_names.c hwt_coresight_tmc.c hwt_log.c) $(KTRACE_HWT_CORESIGHT_SOURCES)
 
-# $(call coresight_test,<name>,<further sources>)
+# $(call coresight_test,<name>,<further sources>): adds the test hwt_<name>.
 define coresight_test
 UNIT_TESTS += hwt_$(1)
 UNIT_SRCS_hwt_$(1) = test/unit/kernel/hwt_$(1).c $$(CORESIGHT_TEST_SRCS) $(2)
@@ -91,7 +91,7 @@ $(eval $(call coresight_test,coresight_model,$$(KERNEL_TEST_SRCS)))
 # Tests of Intel PT and SPE on models of their registers: the values that the backends write, the places of
 # trace bytes, forbidden accesses that the models detect, and the tests that every backend must pass.
 
-# $(call hwt_registers_test,<name>,<pt or spe>,<sources of the backend>)
+# $(call hwt_registers_test,<name>,<pt or spe>,<sources of the backend>): adds the test <name>.
 define hwt_registers_test
 UNIT_TESTS += $(1)
 UNIT_SRCS_$(1) = test/unit/kernel/$(1).c test/unit/support/hwt_$(2)_support.c test/fake/hwt_$(2).c test/fake/hwt_log.c $(3)
@@ -104,7 +104,7 @@ $(eval $(call hwt_registers_test,hwt_spe_registers,spe,$(KTRACE_HWT_SPE_SOURCES)
 $(eval $(call hwt_registers_test,hwt_spe_buffer,spe,$(KTRACE_HWT_SPE_SOURCES)))
 $(eval $(call hwt_registers_test,hwt_spe_model,spe,$(KTRACE_HWT_SPE_SOURCES)))
 
-# $(call hwt_registers_conform,<pt or spe>,<sources of the backend>)
+# $(call hwt_registers_conform,<pt or spe>,<sources of the backend>): adds the tests that every backend must pass.
 define hwt_registers_conform
 UNIT_TESTS += hwt_$(1)_conform
 UNIT_SRCS_hwt_$(1)_conform = test/unit/kernel/hwt_$(1)_conform.c test/fake/hwt_$(1).c test/fake/hwt_log.c $(2) $$(HWT_CONFORM_SRCS)
@@ -138,7 +138,7 @@ test-kernel-matrix:
 KERNEL_TEST_SRCS := test/fake/machine.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 KERNEL_TEST_CFLAGS := -I. -Itest/fake -Ikernel/arch/generic
 
-# $(call kernel_test,<name>)
+# $(call kernel_test,<name>): adds the test kernel_<name>.
 define kernel_test
 UNIT_TESTS += kernel_$(1)
 UNIT_SRCS_kernel_$(1) := test/unit/kernel/$(1).c $(KERNEL_TEST_SRCS)
@@ -229,7 +229,7 @@ SOAK_TESTS += test/unit/kernel_build/matrix_all.sh
 # Tests of process traces in the kernel, on a fake kernel.
 PROC_TEST_SRCS := test/unit/support/proc_support.c test/unit/support/proc_walk.c $(KTRACE_PROC_SOURCES) $(KERNEL_TEST_SRCS)
 
-# $(call proc_test,<name>)
+# $(call proc_test,<name>): adds the test proc_<name>.
 define proc_test
 UNIT_TESTS += proc_$(1)
 UNIT_SRCS_proc_$(1) := test/unit/kernel/proc_$(1).c $(PROC_TEST_SRCS)
@@ -252,7 +252,7 @@ UNIT_CFLAGS_proc_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 TRANSPORT_FAKE := test/unit/kernel/transport_fake/machine.c
 TRANSPORT_CFLAGS := -I. -Itest/unit/kernel -Itest/unit/kernel/transport_fake -Ikernel/arch/$(shell uname -m)
 
-# $(call transport_test,<name>,<sources of the kernel library>)
+# $(call transport_test,<name>,<sources of the kernel library>): adds the test transport_<name>.
 define transport_test
 UNIT_TESTS += $(1)
 UNIT_SRCS_$(1) := test/unit/kernel/$(1).c $(TRANSPORT_FAKE) $(2)
@@ -272,7 +272,7 @@ $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kerne
 # Tests of dumps of traces that the kernel library has recorded.
 DUMP_TEST_SRCS := test/unit/support/dump_support.c $(KTRACE_CORE_SOURCES) \
 	$(KTRACE_READER_SOURCES) $(addprefix kernel/core/,dump.c dump_v1.c)
-# $(call dump_test,<name>,<sources>)
+# $(call dump_test,<name>,<sources>): adds the test <name>.
 define dump_test
 UNIT_TESTS += $(1)
 UNIT_SRCS_$(1) := test/unit/kernel/$(1).c $(2)

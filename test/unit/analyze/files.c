@@ -104,7 +104,7 @@ static void path_is_known_from_open_to_close(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), "/etc/motd");
 	assert_string_equal(use(READ, 0, 0x2000, 5), "other name");
 	assert_string_equal(use(CLOSE, 0, 0x1000, 5), "/etc/motd");
-	/* the path by which this inode was last opened */
+	/* the path that was used when this inode was last opened */
 	assert_string_equal(use(READ, 0, 0x1000, 5), "other name");
 	assert_string_equal(use(READ, 0, 0x1000, 6), "-");
 }

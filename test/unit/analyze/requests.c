@@ -70,8 +70,8 @@ static int make_many(void **state)
 }
 
 /*
- * Returns the requests of a text in a short form: "E first-last change/state/flags", "S index=value", and
- * other requests as words.
+ * Returns the requests of a text in a short form: "E FIRST-LAST CHANGE/STATE/FLAGS" for events, "S
+ * INDEX=VALUE" for settings, and the names of other requests.
  */
 static const char *requests_of(const char *text)
 {

@@ -70,7 +70,7 @@ static void switched(uint64_t stamp, uint16_t first, uint16_t last, unsigned is)
 	script_event(SWITCHED, stamp, 0, 0, V(first), V(last), V(is));
 }
 
-/* The event that decides a rule may have occurred unrecorded while it was switched off. */
+/* The event that decides a rule may have occurred without a record while it was switched off. */
 static void nothing_is_judged_while_its_events_are_off(void **state)
 {
 	(void)state;

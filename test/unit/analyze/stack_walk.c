@@ -149,8 +149,8 @@ static void invalid_frame_pointers_are_reported(void **state)
 	assert_int_equal(walk_from(EM_X86_64, UINT64_MAX - 7, 0).end, STACK_END_BROKEN);
 	assert_int_equal(reads, 0);
 	/*
-	 * In the first code of the kernel after a program, the frame pointer may still be that of the
-	 * program. This is no error, and the walk reads nothing.
+	 * In the kernel's entry code, the frame pointer may still be the one of the interrupted program. This
+	 * is no error, and the walk reads nothing.
 	 */
 	assert_int_equal(walk_from(EM_X86_64, 0x7fff0000, 0).end, STACK_END_WHOLE);
 	assert_int_equal(walk_from(EM_X86_64, 0, 0).end, STACK_END_WHOLE);
@@ -193,7 +193,7 @@ static void pieces_of_other_memory_change_nothing(void **state)
 
 /* ---- Call frame information ---------------------------------------------------------------------- */
 
-/* The call frame information of functions 0, 1, …, each of which is 0x100 bytes long. */
+/* The call frame information of functions 0, 1, and so on. Each function is 0x100 bytes long. */
 struct table {
 	unsigned functions;
 	struct symbols_frame frame[4];

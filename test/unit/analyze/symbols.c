@@ -54,7 +54,7 @@ static const Elf64_Ehdr *own_header(void)
 	return (const Elf64_Ehdr *)(const void *)__ehdr_start;
 }
 
-/* Returns the data by which a trace would describe this program. */
+/* Returns the description of a kernel that a trace contains, here for this program. */
 static struct ktread_info own_info(void)
 {
 	return (struct ktread_info){ .machine = own_header()->e_machine, .self = (uintptr_t)ktrace_root };

@@ -104,7 +104,7 @@ static void expect(const char *lines)
 	assert_string_equal(output, lines);
 }
 
-/* Scans the whole script first, so that the model knows from the start which kinds of events are recorded. */
+/* Scans the whole script first, so that the model knows from the start which types of events are recorded. */
 static void learn(void)
 {
 	script_sort();
@@ -449,7 +449,7 @@ static void old_names_in_version_2_have_whole_thread_ids(void **state)
 	       "40 cpu0 74565 runnable\n40 cpu0 8 runs\n");
 }
 
-/* A hostile trace claims that all possible threads were woken on a queue at address 0. */
+/* In a hostile trace, events state that all possible threads were woken on a queue at address 0. */
 static void version_1_wakes_are_bounded(void **state)
 {
 	(void)state;

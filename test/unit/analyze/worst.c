@@ -41,7 +41,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Checks that the shares into which a share is divided add up to it. */
+/* Checks each share that is divided into smaller ones: the sum of the smaller shares must be equal to it. */
 static void check_sums(const struct worst_shares *shares, uint64_t whole)
 {
 	uint64_t sum[WORST_NODES + 1] = { 0 };
@@ -111,9 +111,9 @@ static void a_run_queue_names_the_thread_on_the_cpu_where_the_thread_runs_next(v
 	(void)state;
 	script_event(SWITCH, 100, 0, 0, V(0), V(7), V(0));
 	script_event(SWITCH, 110, 1, 0, V(0), V(8), V(0));
-	script_event(SWITCH, 1000, 0, 7, V(7), V(9), V(1)); /* sleeps on CPU 0 */
+	script_event(SWITCH, 1000, 0, 7, V(7), V(9), V(1)); /* the thread sleeps on CPU 0 */
 	script_event(WAKE, 1500, 0, 9, V(7));
-	script_event(SWITCH, 1900, 1, 8, V(8), V(7), V(0)); /* runs on CPU 1 */
+	script_event(SWITCH, 1900, 1, 8, V(8), V(7), V(0)); /* the thread runs on CPU 1 */
 	explain(LATENCIES_RUN_QUEUE, &shares);
 	assert_int_equal(shares.nodes, 1);
 	assert_int_equal(shares.node[0].reason, WORST_RUNNABLE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Compares the digits of numbers with those of the C library. */
+/* Compares numbers that are written as text with the output of the C library. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

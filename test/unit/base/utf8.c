@@ -93,7 +93,7 @@ static void no_character_is_cut(void **state)
 	for (size_t most = 0; most < sizeof(kept) / sizeof(kept[0]); most++)
 		assert_int_equal(base_utf8_cut(text, strlen(text), most), kept[most]);
 	assert_int_equal(base_utf8_cut(text, 3, 100), 3);
-	/* a text of bytes that are not characters may be cut after any byte */
+	/* a text of bytes that are not UTF-8 may be truncated after any byte */
 	assert_int_equal(base_utf8_cut("\x80\x80\x80\x80\x80", 5, 4), 4);
 }
 

@@ -17,8 +17,8 @@
 #define NOTES_AT (sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr))
 
 /*
- * A core dump with notes of two CPUs. Word n of the first note is n, and word n of the second note is n +
- * 0x100.
+ * A core dump with notes of two CPUs. Each note consists of 64-bit values. Value n of the first note is n,
+ * value n of the second note is n + 0x100.
  */
 struct core {
 	Elf64_Ehdr header;
@@ -96,7 +96,7 @@ static void malformed_cores_are_harmless(void **state)
 
 	(void)state;
 	for (size_t bytes = 0; bytes < sizeof(core);
-	     bytes += 7) { /* the file is cut off, so notes are missing */
+	     bytes += 7) { /* the file is truncated, so notes are missing */
 		text = read_core(&core, bytes);
 		assert_null(text);
 	}

@@ -53,7 +53,7 @@ static void overwritten_rings_are_unusable(void **state)
 	writer_close(&writer);
 }
 
-/* The kernel has room for eight CPUs, of which two were started. */
+/* The kernel supports eight CPUs. Two of them were started. */
 static void cpus_that_never_ran_are_not_counted(void **state)
 {
 	struct writer writer;

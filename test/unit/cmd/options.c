@@ -71,7 +71,7 @@ static struct options line;
 static char *words[64];
 static int count;
 
-/* Parses the words of `text`, separated by blanks. */
+/* Parses the command-line arguments in `text`, which blanks separate. */
 static int parse(const struct options_syntax *syntax, const char *text)
 {
 	static char buffer[512];

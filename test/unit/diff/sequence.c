@@ -69,7 +69,7 @@ static void short_sequences_get_the_longest_common_subsequence(void **state)
 	}
 }
 
-/* Compares long sequences of which one element in `change` differs. Returns the number of pairs. */
+/* Compares two long sequences. On average, one of `change` elements differs. Returns the number of pairs. */
 static uint32_t align_long(uint64_t letters, uint64_t change)
 {
 	uint64_t *a = malloc(LARGE * sizeof(*a)), *b = malloc(LARGE * sizeof(*b)), random = 7;

@@ -52,7 +52,7 @@ static void call(struct diff_trace *trace, const char *name, uint64_t first, uin
 		added->result = base_hash_text(0, result == -11 ? "EAGAIN" : "EBADF");
 	}
 	diff_trace_value(trace, DIFF_FORM_FILE, first);
-	/* The second argument of poll is a number. That of a transfer is an address. */
+	/* The second argument of poll is a number. The second argument of a transfer is an address. */
 	diff_trace_value(trace, strcmp(name, "poll") == 0 ? DIFF_FORM_NUMBER : DIFF_FORM_OPAQUE, second);
 	diff_trace_value(trace, DIFF_FORM_NUMBER, second);
 }

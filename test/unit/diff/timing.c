@@ -156,7 +156,7 @@ static void last_calls_of_a_thread_that_another_one_ends_are_noise(void **state)
 
 static void last_calls_before_other_ends_are_differences(void **state)
 {
-	/* A fault, also if another thread sends the same signal. */
+	/* The thread ends by a fault. In `sent`, another thread also sends the signal of the fault. */
 	const struct ending faults = { .signal = SIGNAL_SEGV },
 			    sent = { .signal = SIGNAL_SEGV, .ender = "kill" }, leaves = { .last = "exit" },
 			    itself = { .signal = SIGNAL_TERM, .last = "kill" },

@@ -499,8 +499,8 @@ static void switched_off_period_resets_state(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 /*
- * The kernel calls hooks, but those of locks and threads store no state, because ktrace_init() got no memory
- * for the table of holders.
+ * The kernel calls all hooks. But the hooks of locks and threads store no state, because ktrace_init() got no
+ * memory for the table of holders.
  */
 static void views_of_hooks_without_table_are_dark(void **state)
 {

@@ -111,7 +111,7 @@ static void texts_are_utf8(void **state)
 	expect_text("\n\x1b\x7f", 3, 100, "\\x0a\\x1b\\x7f");
 	expect_text("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", 11, 100,
 		    "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-	expect_text("\xc3", 1, 100, "\\xc3"); /* a character that is cut off */
+	expect_text("\xc3", 1, 100, "\\xc3"); /* an incomplete character */
 	/* a character that does not fit as a whole is left out */
 	expect_text("\xc3\xa9", 2, 1, "");
 	/* invalid: continuation byte without a start byte */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which runs of a hunt have failed, and which failures are of the same kind. */
+/* Tests which runs of a hunt count as failed, and which failures count as the same failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

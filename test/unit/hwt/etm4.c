@@ -43,7 +43,7 @@ static const struct {
 	  BEGUN "run 401000-401004 (2) conditional not to 401008 at 133\n"
 		"space 8 at 133\n"
 		"run 401008-40100c (2) call at 133\n" },
-	/* Tracing stops, for which there is no packet, and resumes at another address. */
+	/* Tracing stops and resumes at another address. No packet shows where it stopped. */
 	{ START "f6 " ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
 					      "off\n"
 					      "on 401010\n"

@@ -26,8 +26,8 @@ static void changed_code_is_decoded_as_it_was_then(void **state)
 }
 
 /*
- * The bytes are those of the code version at that time. Bytes that exist only in another version are not
- * used.
+ * The bytes must be from the version of the code that was valid at that time. Bytes that exist only in
+ * another version must not be used.
  */
 static void bytes_come_from_the_version_at_that_time(void **state)
 {

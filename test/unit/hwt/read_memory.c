@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests a machine's memory as an image. Page tables lead to code that is in no file. The memories are a few
- * hand-made pages.
+ * Tests an image of a machine's memory as the source of executed code: page tables are used to find code that
+ * is in no file. Each image consists of a few hand-made pages.
  */
 #include "hwt/images.h"
 #include "unit/support/hwt_reading.h"
@@ -139,7 +139,7 @@ static void addresses_of_devices_are_not_followed(void **state)
 	set_entry(table, 1, ARM_MEMORY | ARM_BLOCK);
 	open_memory("aarch64");
 	check_walk(HWT_WALK_AARCH64, table, ARM_MEMORY + 0x1234, ARM_MEMORY + 0x1234);
-	/* the address of a device, where there is no memory */
+	/* the address of a device, which is not in the image */
 	check_walk(HWT_WALK_AARCH64, table, 0x201234, 0x201234);
 	end_memory();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that every byte becomes visible as in vis(3), and that text is cut to the given length. */
+/* Tests that every byte becomes visible as in vis(3), and that text is truncated to the given length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

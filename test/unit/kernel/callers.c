@@ -192,8 +192,8 @@ static void check_payload(enum form form, const struct checked_record *record, u
 }
 
 /*
- * Records one form of event with one set of flags, and checks that the record has exactly the requested
- * addresses and that they are correct.
+ * Records an event of form `form` with these flags. Checks that the record contains exactly the requested
+ * addresses, and that these addresses are correct.
  */
 static void check_addresses(enum form form, uint32_t ring, uint32_t flags)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests formatting payloads in the kernel: the text equals that of printf and of the host's reader. */
+/*
+ * Tests formatting payloads in the kernel: the text must be equal to the output of printf() and of the host's
+ * reader.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -178,8 +178,8 @@ static void record_many_laps(void)
 }
 
 /*
- * After 256 laps, a slot has the same generation again. Then only the ring's head shows to which lap the slot
- * belongs.
+ * After 256 laps, a slot has the same generation again. Then only the head of the ring shows which lap wrote
+ * the slot.
  */
 static void a_repeated_generation_is_not_mistaken(void **state)
 {

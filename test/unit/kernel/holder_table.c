@@ -86,7 +86,10 @@ static void threads_without_an_entry_are_left_out(void **state)
 	assert_int_equal(threads_with_entries(), FAKE_HOLDERS - 1);
 }
 
-/* Starts a machine with a table of `holders` entries, and wakes `threads` threads with ids `stride` apart. */
+/*
+ * Starts a machine with a table of `holders` entries. Wakes `threads` threads, whose ids are 7, 7 + `stride`,
+ * and so on.
+ */
 static void boot_and_wake(uint32_t holders, uint32_t threads, uint32_t stride)
 {
 	fake_reset(NULL);

@@ -228,7 +228,7 @@ static void a_wait_for_a_lock_lasts_until_it_is_taken(void **state)
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
 
-/* For example, the timer's interrupt comes while thread 7 spins, and its handler takes the timer's lock. */
+/* For example, a timer interrupt occurs while thread 7 spins, and the handler takes the lock of the timer. */
 static void a_lock_taken_in_an_interrupt_does_not_end_the_threads_wait(void **state)
 {
 	(void)state;

@@ -13,7 +13,7 @@
 #include "test/fake/hwt_log.h"
 #include "unit/support/hwt_coresight_support.h"
 
-/* Checks that init fails before it accesses a register, and that its message contains these words. */
+/* Checks that init() fails before it accesses a register, and that its message contains this text. */
 static void assert_wrong(const char *words)
 {
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);

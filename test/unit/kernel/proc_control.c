@@ -482,9 +482,7 @@ static void clearfile_leaves_processes_of_others_and_reports_them(void **state)
 	assert_int_equal(sink.closed, 1);
 }
 
-/*
- * Does what ktrace -C does: clears all traces of the caller's processes, whatever file they are written to.
- */
+/* Does what ktrace -C does: clears all traces of the caller's processes, to any file. */
 static void the_caller_may_clear_all_its_processes(void **state)
 {
 	(void)state;

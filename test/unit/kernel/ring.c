@@ -79,7 +79,7 @@ static void laps_leave_the_newest_records(void **state)
 	for (uint32_t i = 0; i < 3 * SLOTS + 7; i++)
 		record_pair();
 	checked = verified_ring(1);
-	assert_int_equal(checked->produced, 3 * SLOTS + 8); /* one slot is that of the anchor */
+	assert_int_equal(checked->produced, 3 * SLOTS + 8); /* one of these slots is an anchor */
 	assert_int_equal(checked->overwritten, 2 * SLOTS + 8);
 	assert_int_equal(checked->records, SLOTS);
 	for (uint32_t i = 0; i < SLOTS; i++)

@@ -263,7 +263,7 @@ static void the_queue_index_wraps(void **state)
 	}
 }
 
-/* Memory whose adjacent pages are physically far apart, except the second and third page. */
+/* Memory in which adjacent pages have distant physical addresses, except the second and third page. */
 static unsigned char pages[4 * 4096] __attribute__((aligned(4096)));
 
 static uint64_t scattered(const void *pointer)

@@ -171,7 +171,7 @@ static void checked_slots_shrink(void **state)
 
 	fill_checked(fixture);
 	assert_true(round_trip(fixture, KTRX_STREAM_CHECKED, SLOTS) < 5 * SLOTS);
-	for (uint32_t slots = 1; slots < SLOTS; slots += 7) /* the block's end may cut off the last record */
+	for (uint32_t slots = 1; slots < SLOTS; slots += 7) /* the block may end within a record */
 		round_trip(fixture, KTRX_STREAM_CHECKED, slots);
 }
 

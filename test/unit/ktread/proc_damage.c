@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests process traces that were cut off or damaged. The reader must return all readable records, and report
- * the rest with its offset.
+ * Tests process traces that were truncated or damaged. The reader must return all readable records, and
+ * report the rest with its offset.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -191,8 +191,8 @@ static void damage_is_skipped(void **state)
 }
 
 /*
- * The file contains a session that was cut off at an unaligned offset, then another session. No record of the
- * second session may be lost.
+ * The file contains a session that was truncated at an unaligned offset, and after it another session. No
+ * record of the second session may be lost.
  */
 static void session_after_a_torn_one_is_found(void **state)
 {

@@ -118,7 +118,7 @@ static void packed_trace_is_read_as_unpacked(void **state)
 }
 
 /*
- * The compressed bytes are cut off or wrong. The reader returns the records that can be decompressed, and
+ * The compressed bytes are truncated or wrong. The reader returns the records that can be decompressed, and
  * then reports the error.
  */
 static void cut_packed_trace_keeps_what_was_unpacked(void **state)

@@ -289,7 +289,7 @@ static void freebsd_abi_is_known_after_its_record(void **state)
 	proc_ends(trace);
 }
 
-/* The file is cut off at each length. The reader must detect the right format or none. */
+/* The file is truncated at each length. The reader must detect the right format or none. */
 static void beginning_of_a_file_gives_the_right_format_or_none(void **state)
 {
 	(void)state;

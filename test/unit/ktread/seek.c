@@ -127,8 +127,8 @@ static uint64_t compare_files(const char *path, const char *other, uint64_t *see
 }
 
 /*
- * Compares windows of a dump, and of the stream that is made of it. Returns the number of slots that were
- * decoded for the dump or for the stream, whichever is greater.
+ * Compares windows of a dump, and of the stream that is made of it. Returns the larger of two numbers: the
+ * slots that were decoded for the dump, and for the stream.
  */
 static uint64_t compare_windows(const char *path, uint64_t *seed)
 {
@@ -272,8 +272,8 @@ static void windows_in_corrected_time_are_exact(void **state)
 }
 
 /*
- * Makes version 1 rings that begin at any slot, are nearly in order, and have empty slots. `back` is the
- * number of ticks by which the clock goes back in the middle.
+ * Makes version 1 rings that begin at any slot, are nearly in order, and have empty slots. In the middle of
+ * the rings, the clock goes back by `back` ticks.
  */
 static void compare_v1(uint64_t *seed, unsigned disorder, uint64_t back)
 {

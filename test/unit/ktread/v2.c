@@ -417,8 +417,8 @@ static void last_of_several_dumps_is_used(void **state)
 }
 
 /*
- * A trace with the largest number of rings is read, with a warning about memory. With few rings there is no
- * warning.
+ * A trace with the maximum number of rings is read, with a warning about the memory that the reader needs. If
+ * there are few rings, there is no warning.
  */
 static void largest_number_of_rings_is_read(void **state)
 {

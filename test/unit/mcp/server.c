@@ -42,7 +42,7 @@ static void put(const char *name, const char *text)
 static int make_folder(void **state)
 {
 	(void)state;
-	alarm(300); /* ends this program if a test waits for an answer that does not come */
+	alarm(300); /* ends this program if a test waits for an answer that the server does not send */
 	signal(SIGPIPE, SIG_IGN);
 	strcpy(folder, "/tmp/ktrace-mcp.XXXXXX");
 	assert_true(mkdtemp(folder) && chdir(folder) == 0);

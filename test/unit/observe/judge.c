@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which conclusions are drawn from samples of registers, and which must not be drawn. */
+/* Tests which findings follow from samples of registers, and which must not be reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Packets that tests write as hexadecimal digits. Requires: the includes of cmocka.h come first. */
+/*
+ * Packets that tests write as hexadecimal digits. Requires: cmocka.h and the headers that it needs are
+ * included first.
+ */
 #ifndef UNIT_SUPPORT_HEX_H
 #define UNIT_SUPPORT_HEX_H
 

@@ -19,7 +19,7 @@ struct bytes scratch_bytes(const struct scratch *scratch);
 struct scratch stream_of(const char *path, const struct ktread_options *options);
 
 /*
- * Writes a trace with all kinds of slots, in rings that have wrapped around, and with clock offsets of CPUs.
+ * Writes a trace with all types of slots, in rings that have wrapped around, and with clock offsets of CPUs.
  */
 void stream_fill_v2(struct writer *writer);
 

@@ -230,7 +230,7 @@ struct ktread *script_trace(void)
 	return script;
 }
 
-/* The following functions replace those of the reader. */
+/* The following functions replace functions of the reader. */
 
 const struct ktread_info *ktread_info(const struct ktread *trace)
 {

@@ -113,7 +113,7 @@ static void unrecorded_system_call_is_not_called_the_last(void **state)
 	assert_null(strstr(why_text(), "since its last system call"));
 }
 
-/* If a thread id is reused, the table row may still be that of the previous thread. */
+/* If a thread id is reused, the table row may still belong to the previous thread. */
 static void row_of_earlier_thread_with_same_id_is_ignored(void **state)
 {
 	(void)state;

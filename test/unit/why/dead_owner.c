@@ -208,8 +208,8 @@ static void owner_named_before_its_end_is_possible(void **state)
 }
 
 /*
- * The wait began on CPU 0, 5 ms after the owner ended on CPU 1. Timestamps of different CPUs that are so
- * close do not show which event came first.
+ * The wait began on CPU 0, 5 ms after the owner ended on CPU 1. If timestamps of different CPUs are so close,
+ * they do not show which event occurred first.
  */
 static void owner_named_at_its_end_is_possible(void **state)
 {

@@ -275,7 +275,10 @@ static void one_of_several_threads_may_deadlock(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
-/* The threads took the locks in both orders, without a deadlock. Then the deadlock came, and is reported. */
+/*
+ * The threads took the locks in both orders, without a deadlock. Then they deadlocked, and the deadlock is
+ * reported.
+ */
 static void order_of_a_deadlock_is_not_reported_again(void **state)
 {
 	struct ktrx_holder *one, *other;

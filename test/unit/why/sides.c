@@ -44,8 +44,8 @@ static const struct elf_file_symbol names[] = {
 };
 
 /*
- * For each machine: the number of bytes by which the kernel moved, the registers in kernel mode, and the
- * registers in user mode.
+ * For each machine: by how many bytes the kernel was moved, the registers in kernel mode, and the registers
+ * in user mode.
  */
 static const struct {
 	uint16_t machine;

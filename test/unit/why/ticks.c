@@ -152,7 +152,7 @@ static void cpu_stopped_by_host_is_not_reported(void **state)
 	}
 }
 
-/* A host does not stop a virtual CPU for so long while it runs the others. */
+/* A host does not stop a virtual CPU for so long while it runs the other virtual CPUs. */
 static void two_seconds_of_silence_are_possible(void **state)
 {
 	(void)state;

@@ -248,7 +248,7 @@ static void thread_that_holds_lock_has_not_ended(void **state)
 	starves(FINDING_CERTAIN);
 }
 
-/* The thread id is reused, and the table row is that of the previous thread. */
+/* The thread id is reused, and the table row belongs to the previous thread. */
 static void new_thread_waits_since_its_creation(void **state)
 {
 	(void)state;
@@ -289,8 +289,8 @@ static void constant_state_proves_nothing(void **state)
 }
 
 /*
- * If the states in switches prove nothing, two kinds of events can replace them: one before each sleep, and
- * one at the end of each thread. The kernel must record both kinds.
+ * If the states in switches prove nothing, two types of events can replace them: an event before each sleep,
+ * and an event at the end of each thread. The kernel must record both types.
  */
 static void sleep_and_end_events_replace_states(void **state)
 {
@@ -422,7 +422,7 @@ static void runnable_thread_on_offline_cpu_is_reported(void **state)
 	is_doubted(FINDING_LIKELY, "but CPU 2 is offline");
 }
 
-/* An idle thread is never woken, whatever its name. */
+/* An idle thread is never woken. It may have any name. */
 static void idle_thread_with_other_name_does_not_starve(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The fake machine for driver tests. A test defines the results of reads and the effects of writes. Every
- * access is logged as text, one word each: "r8:3fd=60 w8:3f8=41 …".
+ * The fake machine for driver tests. A test defines the results of reads and the effects of writes. The log
+ * has a word for each access: "r8:3fd=60 w8:3f8=41 …" (read or write, number of bits, address, value).
  */
 #ifndef TEST_TRANSPORT_MACHINE_H
 #define TEST_TRANSPORT_MACHINE_H
