@@ -37,7 +37,7 @@ void fake_coresight_rule(const struct fake_component *component, int holds, cons
 	fake_log_broken("%s: %s", component->name, text);
 }
 
-/* ---- Setting up -------------------------------------------------------------------------------- */
+/* ---- Functions for tests ----------------------------------------------------------------------- */
 
 /*
  * The unit has four pairs of address comparators, one context id comparator and one VMID comparator. It
@@ -121,7 +121,7 @@ uint64_t fake_coresight_made(uint32_t cpu)
 	return 0;
 }
 
-/* ---- Bytes in transit -------------------------------------------------------------------------- */
+/* ---- Bytes on the way to memory ---------------------------------------------------------------- */
 
 static int passes(const struct fake_component *replicator, uint8_t port, uint8_t id)
 {
@@ -197,7 +197,7 @@ void fake_coresight_flush_all(void)
 				fake_queue_drain(i);
 }
 
-/* ---- Accesses ---------------------------------------------------------------------------------- */
+/* ---- Accesses to registers --------------------------------------------------------------------- */
 
 static struct fake_component *component_at(uintptr_t base, uint32_t offset)
 {

@@ -121,7 +121,7 @@ static int has_register(const struct fake_component *etm, uint32_t offset)
 	}
 }
 
-/* ---- Enabling ---------------------------------------------------------------------------------- */
+/* ---- Enabling and disabling the unit ----------------------------------------------------------- */
 
 static uint64_t wide(const struct fake_component *etm, uint32_t offset)
 {
@@ -227,7 +227,7 @@ uint32_t fake_etm_read(struct fake_component *etm, uint32_t offset)
 	return etm->reg[offset / 4];
 }
 
-/* ---- Tracing ----------------------------------------------------------------------------------- */
+/* ---- Code that runs on the CPU ----------------------------------------------------------------- */
 
 static int context_matches(const struct fake_component *etm, uint64_t acatr, uint32_t context)
 {

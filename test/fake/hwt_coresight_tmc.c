@@ -69,7 +69,7 @@ static uint64_t size_of(const struct fake_component *tmc)
 	return is_etr(tmc) ? (uint64_t)tmc->reg[RSZ / 4] * 4 : fake_coresight_sram;
 }
 
-/* ---- Where frames go --------------------------------------------------------------------------- */
+/* ---- Storing frames ---------------------------------------------------------------------------- */
 
 /*
  * Finds the memory page to which the next entry of the page list refers. If the entry is a link to another
@@ -231,7 +231,7 @@ void fake_tmc_take(struct fake_component *tmc, struct fake_byte byte)
 		format(tmc, byte);
 }
 
-/* ---- States ------------------------------------------------------------------------------------ */
+/* ---- States of the controller ------------------------------------------------------------------ */
 
 static void check_output(struct fake_component *tmc)
 {

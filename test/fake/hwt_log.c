@@ -32,7 +32,7 @@ static void say(const char *prefix, const char *format, va_list arguments)
 	if (length > 0 && (size_t)length < sizeof(text) - used)
 		used += (size_t)length;
 	else
-		text[used] = '\0'; /* the log is full */
+		text[used] = '\0'; /* the log is full: the line is dropped */
 }
 
 void fake_log(const char *format, ...)

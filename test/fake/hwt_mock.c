@@ -4,10 +4,10 @@
 
 #include "kernel/base/bytes.h"
 
-/* Indexes into backend->state. */
+/* Indexes of the backend's values in backend->state. */
 enum { BYTES };
 
-/* Indexes into unit->state. */
+/* Indexes of a unit's values in unit->state. */
 enum { STOPS, DUE };
 
 static int mock_init(struct ktrace_hwt_backend *backend)

@@ -56,7 +56,7 @@ static int fenced; /* a fence was executed after TraceEn was cleared */
 static int interrupt_raised;
 static unsigned psbs;
 
-/* ---- Memory ------------------------------------------------------------------------------------ */
+/* ---- Memory given to the model ----------------------------------------------------------------- */
 
 void fake_pt_memory(uint64_t physical, void *host, uint64_t size)
 {
@@ -93,7 +93,7 @@ static uint64_t *written(void)
 	return &output[outputs++].written;
 }
 
-/* ---- Following the table ----------------------------------------------------------------------- */
+/* ---- The table of regions ---------------------------------------------------------------------- */
 
 static void operational_error(const char *why)
 {
@@ -202,7 +202,7 @@ static uint64_t write_region(uint64_t bytes)
 	return n;
 }
 
-/* ---- Running ----------------------------------------------------------------------------------- */
+/* ---- Code that runs on the CPU ----------------------------------------------------------------- */
 
 static int in_ranges(void)
 {

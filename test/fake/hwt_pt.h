@@ -27,7 +27,7 @@ struct fake_pt_features {
 	uint32_t options_eax, options_ebx; /* EAX and EBX of CPUID leaf 0x14, subleaf 1 */
 	uint32_t crystal_hz;
 	uint32_t base_mhz;
-	uint32_t virtual; /* nonzero: CPUID reports a hypervisor */
+	uint32_t virtual; /* nonzero: CPUID reports that a hypervisor runs */
 	uint32_t physical_bits, linear_bits;
 	/* The manual does not define the behaviour that the following fields select. */
 	/*

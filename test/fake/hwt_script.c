@@ -59,7 +59,7 @@ struct hwt_decoder {
 
 static char open_message[512];
 
-/* ---- Parsing the text -------------------------------------------------------------------------- */
+/* ---- Parsing the script ------------------------------------------------------------------------ */
 
 static uint64_t read_address(const struct hwt_file *file, const char *word)
 {

@@ -18,7 +18,7 @@
 
 /* Features of the CPU. Set them between fake_spe_reset() and the backend's init. */
 struct fake_spe_features {
-	uint32_t version; /* ID_AA64DFR0_EL1.PMSVer */
+	uint32_t version; /* value of ID_AA64DFR0_EL1.PMSVer */
 	uint64_t pmsidr, pmbidr;
 	/*
 	 * size of a record in bytes, from 10 to the maximum in PMSIDR; in memory each record is padded to the

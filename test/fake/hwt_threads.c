@@ -103,7 +103,7 @@ static uint32_t this_cpu(void)
 	return threads_cpu;
 }
 
-/* ---- The rest of the kernel -------------------------------------------------------------------- */
+/* ---- Other functions of the kernel ------------------------------------------------------------- */
 
 static unsigned long lock(void)
 {
@@ -221,7 +221,7 @@ static void wake(const volatile uint32_t *word)
 	pthread_mutex_unlock(&sleepers);
 }
 
-/* ---- The hardware ------------------------------------------------------------------------------ */
+/* ---- The backend ------------------------------------------------------------------------------- */
 
 static void enter(struct ktrace_hwt_unit *unit)
 {
@@ -347,7 +347,7 @@ static const struct ktrace_hwt_kernel kernel = {
 	.cpu = this_cpu,
 };
 
-/* ---- For tests --------------------------------------------------------------------------------- */
+/* ---- Functions for tests ----------------------------------------------------------------------- */
 
 void hwt_threads_set_second(struct hwt_threads_process *self, bool there)
 {
@@ -385,7 +385,7 @@ int hwt_threads_end(void **state)
 	for (uint32_t i = 0; i < HWT_THREADS_CPUS; i++)
 		if (cpus[i].traced)
 			return 1;
-	return memory != 1; /* memory of ktrace_hwt_init() */
+	return memory != 1; /* allocated by ktrace_hwt_init() */
 }
 
 int hwt_threads_start(void)

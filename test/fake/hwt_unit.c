@@ -71,7 +71,7 @@ static struct known *known_of(struct ktrx_hwt_unit *page)
 	return &unit.known[0];
 }
 
-/* ---- Output ------------------------------------------------------------------------------------ */
+/* ---- Writing trace into the buffer ------------------------------------------------------------- */
 
 uint8_t fake_unit_byte(uint64_t table, uint64_t position)
 {
@@ -120,7 +120,7 @@ uint64_t fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes)
 	return known->position - before;
 }
 
-/* ---- Commands ---------------------------------------------------------------------------------- */
+/* ---- Commands of the guest --------------------------------------------------------------------- */
 
 static void check_page(const struct ktrx_hwt_unit *page)
 {

@@ -104,7 +104,8 @@ $(eval $(call hwt_registers_test,hwt_spe_registers,spe,$(KTRACE_HWT_SPE_SOURCES)
 $(eval $(call hwt_registers_test,hwt_spe_buffer,spe,$(KTRACE_HWT_SPE_SOURCES)))
 $(eval $(call hwt_registers_test,hwt_spe_model,spe,$(KTRACE_HWT_SPE_SOURCES)))
 
-# $(call hwt_registers_conform,<pt or spe>,<sources of the backend>): adds the tests that every backend must pass.
+# $(call hwt_registers_conform,<pt or spe>,<sources of the backend>): adds the tests that every backend must
+# pass.
 define hwt_registers_conform
 UNIT_TESTS += hwt_$(1)_conform
 UNIT_SRCS_hwt_$(1)_conform = test/unit/kernel/hwt_$(1)_conform.c test/fake/hwt_$(1).c test/fake/hwt_log.c $(2) $$(HWT_CONFORM_SRCS)
@@ -291,6 +292,6 @@ SCRIPT_TESTS += test/unit/transport_build.sh
 transport-sources-%:
 	@echo $(KTRACE_SOURCES) $(KTRACE_SOURCES_$*) $(KTRACE_ASM_$*)
 
-# The Rust crate.
+# Tests of the Rust crate.
 SCRIPT_TESTS += bindings/rust/check.sh
 SOAK_TESTS += bindings/rust/check_all.sh

@@ -24,7 +24,7 @@ void panic(const char *text, ...)
 	__builtin_trap();
 }
 
-/* ---- Pages, one at a time ---------------------------------------------------------------------- */
+/* ---- Allocation of single pages ---------------------------------------------------------------- */
 
 size_t arch_memory_map(struct memory_range *ranges, size_t max)
 {
@@ -129,7 +129,7 @@ void arch_code_written(uintptr_t page)
 
 const uint16_t user_elf_machine = 62;
 
-/* ---- The file ---------------------------------------------------------------------------------- */
+/* ---- Functions of the file --------------------------------------------------------------------- */
 
 struct inode *inode_get(struct inode *inode)
 {

@@ -258,11 +258,11 @@ static void overwritten_beginnings_are_unmatched(void **state)
 static void cost_is_subtracted(void **state)
 {
 	(void)state;
-	rule.cost = 2500; /* 2.5 ticks */
+	rule.cost = 2500; /* in thousandths of a tick */
 	script_event(OPEN, 10, 0, 1, V(1), V(0));
 	script_event(OTHER, 12, 1, 5);
 	script_event(OTHER, 15, 0, 1);
-	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* 20 - 5 */
+	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* 20 ticks, minus 2.5 for each of two events */
 	script_event(OPEN, 40, 0, 1, V(1), V(0));
 	script_event(CLOSE, 41, 0, 1, V(1), V(0)); /* 41 - 40 - 2.5 is negative, so the result is 0 */
 	expect(2, 0, 0, 0);

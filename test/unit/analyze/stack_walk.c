@@ -127,7 +127,7 @@ static void a_chain_without_end_ends(void **state)
 	walk = walk_from(EM_X86_64, BASE, 0);
 	assert_int_equal(walk.end, STACK_END_BROKEN);
 	assert_int_equal(walk.places, 2);
-	put(BASE, BASE + 0x100); /* two frames that call each other */
+	put(BASE, BASE + 0x100); /* two frames, each of which is the caller of the other */
 	put(BASE + 0x100, BASE);
 	put(BASE + 0x108, CODE(2));
 	walk = walk_from(EM_X86_64, BASE, 0);
@@ -374,8 +374,8 @@ static void impossible_call_frame_information_ends_the_walk(void **state)
 	static const struct symbols_frame bad[] = {
 		{ .cfa = -64, .back_stored = true, .back = 64 }, /* the stack pointer decreases */
 		{ .cfa = 0, .back_stored = true, .back = 16 },	 /* the stack pointer stays the same */
-		{ .cfa = 4, .back_stored = true, .back = 0 },	 /* not aligned */
-		{ .cfa = INT64_MIN, .back_stored = true, .back = INT64_MIN }, /* overflows */
+		{ .cfa = 4, .back_stored = true, .back = 0 },	 /* the stack pointer is not aligned */
+		{ .cfa = INT64_MIN, .back_stored = true, .back = INT64_MIN }, /* the sum overflows */
 		{ .cfa = 16, .back_stored = true, .back = -8, .frame_stored = true, .frame = INT64_MIN },
 		/* the difference of the two offsets does not fit into 64 bits */
 		{ .cfa = 16,

@@ -82,7 +82,7 @@ const char *ktread_image_message(void)
 	return "nothing";
 }
 
-/* ---- The guest ------------------------------------------------------------------------------------- */
+/* ---- The simulated guest --------------------------------------------------------------------------- */
 
 static void head_write(const struct ktrx_mailbox *head)
 {

@@ -57,7 +57,7 @@ static const char *found_beside(const char *option, const char *kernel)
 		_exit(1);
 	}
 	assert_true(child > 0);
-	assert_int_equal(read(ready[0], &byte, 1), 1); /* returns when the shell runs */
+	assert_int_equal(read(ready[0], &byte, 1), 1); /* returns when the shell has started */
 	if (!capture_ram_kernel(ram, path, sizeof(path)))
 		path[0] = '\0';
 	kill(child, SIGKILL);

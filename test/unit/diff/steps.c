@@ -344,7 +344,7 @@ static void steps_in_a_gap_are_undecided(void **state)
 		assert_int_equal(diff_verdict(&result), DIFF_VERDICT_UNDECIDED);
 		free(result.item);
 	}
-	/* A difference outside the gap counts. */
+	/* A difference outside of the gap is reported. */
 	result = compare(lookups(5, 3), lookups(4, 3));
 	assert_int_equal(result.count[DIFF_MISSING], 1);
 	assert_int_equal(result.undecided, 0);

@@ -405,7 +405,7 @@ static void block_for_other_thread_is_found(void **state)
 	(void)state;
 	for (unsigned n = 0; n < 8; n++) {
 		switches(0, 5, 6, 1);
-		blocks(0, 6, 5); /* after the switch */
+		blocks(0, 6, 5); /* the hook is called after the switch */
 		switches(0, 6, 5, 1);
 		blocks(0, 5, 6);
 	}

@@ -289,7 +289,7 @@ static void function_not_entered_is_reported(void **state)
 	expect_last(1, "e", 0, "CPU 0\n100        jump\nCPU 1\n4          jump\n");
 }
 
-/* ---- Selections ---------------------------------------------------------------------------------- */
+/* ---- Selected addresses and times ---------------------------------------------------------------- */
 
 static unsigned count_steps(const struct flow_select *select)
 {

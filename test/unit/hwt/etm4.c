@@ -54,7 +54,7 @@ static const struct {
 							  "off 40100c\n"
 							  "on 401010\n"
 							  "run 401010-401014 (2) conditional not\n" },
-	/* Packets are lost. */
+	/* A packet reports that the unit has lost packets. */
 	{ START "f6 00 05 " SYNC ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
 							 "overflow\n"
 							 "on 401010\n"
@@ -75,12 +75,12 @@ static const struct {
 	  "space 7\n"
 	  "gap 500000: no code is known here\n"
 	  "run 401010-401014 (2) conditional\n" },
-	/* A reserved header. */
+	/* A packet with a reserved header. */
 	{ START "f6 47 f7 " SYNC AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
 						      "gap: invalid packet!\n"
 						      "on 401010\n"
 						      "run 401010-401014 (2) conditional not\n" },
-	/* An exception without an address. */
+	/* An exception packet without an address. */
 	{ START "f6 06 1d 04 f7 " SYNC AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
 							    "gap: invalid packet!\n"
 							    "on 401010\n"
@@ -101,7 +101,7 @@ static const struct {
 	  "run 800000-800000 (1) return at 133\n" },
 	/* The CPU runs past the end of the code that is known. */
 	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: invalid packet!\n" },
-	/* The bytes end within a packet. */
+	/* The bytes end in the middle of a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
 	/*
 	 * OpenCSD would decode this branch as another instruction. The code that ran after the branch is

@@ -213,7 +213,7 @@ static void direct_jumps_are_followed_until_one_leaves_the_range(void **state)
 						  .level = KTRX_HWT_USER,
 						  .ranges = 1,
 						  .range = { { PROGRAM_AT, PROGRAM_LEAF } } };
-	const struct ktrx_hwt_pt pt = { .family = 6, .model = 0x5e }; /* Skylake */
+	const struct ktrx_hwt_pt pt = { .family = 6, .model = 0x5e }; /* model number of Skylake */
 	struct reading reading;
 
 	(void)state;

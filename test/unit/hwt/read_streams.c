@@ -247,7 +247,7 @@ static void space_overflow_and_stop_are_reported(void **state)
 	end(&reading);
 }
 
-/* ---- Rings ---- */
+/* ---- Files of rings ---- */
 
 static void put_bytes(struct hwt_file_writer *writer, const void *bytes, size_t size)
 {
@@ -298,7 +298,7 @@ static void wrapped_rings_are_read(void **state)
 	write_jump(1500);
 	write_jump(2000);
 	size = packets_end(&packets);
-	/* The packets cross the ring's end. */
+	/* The packets wrap around at the end of the ring. */
 	write_rings(&writer, 3 * RING + size / 2, size);
 	reading = read_file(&writer);
 	assert_int_equal(hwt_file_streams(reading.file), 1);
@@ -389,7 +389,7 @@ static void invalid_rings_header_is_refused(void **state)
 	}
 }
 
-/* ---- Packets ---- */
+/* ---- Lists of packets ---- */
 
 static char listing[4096];
 

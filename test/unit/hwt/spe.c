@@ -20,7 +20,7 @@ static const struct {
 	{ "00", "pad", "" },
 	{ "01", "end", "" },
 	{ "71 08 07 06 05 04 03 02 01", "timestamp", "72623859790382856" },
-	/* Events packets of each size. */
+	/* Packets of type "events", of each size. */
 	{ "42 03", "events", "exception retired" },
 	{ "42 fc", "events", "l1d-access l1d-refill tlb-access tlb-walk not-taken mispredicted" },
 	{ "52 02 0f", "events", "retired llc-access llc-miss remote-access misaligned" },
@@ -32,7 +32,7 @@ static const struct {
 	{ "53 34 12", "source", "0x1234" },
 	{ "63 78 56 34 12", "source", "0x12345678" },
 	{ "73 01 00 00 00 00 00 00 80", "source", "0x8000000000000001" },
-	/* Operation packets of the class "other". */
+	/* Packets of type "operation", of the class "other". */
 	{ "48 00", "operation", "other" },
 	{ "48 01", "operation", "other conditional" },
 	{ "48 04", "operation", "simd-fp" },
@@ -171,7 +171,7 @@ static void text_is_cut_to_the_room(void **state)
 	}
 }
 
-/* ---- Records ----------------------------------------------------------------------------------- */
+/* ---- Records of samples ------------------------------------------------------------------------ */
 
 #define PC(low) "b0 " low " 10 40 00 00 00 00 80 "
 #define LOAD \

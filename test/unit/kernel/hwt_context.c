@@ -279,7 +279,7 @@ static void a_failed_allocation_leaks_nothing(void **state)
 	}
 }
 
-/* ---- Configuration ----------------------------------------------------------------------------- */
+/* ---- Configuration of a context ---------------------------------------------------------------- */
 
 static int configure(struct ktrace_hwt_context *context, struct ktrace_hwt_config config, uint32_t *left_out)
 {

@@ -399,7 +399,7 @@ static void a_cpu_that_loses_power_releases_shared_components(void **state)
 	assert_null(fake_log_first_broken());
 }
 
-/* ---- A replicator ------------------------------------------------------------------------------ */
+/* ---- A path with a replicator ------------------------------------------------------------------ */
 
 static void etm_replicator_tpiu_and_etr(void **state)
 {

@@ -66,7 +66,7 @@ static void stop(void)
 	cs_assert_clean();
 }
 
-/* ---- Levels ------------------------------------------------------------------------------------ */
+/* ---- Exception levels -------------------------------------------------------------------------- */
 
 static void kernel_code_alone(void **state)
 {
@@ -130,7 +130,7 @@ static void a_kernel_at_el2(void **state)
 	stop();
 }
 
-/* ---- Filters ----------------------------------------------------------------------------------- */
+/* ---- Address ranges and address spaces --------------------------------------------------------- */
 
 static void ranges_end_before_their_end(void **state)
 {
@@ -184,7 +184,7 @@ static void one_address_space(void **state)
 	stop();
 }
 
-/* ---- Packets ----------------------------------------------------------------------------------- */
+/* ---- Requested packets, and features of units -------------------------------------------------- */
 
 static void requested_packets_are_enabled(void **state)
 {

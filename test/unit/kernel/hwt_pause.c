@@ -251,7 +251,7 @@ static void the_end_of_the_owner_ends_the_wait_for_room(void **state)
 	assert_int_equal(hwt_kernel.now, 0);
 }
 
-/* ---- Permission to wake ------------------------------------------------------------------------ */
+/* ---- Programs that gain privileges ------------------------------------------------------------- */
 
 static void a_program_that_gains_rights_is_traced_only_by_the_superuser(void **state)
 {

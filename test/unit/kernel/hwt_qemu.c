@@ -153,7 +153,7 @@ static void describe_returns_the_parameters_of_the_unit(void **state)
 	assert_null(fake_unit_broken());
 }
 
-/* ---- What the unit gets ------------------------------------------------------------------------ */
+/* ---- Values that the backend writes into the page ---------------------------------------------- */
 
 static void adjacent_pieces_are_one_extent(void **state)
 {
@@ -240,7 +240,7 @@ static void unsupported_configurations_are_rejected(void **state)
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_ERROR_ARGUMENT);
 }
 
-/* ---- What the unit returns --------------------------------------------------------------------- */
+/* ---- Answers of the unit ----------------------------------------------------------------------- */
 
 static void enable_continues_on_another_cpu(void **state)
 {
@@ -370,7 +370,7 @@ static void a_stopped_cpu_does_not_make_the_clock_late(void **state)
 	assert_null(fake_unit_broken());
 }
 
-/* ---- Without the backend ----------------------------------------------------------------------- */
+/* ---- Kernels without the backend --------------------------------------------------------------- */
 
 static void clock_and_space_are_sent_from_boot_on(void **state)
 {

@@ -109,7 +109,7 @@ static void beat(void)
 	fake.cpu = 0;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------- */
+/* ---- Reading and comparing traces ------------------------------------------------------------------ */
 
 static struct ktread *read_live(void)
 {

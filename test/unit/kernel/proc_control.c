@@ -22,7 +22,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Ends all traces. */
+/* Ends the traces of all processes. */
 static int teardown(void **state)
 {
 	proc_ids(proc_first(), 0, 0);
@@ -520,7 +520,7 @@ static void a_process_that_has_ended_is_not_traced(void **state)
 	proc_release(&sink);
 }
 
-/* ---- Files ------------------------------------------------------------------------------------- */
+/* ---- Two sessions in one file ------------------------------------------------------------------ */
 
 /* A sink is opened again on the same file. The file then contains two sessions, one after the other. */
 static void sessions_are_appended(void **state)

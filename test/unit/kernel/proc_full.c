@@ -325,7 +325,7 @@ static void a_sink_being_opened_is_not_used(void **state)
 	assert_int_equal(sink.file.size, 0);
 }
 
-/* ---- Limits ------------------------------------------------------------------------------------ */
+/* ---- Limits of the file size ------------------------------------------------------------------- */
 
 static void limited_to(uint32_t format, uint64_t limit)
 {

@@ -422,7 +422,7 @@ static void only_requested_facilities_are_recorded(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_NAMEI), 1);
 }
 
-/* ---- Rules ------------------------------------------------------------------------------------- */
+/* ---- Hooks that are called by callbacks -------------------------------------------------------- */
 
 /*
  * Here the callbacks write and copy_in of the simulated kernel call hooks, as if a write or a copy were a

@@ -36,8 +36,8 @@ enum {
 	NOTHING,
 	RESERVE_ONCE,	  /* the writer reserves each of its slots with a separate addition */
 	FIRST_LAST,	  /* the first slot may be published before the continuation slot is stored */
-	CHECKS,		  /* the reader verifies no check */
-	COVER,		  /* no check covers the continuation slot */
+	CHECKS,		  /* the reader does not verify checks */
+	COVER,		  /* checks do not cover the continuation slot */
 	OWN_CHECK,	  /* the reader does not verify the check of the continuation slot */
 	REST,		  /* the check of the first slot does not cover the continuation slot */
 	MORE_GENERATION,  /* the reader does not verify the generation of the continuation slot */
@@ -80,7 +80,7 @@ struct reader {
 struct state {
 	uint8_t head, any_lapped;
 	uint8_t length[INDEXES];     /* by index: number of slots of the record that begins there, or 0 */
-	uint8_t spoiled[SLOTS_MOST]; /* the same as in ring_model.c */
+	uint8_t spoiled[SLOTS_MOST]; /* the same member as in ring_model.c */
 	struct slot slot[SLOTS_MOST];
 	struct writer writer[2];
 	struct reader reader;

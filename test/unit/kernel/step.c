@@ -29,7 +29,7 @@ KTRACE_EVENT(test, five, "%u %u %u %u %u", (uint32_t, a), (uint32_t, b), (uint32
 KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsigned long long, triple),
 	     (unsigned long long, complement));
 
-#define SLOTS 512u /* the minimum number of slots */
+#define SLOTS 512u /* minimum number of slots of a ring */
 
 __thread uint64_t threads_reserve;
 __thread uint32_t threads_cpu;
@@ -115,7 +115,7 @@ static void step_off(void)
 	__asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "memory", "cc");
 }
 
-/* ---- A nested lap ---- */
+/* ---- A lap that is recorded within a record ---- */
 
 static void (*record_kind)(uint64_t n);
 static long steps, lap_at, looks;

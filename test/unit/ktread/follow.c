@@ -120,7 +120,7 @@ static void loss_is_exact(void **state)
 	ktread_follow_account(guest->follow, &account);
 	assert_int_equal(account.overwritten, lost);
 	assert_int_equal(account.produced, 2 * 20000 + 2);
-	assert_in_range(account.shown - account.events, 0, 2); /* anchors */
+	assert_in_range(account.shown - account.events, 0, 2); /* the difference is the number of anchors */
 	guest_finish(guest);
 }
 

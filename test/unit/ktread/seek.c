@@ -343,8 +343,9 @@ static void damaged_index_is_not_used(void **state)
 		bytes.data[at] ^= (unsigned char)(1u << random_word(&seed) % 8);
 		damaged = scratch_of(bytes.data, bytes.size);
 		/*
-		 * Damage must be detected, with two exceptions. Without its magic, the index is not recognized.
-		 * A bit of the descriptor in the frame's header has no meaning (RFC 8878, section 3.1.1.1.1).
+		 * Damage must be detected, with two exceptions. Without its magic, the index is not
+		 * recognized. A bit of the descriptor in the frame's header has no meaning (RFC 8878, section
+		 * 3.1.1.1.1).
 		 */
 		if (at != index.offset + 4)
 			assert_int_equal(is_refused(damaged.path), !in_magic);

@@ -310,7 +310,7 @@ static void guests_are_found_by_their_command_lines(void **state)
 	snprintf(path, sizeof(path), "%s/a,b.ram", folder);
 	assert_string_equal(guests.guest[0].path, path);
 	assert_string_equal(guests.guest[0].kernel, "x.elf");
-	/* the user chooses the guest */
+	/* the user chooses this guest on the screen */
 	ui.guests = guests;
 	ui.choosing = true;
 	live_page_make(&page, &model, &ui, 30, 100);

@@ -161,7 +161,7 @@ static void each_cpu_is_chosen(void **state)
 	assert_int_equal(noise_cpu(&noise, 1), 0);
 }
 
-/* ---- Hooks --------------------------------------------------------------------------------------- */
+/* ---- Hooks that end slices ----------------------------------------------------------------------- */
 
 #define SEEDS 200u
 

@@ -43,7 +43,7 @@ extern struct check_result checking_result[RULES_MAX];
 int checking_begin(void **state);
 int checking_end(void **state);
 
-/* Parses rules. Returns what rules_parse() returns. */
+/* Parses rules with rules_parse(), and returns its result. */
 int checking_parse(const char *text);
 /* Parses rules, and checks whether the script obeys them. */
 void checking_run(const char *text);

@@ -137,7 +137,7 @@ static void check(const struct fixture *fixture)
 		assert_int_equal(byte_at(fixture, at), 0);
 }
 
-/* ---- The hardware ------------------------------------------------------------------------------ */
+/* ---- Features that the backend reports --------------------------------------------------------- */
 
 static int setup(void **state)
 {

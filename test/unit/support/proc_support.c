@@ -280,7 +280,7 @@ void proc_free(struct proc_sink *sink)
 	memset(sink, 0, sizeof(*sink));
 }
 
-/* ---- The library ------------------------------------------------------------------------------- */
+/* ---- Functions for tests ----------------------------------------------------------------------- */
 
 int proc_reset(void **state)
 {
@@ -340,7 +340,7 @@ void proc_trace(struct proc_process *process, struct proc_sink *sink, uint32_t f
 	proc_release(sink);
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------- */
+/* ---- Reading the files ------------------------------------------------------------------------- */
 
 void proc_walk(struct proc_walk *walk, const struct proc_sink *sink)
 {

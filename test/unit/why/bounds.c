@@ -126,7 +126,7 @@ static void row_of_earlier_thread_with_same_id_is_ignored(void **state)
 	assert_null(strstr(why_text(), "0xdef0"));
 }
 
-/* ---- Idle and running ------------------------------------------------------------------------------ */
+/* ---- CPUs that idle or run a thread ---------------------------------------------------------------- */
 
 static void run_on_cpu_1(uint8_t state, uint64_t state_stamp, uint64_t mode_stamp)
 {

@@ -80,7 +80,7 @@ static void eoi_may_be_lost_in_gap(void **state)
 	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
 }
 
-/* ---- Storms -------------------------------------------------------------------------------------- */
+/* ---- Interrupt storms ---------------------------------------------------------------------------- */
 
 static void storm(uint64_t every, uint32_t count)
 {

@@ -232,7 +232,7 @@ static void lock_that_changes_hands_is_not_kept(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
-/* ---- Deadlines ----------------------------------------------------------------------------------- */
+/* ---- Sleeps with a deadline ---------------------------------------------------------------------- */
 
 static struct ktrx_holder *until(uint64_t deadline)
 {
@@ -288,7 +288,7 @@ static void deadline_before_sleep_is_ignored(void **state)
 	why_is_idle(FINDING_CERTAIN);
 }
 
-/* ---- Certainty of idle --------------------------------------------------------------------------- */
+/* ---- Certainty of the verdict "idle" ------------------------------------------------------------- */
 
 static void idle_is_certain_without_untimed_waits(void **state)
 {

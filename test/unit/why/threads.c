@@ -96,7 +96,7 @@ static void dead_timer_is_no_starvation(void **state)
 	assert_int_equal(why_count(WHY_BUSY), 0);
 }
 
-/* ---- Devices ------------------------------------------------------------------------------------- */
+/* ---- Waits for devices --------------------------------------------------------------------------- */
 
 static uint64_t ask_device(unsigned times, uint64_t from, uint64_t ticks, uint8_t kind)
 {
@@ -155,7 +155,7 @@ static void rare_events_are_healthy(void **state)
 	assert_int_equal(why_count(WHY_SLOW), 0);
 }
 
-/* ---- Health -------------------------------------------------------------------------------------- */
+/* ---- Healthy machines ---------------------------------------------------------------------------- */
 
 /* The kernel is tickless, so an idle CPU has no heartbeat. */
 static void tickless_idle_is_healthy(void **state)
@@ -200,7 +200,7 @@ static void busy_cpu_without_heartbeat_is_not_healthy(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 }
 
-/* ---- Unknown ------------------------------------------------------------------------------------- */
+/* ---- Traces that show too little for a verdict --------------------------------------------------- */
 
 /*
  * The boot CPU runs the thread that later becomes its idle thread. CPU 1 idles. If `modes` is not 0, CPU 1

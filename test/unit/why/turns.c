@@ -259,7 +259,7 @@ static void new_thread_waits_since_its_creation(void **state)
 	why_says("for 1.50 s and has not run");
 }
 
-/* ---- Events without tables --------------------------------------------------------------------------- */
+/* ---- Traces without table rows ----------------------------------------------------------------------- */
 
 static void forget_rows(void)
 {
@@ -395,7 +395,7 @@ static void state_of_unknown_meaning_is_unknown(void **state)
 	is_not_reported();
 }
 
-/* ---- The CPU of the thread ---------------------------------------------------------------------------- */
+/* ---- The CPU on which the thread would run ------------------------------------------------------------ */
 
 static void runnable_thread_on_idle_cpu_may_be_lost(void **state)
 {
