@@ -79,8 +79,8 @@ async function refusal(answer) {
 
 const readingOf = (answer) => answer.headers.get("Ktrace-Reading");
 
-// Fetches from the server. Returns null if there is nothing (status 404). Other refusals are errors, and so is an answer
-// from another reading of the trace than `reading`, if this is given.
+// Fetches from the server. Returns null if there is nothing (status 404). Other refusals are errors, and so is an
+// answer from another reading of the trace than `reading`, if this is given.
 async function find(path, reading) {
 	const answer = await fetch(path, { cache: "no-store" });
 	if (reading !== undefined && readingOf(answer) !== reading)
