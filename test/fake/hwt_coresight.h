@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A model of CoreSight components. Accesses to registers are checked against the manuals; test/fake/hwt_log.h
- * reports the first rule that was broken. Trace units produce a byte pattern, not real trace. The bytes go
- * over the described links into memory, so a wrong bit in any register changes the bytes that arrive.
+ * reports the first rule that was broken. Trace units produce a byte pattern, not real trace. The bytes pass
+ * from component to component, as the description states, into memory. So a wrong bit in any register changes
+ * the bytes that arrive.
  */
 #ifndef TEST_FAKE_HWT_CORESIGHT_H
 #define TEST_FAKE_HWT_CORESIGHT_H

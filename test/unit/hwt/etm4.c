@@ -239,7 +239,7 @@ static void software_unit_gives_space_and_thread(void **state)
 
 /*
  * A frame has 16 bytes: a byte for ID 1, then data. The last byte of the frame contains the lowest bits of
- * the bytes in even places.
+ * the bytes at even offsets.
  */
 static void formatted_frames_are_unpacked(void **state)
 {

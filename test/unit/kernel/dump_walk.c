@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests walks over hand-written rings: a walk skips invalid slots, and completes timestamps to 64 bits. */
+/* Tests walks over hand-written rings: a walk skips invalid slots, and extends timestamps to 64 bits. */
 #include <stdbool.h>
 
 #include "kernel/core/reader.h"

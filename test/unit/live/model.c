@@ -69,8 +69,8 @@ static struct ktread *fake_trace(void *context)
 }
 
 /*
- * Replaces the reading of CPUs: CPU 0 has heartbeats, CPU 1 idles without heartbeats, and CPU 2 no longer has
- * heartbeats.
+ * Replaces the function that reads the state of CPUs: CPU 0 has heartbeats, CPU 1 idles without heartbeats,
+ * and CPU 2 no longer has heartbeats.
  */
 static int fake_cpus(void *context, struct ktrx_cpu *cpu, uint32_t room)
 {

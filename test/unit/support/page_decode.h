@@ -29,7 +29,7 @@ struct decoded {
 	struct decoded_event event[DECODED_MOST];
 };
 
-/* Adds a block. It has the type page_take; `context` is the struct decoded. */
+/* Decodes a block, and adds its contents to the struct decoded at `context`. Has the type page_take. */
 int decoded_take(void *context, const unsigned char *bytes, size_t size);
 
 #endif

@@ -63,7 +63,7 @@ static uint64_t life_of(const struct why_evidence *evidence, uint32_t id, uint64
 
 /*
  * Returns true if the CPU had no heartbeat, or its heartbeat has no timestamp. Then the time since the
- * heartbeat would be that since timestamp 0, and is not printed.
+ * heartbeat is unknown, and is not printed.
  */
 static bool has_no_stamp(const struct why_evidence *evidence, uint64_t ticks)
 {
