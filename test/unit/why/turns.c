@@ -346,7 +346,7 @@ static void switched_off_events_prove_nothing(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 	next();
 	announce();
-	script_switch_off(EXIT); /* the event that records the end of a thread was switched off all the time */
+	script_switch_off(EXIT); /* the event for ends of threads was switched off all the time */
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
