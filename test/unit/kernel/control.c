@@ -541,7 +541,7 @@ static void a_panic_stops_unless_panic_goes_on_is_set(void **state)
 	for (uint32_t goes_on = 0; goes_on < 2; goes_on++) {
 		fake_reset(state);
 		assert_int_equal(ktrace_boot_argument(goes_on ? "debug.ktr.panic_goes_on=1" : ""), KTRACE_OK);
-		/* fake_boot() does not set panic_goes_on in ktrace_init()'s configuration */
+		/* fake_boot() does not set panic_goes_on in the configuration */
 		fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 		KTRACE(sched, switch, 1);
 		ktrace_panic("test");
