@@ -72,7 +72,8 @@ static int load(struct symbols *symbols, const char *path)
 				      base_open_message(errno));
 		return report(SYMBOLS_E_SYSTEM, "%s: %s", path, strerror(errno));
 	case SYMBOLS_FILE_E_FORMAT:
-		return report(SYMBOLS_E_FORMAT, "%s: cannot read its symbols: %s", path, dwfl_errmsg(-1));
+		return report(SYMBOLS_E_FORMAT, "%s: not an ELF file with symbols: %s", path,
+			      dwfl_errmsg(-1));
 	default:
 		return SYMBOLS_OK;
 	}

@@ -360,7 +360,7 @@ static void other_files_are_refused(void **state)
 	refuse(PROC_FOLDER "bad/text.ktrace", "not a process trace");
 	refuse(PROC_FOLDER "bad/zeroes.ktrace", "not a process trace");
 	refuse(PROC_FOLDER "bad/undecided.ktrace", "dragonfly or freebsd0");
-	refuse("test/golden/ktread/v2.ktrx", "rings");
+	refuse("test/golden/ktread/v2.ktrx", "events");
 	refuse(PROC_FOLDER, "directory");
 	assert_int_equal(ktread_proc_open(&trace, "/nonexistent", NULL), KTREAD_E_SYSTEM);
 	assert_int_equal(ktread_proc_open(&trace, proc_golden[0], &options), KTREAD_E_ARGUMENT);
