@@ -17,7 +17,24 @@ function first(list, most, part, n, i, text)
 	return n > most ? text " and " n - most " more" : text
 }
 
+# Returns the line of C without its comments, and strings as "". `in_comment` is kept from line to line.
+function code_of(line, code, at)
+{
+	if (!in_comment)
+		gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+	for (code = ""; line != ""; line = substr(line, at + 2)) {
+		at = index(line, in_comment ? "*/" : "/*")
+		if (!in_comment)
+			code = code (at ? substr(line, 1, at - 1) : line)
+		if (!at)
+			break
+		in_comment = !in_comment
+	}
+	return code
+}
+
 FNR == 1 {
+	in_comment = 0
 	is_source = FILENAME ~ /^(host|kernel)\//
 	is_unit = FILENAME ~ /^test\/unit\//
 	if (is_source)
@@ -33,7 +50,7 @@ is_source && /^[a-z][A-Za-z0-9_ ]*[ *][a-z][a-z0-9_]*\(/ && !/^(static|typedef|e
 }
 
 {
-	line = $0
+	line = FILENAME ~ /\.c$/ ? code_of($0) : $0
 	while (match(line, /[a-z_][a-z0-9_]*\(/)) {
 		name = substr(line, RSTART, RLENGTH - 1)
 		line = substr(line, RSTART + RLENGTH)
