@@ -21,8 +21,6 @@ static bool stops(const struct pt_event *event)
 static unsigned parts_of(const struct pt_event *event)
 {
 	switch (event->type) {
-	case ptev_enabled:
-	case ptev_disabled:
 	case ptev_async_branch:
 	case ptev_paging:
 	case ptev_async_paging:
@@ -37,6 +35,8 @@ static unsigned parts_of(const struct pt_event *event)
 		return 1;
 	case ptev_async_disabled:
 		return stops(event) ? 1 : 2;
+	case ptev_enabled: /* libipt 2.1 also repeats at each PSB whether tracing is enabled */
+	case ptev_disabled:
 	case ptev_tsx:
 	case ptev_vmcs:
 	case ptev_async_vmcs:
