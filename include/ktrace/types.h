@@ -36,10 +36,22 @@
 
 KTRX_CASTS_BEGIN
 extern "C++" {
+/*
+ * The type of an integer, or the integer type of an enumeration. An enumeration without negative values can be
+ * unsigned, but its conversions to int are signed. -1 is outside its range, so clang 16 and later refuse to
+ * convert -1 to it in a constant.
+ */
+template <typename T, bool Enumeration = __is_enum(T)> struct ktrace_integer {
+	using type = T;
+};
+template <typename T> struct ktrace_integer<T, true> {
+	using type = __underlying_type(T);
+};
 /* This template handles integers and enumerations. The specialisations below handle all other types. */
 template <typename T, bool Number = !__is_class(T) && !__is_union(T)> struct ktrace_type {
+	using integer = typename ktrace_integer<T>::type;
 	static constexpr unsigned code = sizeof(T) > 8 ? 0
-					 : static_cast<T>(-1) < static_cast<T>(0)
+					 : static_cast<integer>(-1) < static_cast<integer>(0)
 						 ? KTRACE_SIGNED_TYPE(sizeof(T))
 						 : KTRACE_UNSIGNED_TYPE(sizeof(T));
 };

@@ -9,6 +9,13 @@
 #include <ktrace/ktrace.h>
 
 enum colour { RED, GREEN };
+enum level { LOW = -1, HIGH = 1 };
+enum address { LAST = 0xffffffffffull };
+
+/* A field has the same type in C and in C++. */
+KTRX_STATIC_ASSERT((KTRACE_RULE(enum colour) & 15) == KTRX_TYPE_U32, "unsigned enumeration");
+KTRX_STATIC_ASSERT((KTRACE_RULE(enum level) & 15) == KTRX_TYPE_I32, "signed enumeration");
+KTRX_STATIC_ASSERT((KTRACE_RULE(enum address) & 15) == KTRX_TYPE_U64, "wide enumeration");
 
 /*
  * Names of groups and events may also be macros. For example, gcc defines `unix`, and kernels define
