@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api.h"
 #include "flow.h"
 #include "ktrx/hwt_unit.h"
-#include "qemu_plugin.h"
 #include "rings.h"
 #include "trace.h"
 #include "virtual.h"
@@ -19,8 +19,6 @@
 #define PAGE_MASK UINT64_C(0xfff)
 /* maximum number of instructions of a block that the plugin reads; QEMU puts at most 512 into a block */
 #define INSTRUCTIONS_MOST 1024u
-
-int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static const struct encoder *const encoders[] = { &encoder_pt, &encoder_etm4 };
 static const struct encoder *encoder;
@@ -47,7 +45,7 @@ static void doorbell(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address,
 
 	if (place == NULL || qemu_plugin_hwaddr_is_io(place))
 		return;
-	unit_ring(cpu, qemu_plugin_hwaddr_phys_addr(place), point->address + point->size);
+	unit_ring(api_cpu(cpu), qemu_plugin_hwaddr_phys_addr(place), point->address + point->size);
 	if (!armed && flow_enabled() > 0)
 		arm(1);
 }
@@ -57,10 +55,43 @@ static void disarm(void)
 	arm(0);
 }
 
+/* The same callbacks, if QEMU passes them the number of the wrong CPU. */
+static void find_and_enter(unsigned cpu, void *point)
+{
+	flow_enter(api_cpu(cpu), point);
+}
+
+static void find_and_pass(unsigned cpu, void *point)
+{
+	flow_pass(api_cpu(cpu), point);
+}
+
+/*
+ * QEMU calls this function when a CPU begins, by the thread that runs the CPU, before the thread runs any
+ * code.
+ */
+static void begin_cpu(qemu_plugin_id_t id, unsigned vcpu)
+{
+	static _Thread_local int has_cpu;
+	static int warned;
+
+	(void)id;
+	api_begin_cpu(vcpu);
+	if (has_cpu && !api_share_thread() && !warned) {
+		warned = 1;
+		fputs("ktrace-pt: WARNING: this QEMU runs several CPUs in one thread, and does not export "
+		      "which CPU runs: all code is recorded as that of one CPU\n",
+		      stderr);
+	}
+	has_cpu = 1;
+}
+
 /* ---- Translation ------------------------------------------------------------------------------- */
 
+/* Returns the number of instructions; 0 if their bytes are unknown. */
 static size_t read_block(const struct qemu_plugin_tb *tb, struct instruction *instruction)
 {
+	static _Thread_local unsigned char bytes[INSTRUCTIONS_MOST][API_INSTRUCTION_MOST];
 	size_t count = qemu_plugin_tb_n_insns(tb);
 	int rings = 0;
 
@@ -71,8 +102,10 @@ static size_t read_block(const struct qemu_plugin_tb *tb, struct instruction *in
 		struct instruction *one = &instruction[i];
 
 		*one = (struct instruction){ .address = qemu_plugin_insn_vaddr(insn),
-					     .bytes = qemu_plugin_insn_data(insn),
-					     .size = qemu_plugin_insn_size(insn) };
+					     .bytes = bytes[i],
+					     .size = api_bytes(insn, bytes[i]) };
+		if (one->size == 0)
+			return 0;
 		one->rings = i > 0 ? rings : one->address == split_marker;
 		rings = !arguments.hidden && encoder->marker(one->bytes, one->size);
 		one->stop =
@@ -91,6 +124,9 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 			const struct instruction *instruction, size_t count, int watched)
 {
 	struct block *block = block_get(encoder, instruction, count);
+	const int find = api_has_wrong_cpus();
+	const qemu_plugin_vcpu_udata_cb enter = find ? find_and_enter : flow_enter;
+	const qemu_plugin_vcpu_udata_cb pass = find ? find_and_pass : flow_pass;
 	size_t passed = 0;
 	int first = 1;
 
@@ -107,7 +143,7 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 		else
 			continue;
 		if (watched)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, first ? flow_enter : flow_pass,
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, first ? enter : pass,
 							       QEMU_PLUGIN_CB_NO_REGS, point);
 		if (instruction[i].rings)
 			qemu_plugin_register_vcpu_mem_cb(insn, doorbell, QEMU_PLUGIN_CB_NO_REGS,
@@ -140,9 +176,10 @@ static int has_marker(const struct qemu_plugin_tb *tb)
 	if (count > 0 && qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)) == split_marker)
 		return 1;
 	for (size_t i = 0; i < count; i++) {
-		const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		unsigned char bytes[API_INSTRUCTION_MOST];
+		const size_t size = api_bytes(qemu_plugin_tb_get_insn(tb, i), bytes);
 
-		if (encoder->marker(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
+		if (size > 0 && encoder->marker(bytes, size))
 			return 1;
 	}
 	return 0;
@@ -261,8 +298,10 @@ static int open_rings(void)
 
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
 {
-	const char *message;
+	const char *message = api_open(info);
 
+	if (message != NULL)
+		return refuse(message, "");
 	if (!info->system_emulation)
 		return refuse("this plugin traces whole machines only, not programs under qemu-user", "");
 	for (size_t i = 0; i < sizeof(encoders) / sizeof(encoders[0]); i++) {
@@ -288,6 +327,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		   arguments.has_base ? arguments.base : encoder->memory_base, encoder->memory_span);
 	if (arguments.out != NULL && open_rings() != 0)
 		return -1;
+	qemu_plugin_register_vcpu_init_cb(id, begin_cpu);
 	watch(id);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The parts of version 1 of QEMU's plugin interface that are used here. No Debian package contains a header
- * for it.
+ * The parts of QEMU's plugin interface that are used here, as in version 4, of QEMU 10.0. No Debian package
+ * contains a header for it. api.h hides what differs in other versions.
  */
 #ifndef PLUGIN_QEMU_PLUGIN_H
 #define PLUGIN_QEMU_PLUGIN_H
@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QEMU_PLUGIN_VERSION 1
-#define QEMU_PLUGIN_EXPORT  __attribute__((visibility("default")))
+#define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
 
 typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
@@ -51,8 +50,10 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qem
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_translate_cb call);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin_vcpu_udata_cb call,
 					  enum qemu_plugin_cb_flags flags, void *data);
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op operation,
-					      void *counter, uint64_t operand);
+/* only in version 1; otherwise NULL */
+__attribute__((weak)) void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb,
+								    enum qemu_plugin_op operation,
+								    void *counter, uint64_t operand);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb call,
 					    enum qemu_plugin_cb_flags flags, void *data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb call,
@@ -66,7 +67,8 @@ void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb call);
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t n);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+/* Since version 3. Before, it has no further arguments and returns a pointer. */
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *bytes, size_t size);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 

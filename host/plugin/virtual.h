@@ -22,6 +22,7 @@ enum { QEMU_CLOCK_VIRTUAL = 1 };
 
 QEMU_WEAK int64_t qemu_clock_get_ns(int clock);
 QEMU_WEAK extern __thread struct CPUState *current_cpu;
+QEMU_WEAK struct CPUState *qemu_get_cpu(int index);
 
 /* Returns whether this QEMU exports what the functions below need. */
 bool virtual_is_known(void);

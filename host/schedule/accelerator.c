@@ -10,8 +10,9 @@
 #define WORDS_MOST  64u /* number of words that are searched in the accelerator's class */
 
 /*
- * Positions of functions in QEMU's struct AccelOpsClass (include/sysemu/accel-ops.h), as numbers of words
- * before get_virtual_clock. In TCG, the words from BACK_FIRST_NONE to BACK_IDLE are NULL.
+ * Positions of functions in QEMU's struct AccelOpsClass (include/sysemu/accel-ops.h, since QEMU 10.0
+ * include/system/accel-ops.h), as numbers of words before get_virtual_clock. In TCG, the words from
+ * BACK_FIRST_NONE to BACK_IDLE are NULL.
  */
 enum { BACK_INTERRUPT = 1, BACK_FIRST_NONE = 2, BACK_IDLE = 7, BACK_KICK = 8, BACK_CREATE = 9 };
 
@@ -28,14 +29,25 @@ static void interrupt(struct CPUState *cpu, int mask)
 }
 
 /*
+ * Returns true if this word and get_elapsed_ticks contain the function for the virtual clock. In QEMU 7.2,
+ * get_elapsed_ticks is the next word. Since QEMU 9.1, set_virtual_clock is between them, NULL in TCG.
+ */
+static bool is_clock(void *const *word)
+{
+	void *const clock = (void *)icount_get;
+
+	return word[0] == clock && (word[1] == clock || (word[1] == NULL && word[2] == clock));
+}
+
+/*
  * Finds the word of the accelerator's class that contains the function for the virtual clock. It is
- * recognized by two facts: the next word contains the same function, and the words before it are those that
- * are NULL in TCG. Returns NULL if the word is not found.
+ * recognized by the words after it, and by the words before it that are NULL in TCG. Returns NULL if the word
+ * is not found.
  */
 static void **find_word(void **word)
 {
-	for (unsigned n = BACK_CREATE; n + 1 < WORDS_MOST; n++) {
-		bool found = word[n] == (void *)icount_get && word[n + 1] == (void *)icount_get;
+	for (unsigned n = BACK_CREATE; n + 2 < WORDS_MOST; n++) {
+		bool found = is_clock(&word[n]);
 
 		for (unsigned back = BACK_FIRST_NONE; found && back <= BACK_IDLE; back++)
 			found = word[n - back] == NULL;
@@ -55,12 +67,13 @@ static void begin_cpu(qemu_plugin_id_t id, unsigned cpu)
 	void **word = object_class_by_name(ACCELERATOR), **interrupt_word;
 
 	(void)id;
+	api_begin_cpu(cpu);
 	if (cpu != 0)
 		return;
 	word = word != NULL ? find_word(word) : NULL;
 	if (word == NULL) {
-		fputs("ktrace-schedule: WARNING: this QEMU differs from version 7.2: its function that finds "
-		      "idle CPUs cannot be replaced, so repeated runs may differ in rare cases\n",
+		fputs("ktrace-schedule: WARNING: this QEMU differs from versions 7.2 and 10.0: its function "
+		      "that finds idle CPUs cannot be replaced, so repeated runs may differ in rare cases\n",
 		      stderr);
 		return;
 	}

@@ -111,7 +111,7 @@ static void examine(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, 
 					   .code = (uintptr_t)code,
 					   .address = address,
 					   .size = access.size,
-					   .cpu = (uint16_t)cpu,
+					   .cpu = (uint16_t)api_cpu(cpu),
 					   .watch = (uint8_t)range,
 					   .kind = (uint8_t)access.kind };
 	if (in_memory)

@@ -45,13 +45,14 @@ static void access_port(unsigned cpu, void *data)
  */
 static bool begins_request(const struct qemu_plugin_insn *insn)
 {
-	const unsigned char *bytes = qemu_plugin_insn_data(insn);
-	size_t size = qemu_plugin_insn_size(insn), at = 0;
+	unsigned char bytes[API_INSTRUCTION_MOST];
+	size_t size = api_bytes(insn, bytes), at = 0;
 
 	while (at + 1 < size &&
 	       (bytes[at] == 0x66 || bytes[at] == 0x67 || bytes[at] == 0xf2 || bytes[at] == 0xf3))
 		at++;
-	return (bytes[at] >= 0x6c && bytes[at] <= 0x6f) || (bytes[at] >= 0xed && bytes[at] <= 0xef);
+	return size == 0 || (bytes[at] >= 0x6c && bytes[at] <= 0x6f) ||
+	       (bytes[at] >= 0xed && bytes[at] <= 0xef);
 }
 
 static void look(struct qemu_plugin_tb *block)

@@ -144,7 +144,7 @@ static void begin_block(unsigned cpu, void *data)
 
 	if (watched != NULL && atomic_load_explicit(watched, memory_order_relaxed) == wanted->word)
 		watched = NULL;
-	frames_begin(cpu, code);
+	frames_begin(api_cpu(cpu), code);
 }
 
 /*
@@ -175,7 +175,7 @@ static void push_address(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t addr
 {
 	(void)data;
 	if (qemu_plugin_mem_is_store(info))
-		frames_pushed(cpu, address);
+		frames_pushed(api_cpu(cpu), address);
 }
 
 static void save_address(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
@@ -184,7 +184,7 @@ static void save_address(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t addr
 
 	if (qemu_plugin_mem_is_store(info) &&
 	    find_part((enum ends_part)(access >> 8), qemu_plugin_mem_size_shift(info), &address))
-		frames_saved(cpu, address);
+		frames_saved(api_cpu(cpu), address);
 }
 
 static void load_address(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
@@ -193,7 +193,7 @@ static void load_address(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t addr
 
 	if (!qemu_plugin_mem_is_store(info) &&
 	    find_part((enum ends_part)(access >> 8), qemu_plugin_mem_size_shift(info), &address))
-		frames_loaded(cpu, access & 0xff, address);
+		frames_loaded(api_cpu(cpu), access & 0xff, address);
 }
 
 static void on_access(struct qemu_plugin_insn *instruction, qemu_plugin_vcpu_mem_cb call, uint8_t reg,
@@ -240,13 +240,16 @@ static void add_load(uint64_t address, uint8_t reg, enum ends_part part)
 
 static void watch_instruction(struct qemu_plugin_insn *instruction, const struct frames_code *code)
 {
-	const unsigned char *bytes = qemu_plugin_insn_data(instruction);
-	const size_t size = qemu_plugin_insn_size(instruction);
+	unsigned char bytes[API_INSTRUCTION_MOST];
+	const size_t size = api_bytes(instruction, bytes);
 	const uint64_t address = qemu_plugin_insn_vaddr(instruction);
-
-	const enum ends_part saved = ends->saves(bytes, size), loaded = ends->loads(bytes, size, ends->link);
+	enum ends_part saved, loaded;
 	const struct load *load;
 
+	if (size == 0)
+		return;
+	saved = ends->saves(bytes, size);
+	loaded = ends->loads(bytes, size, ends->link);
 	if (saved != ENDS_NONE) {
 		on_access(instruction, save_address, ends->link, saved);
 		return;
@@ -283,6 +286,8 @@ static void look(struct qemu_plugin_tb *block)
 	struct frames_code code = { .start = 0 };
 	const struct frames_code *known;
 	struct qemu_plugin_insn *last;
+	unsigned char bytes[API_INSTRUCTION_MOST];
+	size_t size;
 
 	if (count == 0)
 		return;
@@ -290,10 +295,11 @@ static void look(struct qemu_plugin_tb *block)
 	code.start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
 	code.last = qemu_plugin_insn_vaddr(last);
 	code.next = code.last + qemu_plugin_insn_size(last);
+	size = api_bytes(last, bytes);
 	code.count = (uint16_t)count;
-	code.outside = code.start < wanted->begin || code.start >= wanted->end;
+	code.outside = size == 0 || code.start < wanted->begin || code.start >= wanted->end;
 	if (!code.outside)
-		ends->classify(&code, qemu_plugin_insn_data(last), qemu_plugin_insn_size(last));
+		ends->classify(&code, bytes, size);
 	known = keep(&code);
 	if (known == NULL)
 		return;

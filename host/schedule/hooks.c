@@ -18,7 +18,7 @@ static void enter_hook(unsigned cpu, void *data)
 	(void)data;
 	if (!is_wanted())
 		return;
-	last = cpu;
+	last = api_cpu(cpu);
 	cpus_call(call);
 }
 

@@ -36,7 +36,7 @@ bool idle_confirm(struct CPUState *cpu)
 
 static void look(struct qemu_plugin_tb *block)
 {
-	qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64, &blocks, 1);
+	api_count_block(block, &blocks);
 }
 
 void idle_open(bool (*again)(void))

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "control.h"
-#include "plugin/qemu_plugin.h"
+#include "plugin/api.h"
 
 struct CPUState;
 

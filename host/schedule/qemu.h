@@ -31,7 +31,6 @@ QEMU_WEAK void timer_init_full(struct QEMUTimer *timer, struct QEMUTimerListGrou
 QEMU_WEAK void timer_mod_ns(struct QEMUTimer *timer, int64_t expires);
 /* Returns the time until the next timer of the clock expires; -1: there is none. */
 QEMU_WEAK int64_t qemu_clock_deadline_ns_all(int clock, int attributes);
-QEMU_WEAK struct CPUState *qemu_get_cpu(int index);
 /*
  * Returns true if the CPU cannot run before an interrupt, or if it is stopped. Requires: QEMU's lock is held,
  * as it is while a timer is called.

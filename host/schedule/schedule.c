@@ -27,8 +27,6 @@
  */
 #define LONE_SLICE INT64_C(100000)
 
-int qemu_plugin_version = QEMU_PLUGIN_VERSION;
-
 static struct schedule_control *control;
 static struct noise noise;
 static bool changed; /* true if control->later is used now, instead of control->noise */
@@ -289,13 +287,15 @@ static void start_timers(void)
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
 {
 	static const char argument[] = "control=";
-	const char *message;
+	const char *message = api_open(info);
 
+	if (message != NULL)
+		return refuse(message, "");
 	if (!info->system_emulation)
 		return refuse("schedules whole machines only, not programs under qemu-user", "");
 	if (argc != 1 || strncmp(argv[0], argument, sizeof(argument) - 1) != 0)
 		return refuse("expected one argument, control=FILE", "");
-	if (!has_functions())
+	if (!has_functions() || !api_share_thread())
 		return refuse("this QEMU does not export the functions of its timers",
 			      "use one that is built with --enable-modules, such as Debian's");
 	if (map_control(argv[0] + sizeof(argument) - 1) != 0)

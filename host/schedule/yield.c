@@ -35,17 +35,18 @@ static void wait_hint(unsigned cpu, void *data)
 	(void)data;
 	if (!gives_way())
 		return;
-	last = cpu;
+	last = api_cpu(cpu);
 	cpus_call(call);
 }
 
 static bool is_hint(const struct qemu_plugin_insn *insn)
 {
-	const size_t size = qemu_plugin_insn_size(insn);
+	unsigned char bytes[API_INSTRUCTION_MOST];
+	const size_t size = api_bytes(insn, bytes);
 
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
-		if (size == hints[i].size && strcmp(architecture, hints[i].target) == 0 &&
-		    memcmp(qemu_plugin_insn_data(insn), hints[i].bytes, size) == 0)
+		if (size > 0 && size == hints[i].size && strcmp(architecture, hints[i].target) == 0 &&
+		    memcmp(bytes, hints[i].bytes, size) == 0)
 			return true;
 	return false;
 }

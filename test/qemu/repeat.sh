@@ -135,7 +135,7 @@ check "a replay in another folder: its RAM file is there" sh -c "ls '$tmp'/elsew
 LC_ALL=C sed 's/"qemu":"[0-9]/"qemu":"0/' "$out" >"$tmp/older"
 replay "$tmp/older"
 equal "a trace of another QEMU: status" 2 "$status"
-message_has ", and the run was recorded with 0."
+message_has ", and the run was recorded with 0"
 replay "$tmp/older" --force
 equal "a trace of another QEMU, --force: status" 0 "$status"
 
