@@ -332,15 +332,18 @@ static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const
 			  const uint32_t size, uint8_t *to)
 {
 	struct etm4 *etm4 = self(context);
+	uint32_t most;
 	size_t got;
 
 	(void)space;
 	/* OpenCSD asks again for an instruction if it got only the first two of its bytes. */
 	etm4->walked = etm4->walk_end - address < ETM4_INSTRUCTION ? etm4->walked : 0;
-	if (etm4->walked > WALK_MOST || address >= ETM4_CODE_END)
+	/* The limit does not depend on the number of bytes for which OpenCSD asks at a time. */
+	most = WALK_MOST - etm4->walked;
+	if (!most || address >= ETM4_CODE_END)
 		return 0;
 	got = hwt_images_read(etm4->images, etm4->stream->pid, etm4->packet_space, etm4->packet_stamp,
-			      address, to, size);
+			      address, to, size < most ? size : most);
 	if (got >= ETM4_INSTRUCTION)
 		note_branch(etm4, address, to);
 	got = etm4_guard_code(address, to, got);

@@ -157,17 +157,17 @@ static const struct {
 	{ SYNC ON "85 00 00 24 01 00 00 00 00 b0 07 00 00 00 f7 9d 04 08 40 00 00 00 00 00 f7",
 	  "on 1240000\n"
 	  "space 7\n"
-	  "run 1240000-12500fc (16448) to 1250100\n"
-	  "gap 1250100: no code is known here\n"
+	  "run 1240000-124fffc (16384) to 1250000\n"
+	  "gap 1250000: no code is known here\n"
 	  "run 401010-401014 (2) conditional\n" },
 	{ SYNC ON "85 00 00 24 01 00 00 00 00 b0 07 00 00 00 06 1d 9d 04 08 80 01 00 00 00 00 95 04 f7",
 	  "on 1240000\n"
 	  "space 7\n"
-	  "run 1240000-12500fc (16448) to 1250100\n"
-	  "gap 1250100: no code is known here\n"
+	  "run 1240000-124fffc (16384) to 1250000\n"
+	  "gap 1250000: no code is known here\n"
 	  "async 1801010 to 1801010: IRQ\n"
-	  "run 1801010-181110c (16448) to 1811110\n"
-	  "gap 1811110: no code is known here\n" },
+	  "run 1801010-181100c (16384) to 1811010\n"
+	  "gap 1811010: no code is known here\n" },
 };
 
 static void streams_decode_to_expected_steps(void **state)

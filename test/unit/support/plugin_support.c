@@ -137,6 +137,9 @@ static size_t print_mode(size_t used, enum pt_exec_mode now)
 
 static size_t print_event(size_t used, const struct pt_event *event)
 {
+	/* libipt 2.1 also repeats at each PSB whether tracing is enabled */
+	if (event->status_update && (event->type == ptev_enabled || event->type == ptev_disabled))
+		return used;
 	switch (event->type) {
 	case ptev_enabled:
 		return print(used, "on:", event->variant.enabled.ip);
