@@ -51,6 +51,15 @@ static bool read_time(struct pt_decoder *decoder, uint64_t time)
 	return set_stamp(decoder, decoder->read);
 }
 
+/* Returns libipt's time, or 0 if it is unknown. */
+static uint64_t time_of(const struct pt_decoder *decoder)
+{
+	uint64_t time;
+	uint32_t lost_mtc, lost_cyc; /* libipt 2.1 requires that they are stored */
+
+	return pt_blk_time(decoder->block_decoder, &time, &lost_mtc, &lost_cyc) < 0 ? 0 : time;
+}
+
 /* Sets the timestamp of the following steps from the last time that libipt has read. */
 static void reach_time(struct pt_decoder *decoder)
 {
@@ -73,10 +82,10 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
 static uint64_t stamp_of_code(void *opened)
 {
 	struct pt_decoder *decoder = opened;
-	uint64_t time;
+	const uint64_t time = time_of(decoder);
 
 	decoder->asked_at = decoder->read;
-	if (pt_blk_time(decoder->block_decoder, &time, NULL, NULL) >= 0 && time > decoder->time)
+	if (time > decoder->time)
 		decoder->asked_at = hwt_stream_stamp(decoder->stream, time);
 	return decoder->asked_at;
 }
@@ -151,7 +160,8 @@ static inline bool look(struct pt_decoder *decoder, unsigned runs)
 	decoder->offset = offset;
 	decoder->now.offset = decoder->piece.position + offset;
 	reach_time(decoder);
-	return pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0 || read_time(decoder, time);
+	time = time_of(decoder);
+	return !time || read_time(decoder, time);
 }
 
 bool pt_decoder_look(struct pt_decoder *decoder)
