@@ -29,7 +29,7 @@ KTRACE_BEGIN_C
 
 /* Values of config.clocks. */
 enum ktrace_clocks {
-	KTRACE_CLOCKS_NONE = 0, /* no measurements */
+	KTRACE_CLOCKS_NONE = 0, /* clocks are not measured */
 	/* measurements are made only when ktrace_clock_measure() or debug.ktr.resynchronize requests them */
 	KTRACE_CLOCKS_ASKED = 1,
 	/* each CPU is also measured after it comes online, until a round trip succeeds */

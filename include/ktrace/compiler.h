@@ -20,8 +20,8 @@
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 
 /*
- * Specifier of functions that the code at a site calls once for each field of an event. Without optimisation,
- * each inlined copy would have its own stack slots for its variables, so a site with many fields would have a
+ * Specifier of functions that a call site calls once for each field of its event. Without optimisation, each
+ * inlined copy would have its own stack slots for its variables, so a call site with many fields would have a
  * stack frame of kilobytes.
  */
 #ifdef __OPTIMIZE__
@@ -57,8 +57,8 @@ KTRX_CASTS_END
 #define KTRACE_COME_BACK() __asm__("")
 
 /*
- * Attributes of an event descriptor. It must survive --gc-sections, although only the code of its own site
- * refers to it.
+ * Attributes of an event descriptor. It must survive --gc-sections, although only the code of its own call
+ * site refers to it.
  */
 #if defined(__has_attribute)
 #if __has_attribute(__retain__)

@@ -44,9 +44,9 @@ struct ktrace_console {
  *	/c3		show CPU 3 only
  *	sched.*,mm	show only these events; patterns as in ktrace_control()
  *
- * The pager stops after each page: space shows the next page, enter the next line, q ends. Other CPUs may
- * continue to record; the last line states how many records they overwrote before the listing reached these
- * records.
+ * The pager stops after each page. The space key shows the next page, enter shows the next line, and q ends
+ * the listing. Other CPUs may continue to record; the last line states how many records they overwrote before
+ * the listing reached these records.
  * Returns KTRACE_OK, or SYNTAX, NO_EVENT (no event matches), ARGUMENT (no such CPU).
  * Any context. Requires: one call at a time. Exception: while all other CPUs are stopped, an unfinished call
  * on a stopped CPU does not count.
@@ -68,14 +68,15 @@ int ktrace_console_settings(const struct ktrace_console *console, const char *ho
  *
  *	sched.swich=on: no such event; did you mean sched.switch?
  *
- * `error`: the value that the failed call returned. If it is not an error, nothing is printed. Any context.
+ * `error`: the value that the failed call returned. If that value is not an error, nothing is printed. Any
+ * context.
  */
 void ktrace_console_refusal(const struct ktrace_console *console, int error);
 
 /*
  * Sets the console for live output: while the setting debug.ktr.verbose is not 0, each record is also printed
  * when it is made. 1 prints the event's name and text, 2 also CPU, timestamp in ticks, file and line. NULL,
- * which is the value at boot: nothing is printed. `console` must stay valid.
+ * which is the value at boot, disables live output. `console` must stay valid.
  *
  * write() is then called in every context in which events fire, with the thread pinned to its CPU. An event
  * in an interrupt can call write() while an interrupted call of write() has not returned on the same CPU.
@@ -92,7 +93,7 @@ void ktrace_console_set(const struct ktrace_console *console);
  *	#0 0xffffffff80104a3c
  *
  * The addresses are return addresses: give addr2line -fe kernel.elf the address minus 1. If backtraces are
- * not compiled in (KTRACE_FRAME_POINTERS in config.h), it prints that. Any context.
+ * not compiled in (KTRACE_FRAME_POINTERS in config.h), prints a line that states this. Any context.
  */
 void ktrace_console_backtrace(const struct ktrace_console *console, int count);
 

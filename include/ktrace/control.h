@@ -203,7 +203,7 @@ int ktrace_thread_name(uint32_t thread, const char *name);
 void ktrace_heartbeat(uint64_t pc);
 
 /*
- * Sets what this CPU does from now on: KTRX_MODE_*. Costs a few instructions. No effect before
+ * Reports the mode of this CPU from now on: KTRX_MODE_*. Costs a few instructions. No effect before
  * ktrace_cpu_online().
  */
 void ktrace_mode(uint8_t mode);

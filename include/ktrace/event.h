@@ -149,7 +149,7 @@
 
 /*
  * Macros that KTRACE_EACH applies to a field of a declared event, a tuple (type, name[, unit]). Some are
- * written without spaces, because their text is repeated for each field.
+ * written without spaces, to keep the expansion short: their text is repeated for each field.
  */
 /* clang-format off */
 #define KTRACE_PARAMETER(id, n, field)	    , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)

@@ -2,8 +2,8 @@
 /*
  * The backend `coresight` of ktrace/hwt.h: a trace unit (ETMv4, or a memory-mapped ETE) for each CPU, and the
  * components that carry its trace to memory. The kernel describes the components and their connections, as in
- * its device tree; everything else is read from the components. Never run on hardware
- * (kernel/hwt_drivers/README.md).
+ * its device tree; everything else is read from the components. This driver has not been run on real hardware
+ * yet (kernel/hwt_drivers/README.md).
  *
  *	static struct ktrace_coresight_component component[] = {
  *		{ .type = KTRACE_CORESIGHT_ETM4, .base = …, .cpu = 0 },
@@ -14,15 +14,15 @@
  *	static struct ktrace_coresight coresight = { … };
  *
  *	ktrace_hwt_coresight_make(&backend, &coresight);
- *	ktrace_hwt_add(&backend);		DEVICE and backend.why: what is wrong with the description
+ *	ktrace_hwt_add(&backend);		after DEVICE: see backend.why
  *
  * A trace goes to the nearest ETR that it can reach. The ETR writes it into the unit's buffer, in frames of
  * the formatter, for one unit at a time: while the ETR works for another CPU, a unit cannot be enabled
  * (BUSY). An ETF on the path works as a FIFO. No trace goes to a TPIU: the port that leads to it is closed.
  *
- * An ETR with its own store, and an ETF if no ETR is reachable, are shared by all CPUs. When one of the units
- * is read or disabled, the library removes the frames and copies the trace to each unit's own buffer, which
- * must be mapped (ktrace_hwt_buffer.base).
+ * All CPUs share an ETR that has memory of its own (member `store`), or an ETF if no ETR is reachable. When a
+ * unit is read or disabled, the library removes the frames and copies the trace of each unit to the unit's
+ * own buffer, which must be mapped (ktrace_hwt_buffer.base).
  *
  * If an ETR does not have the flag KTRACE_CORESIGHT_COHERENT, its buffers must be mapped uncached, because
  * caches may contain older data than the ETR has written. An ETR has only one bit to report that it has
@@ -64,7 +64,8 @@ enum ktrace_coresight_type {
 #define KTRACE_CORESIGHT_SCATTER 1u
 /*
  * ETR: continues at the address in RWP when it is enabled (CoreSight SoC-600). Without this flag the ETR
- * starts at the beginning of the buffer. It then supports CPU mode only, unless it has a store.
+ * starts at the beginning of the buffer. It then supports CPU mode only, unless it has memory of its own
+ * (member `store`).
  */
 #define KTRACE_CORESIGHT_RESTORE 2u
 /* ETR: its writes are coherent with the CPUs' caches. */
@@ -100,7 +101,7 @@ struct ktrace_coresight_component {
 	uintptr_t base; /* virtual address of the component's 4 KiB of registers */
 	uint32_t cpu;	/* ETM4: number of the CPU that it traces */
 	/*
-	 * ETR: the store of this ETR: one mapped piece of memory, uncached unless the flag
+	 * ETR: memory of its own, to which this ETR writes: one mapped piece, uncached unless the flag
 	 * KTRACE_CORESIGHT_COHERENT is set. NULL: the ETR writes directly into the buffers of the units.
 	 */
 	const struct ktrace_hwt_buffer *store;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `pt` of ktrace/hwt.h: Intel Processor Trace. Never run on hardware
+ * The backend `pt` of ktrace/hwt.h: Intel Processor Trace. This driver has not been run on real hardware yet
  * (kernel/hwt_drivers/README.md).
  *
  *	static struct ktrace_hwt_backend backend;
  *
  *	ktrace_hwt_pt_make(&backend, &ktrace_hwt_msr);
- *	ktrace_hwt_add(&backend);		DEVICE: backend.why states what the CPU lacks
+ *	ktrace_hwt_add(&backend);		after DEVICE, backend.why states what the CPU lacks
  *
  * The kernel unmasks the performance monitoring interrupt of the local APIC on each CPU, and its handler
  * calls ktrace_hwt_interrupt(). In a kernel that runs virtual machines, IA32_VMX_MISC[14] must be 1.

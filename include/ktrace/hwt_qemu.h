@@ -9,7 +9,7 @@
  *	static struct ktrace_hwt_backend backend;
  *
  *	ktrace_hwt_qemu_make(&backend, &qemu);
- *	ktrace_hwt_add(&backend);		DEVICE without the plugin
+ *	ktrace_hwt_add(&backend);		returns DEVICE if QEMU runs without the plugin
  *
  * The kernel also makes these calls; without the plugin they have no effect:
  *

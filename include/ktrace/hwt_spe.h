@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `spe` of ktrace/hwt.h: Arm's Statistical Profiling Extension. Never run on hardware
- * (kernel/hwt_drivers/README.md).
+ * The backend `spe` of ktrace/hwt.h: Arm's Statistical Profiling Extension. This driver has not been run on
+ * real hardware yet (kernel/hwt_drivers/README.md).
  *
  *	static struct ktrace_hwt_backend backend;
  *
  *	ktrace_hwt_spe_make(&backend, &ktrace_hwt_sysreg);
- *	ktrace_hwt_add(&backend);		DEVICE: backend.why states what the CPU lacks
+ *	ktrace_hwt_add(&backend);		after DEVICE, backend.why states what the CPU lacks
  *
  * The hardware writes to virtual addresses: buffers need a `base` that all CPUs have mapped writable in the
  * kernel's own page tables. The kernel enables the profiling buffer's interrupt on each CPU, and its handler

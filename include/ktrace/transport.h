@@ -62,9 +62,9 @@ int ktrace_transport_set(struct ktrace_transport *transport);
 struct ktrace_transport *ktrace_transport_get(void);
 
 /*
- * Sends all bytes. Output of other callers does not mix with them. NULL: the default transport.
- * Returns 0 or an error; KTRACE_OUTPUT_BUSY if another sender did not finish within a bounded time. Any
- * context.
+ * Sends all bytes. Output of other callers does not mix with these bytes. If `transport` is NULL, uses the
+ * default transport. Returns 0 or an error; KTRACE_OUTPUT_BUSY if another sender did not finish within a
+ * bounded time. Any context.
  */
 int ktrace_transport_write(struct ktrace_transport *transport, const void *data, size_t bytes);
 
@@ -76,16 +76,16 @@ enum ktrace_dump_how {
 	 */
 	KTRACE_DUMP_SEIZE = 2,
 	/*
-	 * Flag: stops recording during the dump. Without it recording continues, but on a transport that is
-	 * slower than the recording most of a ring is overwritten before it is sent.
+	 * Flag: stops recording during the dump. Without this flag recording continues. If the transport is
+	 * slower than the recording, most of a ring is then overwritten before it is sent.
 	 */
 	KTRACE_DUMP_PAUSE = 4,
 };
 
 /*
- * Writes the trace to a transport; NULL: the default. `how`: flags of enum ktrace_dump_how.
- * Returns 0 or an error. Any context. Several dumps may follow one another on one transport; readers show the
- * last complete one.
+ * Writes the trace to a transport. If `transport` is NULL, uses the default transport. `how`: flags of enum
+ * ktrace_dump_how. Returns 0 or an error. Any context. Several dumps may follow one another on one transport;
+ * readers show the last complete one.
  */
 int ktrace_dump(struct ktrace_transport *transport, unsigned how);
 

@@ -195,7 +195,7 @@ __attribute__((__always_inline__)) inline auto ktrace_formatted(const ktrace_arg
  *
  *	0   numbers
  *	1   pointers to its own type or to void, and null pointers
- *	2   all of these: the field is a bool
+ *	2   numbers and pointers: the field is a bool
  *	3   all pointers: the field is a void pointer
  *
  * Rules are written as numbers, because the preprocessor copies this text for each field. `other` is the rule

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktread, part three: follows a guest while it records. Events are merged over all rings, and each is
+ * The third part of ktread: follows a guest while it records. Events are merged over all rings, and each is
  * returned exactly once. Records that were overwritten before they could be read are counted and reported
- * immediately. An unfinished record delays others for a short time only; if it is finished later, it is
- * returned then and marked as late.
+ * immediately. An unfinished record delays other records for at most patience_ms. A record that is finished
+ * after that time is returned with the mark `late`.
  *
  *	struct ktread_follow *follow;
  *	struct ktread_followed now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktread, part two: finds ktrace in the physical memory of a guest that runs or has ended, inspects it, and
- * writes it as a v2 dump. Never writes to the guest.
+ * The second part of ktread: finds ktrace in the physical memory of a guest that runs or has ended, inspects
+ * its trace, and writes the trace as a v2 dump. Never writes to the guest.
  *
  * A memory is a source of physical bytes: a RAM file, an ELF core dump, or anything that a function of the
  * caller can read (QMP, a debug probe). An image is one ktrace root that was found in a memory. The guest may

@@ -89,15 +89,15 @@ struct ktread_proc_info {
 	 */
 	uint8_t over;
 	/*
-	 * impossible frequency that the last head with such a frequency states; 0 if there is no such head.
-	 * `frequency` is 0 after such a head
+	 * the last impossible frequency that a head of the file stated; 0 if no head stated one. After such a
+	 * head, `frequency` is 0
 	 */
 	uint64_t impossible_frequency;
 };
 
 /*
  * Types in addition to KTRX_PROC_*: an unknown type; and a known type whose payload is invalid, because it is
- * too short or a name in it is not terminated. For both, `data` is the whole payload.
+ * too short or a name in it is not terminated. In records of these two types, `data` is the whole payload.
  */
 #define KTREAD_PROC_UNKNOWN 0xffffu
 #define KTREAD_PROC_BROKEN  0xfffeu

@@ -16,9 +16,9 @@
 #include <stddef.h>
 
 /* Operations of ktrace(). */
-#define KTROP_SET	0 /* trace these facilities as well, into that file */
+#define KTROP_SET	0 /* trace these facilities in addition to others, into the file `path` */
 #define KTROP_CLEAR	1 /* stop tracing these facilities */
-#define KTROP_CLEARFILE 2 /* stop tracing all processes into that file */
+#define KTROP_CLEARFILE 2 /* stop tracing all processes that are traced into the file `path` */
 #define KTROP(o)	((o)&3)
 /* Add to an operation: it also applies to all descendants of the process or group. */
 #define KTRFLAG_DESCEND 4
