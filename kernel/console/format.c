@@ -36,7 +36,7 @@ struct fields {
 	uint32_t next;
 };
 
-/* ---- Fields ------------------------------------------------------------------------------------ */
+/* ---- Fields of a record ------------------------------------------------------------------------ */
 
 static bool take_string(struct fields *fields, struct value *value)
 {
@@ -71,7 +71,7 @@ static bool take_value(struct fields *fields, struct value *value)
 	return true;
 }
 
-/* ---- Conversions ------------------------------------------------------------------------------- */
+/* ---- Conversions of a format string ------------------------------------------------------------ */
 
 static bool is_one_of(char letter, const char *letters)
 {
@@ -144,7 +144,7 @@ static const char *parse_conversion(const char *at, struct fields *fields, struc
 	return *at ? at + 1 : at;
 }
 
-/* ---- Values ------------------------------------------------------------------------------------ */
+/* ---- Formatting of values ---------------------------------------------------------------------- */
 
 static void put_string(struct ktrace_line *line, const struct conversion *how, const char *string,
 		       uint32_t length)

@@ -30,7 +30,7 @@ static struct {
 	struct ktrace_pager pager;
 } viewer;
 
-/* ---- The request ------------------------------------------------------------------------------- */
+/* ---- What the user typed after "show ktr" ------------------------------------------------------ */
 
 /* Takes a number from the start of the word. Returns false if the word does not begin with a digit. */
 static bool take_cpu(struct ktrace_span *word, uint32_t *cpu)
@@ -118,7 +118,7 @@ static bool record_is_wanted(const struct ktrace_walk_record *record, const stru
 	return false;
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------- */
+/* ---- Lines of the listing ---------------------------------------------------------------------- */
 
 static uint64_t index_since_boot(const struct ktrace_walk_record *record)
 {

@@ -7,7 +7,7 @@
 
 #define KTRACE_SETTINGS_PREFIX "debug.ktr."
 
-/* Adds what a word such as "on" requests to a change. Returns 0 if the word is unknown. */
+/* Parses a word such as "on", and adds its effect to a pending change. Returns 0 if the word is unknown. */
 static int word_add(struct ktrace_span word, struct ktrace_change *change)
 {
 	static const struct {

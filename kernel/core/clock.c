@@ -219,7 +219,7 @@ static int clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_samp
 	return 1;
 }
 
-/* ---- the cell --------------------------------------------------------------------------------- */
+/* ---- the cell, which all CPUs share ----------------------------------------------------------- */
 
 /* The cell. The CPU that asks and CPU 0 write to different cache lines of it. */
 static KTRACE_IN_DATA struct {

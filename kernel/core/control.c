@@ -90,7 +90,7 @@ void ktrace_exit(int status)
 	end(KTRX_OUTCOME_EXITED, status);
 }
 
-/* ---- costs ------------------------------------------------------------------------------------ */
+/* ---- the cost of an event --------------------------------------------------------------------- */
 
 /*
  * The cost of an event on this machine, in ticks of the trace clock. The setting debug.ktr.cost shows the

@@ -21,7 +21,7 @@
 #define KTRACE_SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define KTRACE_ROOM_SLOTS (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)
 
-/* ---- the stream ------------------------------------------------------------------------------- */
+/* ---- the output stream ------------------------------------------------------------------------ */
 
 int ktrace_stream_open(struct ktrace_stream *stream, struct ktrace_sink *sink, const struct ktrx_root *root,
 		       uint32_t limit)

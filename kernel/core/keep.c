@@ -2,10 +2,10 @@
 /*
  * Preserves the trace of a boot that ends with a reset. The next boot loads the kernel's image anew and so
  * overwrites the data in it. Therefore ktrace copies the parts of the image that a reader needs into
- * persistent memory: the root, the ring table, the boot ring, the event table and texts. Rings and other
- * tables are in that memory anyway. Heartbeats update the copies; the code that records events does not. So a
- * ring may contain records that were made after the ring table was copied. A reader finds these records by
- * the generations in the slots.
+ * persistent memory: the root, the ring table, the boot ring, the event table, the settings, the build id and
+ * the names of system calls. Rings and other tables are in that memory anyway. Heartbeats update the copies;
+ * the code that records events does not. So a ring may contain records that were made after the ring table
+ * was copied. A reader finds these records by the generations in the slots.
  *
  * The copies follow one another, each aligned: root, ring table, boot ring, event table, settings, build id,
  * system calls.

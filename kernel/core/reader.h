@@ -15,7 +15,10 @@
 
 /* ---- rings ------------------------------------------------------------------------------------ */
 
-/* Returns the ring table, and its number of entries in *rings; NULL if no ring table can be read in place. */
+/*
+ * Returns the ring table, and its number of entries in *rings; NULL if no ring table is at a virtual address,
+ * where it can be read without a copy.
+ */
 const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t *rings);
 
 /*
@@ -132,14 +135,15 @@ struct ktrace_walk_record {
 };
 
 /*
- * Starts at the oldest valid slot. `head` is an index that ktrace_ring_head() returned for this ring before.
+ * Starts a walk at the oldest valid slot. `head` is an index that ktrace_ring_head() returned for this ring
+ * before.
  */
 void ktrace_walk_start(struct ktrace_walk *walk, const struct ktrx_ring *ring, uint64_t head);
 
 /* Reads the next record, skipping anchors. Returns false at the end. */
 bool ktrace_walk_next(struct ktrace_walk *walk, struct ktrace_walk_record *record);
 
-/* Starts at the ring's newest slot and walks back to the oldest valid one. */
+/* Starts a walk from the ring's newest slot back to the oldest valid slot. */
 void ktrace_walk_start_newest(struct ktrace_walk *walk, const struct ktrx_ring *ring);
 
 /*

@@ -31,8 +31,8 @@
 #define KTRACE_HWT_PATH_MAX 1024u
 
 /*
- * Queue of whole records, one after another. The positions `produced` and `consumed` only grow; modulo `size`
- * they are offsets in `bytes`.
+ * Queue of whole records, one after another. The positions `produced` and `consumed` never decrease. A
+ * position modulo `size` is an offset in `bytes`.
  */
 struct ktrace_hwt_queue {
 	uint8_t *bytes;

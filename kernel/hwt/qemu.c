@@ -47,7 +47,7 @@ static const struct ktrace_hwt_qemu *qemu_of(const struct ktrace_hwt_backend *ba
 	return backend->access;
 }
 
-/* ---- The page ---------------------------------------------------------------------------------- */
+/* ---- Commands through the page ----------------------------------------------------------------- */
 
 /* Sends a command, which is complete on return. Compilers assume that the call changes memory. */
 static void command(const struct ktrace_hwt_qemu *qemu, struct ktrx_hwt_unit *page, uint32_t number)
@@ -244,7 +244,7 @@ static int qemu_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_
 	return KTRACE_OK;
 }
 
-/* ---- On the CPU -------------------------------------------------------------------------------- */
+/* ---- Operations on the CPU that is traced ------------------------------------------------------ */
 
 static void fill(struct ktrx_hwt_unit *page, struct ktrace_hwt_unit *unit)
 {
@@ -338,7 +338,7 @@ static int qemu_service(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	return KTRACE_OK;
 }
 
-/* ---- Descriptions ------------------------------------------------------------------------------ */
+/* ---- Names and register dumps ------------------------------------------------------------------ */
 
 static size_t qemu_describe(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			    void *to, size_t room)

@@ -173,7 +173,7 @@ static int coresight_configure(struct ktrace_hwt_backend *backend, struct ktrace
 	return ktrace_coresight_etm_configure(all_of(backend), found, unit, config);
 }
 
-/* ---- On the CPU -------------------------------------------------------------------------------- */
+/* ---- Operations on the CPU that is traced ------------------------------------------------------ */
 
 /*
  * Starts the component at the end of the trace for this unit; if the component is already in use for other
@@ -313,7 +313,7 @@ static int coresight_service(struct ktrace_hwt_backend *backend, struct ktrace_h
 	return KTRACE_OK;
 }
 
-/* ---- Descriptions ------------------------------------------------------------------------------ */
+/* ---- Register dumps and data for decoders ------------------------------------------------------ */
 
 static size_t coresight_describe(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 				 void *to, size_t room)

@@ -301,13 +301,12 @@ KTRACE_HIDDEN int ktrace_coresight_etr_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *etr,
 					    struct ktrace_hwt_unit *unit);
 
-/* Starts an ETR that writes to its store, from the store's beginning. */
+/* Starts an ETR that writes to memory of its own (its store), from the beginning of that memory. */
 KTRACE_HIDDEN int ktrace_coresight_etr_start_store(const struct ktrace_coresight *all,
 						   const struct ktrace_coresight_component *etr);
 /*
- * Finds the bytes that were written to the store: *count bytes from offset *from on, the oldest first. They
- * may continue at the beginning of the store.
- * Requires: the ETR is stopped.
+ * Finds the bytes that the ETR wrote to its store: *count bytes from offset *from on, the oldest first. The
+ * bytes may continue at the beginning of the store. Requires: the ETR is stopped.
  */
 KTRACE_HIDDEN int ktrace_coresight_etr_stored(const struct ktrace_coresight *all,
 					      const struct ktrace_coresight_component *etr, uint64_t *from,

@@ -14,16 +14,16 @@
 #define KTRACE_ADDRESS_MOST (UINT64_C(1) << KTRACE_TMC_ADDRESS_BITS)
 
 /*
- * Without a store, an ETR itself writes into the buffer of one unit, in frames of 16 bytes. The buffer is one
- * piece, or the pages of a scatter list. The ETR wraps around without end. A single bit (STS.Full) shows that
- * it has wrapped. If it wraps several times between two reads of this bit, only one lap is counted. So the
- * position that is computed is the smallest one that agrees with the registers.
+ * An ETR without memory of its own (a store) writes directly into the buffer of one unit, in frames of 16
+ * bytes. The buffer is one piece, or the pages of a scatter list. The ETR wraps around without end. A single
+ * bit (STS.Full) shows that it has wrapped. If the ETR wraps several times between two reads of this bit,
+ * only one wrap is counted. So the computed position is the smallest position that agrees with the registers.
  *
  * If an ETR can resume at its write pointer, the pointer is set to the unit's position. Other ETRs start
- * again at the beginning of the buffer. For these the rest of the last lap is filled with null frames, so
- * that position and offset in the buffer still agree.
+ * again at the beginning of the buffer. For such an ETR, the buffer from the position to its end is filled
+ * with null frames, so that position and offset in the buffer still agree.
  *
- * A store is always written from its beginning.
+ * An ETR always writes its store from the beginning.
  */
 
 /* ---- Buffers ----------------------------------------------------------------------------------- */
@@ -243,7 +243,7 @@ int ktrace_coresight_etr_stop(const struct ktrace_coresight *all,
 	return error ? error : off;
 }
 
-/* ---- Stores ------------------------------------------------------------------------------------ */
+/* ---- ETRs with a store ------------------------------------------------------------------------- */
 
 int ktrace_coresight_etr_start_store(const struct ktrace_coresight *all,
 				     const struct ktrace_coresight_component *etr)
@@ -275,7 +275,7 @@ int ktrace_coresight_etr_stored(const struct ktrace_coresight *all,
 	return KTRACE_OK;
 }
 
-/* ---- Memory emptied by the CPU ---------------------------------------------------------------- */
+/* ---- Shared memory, from which the CPU copies the trace --------------------------------------- */
 
 /*
  * Memory with the trace of several CPUs: an ETF's own memory, which is read word by word through a register,

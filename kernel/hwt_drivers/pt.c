@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Intel PT. The registers of a CPU belong to the unit that is enabled there. The hardware writes packets into
- * the buffer through a table of regions (pt_config.c). The life of a unit:
+ * the buffer through a table of regions (pt_config.c). The operations of a unit, in order:
  *
  *	1. init       reads features from CPUID (leaf 0x14), or reports why PT is not available
  *	2. cpu_init   each CPU: checks for the same features as the first CPU's, and that no other tracer is
@@ -21,7 +21,8 @@
  * interrupt shows that the hardware has passed the end of a region with INT. If no such end is between the
  * previous place and the new place, one whole buffer is added. If interrupts are off while the hardware fills
  * the buffer twice, too little is added. A CPU whose table has a single region interrupts shortly before the
- * region is full: the rest is padded, and the hardware continues at the beginning.
+ * region is full: the rest of the region is filled with PAD packets, and the hardware continues at the
+ * beginning.
  */
 #include "pt.h"
 
@@ -319,8 +320,8 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 
 /*
  * Ends the lap with PAD packets after an early interrupt. Without the padding, the hardware would continue
- * just before the end of the region: it is unknown whether its next interrupt would come at once or only
- * after a whole lap.
+ * just before the end of the region: it is unknown whether its next interrupt would come immediately or only
+ * after a whole buffer.
  */
 static void pad(struct ktrace_hwt_unit *unit)
 {

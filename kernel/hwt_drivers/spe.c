@@ -4,15 +4,15 @@
  * of it into a buffer. One register contains the address of the next record, another one the end of the
  * buffer. The hardware stops when the next record might not fit. So a unit's buffer is divided into portions,
  * and the hardware gets one portion at a time as its buffer. While the hardware fills a portion, a reader can
- * take the previous one. The life of a unit:
+ * take the previous one. The operations of a unit, in order:
  *
  *	1. init       reads features from ID registers, or reports why SPE is not available
  *	2. cpu_init   each CPU: checks that no other software samples; resets the registers
  *	3. unit_init  checks that the buffer is mapped and has whole pages
  *	4. configure  computes register values (spe_config.c)
  *	5. enable     gives the current portion to the hardware, sets up sampling, then starts it by PMSCR
- *	6. interrupt  the portion is full: continues with the next one; with KTRACE_HWT_STOP, stops if the
- *	              reader has not taken that one yet
+ *	6. interrupt  the portion is full: continues with the next one. With KTRACE_HWT_STOP, stops
+ *	              if the reader has not taken the next portion yet
  *	7. disable    stops sampling by PMSCR; ISB; PSB CSYNC, after which all records are in memory; clears
  *	              PMBLIMITR; only then reads the registers
  *	8. service    there is room again: a unit that was full samples again after its next enable
@@ -261,8 +261,8 @@ static int halt(const struct ktrace_hwt_access_sysreg *reg, const struct ktrace_
 	if (error || status & (KTRACE_SPE_PMBSR_LOSS | KTRACE_SPE_PMBSR_COLLISION))
 		unit->lost++;
 	/*
-	 * Pads the portion if the longest record does not fit any more, because the hardware would stop at
-	 * once.
+	 * Fills the current portion of the buffer with padding if the longest record does not fit into the
+	 * rest of the portion. Otherwise the hardware would stop immediately after it is started.
 	 */
 	if (to_end(unit, own) < spe->record)
 		pad(unit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Computes the registers of SPE from a configuration. Every field is either applied or refused. No filter is
- * enabled with an empty selection; the manual requires this.
+ * Computes the registers of SPE from a configuration. Every member of a configuration is either applied or
+ * refused. No filter is enabled with an empty selection; the manual requires this.
  */
 #include "spe.h"
 

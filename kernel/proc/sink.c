@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sinks: opened, found, referenced, closed. A sink can be found only after the beginning of a session was
+ * Opens, finds, references and closes sinks. A sink can be found only after the beginning of a session was
  * written to its file.
  */
 #include "proc.h"

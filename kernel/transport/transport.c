@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Shared by all transports: the transport in use, the output lock, short writes. */
+/*
+ * Functions that all transports share: selection of the default transport, the output lock, and retries of
+ * short writes.
+ */
 #include "drivers.h"
 
 #include "ktrace/port.h"

@@ -32,7 +32,7 @@ ktrace_semihosting_call:
 	ret
 	.size	ktrace_semihosting_call, . - ktrace_semihosting_call
 
-/* Sets the trap vector of one mode. t1 to t4 save the registers that a trap overwrites. */
+/* Sets the trap vector of one mode. Saves in t1 to t4 the registers that a trap overwrites. */
 	.macro	enter_mode m, handler
 	la	t0, \handler
 	csrrw	t1, \m\()tvec, t0
