@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /*
- * Makes room for at least `wanted` elements of `size` bytes; both are 1 or more. `*room` is the number of
- * elements that fit into `array`; 0 if `array` is NULL. New elements are zeroed. If the array is too small,
- * at least doubles its room. Returns the array, which may have moved; the caller frees it. Returns NULL if
- * out of memory; the array and `*room` are then unchanged.
+ * Makes room for at least `wanted` elements of `size` bytes. Requires: `wanted` and `size` are at least 1.
+ * `*room` is the number of elements that fit into `array`; 0 if `array` is NULL. New elements are zeroed. If
+ * the array is too small, at least doubles its room. Returns the array, which may have moved; the caller
+ * frees it. Returns NULL if out of memory; the array and `*room` are then unchanged.
  */
 void *base_grow(void *array, uint32_t *room, size_t wanted, size_t size);
 

@@ -10,7 +10,7 @@
  *			return &array[row];
  *
  * Open addressing with linear probing; at most half of the slots are in use. Nothing may depend on the
- * order of slots: hashes are different in each run of the program.
+ * order of slots: each execution of the program computes different hashes.
  */
 #ifndef BASE_INDEX_H
 #define BASE_INDEX_H
@@ -22,10 +22,10 @@
 /* ---- Hashes ---- */
 
 /*
- * Random numbers that stay the same during one run of the program. The author of a hostile trace does not
- * know these numbers, and so cannot choose keys with equal hashes, which would make each lookup as slow as a
- * search of all rows. If the system provides no random numbers, these numbers are constants; lookups in a
- * hostile trace may then be slow.
+ * Random numbers, chosen once when the program starts. The author of a hostile trace does not know these
+ * numbers, and so cannot choose keys with equal hashes, which would make each lookup as slow as a search of
+ * all rows. If the system provides no random numbers, these numbers are constants; lookups in a hostile trace
+ * may then be slow.
  */
 extern uint64_t base_hash_secret[2];
 

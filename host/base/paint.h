@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The values of the option --color, in this order. */
+/* Values of the option --color, in the order of the option's list of words. */
 enum base_paint_when { BASE_PAINT_AUTO, BASE_PAINT_ALWAYS, BASE_PAINT_NEVER };
 
 /*

@@ -15,7 +15,7 @@ const char *base_temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-/* Creates a file with a name, and deletes the name at once. */
+/* Creates a file with a name, and deletes the name before anything is written. */
 static int open_named(const char *folder)
 {
 	char path[PATH_MAX];
