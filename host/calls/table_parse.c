@@ -57,7 +57,7 @@ struct parser {
 	bool memory;	     /* true if memory ran out */
 };
 
-/* ---- words ---- */
+/* ---- words of a line ---- */
 
 /* Returns the next word, NUL-terminated; "" at the end. */
 static char *next_word(char **at)
@@ -274,7 +274,7 @@ static void take_arguments(struct parser *parser, struct calls_call *call, char 
 			set_count(call, &call->argument[n], count[n]);
 }
 
-/* Parses "NUMBER NAME RESULT, TYPE NAME, …". For NUMBER "*", it is looked up by NAME. */
+/* Parses "NUMBER NAME RESULT, TYPE NAME, …". If NUMBER is "*", looks up the number by NAME. */
 static void take_call(struct parser *parser, const char *number, char *at)
 {
 	struct calls_table *table = parser->table;
@@ -369,8 +369,8 @@ static void take_variant(struct parser *parser, char *at)
 }
 
 /*
- * Parses "pointer TYPE <TYPE" or "pointer TYPE >TYPE[COUNT]". A value of the first TYPE is an address; the
- * part after it describes the data at that address.
+ * Parses "pointer TYPE <TYPE" or "pointer TYPE >TYPE[COUNT]". A value of the first TYPE is an address. The
+ * rest of the line describes the data at that address.
  */
 static void take_pointer(struct parser *parser, char *at)
 {
@@ -535,8 +535,8 @@ static void set_creating(struct calls_type *type, const struct calls_value *flag
 }
 
 /*
- * Attaches the values to their types. If the table does not define the base of a type, values of the type are
- * shown as names, or as numbers if they have no name.
+ * Attaches the values to their types. If the table does not define how the values of a type are shown, they
+ * are shown as names. A value without a name is shown as a number.
  */
 static int attach_values(struct parser *parser)
 {
