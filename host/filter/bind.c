@@ -117,7 +117,7 @@ static void set_stamps(struct filter_node *node, uint64_t low, uint64_t high)
 	case FILTER_FROM:
 		set_span(node, low, UINT64_MAX, false);
 		break;
-	default: /* FILTER_UNEQUAL is true outside the span */
+	default: /* FILTER_UNEQUAL: true for timestamps outside `low` to `high` */
 		set_span(node, low, high, false);
 	}
 }
@@ -211,7 +211,7 @@ static int64_t unit_of(const struct ktread_field *field)
 	return -1;
 }
 
-/* What was found about the fields with a certain name in all event types. */
+/* Properties of all fields with a certain name, in all event types. */
 struct found {
 	bool event, field, number, text, time;
 };
@@ -332,7 +332,7 @@ static int bind_field(struct binding *binding, struct filter_node *node)
 	return found.field ? check_value(binding, node, &found) : unknown_name(binding, node);
 }
 
-/* ---- The tree ---- */
+/* ---- The tree of the expression ---- */
 
 static int bind_node(struct binding *binding, struct filter_node *node)
 {

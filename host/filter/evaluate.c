@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Evaluates an expression, and computes its window: outside its window, an expression is never true. */
+/*
+ * Evaluates an expression, and computes its window: the event ids, CPUs and timestamps for which the
+ * expression may be true.
+ */
 #include <string.h>
 
 #include "base/load.h"
@@ -179,7 +182,7 @@ bool filter_uses_time(const struct filter *filter)
 	return uses;
 }
 
-/* ---- The window ---- */
+/* ---- The window: for which events the expression may be true ---- */
 
 /* The result of an expression if only one fact about an event is known: true, false, or unknown. */
 enum answer { NEVER, MAYBE, ALWAYS };
@@ -230,7 +233,7 @@ static enum answer decide(const struct filter *filter, uint16_t index, const str
 }
 
 struct span {
-	uint64_t since, until; /* first and last timestamp of the span; since > until: it is empty */
+	uint64_t since, until; /* first and last timestamp of the span; since > until: the span is empty */
 };
 
 static struct span join(struct span a, struct span b)

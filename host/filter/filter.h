@@ -30,7 +30,7 @@ struct filter;
 
 struct filter_error {
 	uint32_t column; /* column of the wrong word; the first column is 1 */
-	/* the message; not escaped: it may quote any bytes of the expression and of the trace */
+	/* the message; not escaped: it may contain any bytes of the expression and of the trace */
 	char text[512];
 };
 
@@ -53,13 +53,15 @@ bool filter_accepts(const struct filter *filter, const struct ktread_event *even
 bool filter_uses_time(const struct filter *filter);
 
 /*
- * The window of a filter. The filter accepts no event outside its window, so a reader may skip such events.
+ * The window of a filter: the event ids, CPUs and timestamps for which it may accept an event. A reader may
+ * skip all events outside the window.
  */
 struct filter_window {
 	uint8_t events[(KTRX_EVENT_MAX + 1) / 8]; /* bit map of event ids */
 	uint8_t cpus[FILTER_CPUS / 8];		  /* bit map of CPUs; valid if `some_cpus` is true */
 	/*
-	 * true if only events of the CPUs in `cpus` are in the window; an event whose CPU is unknown is not
+	 * true if only events of the CPUs in `cpus` are in the window; events of an unknown CPU are then
+	 * outside it
 	 */
 	bool some_cpus;
 	/* first and last timestamp, both inclusive; since > until: no event is accepted */

@@ -48,7 +48,7 @@ int filter_fail(struct filter_error *error, uint32_t column, const char *format,
 	return KTREAD_E_FORMAT;
 }
 
-/* ---- Words ---- */
+/* ---- Words of an expression ---- */
 
 #define QUOTED 40 /* maximum number of bytes of a word that a message quotes */
 
@@ -184,7 +184,7 @@ static struct filter_node *add(struct parser *parser, enum filter_kind kind, uin
 	return node;
 }
 
-/* ---- Values ---- */
+/* ---- Values to compare with ---- */
 
 /* Reads digits. Returns the position after them. Returns NULL if the number does not fit in 64 bits. */
 static const char *read_digits(const char *at, const char *end, unsigned base, uint64_t *number)

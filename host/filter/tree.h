@@ -100,7 +100,7 @@ struct filter {
 	uint32_t nodes;
 	uint16_t root;
 	struct ktread *trace; /* the trace to which the filter is bound; NULL: none */
-	char *words;	      /* memory for the names and texts that the nodes use */
+	char *words;	      /* memory for the names and strings that the nodes use */
 	size_t words_used;
 };
 
