@@ -39,7 +39,7 @@ struct waiting {
 /*
  * A piece contains the events between two timestamps. Their times are computed when the next piece is
  * complete, because the next piece may begin with the call that recorded an event of this piece. So one
- * complete piece (the held piece) waits, while events are added to the next one (the growing piece).
+ * complete piece (the held piece) waits, while events are added to the next piece (the growing piece).
  */
 struct ring {
 	struct flow_reader *reader;
@@ -57,8 +57,8 @@ struct ring {
 	 */
 	uint64_t matched;
 	/*
-	 * if the steps contain a call that recorded an event, but the event was not found in the kernel's
-	 * trace: the latest timestamp that the event may have; otherwise 0
+	 * 0, except while an event is expected: a call in the steps recorded the event, but the kernel's
+	 * trace does not contain it. Then this is the latest timestamp that the event may have.
 	 */
 	uint64_t doubt_to;
 	struct waiting *queue;
@@ -79,7 +79,7 @@ struct beside {
 	uint32_t rings;
 };
 
-/* ---- Types ------------------------------------------------------------------------------------- */
+/* ---- Types of the merged events -------------------------------------------------------- */
 
 #define FIELD(name_, type_)                                            \
 	{                                                              \
@@ -116,8 +116,8 @@ static const struct ktread_type types[TYPES] = {
 /* ---- From steps to waiting events ---- */
 
 /*
- * Adds a waiting event. Returns 1; 0 if the unit has not written a timestamp yet, so the time of the event is
- * unknown; or KTREAD_E_MEMORY.
+ * Adds a waiting event. Returns 1 if it was added; 0 if its time is unknown, because the unit has not written
+ * a timestamp yet; or KTREAD_E_MEMORY.
  */
 static int add_waiting(struct ring *ring, enum type type, struct waiting **added)
 {
@@ -467,7 +467,7 @@ static void make(const struct beside *beside, const struct ring *ring, const str
 	}
 }
 
-/* ---- As a source of ktread_beside_source() ---- */
+/* ---- Functions that ktread_beside_source() needs ---- */
 
 static int next(void *state, uint32_t number, struct ktread_beside_event *event)
 {

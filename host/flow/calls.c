@@ -328,8 +328,8 @@ static int resumed(struct flow_calls *calls, uint64_t address)
 	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin)
 		return pop_to(calls, n + 1, 0);
 	/*
-	 * The top frame belongs to a tail call to untraced code. The function that was called has returned
-	 * unseen, so its frame ends.
+	 * The top frame belongs to a tail call to untraced code. The return of the called function was not
+	 * traced, so the frame ends here.
 	 */
 	if (top && top->how == FLOW_TAIL && calls->before == WAY_INTERRUPT && calls->after == top->begin) {
 		int status = pop_to(calls, stack->depth - 1, 0);
@@ -431,7 +431,7 @@ static int report_run(struct flow_calls *calls, int continued)
 }
 
 /*
- * Handles a run of instructions that continues without a branch from one function into the next, as in
+ * Handles a sequence of instructions that continues without a branch from one function into the next, as in
  * interrupt vectors.
  */
 static int run_on(struct flow_calls *calls, const struct hwt_step *step)

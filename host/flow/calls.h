@@ -64,7 +64,7 @@ struct flow_moment {
 	 * that ended
 	 */
 	uint32_t depth;
-	/* set if the run of instructions began in another function and continues into this one */
+	/* set if the sequence of instructions began in another function and continues into this one */
 	uint8_t continued;
 	uint32_t pid, tid;
 	uint64_t space;
@@ -75,8 +75,8 @@ struct flow_sink {
 	int (*enter)(void *to, struct flow_frame *frame, const struct flow_moment *at);
 	int (*leave)(void *to, const struct flow_frame *frame, const struct flow_moment *at);
 	/*
-	 * Called for a run of instructions in the topmost frame, or for the part of a run that is in the
-	 * function of that frame.
+	 * Called for a sequence of instructions in the function of the topmost frame. A sequence that
+	 * continues into the next function is divided.
 	 */
 	int (*run)(void *to, const struct flow_frame *frame, const struct flow_moment *at);
 	/*

@@ -14,9 +14,9 @@
 #include "ktread/ktread.h"
 
 /*
- * Counts the runs of instructions for each image and address range. At the end, visits the runs of each image
- * in the order of addresses, together with the line table of the image: the number of runs that cover an
- * address changes only where a run begins or ends.
+ * Counts how often each address range of each image was executed as one sequence of instructions. At the end,
+ * visits the sequences of each image in the order of addresses, together with the line table of the image:
+ * the number of sequences that cover an address changes only where a sequence begins or ends.
  */
 
 #define IMAGES_MOST 4096u
@@ -43,7 +43,7 @@ struct flow_coverage {
 	struct block *block;
 	uint32_t blocks, room;
 	struct base_index index; /* index that finds blocks by place */
-	uint64_t unplaced;	 /* number of runs whose code is in no known file */
+	uint64_t unplaced;	 /* number of executed sequences whose code is in no known file */
 };
 
 /* ---- Counting ---------------------------------------------------------------------------------- */
@@ -128,8 +128,8 @@ const struct flow_view flow_coverage = { .step = step };
 /* ---- From addresses to lines ------------------------------------------------------------------- */
 
 /*
- * An edge: an address at which runs of instructions begin or end, so that the number of runs that cover an
- * address changes there by `change`.
+ * An edge: an address at which sequences of instructions begin or end. The number of executions of an
+ * instruction changes there by `change`.
  */
 struct edge {
 	uint64_t address;
@@ -167,10 +167,7 @@ static int by_source(const void *a, const void *b)
 	return order == 0 && x->name ? strcmp(x->name, y->name) : order;
 }
 
-/*
- * Returns the edges of an image (the addresses at which its runs begin or end), sorted by address. Returns
- * NULL if out of memory.
- */
+/* Returns the edges of an image, sorted by address. Returns NULL if out of memory. */
 static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t image, size_t *edges)
 {
 	struct edge *edge = malloc((2 * (size_t)coverage->blocks + 1) * sizeof(*edge));
@@ -190,9 +187,9 @@ static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t imag
 }
 
 /*
- * Sets the count of each source line to the number of runs that cover the most executed address of the line.
- * Lines are sorted by address and may overlap, so the search for that address begins again at the start of
- * each line.
+ * Sets the count of each source line to the number of executions of the line's most executed address. Lines
+ * are sorted by address and may overlap, so the search for that address begins again at the start of each
+ * line.
  */
 static void cover(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
@@ -219,7 +216,7 @@ static void cover(const struct flow_lines *lines, const struct edge *edge, size_
 	}
 }
 
-/* Sets the count of each function to the number of runs that cover its first instruction. */
+/* Sets the count of each function to the number of executions of the function's first instruction. */
 static void enter(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {

@@ -37,8 +37,8 @@ static bool is_recorder(const char *function)
 }
 
 /*
- * Returns true if this function records events of that type. Compilers may append a suffix that begins with a
- * dot to a function's name. One function of facts.h records both lock.acquire and lock.try.
+ * Returns true if the function with this name records events of this type. Compilers may append a suffix that
+ * begins with a dot to a function's name. One function of facts.h records both lock.acquire and lock.try.
  */
 static bool records(const char *function, const struct ktread_type *type)
 {
@@ -223,7 +223,7 @@ static int end(void *view)
 
 const struct flow_view flow_durations = { .begin = begin, .step = step, .end = end };
 
-/* ---- The table --------------------------------------------------------------------------------- */
+/* ---- The table of durations ------------------------------------------------------------ */
 
 struct entry {
 	const struct flow_function *function;

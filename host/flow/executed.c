@@ -17,7 +17,7 @@ struct flow_executed {
 	uint32_t room;
 	/*
 	 * The function that ran last, if `has_last` is set. It is still mapped at the same address, because
-	 * only runs of instructions have followed.
+	 * only steps that execute instructions have followed.
 	 */
 	int has_last;
 	uint32_t last_pid;

@@ -64,7 +64,7 @@ uint32_t flow_functions_count(const struct flow_functions *functions);
 const struct flow_function *flow_functions_get(const struct flow_functions *functions, uint32_t id);
 
 /*
- * Returns true if both are parts of the same function. A jump between these parts does not enter the function
+ * Returns true if `a` and `b` are parts of one function. A jump between two parts does not enter the function
  * again.
  */
 static inline int flow_same_function(const struct flow_function *a, const struct flow_function *b)
@@ -99,7 +99,9 @@ struct flow_lines {
 	struct symbols_file *file; /* the ELF file, which owns the strings */
 };
 
-/* Reads the lines and entries. Returns 0, or -1 if nothing was read; then `message` gives the reason. */
+/*
+ * Reads the lines and entries. Returns 0. If nothing was read, returns -1, and `message` contains the reason.
+ */
 int flow_lines_read(struct flow_lines *lines, const char *path, char *message, size_t size);
 void flow_lines_free(struct flow_lines *lines);
 

@@ -83,7 +83,10 @@ static int run(void *to, const struct flow_frame *frame, const struct flow_momen
 {
 	struct flow_folded *folded = to;
 
-	/* If a run passes through several functions, the first one gets all its instructions. */
+	/*
+	 * If a sequence of instructions passes through several functions, all of them count for the first
+	 * function.
+	 */
 	if (folded->weight == FLOW_BY_INSTRUCTIONS && !at->continued)
 		folded->node[frame->mark].weight += at->step->instructions;
 	folded->current = frame->mark;
@@ -102,8 +105,8 @@ static int begin(void *view, const struct hwt_stream *stream)
 }
 
 /*
- * Adds the time since the last timestamp to the stack that ran then. The time of a gap is not added to any
- * stack.
+ * Adds the time since the last timestamp to the stack that ran during that time. The time of a gap is not
+ * added to any stack.
  */
 static void add_time(struct flow_folded *folded, const struct hwt_step *step)
 {

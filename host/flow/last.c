@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The last branches. Streams can only be decoded forwards. So a window at the end of the stream is read
- * first. If it contains too few branches, a window that is four times as long is read, and so on, up to the
- * whole stream.
+ * Finds the last branches of a stream. A stream can only be decoded forwards. So a window, which is a range
+ * of bytes at the end of the stream, is decoded first. If the window contains too few branches, a window that
+ * is four times as long is decoded, and so on, up to the whole stream.
  */
 #include "flow/views.h"
 
@@ -21,17 +21,17 @@ struct kept {
 	struct hwt_sample *sample;
 };
 
-/* The last steps that were seen, with up to `most` branches. */
+/* The last steps that were decoded, with up to `most` branches. */
 struct ring {
 	struct kept *kept;
 	size_t room, first, count; /* `room` is a power of two */
 	uint64_t branches, most;
 };
 
-/* The place at which the steps to show end. */
+/* The end of the steps to show. */
 struct end {
 	int has_offset;
-	/* the run of instructions after the last step to show: its offset in the stream, and its address */
+	/* offset in the stream, and address, of the sequence of instructions after the last step to show */
 	uint64_t offset, address;
 	int has_stamp;
 	uint64_t stamp; /* steps after this timestamp are not shown */
@@ -54,8 +54,8 @@ static void empty(struct ring *ring)
 }
 
 /*
- * A run without a branch at its end is not counted as a branch. So it does not matter where the decoder
- * splits runs.
+ * A sequence of instructions without a branch at its end is not counted as a branch. So it does not matter at
+ * which instructions the decoder divides a sequence.
  */
 static int is_branch(const struct hwt_step *step)
 {
@@ -79,8 +79,8 @@ static int grow(struct ring *ring)
 }
 
 /*
- * Drops the oldest steps, so that `most` branches remain. Of the other steps, only those after the first of
- * these branches remain. Limits the total number of steps, too.
+ * Drops the oldest steps, so that the last `most` branches and the steps between them remain. Limits the
+ * total number of steps, too.
  */
 static void drop_old(struct ring *ring)
 {
@@ -146,8 +146,8 @@ static bool is_entry(const struct entries *entries, uint64_t address)
 }
 
 /*
- * Finds the first entry into the function in a window that ends at `limit`. Finds the first one, because a
- * panic may cause further entries into the same function. Returns 1; 0 if there is no entry; or an error.
+ * Finds the first entry into the function in a window of the stream that ends at `limit`. Later entries are
+ * ignored, because a panic may enter the same function again. Returns 1; 0 if there is no entry; or an error.
  */
 static int find_entry(struct flow_reader *reader, uint64_t limit, const struct entries *entries,
 		      struct end *end)

@@ -249,7 +249,7 @@ const struct flow_doubts *flow_durations_doubts(const struct flow_durations *dur
 
 struct flow_call_view {
 	struct flow *flow;
-	struct flow_calls *calls;  /* calls of the current stream */
+	struct flow_calls *calls;  /* reconstructed calls of the current stream */
 	struct flow_doubts doubts; /* number of doubtful places in all streams */
 };
 
@@ -316,7 +316,8 @@ struct flow_columns {
 	int json;
 	uint8_t column[FLOW_COLUMNS_MOST];
 	unsigned count;
-	int headings;			 /* prints a line before each stream; not for JSON */
+	/* nonzero: writes a heading line before each stream; ignored for JSON */
+	int headings;
 	const struct hwt_stream *stream; /* the current stream */
 };
 
