@@ -23,7 +23,7 @@ static int by_stamp(const void *a, const void *b)
 	return first->what < second->what ? -1 : first->what > second->what;
 }
 
-/* ---- Threads that sleep to the end ---- */
+/* ---- Threads that sleep until the end of their trace ---- */
 
 /* Returns the longest duration of the thread's waits that ended. Sets *ended to the number of these waits. */
 static uint64_t longest_wait(const struct diff_trace *trace, const struct diff_thread *thread,
@@ -160,7 +160,8 @@ static bool find_missing(const struct pairs *pairs, int asleep, uint32_t thread,
 		waker = other->wake[wake].thread;
 		waker = waker != DIFF_NONE ? other->thread[waker].peer : DIFF_NONE;
 		/*
-		 * If the waker fell asleep after the thread that it should wake, its sleep is not the reason.
+		 * If the waker fell asleep later than the thread that it should wake, the waker's sleep is
+		 * not the reason.
 		 */
 		if (waker == DIFF_NONE || trace->thread[waker].wait == DIFF_NONE ||
 		    trace->wait[trace->thread[waker].wait].stamp >= trace->wait[is->wait].stamp)

@@ -60,7 +60,8 @@ struct diff_item {
 	bool arguments;	    /* for DIFF_CHANGED: the arguments differ, but not the result */
 	/* a kernel thread that works for other threads records such steps in both traces */
 	bool served;
-	uint8_t asleep; /* for DIFF_WAKEUP: the trace in which the thread sleeps to the end, 0 or 1 */
+	/* for DIFF_WAKEUP: the trace (0 or 1) in which the thread sleeps until the end of the trace */
+	uint8_t asleep;
 };
 
 #define DIFF_CONTEXT 5u /* number of events that are shown before the first difference */
@@ -127,7 +128,10 @@ struct diff_report {
 	uint64_t limit; /* maximum number of differences of each kind that are listed; 0: all */
 };
 
-/* Write the report. Read the traces again for the texts of events. Return 0 or a negative error. */
+/*
+ * These functions write the report. They read the traces again, to get the texts of the events. They return 0
+ * or a negative error.
+ */
 int diff_write_text(struct base_output *out, const struct diff_report *report);
 int diff_write_json(struct base_output *out, const struct diff_report *report);
 

@@ -3,7 +3,7 @@
  * Finds out why threads end. A thread may be ended by another thread: by a signal, or because the other
  * thread ends the process, causes a fault or runs another program. Then the last calls of the ended thread
  * depend on timing. If a thread ends itself, or ends because of its own fault, its last calls are the same in
- * each run. So the trace must show which of these two cases it is.
+ * each run. So the comparison finds out which of these two cases applies to a thread.
  */
 #include <string.h>
 
@@ -110,7 +110,7 @@ void diff_ends_find(struct diff_trace *trace)
 	}
 }
 
-/* Returns whether a fault has ended the thread, but not its own: one of another thread of the process. */
+/* Returns whether a fault of another thread of the process has ended the thread. */
 static bool has_others_fault(const struct diff_thread *thread)
 {
 	return is_synchronous(thread->signal) && thread->arrived == 0;

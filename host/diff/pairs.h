@@ -34,7 +34,10 @@ struct pairs {
 int pairs_threads(struct diff_trace *const trace[2]);
 /* Excludes from the comparison the kinds of step that only one of the traces records. */
 void pairs_kinds(struct diff_trace *const trace[2]);
-/* Returns the number of steps in `trace` of a kind of the other trace. */
+/*
+ * Returns the number of steps in `trace` that are of the same kind as `kind`, which is a kind of the other
+ * trace.
+ */
 uint64_t pairs_kind_count(const struct diff_trace *trace, const struct diff_kind *kind);
 /* Compares the steps of a pair of threads. Returns 0 or KTREAD_E_MEMORY. */
 int pairs_steps(struct pairs *pairs, uint32_t first, uint32_t second);
@@ -55,7 +58,7 @@ void pairs_values(struct pairs *pairs, struct pairs_files *files, uint32_t first
 struct diff_item *pairs_item(struct diff_result *result, enum diff_what what, uint64_t at);
 /* Sets the event, step and thread of trace `which` in a difference to those of step `n`. */
 void pairs_item_step(struct diff_item *item, const struct pairs *pairs, int which, uint32_t n);
-/* Adds a difference for each thread that sleeps to the end of only one trace. */
+/* Adds a difference for each thread that sleeps until the end of one trace but not of the other trace. */
 void pairs_sleepers(struct pairs *pairs);
 /* Finds the earliest difference that no other difference causes, and the events before it. */
 void pairs_first(struct pairs *pairs);

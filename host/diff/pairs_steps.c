@@ -57,12 +57,12 @@ void pairs_item_step(struct diff_item *item, const struct pairs *pairs, int whic
 bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const struct diff_step *step)
 {
 	const struct diff_kind *kind = &trace->kind[step->kind];
-	/* It depends on timing whether a program or a kernel thread does such work. */
+	/* Whether the program or a kernel thread does such work depends on timing. */
 	const bool shared = step->inside && kind->served;
 
 	/*
-	 * System calls are what a comparison is about: if one trace does not record a kind of system call,
-	 * the result is undecided.
+	 * System calls are never noise, because they are what is compared. If one trace does not record a
+	 * kind of system call, the result of the comparison is undecided.
 	 */
 	pairs->result->undecided += kind->excluded && kind->call;
 	pairs->result->noise[DIFF_NOISE_ALONE] += kind->excluded;
@@ -135,9 +135,9 @@ static uint64_t sleeps_at_end(const struct side *side)
 }
 
 /*
- * Returns whether the only reason why the thread of `side` lacks steps is that its trace ends too early. This
- * is so if the thread has not ended, and if it does not sleep at the end of its trace, or for at most twice
- * the time that the thread of the other trace needed to reach its step `next` from the step before.
+ * Returns whether the thread of `side` lacks steps only because its trace ends too early. Requires that the
+ * thread has not ended. If it sleeps at the end of its trace, its sleep must be short: at most twice the time
+ * that the thread of the other trace needed from the step before `next` to the step `next`.
  */
 static bool ends_too_early(const struct side *side, const struct side *other, uint32_t next)
 {

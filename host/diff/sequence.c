@@ -53,8 +53,8 @@ struct reach {
 };
 
 /*
- * Widens the range by one diagonal on each side. On a side where the range would leave the part, narrows it
- * by one instead.
+ * Widens the range by one diagonal on each side. On a side where the wider range would leave the part,
+ * narrows the range by one diagonal instead.
  */
 static void widen(struct reach *reach, int64_t *furthest, int64_t least, int64_t most, int64_t empty)
 {
