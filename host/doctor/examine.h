@@ -195,7 +195,7 @@ int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const 
 
 /*
  * The examinations, one for each part of the integration of ktrace into a kernel. Each adds its findings to
- * `report`. FINDING_DARK means that an optional part is missing. FINDING_NOTE means that this run does not
+ * `report`. FINDING_DARK means that an optional part is missing. FINDING_NOTE means that this trace does not
  * show whether something is wrong.
  */
 
