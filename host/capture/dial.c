@@ -82,7 +82,7 @@ int capture_await(int fd, bool to_write, int timeout_ms, const char *address)
 }
 
 /*
- * Completes a connection that connect() could not make at once. Requires: connect() has just failed, and
+ * Completes a connection that connect() has begun but not completed. Requires: connect() has just failed, and
  * errno is its error.
  */
 static int finish(int fd, int timeout_ms, const char *address)
@@ -107,7 +107,7 @@ static int dial(int family, const struct sockaddr *to, socklen_t size, int timeo
 
 	if (fd < 0)
 		return capture_fail_errno("%s", address);
-	/* send each small packet at once, because the peer answers each packet before we continue */
+	/* send each small packet without delay, because we wait for the answer before we continue */
 	if (family != AF_UNIX)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	if (connect(fd, to, size) != 0)

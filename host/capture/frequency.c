@@ -16,8 +16,8 @@
  */
 #define FIRST_GAP 0.05
 /*
- * minimum time, in seconds, between two samples from which the frequency is computed; with less, it would be
- * inaccurate
+ * minimum time, in seconds, between two samples from which the frequency is computed; with a shorter time,
+ * the frequency would be inaccurate
  */
 #define LEAST_GAP 0.04
 

@@ -38,7 +38,10 @@ void gdb_close(struct gdb *gdb)
 	gdb->fd = -1;
 }
 
-/* Sends bytes. They fit into any socket's buffer, because only one packet is under way at a time. */
+/*
+ * Sends bytes. They fit into any socket's buffer, because the next packet is sent only after the answer to
+ * this one.
+ */
 static int put(struct gdb *gdb, const char *bytes, size_t size)
 {
 	if (send(gdb->fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size)
@@ -125,7 +128,7 @@ static int receive(struct gdb *gdb, double end)
 	while ((c = get(gdb, end)) != '$') {
 		if (c < 0)
 			return c;
-		/* end a loop in which the server sends bytes for ever, but never a complete packet */
+		/* prevents an endless loop if the server sends bytes for ever, but never a complete packet */
 		if (capture_now() >= end)
 			return fail_silent(gdb);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace file that a command writes: functions that write it and its note, and that summarize its
- * contents.
+ * Functions for the trace file that a command writes: they write the file, add the host's note (a section of
+ * the trace), and summarize the contents.
  */
 #ifndef CAPTURE_OUTPUT_H
 #define CAPTURE_OUTPUT_H

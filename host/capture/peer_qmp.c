@@ -313,8 +313,8 @@ static int qmp_halt(struct capture_peer *peer)
 	stop = capture_monitor_send(&qmp->monitor, "stop", NULL);
 	qmp->registers = capture_monitor_send_line(
 		/*
-		 * send this command before the answer to "stop" arrives, so that the guest is halted for a
-		 * shorter time
+		 * sent without waiting for the answer to "stop", to shorten the time for which the guest is
+		 * halted
 		 */
 		&qmp->monitor, CAPTURE_QMP_REGISTERS);
 	return capture_monitor_answer(&qmp->monitor, stop, "stop", &answer);

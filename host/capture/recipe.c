@@ -19,7 +19,10 @@
 #include "qmp.h"
 
 #define VERSION 1
-/* number of bytes: of a larger file, only the size and the time are recorded, not a hash */
+/*
+ * maximum size in bytes of a file whose hash is recorded; for a larger file, only the size and the time are
+ * recorded
+ */
 #define HASHED_MOST ((off_t)256 << 20)
 
 /* ---- Files --------------------------------------------------------------------------------------- */

@@ -95,8 +95,8 @@ static uint64_t find_frequency(const struct capture_run *run, const char **sourc
 }
 
 /*
- * Returns the line of the note that tells programs about a reset, a stall or a timeout, so that they need not
- * interpret the text after "ended:". Returns "" if the run ended in another way.
+ * Returns the line of the note that reports a reset, a stall or a timeout in a form for programs, which then
+ * need not interpret the text after "ended:". Returns "" if the run ended in another way.
  */
 static const char *mark_of(const struct capture_run *run, const struct capture_result *result)
 {

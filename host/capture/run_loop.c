@@ -544,7 +544,7 @@ static bool guest_is_gone(const struct capture_run *run)
 
 /*
  * Returns whether the command has ended and none of its QEMUs is left, even one that did not connect. A
- * script that ends at once may have left a process running that will execute QEMU.
+ * script that ends immediately may have left a process running that will execute QEMU.
  */
 static bool is_over(struct capture_run *run)
 {

@@ -65,16 +65,16 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 
 /*
  * Watches a machine whose CPUs are all idle until a new slot or a heartbeat is recorded, or CAPTURE_IDLE_MS
- * are over. *seconds: as above. A silent idle machine may be healthy. The time is long enough that a host
- * does not usually stop a virtual CPU for so long.
+ * are over. *seconds: as above. A silent idle machine may be healthy. CAPTURE_IDLE_MS is longer than a host
+ * usually stops a virtual CPU.
  */
 #define CAPTURE_IDLE_MS 1500
 int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
 
 /*
- * Does the work of both functions above, for the RAM file of a running machine. `machine`: as for
- * ktread_memory_open_ram(). *seconds is also negative if the guest has ended, so that nothing can write to
- * the file, or if the file contains no ktrace.
+ * Watches a running machine through its RAM file: does the same as capture_stillness(), or as
+ * capture_idle_stillness() if all CPUs are idle. `machine`: as for ktread_memory_open_ram(). *seconds is also
+ * negative if the guest has ended, so that nothing can write to the file, or if the file contains no ktrace.
  */
 void capture_stillness_of_file(const char *path, const char *machine, double *seconds);
 
