@@ -123,7 +123,7 @@ bool check_order_next(struct check_order *order, uint64_t stamp, struct check_wa
 	return true;
 }
 
-/* ---- Reading ---- */
+/* ---- Reading the trace ---- */
 
 /* Reports the stored violations that events from `stamp` on cannot change. */
 static void report_waiting(struct check *check, uint64_t stamp)

@@ -121,7 +121,8 @@ static bool keyed_by_thread(const struct rule *rule, uint32_t which)
 
 /*
  * Finds out which lost slots may have contained an event of the rule since the timestamp of the entry.
- * Returns the event's CPU if only slots of that CPU may have; GAPS_ANYWHERE if slots of any CPU may have.
+ * Returns the event's CPU if these can only be slots of that CPU; GAPS_ANYWHERE if they can be slots of any
+ * CPU.
  */
 static uint32_t where_gaps_matter(const struct check *check, const struct rule *rule, uint32_t which,
 				  const struct keyed_entry *entry, const struct ktread_event *event)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the first event that differs in two traces of the same run. */
+/* Finds the first event that differs between two traces of a run that was repeated. */
 #ifndef ANALYZE_COMPARE_H
 #define ANALYZE_COMPARE_H
 

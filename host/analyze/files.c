@@ -7,7 +7,7 @@
 struct entry {
 	uint64_t key;	/* number of the open file, or of the inode */
 	uint64_t inode; /* inode of a file; 0: not recorded */
-	uint64_t era;	/* files->era when the path was learned */
+	uint64_t era;	/* value of files->era when the path became known */
 	uint16_t length;
 	uint8_t kind; /* enum kind */
 	char path[FILES_PATH];

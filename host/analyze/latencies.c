@@ -16,8 +16,8 @@ struct waiting {
 	uint64_t stamp; /* timestamp of the wakeup; 0 if there was no wakeup */
 	uint32_t id;	/* id of the thread */
 	uint32_t waker; /* thread that caused the wakeup */
-	uint32_t cpu;	/* CPU on which it was caused */
-	bool interrupt; /* true if an interrupt caused it */
+	uint32_t cpu;	/* CPU on which the wakeup was caused */
+	bool interrupt; /* true if an interrupt caused the wakeup */
 };
 
 struct reading {
@@ -113,7 +113,7 @@ static void on_begin(void *context, struct spans_owner owner, unsigned lane, con
 
 /*
  * Finds out which lost slots may have contained the end of the span and the beginning of the next span.
- * Returns the CPU if only its slots may have; GAPS_ANYWHERE if slots of any CPU may have.
+ * Returns the CPU if these can only be slots of one CPU; GAPS_ANYWHERE if they can be slots of any CPU.
  */
 static uint32_t place_of(struct spans_owner owner, const struct spans_span *span,
 			 const struct ktread_event *event)

@@ -48,7 +48,7 @@ enum privilege {
 
 /*
  * Returns whether a CPU ran the kernel or a program. `line` is the CPU's line of registers, up to its end or
- * a newline: " pc=… sp=… cs=33". On x86 cs shows it, on AArch64 pstate (gdb: cpsr).
+ * a newline: " pc=… sp=… cs=33". The privilege level is in cs on x86, and in pstate (gdb: cpsr) on AArch64.
  */
 enum privilege privilege_of(const char *line);
 
@@ -61,9 +61,10 @@ enum interrupt_mask {
 };
 
 /*
- * Returns whether a CPU had interrupts disabled. `line`: as for privilege_of(). The flags show it on x86,
- * pstate or cpsr on AArch64, and mstatus on RISC-V. On RISC-V interrupts count as disabled only if both the
- * bit of supervisor mode and that of machine mode are 0, because the mode of the CPU is unknown.
+ * Returns whether a CPU had interrupts disabled. `line`: as for privilege_of(). The bits for this are in the
+ * flags on x86, in pstate or cpsr on AArch64, and in mstatus on RISC-V. On RISC-V interrupts count as
+ * disabled only if both the bit of supervisor mode and that of machine mode are 0, because the mode of the
+ * CPU is unknown.
  */
 enum interrupt_mask interrupt_mask_of(const char *line);
 

@@ -58,8 +58,8 @@ static bool read_key(const struct pairs *p, const struct ktread_event *event, bo
 }
 
 /*
- * Finds out which lost slots may have contained an event between `begin` and `end`. Returns the CPU if only
- * its slots may have, otherwise GAPS_ANYWHERE.
+ * Finds out which lost slots may have contained an event between `begin` and `end`. Returns the CPU if these
+ * can only be slots of one CPU, otherwise GAPS_ANYWHERE.
  */
 static uint32_t where_gaps_matter(const struct pairs *p, const struct keyed_entry *begin,
 				  const struct ktread_event *end)

@@ -148,7 +148,7 @@ bool rules_fits(const struct rule_event *wanted, const struct ktread_event *fire
 bool rules_hold(const struct rule_condition *condition, uint32_t count, const struct ktread_event *fired,
 		bool *missing);
 
-/* ---- Checks ---- */
+/* ---- Checks of a trace ---- */
 
 /*
  * Checks a trace against rules. Calls back for each violation when it is found. If an event that decides a
@@ -227,7 +227,7 @@ int check_read(const struct rules *rules, struct ktread *trace, uint64_t doubt, 
 /* Returns whether the end of a ring is missing, as in a truncated file. Call it after the trace was read. */
 bool check_lacks_end(const struct ktread *trace);
 
-/* ---- Words ---- */
+/* ---- Words of a rule file ---- */
 
 /* Splits a rule file into words. Skips blanks and comments. Each word has its position. */
 

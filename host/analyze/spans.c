@@ -512,7 +512,7 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 	}
 }
 
-/* Establishes what take() requires, and calls it. */
+/* Makes true what take() requires, and then calls take(). */
 static __attribute__((noinline)) int take_slowly(struct spans *s, struct spans_owner who,
 						 const struct ktread_event *event,
 						 const struct wellknown *known, uint64_t time)

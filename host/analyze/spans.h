@@ -31,7 +31,7 @@
 #define SPANS_LOCKS 6u /* number of lanes for locks: lanes 1 to SPANS_LOCKS */
 
 struct spans_owner {
-	bool cpu; /* true: a CPU; false: a thread */
+	bool cpu; /* true: the owner is a CPU; false: the owner is a thread */
 	/*
 	 * for a CPU: its number, or THREADS_CPUS_MAX if unknown; for a thread: its index, as for
 	 * threads_at()

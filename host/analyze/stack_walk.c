@@ -45,7 +45,7 @@ static void finish(struct stack_walk *walk, enum stack_end end)
 	walk->end = end;
 }
 
-/* ---- The next frame ------------------------------------------------------------------------------ */
+/* ---- Finding the next frame ---------------------------------------------------------------------- */
 
 static uint64_t cfa_of(const struct stack_walk *walk)
 {

@@ -46,8 +46,8 @@ struct threads_thread {
 	uint64_t object; /* the object that the thread announced to wait for: the value in the event */
 	uint32_t id;
 	/*
-	 * number of the thread: threads are numbered from 0 without holes, so callers may use it as the index
-	 * of a table
+	 * number of the thread: threads are numbered from 0 without holes, so callers may use the number as
+	 * an index
 	 */
 	uint32_t index;
 	uint32_t cpu;  /* CPU on which the thread runs or last ran; KTRX_NO_CPU if unknown */

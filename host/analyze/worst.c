@@ -103,7 +103,7 @@ bool worst_is_cut(const struct worst *worst)
 	return worst->history.cut;
 }
 
-/* ---- Shares ---- */
+/* ---- Shares of a duration ---- */
 
 struct explaining {
 	const struct worst *worst;

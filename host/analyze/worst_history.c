@@ -197,7 +197,7 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 	}
 }
 
-/* ---- Reading ---- */
+/* ---- Reading the trace ---- */
 
 static void take(struct reading *r, const struct ktread_event *event, uint64_t time)
 {
