@@ -30,7 +30,7 @@ struct reading {
 	/* bit maps of the events that change states of threads, and of the lock events */
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];
 	struct object_names names;
-	struct object_name name; /* that earlier events gave to the lock or interrupt of the current event */
+	struct object_name name; /* name of the lock or interrupt of the current event, from earlier events */
 	int error;
 };
 

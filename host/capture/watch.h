@@ -73,7 +73,7 @@ int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void
 
 /*
  * Watches a running machine through its RAM file: does the same as capture_stillness(), or as
- * capture_idle_stillness() if all CPUs are idle. `machine`: as for ktread_memory_open_ram(). *seconds is also
+ * capture_idle_moves() if all CPUs are idle. `machine`: as for ktread_memory_open_ram(). *seconds is also
  * negative if the guest has ended, so that nothing can write to the file, or if the file contains no ktrace.
  */
 void capture_stillness_of_file(const char *path, const char *machine, double *seconds);

@@ -88,7 +88,7 @@ static const struct options_syntax syntax = {
 	.end = "Status: 0 the event was reached, 17 the run ended without it, 1 error, 2 usage error.\n",
 };
 
-/* ---- The event ----------------------------------------------------------------------------------- */
+/* ---- Finding the event --------------------------------------------------------------------------- */
 
 struct wanted {
 	bool by_slot;
@@ -177,7 +177,7 @@ static int choose_event(struct goto_command *command, const char *slot)
 	return status;
 }
 
-/* ---- gdb ----------------------------------------------------------------------------------------- */
+/* ---- Starting gdb -------------------------------------------------------------------------------- */
 
 static bool wants_gdb(const struct goto_command *command)
 {
@@ -267,7 +267,7 @@ static void show_in_gdb(void *context, const char *socket)
 		command_message(command->name, "gdb is missing: install gdb or gdb-multiarch");
 }
 
-/* ---- Output --------------------------------------------------------------------------------------- */
+/* ---- Output of the result ------------------------------------------------------------------------- */
 
 static void print_place(struct symbols *symbols, uint64_t address, bool is_return)
 {
@@ -334,7 +334,7 @@ static int print_machine(const struct goto_command *command, const char *path)
 	return command_flush(command->name);
 }
 
-/* ---- The command --------------------------------------------------------------------------------- */
+/* ---- Command line and main function -------------------------------------------------------------- */
 
 static void say(void *context, const char *sentence)
 {

@@ -155,7 +155,7 @@ static void print_check(const struct hunt *hunt, const char *path)
 	printf(" %s\n", path);
 }
 
-/* Prints the command line of a run that left no trace. */
+/* Prints the command line of a run for which no trace file was kept. */
 static void print_line(const struct command_hunt *command, const struct capture_run_options *run,
 		       uint64_t deadline)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Parts of `ktrace retrace`: the watched ranges of memory and the accesses to them, the functions that are
- * printed, and the window (the part of the run) that is recorded.
+ * printed, and the time window of the run that is recorded.
  */
 #ifndef CMD_RETRACE_H
 #define CMD_RETRACE_H
@@ -113,7 +113,7 @@ int retrace_branches_prepare(struct retrace_branches *branches, const char *name
  */
 int retrace_branches_finish(const struct retrace_branches *branches, const char *name, const char *path);
 
-/* The window: the part of the run that is recorded. */
+/* The time window of the run: only what happens in it is recorded. */
 struct retrace_window {
 	/* beginning and end of the window as times in the trace; NULL: not given */
 	const char *since, *until;

@@ -17,7 +17,7 @@
 #define NAME_BYTES     200u
 #define SECOND	       UINT64_C(1000000000)
 
-/* ---- Ranges -------------------------------------------------------------------------------------- */
+/* ---- Ranges of memory ---------------------------------------------------------------------------- */
 
 /* An argument of the options, which is being parsed. */
 struct argument {
@@ -106,7 +106,7 @@ int retrace_add_ranges(struct retrace_ranges *ranges, const char *name, const ch
 	return 0;
 }
 
-/* ---- Accesses ------------------------------------------------------------------------------------ */
+/* ---- Recorded accesses --------------------------------------------------------------------------- */
 
 bool retrace_copy(struct retrace_accesses *accesses, const struct schedule_control *control)
 {

@@ -173,7 +173,7 @@ static const char *name_of(const struct names *names, uint64_t address)
 	return known->text;
 }
 
-/* ---- Lines --------------------------------------------------------------------------------------- */
+/* ---- Lines of output ----------------------------------------------------------------------------- */
 
 static const char *const hows[] = { "call", "interrupt", "other" };
 
@@ -245,7 +245,7 @@ static void print_entries(struct base_output *out, const struct retrace_function
 	}
 }
 
-/* ---- Summary ------------------------------------------------------------------------------------- */
+/* ---- Number of entries of each function ---------------------------------------------------------- */
 
 struct count {
 	uint64_t address, entries;
@@ -319,7 +319,7 @@ static bool print_summary(struct base_output *out, const struct retrace_function
 	return true;
 }
 
-/* ---- Output -------------------------------------------------------------------------------------- */
+/* ---- Output of all entries ----------------------------------------------------------------------- */
 
 int retrace_functions_print(const char *name, const struct retrace_functions *functions,
 			    struct symbols *symbols, const struct retrace_form *form)

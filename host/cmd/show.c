@@ -343,7 +343,7 @@ static int draw(struct window *window, int fd, int *error)
 	return status;
 }
 
-/* Finds the timestamps of both ends of the window. Returns 0, or EXIT_USAGE after a message. */
+/* Finds the timestamps at which the time window begins and ends. Returns 0, or EXIT_USAGE after a message. */
 static int find_ends(const struct trace_args *args, struct window *window, const char *from, const char *to)
 {
 	const uint64_t frequency = ktread_info(window->trace)->frequency;
@@ -358,7 +358,7 @@ static int find_ends(const struct trace_args *args, struct window *window, const
 	return EXIT_USAGE;
 }
 
-/* Draws the window from args->since to args->until into the file `to`. Returns the exit status. */
+/* Draws the time window from args->since to args->until into the file `to`. Returns the exit status. */
 static int show_window(struct trace_args *args, const char *to)
 {
 	const char *from = args->since, *until = args->until;

@@ -166,7 +166,7 @@ int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t 
  */
 int trace_where_parse(const char *name, const char *text, struct filter **filter);
 int trace_where_bind(const char *name, const char *text, struct filter *filter, struct ktread *trace);
-/* Does the same as both functions, for args->where and args->filter. */
+/* Does the same as trace_where_parse() and then trace_where_bind(), for args->where and args->filter. */
 int trace_where_open(struct trace_args *args);
 void trace_where_close(struct trace_args *args);
 /*

@@ -27,7 +27,8 @@ struct explain_options {
 	const char *name; /* text that begins each message */
 	/* path of the kernel's file; NULL: use the kernel named in the trace's note */
 	const char *elf;
-	struct options_list earlier; /* earlier traces, from which the order of locks is learned, too */
+	/* earlier traces: the order of locks is learned from these traces as well */
+	struct options_list earlier;
 	bool json;
 	bool all;
 	bool brief; /* true: print only the verdict */

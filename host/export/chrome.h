@@ -330,7 +330,7 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
 /* number to add to the id of a process that the kernel described; larger than any thread id */
 #define ROW_PROCESSES 10000000u
 #define LOCK_LANES    8u /* number of rows of process 3 that are reserved for each thread */
-/* lane (number of a row among the rows of a thread) for the waits of a thread; no lock uses this lane */
+/* lane for the waits of a thread (a lane is one of the rows of a thread); no lock uses this lane */
 #define LANE_WAITS 7u
 /*
  * number of the first row of process 3 that shows locks of interrupts; larger than the number of any thread's

@@ -2,7 +2,7 @@
 /*
  * An output format is a struct export_format. `ktrace export --format NAME` looks NAME up among the formats
  * that are built in: those in EXPORT_FORMATS of host/host.mk. Each defines `const struct export_format
- * export_NAME` in a source of this room.
+ * export_NAME` in a source file of this folder.
  *
  * Formats use only the reader's API. They neither print messages nor exit: they store errors in the report.
  */

@@ -96,7 +96,7 @@ static size_t make_frame(char *frame, const char *name, size_t length)
 	return size;
 }
 
-/* ---- Time ---- */
+/* ---- Adding time to stacks ---- */
 
 /* Adds the time of a thread since the last change to its current stack. */
 static void count(struct folded *folded, struct thread_stack *stack, uint64_t time)

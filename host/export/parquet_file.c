@@ -66,7 +66,7 @@ static void put_stop(struct parquet_file *file)
 	put_byte(file, 0);
 }
 
-/* ---- Values ---- */
+/* ---- Encoding of values ---- */
 
 static void fail(struct parquet_file *file, int error)
 {
@@ -140,7 +140,7 @@ void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint64_t key, c
 	parquet_put(file, column, &row, sizeof(row));
 }
 
-/* ---- Pages ---- */
+/* ---- Pages of a column ---- */
 
 enum page { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
 enum encoding { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DICTIONARY = 8 };
@@ -181,7 +181,7 @@ static unsigned word_bits(const struct parquet_column *column)
 	return bits;
 }
 
-/* Writes the head of a run of numbers that are bit-packed in groups of eight. */
+/* Writes the head of a sequence of numbers that are bit-packed in groups of eight. */
 static uint64_t packed_head(uint32_t count)
 {
 	return (uint64_t)(count + 7) / 8 << 1 | 1;
@@ -271,7 +271,7 @@ static void write_column(struct parquet_file *file, struct parquet_column *colum
 	column->values.used = column->dictionary.used = column->count = column->keys = 0;
 }
 
-/* ---- Files ---- */
+/* ---- Beginning and end of a file ---- */
 
 static void open_part(struct parquet_file *file)
 {

@@ -5,8 +5,8 @@
  * of a file lists all of its row groups.
  *
  * To add a row, the caller calls a parquet_put_*() for each column, and then parquet_row(). A column without
- * a call is NULL in this row. Numbers and texts are in plain encoding; words are texts that repeat, and are
- * stored once in each row group.
+ * a call is NULL in this row. Numbers and strings are in plain encoding. Words are strings that repeat: each
+ * word is stored once in each row group.
  */
 #ifndef EXPORT_PARQUET_FILE_H
 #define EXPORT_PARQUET_FILE_H
@@ -110,7 +110,7 @@ static inline void parquet_put_i32(struct parquet_file *file, uint32_t n, int32_
 	parquet_put(file, &file->column[n], &value, sizeof(value));
 }
 
-/* Adds a text, which must be valid UTF-8. */
+/* Adds a string, which must be valid UTF-8. */
 void parquet_put_text(struct parquet_file *file, uint32_t n, const char *text, size_t length);
 
 static inline uint64_t parquet_hash(uint64_t key)

@@ -101,7 +101,7 @@ static uint32_t frame_of(struct speedscope *scope, const char *name, size_t leng
 	return scope->frames++;
 }
 
-/* ---- Steps ---- */
+/* ---- Writing the events of a profile ---- */
 
 static void write_block(struct speedscope *scope, const struct profile *profile)
 {
@@ -166,7 +166,7 @@ static void pop(struct speedscope *scope, struct profile *profile, uint64_t time
 	set_leaf(scope, profile, time, leaf);
 }
 
-/* ---- What happened ---- */
+/* ---- Callbacks for spans and states ---- */
 
 static struct profile *profile_at(struct speedscope *scope, struct profile **table, uint32_t *count,
 				  uint32_t n)
@@ -258,7 +258,7 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 		pop(scope, profile, time);
 }
 
-/* ---- Output ---- */
+/* ---- Writing the JSON object ---- */
 
 static char *put_text(char *at, const char *before, uint64_t number, const char *after)
 {

@@ -240,7 +240,7 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 				   (unsigned long long)latencies->left_out);
 }
 
-/* ---- Drawing ---- */
+/* ---- Histograms as SVG ---- */
 
 #define WIDTH  760u
 #define LEFT   130.0

@@ -96,7 +96,7 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 			   class, x1, y1, x2, y2);
 }
 
-/* ---- Windows ---- */
+/* ---- Drawing a time window ---- */
 
 #define WIDTH	      1200.0
 #define LEFT	      64.0

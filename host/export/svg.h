@@ -29,7 +29,7 @@ void svg_text(struct base_output *out, const char *class, double x, double y, co
 	      const char *text);
 void svg_line(struct base_output *out, const char *class, double x1, double y1, double x2, double y2);
 
-/* ---- The drawing half of a window (window_write()): timestamps to pixels, rows of CPUs, thinning ---- */
+/* ---- Drawing a time window for window_write(): from timestamps to pixels, on rows of CPUs ---- */
 
 /*
  * maximum number of nested spans of a thread that are drawn, one below another; deeper spans are not drawn

@@ -178,7 +178,7 @@ int repeats_write(struct base_output *out, struct ktread *trace);
  */
 int slots_write(struct timeline *timeline);
 
-/* ---- Places ---- */
+/* ---- Addresses of an event as text ---- */
 
 /*
  * The addresses of an event, for people:

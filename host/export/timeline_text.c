@@ -176,7 +176,7 @@ char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_even
 	}
 }
 
-/* ---- Places ---- */
+/* ---- Addresses of an event ---- */
 
 #define FUNCTION_MAX 200u /* maximum number of bytes printed of a function's name */
 #define FILE_MAX     200u

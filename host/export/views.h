@@ -137,11 +137,11 @@ int violations_write_json(struct base_output *out, const struct violations *foun
 /* Returns the violation with the earliest timestamp, or NULL if no rule was violated. */
 const struct check_violation *violations_first(const struct violations *found);
 
-/* ---- Windows ---- */
+/* ---- Pictures of a time window ---- */
 
 /*
- * A part of a trace as a picture. For each CPU it shows the running thread, the system calls, faults and
- * interrupts in progress, and every other event as a mark. The whole trace up to the end of the window is
+ * A picture of a time window of a trace. For each CPU it shows the running thread, the system calls, faults
+ * and interrupts in progress, and every other event as a mark. The whole trace up to the end of the window is
  * read, because spans may begin before the window.
  *
  * The size of the picture is bounded: if elements are too close together to be drawn separately, only the
@@ -155,11 +155,12 @@ struct window {
 	struct ktread *trace;
 	struct base_output *out;
 	/*
-	 * timestamps of both ends of the window; if `to` is UINT64_MAX, the window ends where the trace ends
+	 * timestamps at which the time window begins and ends; if `to` is UINT64_MAX, the window ends where
+	 * the trace ends
 	 */
 	uint64_t from, to;
 	/* Results. */
-	uint64_t events; /* number of events in the window */
+	uint64_t events; /* number of events in the time window */
 	/* number of elements that were not drawn because they are too close to the previous element */
 	uint64_t close;
 	/* number of events on CPUs that are not drawn, plus number of elements beyond the limit */

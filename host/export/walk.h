@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads a trace once, and calls an output format for what happened: states of threads, spans, instants,
+ * Reads a trace once, and calls an output format's callbacks for states of threads, spans, instants,
  * counters, and missing events. The models of host/analyze find the states and spans, and handle losses; the
  * format only writes them.
  *

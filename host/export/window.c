@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Draws a window of a trace. Spans of a thread are drawn only while it runs: a box begins where the thread
- * gets a CPU or the span begins, and ends where the thread leaves the CPU or the span ends.
+ * Draws a time window of a trace. Spans of a thread are drawn only while it runs: a box begins where the
+ * thread gets a CPU or the span begins, and ends where the thread leaves the CPU or the span ends.
  */
 #include "export/views.h"
 
