@@ -79,7 +79,7 @@ static uint64_t microseconds(const struct align *align, uint64_t amount)
 	return (uint64_t)((unsigned __int128)align->frequency * amount / 1000000) + 1;
 }
 
-/* ---- First estimates ----------------------------------------------------------------------------- */
+/* ---- First estimates of offsets ------------------------------------------------------------------ */
 
 /* Ends one estimate. If LOOKS_MOST estimates are stored already, first drops every second stored estimate. */
 static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp)
@@ -158,7 +158,7 @@ static bool is_far_apart(const struct align *align, int64_t most)
 	return false;
 }
 
-/* ---- Nodes --------------------------------------------------------------------------------------- */
+/* ---- Nodes: offsets at certain times ------------------------------------------------------------- */
 
 static uint64_t node_stamp(const struct align *align, uint32_t node)
 {

@@ -206,7 +206,7 @@ static struct thread *thread_of(struct causes *causes, uint32_t id)
 
 _Static_assert(THREADS == UINT32_C(1) << (32 - 22), "a place for every hash");
 
-/* ---- Threads ------------------------------------------------------------------------------------- */
+/* ---- Wakeups and switches of threads ------------------------------------------------------------- */
 
 static void wake(struct causes *causes, uint32_t id, struct place here)
 {
@@ -279,7 +279,7 @@ static void switch_to(struct causes *causes, uint32_t id, struct place here)
 	thread->blocked = 0;
 }
 
-/* ---- Interrupts ---------------------------------------------------------------------------------- */
+/* ---- Sending and arrival of interrupts ----------------------------------------------------------- */
 
 static void send(struct causes *causes, struct request *request, struct place here)
 {
@@ -338,7 +338,7 @@ static void interrupt(struct causes *causes, const struct wellknown *known, cons
 	}
 }
 
-/* ---- Packets ------------------------------------------------------------------------------------- */
+/* ---- Sending and receipt of packets -------------------------------------------------------------- */
 
 static void packet(struct causes *causes, const struct wellknown *known, const struct ktread_event *event,
 		   struct place here)
@@ -419,7 +419,7 @@ uint32_t causes_event(struct causes *causes, const struct ktread_event *event, c
 	return causes->pairs;
 }
 
-/* ---- Counts -------------------------------------------------------------------------------------- */
+/* ---- Counts of pairs ----------------------------------------------------------------------------- */
 
 /*
  * Returns the number of ticks by which the effect of a pair may come before its cause because of the stated

@@ -243,7 +243,7 @@ static float most_near(const struct sum *sum, int64_t bins, int64_t bin)
 	return most;
 }
 
-/* ---- Frequent keys ------------------------------------------------------------------------------ */
+/* ---- Votes of frequent keys --------------------------------------------------------------------- */
 
 /* Counts the marks with the same key as `mark`, in the array from `mark` on. */
 static uint32_t in_a_row(const struct coarse *coarse, const struct mark *mark, const struct mark *end)

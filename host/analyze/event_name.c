@@ -32,7 +32,7 @@ char *analyze_event_name_lower(char *at, const struct ktread_type *type)
 	return end;
 }
 
-/* ---- Similar names ---- */
+/* ---- Suggesting similar names ---- */
 
 /* Copies as many bytes as fit. Replaces unprintable bytes by '?'. */
 static void copy_name(char *to, const char *from, size_t length)
@@ -144,7 +144,7 @@ void suggestions_text(const struct suggestions *similar, char *text, size_t size
 				       similar->name[i], i + 1 < similar->names ? "" : "?");
 }
 
-/* ---- Patterns ---- */
+/* ---- Matching names with patterns ---- */
 
 bool pattern_means(const char *pattern, const struct ktread_type *type)
 {

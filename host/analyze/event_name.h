@@ -26,7 +26,7 @@ char *analyze_event_name_put(char *at, const struct ktread_type *type);
  */
 char *analyze_event_name_lower(char *at, const struct ktread_type *type);
 
-/* ---- Similar names ---- */
+/* ---- Suggesting similar names ---- */
 
 /*
  * Suggests names that are similar to a wanted one, by the number of letters that differ:

@@ -127,8 +127,8 @@ struct latencies_row {
 	struct histogram ticks;
 	struct pairs_worst worst;
 	/*
-	 * number of durations that were not measured, because the end was not seen, slots are missing, or an
-	 * event was switched off
+	 * number of durations that were not measured, because the end is not in the trace, slots are missing,
+	 * or an event was switched off
 	 */
 	uint64_t dropped;
 };
@@ -136,7 +136,7 @@ struct latencies_row {
 struct latencies {
 	struct latencies_row row[LATENCIES_ROWS];
 	uint32_t rows;
-	uint64_t unpaired; /* number of spans whose beginning or end was not seen */
+	uint64_t unpaired; /* number of spans whose beginning or end is not in the trace */
 	uint64_t left_out; /* number of durations left out because there was no room for their row */
 	uint64_t events;
 	bool states_unknown; /* true if every state in sched.switch is 0 */
@@ -169,7 +169,9 @@ void latencies_free(struct latencies *latencies);
 
 enum latencies_end {
 	LATENCIES_MEASURED,
-	/* the end was not seen, slots are missing, or an event was switched off: the length is unknown */
+	/*
+	 * the end is not in the trace, slots are missing, or an event was switched off: the length is unknown
+	 */
 	LATENCIES_DROPPED,
 	LATENCIES_OPEN, /* the duration has not ended at the end of the trace */
 };

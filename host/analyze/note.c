@@ -73,7 +73,7 @@ double note_silence(const char *note, bool *more)
 	return value && end > value && end <= value + length ? seconds : -1;
 }
 
-/* ---- Registers ---- */
+/* ---- Registers in the text ---- */
 
 #define X86_ENABLED   (1u << 9) /* bit of the flags: interrupts are enabled */
 #define ARM_MASKED    (1u << 7) /* bit of pstate: IRQs are masked */

@@ -51,7 +51,7 @@ int order_say(const struct ktread *trace, char text[ORDER_TEXT]);
 /* Writes the order as a member of a JSON object: "order":{…}. */
 int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
 
-/* ---- Alignment ---- */
+/* ---- Alignment of clocks ---- */
 
 /*
  * Corrects the clocks of CPUs by means of what the trace itself shows: an effect on one CPU cannot come

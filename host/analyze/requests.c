@@ -158,7 +158,7 @@ int masks_leads_name(const struct masks *masks, uint32_t first, uint32_t n)
 	return first == n;
 }
 
-/* ---- Requests ---- */
+/* ---- Translating text into requests ---- */
 
 #define SEPARATORS ", \t\n"
 #define PREFIX	   "debug.ktr."

@@ -45,7 +45,7 @@ char *masks_put_bits(const struct masks *masks, uint32_t first, uint32_t n, char
 /* Returns true if no event from `first` up to `n` - 1 has the same name as event `n`. */
 int masks_leads_name(const struct masks *masks, uint32_t first, uint32_t n);
 
-/* ---- Requests ---- */
+/* ---- Translating text into requests ---- */
 
 #define REQUESTS_MAX 65536u
 

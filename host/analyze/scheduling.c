@@ -210,7 +210,7 @@ uint32_t switched_between(const struct switched *s, const uint8_t *events, uint6
 	return 0;
 }
 
-/* ---- Threads ---- */
+/* ---- Events about threads ---- */
 
 struct known_event {
 	uint16_t id;

@@ -149,7 +149,7 @@ uint32_t scheduling_switched(const struct scheduling *scheduling, const uint8_t 
 /* Marks the events that change the states of threads in a bit map of KTRX_EVENT_MAX + 1 bits. */
 void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, uint8_t *map);
 
-/* ---- Gaps ---- */
+/* ---- Gaps in the trace ---- */
 
 /*
  * A gap is a time for which slots of a ring are missing in a trace. A reader notices a gap only at the first

@@ -242,7 +242,7 @@ static void take_frame(struct stack_walk *walk, uint64_t caller, uint64_t back)
 	prepare(walk);
 }
 
-/* ---- A walk -------------------------------------------------------------------------------------- */
+/* ---- Functions that make a walk ------------------------------------------------------------------ */
 
 void stack_walk_begin(struct stack_walk *walk, uint16_t machine, const struct stack_registers *registers,
 		      stack_find_frame *find, void *context)

@@ -97,7 +97,7 @@ int symbols_has_code(const struct symbols *symbols, uint64_t address);
  */
 int symbols_doubtful(const struct symbols *symbols);
 
-/* ---- Frames ---- */
+/* ---- Call frame information ---- */
 
 /*
  * Where a function has stored the registers of its caller, while the CPU is at one address. CFA: DWARF's
@@ -123,7 +123,7 @@ struct symbols_frame {
  */
 const struct symbols_frame *symbols_frame(void *context, uint64_t address);
 
-/* ---- Readable names ---- */
+/* ---- Demangling of names ---- */
 
 /*
  * Makes names of C++ and Rust functions readable, with libiberty. To look up a name, or to compare it with a

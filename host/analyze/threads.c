@@ -180,8 +180,8 @@ static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t
 }
 
 /*
- * Handles a thread that appears on a CPU although, according to the model, it runs on another CPU. The switch
- * away from the thread on that CPU was not seen.
+ * Handles a thread that appears on a CPU although, according to the model, it runs on another CPU. The trace
+ * lacks the switch away from the thread on that CPU.
  */
 static void lose_elsewhere(struct threads *t, uint32_t index, uint64_t time)
 {

@@ -10,8 +10,8 @@
  *   legal.
  * - If lost slots may have contained a change of state, the state is reported as unknown, never guessed.
  *
- * Times may be in any unit, but must grow by two or more from event to event. If a change between two
- * events was not seen, it is reported at a time between the times of the two events.
+ * Times may be in any unit, but must grow by two or more from event to event. If the trace does not contain a
+ * change between two events, the change is reported at a time between these two events.
  */
 #ifndef ANALYZE_THREADS_H
 #define ANALYZE_THREADS_H
@@ -146,7 +146,7 @@ enum threads_head threads_pass_head(struct threads_heads *heads, const struct kt
 void threads_gap(struct threads *threads, uint32_t cpu, uint64_t from);
 
 /*
- * Return a thread by id or by index, or NULL if it was never seen. Indexes go from 0 to threads_count() -
+ * Return a thread by id or by index, or NULL if no event has named it. Indexes go from 0 to threads_count() -
  * 1.
  */
 const struct threads_thread *threads_find(const struct threads *threads, uint32_t id);

@@ -172,7 +172,7 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 
 	(void)lane;
 	(void)time;
-	if (!event) /* the end was not seen: the span is known only up to the first gap */
+	if (!event) /* the trace lacks the end: the span is known only up to the first gap */
 		entry.to = gaps_first(r->gaps, GAPS_ANYWHERE, span->stamp, r->stamp);
 	if (entry.to == UINT64_MAX)
 		entry.to = r->stamp;

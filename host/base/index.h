@@ -59,7 +59,7 @@ uint64_t base_hash_bytes(uint64_t hash, const void *bytes, size_t length);
 /* Continues a hash with the bytes of a string. NULL and "" have different hashes. */
 uint64_t base_hash_text(uint64_t hash, const char *text);
 
-/* ---- Index ---- */
+/* ---- The index: a hash table of row numbers ---- */
 
 struct base_index_slot {
 	uint32_t hash;

@@ -139,7 +139,7 @@ static struct part first_of_line(const char *from, const char *end)
 	return verdict(from, end);
 }
 
-/* ---- Words ---- */
+/* ---- Words that get a colour ---- */
 
 /*
  * If the text begins with a CPU's name ("CPU3" or "CPU 3"), returns that part. A CPU always has the same

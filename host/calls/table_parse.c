@@ -105,7 +105,7 @@ static bool to_number(const char *word, uint64_t *value)
 	return end != word && *end == '\0';
 }
 
-/* ---- types ---- */
+/* ---- types of values ---- */
 
 /* Finds or adds a type. Returns its index; 0, which is the type "hex", if the type cannot be added. */
 static unsigned find_type(struct parser *parser, const char *name)
@@ -191,7 +191,7 @@ static bool is_named_before(const struct calls_call *call)
 	return find_argument(call, call->argument[call->arguments - 1].name) + 1 < call->arguments;
 }
 
-/* ---- calls ---- */
+/* ---- system calls ---- */
 
 /* Cuts "[COUNT]" off a type and returns COUNT; NULL if there is none. */
 static const char *take_count(char *type)
@@ -470,7 +470,7 @@ static void take_struct(struct parser *parser, char *at, bool own)
 	table->layout[table->layouts++] = layout;
 }
 
-/* ---- lines ---- */
+/* ---- lines of the table ---- */
 
 static void take_line(struct parser *parser, char *line)
 {

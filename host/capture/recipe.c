@@ -25,7 +25,7 @@
  */
 #define HASHED_MOST ((off_t)256 << 20)
 
-/* ---- Files --------------------------------------------------------------------------------------- */
+/* ---- Files that the command line names ----------------------------------------------------------- */
 
 /* Options whose values are names of files that QEMU writes, or text for the guest. */
 static bool names_no_input(const struct capture_qemu_option *option)

@@ -106,7 +106,7 @@ struct capture_result {
 	 * still there
 	 */
 	uint64_t lost;
-	/* when the guest was last seen running, it had stalled, or one of its CPUs was stuck */
+	/* when ktrace last found the guest running, the guest had stalled, or one of its CPUs was stuck */
 	bool stalled;
 	bool written; /* a trace was written, and `summary` describes it */
 	bool sent;    /* the guest itself sent the trace, which has no events after the guest's dump */
@@ -151,7 +151,7 @@ enum capture_end {
 	CAPTURE_END_TIMEOUT,
 	CAPTURE_END_STALL,
 	CAPTURE_END_SILENT,   /* the guest recorded an exit or a panic, and nothing after it */
-	CAPTURE_END_SEEN,     /* the expected text was seen on the console */
+	CAPTURE_END_SEEN,     /* the expected text has appeared on the console */
 	CAPTURE_END_SIGNAL,   /* ktrace received `signal` */
 	CAPTURE_END_DEADLINE, /* the virtual time limit was reached */
 	CAPTURE_END_WORD,     /* the watched word was written */
@@ -172,7 +172,7 @@ struct capture_facts {
 	enum capture_end end;
 	int signal;
 	bool may_lack_ktrace; /* the guest may run without ktrace, so `found` does not affect the verdict */
-	bool unseen;	      /* the expected text was not seen on the console */
+	bool unseen;	      /* the expected text has not appeared on the console */
 	/* the limit that ended the run, in seconds: of the timeout, the stall or the deadline */
 	double limit;
 	/* if the guest stalled: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */

@@ -185,10 +185,10 @@ struct capture_run {
 	 */
 	unsigned end_requests;
 	double end_requested; /* time of the last step that was taken to end the command */
-	/* time in seconds for which the guest had recorded nothing when it was last seen running */
+	/* time in seconds for which the guest had recorded nothing when ktrace last found it running */
 	double silence;
 	/*
-	 * time in seconds for which a CPU had been stuck when the guest was last seen running; 0 if the
+	 * time in seconds for which a CPU had been stuck when ktrace last found the guest running; 0 if the
 	 * kernel has no heartbeats
 	 */
 	double stuck;

@@ -299,7 +299,7 @@ int capture_schedule_add(const struct capture_schedule_files *files, const struc
 	return capture_plan_add_plugin(extended, files->plugin, "control", files->control);
 }
 
-/* ---- Hooks --------------------------------------------------------------------------------------- */
+/* ---- Hooks in the kernel's file ------------------------------------------------------------------ */
 
 const char *const capture_noise_names[CAPTURE_NOISE_KINDS] = { "timers", "hooks", "both" };
 

@@ -29,7 +29,7 @@ struct capture_watch {
 	double last_moved; /* last time at which the guest recorded something, or was not running */
 	/* time since which the heartbeat that is the oldest of all CPUs has not changed */
 	double stuck_since;
-	unsigned boots; /* number of boots seen */
+	unsigned boots; /* number of boots that were observed */
 };
 
 /*

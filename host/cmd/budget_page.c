@@ -80,7 +80,7 @@ bool page_line(struct page *page, const char *line, size_t length)
 	return !page->full && !page->changed;
 }
 
-/* ---- JSON documents ---- */
+/* ---- Dividing JSON documents into pieces ---- */
 
 static bool is_blank(char byte)
 {

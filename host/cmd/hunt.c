@@ -97,7 +97,7 @@ static const struct options_syntax syntax = {
 	       "judged, 2 usage error, 128+N ended by signal N with nothing found.\n",
 };
 
-/* ---- Messages ------------------------------------------------------------------------------------ */
+/* ---- Progress and summary ------------------------------------------------------------------------ */
 
 static void clear_progress(struct command_hunt *command)
 {
@@ -322,7 +322,7 @@ static int print_json(const struct command_hunt *command, const struct hunt *hun
 	return error;
 }
 
-/* ---- Options ------------------------------------------------------------------------------------- */
+/* ---- Reading options ----------------------------------------------------------------------------- */
 
 /*
  * Parses "N" or "FIRST-LAST". Seed 0 is refused: its run forces no switches, and all other runs are compared

@@ -277,7 +277,7 @@ static int run_loop(struct ktrdump *dump)
 	return status;
 }
 
-/* ---- Running ---- */
+/* ---- Main function ---- */
 
 static int run_once(struct ktrdump *dump)
 {

@@ -96,7 +96,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace life inode=5 boot.ktrx\n",
 };
 
-/* ---- The object ---- */
+/* ---- Selecting the object's events ---- */
 
 static bool has_word(const char *words, const char *word, size_t length)
 {
@@ -273,7 +273,7 @@ static void see_losses(struct life *life, const struct ktread_event *event)
 	life->seen[event->ring] = event->stamp;
 }
 
-/* ---- Output ---- */
+/* ---- Output of the lives ---- */
 
 static void put_losses(struct life *life)
 {

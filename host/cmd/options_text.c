@@ -13,7 +13,7 @@
 #define LEFT_MOST 20u
 #define FORM_MOST 1024u
 
-/* ---- --help ---- */
+/* ---- Text of --help ---- */
 
 /* Returns the length of the first word of a text. Spaces between brackets do not end a word. */
 static size_t length_of_word(const char *text, const char *end)

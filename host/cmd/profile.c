@@ -73,7 +73,7 @@ static const struct options_syntax syntax = {
 	.in_order = true,
 };
 
-/* ---- The report ---------------------------------------------------------------------------------- */
+/* ---- Output of the report ------------------------------------------------------------------------ */
 
 static void put_report(const struct profile_command *command, struct profile *profile,
 		       struct base_output *out)
@@ -160,7 +160,7 @@ static int report(struct profile_command *command)
 	return status;
 }
 
-/* ---- Sampling ------------------------------------------------------------------------------------ */
+/* ---- Taking samples ------------------------------------------------------------------------------ */
 
 /* Opens the kernel's file. Fails only if the user specified a file that cannot be used. */
 static int open_names(struct profile_command *command, struct profile_target *target)

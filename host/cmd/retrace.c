@@ -140,7 +140,7 @@ static int choose(struct retrace_command *command, const char *path)
 	return status;
 }
 
-/* ---- The run ------------------------------------------------------------------------------------- */
+/* ---- The repeated run ---------------------------------------------------------------------------- */
 
 static void say(void *context, const char *sentence)
 {

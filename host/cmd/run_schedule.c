@@ -20,7 +20,7 @@
 #define MILLISECOND UINT64_C(1000000)
 #define SCRIPT_MOST 16384u /* maximum size, in bytes, of the script given with --input */
 
-/* ---- Options ------------------------------------------------------------------------------------- */
+/* ---- Options of a repeatable run ----------------------------------------------------------------- */
 
 const char *run_schedule_set_noise(void *to, const char *value, const struct option_row *row)
 {
@@ -312,7 +312,7 @@ int run_schedule_repeat(const char *name, struct capture_run_options *options, b
 	return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
 }
 
-/* ---- Messages ------------------------------------------------------------------------------------ */
+/* ---- Messages after a run ------------------------------------------------------------------------ */
 
 void run_schedule_report(const char *name, const struct capture_run_options *options,
 			 const struct capture_result *result)

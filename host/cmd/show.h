@@ -44,8 +44,9 @@ struct show_chosen {
 int show_chosen_parse(struct show_chosen *chosen, const char *list);
 /*
  * Finds the events, and sets a filter that selects them and the events around them. Returns 0, or
- * EXIT_BAD_INPUT after a message for each id that is not in the trace. In the latter case, if shown_count is
- * not 0, the filter selects the events that were found. Requires: the trace has no other filter.
+ * EXIT_BAD_INPUT after a message for each id that is not in the trace. If EXIT_BAD_INPUT is returned and
+ * shown_count is not 0, the filter selects the events that were found. Requires: the trace has no other
+ * filter.
  */
 int show_chosen_find(struct show_chosen *chosen, struct ktread *trace);
 void show_chosen_free(struct show_chosen *chosen);

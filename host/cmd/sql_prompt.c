@@ -38,7 +38,7 @@ void sql_prompt_close(struct sql_prompt *reader)
 	free(reader);
 }
 
-/* ---- Keys ---- */
+/* ---- Reading keys ---- */
 
 static int read_byte(void)
 {

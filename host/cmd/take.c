@@ -43,7 +43,7 @@ struct taking {
 	unsigned names;
 };
 
-/* ---- One file ---------------------------------------------------------------------------------- */
+/* ---- Writing one file -------------------------------------------------------------------------- */
 
 static bool is_used(const struct taking *taking, const char *name)
 {
@@ -195,7 +195,7 @@ static void check_end(struct taking *taking, const char *text)
 		end(taking, NULL);
 }
 
-/* ---- The log ----------------------------------------------------------------------------------- */
+/* ---- Reading the log --------------------------------------------------------------------------- */
 
 /* Returns the text after `word` if the line begins with `word`, otherwise NULL. */
 static const char *after(const char *line, const char *word)

@@ -13,7 +13,7 @@
 /* maximum number that is appended to a folder's name to make it unique */
 #define FOLDERS_MOST 1000u
 
-/* ---- Folders ----------------------------------------------------------------------------------- */
+/* ---- Creating and opening folders -------------------------------------------------------------- */
 
 int take_folder_open(struct take_folder *folder, const char *path)
 {
@@ -60,7 +60,7 @@ void take_folder_close(struct take_folder *folder)
 		folder->made = false;
 }
 
-/* ---- Names ------------------------------------------------------------------------------------- */
+/* ---- Making safe names ------------------------------------------------------------------------- */
 
 void take_file_name(char to[TAKE_NAME_ROOM], const char *from)
 {
@@ -76,7 +76,7 @@ void take_file_name(char to[TAKE_NAME_ROOM], const char *from)
 	to[length] = '\0';
 }
 
-/* ---- Files ------------------------------------------------------------------------------------- */
+/* ---- Creating and renaming files --------------------------------------------------------------- */
 
 static int fail(const struct take_file *file, const char *name, const char *why)
 {

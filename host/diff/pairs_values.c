@@ -166,7 +166,7 @@ void pairs_values(struct pairs *pairs, struct pairs_files *files, uint32_t first
 	}
 }
 
-/* ---- Kinds ---- */
+/* ---- Kinds of step in both traces ---- */
 
 static const struct diff_kind *kind_like(const struct diff_trace *trace, const struct diff_kind *kind)
 {

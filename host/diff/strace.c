@@ -108,7 +108,7 @@ bool diff_is_strace(const char *path)
 	return size > 0 && read_head(line, &process, &stamp) != NULL;
 }
 
-/* ---- Lines ---- */
+/* ---- Lines of strace's output ---- */
 
 /* Returns the element for the unfinished call of a thread. A thread has at most one unfinished call. */
 static struct strace_open *open_of(struct strace *strace, uint32_t thread)

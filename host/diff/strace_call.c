@@ -82,7 +82,7 @@ uint64_t strace_signal(const char *text)
 	return 0;
 }
 
-/* ---- Text ---- */
+/* ---- Parsing names and arguments ---- */
 
 /*
  * Returns the length of the call's name, which ends at the opening bracket; 0 if the text does not begin with

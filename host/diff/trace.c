@@ -77,7 +77,7 @@ uint32_t diff_trace_kind(struct diff_trace *trace, const char *name, size_t leng
 	return trace->kinds++;
 }
 
-/* ---- Threads ---- */
+/* ---- Adding threads ---- */
 
 static uint64_t thread_hash(uint32_t id, uint32_t cpu)
 {
@@ -158,7 +158,7 @@ void diff_trace_name(struct diff_thread *thread, const char *name, size_t length
 	memcpy(thread->name, name, length);
 }
 
-/* ---- Steps ---- */
+/* ---- Adding steps ---- */
 
 struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uint32_t kind, uint64_t stamp,
 				  uint32_t ring, uint64_t slot)

@@ -110,13 +110,13 @@ static inline bool facts_fired(const struct facts *facts, uint32_t id)
 	return facts->fired[id / 8] >> (id % 8) & 1;
 }
 
-/* ---- Mistakes ---- */
+/* ---- Mistakes in the calls of hooks ---- */
 
 /*
  * Finds the mistakes in a kernel's hooks that a trace shows: a hook in the wrong place, a hook with a wrong
  * argument, or a missing hook. The events of each CPU are examined separately, so differences between clocks
- * cause no findings. After lost slots, and after events were switched on or off, all remembered state is
- * forgotten.
+ * cause no findings. After lost slots, and after events were switched on or off, all stored state is
+ * discarded.
  */
 
 enum mistake {

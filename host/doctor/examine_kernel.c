@@ -21,7 +21,7 @@
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
-/* ---- The file ---- */
+/* ---- The kernel's file ---- */
 
 #define HEX_TEXT (2 * CAPTURE_BUILD_ID_MAX + 1)
 

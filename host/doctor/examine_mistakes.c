@@ -281,7 +281,7 @@ int examine_mistakes(struct findings *report, struct subject *subject, struct kt
 	return status;
 }
 
-/* ---- Rules ---- */
+/* ---- Rules that every kernel obeys ---- */
 
 /*
  * Returns the line of code to change if the kernel obeys the rule but a hook is wrong. Returns NULL if no

@@ -21,7 +21,7 @@
 #define EVENT_MORE 512u
 #define RAW_MOST   8192u
 
-/* ---- Packets ---- */
+/* ---- Writing packets ---- */
 
 static void put(struct ctf_stream *stream, const void *bytes, size_t size)
 {
@@ -116,7 +116,7 @@ static void close_stream(struct ctf *ctf, uint32_t n)
 	stream->fd = -1;
 }
 
-/* ---- Events ---- */
+/* ---- Writing events ---- */
 
 /* Returns the escaped name of a thread; its length is 0 if it is unknown. */
 static const struct ctf_name *name_of(struct ctf *ctf, uint32_t thread)

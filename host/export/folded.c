@@ -194,7 +194,7 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 		stack->depth--;
 }
 
-/* ---- Output ---- */
+/* ---- Writing the folded stacks ---- */
 
 static void write_node(struct folded *folded, uint32_t n)
 {

@@ -117,7 +117,7 @@ void fxt_provider_lost(struct fxt_stream *stream)
 	end(stream);
 }
 
-/* ---- Arguments ---- */
+/* ---- Arguments of events ---- */
 
 /* Returns whether there is room for one more argument of `bytes` bytes. */
 static bool has_room(const struct fxt_stream *stream, size_t bytes)
@@ -214,7 +214,7 @@ void fxt_wakeup(struct fxt_stream *stream, uint64_t time, uint32_t cpu, uint32_t
 	end(stream);
 }
 
-/* ---- Events ---- */
+/* ---- Beginning and end of an event ---- */
 
 static void begin_event(struct fxt_stream *stream, enum fxt_event_type type, uint64_t time, unsigned thread,
 			uint16_t category)

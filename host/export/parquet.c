@@ -260,7 +260,7 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 	parquet_row(file);
 }
 
-/* ---- The folder ---- */
+/* ---- The folder of a run ---- */
 
 /* Creates and opens the folder of the run. On failure, returns -1 and sets parquet->error. */
 static int open_run(struct parquet *parquet, int folder)

@@ -300,7 +300,7 @@ void stats_write_svg(struct base_output *out, const struct stats *stats)
 	svg_end(out);
 }
 
-/* ---- JSON ---- */
+/* ---- Output as JSON ---- */
 
 static void write_order(struct base_output *out, const struct ktread *trace)
 {

@@ -126,7 +126,7 @@ static inline int timeline_wants_ring(const struct timeline *timeline, const str
 	return !timeline->cpus || (cpu < TIMELINE_CPUS && timeline->cpus[cpu / 8] >> cpu % 8 & 1);
 }
 
-/* ---- Phrases ---- */
+/* ---- Phrases: parsed texts of events ---- */
 
 /*
  * A phrase is the parsed text of an event type. It formats values faster than ktread_format(), with the same
@@ -146,7 +146,7 @@ void phrase_free(struct phrase *phrase);
 /* Writes the text of the event. Returns its end, or NULL if the payload is too short. */
 char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_event *event);
 
-/* ---- Repetitions ---- */
+/* ---- Repetitions of an event ---- */
 
 /* Content of the event ktrace.repeat: how often an event repeated unchanged without being recorded. */
 struct repeat {

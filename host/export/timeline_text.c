@@ -17,7 +17,7 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-/* ---- Phrases ---- */
+/* ---- Phrases: parsed texts of events ---- */
 
 #define TEXT_MAX 512u /* maximum length, in bytes, of a text that is parsed as a phrase */
 /* number of bytes copied at a time; a copy of a literal may copy up to CHUNK - 1 bytes too many */
@@ -277,7 +277,7 @@ char *places_put_json(char *at, const struct ktread_event *event, struct symbols
 	return event->site ? put_json(base_put_literal(at, ",\"site\":"), event->site, symbols) : at;
 }
 
-/* ---- Repetitions ---- */
+/* ---- Repetitions of an event ---- */
 
 #define SPAN_BYTES 32u
 

@@ -42,7 +42,7 @@ int settings_write(const struct ktread *trace, struct base_output *out, int json
 #define SETTINGS_STATE 32u
 void settings_state_text(uint8_t state, uint8_t flags, char text[SETTINGS_STATE]);
 
-/* ---- ktrdump ---- */
+/* ---- The table of ktrdump ---- */
 
 /*
  * Events as DragonFly's ktrdump(8) prints them: a table with selectable columns, whose header is repeated

@@ -137,7 +137,7 @@ struct walk_sink {
 
 struct walk_ring {
 	uint64_t lost; /* number of the ring's lost slots reported so far */
-	bool begun;    /* true if an event of the ring was seen */
+	bool begun;    /* true if an event of the ring was read */
 	bool beside;   /* true if the ring holds functions of a hardware trace */
 };
 

@@ -58,7 +58,7 @@ static uint32_t next_share(const struct worst_shares *shares, uint32_t parent, u
 	return found;
 }
 
-/* ---- Text ---- */
+/* ---- Output as text ---- */
 
 static void put_time(const struct writing *w, uint64_t ticks)
 {
@@ -239,7 +239,7 @@ void stats_worst_write_text(struct base_output *out, struct ktread *trace, const
 	}
 }
 
-/* ---- JSON ---- */
+/* ---- Output as JSON ---- */
 
 static void put_shares_json(const struct writing *w, uint32_t parent)
 {

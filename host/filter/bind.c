@@ -25,7 +25,7 @@ struct binding {
 	struct filter_error *error;
 };
 
-/* ---- Events ---- */
+/* ---- Comparisons of an event's name ---- */
 
 /* Returns whether a comparison of an event's name or category by == or ~ is true for an event type. */
 static bool is_like(const struct filter_node *node, const struct ktread_type *type)
@@ -78,7 +78,7 @@ static int bind_event(struct binding *binding, struct filter_node *node)
 	return found ? 0 : unknown_event(binding, node->value.column, node->value.text, what);
 }
 
-/* ---- Time ---- */
+/* ---- Comparisons of the time ---- */
 
 /* Converts nanoseconds since the beginning of the trace to a timestamp. */
 static uint64_t stamp_of(const struct binding *binding, __int128 ns)
@@ -149,7 +149,7 @@ static int bind_time(struct binding *binding, struct filter_node *node)
 	return 0;
 }
 
-/* ---- Fields ---- */
+/* ---- Comparisons of fields ---- */
 
 static uint32_t width_of(uint8_t type)
 {

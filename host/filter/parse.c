@@ -283,7 +283,7 @@ static int take_value(struct parser *parser, struct filter_node *node)
 	return status ? status : next(parser);
 }
 
-/* ---- Expressions ---- */
+/* ---- Comparisons and operators ---- */
 
 static int take_relation(struct parser *parser, enum filter_relation *relation)
 {

@@ -374,7 +374,7 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 	return moved(calls, address, way == WAY_INDIRECT);
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------- */
+/* ---- Handling steps ---------------------------------------------------------------------------- */
 
 /* Makes the next step independent of earlier steps, except for the address that the step `off` reports. */
 static void reset(struct flow_calls *calls, enum way before, const struct hwt_step *off)

@@ -6,11 +6,11 @@
  * it pops the frames above the function in which execution continues. An interrupt or a system call also
  * pushes a frame. A jump to the beginning of another function replaces the frame (a tail call). longjmp()
  * pops all frames above its target. If nothing matches, the stack is emptied and gets one frame, for the
- * function that runs; the beginning of this frame was not seen.
+ * function that runs; the beginning of this frame is unknown.
  *
  * There is a stack for each thread, identified by its number or, if the unit does not report it, by its
- * address space. No duration is reported across a gap or an overflow, or for a frame whose beginning was not
- * seen.
+ * address space. No duration is reported across a gap or an overflow, or for a frame whose beginning is
+ * unknown.
  */
 #ifndef FLOW_CALLS_H
 #define FLOW_CALLS_H
@@ -21,7 +21,7 @@
 #include "hwt/hwt.h"
 
 #define FLOW_DEPTH_MOST 512u /* largest number of frames in a stack; deeper calls are only counted */
-/* largest number of stacks of a stream; if there are more, the least recently used one is forgotten */
+/* largest number of stacks of a stream; if there are more, the least recently used stack is dropped */
 #define FLOW_STACKS_MOST 256u
 
 enum flow_how {
@@ -44,7 +44,7 @@ struct flow_frame {
 	uint64_t inside;     /* ticks spent in functions that this function called */
 	uint32_t mark;	     /* for use by the sink; initially 0 */
 	uint8_t how;	     /* enum flow_how */
-	/* set if the frame's beginning was seen, and no steps have been missing since */
+	/* set if the steps contain the frame's beginning, and no steps have been missing since */
 	uint8_t timed;
 	/* set if execution was at the function's first instruction when the frame was pushed */
 	uint8_t from_start;
@@ -80,8 +80,7 @@ struct flow_sink {
 	 */
 	int (*run)(void *to, const struct flow_frame *frame, const struct flow_moment *at);
 	/*
-	 * Called when all frames of the thread are forgotten, because it is unknown which functions still
-	 * run.
+	 * Called when all frames of the thread are dropped, because it is unknown which functions still run.
 	 */
 	int (*cut)(void *to, const struct flow_moment *at);
 	/* Called when another thread begins to run. */
@@ -92,7 +91,7 @@ struct flow_sink {
 struct flow_doubts {
 	uint64_t resyncs; /* number of times that a stack was emptied because no frame matched */
 	uint64_t deeper;  /* number of calls deeper than FLOW_DEPTH_MOST */
-	/* number of stacks that were forgotten because there were more than FLOW_STACKS_MOST */
+	/* number of stacks that were dropped because there were more than FLOW_STACKS_MOST */
 	uint64_t stacks;
 };
 
@@ -143,7 +142,7 @@ int flow_stacks_init(struct flow_stacks *stacks);
 void flow_stacks_free(struct flow_stacks *stacks);
 /*
  * Makes the stack of the thread `key` the current one; adds an empty stack if the thread has none. Returns 1
- * if another stack was forgotten to make room, otherwise 0.
+ * if another stack was dropped to make room, otherwise 0.
  */
 int flow_stacks_turn(struct flow_stacks *stacks, uint64_t key);
 /* Empties all stacks. */

@@ -46,7 +46,7 @@ struct flow_coverage {
 	uint64_t unplaced;	 /* number of executed sequences whose code is in no known file */
 };
 
-/* ---- Counting ---------------------------------------------------------------------------------- */
+/* ---- Counting executed sequences --------------------------------------------------------------- */
 
 /* Finds the image of a path, or adds it. Returns IMAGES_MOST if there are too many, or out of memory. */
 static uint32_t find_image(struct flow_coverage *coverage, const char *path)

@@ -143,7 +143,7 @@ int flow_find_base(struct flow *flow)
 	return 0;
 }
 
-/* ---- One stream -------------------------------------------------------------------------------- */
+/* ---- Reading one stream ------------------------------------------------------------------------ */
 
 int flow_reader_open(struct flow_reader **reader, struct flow *flow, size_t stream)
 {
@@ -248,7 +248,7 @@ int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step)
 	return status < 0 ? fail(status, hwt_decoder_message(reader->decoder)) : 0;
 }
 
-/* ---- All streams ------------------------------------------------------------------------------- */
+/* ---- Reading all streams ----------------------------------------------------------------------- */
 
 /*
  * Returns the status of a view. If the status is an error, sets the message: the only possible error is lack

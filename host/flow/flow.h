@@ -105,7 +105,7 @@ struct flow_lines {
 int flow_lines_read(struct flow_lines *lines, const char *path, char *message, size_t size);
 void flow_lines_free(struct flow_lines *lines);
 
-/* ---- Recordings ---- */
+/* ---- Opening a recording ---- */
 
 /* The addresses of a function. */
 struct flow_range {
@@ -186,7 +186,7 @@ uint32_t flow_stream_id(const struct hwt_stream *stream);
 /* Sets *address to the address of the step. Returns 0 if the step has no address. */
 int flow_address(const struct hwt_step *step, uint64_t *address);
 
-/* ---- One stream ---- */
+/* ---- Reading one stream ---- */
 
 struct flow_reader;
 int flow_reader_open(struct flow_reader **reader, struct flow *flow, size_t stream);
@@ -199,7 +199,7 @@ int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step);
 int flow_reader_seek(struct flow_reader *reader, uint64_t offset);
 void flow_reader_close(struct flow_reader *reader);
 
-/* ---- All streams ---- */
+/* ---- Reading all streams ---- */
 
 struct flow_view {
 	/*

@@ -141,7 +141,7 @@ static int end(void *view)
 
 const struct flow_view flow_folded = { .begin = begin, .step = step, .end = end };
 
-/* ---- Lines ------------------------------------------------------------------------------------- */
+/* ---- Writing the lines ------------------------------------------------------------------------- */
 
 static void put_path(const struct flow_folded *folded, struct base_output *out, uint32_t n)
 {

@@ -8,7 +8,7 @@
 #include "flow/views.h"
 #include "ktread/ktread.h"
 
-/* ---- Stacks ---- */
+/* ---- The stacks of a stream's threads ---- */
 
 int flow_stacks_init(struct flow_stacks *stacks)
 {

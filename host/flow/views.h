@@ -61,7 +61,7 @@ uint32_t flow_kernel_only_thread(const struct flow_kernel *kernel, uint32_t cpu,
 /* Returns the CPU on which a thread ran at a timestamp, or KTRX_NO_CPU if unknown. */
 uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint64_t stamp);
 
-/* ---- Coverage ---- */
+/* ---- Coverage of source lines ---- */
 
 /*
  * Counts how often each source line ran and each function was entered. The result is an .info file of lcov:
@@ -225,12 +225,12 @@ uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run);
  */
 int flow_spread_is_about(const struct flow_spread *spread);
 
-/* ---- Durations ---- */
+/* ---- Durations of functions ---- */
 
 /*
  * Reports how often each function was called, and how long that took: in total, by itself (without functions
- * that it called), and as a distribution over calls. Calls whose beginning or end was not seen are counted,
- * but have no duration. The time of recursive calls is counted once in the total.
+ * that it called), and as a distribution over calls. Calls whose beginning or end is not in the steps are
+ * counted, but have no duration. The time of recursive calls is counted once in the total.
  */
 
 struct flow_durations;
@@ -301,7 +301,7 @@ size_t flow_put_stream(char *to, const struct hwt_stream *stream);
  */
 size_t flow_put_payload(char *to, const struct flow *flow, const struct hwt_step *step);
 
-/* ---- Columns ---- */
+/* ---- Steps in columns ---- */
 
 /* Writes one line for each step, with selectable columns, or JSON objects. */
 

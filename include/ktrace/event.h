@@ -90,7 +90,7 @@
 #define KTRACE_TEXT(...) \
 	KTRACE_PASTE(KTRACE_TEXT_, KTRACE_BUILT(KTRACE_NO_text, KTRACE_WITH_text))(__VA_ARGS__)
 
-/* ---- How it works ------------------------------------------------------------------------------ */
+/* ---- Implementation of the macros -------------------------------------------------------------- */
 
 #if defined(KTRACE_DISABLE) && KTRACE_DISABLE
 #define KTRACE_BUILT(no, with) 0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Implements KTRACE_TEXT of event.h: an event that is declared where it fires. In C its descriptor is a
- * static variable of the block. In C++ a site may be in an inline function or a template; event_text_cxx.h
- * describes how its descriptor gets into the section.
+ * static variable of the block. In C++ a call site may be in an inline function or a template;
+ * event_text_cxx.h describes how its descriptor gets into the section.
  */
 #ifndef KTRACE_EVENT_TEXT_H
 #define KTRACE_EVENT_TEXT_H
@@ -58,7 +58,7 @@
 
 #define KTRACE_TEXT_TYPE(...) ktrace_text<ktrace_site, __LINE__ KTRACE_EACH(KTRACE_VALUE_TYPE, , __VA_ARGS__)>
 
-/* The local class gives each site, and each instance of a template, its own type. */
+/* The local class gives each call site, and each instance of a template, its own type. */
 #define KTRACE_TEXT_0(...)                                                                            \
 	do {                                                                                          \
 		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                       \

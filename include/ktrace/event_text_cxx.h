@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * KTRACE_TEXT in C++. Each site, and each instance of a template that contains one, has an event descriptor.
- * It must be in the section of events exactly once in the program, whatever the linkage of the enclosing
- * function.
+ * KTRACE_TEXT in C++. Each call site has an event descriptor; if the call site is in a template, each
+ * instance of the template has one. The descriptor must be in the section of events exactly once in the
+ * program, whatever the linkage of the enclosing function.
  *
  * In clang a variable is sufficient: its section belongs to the variable's COMDAT group. g++ uses one group,
  * or none, for all variables of a section, so those of inline functions conflict with all others; and it
@@ -33,8 +33,8 @@ template <unsigned long Size> struct ktrace_text_row {
 };
 
 /*
- * The event descriptor of a site as constants. Site::strings() returns its strings; `Values` are the types of
- * the arguments.
+ * The event descriptor of a call site as constants. Site::strings() returns its strings; `Values` are the
+ * types of the arguments.
  */
 template <class Site, uint32_t Line, class... Values> struct ktrace_text_facts {
 	static_assert(ktrace_text_holds<void, Values...>::all, "ktrace: no field can hold this type");
@@ -213,8 +213,8 @@ struct ktrace_text : ktrace_text_place<Site, Line, Values...> {
 	using facts = ktrace_text_facts<Site, Line, Values...>;
 
 	/*
-	 * This function is inlined into the site's function. The functions that it calls therefore return
-	 * into the site's function, and record their return address as the site.
+	 * This function is inlined into the function that contains the call site. The functions that it calls
+	 * therefore return there, and record their return address as the call site.
 	 */
 	template <class... Given>
 	__attribute__((__always_inline__)) static inline void record(int, Given... values)

@@ -150,8 +150,8 @@ KTRACE_FACT_ROW(ktrace_row_fault_enter, "mm\0fault_enter", KTRX1_PAGE_FAULT, KTR
 KTRACE_FACT_ROW(ktrace_row_fault_exit, "mm\0fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
 
 /*
- * In kernel/core: record the event and update the state. The site of the event is the return address of the
- * call. `pc` is the place for the state and for the field `place`; 0: use the site.
+ * In kernel/core: record the event and update the state. The call site of the event is the return address of
+ * the call. `pc` is the place for the state and for the field `place`; 0: use the call site.
  */
 __attribute__((__noinline__)) void ktrace_fact_sched_switch(struct ktrx_event *event, uint32_t previous,
 							    uint32_t next,
@@ -186,7 +186,7 @@ __attribute__((__noinline__)) void ktrace_fact_mm_fault_enter(struct ktrx_event 
 __attribute__((__noinline__)) void ktrace_fact_mm_fault_exit(struct ktrx_event *event, uint64_t address,
 							     const char *how);
 
-/* ---- Threads ----------------------------------------------------------------------------------- */
+/* ---- Facts about threads ----------------------------------------------------------------------- */
 
 /*
  * Records sched.switch and updates which thread runs: see ktrace_thread_switch(). `state` is the state that
@@ -247,7 +247,7 @@ KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 			 ktrace_thread_exit(thread));
 }
 
-/* ---- Locks ------------------------------------------------------------------------------------- */
+/* ---- Facts about locks ------------------------------------------------------------------------- */
 
 /*
  * Records lock.contend and sets the wait: see ktrace_lock_wait(). If a wait ends without the lock, call

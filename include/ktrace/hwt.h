@@ -176,7 +176,7 @@ struct ktrace_hwt_backend *ktrace_hwt_next_backend(struct ktrace_hwt_backend *la
 int ktrace_hwt_dump(struct ktrace_hwt_backend *backend, uint32_t cpu,
 		    void (*print)(void *to, const char *name, uint64_t value), void *to);
 
-/* ---- Control ----------------------------------------------------------------------------------- */
+/* ---- Requests of the owner of a context -------------------------------------------------------- */
 
 struct ktrace_hwt_request {
 	uint32_t size; /* sizeof(struct ktrace_hwt_request) */
@@ -304,7 +304,7 @@ void ktrace_hwt_owner_exit(struct ktrace_hwt_owner *owner);
 /* Handles the trace unit's interrupt on this CPU. Returns nonzero if the interrupt was caused by the unit. */
 int ktrace_hwt_interrupt(void);
 
-/* ---- Hooks ------------------------------------------------------------------------------------- */
+/* ---- Hooks that the kernel calls --------------------------------------------------------------- */
 
 /* Functions that the hooks below call. Do not call these functions directly. */
 void ktrace_hwt_do_switch_in(struct ktrace_hwt_thread *thread);

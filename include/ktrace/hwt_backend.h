@@ -257,7 +257,7 @@ struct ktrace_hwt_backend {
 	struct ktrace_hwt_backend *next;
 };
 
-/* ---- Accessors --------------------------------------------------------------------------------- */
+/* ---- Accessors of registers -------------------------------------------------------------------- */
 
 /* x86: access to model-specific registers of this CPU, and to cpuid. */
 struct ktrace_hwt_access_msr {

@@ -65,7 +65,7 @@
 /* Records the event if the condition is true. The condition is evaluated only while the event is on. */
 #define KTR_COND_LOG(name, condition, ...) KTR_SITE(condition, ktrace_event_##name, ##__VA_ARGS__)
 
-/* ---- How it works ------------------------------------------------------------------------------ */
+/* ---- Implementation of the macros -------------------------------------------------------------- */
 
 #define KTR_BUILT(built, compile) KTRACE_PASTE(KTR_BUILT_, KTRACE_PASTE(built, KTRACE_IS_ONE(compile)))
 #define KTR_BUILT_00		  0
@@ -126,7 +126,7 @@
 #define KTR_FIELD_PACK(id, n, declaration) \
 	ktrace_pack(&to, KTRACE_TYPE_BYTES(KTR_CODE(id, n) + 0u), KTRACE_PASTE(a, n));
 
-/* An argument at a site, converted to the type of its parameter and then to a word. */
+/* An argument at a call site, converted to the type of its parameter and then to a 64-bit word. */
 #define KTR_ARGUMENT(id, n, value) , ((union KTR_VALUE(id, n)){ .declared = { value } }).word
 
 #define KTR_CHECKS(id, bit, ...)                                        \
@@ -150,8 +150,8 @@
 	struct ktrace_semicolon
 
 /*
- * Checks that a site's arguments fit the parameters of its event. A parameter's type is known only as a
- * KTRX_TYPE_*, so a check that a pointer points to the right structure is left to the compiler's own
+ * Checks that the arguments at a call site fit the parameters of the event. A parameter's type is known only
+ * as a KTRX_TYPE_*, so a check that a pointer points to the right structure is left to the compiler's own
  * warnings.
  */
 #define KTR_IS_NULL(value) _Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
@@ -194,9 +194,9 @@
 			   "ktrace: an argument does not fit its parameter");
 
 /*
- * The place descriptor of a site, from which readers get the file and line of the site: a static variable of
- * the enclosing block. If the event is not compiled in, its address in the place descriptor is 0. Without
- * optimisation, such descriptors remain in the kernel nevertheless.
+ * The place descriptor of a call site, from which readers get the file and line of the call: a static
+ * variable of the enclosing block. If the event is not compiled in, its address in the place descriptor is 0.
+ * Without optimisation, such descriptors remain in the kernel nevertheless.
  */
 #if defined(KTR) && !(defined(KTRACE_DISABLE) && KTRACE_DISABLE)
 #define KTR_PLACE_ROW(id)                                                                                \

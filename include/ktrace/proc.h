@@ -162,7 +162,7 @@ struct ktrace_proc_kernel {
  */
 int ktrace_proc_init(const struct ktrace_proc_kernel *kernel);
 
-/* ---- Sinks ------------------------------------------------------------------------------------- */
+/* ---- Sinks: trace files and their buffers ------------------------------------------------------ */
 
 /*
  * Callbacks of a sink. All of them may sleep; they are called with neither the table lock nor the spinlock
@@ -395,7 +395,7 @@ void ktrace_proc_exit(struct ktrace_proc *process, struct ktrace_proc_thread *th
 /* Reports that the name of the process has changed. */
 void ktrace_proc_renamed(struct ktrace_proc *process);
 
-/* ---- Records ----------------------------------------------------------------------------------- */
+/* ---- Hooks that make records ------------------------------------------------------------------- */
 
 /*
  * Returns nonzero if any of these facilities is traced. Call it before doing work that is needed only for a

@@ -46,7 +46,7 @@ KTRACE_BEGIN_C
 /* Maximum payload of a record, in bytes. It leaves room for the extension block of the boot ring. */
 #define KTRACE_PAYLOAD_MAX (KTRX_RECORD_MAX_PAYLOAD - 4u)
 
-/* Size in bytes of the longest extension block that is recorded: head, two callers and the site. */
+/* Size in bytes of the longest extension block that is recorded: head, two callers and the call site. */
 #define KTRACE_EXTENSION_MAX 28u
 
 /* Number of payload bytes that fit into the slots of a record whose payload is `bytes` bytes. */
@@ -74,9 +74,9 @@ KTRACE_HIDDEN void ktrace_emit_packed(struct ktrx_event *event, void *payload, u
 
 /*
  * Record an event in one slot. `first` and `second` are payload bytes 0 to 7 and 8 to 15; `third` is bytes 16
- * to 19 | the payload's length << 32. `word` and `stamp` are what the site has already reserved and read;
- * `word` is KTRACE_WORD_NONE if it has reserved nothing. ktrace_emit_words() gets the site as an argument;
- * the other functions use their return address.
+ * to 19 | the payload's length << 32. `word` and `stamp` are the reservation and the timestamp that the call
+ * site has already made; `word` is KTRACE_WORD_NONE if it has reserved nothing. ktrace_emit_words() gets the
+ * site as an argument; the other functions use their return address.
  */
 KTRACE_HIDDEN KTRACE_COLD void ktrace_emit_short(struct ktrx_event *event, uint64_t first, uint64_t second,
 						 uint64_t third, uint64_t word, uint64_t stamp);
@@ -158,8 +158,8 @@ struct ktrace_packer {
 
 /*
  * Number of words that a packer needs for an event with this text and these fields. The words are a separate
- * array, so that a site's stack frame contains only the words that it needs: one for each field, and the rest
- * of the last slot.
+ * array, so that the stack frame of a call site contains only the words that it needs: one for each field,
+ * and the rest of the last slot.
  */
 #define KTRACE_PACKER_WORDS(...) (KTRACE_COUNT(__VA_ARGS__) + 4)
 
@@ -285,8 +285,8 @@ KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct 
 }
 
 /*
- * Records an event in one slot. This function is inlined into the site's function. The functions that it
- * calls therefore return into the site's function, and record their return address as the site.
+ * Records an event in one slot. This function is inlined into the function that contains the call site. The
+ * functions that it calls therefore return there, and record their return address as the call site.
  */
 KTRACE_INLINE void ktrace_record(const struct ktrace_packer *packer)
 {

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* ---- A transport -------------------------------------------------------------------------------- */
+/* ---- The interface of a transport --------------------------------------------------------------- */
 
 struct ktrace_transport {
 	const char *name;
@@ -157,7 +157,7 @@ void ktrace_pci_ecam(struct ktrace_pci *pci, uintptr_t ecam, uint64_t window, ui
  */
 void ktrace_pci_ports(struct ktrace_pci *pci);
 
-/* ---- Drivers ------------------------------------------------------------------------------------- */
+/* ---- Drivers of transports ----------------------------------------------------------------------- */
 /*
  * Each _init function only fills in the struct and returns the transport in it. It does not access the
  * device.

@@ -232,9 +232,9 @@ __attribute__((__always_inline__)) inline auto ktrace_formatted(const ktrace_arg
 	(__builtin_classify_type(value) == 12 || __builtin_classify_type(value) == 13)
 
 /*
- * C converts between pointers and numbers with a warning at most. So each site asserts that its arguments
- * fit. An argument is classified by a mask with one bit for each kind of field; the bit is set if that kind
- * accepts the argument:
+ * C converts between pointers and numbers with a warning at most. So each call site asserts that its
+ * arguments fit. An argument is classified by a mask with one bit for each kind of field; the bit is set if
+ * that kind accepts the argument:
  *
  *	14  pointer to the field's type or to void, with any qualifiers
  *	12  other pointer

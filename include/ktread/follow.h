@@ -53,7 +53,7 @@ struct ktread_follow_options {
 enum ktread_followed_kind {
 	KTREAD_FOLLOWED_EVENT = 1,
 	KTREAD_FOLLOWED_LOST, /* slots of a ring were overwritten before they could be read */
-	KTREAD_FOLLOWED_BOOT, /* ktrace was found, or found anew after a reset of the guest */
+	KTREAD_FOLLOWED_BOOT, /* ktrace was found for the first time, or again after a reset of the guest */
 	KTREAD_FOLLOWED_END,  /* the guest has ended, and all events have been returned */
 };
 

@@ -255,7 +255,7 @@ static void put_value(struct ktrace_line *line, const struct conversion *how, co
 		put_signed(line, how, value);
 }
 
-/* ---- Events ------------------------------------------------------------------------------------ */
+/* ---- Text of an event -------------------------------------------------------------------------- */
 
 static void put_conversion(struct ktrace_line *line, const struct conversion *how, struct fields *fields)
 {

@@ -206,7 +206,7 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 	return KTRACE_OK;
 }
 
-/* ---- Settings --------------------------------------------------------------------------------- */
+/* ---- The command show settings ---------------------------------------------------------------- */
 
 /* show settings: lists settings whose names begin with the given prefix, one per line, with the pager. */
 
@@ -298,7 +298,7 @@ __attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_
 	ktrace_line_flush(&line);
 }
 
-/* ---- Refusals --------------------------------------------------------------------------------- */
+/* ---- Explaining a refused request ------------------------------------------------------------- */
 
 /* Prints the word that was refused, the reason, and suggestions. */
 

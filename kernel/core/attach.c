@@ -237,7 +237,7 @@ void ktrace_attach(void)
 	*(volatile uint32_t *)&ktrace_state.attached = 1;
 }
 
-/* ---- places ----------------------------------------------------------------------------------- */
+/* ---- joining places to their events ----------------------------------------------------------- */
 
 /*
  * Places that record an event, see struct ktrx_place. A place is joined as soon as its event descriptor can

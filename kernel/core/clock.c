@@ -375,7 +375,7 @@ static int is_better(const struct ktrx_clock *row, const struct ktrx_clock_sampl
 	       newest->error + (uint64_t)clock_drift(newest->stamp, sample->stamp);
 }
 
-/* ---- Stored samples ------------------------------------------------------------------------------ */
+/* ---- Samples in the table of measurements -------------------------------------------------------- */
 
 static void thin(struct ktrx_clock *row)
 {

@@ -338,7 +338,7 @@ int ktrace_dump_v2(const struct ktrx_root *root, struct ktrace_sink *sink)
 	return error;
 }
 
-/* ---- into memory ------------------------------------------------------------------------------ */
+/* ---- dumps into memory ------------------------------------------------------------------------ */
 
 /*
  * Dumps into memory. The end of that memory serves as the stream's buffer, because the caller's stack may be

@@ -180,7 +180,7 @@ static void switched_add(struct switched *noted, const struct ktrx_event *event,
 	noted->state = to;
 }
 
-/* ---- states ----------------------------------------------------------------------------------- */
+/* ---- states of all events --------------------------------------------------------------------- */
 
 static void event_state_set(struct ktrx_event *event, uint8_t state)
 {

@@ -30,8 +30,8 @@ KTRACE_UNUSED_INLINE uint64_t fact_record(struct ktrace_packer *fields, uintptr_
 }
 
 /*
- * Defines id##_record(), which records the event with its fields. Its arguments are the event, the site and
- * the fields. The function returns the timestamp of the record; 0 if it did not read the clock.
+ * Defines id##_record(), which records the event with its fields. Its arguments are the event, the call site
+ * and the fields. The function returns the timestamp of the record; 0 if it did not read the clock.
  */
 #define KTRACE_FACT(id, ...)                                                                              \
 	KTRACE_FIELDS(id, __VA_ARGS__)                                                                    \

@@ -11,7 +11,7 @@
 #define KTRACE_PIECE_ALIGN 64u
 #define KTRACE_PAGE	   UINT64_C(4096)
 
-/* ---- the arena -------------------------------------------------------------------------------- */
+/* ---- the arena: ktrace's memory --------------------------------------------------------------- */
 
 /*
  * The memory that the kernel passed to ktrace_init(): physically contiguous pieces, each with a struct

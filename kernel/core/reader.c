@@ -4,7 +4,7 @@
 
 #include "../base/bytes.h"
 
-/* ---- rings ------------------------------------------------------------------------------------ */
+/* ---- rings and their slots -------------------------------------------------------------------- */
 
 const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t *rings)
 {

@@ -13,7 +13,7 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-/* ---- rings ------------------------------------------------------------------------------------ */
+/* ---- rings and their slots -------------------------------------------------------------------- */
 
 /*
  * Returns the ring table, and its number of entries in *rings; NULL if no ring table is at a virtual address,
@@ -58,7 +58,7 @@ static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const
 		out[i] = in[i];
 }
 
-/* ---- descriptors ------------------------------------------------------------------------------ */
+/* ---- descriptors of events and places --------------------------------------------------------- */
 
 /*
  * Descriptors in the event table, as a reader inside the kernel sees them. They are found by id through the
@@ -100,7 +100,7 @@ uint32_t ktrace_field_bytes(uint8_t type);
 /* Returns the value of a field of 1 to 8 bytes, sign-extended if its type is signed. */
 uint64_t ktrace_field_value(const uint8_t *from, uint8_t type);
 
-/* ---- walks ------------------------------------------------------------------------------------ */
+/* ---- walks of the records of a ring ----------------------------------------------------------- */
 
 /*
  * Walks over the records of one ring, oldest or newest first, while writers may be active. Only complete

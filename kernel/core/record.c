@@ -253,8 +253,8 @@ static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32
 }
 
 /*
- * Does what the event's state demands. A slot that the call site has reserved is filled even if the event has
- * been turned off in the meantime. Returns the record's timestamp; 0 if there is no record.
+ * Does what the event's state demands. A slot that the call site has reserved is filled even if the event was
+ * turned off after the reservation. Returns the record's timestamp; 0 if there is no record.
  */
 static uint64_t emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word, int reserved,
 		     uint64_t stamp, const struct ktrace_origin *origin)

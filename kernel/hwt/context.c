@@ -13,7 +13,7 @@
 #define KTRACE_QUEUE_MAX     (UINT32_C(1) << 30)
 #define KTRACE_PAGE	     4096u
 
-/* ---- References -------------------------------------------------------------------------------- */
+/* ---- References to contexts -------------------------------------------------------------------- */
 
 void ktrace_hwt_hold(struct ktrace_hwt_context *context)
 {

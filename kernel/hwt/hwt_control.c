@@ -222,7 +222,7 @@ int ktrace_hwt_stop(struct ktrace_hwt_context *context)
 	return error;
 }
 
-/* ---- Buffers ---------------------------------------------------------------------------------- */
+/* ---- Positions of buffers --------------------------------------------------------------------- */
 
 /* Positions of buffers, for the owner: how many bytes were written, and how many the owner has taken. */
 

@@ -103,7 +103,7 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 	ktrace_hwt_put(context);
 }
 
-/* ---- Threads ---------------------------------------------------------------------------------- */
+/* ---- Units of threads ------------------------------------------------------------------------- */
 
 /*
  * Thread mode: each thread of the process has a unit, from the moment when the thread is made or found until
@@ -175,7 +175,7 @@ int ktrace_hwt_adopt(struct ktrace_hwt_context *context)
 	}
 }
 
-/* ---- Hooks ------------------------------------------------------------------------------------- */
+/* ---- Hooks about threads ----------------------------------------------------------------------- */
 
 /* If there is no memory for a unit, the thread is recorded without one. */
 void ktrace_hwt_do_thread_create(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread)

@@ -99,7 +99,7 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
 	ktrace_hwt_append_or_lose(context, &pending);
 }
 
-/* ---- The queue -------------------------------------------------------------------------------- */
+/* ---- The queue of records --------------------------------------------------------------------- */
 
 /*
  * The queue of records for the owner: a ring of whole records. A record may begin at the end of the ring and
@@ -113,7 +113,7 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
  */
 #define KTRACE_UNTOLD_NS UINT64_C(100000000)
 
-/* ---- Appending --------------------------------------------------------------------------------- */
+/* ---- Appending records to the queue ------------------------------------------------------------ */
 
 /* A place in the queue at which the next word is stored. */
 struct place {
@@ -183,7 +183,7 @@ void ktrace_hwt_append_head(struct ktrace_hwt_context *context)
 	context->queue.produced = sizeof(head);
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------- */
+/* ---- Reading records from the queue ------------------------------------------------------------ */
 
 /*
  * Returns the size of the item that begins at the position: a record or, at position 0, the file's head.

@@ -110,7 +110,7 @@ void ktrace_hwt_qemu_space(const struct ktrace_hwt_qemu *qemu, uint32_t cpu, uin
 	command(qemu, page, KTRX_HWT_UNIT_SPACE);
 }
 
-/* ---- Initialisation ---------------------------------------------------------------------------- */
+/* ---- Initialisation of the backend ------------------------------------------------------------- */
 
 static int absent(struct ktrace_hwt_backend *backend, const char *why)
 {
@@ -151,7 +151,7 @@ static int qemu_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	return cpu < qemu->cpus && probe(qemu, &qemu->page[cpu]) ? KTRACE_OK : KTRACE_ERROR_DEVICE;
 }
 
-/* ---- Units ------------------------------------------------------------------------------------- */
+/* ---- Making and configuring a unit ------------------------------------------------------------- */
 
 /* Merges adjacent pieces into one extent. */
 static int qemu_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)

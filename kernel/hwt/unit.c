@@ -109,7 +109,7 @@ struct ktrace_hwt_backend *ktrace_hwt_next_backend(struct ktrace_hwt_backend *la
 	return last ? last->next : ktrace_hwt_state.backends;
 }
 
-/* ---- Register dumps ---------------------------------------------------------------------------- */
+/* ---- Printing of registers --------------------------------------------------------------------- */
 
 struct dump {
 	struct ktrace_hwt_backend *backend;

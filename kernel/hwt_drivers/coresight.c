@@ -45,7 +45,7 @@ static struct ktrace_coresight_component *end_of(struct ktrace_coresight *all,
 	return &all->component[etm->own.path[etm->own.hops - 1].component];
 }
 
-/* ---- Initialisation ---------------------------------------------------------------------------- */
+/* ---- Initialisation of the backend ------------------------------------------------------------- */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -137,7 +137,7 @@ static int coresight_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	return etm_of(all_of(backend), cpu) ? KTRACE_OK : KTRACE_ERROR_DEVICE;
 }
 
-/* ---- Units ------------------------------------------------------------------------------------- */
+/* ---- Making and configuring a unit ------------------------------------------------------------- */
 
 static int coresight_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {

@@ -9,7 +9,7 @@
 #include "ktrace/hwt_coresight.h"
 #include "ktrace/port.h"
 
-/* ---- All components ---------------------------------------------------------------------------- */
+/* ---- Registers of all components --------------------------------------------------------------- */
 
 #define KTRACE_CORESIGHT_LAR	 0xfb0u
 #define KTRACE_CORESIGHT_LSR	 0xfb4u
@@ -18,7 +18,7 @@
 #define KTRACE_LSR_IMPLEMENTED	 1u
 #define KTRACE_LSR_LOCKED	 2u
 
-/* ---- Trace unit -------------------------------------------------------------------------------- */
+/* ---- Registers of a trace unit ----------------------------------------------------------------- */
 
 #define KTRACE_TRCPRGCTLR    0x004u
 #define KTRACE_TRCSTATR	     0x00cu
@@ -91,7 +91,7 @@
 #define KTRACE_DEVARCH_TYPE(arch) ((arch)&0xffffu)
 #define KTRACE_DEVARCH_ETE	  0x5a13u
 
-/* ---- Links ------------------------------------------------------------------------------------- */
+/* ---- Registers of links ------------------------------------------------------------------------ */
 
 #define KTRACE_FUNNEL_FUNCTL 0x000u
 /* a port sends n + 1 times before the next port may send */

@@ -20,7 +20,7 @@
 #define KTRACE_LEVELS_EL1  0x22u
 #define KTRACE_LEVELS_EL2  0x44u
 
-/* ---- Features ---------------------------------------------------------------------------------- */
+/* ---- Features of a trace unit ------------------------------------------------------------------ */
 
 static int unlock(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm)
 {
@@ -163,7 +163,7 @@ int ktrace_coresight_etm_configure(const struct ktrace_coresight *all,
 	return set_ranges(all, request, config);
 }
 
-/* ---- Programming ------------------------------------------------------------------------------- */
+/* ---- Writing the registers of a trace unit ----------------------------------------------------- */
 
 static void write_wide(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
 		       uint32_t offset, uint64_t value)

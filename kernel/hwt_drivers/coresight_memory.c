@@ -26,7 +26,7 @@
  * An ETR always writes its store from the beginning.
  */
 
-/* ---- Buffers ----------------------------------------------------------------------------------- */
+/* ---- Buffers and scatter lists ----------------------------------------------------------------- */
 
 static int is_one_piece(const struct ktrace_hwt_buffer *buffer)
 {

@@ -4,7 +4,7 @@
 
 #define KTRACE_POLLS 100000u
 
-/* ---- Links ------------------------------------------------------------------------------------ */
+/* ---- Links: funnels and replicators ----------------------------------------------------------- */
 
 /*
  * Components between a trace unit and the end of its trace. Several traces may share a component. Each port

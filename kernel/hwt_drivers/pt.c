@@ -40,7 +40,7 @@ static const struct ktrace_hwt_access_msr *access_of(const struct ktrace_hwt_bac
 	return backend->access;
 }
 
-/* ---- Discovery --------------------------------------------------------------------------------- */
+/* ---- Finding the hardware ---------------------------------------------------------------------- */
 
 static uint64_t between(uint64_t value, uint64_t least, uint64_t most)
 {
@@ -190,7 +190,7 @@ static int pt_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	return KTRACE_OK;
 }
 
-/* ---- Units ------------------------------------------------------------------------------------- */
+/* ---- Making and configuring a unit ------------------------------------------------------------- */
 
 static int pt_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
@@ -250,7 +250,7 @@ static size_t pt_describe(struct ktrace_hwt_backend *backend, const struct ktrac
 	return sizeof(*said);
 }
 
-/* ---- Tracing ----------------------------------------------------------------------------------- */
+/* ---- Starting and stopping tracing ------------------------------------------------------------- */
 
 /* Requires: the registers are loaded for this unit. */
 static void start_tracing(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt_unit *own)

@@ -168,7 +168,7 @@ int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace
 	return configure_ranges(backend, own, pt, config);
 }
 
-/* ---- The table -------------------------------------------------------------------------------- */
+/* ---- The table of regions --------------------------------------------------------------------- */
 
 /*
  * The output table of Intel PT (ToPA): one entry for each region, then one that leads back to the first. The

@@ -31,7 +31,7 @@ static const struct ktrace_hwt_access_sysreg *access_of(const struct ktrace_hwt_
 	return backend->access;
 }
 
-/* ---- Discovery --------------------------------------------------------------------------------- */
+/* ---- Finding the hardware ---------------------------------------------------------------------- */
 
 static int spe_init(struct ktrace_hwt_backend *backend)
 {
@@ -76,7 +76,7 @@ static int spe_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	return KTRACE_OK;
 }
 
-/* ---- Units ------------------------------------------------------------------------------------- */
+/* ---- Making and configuring a unit ------------------------------------------------------------- */
 
 static int spe_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
@@ -139,7 +139,7 @@ static size_t spe_describe(struct ktrace_hwt_backend *backend, const struct ktra
 	return 0;
 }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Finding the last whole record ------------------------------------------------------------ */
 
 /*
  * Finds the end of the last whole record. This is needed only if the last record is incomplete: no register
@@ -178,7 +178,7 @@ uint64_t ktrace_hwt_spe_whole(const struct ktrace_hwt_spe *spe, const uint8_t *b
 	return whole < size ? whole : size;
 }
 
-/* ---- Sampling ---------------------------------------------------------------------------------- */
+/* ---- Starting and stopping sampling ------------------------------------------------------------ */
 
 static uint8_t *address_of(const struct ktrace_hwt_unit *unit, uint64_t position)
 {

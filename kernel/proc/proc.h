@@ -70,7 +70,7 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_
 
 /*
  * Maximum number of attempts to make room for a record, after which the record is lost. An attempt fails if
- * other threads take the room in the meantime.
+ * other threads take the room before this thread can use it.
  */
 #define KTRACE_PROC_TRIES 4u
 

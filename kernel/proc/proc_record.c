@@ -213,9 +213,9 @@ static void fit(struct ktrace_proc_pending *pending, const struct ktrace_proc_si
 }
 
 /*
- * Puts the record into the ring. If the process is traced into another sink in the meantime, the record goes
- * into that new sink. If the new sink is full, the record is lost: making room needs the lock of the new
- * sink, which must not be taken here.
+ * Puts the record into the ring. If the process was traced into another sink after the caller looked the sink
+ * up, the record goes into that new sink. If the new sink is full, the record is lost: making room needs the
+ * lock of the new sink, which must not be taken here.
  * Requires: the sink is locked.
  */
 static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct ktrace_proc_sink *sink,

@@ -28,7 +28,7 @@ int ktrace_proc_init(const struct ktrace_proc_kernel *kernel)
 	return KTRACE_OK;
 }
 
-/* ---- Opening ---------------------------------------------------------------------------------- */
+/* ---- Opening a sink --------------------------------------------------------------------------- */
 
 /* Returns how many bytes of the file's maximum size are left for records, without head and END record. */
 static uint64_t room_of(const struct ktrace_proc_sink_config *config)
@@ -188,7 +188,7 @@ int ktrace_proc_sink_open(struct ktrace_proc_sink *sink, const struct ktrace_pro
 	return error;
 }
 
-/* ---- References -------------------------------------------------------------------------------- */
+/* ---- References to sinks ----------------------------------------------------------------------- */
 
 void ktrace_proc_hold(struct ktrace_proc_sink *sink)
 {
@@ -228,7 +228,7 @@ struct ktrace_proc_sink *ktrace_proc_sink_find(const void *file)
 	return sink;
 }
 
-/* ---- Closing ----------------------------------------------------------------------------------- */
+/* ---- Closing sinks ----------------------------------------------------------------------------- */
 
 static void unlink_sink(struct ktrace_proc_sink *sink)
 {

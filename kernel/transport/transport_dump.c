@@ -74,7 +74,7 @@ int ktrace_dump(struct ktrace_transport *transport, unsigned how)
 	if (pause)
 		ktrace_stop();
 	error = dump_until_whole(transport, how);
-	/* recording stays stopped if another CPU has panicked in the meantime */
+	/* recording stays stopped if another CPU has panicked during the dump */
 	if (pause && ktrace_root.outcome == KTRX_OUTCOME_RUNNING)
 		ktrace_start();
 	ktrace_output_leave();
