@@ -79,7 +79,7 @@ struct check {
 	struct gaps *gaps;
 	struct threads *threads;
 	struct wellknown_table known;
-	struct keyed table[RULES_MAX]; /* indexed by rule */
+	struct keyed table[RULES_MAX]; /* indexed by rule: the table of entries that the rule has stored */
 	/* indexed by rule: bit map of the events that decide the rule */
 	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8];
 	/*
@@ -91,7 +91,7 @@ struct check {
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];
 	uint64_t *changed; /* indexed by thread: timestamp of the last change of its state */
 	uint32_t changed_room;
-	uint64_t doubt; /* as for check_read() */
+	uint64_t doubt; /* maximum number of ticks by which clocks may differ, as for check_read() */
 	bool changed_failed, order_failed;
 	struct check_order order;
 	const struct ktread_event *event; /* the event that is being processed */

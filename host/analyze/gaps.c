@@ -18,7 +18,7 @@ struct gaps_gap {
 };
 
 struct gaps {
-	struct gaps_gap *gap; /* sorted by `from` */
+	struct gaps_gap *gap; /* array of gaps, sorted by `from` */
 	uint32_t count, room, limit;
 	bool partial; /* true if only the events of a filter are read */
 	/*

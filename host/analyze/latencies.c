@@ -14,7 +14,7 @@
 /* A thread that was woken and has not run since. */
 struct waiting {
 	uint64_t stamp; /* timestamp of the wakeup; 0 if there was no wakeup */
-	uint32_t id;	/* id of the thread */
+	uint32_t id;	/* id of the thread that was woken */
 	uint32_t waker; /* thread that caused the wakeup */
 	uint32_t cpu;	/* CPU on which the wakeup was caused */
 	bool interrupt; /* true if an interrupt caused the wakeup */
@@ -27,11 +27,12 @@ struct reading {
 	struct spans *spans;
 	struct threads *threads;
 	struct wellknown_table known;
-	const struct ktread_event *event; /* the current event */
+	const struct ktread_event *event; /* the event that is being processed */
 	uint64_t cost;
 	latencies_each *each; /* callback for each duration; NULL: none */
 	void *context;
-	struct waiting *waiting; /* indexed by thread */
+	/* indexed by thread: its wakeup, if the thread was woken and has not run since */
+	struct waiting *waiting;
 	uint32_t waiting_count;
 	uint64_t *seen; /* indexed by CPU: time of the last event */
 	/* indexed by the kind of duration: bit map of the events that begin and end it */

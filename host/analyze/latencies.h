@@ -61,8 +61,8 @@ struct pairs_rule {
 
 /* The longest duration so far. */
 struct pairs_worst {
-	uint64_t begin, end;  /* timestamps */
-	uint32_t cpu, thread; /* CPU and thread of the end */
+	uint64_t begin, end;  /* timestamps of the beginning and of the end */
+	uint32_t cpu, thread; /* CPU and thread of the event that ends the duration */
 };
 
 struct pairs_result {
@@ -156,8 +156,8 @@ struct latencies_span {
 	enum latencies_kind kind;
 	bool has_number;
 	uint64_t number;
-	uint64_t begin, end;  /* timestamps */
-	uint32_t cpu, thread; /* CPU and thread of the end */
+	uint64_t begin, end;  /* timestamps of the beginning and of the end */
+	uint32_t cpu, thread; /* CPU and thread of the event that ends the duration */
 };
 typedef void latencies_each(void *context, const struct latencies_span *span);
 /* Does the same as latencies_read(), and also calls `each` for each duration that it measures. */

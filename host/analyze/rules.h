@@ -249,7 +249,7 @@ struct rule_word {
 struct rule_words {
 	const char *at, *end, *line_start;
 	uint32_t line;
-	struct rule_word word; /* the next word */
+	struct rule_word word; /* the word that was read last and is not processed yet */
 };
 
 void rule_words_open(struct rule_words *words, const char *text, size_t length);

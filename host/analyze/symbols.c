@@ -58,7 +58,7 @@ struct symbols {
 	uint64_t slide;
 	uint64_t root; /* linked address of the root; 0: unknown */
 	int doubtful;
-	struct symbols_image image; /* address as linked */
+	struct symbols_image image; /* segments and sections of the file, with linked addresses */
 	struct known known[KNOWN];
 	struct known_frame known_frame[KNOWN];
 };

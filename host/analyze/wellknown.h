@@ -62,7 +62,7 @@ enum wellknown_role {
 	/* the thread to which the event applies; an event without this field applies to the running thread */
 	WELLKNOWN_THREAD,
 	WELLKNOWN_PROCESS, /* the process to which the event applies */
-	WELLKNOWN_CHILD,   /* the new process */
+	WELLKNOWN_CHILD,   /* the process that the event creates */
 	WELLKNOWN_OBJECT,  /* number that identifies a queue, lock, packet or open file */
 	WELLKNOWN_INODE,
 	/*
@@ -73,7 +73,7 @@ enum wellknown_role {
 	WELLKNOWN_CPU,	  /* target CPU of an IPI */
 	WELLKNOWN_NAME,	  /* name in the event, a string */
 	WELLKNOWN_RESULT, /* result of an operation; an error if below zero */
-	WELLKNOWN_PLACE,  /* an address of code */
+	WELLKNOWN_PLACE,  /* address of code, such as the code that takes a lock */
 	WELLKNOWN_OWNER,  /* holder of a lock: a CPU if the event's `kind` is "CPU", otherwise a thread */
 	WELLKNOWN_ROLES,
 };

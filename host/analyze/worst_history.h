@@ -15,7 +15,7 @@
 
 /* A time for which a thread has one state. */
 struct history_state {
-	uint64_t owner; /* thread id */
+	uint64_t owner; /* id of the thread */
 	uint64_t from, to;
 	uint32_t cpu; /* CPU on which the thread runs or last ran */
 	/*

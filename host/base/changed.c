@@ -33,7 +33,7 @@ struct mapping {
 	uintptr_t begin, end;
 	int access; /* PROT_* flags */
 	bool shared;
-	uint64_t offset, inode; /* of the mapped file */
+	uint64_t offset, inode; /* offset in the mapped file, and its inode */
 	const char *path;	/* path of the mapped file; NULL: no file is mapped */
 };
 

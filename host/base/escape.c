@@ -37,7 +37,7 @@ bool base_utf8_is_harmless(uint32_t code)
 		uint32_t from, to;
 	} harmful[] = {
 		{ 0x00, 0x1f },	    /* C0 */
-		{ 0x7f, 0x9f },	    /* DEL, C1 */
+		{ 0x7f, 0x9f },	    /* control characters: DEL, and the set C1 */
 		{ 0xad, 0xad },	    /* soft hyphen */
 		{ 0x61c, 0x61c },   /* Arabic letter mark */
 		{ 0x180e, 0x180e }, /* Mongolian vowel separator */
@@ -49,7 +49,7 @@ bool base_utf8_is_harmless(uint32_t code)
 		{ 0xfdd0, 0xfdef },   /* codes that are not characters */
 		{ 0xfeff, 0xfeff },   /* byte order mark */
 		{ 0xfff0, 0xfffb },   /* unassigned codes, and annotation characters */
-		{ 0xe0000, 0xe0fff }, /* tags */
+		{ 0xe0000, 0xe0fff }, /* tag characters */
 	};
 
 	for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++)

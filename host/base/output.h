@@ -27,7 +27,7 @@ struct base_output {
 	int fd;
 	int error;	    /* errno of the first failed write */
 	const char *schema; /* name of the schema from base_output_schema(); NULL once it was written */
-	bool painted;	    /* true after base_output_paint() */
+	bool painted;	    /* true if the output gets colours: base_output_paint() was called */
 	/* called before the first write; may change what `fd` refers to; NULL: none */
 	void (*begin)(struct base_output *out);
 };

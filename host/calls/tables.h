@@ -91,8 +91,8 @@ struct calls_type {
 	bool keyed;
 	/* mask of the bits whose values have names in `symbol`; 0: all bits */
 	uint64_t mask;
-	const struct calls_value *flag;	  /* names of bits */
-	const struct calls_value *symbol; /* names of values */
+	const struct calls_value *flag;	  /* values from lines "flags": names of bits */
+	const struct calls_value *symbol; /* values from lines "enum": names of values */
 	unsigned flags, symbols;
 	/* description of the data at the address; NULL if a value of this type is not an address */
 	const struct calls_argument *pointer;

@@ -15,12 +15,12 @@
 
 struct gdb {
 	int fd;
-	const char *address; /* borrowed */
+	const char *address; /* address of the server, for messages; borrowed */
 	int timeout_ms;
 	size_t most; /* maximum number of bytes of memory that can be read with one packet */
 	unsigned char input[4096];
 	size_t begin, end;		/* bytes [begin, end) of `input` are not processed yet */
-	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
+	char reply[GDB_REPLY_MOST + 1]; /* the last reply, NUL-terminated */
 	size_t length;
 	bool was_running; /* the machine was running until gdb_await_halt() halted it */
 };

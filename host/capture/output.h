@@ -21,7 +21,7 @@
 
 struct capture_output {
 	int fd;
-	const char *path;     /* borrowed */
+	const char *path;     /* final path of the file; borrowed */
 	char fresh[PATH_MAX]; /* name of the file until it is complete */
 };
 

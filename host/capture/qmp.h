@@ -67,7 +67,7 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
 
 struct capture_monitor {
 	struct capture_qmp qmp;
-	const char *address; /* borrowed */
+	const char *address; /* address of QEMU's socket, for messages; borrowed */
 	int timeout_ms;	     /* maximum time, in ms, to wait for an answer */
 	unsigned sequence;   /* id of the last command */
 	/*

@@ -21,7 +21,7 @@
  */
 
 struct capture_terminal {
-	bool present; /* stdin is a terminal */
+	bool present; /* true if stdin is a terminal */
 	int flags;    /* status flags of the open file on stdin; -1: unknown */
 	struct termios state;
 };
@@ -162,7 +162,7 @@ struct capture_facts {
 	enum capture_shutdown shutdown;
 	bool stopped_for_good;
 	const char *state; /* QEMU's run state, if `stopped_for_good` is set */
-	bool found;	   /* a trace was found */
+	bool found;	   /* true if a trace was found */
 	/*
 	 * name of the transport by which the guest sends its trace; NULL: the host reads the guest's memory
 	 */
@@ -178,7 +178,7 @@ struct capture_facts {
 	/* if the guest stalled: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
 	uint32_t stuck;
 	bool ends_without_event; /* the guest can end QEMU without a QMP event */
-	bool has_wait_status;	 /* `wait_status` is set */
+	bool has_wait_status;	 /* true if `wait_status` is valid */
 	int wait_status;	 /* QEMU's status, as from wait() */
 };
 

@@ -21,9 +21,10 @@
 
 struct capture_watch {
 	struct ktread_pulse last;
-	bool seen;	     /* `last` is set */
-	bool has_heartbeats; /* this guest has heartbeats, so a missing heartbeat means something */
-	bool idle;	     /* all CPUs are idle */
+	bool seen; /* true if `last` contains a pulse */
+	/* true if this guest has heartbeats, so that a missing heartbeat is a sign of a problem */
+	bool has_heartbeats;
+	bool idle; /* true if all CPUs are idle */
 	/* last time at which the guest recorded something, was idle, or was not running */
 	double last_alive;
 	double last_moved; /* last time at which the guest recorded something, or was not running */
@@ -90,7 +91,7 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
 
 struct capture_frequency {
 	uint32_t samples;
-	double first_time, last_time; /* in seconds */
+	double first_time, last_time; /* times of the first and of the last sample, in seconds */
 	uint64_t first_stamp, last_stamp;
 	double next; /* time at which the next sample is due */
 };

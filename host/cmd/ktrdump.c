@@ -21,7 +21,7 @@ struct ktrdump {
 	const char *kernel, *to;
 	bool stream, loop, sort;
 	const struct ktread *bound; /* the followed trace to whose events --where is bound; NULL: none */
-	bool corrected,		    /* -A was given */
+	bool corrected,		    /* true if -A was given */
 		measured;	    /* true if -A was given with the value auto */
 };
 

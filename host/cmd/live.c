@@ -47,7 +47,7 @@ struct live {
 struct screened {
 	struct live *live;
 	struct live_screen *screen;
-	struct live_view view; /* what the screen shows */
+	struct live_view view; /* the data that the screen shows */
 	uint64_t look_again;   /* time in ns of the next search for guests */
 	bool asked;	       /* true if the list of guests was shown, because there were several */
 };

@@ -65,7 +65,7 @@ struct options_list {
 };
 
 /* Each of these functions stores the value in a variable of the type in its comment. */
-option_set options_set_flag;	/* bool */
+option_set options_set_flag;	/* bool: sets it to true */
 option_set options_set_text;	/* const char *; "" if the optional argument was omitted */
 option_set options_set_number;	/* uint64_t, from `least` to `most` */
 option_set options_set_time;	/* uint64_t: a time in nanoseconds, from `least` to `most` */

@@ -96,7 +96,7 @@ struct retrace_branches {
 	 * recorded
 	 */
 	struct schedule_mark mark;
-	uint64_t stamp;		   /* timestamp of this event */
+	uint64_t stamp;		   /* timestamp of the event in `mark` */
 	uint64_t frequency, nonce; /* frequency and nonce of the trace */
 	uint64_t until;		   /* timestamp of the event at which the run ends; UINT64_MAX: not given */
 };

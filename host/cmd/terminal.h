@@ -11,8 +11,8 @@
 /*
  * Options that several commands share. Their values are stored in this module, not in a command's structure.
  */
-extern const struct option_row terminal_color_options[]; /* --color only */
-extern const struct option_row terminal_options[];	 /* --color and --no-pager */
+extern const struct option_row terminal_color_options[]; /* only the option --color */
+extern const struct option_row terminal_options[];	 /* the options --color and --no-pager */
 
 /*
  * Prepares an output for text that people read (not JSON or CSV) on standard output. Enables colours as

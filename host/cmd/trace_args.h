@@ -102,15 +102,16 @@ struct trace_args {
 	.options = { .size = sizeof(struct ktread_options) }, .pid = -1
 
 /* Options that commands share. A command lists only those that it supports. */
-extern const struct option_row trace_thread_options[]; /* --pid, --cpu */
-extern const struct option_row trace_event_options[];  /* --event, --since, --until */
-extern const struct option_row trace_where_options[];  /* --where */
-extern const struct option_row trace_file_options[];   /* --form, --with, --raw-clock, --align */
+extern const struct option_row trace_thread_options[]; /* the options --pid and --cpu */
+extern const struct option_row trace_event_options[];  /* the options --event, --since and --until */
+extern const struct option_row trace_where_options[];  /* the option --where */
+/* the options --form, --with, --raw-clock and --align */
+extern const struct option_row trace_file_options[];
 /* options of --with for a hardware trace; commands with TRACE_BESIDE_NOTHING must not list them */
 extern const struct option_row trace_hardware_options[];
-extern const struct option_row trace_machine_options[]; /* --frequency, --machine */
-extern const struct option_row trace_layout_options[];	/* --v1-layout */
-extern const struct option_row trace_calls_options[];	/* --calls */
+extern const struct option_row trace_machine_options[]; /* the options --frequency and --machine */
+extern const struct option_row trace_layout_options[];	/* the option --v1-layout */
+extern const struct option_row trace_calls_options[];	/* the option --calls */
 #define TRACE_HARDWARE_OPTIONS "with-elf with-root branches"
 
 option_set trace_set_machine; /* const char *: stores the machine's canonical name */

@@ -18,7 +18,7 @@
 enum diff_noise {
 	DIFF_NOISE_INTERRUPT,
 	DIFF_NOISE_SCHEDULING, /* context switches, waits and wakeups */
-	DIFF_NOISE_LOCK,       /* a lock was busy */
+	DIFF_NOISE_LOCK,       /* calls by which a thread waits because a lock is busy */
 	DIFF_NOISE_FAULT,
 	DIFF_NOISE_COUNTER,
 	DIFF_NOISE_SIGNAL, /* arrival of a signal */
@@ -76,7 +76,7 @@ struct diff_slower {
 };
 
 struct diff_result {
-	struct diff_item *item; /* sorted by `at` */
+	struct diff_item *item; /* array of differences, sorted by `at` */
 	uint32_t items, room;
 	uint64_t count[DIFF_WHATS];
 	/*

@@ -14,7 +14,7 @@
 struct side {
 	const struct diff_trace *trace;
 	const struct diff_thread *thread;
-	uint32_t *step; /* indices of the steps */
+	uint32_t *step; /* array of the indices of the compared steps */
 	uint64_t *key;
 	uint32_t count;
 	struct single {

@@ -22,7 +22,7 @@ static const struct {
 };
 
 static const struct {
-	const char *name; /* in the group "proc" */
+	const char *name; /* name of an event in the group "proc" */
 	uint8_t use, noise;
 } process_uses[] = {
 	{ "path", READ_PATH, 0 },

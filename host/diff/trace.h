@@ -38,7 +38,7 @@ enum diff_form {
 	DIFF_FORM_UNKNOWN, /* results only: the call did not return, or its end is not in the trace */
 	DIFF_FORM_OPAQUE,  /* an address, or the hash of a string; not compared with the other trace */
 	DIFF_FORM_NUMBER,
-	DIFF_FORM_FILE, /* a file descriptor */
+	DIFF_FORM_FILE, /* the value is a file descriptor */
 	DIFF_FORM_PROCESS,
 	DIFF_FORM_ERROR, /* results only: an error; the value is the hash of the error's name */
 	DIFF_FORM_NONE,	 /* results only: strace shows that the call has no result */
@@ -99,7 +99,8 @@ struct diff_wait {
 };
 
 struct diff_wake {
-	uint64_t stamp, slot, object; /* `object`: 0 if unknown */
+	/* `object`: what the wakeup applies to, such as a queue; 0 if unknown */
+	uint64_t stamp, slot, object;
 	uint32_t ring;
 	uint32_t thread; /* thread that made the wakeup; DIFF_NONE: an interrupt made it */
 	uint32_t target; /* thread that was woken; DIFF_NONE: no thread slept on the object */

@@ -60,9 +60,9 @@ struct chrome_field {
 
 /* The lead of an event: the text between the common beginning of an object and the object's arguments. */
 enum chrome_lead {
-	CHROME_INSTANT, /* ,"name":"sched.switch","cat":"sched","s":"t","args":{ */
-	CHROME_BEGIN,	/* ,"cat":"syscall","args":{ */
-	CHROME_END,	/* ,"args":{ */
+	CHROME_INSTANT, /* instant: ,"name":"sched.switch","cat":"sched","s":"t","args":{ */
+	CHROME_BEGIN,	/* beginning of a span: ,"cat":"syscall","args":{ */
+	CHROME_END,	/* end of a span: ,"args":{ */
 	CHROME_LEADS,
 };
 
@@ -83,12 +83,12 @@ struct chrome_shape {
 	 */
 	struct chrome_piece cpu;
 	char *text;		     /* memory that contains the text of all members of this structure */
-	struct chrome_field field[]; /* array of type->fields elements */
+	struct chrome_field field[]; /* how to write each field: array of type->fields elements */
 };
 
 /* Cached text of a system call. */
 struct chrome_call {
-	struct chrome_piece name; /* ,"name":"read" */
+	struct chrome_piece name; /* the name as a member of an object: ,"name":"read" */
 	/* for example "types":"size, fd, ptr, size"; the length is 0 if the types are unknown */
 	struct chrome_piece types;
 	char text[];
@@ -96,7 +96,7 @@ struct chrome_call {
 
 /* All cached text. A structure whose bytes are all zero is ready for use. */
 struct chrome_texts {
-	struct chrome_shape *shape[4096]; /* indexed by event id */
+	struct chrome_shape *shape[4096]; /* cached texts of event descriptors, indexed by event id */
 	struct chrome_call *call[CALLS_CACHED];
 };
 
@@ -364,14 +364,18 @@ struct chrome_row {
 	uint64_t tid;
 	bool own;		    /* true if the row is a thread's own row */
 	uint8_t length;		    /* length of `text`; 0 if the row does not exist yet */
-	char text[CHROME_ROW_TEXT]; /* ,"pid":1,"tid":12 */
+	char text[CHROME_ROW_TEXT]; /* the members that identify the row: ,"pid":1,"tid":12 */
 };
 
 /* Data about one thread. */
 struct chrome_place {
 	struct chrome_row row; /* the thread's own row; valid if `row.own` is true */
 	struct chrome_wait wait;
-	char *label; /* ,"name":"init (1)","cat":"sched","args":{"thread":1}} or NULL if it is not cached */
+	/*
+	 * cached end of a slice: ,"name":"init (1)","cat":"sched","args":{"thread":1}}; NULL if it is not
+	 * cached
+	 */
+	char *label;
 	uint32_t label_length;
 	uint8_t named; /* bit map of the thread's lanes whose rows have been given a name */
 };

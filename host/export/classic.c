@@ -324,7 +324,7 @@ int classic_timeline(struct timeline *timeline)
 	return result;
 }
 
-/* The summary. */
+/* The summary of a trace, as the version 1 decoder prints it. */
 
 #define PIDS_SHOWN 20u
 #define NAME_BYTES 120u

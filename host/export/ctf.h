@@ -40,7 +40,7 @@
 
 /* How the fields of an event type are encoded. */
 enum ctf_form {
-	CTF_UNKNOWN, /* not determined yet */
+	CTF_UNKNOWN, /* how to encode the fields is not determined yet */
 	CTF_FIXED,   /* the fields are encoded as in the trace */
 	CTF_STRINGS, /* each field is encoded separately, because there are strings */
 	CTF_RAW,

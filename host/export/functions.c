@@ -9,7 +9,7 @@
 
 struct functions_track {
 	uint64_t id, stack;
-	uint32_t ring, depth; /* number of open spans */
+	uint32_t ring, depth; /* `depth`: number of open spans */
 };
 
 static uint64_t number_of(const struct ktread_event *event, const char *field)

@@ -80,8 +80,9 @@ struct fxt_stream {
 	uint64_t header; /* first 64-bit word of that record, without its size and its number of arguments */
 	/* number of arguments so far, and the bit position of that number in `header` */
 	unsigned args, args_shift;
-	uint32_t strings;			  /* number of strings that have been given a number */
-	struct fxt_where thread[FXT_THREADS + 1]; /* threads by reference number */
+	uint32_t strings; /* number of strings that have been given a number */
+	/* threads that have a number in the output, indexed by this number */
+	struct fxt_where thread[FXT_THREADS + 1];
 	bool used[FXT_THREADS + 1];
 };
 

@@ -48,7 +48,7 @@ struct parquet {
 	struct parquet_file event, sched, call;
 	struct running running[THREADS_CPUS_MAX];
 	char text[2 * BASE_OUTPUT_LINE]; /* the arguments of an event, as JSON */
-	struct chrome_texts texts;	 /* names of fields */
+	struct chrome_texts texts;	 /* cached names of fields */
 	uint64_t first;			 /* time of the trace's first event */
 	char run[40];			 /* name of the folder of the run */
 	int error;			 /* errno of the first failed system call */

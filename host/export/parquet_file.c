@@ -310,7 +310,7 @@ static void put_schema(struct parquet_file *file)
 		put_field(file, 1, THRIFT_BINARY);
 		put_binary(file, column->name);
 		if (types[column->type] == 6)
-			put_number(file, 2, THRIFT_I32, 0); /* the converted type UTF8 */
+			put_number(file, 2, THRIFT_I32, 0); /* 0 is the converted type UTF8 */
 		put_stop(file);
 	}
 }
@@ -330,7 +330,7 @@ static void put_chunk(struct parquet_file *file, const struct parquet_column *co
 	put_varint(file, ENCODING_RLE << 1);
 	put_list(file, 1, THRIFT_BINARY, 1);
 	put_binary(file, column->name);
-	put_number(file, 1, THRIFT_I32, 0); /* codec: not compressed */
+	put_number(file, 1, THRIFT_I32, 0); /* 0 is the codec for data that is not compressed */
 	put_number(file, 1, THRIFT_I64, rows);
 	put_number(file, 1, THRIFT_I64, chunk->size);
 	put_number(file, 1, THRIFT_I64, chunk->size);

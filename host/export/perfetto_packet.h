@@ -150,7 +150,7 @@ enum perfetto_unit {
 
 struct protobuf {
 	unsigned char *at;    /* position of the next byte to write */
-	unsigned char *limit; /* end of the buffer */
+	unsigned char *limit; /* end of the buffer: nothing is written from here on */
 	bool overflow;
 };
 

@@ -63,7 +63,7 @@ struct frame {
 struct speedscope {
 	struct walk walk;
 	struct base_output out;
-	int blocks;	     /* the temporary file */
+	int blocks;	     /* descriptor of the temporary file */
 	uint64_t next_block; /* number of the next free block */
 	int error;	     /* errno of the first failed access to that file */
 	struct frame *frame;

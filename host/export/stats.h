@@ -32,7 +32,8 @@ struct distribution {
 };
 
 struct distribution_bin {
-	distribution_number from, to; /* `to` is excluded */
+	/* the bin contains the values from `from` up to but not including `to` */
+	distribution_number from, to;
 	uint64_t count;
 };
 

@@ -53,7 +53,7 @@ void settings_state_text(uint8_t state, uint8_t flags, char text[SETTINGS_STATE]
 
 enum ktr_columns {
 	KTR_CPU = 1,
-	KTR_ABSOLUTE = 2, /* the timestamp */
+	KTR_ABSOLUTE = 2, /* the timestamp of the event */
 	/* time since the previous event of the same CPU; if set, KTR_ABSOLUTE has no effect */
 	KTR_RELATIVE = 4,
 	KTR_CALLERS = 8,
@@ -159,7 +159,7 @@ struct window {
 	 * the trace ends
 	 */
 	uint64_t from, to;
-	/* Results. */
+	/* Results, set by window_write(): */
 	uint64_t events; /* number of events in the time window */
 	/* number of elements that were not drawn because they are too close to the previous element */
 	uint64_t close;

@@ -80,7 +80,7 @@ static inline uint64_t walk_clock_event(struct walk_clock *clock, uint64_t stamp
 
 /* A report that something is missing in the trace. */
 enum walk_missing_kind {
-	WALK_LOST,	  /* slots that were lost */
+	WALK_LOST,	  /* slots that were lost, except those of WALK_OVERWRITTEN */
 	WALK_OVERWRITTEN, /* slots at the beginning of a ring, which newer records replaced by design */
 	WALK_DROPPED,	  /* records that a full ring refused */
 	WALK_LEFT_OUT,	  /* events of threads or CPUs that the models do not track; these have no CPU */

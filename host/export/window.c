@@ -37,7 +37,7 @@ struct picture {
 	struct spans *spans;
 	struct threads_heads heads;
 	struct wellknown_table known;
-	struct owner *thread; /* indexed by thread */
+	struct owner *thread; /* open spans of each thread, indexed by thread */
 	uint32_t thread_count;
 	struct owner cpu[WINDOW_CPUS];
 	/* indexed by CPU: timestamp since which the CPU has run its current thread; 0 if unknown */

@@ -33,7 +33,7 @@ struct parser {
 	struct filter *filter;
 	struct filter_error *error;
 	const char *text, *at;
-	struct word word; /* the next word */
+	struct word word; /* the next word, which is read already but not parsed */
 	uint32_t depth;
 };
 

@@ -38,7 +38,7 @@ enum filter_literal {
 	FILTER_NUMBER,
 	/* decimal number such as 1.5; allowed only in comparisons of the time, and means seconds */
 	FILTER_DECIMAL,
-	FILTER_DURATION, /* duration, such as 1.5ms */
+	FILTER_DURATION, /* a number with a unit of time, such as 1.5ms */
 	FILTER_TEXT,
 };
 
@@ -78,7 +78,7 @@ struct filter_node {
 	const char *name;
 	enum filter_relation relation;
 	struct filter_value value;
-	/* Set by filter_bind(): */
+	/* Members that filter_bind() sets: */
 	/* for FILTER_EVENT and FILTER_CATEGORY: bit map of the events for which the comparison is true */
 	uint8_t *map;
 	/*

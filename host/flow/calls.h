@@ -123,7 +123,7 @@ static inline int flow_took(const struct flow_frame *frame, const struct hwt_ste
 #define FLOW_NO_FRAME UINT32_MAX
 
 struct flow_stack {
-	uint64_t key; /* identifies the thread */
+	uint64_t key; /* number that identifies the thread or its address space */
 	uint64_t used;
 	struct flow_frame *frame;
 	uint32_t depth, room;

@@ -133,7 +133,8 @@ int flow_spread_is_about(const struct flow_spread *spread)
 
 struct totals {
 	uint64_t calls;
-	uint64_t total, self; /* duration in ticks */
+	/* sums of durations in ticks: with and without the functions that were called */
+	uint64_t total, self;
 	struct histogram times;
 };
 

@@ -91,7 +91,7 @@ struct flow_entry {
 };
 
 struct flow_lines {
-	struct flow_line *line; /* sorted by address */
+	struct flow_line *line; /* line table, sorted by address */
 	size_t count;
 	/* sorted by address; a function may have several entries, one for each copy of its code */
 	struct flow_entry *entry;
@@ -109,7 +109,7 @@ void flow_lines_free(struct flow_lines *lines);
 
 /* The addresses of a function. */
 struct flow_range {
-	uint64_t begin, end; /* `end` is exclusive */
+	uint64_t begin, end; /* addresses from `begin` up to but not including `end` */
 };
 
 /* Selection of streams and steps. If all members are 0, everything is selected. */

@@ -260,7 +260,7 @@ static int read_unit(struct flow_lines *lines, uint32_t *room, Dwarf_Die *unit)
 struct entries {
 	struct flow_lines *lines;
 	uint32_t room;
-	bool failed; /* out of memory */
+	bool failed; /* true if there was not enough memory */
 };
 
 /*

@@ -16,7 +16,7 @@ struct cpu_events {
 };
 
 struct flow_kernel {
-	struct cpu_events *cpu; /* indexed by CPU */
+	struct cpu_events *cpu; /* events of each CPU, indexed by CPU */
 	uint32_t cpus;
 };
 

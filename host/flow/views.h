@@ -19,9 +19,9 @@
  */
 
 enum flow_grain {
-	FLOW_ENTRIES,  /* events hwt.call */
-	FLOW_CALLS,    /* events hwt.call and hwt.return */
-	FLOW_BRANCHES, /* only events hwt.branch */
+	FLOW_ENTRIES,  /* makes events hwt.call */
+	FLOW_CALLS,    /* makes events hwt.call and hwt.return */
+	FLOW_BRANCHES, /* makes events hwt.branch */
 };
 
 /* Adds `flow` to the trace by ktread_beside_source(). The trace then owns `flow`, even after an error. */
@@ -132,7 +132,7 @@ struct flow_last {
 	 * name of the function at whose entry the shown branches end; NULL: they end at the end of the stream
 	 */
 	const char *before;
-	/* Result. */
+	/* Result of the search for `before`: */
 	int found; /* true if an entry into the function was found */
 };
 
@@ -200,7 +200,7 @@ struct flow_piece {
 enum flow_anchor {
 	FLOW_NO_RECORDER,    /* the function does not record an event */
 	FLOW_RECORDER_ALONE, /* the function records an event, but that event was not found */
-	FLOW_ANCHOR,	     /* the event was found */
+	FLOW_ANCHOR,	     /* the function records an event, and that event was found */
 };
 
 /*

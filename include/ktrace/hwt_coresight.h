@@ -44,7 +44,7 @@ KTRACE_BEGIN_C
 #define KTRACE_CORESIGHT_HOPS 16u /* maximum number of components between a CPU and its memory */
 
 enum ktrace_coresight_type {
-	KTRACE_CORESIGHT_ETM4 = 1, /* output port: 0 */
+	KTRACE_CORESIGHT_ETM4 = 1, /* trace unit; its output port is 0 */
 	/*
 	 * input ports: 0 to 7, output port: 0. If `base` is 0, the funnel has no registers and its ports are
 	 * always open
@@ -82,7 +82,7 @@ struct ktrace_coresight_own {
 	/* number of sources for each port: inputs of a funnel, outputs of a replicator */
 	uint8_t port_users[8];
 	uint8_t ports;	  /* bit map of the ports that have users */
-	uint8_t trace_id; /* ETM4 */
+	uint8_t trace_id; /* ETM4: trace id that the formatter gives to this unit's bytes */
 	/* ETM4: number of entries of path[]; the last entry is the component at which the trace ends */
 	uint8_t hops;
 	uint8_t collected; /* ETM4: nonzero: the trace ends in memory that several CPUs share */

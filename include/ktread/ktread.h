@@ -34,7 +34,7 @@ enum ktread_error {
 	KTREAD_E_ABSENT = -3,	   /* the memory image contains no ktrace, or the requested item is absent */
 	KTREAD_E_MEMORY = -4,	   /* out of memory */
 	KTREAD_E_ARGUMENT = -5,	   /* invalid option or argument */
-	KTREAD_E_UNSUPPORTED = -6, /* the input is valid, but not supported here */
+	KTREAD_E_UNSUPPORTED = -6, /* the input is valid, but this function does not support it */
 };
 
 enum ktread_form {
@@ -136,7 +136,7 @@ struct ktread_type {
 struct ktread_setting {
 	const char *name; /* full name such as "debug.ktr.stacktrace"; not escaped: may contain any bytes */
 	uint64_t value;	  /* value of the setting at the time of capture */
-	uint64_t most;	  /* maximum value */
+	uint64_t most;	  /* maximum value that the setting accepts */
 	uint8_t kind;	  /* KTRX_SETTING_* */
 	uint8_t read_only;
 };

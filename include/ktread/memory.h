@@ -121,8 +121,10 @@ uint32_t ktread_image_boots(const struct ktread_image *image);
 int ktread_image_set_registers(struct ktread_image *image, const char *text);
 /* Frees the image; its memory stays open. */
 void ktread_image_close(struct ktread_image *image);
-uint16_t ktread_image_machine(const struct ktread_image *image);  /* ELF e_machine */
-uint64_t ktread_image_physical(const struct ktread_image *image); /* physical address of the root */
+/* Returns the ELF machine (e_machine) of the kernel. */
+uint16_t ktread_image_machine(const struct ktread_image *image);
+/* Returns the physical address of the root. */
+uint64_t ktread_image_physical(const struct ktread_image *image);
 uint64_t
 /* virtual address of the root in its kernel; 0 if unknown */
 ktread_image_virtual(const struct ktread_image *image);

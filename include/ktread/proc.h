@@ -31,10 +31,10 @@ struct ktread_proc;
 enum ktread_proc_format {
 	KTREAD_PROC_AUTO = 0, /* detect the format of the file from its contents */
 	KTREAD_PROC_KTRX,
-	KTREAD_PROC_DRAGONFLY,	   /* amd64 */
-	KTREAD_PROC_FREEBSD0,	   /* FreeBSD's version 0 for amd64 */
-	KTREAD_PROC_FREEBSD0_I386, /* FreeBSD's version 0 for i386 */
-	/* FreeBSD's version 1 for amd64; the file may also contain records of version 0 */
+	KTREAD_PROC_DRAGONFLY,	   /* a ktrace file of DragonFly for amd64 */
+	KTREAD_PROC_FREEBSD0,	   /* a ktrace file of FreeBSD, version 0, for amd64 */
+	KTREAD_PROC_FREEBSD0_I386, /* a ktrace file of FreeBSD, version 0, for i386 */
+	/* a ktrace file of FreeBSD, version 1, for amd64; it may also contain records of version 0 */
 	KTREAD_PROC_FREEBSD1,
 };
 
@@ -73,7 +73,7 @@ struct ktread_proc_info {
 	uint16_t machine;     /* ELF machine (e_machine) of the trace; 0 if unknown */
 	uint8_t address_size; /* size of a pointer in bytes: 4 or 8 */
 	/* Counts so far: */
-	uint64_t records; /* number of records returned */
+	uint64_t records; /* number of records that were returned */
 	uint64_t unknown; /* number of records returned with the type KTREAD_PROC_UNKNOWN */
 	uint64_t broken;  /* number of records returned with the type KTREAD_PROC_BROKEN */
 	uint64_t heads;	  /* number of sessions in the file */

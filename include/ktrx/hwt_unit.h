@@ -48,7 +48,7 @@
 
 struct ktrx_hwt_extent {
 	uint64_t physical;
-	uint64_t size; /* size in bytes */
+	uint64_t size; /* size of the extent in bytes */
 };
 
 /* The page of registers: aligned to its size, 4096 bytes. */

@@ -14,7 +14,7 @@
 
 struct ktrx_thread {
 	uint32_t id;   /* number of the thread, plus 1; 0: the entry is empty */
-	char name[28]; /* NUL-terminated */
+	char name[28]; /* name of the thread, NUL-terminated */
 };
 
 /*

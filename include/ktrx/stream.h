@@ -34,7 +34,7 @@ struct ktrx_stream {
 /* Ways in which the bytes of a block are encoded. */
 /* end of the stream: no block follows; `position` is the number of blocks before this one */
 #define KTRX_STREAM_END	     0u
-#define KTRX_STREAM_BYTES    1u /* the bytes, unchanged */
+#define KTRX_STREAM_BYTES    1u /* the bytes of the dump, unchanged */
 #define KTRX_STREAM_SLOTS_V1 2u /* records of version 1, in columns */
 #define KTRX_STREAM_SLOTS_V2 3u /* slots of version 2 of format KTRX_SLOTS_COPIED, in columns */
 #define KTRX_STREAM_CHECKED  4u /* slots of version 2 of format KTRX_SLOTS_CHECKED, in columns */
@@ -108,8 +108,8 @@ struct ktrx_stream_span {
 #define KTRX_STREAM_INDEX_MAGIC "\x89KTSIDX\n"
 
 struct ktrx_stream_index {
-	uint64_t offset; /* offset in the stream of the frame */
-	uint32_t size;	 /* size of the frame */
+	uint64_t offset; /* offset in the stream of the zstd frame that contains the spans */
+	uint32_t size;	 /* size of this zstd frame in bytes */
 	uint32_t spans;
 	uint32_t reserved;
 	uint32_t check; /* result of ktrx_stream_check() for the members before this one */

@@ -21,7 +21,7 @@
 #define KTRX_MAX_RINGS 4098u /* the boot ring, the rings of 4096 CPUs and the ring of rare events */
 
 /* Kinds of addresses of a section or a ring. */
-#define KTRX_WHERE_NONE 0u /* absent */
+#define KTRX_WHERE_NONE 0u /* there is no address: the data is absent */
 /* virtual address in the kernel; spec/ktrx.md describes how a reader finds the physical address */
 #define KTRX_WHERE_VIRTUAL  1u
 #define KTRX_WHERE_PHYSICAL 2u
@@ -96,8 +96,8 @@ struct ktrx_root {
 	/* sizeof(struct ktrx_root); a reader skips sections beyond its own KTRX_SECTIONS */
 	uint32_t root_size;
 	uint32_t sections; /* number of entries in section[] */
-	uint16_t machine;  /* ELF e_machine */
-	uint16_t table;	   /* offset of section[] */
+	uint16_t machine;  /* ELF machine (e_machine) of the kernel */
+	uint16_t table;	   /* offset of section[] in the root, in bytes */
 	uint32_t checksum; /* ktrx_root_checksum() */
 	uint64_t nonce;	   /* random number that identifies this boot */
 	/* virtual address of the root itself; 0 in a copy of the kernel image that never ran */
@@ -327,7 +327,7 @@ struct ktrx_request {
 
 struct ktrx_mailbox {
 	uint8_t magic[8];	/* KTRX_MAILBOX_MAGIC */
-	uint64_t nonce;		/* nonce of the root */
+	uint64_t nonce;		/* nonce of this boot, as in the root */
 	uint32_t requested;	/* last sequence written by the host */
 	uint32_t capacity;	/* KTRX_MAILBOX_REQUESTS */
 	uint32_t applied;	/* last sequence that the kernel has processed */
@@ -343,7 +343,7 @@ struct ktrx_mailbox {
  */
 struct ktrx_block {
 	uint8_t magic[8]; /* "KTRXBLK\n" */
-	uint64_t nonce;	  /* nonce of the root */
+	uint64_t nonce;	  /* nonce of this boot, as in the root */
 	uint64_t self;	  /* virtual address of this head */
 	uint64_t length;  /* size in bytes of the block, including this head */
 	/*

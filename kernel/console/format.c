@@ -13,7 +13,7 @@
 
 #define KTRACE_SIZE_MAX_SHOWN 256u /* maximum width and precision; larger ones are reduced to this value */
 
-/* %[flags][width][.precision][length]letter */
+/* A conversion of a format string: %[flags][width][.precision][length]letter */
 struct conversion {
 	bool left, plus, blank, alternate, zero, has_precision;
 	char letter;
@@ -175,7 +175,7 @@ static uint32_t make_digits(char *digits, uint64_t number, const struct conversi
 	return count;
 }
 
-/* [blanks][prefix][zeros]digits[blanks] */
+/* Writes a number in the form [blanks][prefix][zeros]digits[blanks]. */
 static void put_converted(struct ktrace_line *line, const struct conversion *how, const char *prefix,
 			  uint64_t number)
 {

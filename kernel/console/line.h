@@ -40,7 +40,8 @@ void ktrace_line_bytes(struct ktrace_line *line, const char *text, uint32_t byte
 
 void ktrace_line_pad(struct ktrace_line *line, char with, uint32_t count);
 void ktrace_line_decimal(struct ktrace_line *line, uint64_t number);
-void ktrace_line_hex(struct ktrace_line *line, uint64_t number); /* in hexadecimal, with 0x */
+/* Appends the number in hexadecimal, with 0x. */
+void ktrace_line_hex(struct ktrace_line *line, uint64_t number);
 
 /* Writes the buffered text to the console. */
 void ktrace_line_flush(struct ktrace_line *line);

@@ -204,7 +204,7 @@ KTRACE_INLINE struct ktrace_coresight_request *ktrace_coresight_request(struct k
 	return (struct ktrace_coresight_request *)(void *)unit->state;
 }
 
-/* ---- Registers --------------------------------------------------------------------------------- */
+/* ---- Access to registers ----------------------------------------------------------------------- */
 
 KTRACE_INLINE uint32_t ktrace_coresight_read(const struct ktrace_coresight *all,
 					     const struct ktrace_coresight_component *component,

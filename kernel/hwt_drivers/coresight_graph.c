@@ -11,7 +11,7 @@
 #define KTRACE_ID_LAST	0x6fu
 
 struct shape {
-	uint8_t in, out; /* ports */
+	uint8_t in, out; /* maximum numbers of input ports and of output ports */
 	uint8_t registers_needed;
 };
 

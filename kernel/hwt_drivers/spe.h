@@ -11,7 +11,7 @@
 #define KTRACE_SPE_PMSICR KTRACE_HWT_SYSREG(3, 0, 9, 9, 2) /* current value of the interval's counter */
 /* value from which the interval's counter is reloaded */
 #define KTRACE_SPE_PMSIRR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 3)
-#define KTRACE_SPE_PMSFCR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 4) /* enables filters */
+#define KTRACE_SPE_PMSFCR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 4) /* enables filters of samples */
 #define KTRACE_SPE_PMSEVFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 5) /* selects the events to filter by */
 #define KTRACE_SPE_PMSLATFR KTRACE_HWT_SYSREG(3, 0, 9, 9, 6) /* minimum latency to filter by */
 #define KTRACE_SPE_PMSIDR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 7) /* features of SPE on this CPU */

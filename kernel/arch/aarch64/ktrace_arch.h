@@ -167,7 +167,8 @@ static inline void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t
 	const volatile uintptr_t *word = (const volatile uintptr_t *)frame;
 	register uintptr_t signed_address __asm__("x30") = word[1];
 
-	__asm__("hint #7" : "+r"(signed_address)); /* xpaclri */
+	/* hint #7 is xpaclri, which removes the signature from x30 */
+	__asm__("hint #7" : "+r"(signed_address));
 	*next = word[0];
 	*address = signed_address;
 }

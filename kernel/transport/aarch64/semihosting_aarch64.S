@@ -5,7 +5,7 @@
  * instruction, which the vector below skips. Everything that an exception overwrites is restored.
  */
 #define KTRACE_SYS_ERRNO 0x13 /* the call for the probe: it has no arguments and no side effects */
-#define KTRACE_EL2	  0x8  /* as in CurrentEL */
+#define KTRACE_EL2	  0x8  /* value of the register CurrentEL at exception level 2 */
 #define KTRACE_EL3	  0xc
 
 	.text
