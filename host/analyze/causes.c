@@ -84,7 +84,10 @@ struct request {
 
 struct packet {
 	uint64_t key;
-	/* sending and receiving of the packet; the timestamp of each is 0 until its event was read */
+	/*
+	 * the events of sending and of receiving the packet; the timestamp of each event is 0 until the event
+	 * was read
+	 */
 	struct place sent, received;
 };
 

@@ -295,7 +295,7 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 }
 
 /*
- * Judges a subject event that follows its cause without a release in between, and removes the cause. For
+ * Judges a subject event if there was no release between its cause and it, and removes the cause. For
  * RULE_AFTER, such a subject violates the rule; for RULE_WITHIN, only a subject that comes too late.
  */
 static void see_caused(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)

@@ -20,8 +20,8 @@ double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus)
 #define COST_CPUS 4097u
 
 /*
- * Subtracts the cost of events from timestamps, as if a CPU's clock stopped while the CPU records. Initialise
- * with zeros except `cost`.
+ * Subtracts the cost of events from timestamps, as if a CPU's clock stopped while the CPU records. Requires:
+ * all members except `cost` are zero at first.
  */
 struct cost_meter {
 	uint64_t cost;

@@ -180,7 +180,7 @@ struct latencies_duration {
 	enum latencies_kind kind;
 	enum latencies_end how;
 	uint64_t begin, end; /* timestamps; `end` is valid if the duration was measured */
-	uint32_t cpu;	     /* CPU of the beginning; for LATENCIES_RUN_QUEUE, of the wakeup */
+	uint32_t cpu;	     /* CPU on which the duration began; for LATENCIES_RUN_QUEUE, CPU of the wakeup */
 	uint32_t end_cpu;    /* CPU of the end; valid if the duration was measured */
 	/* thread of the beginning; for LATENCIES_RUN_QUEUE, the thread that was woken */
 	uint32_t thread;

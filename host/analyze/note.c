@@ -75,9 +75,10 @@ double note_silence(const char *note, bool *more)
 
 /* ---- Registers in the text ---- */
 
-#define X86_ENABLED   (1u << 9) /* bit of the flags: interrupts are enabled */
-#define ARM_MASKED    (1u << 7) /* bit of pstate: IRQs are masked */
-#define RISCV_ENABLED 0xau	/* bits of mstatus: interrupts are enabled, in supervisor and machine mode */
+#define X86_ENABLED (1u << 9) /* bit of the flags that is set while interrupts are enabled */
+#define ARM_MASKED  (1u << 7) /* bit of pstate that is set while IRQs are masked */
+/* bits of mstatus that are set while interrupts are enabled in supervisor mode and in machine mode */
+#define RISCV_ENABLED 0xau
 #define RISCV_SIE     2u
 #define X86_LEVEL     3u /* bits of cs: 0 means the kernel, 3 a program */
 #define ARM_LEVEL \

@@ -162,8 +162,7 @@ bool rules_hold(const struct rule_condition *condition, uint32_t count, const st
 struct check_violation {
 	uint32_t rule;
 	/*
-	 * timestamp of the violating event; if the violation is that an event never came, the timestamp at
-	 * which the event was due
+	 * timestamp of the violating event; for an event that never came, the timestamp at which it was due
 	 */
 	uint64_t stamp;
 	/* number of the violating event in the order of reading (numbers count from 1); 0: no event */

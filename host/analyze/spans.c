@@ -306,7 +306,10 @@ static inline void read_key(struct spans_span *span, const struct ktread_event *
 			wellknown_number(known, event, WELLKNOWN_OBJECT, &span->key);
 }
 
-/* Assigns field by field: building the structure elsewhere and copying it is several times slower. */
+/*
+ * Assigns field by field, because building the structure elsewhere and copying it would be several times
+ * slower.
+ */
 static inline void describe(const struct spans *s, struct spans_span *span, const struct ktread_event *event,
 			    const struct wellknown *known)
 {

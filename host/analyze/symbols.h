@@ -137,8 +137,8 @@ const struct symbols_frame *symbols_frame(void *context, uint64_t address);
 #define DEMANGLE_LENGTH 1024u /* maximum length of a name that is demangled, in bytes */
 #define DEMANGLE_RESULT 4096u /* maximum length of a result, in bytes */
 /*
- * maximum length of a result with template arguments, in bytes; a longer result is shown without them:
- * "pay<...>"
+ * maximum length of a result with template arguments, in bytes; a longer result is shown as "pay<...>",
+ * without template arguments
  */
 #define DEMANGLE_SHOWN 64u
 #define DEMANGLE_NAMES 32768u /* maximum number of demangled names; further names stay unchanged */

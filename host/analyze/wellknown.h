@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The events whose meaning the host knows. A view can show an event if the kernel declares the event under
- * one of the names in doc/events.md. Their meaning is defined in one place, the table in wellknown.c.
+ * one of the names in doc/events.md. The meaning of all events is defined in one place, the table in
+ * wellknown.c.
  *
  * Binding happens once for each event type: it determines the kind of the event and the role of each field.
  * An event that lacks a field that its kind needs is WELLKNOWN_OTHER.

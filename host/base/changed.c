@@ -25,7 +25,7 @@ static bool shorter;
 /* set while a thread handles a signal */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
-/* address, in a mapping without a file, at which this thread last got the signal */
+/* address at which this thread last got the signal, if that address is in a mapping without a file */
 static _Thread_local uintptr_t retried;
 
 /* A mapping of this process's memory, as /proc/self/maps describes it. */

@@ -62,7 +62,7 @@ void base_output_paint(struct base_output *out)
 	out->painted = true;
 }
 
-/* Buffer for text with colours that was not written yet. */
+/* Buffer for coloured text that was not written yet. */
 struct painted {
 	struct base_output *out;
 	size_t length;

@@ -38,8 +38,8 @@ static const struct {
 };
 
 /*
- * A value from a line "flags" or "enum", stored until all values of its type can be stored next to each
- * other.
+ * A value from a line "flags" or "enum". It is stored here until all lines are read; then the values of each
+ * type are stored together.
  */
 struct line {
 	unsigned type; /* index in table->type[] of the value's type */

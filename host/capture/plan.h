@@ -122,8 +122,8 @@ bool capture_plan_starts_guest(const struct capture_qemu_line *line);
 
 /*
  * Files that exist only during a run. A private directory contains the plan, the shim and the QMP socket.
- * Another file, usually next to the output, contains the guest's RAM or dump. If ktrace is killed, this file
- * remains; its name contains ktrace's process id.
+ * Another file, usually in the folder of the output, contains the guest's RAM or dump. If ktrace is killed,
+ * that other file remains; its name contains ktrace's process id.
  */
 
 struct capture_workplace {
@@ -136,9 +136,9 @@ struct capture_workplace {
 };
 
 /*
- * Creates these files. `out`: where the trace will be written. `folder`: where `file` is created (NULL: next
- * to `out`). Sets the plan's paths and saves the plan. Creates the shim, which may replace arguments in
- * `command`. Returns 0 or an error.
+ * Creates these files. `out`: where the trace will be written. `folder`: the folder in which `file` is
+ * created (NULL: the folder of `out`). Sets the plan's paths and saves the plan. Creates the shim, which may
+ * replace arguments in `command`. Returns 0 or an error.
  */
 int capture_workplace_open(struct capture_workplace *place, struct capture_plan *plan, const char *out,
 			   const char *folder, const char *self, char **command);

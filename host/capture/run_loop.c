@@ -561,8 +561,8 @@ static bool is_over(struct capture_run *run)
 }
 
 /*
- * Passes on the rest of the command's output. Waits for the reader of our output: READER_PATIENCE seconds if
- * ktrace ended the run, otherwise without limit. Ctrl-C ends the wait.
+ * Passes on the output of the command that has not been passed on yet. Waits for the reader of our output:
+ * READER_PATIENCE seconds if ktrace ended the run, otherwise without limit. Ctrl-C ends the wait.
  */
 static void pass_remaining_output(struct capture_run *run)
 {

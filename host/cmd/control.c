@@ -317,8 +317,8 @@ static int print_changes(const struct control *control, const struct ktread *bef
 }
 
 /*
- * Sends the requests and writes the changes. Keeps the mailbox locked, so that no other ktrace sends
- * requests in between.
+ * Sends the requests and writes the changes. Keeps the mailbox locked, so that no other ktrace sends requests
+ * before the changes are written.
  */
 static int steer(const struct control *control, struct requests *requests, uint64_t nonce)
 {

@@ -108,7 +108,10 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 	talk->painted = true;
 }
 
-/* Writes the path of the file for branches. It is next to the trace: ktrace.branches for ktrace.ktrx. */
+/*
+ * Writes the path of the file for branches. The file is in the folder of the trace: ktrace.branches for
+ * ktrace.ktrx.
+ */
 static void name_branches(const char *out, char *path, size_t size)
 {
 	size_t length = strlen(out), suffix = strlen(".ktrx");
@@ -212,7 +215,7 @@ static int end_like(int wait_status)
 	return CAPTURE_SIGNALLED + WTERMSIG(wait_status);
 }
 
-/* Runs if `ktrace run --shim DIRECTORY QEMU …` was started in place of QEMU. */
+/* Runs if `ktrace run --shim DIRECTORY QEMU …` was started instead of QEMU. */
 static int run_shim(const char *name, int argc, char **argv)
 {
 	int wait_status, result;

@@ -239,8 +239,8 @@ int trace_bad_time(const char *name, const char *option, const char *value, uint
 }
 
 /*
- * Chooses the trace file: the remaining argument or, if there is none, TRACE_USUAL_FILE if it exists. Returns
- * -1 to continue; otherwise EXIT_USAGE.
+ * Chooses the trace file: the argument that follows the options or, if there is none, TRACE_USUAL_FILE if it
+ * exists. Returns -1 to continue; otherwise EXIT_USAGE.
  */
 static int take_file(struct trace_args *args, int argc, char **argv)
 {

@@ -68,7 +68,10 @@ struct diff_item {
 #define DIFF_SLOWER  8u
 #define DIFF_SAMPLES 30u /* minimum number of samples of a kind of call in each trace */
 
-/* A kind of call that takes longer in the second trace. Means are geometric means, in nanoseconds. */
+/*
+ * A kind of call that takes longer in the second trace than in the first. Means are geometric means, in
+ * nanoseconds.
+ */
 struct diff_slower {
 	uint32_t kind; /* index of the kind in the first trace */
 	uint64_t samples[2];

@@ -62,7 +62,9 @@ void pairs_item_step(struct diff_item *item, const struct pairs *pairs, int whic
 void pairs_sleepers(struct pairs *pairs);
 /* Finds the earliest difference that no other difference causes, and the events before it. */
 void pairs_first(struct pairs *pairs);
-/* Finds the kinds of call that take at least `percent` percent longer in the second trace. */
+/*
+ * Finds the kinds of call that take at least `percent` percent longer in the second trace than in the first.
+ */
 void pairs_slower(struct pairs *pairs, uint64_t percent);
 void pairs_sample_add(struct pairs_sample *sample, double value);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds the kinds of call that take longer. Compares the means of the logarithms of the durations by Welch's
- * t-test. The test's confidence interval is that of the ratio of the geometric means. Several kinds are
- * compared, so each interval has a confidence of 1 - 0.05 / kinds (Bonferroni); all of them together have 95
- * %.
+ * Finds the kinds of call that take longer in the second trace than in the first. Compares the means of the
+ * logarithms of the durations by Welch's t-test. The test's confidence interval is that of the ratio of the
+ * geometric means. Several kinds are compared, so each interval has a confidence of 1 - 0.05 / kinds
+ * (Bonferroni); all of them together have 95 %.
  */
 #include <math.h>
 #include <stdlib.h>

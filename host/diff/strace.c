@@ -93,7 +93,7 @@ bool diff_is_strace(const char *path)
 {
 	char head[HEAD_MOST + 1], *line = head, *end;
 	struct stat status;
-	/* Only regular files: data that was read from a pipe could not be read again. */
+	/* Accepts only regular files, because data that was read from a pipe cannot be read again. */
 	FILE *file = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
 	size_t size = file ? fread(head, 1, HEAD_MOST, file) : 0;
 	uint32_t process, tried = 0;

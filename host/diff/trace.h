@@ -142,9 +142,15 @@ struct diff_thread {
 	bool signalled; /* a signal has arrived since the thread's last step began */
 	/* the last signal that was sent to the thread; 0: none, or the handler has returned */
 	uint32_t signal;
-	/* timestamp at which another thread sent `signal`; 0: no other thread did, or unknown */
+	/*
+	 * timestamp at which another thread sent `signal`; 0: no other thread sent it, or the sender is
+	 * unknown
+	 */
 	uint64_t sent;
-	/* timestamp at which `signal` was sent to this thread; 0: unknown, or another thread had the fault */
+	/*
+	 * timestamp at which `signal` was sent to this thread; 0: the time is unknown, or another thread
+	 * caused the fault
+	 */
 	uint64_t arrived;
 	uint32_t process; /* first thread of the process; if that is unknown, this thread */
 	/* only in the first thread of a process: ring buffer of the timestamps at which the process ended */
@@ -166,7 +172,7 @@ struct diff_trace {
 	uint64_t events;
 	uint64_t lost; /* number of slots, records or lines that are missing or cannot be read */
 	bool calls;    /* true if system calls are recorded whenever a thread makes any */
-	bool full;     /* true if there was no room for the rest of the trace */
+	bool full;     /* true if the last part of the trace was not read, because there was no room for it */
 	uint64_t noise[DIFF_NOISES];
 
 	struct diff_kind *kind;
@@ -207,8 +213,8 @@ struct diff_step *diff_trace_step(struct diff_trace *trace, uint32_t thread, uin
 void diff_trace_value(struct diff_trace *trace, enum diff_form form, uint64_t value);
 /*
  * diff_trace_signal() records that a signal arrives at a thread, diff_trace_broken() that the call in the
- * thread's last step returned EINTR. If both are recorded, in any order, without another step in between, the
- * call counts as interrupted.
+ * thread's last step returned EINTR. If both are recorded, in any order, and no other step is recorded
+ * between them, the call counts as interrupted.
  */
 void diff_trace_signal(struct diff_trace *trace, uint32_t thread);
 void diff_trace_broken(struct diff_trace *trace, uint32_t step);

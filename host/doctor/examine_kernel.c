@@ -513,6 +513,6 @@ void examine_sections(struct findings *report, const struct subject *subject)
 	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS && !subject->facts; n++)
 		if (examine_object(report, &subject->kernel, capture_kernel_object_names[n],
 				   &subject->kernel.object[n]))
-			/* one finding is enough, because the objects are next to each other in memory */
+			/* one finding is enough, because the objects are adjacent in memory */
 			break;
 }

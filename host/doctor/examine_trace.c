@@ -84,7 +84,7 @@ static void examine_cpus(struct findings *report, const struct subject *subject)
 		findings_add(report, FINDING_OK, "CPU numbers", "0 to %" PRIu32,
 			     facts->cpus ? facts->cpus - 1 : 0);
 	if (!facts->online)
-		return; /* examine_views() reports it */
+		return; /* examine_views() reports that this fact is missing */
 	if (list_cpus(facts, is_on_boot_ring, list))
 		findings_add(report, FINDING_WRONG, "rings",
 			     "still on the boot ring: CPU %s; ktrace_cpu_online() was not called there, "
@@ -158,7 +158,7 @@ static void examine_heartbeats(struct findings *report, const struct facts *fact
 	size_t at = 0;
 
 	if (!(facts->lit & VIEW_BEATS))
-		return; /* examine_views() reports it */
+		return; /* examine_views() reports that this fact is missing */
 	for (uint32_t n = 0; n < facts->cpus; n++) {
 		const struct ktrx_cpu *row = &facts->cpu[n].row;
 

@@ -57,7 +57,7 @@ struct reading {
 	struct keyed syscalls;
 	struct switch_states *states;
 	struct wellknown_table known;
-	/* limit in ticks: it is a mistake if a thread seems to run on two CPUs for longer */
+	/* limit in ticks: it is a mistake if a thread seems to run on two CPUs for more time than this */
 	uint64_t ticks;
 	uint64_t late; /* maximum number of ticks by which a row of the table may be older than an event */
 	bool whole;    /* true if no slot has been lost so far */

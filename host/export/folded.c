@@ -35,7 +35,8 @@ struct node {
 struct thread_stack {
 	uint32_t life; /* value of the thread's `life` for which this stack was made */
 	bool known;
-	uint32_t node[DEPTH_MOST]; /* the stack: node[0] is the thread, the others are its open spans */
+	/* the stack: node[0] is the thread, all later elements are its open spans */
+	uint32_t node[DEPTH_MOST];
 	uint32_t depth;
 	uint64_t since; /* time of the last change */
 	uint8_t state;	/* state of the thread since the last change, an enum threads_state */

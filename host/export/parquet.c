@@ -131,7 +131,8 @@ static void put_type(struct parquet_file *file, const struct ktread_type *type)
 }
 
 /*
- * Writes the fields as a JSON object. Most events have only numbers. For them, cached names make this faster.
+ * Writes the fields as a JSON object. Most events have only numbers as fields. For such events, the names of
+ * the fields are cached, which is faster.
  */
 static char *put_fields(struct parquet *parquet, char *at, const struct ktread_event *event)
 {

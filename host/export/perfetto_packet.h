@@ -12,8 +12,8 @@
 
 /*
  * The field numbers of Perfetto's trace messages that this exporter uses: generic kernel packets for
- * scheduling, TrackEvent for the rest. Both are stable interfaces of Perfetto. Each constant is named after
- * the message and the field.
+ * scheduling, and TrackEvent for everything else. Both are stable interfaces of Perfetto. Each constant is
+ * named after the message and the field.
  */
 
 enum perfetto_field {

@@ -57,8 +57,8 @@ struct ring {
 	 */
 	uint64_t matched;
 	/*
-	 * 0, except while an event is expected: a call in the steps recorded the event, but the kernel's
-	 * trace does not contain it. Then this is the latest timestamp that the event may have.
+	 * Not 0: a call in the steps has recorded an event that was not found in the kernel's trace, and this
+	 * is the latest timestamp that the event may have. 0: there is no such event.
 	 */
 	uint64_t doubt_to;
 	struct waiting *queue;

@@ -41,7 +41,7 @@ enum ktrace_clocks {
  * Returns KTRACE_OK, or:
  * STATE: this CPU is not online, or config.clocks was 0.
  * BUSY: another CPU is measuring, or CPU 0 did not answer in time and earlier timestamps give no better
- * bounds. Requires: interrupts disabled.
+ * bounds than those that are stored. Requires: interrupts disabled.
  */
 int ktrace_clock_measure(void);
 

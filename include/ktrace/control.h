@@ -24,8 +24,8 @@ enum ktrace_error {
 	KTRACE_ERROR_ARGUMENT = -1, /* an argument or a member of a structure is out of range */
 	KTRACE_ERROR_MEMORY = -2,   /* the memory that the caller provides is too small */
 	/*
-	 * the function was called too early, or a second time; the comment of each function states which of
-	 * the two
+	 * the function was called too early, or was called a second time; the comment of each function states
+	 * which of these it reports
 	 */
 	KTRACE_ERROR_STATE = -3,
 	KTRACE_ERROR_NO_EVENT = -4,   /* the pattern matches no event */

@@ -84,8 +84,9 @@
 
 /*
  * KTRACE_TEXT("x=%d", x): declares and records an event of the group "text". Its fields are the arguments, at
- * most 16, and have their types. Quick to write; a declared event records faster and has named fields. In C++
- * it also works in inline functions, templates and lambdas; each instance of a template has its own event.
+ * most 16, and have their types. It is quick to write, but an event that is declared separately is recorded
+ * faster and has named fields. In C++ it also works in inline functions, templates and lambdas; each instance
+ * of a template has its own event.
  */
 #define KTRACE_TEXT(...) \
 	KTRACE_PASTE(KTRACE_TEXT_, KTRACE_BUILT(KTRACE_NO_text, KTRACE_WITH_text))(__VA_ARGS__)

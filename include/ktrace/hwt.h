@@ -126,7 +126,7 @@ struct ktrace_hwt_kernel {
 	 */
 	int (*copy_out)(void *to, const void *from, size_t size);
 	/*
-	 * Calls `function` on that CPU with interrupts disabled, and waits until it returns; also works for
+	 * Calls `function` on that CPU with interrupts disabled, and waits until it returns. The CPU may be
 	 * the running CPU. Returns KTRACE_OK, or DEVICE if there is no such CPU. May sleep.
 	 */
 	int (*on_cpu)(uint32_t cpu, void (*function)(void *argument), void *argument);

@@ -78,9 +78,9 @@ struct ktread_options {
 	int raw_clock; /* nonzero: return timestamps as recorded, without corrections */
 	/*
 	 * Nonzero: while a filter is applied, the parts of rings that cannot contain its events are not read.
-	 * So a short time window costs little, however long the trace is. Set this only if nothing else than
-	 * the filtered events is needed: `decoded`, `invalid`, `records` and `cut` of rings then count only
-	 * what was read, and there are no warnings about damage in other parts.
+	 * So a short time window costs little, however long the trace is. Set this only if nothing but the
+	 * filtered events is needed: `decoded`, `invalid`, `records` and `cut` of rings then count only what
+	 * was read, and there are no warnings about damage in other parts.
 	 */
 	int window;
 };
@@ -196,8 +196,8 @@ struct ktread_ring {
 	/* number of invalid slots after the last record: the file lacks that part of the ring */
 	uint64_t cut;
 	/*
-	 * number of slots in `invalid` that were lost before or after the time window of the filter; the
-	 * slots of `invalid` that are not counted here may have contained events of the window
+	 * number of slots in `invalid` that were lost before or after the time window of the filter; other
+	 * slots of `invalid` may have contained events of the time window
 	 */
 	uint64_t outside;
 };
@@ -264,14 +264,9 @@ struct ktread_info {
 	 * clock_to
 	 */
 	uint64_t clock_error;
-	/*
-	 * start, as a corrected timestamp, of the time in which the clocks of all clock_cpus CPUs were
-	 * measured
-	 */
+	/* corrected timestamp from which on the clocks of all clock_cpus CPUs were measured */
 	uint64_t clock_from;
-	/*
-	 * end, as a corrected timestamp, of the time in which the clocks of all clock_cpus CPUs were measured
-	 */
+	/* corrected timestamp up to which the clocks of all clock_cpus CPUs were measured */
 	uint64_t clock_to;
 	/*
 	 * growth of the maximum error, in billionths of the time that lies before clock_from or after

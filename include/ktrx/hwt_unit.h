@@ -95,7 +95,8 @@ struct ktrx_hwt_unit {
 	/* number of bytes written since position 0, including bytes that were overwritten after a wrap */
 	uint64_t position;
 	uint64_t wraps; /* number of times that the output started again at its beginning */
-	uint64_t lost;	/* number of packets since ENABLE for which there was no room */
+	/* number of packets that were lost since ENABLE, because there was no room for them */
+	uint64_t lost;
 	/*
 	 * Configuration for the decoder, valid after PROBE: struct ktrx_hwt_pt or ktrx_hwt_etm4. It does not
 	 * depend on `control`.
@@ -148,7 +149,8 @@ struct ktrx_hwt_rings {
 	uint64_t ring_size; /* size of a ring in bytes: a power of two, at least 65536 */
 	uint64_t code;	    /* offset in the file of the first struct ktrx_hwt_seen */
 	uint64_t code_size; /* total size in bytes of all struct ktrx_hwt_seen and their code */
-	uint64_t code_lost; /* number of bytes of code for which there was no room */
+	/* number of bytes of code that were not stored, because there was no room for them */
+	uint64_t code_lost;
 	/*
 	 * The unit's time, and the guest's clock and its frequency, at one moment; all 0 if the guest has not
 	 * used KTRX_HWT_UNIT_CLOCK.

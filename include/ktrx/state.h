@@ -53,7 +53,10 @@ struct ktrx_cpu {
 	 * number of the CPU whose answer this CPU waits for, plus 1; KTRX_ALL_CPUS: all others; 0: no wait
 	 */
 	uint32_t ipi_cpu;
-	/* the request for whose answer this CPU waits, as the kernel numbers requests */
+	/*
+	 * number of the request that this CPU has sent and that is not answered yet; the kernel defines these
+	 * numbers
+	 */
 	uint32_t ipi_what;
 	uint64_t ipi_answered; /* timestamp when this CPU last answered a request of another CPU */
 	uint64_t user_enters;  /* number of times that the CPU entered the kernel from user mode */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * One cursor for each ring. A cursor has no room for a payload, so it reads each record twice: first for the
- * timestamp, and again when the merge returns the record. If the record was overwritten in between, the
- * cursor moves on to an older record.
+ * timestamp, and again when the merge returns the record. If the record was overwritten between the two
+ * reads, the cursor moves on to an older record.
  */
 #include "line.h"
 

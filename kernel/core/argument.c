@@ -112,7 +112,10 @@ struct debug {
 	void *cookie;
 };
 
-/* Reports an error, and stores the first one. The rest of the command line is applied nevertheless. */
+/*
+ * Reports an error, and stores it if it is the first one. The later arguments of the command line are applied
+ * nevertheless.
+ */
 static void note_error(struct debug *debug, int error)
 {
 	size_t length;

@@ -3,11 +3,11 @@
  * The data of the core, and attaching. When the first event fires, event descriptors get their ids, the root
  * gets values that are known only at run time, and places are joined to their events.
  *
- * Any context may be the first to attach. Several CPUs may attach at the same time, and interrupts may attach
- * in between. A CPU may also be delayed until long after all other CPUs have attached. Therefore no context
- * waits: each context that finds the data incomplete does all of the work. Each value is either the same for
- * all writers, or is written by a compare-and-swap that succeeds only once. Attaching never overwrites a
- * value that ktrace_init() or ktrace_states_update() may have changed since.
+ * Any context may be the first to attach. Several CPUs may attach at the same time, and an interrupt may
+ * attach while the interrupted code attaches. A CPU may also be delayed until long after all other CPUs have
+ * attached. Therefore no context waits: each context that finds the data incomplete does all of the work.
+ * Each value is either the same for all writers, or is written by a compare-and-swap that succeeds only once.
+ * Attaching never overwrites a value that ktrace_init() or ktrace_states_update() may have changed since.
  *
  * All addresses are computed relative to the code, because attaching may run before the kernel relocates
  * itself. It runs again after the relocation.

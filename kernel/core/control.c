@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Recording as a whole: start, stop, clear; how the kernel ended; the cost of an event. */
+/* Starts, stops and clears all recording; records how the kernel ended; measures the cost of an event. */
 #include "core.h"
 
 void ktrace_start(void)

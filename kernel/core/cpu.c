@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * State of each CPU: whether it records, and whether it makes progress. While state tables are maintained,
- * also which interrupts it handles, what it requests from other CPUs, and whether it has disabled interrupts
- * or preemption. This file also handles the names of threads, and the rules that CPUs have broken.
+ * Maintains the state of each CPU: whether it records, and whether it makes progress. While state tables are
+ * maintained, the state also contains which interrupts the CPU handles, what it requests from other CPUs, and
+ * whether it has disabled interrupts or preemption. This file also handles the names of threads, and the
+ * rules that CPUs have broken.
  */
 #include "core.h"
 #include "hook.h"
@@ -186,8 +187,8 @@ void ktrace_hooks_update(void)
 }
 
 /*
- * Stores the rule before the details: if a nested interrupt breaks another rule in between, that rule does
- * not replace this rule.
+ * Stores the rule before the details: if a nested interrupt breaks another rule before the details are
+ * stored, the other rule does not replace this rule.
  */
 void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t thread, uint32_t rule, uint64_t object,
 			uint64_t pc)

@@ -256,9 +256,9 @@ static void set_all(void)
 }
 
 /*
- * Repeats the pass over all events if another change came in between, so that the last change wins for all
- * events. This requires that a change is visible before it is counted, and that a pass reads nothing before
- * its own change is counted.
+ * Repeats the pass over all events if another change was made during the pass, so that the last change wins
+ * for all events. This requires that a change is visible before it is counted, and that a pass reads nothing
+ * before its own change is counted.
  */
 void ktrace_states_update(void)
 {

@@ -36,8 +36,8 @@ static uint32_t place_find(const volatile struct ktrx_holder *row, uint64_t obje
 }
 
 /*
- * Adds a lock. Increments the count before it fills the place in, because locks that an interrupt takes in
- * between must use later places.
+ * Adds a lock. Increments the count before it fills in the place: if an interrupt comes between the two
+ * steps, the locks that the interrupt takes must use later places.
  */
 static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_t stamp, uint64_t pc)
 {
@@ -60,8 +60,8 @@ static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_
 }
 
 /*
- * Removes a lock. Moves later locks to lower places first, and decrements the count last, because locks that
- * an interrupt takes in between must use later places.
+ * Removes a lock. Moves later locks to lower places first, and decrements the count last: if an interrupt
+ * comes between the two steps, the locks that the interrupt takes must use later places.
  */
 static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
 {

@@ -5,8 +5,8 @@
  *
  * Hooks take no lock, and an interrupt may call hooks while another hook runs. When an interrupt ends, its
  * hooks have undone all their changes: the locks that they added to lists are removed, and nesting counts
- * have their previous values. So a hook that adds a place to a list counts the place before it fills the
- * place in: an interrupt in between uses the next place.
+ * have their previous values. So a hook that adds a place to a list counts the place before it fills it in:
+ * an interrupt that comes between the two steps uses the next place.
  */
 #ifndef KTRACE_CORE_HOOK_H
 #define KTRACE_CORE_HOOK_H

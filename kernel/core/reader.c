@@ -318,7 +318,7 @@ void ktrace_walk_start(struct ktrace_walk *walk, const struct ktrx_ring *ring, u
 	walk->reference = first_reference(walk);
 }
 
-/* Reads head and newest anchor as a pair: repeats if an anchor was written in between. */
+/* Reads the head and the newest anchor as a pair: repeats if an anchor was written between the two reads. */
 void ktrace_walk_start_newest(struct ktrace_walk *walk, const struct ktrx_ring *ring)
 {
 	uint64_t anchor;

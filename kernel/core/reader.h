@@ -72,8 +72,8 @@ static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const
 enum { KTRACE_ROW_GROUP, KTRACE_ROW_NAME, KTRACE_ROW_TEXT, KTRACE_ROW_FILE, KTRACE_ROW_FIELDS };
 
 /*
- * Returns the descriptor of event `id`; ids count from 1. Returns NULL if the event table cannot be read in
- * place, if it has no such event, or if the descriptor's strings are not complete.
+ * Returns the descriptor of event `id`; ids count from 1. Returns NULL if the event table is not at a virtual
+ * address, if it has no such event, or if the descriptor's strings are not complete.
  */
 const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t id);
 

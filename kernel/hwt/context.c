@@ -281,9 +281,9 @@ static void say_image(struct ktrace_hwt_context *context, uint32_t type, const s
 }
 
 /*
- * Records what was mapped before the context existed. The table stays locked for the whole loop. Otherwise,
- * when a mapping is removed, a later mapping could get a lower number, which the loop has already passed.
- * Later mappings are recorded by the hooks, after these records.
+ * Records the mappings that were made before the context existed. The table stays locked for the whole loop.
+ * Otherwise, when a mapping is removed, a later mapping could get a lower number, which the loop has already
+ * passed. Later mappings are recorded by the hooks, after these records.
  */
 static void say_images(struct ktrace_hwt_context *context)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records: their payload, in 64-bit words as in ktrx/hwt.h; the queue in which they wait for the owner; and
- * threads and readers that wait.
+ * Makes records, with their payload in 64-bit words as in ktrx/hwt.h. Also contains the queue in which
+ * records wait for the owner, and the functions in which threads and readers wait.
  */
 #include "hwt.h"
 
