@@ -6,12 +6,15 @@
 
 #define STEPS 20u
 
-/* The kind of a run that should end by itself. If such a run reaches its deadline, it has failed. */
+/*
+ * Replaces the run of seed 0 in comparisons: a run is expected to end by itself. A run that reaches its
+ * deadline has failed.
+ */
 static const struct hunt_run expected = { .status = CAPTURE_CLEAN, .text = "clean exit" };
 
 /*
- * Repeats the run up to `time`, and continues it with other seeds, `runs` times. Returns 0 or a negative
- * error.
+ * Makes `runs` runs. Each of them repeats the run up to `time` and continues it with another seed. Returns 0
+ * or a negative error.
  */
 static int continue_from(struct bisect *bisect, struct hunt *hunt, uint64_t time, uint64_t runs)
 {

@@ -18,10 +18,10 @@
 #include "results.h"
 
 #define TICK_MS	    250
-#define FIRST_LIMIT UINT64_C(5000000000) /* deadline of the first run, in ns, if none was given */
+#define FIRST_LIMIT UINT64_C(5000000000) /* deadline of the first run in ns, if the user gave none */
 /* deadline of the other runs, as a multiple of the virtual time that the first run took */
 #define LIMIT_FACTOR 4u
-/* time in ns that is added to this multiple */
+/* time in ns that is added to this multiple of the first run's time */
 #define LIMIT_MORE UINT64_C(500000000)
 
 struct job {
@@ -115,7 +115,7 @@ static void take_failure(struct hunt *hunt, const struct hunt_run *run, enum hun
 		hunt->wanted |= hunt->options->is_wanted(hunt->options->context, kind);
 }
 
-/* Returns false if the run shows nothing about the guest. */
+/* Returns whether the run shows anything about the guest. */
 static bool can_be_judged(const struct hunt_run *run)
 {
 	return run->status != HUNT_NOT_RUN && run->status != CAPTURE_QEMU_DIED &&

@@ -23,7 +23,7 @@ struct hunt_run {
 	int status;  /* an enum capture_verdict; HUNT_NOT_RUN: the run could not be made */
 	bool traced; /* a trace was written */
 	bool wrong;  /* `ktrace why` found a problem */
-	/* hooks were to end the CPUs' time slices, but the guest executed no hook */
+	/* the CPUs' time slices should have ended at hooks, but the guest executed no hook */
 	bool no_hooks;
 	double seconds;	      /* real time that the run took */
 	uint64_t ended;	      /* virtual time in ns at which the run ended; 0: unknown */
@@ -43,14 +43,14 @@ enum hunt_cause {
 	HUNT_FINE,
 	HUNT_BY_WHY,  /* `ktrace why` found a problem */
 	HUNT_BY_END,  /* the run ended in another way than the run of seed 0, or in a panic, reset or stall */
-	HUNT_BY_RULE, /* the run violates a rule, and nothing else is wrong */
+	HUNT_BY_RULE, /* the run violates a rule, and shows no other problem */
 };
 
 /* Runs that failed in the same way. */
 struct hunt_kind {
 	enum hunt_cause cause;
 	char key[HUNT_TEXT * 2]; /* text that is equal for all these runs */
-	struct hunt_run first;	 /* the run whose trace is kept; it took the shortest virtual time */
+	struct hunt_run first;	 /* the run whose trace is kept; the run with the shortest virtual time */
 	uint64_t runs;
 };
 
@@ -64,8 +64,8 @@ struct hunt_options {
 	const char *folder;   /* folder for traces, consoles and results; created if it does not exist */
 	uint64_t first, last; /* the first and the last seed */
 	/*
-	 * true: the seeds take effect at the time run->schedule.change; before that, each run uses the noise
-	 * in run->schedule
+	 * true: the seeds take effect at the time run->schedule.change; before that time, each run uses the
+	 * noise in run->schedule
 	 */
 	bool later;
 	/* the run with which all others are compared; NULL: the hunt makes a run of seed 0 */
@@ -98,35 +98,41 @@ struct hunt {
 	struct hunt_kind kind[HUNT_KINDS];
 	unsigned kinds;
 	uint64_t more_kinds; /* number of failures that were not stored, because `kind` was full */
-	bool cut;	     /* the hunt ended early, because of an error of the host; `error` explains it */
+	bool cut;	     /* the hunt ended early, because of an error on the host; `error` explains it */
 	char error[HUNT_ERROR]; /* reason why the hunt could not be made, or ended early */
 };
 
 #define HUNT_E_RESULTS (-2) /* the folder already contains results of an earlier hunt */
 
 /*
- * Makes the run of seed 0, and then the others. Returns 0 with the result in *hunt, even if an error of the
+ * Makes the run of seed 0, and then the others. Returns 0 with the result in *hunt, even if an error on the
  * host ended the hunt early. Returns a negative error with hunt->error if nothing could be judged: for
- * example, if the run of seed 0 could not be made. Without options->resume and options->replace, returns
- * HUNT_E_RESULTS if the folder has results.
+ * example, if the run of seed 0 could not be made. Returns HUNT_E_RESULTS if the folder has results, and
+ * neither options->resume nor options->replace is set.
  */
 int hunt_run(struct hunt *hunt, const struct hunt_options *options);
 
-/* ---- Parts, also for tests ----------------------------------------------------------------------- */
+/* ---- Single steps of a hunt ---------------------------------------------------------------------- */
 
 /*
- * Decides whether a run failed, by comparison with the run of seed 0: the run panicked, reset or did not end,
- * `why` found something wrong, the run ended in another way than seed 0, or it violates a rule. Writes to
- * `key` a text that is equal for failures of the same kind, because numbers in it are replaced.
+ * Decides whether a run failed, by comparison with the run of seed 0. A run failed if it panicked, reset or
+ * did not end, if `why` found a problem, if the run ended in another way than the run of seed 0, or if it
+ * violates a rule. Writes to `key` a text in which numbers are replaced, so that it is equal for failures of
+ * the same kind.
  */
 enum hunt_cause hunt_judge(const struct hunt_run *base, const struct hunt_run *run, char *key, size_t size);
 /* Writes what is wrong with the run: "deadlock: …", "rule NAME: …", or how the run ended. */
 void hunt_describe(const struct hunt_run *run, enum hunt_cause cause, char *text, size_t size);
 #define HUNT_SENTENCE (HUNT_TEXT * 3)
 
-/* Starts one run in a new process. Returns the process id, or a negative number with errno set. */
+/*
+ * Starts the run of one seed in a new process. Returns the process id, or a negative number with errno set.
+ */
 int hunt_start(const struct hunt *hunt, uint64_t seed);
-/* Reads the result that this process has written. `wait_status`: status of the process, from wait(). */
+/*
+ * Reads the result that the process of hunt_start() has written. `wait_status`: status of the process, from
+ * wait().
+ */
 void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struct hunt_run *run);
 /* Removes the files that a run has written. */
 void hunt_discard(const struct hunt *hunt, uint64_t seed);
@@ -152,9 +158,9 @@ struct hunt_smaller {
 	char trace[PATH_MAX]; /* path of the trace of the smaller run; "" if there is none */
 	unsigned cpus, were;  /* number of CPUs of the smaller run, and of the first run; 0: unknown */
 	uint64_t deadline;    /* virtual time in ns at which the smaller run is ended */
-	bool calmed;	      /* no switch is forced from the time `until` on */
+	bool calmed;	      /* the schedule forces no switches between CPUs from the time `until` on */
 	uint64_t until;	      /* virtual time in ns; valid if `calmed` is true */
-	/* the command line, if the smaller run has another number of CPUs; otherwise empty */
+	/* the command line of the smaller run, if it has fewer CPUs than the first run; otherwise empty */
 	struct capture_words words;
 };
 
@@ -177,15 +183,15 @@ void hunt_smaller_free(struct hunt_smaller *smaller);
 struct bisect {
 	const struct hunt_options *options; /* `run`, `self`, `folder` and `jobs` are used */
 	uint64_t runs;			    /* number of continuations that are made from each time */
-	/* Called for each time that was tried, with the number of continuations that failed, and of all. */
+	/* Called for each time that was tried. `failed` of the `runs` continuations failed. */
 	void (*step)(void *context, uint64_t time, uint64_t failed, uint64_t runs);
 	void *context;
-	/* Results. */
+	/* The results: */
 	struct hunt_kind failure; /* how the repeated run fails */
 	uint64_t from;		  /* virtual time in ns: all continuations from this time on fail */
 	/*
-	 * virtual time in ns: at least one continuation from this time on does not fail; 0 if all
-	 * continuations from 0 fail
+	 * virtual time in ns: the latest tried time from which at least one continuation does not fail; 0 if
+	 * all continuations from 0 fail
 	 */
 	uint64_t before;
 	uint64_t before_failed; /* number of continuations from `before` that fail */

@@ -6,8 +6,8 @@
 #include "hunt.h"
 
 /*
- * Copies the text, with '#' in place of each decimal or hexadecimal number: addresses, times and ids differ
- * between runs that failed in the same way.
+ * Copies the text, with '#' in place of each decimal or hexadecimal number: numbers such as addresses, times
+ * and ids differ between runs that failed in the same way.
  */
 static void copy_without_numbers(char *to, size_t size, const char *text)
 {

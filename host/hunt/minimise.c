@@ -21,9 +21,10 @@ static const unsigned fewer[] = { 1, 2, 3, 4, 8, 16 }; /* numbers of CPUs to try
 #define FEWER (sizeof(fewer) / sizeof(fewer[0]))
 
 /*
- * Checks that HUNT_MINIMISE_RUNS is the largest possible number of runs. With one CPU, the runs are seed 0
- * and one more seed. With every other number of CPUs, they are seed 0 and HUNT_MINIMISE_SEEDS more. The two
- * bisections and one run with seed 0 follow.
+ * Checks that HUNT_MINIMISE_RUNS is the largest possible number of runs. With one CPU, the search makes the
+ * run of seed 0 and the run of one other seed. With every other number of CPUs, it makes the run of seed 0
+ * and the runs of HUNT_MINIMISE_SEEDS other seeds. Then it makes the two bisections, and one more run of seed
+ * 0.
  */
 _Static_assert(2 + (FEWER - 1) * (HUNT_MINIMISE_SEEDS + 1) + CALM_STEPS + 1 + SHORT_STEPS ==
 		       HUNT_MINIMISE_RUNS,
@@ -47,7 +48,7 @@ static bool fails_alike(const struct hunt_kind *kind, const struct hunt_kind *ot
 	if (kind->cause != HUNT_BY_RULE)
 		return strcmp(kind->key, other->key) == 0;
 	/*
-	 * do not compare the keys: a run that ends before the run of seed 0 would have another key, although
+	 * do not compare the keys: a run that ends earlier than the run of seed 0 has another key, although
 	 * it violates the same rule
 	 */
 	return strcmp(kind->first.rule, other->first.rule) == 0 && !other->first.wrong;

@@ -159,8 +159,8 @@ static bool has_results(const char *path)
 	if (length > 0)
 		head = json_loadb(text, (size_t)length, 0, NULL);
 	/*
-	 * A first line that is truncated or too long does not belong to a hunt without results. If memory is
-	 * short, the contents are unknown, and the file must not be removed.
+	 * A file whose first line is truncated or too long counts as a file with results. If memory is short,
+	 * the contents are unknown, and the file must not be removed.
 	 */
 	found = file &&
 		(!text || (ftello(file) > 0 && (!json_object_get(head, "command") || fgetc(file) != EOF)));

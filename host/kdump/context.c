@@ -37,8 +37,8 @@ static const char *choose_table(const struct ktread_proc *trace, const char *giv
 }
 
 /*
- * Makes the table of the session's calls. If the text of the table is the same in a later session and does
- * not come from the trace, the table is used again.
+ * Makes the table of the session's calls. Uses the current table again if it was made from the same text, and
+ * this text does not come from the trace.
  */
 static int take_table(struct kdump_context *context)
 {
@@ -106,7 +106,7 @@ void kdump_context_close(struct kdump_context *context)
 
 /*
  * Returns the key of an entry in context->abi. In KTRX, each call has an ABI, and threads of a process may
- * have different ones, so the key is the thread. In other formats, the key is the process.
+ * have different ABIs, so the key is the thread. In other formats, the key is the process.
  */
 static uint32_t abi_id(const struct kdump_context *context, uint32_t pid, uint32_t tid)
 {

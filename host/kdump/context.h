@@ -17,7 +17,7 @@
 #include "calls/tables.h"
 #include "ktread/proc.h"
 
-/* Styles in which values are printed by their types. */
+/* Styles in which values are printed. The text of a value also depends on its type. */
 
 enum kdump_style {
 	KDUMP_STYLE_BSD, /* like the BSDs' kdump: 0x601<O_WRONLY|O_CREAT|O_TRUNC>, numbers in hexadecimal */
@@ -79,8 +79,8 @@ struct kdump_options {
 	bool elapsed;	/* -E */
 	bool relative;	/* -R */
 	/*
-	 * option -m: maximum number of bytes of data to print; 0: all; KDUMP_DATA_USUAL: the usual number of
-	 * the kdump that belongs to the format
+	 * option -m: maximum number of bytes of data to print; 0: all; KDUMP_DATA_USUAL: the default of the
+	 * kdump program to which the trace's format belongs
 	 */
 	uint64_t data_most;
 	unsigned columns;  /* width of the screen in columns, at which lines of data are broken */
@@ -89,9 +89,9 @@ struct kdump_options {
 #define KDUMP_DATA_USUAL UINT64_MAX
 
 /*
- * The ABIs that records have stated: in FreeBSD's traces the ABI of a process, in KTRX the ABI of a thread's
- * last call. If two processes or threads have the same index in the table, the later one replaces the earlier
- * one.
+ * The ABIs that records have stated. In FreeBSD's traces, an ABI belongs to a process. In KTRX, it is the ABI
+ * of a thread's last call. If two processes or threads have the same index in the table, the later one
+ * replaces the earlier one.
  */
 #define KDUMP_ABIS 1024u
 struct kdump_abi {
@@ -165,7 +165,7 @@ int kdump_context_open(struct kdump_context *context, const struct kdump_options
 		       struct ktread_proc *trace, struct base_output *out, enum kdump_style style);
 void kdump_context_close(struct kdump_context *context);
 
-/* Adapts the context to another head or table in the trace. Returns 0 or KTREAD_E_MEMORY. */
+/* Adapts the context to a new head or a new table in the trace. Returns 0 or KTREAD_E_MEMORY. */
 int kdump_context_take_session(struct kdump_context *context);
 
 /* Stores the ABI of a process or thread, if the record contains it. */
@@ -180,7 +180,7 @@ static inline int kdump_context_update(struct kdump_context *context, const stru
 	int result = 0;
 
 	context->pid = record->pid;
-	/* If a file is empty at first, its format becomes known with its first record. */
+	/* If a file is empty at first, its format is not known before its first record. */
 	if (context->heads != context->info->heads || context->tables != context->info->tables ||
 	    context->format != context->info->format)
 		result = kdump_context_take_session(context);
@@ -188,7 +188,7 @@ static inline int kdump_context_update(struct kdump_context *context, const stru
 	return result;
 }
 
-/* Returns the ABI that records have given for a thread; 0 if it is unknown. */
+/* Returns the ABI that records state for a thread; 0 if it is unknown. */
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid, uint32_t tid);
 /* Returns the kernel whose system calls a thread makes; KDUMP_NATIVE: the kernel on which it runs. */
 enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid, uint32_t tid);

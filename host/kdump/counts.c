@@ -172,7 +172,7 @@ static void write_row(struct base_output *out, const struct row *row, uint64_t a
 }
 
 /*
- * Moves the rows that have calls or errors to the beginning of the table, and computes their sum. Returns the
+ * Moves the rows with calls or errors to the beginning of the table, and adds them up in *total. Returns the
  * number of these rows.
  */
 static uint32_t gather(struct counts *counts, struct row *total)

@@ -37,8 +37,9 @@ bool kdump_descriptors_any(const struct kdump_descriptors *descriptors)
 }
 
 /*
- * Returns the entry of a descriptor, and sets *found to true. If there is none, sets *found to false and
- * returns an unused entry, or an entry of another descriptor that may be overwritten.
+ * Returns the entry of a descriptor, and sets *found to true. If the descriptor has no entry, sets *found to
+ * false, and returns the entry to write: an unused entry, or the entry of another descriptor, which is
+ * overwritten.
  */
 static unsigned find_entry(const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd, bool *found)
 {

@@ -67,7 +67,10 @@ static char *put_process(char *at, const struct kdump_context *context,
 		return put_name(put_pid_tid(at, context, record), record);
 	at = put_right(at, (int32_t)record->pid, 6);
 	*at++ = ' ';
-	/* print 0 for a negative number: old kernels record a pointer instead of a thread's number */
+	/*
+	 * print 0 instead of a negative number, which is a pointer that old kernels record in place of a
+	 * thread's number
+	 */
 	if (context->options->threads) {
 		at = put_right(at, (int32_t)record->tid > 0 ? (int32_t)record->tid : 0, 6);
 		*at++ = ' ';

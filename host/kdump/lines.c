@@ -36,7 +36,7 @@ static char *put_quoted(char *at, const struct ktread_proc_record *record)
 	return record->flags & KTRX_PROC_CUT ? base_put_literal(at, "...") : at;
 }
 
-/* ---- System calls ---- */
+/* ---- Records of system calls ---- */
 
 static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
@@ -249,7 +249,7 @@ static char *put_end(char *at, const struct kdump_context *context, const struct
 
 /*
  * Reports lost records, unless the last line was such a report. KTRX traces contain the number of lost
- * records. FreeBSD records only that some were lost.
+ * records. FreeBSD's traces show only that records were lost.
  */
 static void print_loss(struct lines *lines, struct kdump_context *context,
 		       const struct ktread_proc_record *record)

@@ -12,8 +12,8 @@
 #define DIRENT_NAME 19u	 /* offset of the name in struct linux_dirent64 */
 
 /*
- * Returns true for a set of more than half of the signals. Such a set is printed as the list of signals that
- * it does not contain.
+ * True for a set that contains more than half of the signals. Such a set is printed as a list of the signals
+ * that it does not contain.
  */
 #define MOST_SIGNALS(set) (__builtin_popcountll(set) > 32)
 

@@ -69,8 +69,8 @@ static bool has_name(const struct kdump_filling *filling, unsigned argument, con
 }
 
 /*
- * Writes a message whose parts are in several fillings: its address, its data, its control messages. `head`
- * is the text of a struct with the other members.
+ * Writes a message whose parts (address, data, control messages) are in several fillings. `head` is the text
+ * of a struct with the other members.
  */
 static char *put_message(char *at, const struct kdump_pending *pending, unsigned argument, const char *head,
 			 size_t size)
@@ -120,8 +120,8 @@ static char *put_messages(char *at, const struct kdump_pending *pending, unsigne
 }
 
 /*
- * Writes an argument's contents before and after the call: "[128] => [16]". Returns NULL if no contents are
- * known.
+ * Writes what is known about an argument's contents before and after the call: "[128] => [16]". Returns NULL
+ * if nothing is known.
  */
 static char *put_known(char *at, const struct kdump_pending *pending, const struct calls_one *one,
 		       unsigned *taken)

@@ -26,14 +26,15 @@
 size_t kdump_vis_plain(const uint8_t *bytes, size_t size);
 
 /*
- * Writes one byte. `next`: the byte after it (0: none), which determines how a NUL is written. Tab and
- * newline are written unchanged.
+ * Writes one byte. `next`: the byte after it (0: none), which determines how a NUL is written. Writes tabs
+ * and newlines unchanged.
  */
 char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next);
 
 /*
- * Writes text in a line: tabs and newlines are made visible, too. `quoted`: the text is between quotation
- * marks, and those in it get a backslash. Writes at most `limit` bytes, and no incomplete sequence.
+ * Writes text in a line: tabs and newlines are made visible, too. If `quoted` is set, the text is between
+ * quotation marks, so each quotation mark in the text gets a backslash. Writes at most `limit` bytes. Writes
+ * an escape sequence completely or not at all.
  */
 char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, bool quoted);
 
@@ -117,8 +118,8 @@ char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *conte
 #define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64)
 
 /*
- * Stores the files and sockets to which the descriptors of processes refer. This comes from FD records. The
- * table has a fixed size: if there are too many descriptors, elements are overwritten.
+ * Stores the files and sockets to which the descriptors of processes refer. FD records state them. The table
+ * has a fixed size: if there are too many descriptors, new ones overwrite others.
  */
 
 /* Creates the table. Returns NULL if memory is short. kdump_descriptors_destroy() frees it. */
@@ -126,7 +127,7 @@ struct kdump_descriptors *kdump_descriptors_create(void);
 void kdump_descriptors_destroy(struct kdump_descriptors *descriptors);
 /* Stores what an FD record states about a descriptor. */
 void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct ktread_proc_record *record);
-/* Returns whether anything was recorded about any descriptor. */
+/* Returns whether the trace has had any FD record. */
 bool kdump_descriptors_any(const struct kdump_descriptors *descriptors);
 /*
  * Writes the file or socket to which a descriptor refers, such as "</etc/motd>". Writes nothing if it is
@@ -138,7 +139,7 @@ char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors
 
 /*
  * Page faults that have not ended, one for each thread. If two threads have the same index in the table, the
- * later fault replaces the earlier one.
+ * later fault replaces the earlier fault.
  */
 #define KDUMP_FAULTS 256u
 struct kdump_faults {

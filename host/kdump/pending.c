@@ -11,8 +11,8 @@ static unsigned entry_number(uint32_t pid, uint32_t tid, unsigned probe)
 }
 
 /*
- * Returns the entry that a thread used last, even if the thread is in no call now; NULL if there is none. A
- * thread has at most one entry.
+ * Returns the entry that a thread used last, even if the thread makes no call now. Returns NULL if the thread
+ * has no entry. A thread has at most one entry.
  */
 static struct kdump_pending *last_entry(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
 {

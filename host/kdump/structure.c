@@ -251,8 +251,8 @@ static char *put_field(char *at, const struct writer *writer, const struct calls
 }
 
 /*
- * Returns the number of bytes of a field that the record has. Returns 0 if a part of the field is missing and
- * the rest cannot be used.
+ * Returns the number of bytes of a field that the record has. Returns 0 if a part of the field is missing,
+ * and the part that exists is useless alone.
  */
 static uint32_t width_here(const struct writer *writer, const struct calls_field *field)
 {
@@ -330,7 +330,7 @@ static char *put_abstract(char *at, const struct writer *writer, const struct ca
 
 /*
  * Writes an address such as "127.0.0.1:80" or "[::1]:80", or the path of a socket in the file system. Returns
- * NULL if the address is of another kind.
+ * NULL for any other kind of address.
  */
 static char *put_endpoint(char *at, const struct writer *writer, const struct calls_layout *layout)
 {

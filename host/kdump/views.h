@@ -45,9 +45,10 @@ extern const struct kdump_form kdump_form_counts;
 extern const struct kdump_form kdump_form_json;
 
 /*
- * A trace as kdump(1) prints it: a line for each record, with data below it. If the kdump of DragonFly
- * differs from that of FreeBSD, a file of DragonFly is printed as by DragonFly's, and all others as by
- * FreeBSD's. Records that neither of the two knows are printed in a format of our own.
+ * A trace as kdump(1) prints it: a line for each record, with data below it. DragonFly's kdump differs from
+ * FreeBSD's in some records. In a file of DragonFly, these records are printed as DragonFly's kdump prints
+ * them, and in all other files as FreeBSD's kdump prints them. Records that neither of the two programs knows
+ * are printed in a format of ktrace.
  */
 
 extern const struct kdump_form kdump_form_lines;
@@ -152,7 +153,7 @@ void kdump_pending_doubt(struct kdump_pending_table *table);
 char *kdump_pending_fill(struct kdump_pending *pending, size_t *limit);
 void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind kind, unsigned argument,
 			  const char *name, char *end);
-/* Removes filling `n`. The fillings after it move up by one. */
+/* Removes filling `n`. The index of each later filling decreases by one. */
 void kdump_pending_drop(struct kdump_pending *pending, unsigned n);
 
 /* Functions that print a call in one line: its arguments and its result. */

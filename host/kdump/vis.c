@@ -72,8 +72,8 @@ static char *put_escape(char *at, uint8_t byte, uint8_t next)
 		return at;
 	}
 	/*
-	 * Two cases need octal digits: a blank with the eighth bit has no other form, and after "\0" a digit
-	 * would be read as part of the number.
+	 * Two cases need octal digits: a blank with the eighth bit has no other form, and a digit after "\0"
+	 * would be read as a part of the octal number.
 	 */
 	if (byte == 0 || (byte & 0x7f) == ' ') {
 		*at++ = (char)('0' + (byte >> 6));
@@ -187,8 +187,8 @@ static char *put_folded(char *at, unsigned *column, uint8_t byte, uint8_t next, 
 }
 
 /*
- * Writes as many bytes that need no change as fit into the current line. Returns their number; 0 if the line
- * is empty.
+ * Writes as many bytes that need no change as fit into the current line. Returns the number of these bytes.
+ * Returns 0 if the line is empty, because put_folded() begins a line.
  */
 static size_t put_plain(char *at, unsigned *column, const uint8_t *bytes, size_t size, unsigned columns)
 {

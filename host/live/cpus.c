@@ -136,8 +136,7 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		cpu->share[i] = samples > 0 ? cpu->sample[i] / samples : 0;
 	/*
-	 * subtract the share of interrupts from the other shares, but not from the share of time in which the
-	 * CPU was stuck
+	 * interrupts reduce all other shares except the share of time in which the CPU was stuck
 	 */
 	at_work = samples > 0 ? 1 - cpu->share[LIVE_STUCK] - cpu->share[LIVE_IRQ] : 0;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
@@ -157,7 +156,10 @@ const char *live_share_name(enum live_share share)
 }
 
 #define AT_ONCE 32u
-/* maximum number of entries of the table of holders that are read; reading more would delay the display */
+/*
+ * the display reads at most this number of entries of the table of holders, because reading more entries
+ * would delay it
+ */
 #define ROWS_MOST 65536u
 
 static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row)
@@ -181,8 +183,8 @@ static bool goes_before(const struct live_wait *a, const struct live_wait *b)
 }
 
 /*
- * Inserts a wait into the list, which is sorted as goes_before() states. If the list is full, the wait that
- * comes last is dropped.
+ * Inserts a wait into the list, which is sorted as goes_before() states. If the list is full, drops the wait
+ * that comes last in this order.
  */
 static void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait)
 {

@@ -41,7 +41,7 @@ struct live_lock {
 	uint64_t longest; /* the longest wait so far, in ticks */
 	uint64_t acquires, contends;
 	uint64_t acquires_before; /* value of `acquires` at the beginning of the interval */
-	double rate;		  /* acquires per second */
+	double rate;		  /* number of times per second that the lock is taken */
 };
 
 /* Durations of a system call or an interrupt since the guest was found. */
@@ -77,8 +77,8 @@ struct live_details {
 	struct live_history rate, type[LIVE_TYPES];
 	uint64_t intervals;
 	struct keyed open;	       /* system calls, interrupts and waits that have begun and not ended */
-	uint32_t sample[LIVE_SAMPLES]; /* threads that were running in the samples of this interval */
-	/* number of entries of `sample`; number of times that samples were taken */
+	uint32_t sample[LIVE_SAMPLES]; /* threads that the samples of this interval found running */
+	/* `samples`: number of entries of `sample`. `rounds`: number of times that samples were taken */
 	uint32_t samples, rounds;
 };
 
@@ -91,14 +91,16 @@ int live_details_event(struct live_details *details, const struct ktread *trace,
 void live_details_sample(struct live_details *details, const struct live_cpu *cpu, uint32_t cpus);
 /* Returns the row of a lock, which is added if necessary; NULL if there is no room. */
 struct live_lock *live_details_lock(struct live_details *details, uint64_t object);
-/* Fills in the threads, and the holders and waiters of locks. Returns 0 or an error of the source. */
+/*
+ * Fills in the threads, the holders of locks and the waiters for locks. Returns 0 or an error of the source.
+ */
 int live_details_threads(struct live_details *details, const struct live_model *model);
 /* Ends an interval of this length. Returns 0 or an error of the source. */
 int live_details_end(struct live_details *details, const struct live_model *model, double seconds);
 
 /*
- * Returns a duration in ticks, which is at least as long as `part` percent of all durations, and at most 25 %
- * too long.
+ * Returns the duration in ticks that `part` percent of all durations do not exceed. The result may be too
+ * long by up to 25 %.
  */
 uint64_t live_duration_percentile(const struct live_duration *row, unsigned part);
 /* Returns the rate `back` intervals ago; 0 if it is not known. */

@@ -103,8 +103,8 @@ int live_guest_find_running(const char *usual, char path[PATH_MAX])
 }
 
 /*
- * Opens the file, and follows the guest if it has not ended. Returns 0, even if there is no such file or
- * guest now. Returns an error if later attempts would fail, too.
+ * Opens the file, and follows the guest if it has not ended. If there is no such file or guest now, returns
+ * 0, too, because a later attempt may succeed. Returns an error if later attempts would also fail.
  */
 static int look(struct live_guest *guest)
 {
@@ -160,8 +160,8 @@ static void sleep_ms(uint64_t ms)
 }
 
 /*
- * Plans a measurement of the frequency if the guest does not report it. The measurement is not made at once,
- * because a guest that has just booted may still report its frequency a little later.
+ * Plans a measurement of the frequency if the guest does not report it. The measurement is made later,
+ * because a guest that has just booted may report its frequency soon.
  */
 static void plan_measuring(struct live_guest *guest)
 {

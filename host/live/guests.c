@@ -44,7 +44,7 @@ static bool make_absolute(const char *process, const char *value, char path[PATH
 	return length > 0 && snprintf(path, PATH_MAX, "%.*s/%s", (int)length, folder, value) < PATH_MAX;
 }
 
-/* Parses a command line. Returns true if it contains a RAM file that belongs to this user. */
+/* Parses a command line. Returns true if the command line names a RAM file that belongs to this user. */
 static bool read_process(const char *process, struct live_found *found)
 {
 	char file[FILE_NAME], value[PATH_MAX], *word = NULL;
@@ -78,8 +78,8 @@ static int newest_first(const void *a, const void *b)
 }
 
 /*
- * Adds a guest. Programs that started QEMU may have the same arguments on their command lines; the newest of
- * these processes is the guest.
+ * Adds a guest. A program that started QEMU may have the same arguments on its command line, but its process
+ * is older than QEMU's. So of several processes with the same RAM file, only the newest is the guest.
  */
 static void add(struct live_guests *guests, const struct live_found *found)
 {

@@ -25,8 +25,8 @@
 struct live_source {
 	void *context;
 	/*
-	 * Stores the next item and returns the same values as ktread_follow_next(). Returns 0 also while
-	 * there is no guest. Reports the end of a guest once, and then waits for the next guest.
+	 * Stores the next item and returns the same values as ktread_follow_next(). While there is no guest,
+	 * returns 0. Reports the end of a guest once, and then waits for the next guest.
 	 */
 	int (*next)(void *context, struct ktread_followed *now, int wait_ms);
 	/* returns the trace of the guest; NULL if there is no guest now */
@@ -98,8 +98,8 @@ struct live_cpu {
 	/* The members from here on describe the CPU's last event. */
 	uint64_t stamp;
 	/*
-	 * true if the time from the last event to the next one can be counted: there is a last event, and no
-	 * event of the CPU was lost after it
+	 * true if there is a last event, and no event of the CPU was lost after it: then the time from it to
+	 * the CPU's next event can be counted
 	 */
 	bool follows;
 	bool irq;		   /* true if the CPU is in an interrupt after its last event */
@@ -117,7 +117,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_
 		     uint64_t now);
 /*
  * Processes an event of the CPU. `idle`: true if the thread of the event is an idle thread; if the event is a
- * switch, true if the next thread is an idle thread.
+ * context switch, true if the next thread is an idle thread.
  */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
 		    bool idle);
@@ -181,11 +181,14 @@ struct live_waits;
 
 struct live_waits *live_waits_open(void); /* returns NULL if out of memory */
 void live_waits_close(struct live_waits *waits);
-/* Return 0 or KTREAD_E_MEMORY. */
+/* These functions return 0 or KTREAD_E_MEMORY. */
 int live_waits_restart(struct live_waits *waits);
 int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 		     const struct wellknown *known);
-/* These functions return the states of all threads, and the time of the last event in the same unit. */
+/*
+ * The first function returns the states of all threads. The second one returns the time of the last event, in
+ * the time unit of these states.
+ */
 struct threads;
 const struct threads *live_waits_threads(const struct live_waits *waits);
 uint64_t live_waits_time(const struct live_waits *waits);
@@ -230,8 +233,8 @@ struct live_tail {
 };
 
 /*
- * Returns true if a pattern of the filter matches no event type of the trace. If so, `text`
- * (LIVE_UNKNOWN_TEXT bytes) describes the first such pattern, with suggestions.
+ * Returns true if a pattern of the filter matches no event type of the trace. If so, writes to `text`
+ * (LIVE_UNKNOWN_TEXT bytes) which pattern it is, with suggestions of existing names.
  */
 bool live_filter_unknown(const struct live_filter *filter, const struct ktread *trace, char *text);
 #define LIVE_UNKNOWN_TEXT 640u
@@ -254,8 +257,8 @@ void live_event_text(const struct ktread_type *type, char *text, size_t size);
 
 /*
  * The rate of events of each type. The exact number of slots that each ring has recorded is known, but some
- * of these slots may not have been read. So each event that was read counts with a weight: the number of
- * slots that its ring has recorded, divided by the number of slots that were read.
+ * of these slots may not have been read. So each event that was read counts with a weight. The weight is the
+ * number of slots that the event's ring has recorded, divided by the number of its slots that were read.
  */
 
 #define LIVE_TOP 8u
@@ -273,8 +276,8 @@ void live_rates_close(struct live_rates *rates);
 void live_rates_restart(struct live_rates *rates);
 void live_rates_event(struct live_rates *rates, const struct ktread_event *event);
 /*
- * Computes the weights of the events that were added since the last call. For this, it needs the number of
- * slots that each ring of `trace` has recorded since then, and the number of slots that were read.
+ * Computes the weights of the events that were added since the last call. Takes from `trace` how many slots
+ * each ring has recorded since that call, and how many of them were read.
  */
 void live_rates_settle(struct live_rates *rates, const struct ktread *trace);
 /*
@@ -292,8 +295,8 @@ double live_rates_end(struct live_rates *rates, double seconds, struct live_top 
 
 struct live_guest {
 	/*
-	 * path of the RAM file that the user has specified; NULL: follow the newest RAM file that belongs to
-	 * `usual`
+	 * path of the RAM file that the user has specified; NULL: the newest RAM file that belongs to `usual`
+	 * is followed
 	 */
 	const char *given;
 	/* the usual path of a trace of `ktrace run`, whose RAM files are named `usual`.PID.ram */
@@ -328,8 +331,8 @@ bool live_guest_find(const char *usual, char path[PATH_MAX]);
  */
 int live_guest_find_running(const char *usual, char path[PATH_MAX]);
 /*
- * Returns whether no guest is followed, and there is no file: the user has specified none, and none was
- * found.
+ * Returns whether there is nothing to follow: no guest is followed, the user has specified no file, and no
+ * file was found.
  */
 bool live_guest_is_missing(const struct live_guest *guest);
 void live_guest_open(struct live_guest *guest, struct live_source *source);
@@ -350,8 +353,8 @@ struct live_model {
 	uint64_t opened; /* ns */
 	uint64_t began;	 /* time in ns at which the current interval began */
 	/*
-	 * A time in ns. If `counts` is set, counting has begun at this time. Otherwise, it will begin at this
-	 * time, because earlier events may have been recorded before the guest was followed.
+	 * The time in ns at which the counting of events begins, or began if `counts` is set. Earlier events
+	 * are not counted, because they may have been recorded before the guest was followed.
 	 */
 	uint64_t warm;
 	bool counts; /* true if the events of this boot are counted now */
@@ -384,7 +387,10 @@ int live_model_take(struct live_model *model, const struct ktread_followed *now)
 
 /* Returns the trace of the guest, which is used to look up names; NULL if there is no guest now. */
 struct ktread *live_model_trace(const struct live_model *model);
-/* These functions return how many slots were lost, unreadable or skipped since the first guest was found. */
+/*
+ * These functions return the number of slots since the first guest was found that were lost, were unreadable,
+ * or were skipped.
+ */
 uint64_t live_model_lost(const struct live_model *model);
 uint64_t live_model_unreadable(const struct live_model *model);
 uint64_t live_model_skipped(const struct live_model *model);

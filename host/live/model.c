@@ -59,8 +59,8 @@ struct ktread *live_model_trace(const struct live_model *model)
 }
 
 /*
- * Returns what is known about the event's type. If the trace is another one than before, forgets all types,
- * because an id may have been declared later.
+ * Returns what is known about the event's type. If the trace is not the trace of the previous call, forgets
+ * all types first: in the new trace, an id may belong to another type.
  */
 static const struct wellknown *know(struct live_model *model, const struct ktread_event *event)
 {
@@ -133,7 +133,7 @@ static int begin_boot(struct live_model *model)
 
 static int end_guest(struct live_model *model)
 {
-	/* no boot of this guest was reported, because its file never contained a trace */
+	/* this guest had no boot, because its file never contained a trace */
 	if (!model->running)
 		return 0;
 	model->running = false;
@@ -151,7 +151,7 @@ int live_model_take(struct live_model *model, const struct ktread_followed *now)
 		return begin_boot(model);
 	case KTREAD_FOLLOWED_END:
 		return end_guest(model);
-	default: /* items about losses are ignored, because the counts of slots contain the losses */
+	default: /* ignore an item that reports a loss, because the counts of slots contain all losses */
 		return 0;
 	}
 }

@@ -36,7 +36,9 @@ struct live_ui {
 	bool choosing; /* true: the list of guests is shown */
 	struct live_guests guests;
 	uint32_t guest; /* number of the selected guest */
-	/* path of the guest that the user has chosen; "": no guest was chosen since this was last read */
+	/*
+	 * path of the guest that the user has chosen; "": no guest was chosen since this path was last read
+	 */
 	char chosen[PATH_MAX];
 	live_filter_typed *take;
 };
@@ -109,7 +111,10 @@ enum live_look {
 	LIVE_LOOKS = LIVE_LOOK_SHARE + LIVE_SHARES,
 };
 
-/* Bytes 1 to 8 of a row's text are bars of that height; all other bytes are printable ASCII. */
+/*
+ * In a row's text, a byte with a value from 1 to 8 is a bar of that height. All other bytes are printable
+ * ASCII.
+ */
 #define LIVE_SPARK_MOST 8
 
 struct live_row {
@@ -117,7 +122,7 @@ struct live_row {
 	uint8_t look[LIVE_COLUMNS];
 };
 
-/* A part of a row that the user can click. A click has the same effect as the key. */
+/* A part of a row that the user can click. A click has the same effect as pressing `key`. */
 struct live_spot {
 	uint16_t y, x, end;
 	int key; /* LIVE_SPOT_* + number, or a key */
@@ -152,7 +157,7 @@ uint32_t live_page_at(struct live_page *page, struct live_row *row, uint32_t col
 		      const char *text);
 /* Makes a part of the newest row clickable. */
 void live_page_spot(struct live_page *page, uint32_t from, uint32_t end, int key);
-/* These functions fill in the rest of the page instead of a table. */
+/* These functions fill the rest of the page with another text instead of a table. */
 void live_help_put(struct live_page *page);
 void live_guests_put(struct live_page *page, const struct live_ui *ui);
 

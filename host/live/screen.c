@@ -89,7 +89,10 @@ static int show(void *context, struct live_model *model)
 	return 0;
 }
 
-/* Returns the key of a mouse event: a click means a key, and the wheel moves the selection. */
+/*
+ * Returns the key of a mouse event: a click has the key of the clicked part of the page, and the wheel moves
+ * the selection.
+ */
 static int mouse_key(const struct live_screen *screen)
 {
 	MEVENT event;

@@ -23,8 +23,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * Returns the thread `id`, which is added if necessary; NULL if there is no room. `sorted`: number of rows
- * that are sorted.
+ * Returns the thread `id`, which is added if necessary; NULL if there is no room. `sorted`: number of rows at
+ * the beginning that are sorted.
  */
 static struct live_thread *thread_of(struct live_details *details, uint32_t sorted, uint32_t id)
 {

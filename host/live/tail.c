@@ -129,7 +129,10 @@ static int put_call(char *text, size_t size, const struct ktread *trace, const s
 	return snprintf(text, size, "%s ", harmless);
 }
 
-/* Writes the names of the threads whose numbers are in a switch or a wakeup: " (worker(5) -> idle(2))". */
+/*
+ * Writes the names of the threads whose numbers are in an event of a context switch or a wakeup: " (worker(5)
+ * -> idle(2))".
+ */
 static void put_threads(char *text, size_t size, const struct ktread *trace, const struct ktread_event *event,
 			const struct wellknown *known)
 {
@@ -184,7 +187,10 @@ const char *live_tail_line(const struct live_tail *tail, uint64_t n)
 #define UNWEIGHED 8192u /* maximum number of events whose weight has not been computed yet */
 
 struct ring {
-	/* when the ring's weight was last computed: numbers of slots that had been recorded and read */
+	/*
+	 * numbers of slots that the ring had recorded, and that had been read, when its weight was last
+	 * computed
+	 */
 	uint64_t produced, decoded;
 	double weight;
 };
@@ -238,8 +244,9 @@ void live_rates_event(struct live_rates *rates, const struct ktread_event *event
 }
 
 /*
- * Computes the weight of a ring's events. It is below 1 if more slots were read than recorded since the last
- * call, because some of these slots were already recorded, and counted, before that call.
+ * Computes the weight of a ring's events. The weight is below 1 if more slots were read than were recorded
+ * since the last call. In this case, some of the slots that were read had been recorded before that call,
+ * which has already counted them.
  */
 static void settle_ring(struct ring *ring, const struct ktread_ring *now, bool based)
 {
