@@ -42,7 +42,7 @@ struct hunt_run {
 enum hunt_cause {
 	HUNT_FINE,
 	HUNT_BY_WHY,  /* `ktrace why` found a problem */
-	HUNT_BY_END,  /* the run ended in another way than the run of seed 0, or in a panic, reset or stall */
+	HUNT_BY_END,  /* the run ended in another way than that of seed 0, or with a panic, reset or stall */
 	HUNT_BY_RULE, /* the run violates a rule, and shows no other problem */
 };
 
@@ -188,7 +188,7 @@ struct bisect {
 	void *context;
 	/* The results: */
 	struct hunt_kind failure; /* how the repeated run fails */
-	uint64_t from;		  /* virtual time in ns: all continuations from this time on fail */
+	uint64_t from;		  /* virtual time in ns; all continuations from this time on fail */
 	/*
 	 * virtual time in ns: the latest tried time from which at least one continuation does not fail; 0 if
 	 * all continuations from 0 fail

@@ -107,7 +107,7 @@ enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOW
 
 /*
  * Process and thread of the last record as text, because the next record is usually of the same thread. The
- * text is copied in pieces of a fixed size, because a copy whose size the compiler does not know is slower.
+ * text is copied in pieces of a fixed size, because copying is faster if the compiler knows the size.
  */
 #define KDUMP_PROCESS_PIECE 32u
 struct kdump_process_text {

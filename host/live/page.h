@@ -24,7 +24,10 @@ struct live_ui {
 	uint32_t first[LIVE_TABS];    /* number of the first row on the screen */
 	/* number of rows of the table, and number of rows that fit on the screen; set by live_page_make() */
 	uint32_t rows, room;
-	/* text for which the user searches: only rows that contain it are shown; "": all rows */
+	/*
+	 * text for which the user searches: only rows that contain this text are shown; "": all rows are
+	 * shown
+	 */
 	char search[LIVE_TYPED];
 	/* key of the question that the user is answering: 'e', 'c', 'p' or '/'; 0: none */
 	char asked;

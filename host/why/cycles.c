@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds the cycles of a graph. The root of a cycle is its node with the lowest number. For each root, the
- * search visits only nodes with a higher number that have a path back to the root of the wanted length. Short
- * cycles are found first, because they explain a deadlock in fewer lines.
+ * Finds the cycles of a graph. The root of a cycle is its node with the lowest number. For each root and each
+ * length of cycles, the search visits only nodes that have a higher number and a short enough path back to
+ * the root. It finds short cycles first, because they explain a deadlock in fewer lines.
  */
 #include <stdlib.h>
 
 #include "why/graph.h"
 
 /*
- * maximum number of edges that are visited; a limit is needed because a damaged trace may contain any number
- * of cycles
+ * maximum number of visits of edges; a limit is needed because a damaged trace may contain any number of
+ * cycles
  */
 #define STEPS	1000000u
 #define NOWHERE UINT32_MAX

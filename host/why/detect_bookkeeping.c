@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Bookkeeping: the recorded state of a thread or CPU is contradictory, or has several explanations. Example:
- * a thread has been runnable for long, but its CPU idles, or runs other threads for an unknown reason. Either
- * the scheduler lost the thread, or the thread has ended or sleeps and a hook is missing. Other example: a
- * CPU runs a thread but is still in idle mode, because the kernel did not call ktrace_mode().
+ * a thread has been runnable for long, but its CPU idles, or runs other threads for an unknown reason. In
+ * this case, either the scheduler lost the thread, or a hook is missing and the thread has in fact ended or
+ * gone to sleep. Another example: a CPU runs a thread but is still in idle mode, because the kernel did not
+ * call ktrace_mode().
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -56,8 +57,8 @@ static enum doubt doubt_of(const struct why_evidence *evidence, const struct why
 }
 
 /*
- * Compares two threads for sorting. The thread whose state is most doubtful comes first. Of equally doubtful
- * threads, the one that has waited longest comes first.
+ * Compares two threads for sorting. The thread whose state is most doubtful comes first. Among equally
+ * doubtful threads, the thread that has waited longest comes first.
  */
 static int by_doubt(const void *a, const void *b)
 {

@@ -213,7 +213,7 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 
 /*
  * Sets the headline. If only the panic message shows a stack overflow, the headline does not state which
- * stack it was, because the kernel may find an overflow while another thread runs.
+ * stack overflowed, because the kernel may detect the overflow when another thread runs.
  */
 static void say_head(const struct why_evidence *evidence, const struct why_thread *thread, bool left,
 		     struct why_finding *finding)
@@ -287,9 +287,9 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
  * Stack overflow without a guard page: the kernel continues to run and overwrites the memory below the stack.
  * Only the stack pointer shows the overflow, and only until the deepest functions return.
  *
- * Two kinds of code may have a stack of their own, so that the stack pointer proves nothing: an interrupt
- * handler, and code that stops the CPU because another CPU has panicked. That panic is often caused by the
- * overwritten memory.
+ * In two kinds of code, the stack pointer proves nothing, because such code may have a stack of its own: an
+ * interrupt handler, and code that stops the CPU because another CPU has panicked. The cause of such a panic
+ * is often the overwritten memory.
  */
 
 #define STACK_FRAMES 8u /* maximum number of frames that are printed */

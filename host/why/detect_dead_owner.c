@@ -15,7 +15,7 @@
 
 #define MOST  8u /* maximum number of findings */
 #define SHOWN 4u /* maximum number of waiters that are listed for a lock */
-/* time in ms after the owner's end, within which another thread may still release the lock */
+/* time in ms: another thread may release the lock until this long after the owner's end */
 #define LASTS_MS 1000u
 /* time in ms: if timestamps of two CPUs are closer than this, the order of their events is unknown */
 #define APART_MS 10u
@@ -31,11 +31,11 @@ struct waiter {
 	uint32_t owner; /* owner at the beginning of the wait, an id as in struct ktrx_holder; 0: unknown */
 	bool by_table;	/* the kernel's table shows that the thread waits; if false, only events show it */
 	/*
-	 * the thread does not sleep until it gets the lock, but tries again and again; `owner` is the owner
-	 * at any one of these attempts
+	 * the thread does not sleep until it gets the lock, but tries to take it again and again; `owner` is
+	 * the owner at one of these attempts
 	 */
 	bool polls;
-	/* the attempts, after each of which the thread gives up; NULL: the thread waits */
+	/* attempts to take the lock, if the thread gives up after each attempt; NULL: the thread waits */
 	const struct why_tries *tries;
 };
 
@@ -67,7 +67,7 @@ struct orphans {
 	 */
 	struct waiter *waiter;
 	uint32_t waiters;
-	struct orphan *lock; /* all locks that have waiters, sorted by address */
+	struct orphan *lock; /* all locks that have waiters, sorted by the locks' addresses */
 	uint32_t locks;
 	bool full; /* true if some thread holds more locks than its row in the kernel's table can name */
 };
@@ -214,7 +214,8 @@ static bool waits_itself(const struct orphan *lock, uint32_t owner)
 
 /*
  * Returns the newest wait that names a possible owner. Some kernels store the owner as a pointer to its
- * thread. If the owner has ended and its memory is used for a new thread, such a kernel names the new thread.
+ * thread. If the owner has ended and its memory is used for a new thread, such a kernel names the new thread,
+ * which is not a possible owner.
  */
 static const struct waiter *newest(const struct orphan *lock)
 {
@@ -269,8 +270,8 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 }
 
 /*
- * Returns whether the trace has all lock events of the owner since its creation. If so, the events show every
- * lock that the owner holds.
+ * Returns whether the trace has all lock events of the owner since the owner's creation. In this case, the
+ * events show every lock that the owner holds.
  */
 static bool has_all_lock_events(const struct why_evidence *evidence, const struct orphan *lock)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Timers that no longer tick although threads sleep that should have been woken by a tick. */
+/* Timers that no longer tick although a tick should have woken sleeping threads. */
 #include <elf.h>
 #include <inttypes.h>
 
@@ -15,7 +15,8 @@
 
 #define LATE_MS 100u
 /*
- * time in ms: a host may stop a virtual CPU for a shorter time, so shorter gaps between ticks prove nothing
+ * time in ms: a gap between ticks that is shorter than this proves nothing, because the host may have stopped
+ * the virtual CPU during the gap
  */
 #define HOST_MS 1500u
 #define SHOWN	4u /* maximum number of late sleepers that are listed */
@@ -40,7 +41,7 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 
 /*
  * Returns for how many ticks the CPU ran after its last heartbeat: the time from that heartbeat to the CPU's
- * newest event, interrupt or switch. Returns 0 if all of these are older than the heartbeat.
+ * newest event, interrupt or context switch. Returns 0 if the heartbeat is newer than all of these.
  */
 static uint64_t lived_on(const struct why_cpu *cpu)
 {
@@ -143,18 +144,18 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 
 /*
  * A thread that keeps its CPU, in a kernel that does not preempt threads and programs its timer only while a
- * CPU idles. There, the thread is why no ticks come.
+ * CPU idles. In such a kernel, the thread is the reason why no ticks come.
  */
 
 #define IDLE_TICKS 32u /* minimum number of interrupts that show whether the CPU gets any while it works */
-/* the number N: a CPU gets interrupts only while it idles if at most one in N came at another time */
+/* the number N: interrupts come only while the CPU idles if at most one in N came while it did not idle */
 #define IDLE_PART 64u
 #define FRAMES	  6u /* maximum number of frames that are listed */
 
 /*
- * Returns the thread that keeps the CPU: it runs, all late sleepers became late after it began to run, and
- * the CPU used to take interrupts only while it idled. Returns NULL if there is no such thread, or if
- * registers do not show that the CPU runs code of the kernel.
+ * Returns the thread that keeps the CPU: the thread runs, all late sleepers became late after it began to
+ * run, and the CPU used to take interrupts only while it idled. Returns NULL if there is no such thread, or
+ * if the CPU's registers do not show that it runs code of the kernel.
  */
 static const struct why_thread *keeper(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -208,8 +209,8 @@ static bool is_old(const struct why_evidence *evidence, uint64_t since)
 
 /*
  * Returns whether missing ticks have another reason: interrupts are disabled, or the CPU waits for a lock or
- * an IPI answer. A state that began only a moment ago does not count, because code that takes a lock also
- * disables interrupts for a moment.
+ * an IPI answer. Such a state does not count if it began only a moment ago, because code that takes a lock
+ * also disables interrupts for a moment.
  */
 static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -221,9 +222,9 @@ static bool has_another_reason(const struct why_evidence *evidence, const struct
 
 /*
  * Ticks of the whole machine: no CPU has had a tick for long, and several threads are in timed sleeps that
- * last far longer than all their earlier ones. This rule is used for kernels that do not record deadlines. It
- * is not used if a CPU has stopped with interrupts disabled, because that CPU may be the reason for the
- * missing ticks.
+ * last far longer than all their earlier timed sleeps. This rule is used for kernels that do not record
+ * deadlines. It is not used if a CPU has stopped with interrupts disabled, because that CPU may be the reason
+ * for the missing ticks.
  */
 
 #define QUIET_MS 2000u
@@ -237,7 +238,7 @@ struct oversleeper {
 	const struct why_thread *thread;
 	uint64_t ticks;	  /* how long the thread has slept now, in ticks */
 	uint64_t sleeps;  /* number of the thread's earlier sleeps */
-	uint64_t longest; /* a number of ticks that none of the earlier sleeps exceeded */
+	uint64_t longest; /* upper limit for the lengths of the earlier sleeps, in ticks */
 };
 
 /*
@@ -340,8 +341,8 @@ static int found_all(const struct why_evidence *evidence, struct why_findings *f
 {
 	/*
 	 * The registers show that the CPU could take an interrupt, and events show that its timer ticked even
-	 * when there was no thread to wake. Except on x86, an interrupt wakes an idle CPU even if interrupts
-	 * are disabled.
+	 * when there was no thread to wake. On other architectures than x86, an interrupt wakes an idle CPU
+	 * even if interrupts are disabled.
 	 */
 	const bool ready = cpu->has_registers && why_ticks_without_reason(cpu) &&
 			   (cpu->mask == INTERRUPTS_ENABLED ||

@@ -25,7 +25,7 @@
 /* maximum number of findings; a limit is needed because it takes time to list the waiters of each cycle */
 #define MOST	     32u
 #define PASSES	     16u /* maximum length of a chain of waits that leads to the cycle */
-#define WAITERS_MOST 8u	 /* maximum number of waiters outside of the cycle that are listed */
+#define WAITERS_MOST 8u	 /* maximum number of waiters outside the cycle that are listed */
 
 /*
  * Marks of nodes. WAITS_FOR_CYCLE: the node waits for the cycle. SAME_PARTY: the node is the running thread

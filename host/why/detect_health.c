@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The verdicts "idle" and "busy". They require that each CPU idles or makes progress. A CPU that does not
- * idle and has no heartbeat does neither.
+ * idle and has no heartbeat makes no progress.
  */
 #include <inttypes.h>
 
@@ -18,9 +18,9 @@
  * all table rows
  */
 #define SPINNERS 64u
-/* time in ms: a thread that is runnable for longer is a problem if the CPUs have little to do */
+/* time in ms: a thread that is runnable for longer than this is a problem if the CPUs have little to do */
 #define LATE_MS 1000u
-/* the trace shows too little if the ring of a CPU covers less than 1/SCANT of the window */
+/* the trace shows too little if the ring of a CPU covers less than 1/SCANT of the time window */
 #define SCANT	10u
 #define UNTIMED 12u  /* maximum number of threads that are listed as waiting without a timeout */
 #define TURN_MS 100u /* time in ms: a thread that was woken at most this long ago may not have run yet */
@@ -32,28 +32,31 @@ struct health {
 	uint32_t cpus;	 /* number of CPUs that are online */
 	uint32_t idle;	 /* number of CPUs that idle at the end */
 	uint32_t silent; /* number of CPUs that spin, or that do not idle and have no heartbeat */
-	/* number of CPUs that are still starting, or of which it is unknown whether they idle */
+	/* number of CPUs that are still starting, or that may or may not idle */
 	uint32_t unknown;
 	uint64_t switches; /* number of switches of all CPUs within the window */
 	/* the fraction (0 to 1) of the recorded time in which a CPU ran threads, summed over all CPUs */
 	double worked;
 	/*
-	 * number of ticks directly before the end for which the rings of all CPUs contain all events; at most
-	 * the length of the window
+	 * length, in ticks, of the period before the end for which the rings of all CPUs contain all events;
+	 * at most the length of the time window
 	 */
 	uint64_t reach;
 	/* number of threads in each state; `timed`: number of waiting threads whose wait has a timeout */
 	uint32_t runnable, running, waiting, timed;
-	/* for at least one thread, it is unknown whether it is runnable, sleeps, or has ended */
+	/* it is unknown whether some thread is runnable, sleeps, or has ended */
 	bool unproven;
 	/*
-	 * number of threads that announced a sleep but have no row in the kernel's table. This detects a full
-	 * table of an older kernel, which does not count hook calls that found the table full.
+	 * number of threads that announced a sleep but have no row in the kernel's table. It shows that the
+	 * table of an older kernel is full, because such a kernel does not count the hook calls that find the
+	 * table full.
 	 */
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
 	uint64_t oldest;  /* timestamp of the oldest sleep without a timeout */
-	/* number of threads that wait for a lock with a timeout and have waited for longer than a moment */
+	/*
+	 * number of threads that wait for a lock with a timeout and did not begin to wait only a moment ago
+	 */
 	uint32_t timed_for_lock;
 	bool modes_known; /* the kernel has called ktrace_mode() on each CPU */
 };
@@ -393,7 +396,7 @@ static void advise_idle(const struct why_evidence *evidence, const struct health
 
 /*
  * Returns whether the machine recorded nothing while it was watched, and the clock's frequency is unknown. If
- * so, it is unknown whether the timer ticked regularly before.
+ * so, it is unknown whether the timer ticked regularly before the silence.
  */
 static bool is_silent_without_clock(const struct why_evidence *evidence)
 {
@@ -404,8 +407,8 @@ static bool is_silent_without_clock(const struct why_evidence *evidence)
 }
 
 /*
- * Lowers the certainty to "possible" if the machine may have stopped: no tick was recorded while it was
- * watched, although its timer may have ticked all the time before.
+ * Lowers the certainty to "possible" if the machine may have stopped: no tick was recorded while the machine
+ * was watched, although its timer may have ticked all the time before.
  */
 static void doubt_ticks(const struct why_evidence *evidence, struct why_finding *finding)
 {

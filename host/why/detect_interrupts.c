@@ -20,7 +20,7 @@
 #define LEAST_A_MS 2u /* minimum number of interrupts per ms in a storm */
 #define RECENT_MS  100u
 #define FLOOD_MS   100u
-/* maximum number of events that one interrupt causes: irq.enter, irq.eoi, irq.exit */
+/* maximum number of events of one interrupt: irq.enter, irq.eoi, irq.exit */
 #define EVENTS_OF_ONE 3u
 
 struct storm {
@@ -56,8 +56,9 @@ static bool came_often(const struct why_evidence *evidence, const struct why_cpu
 
 /*
  * Returns whether the newest interrupts of the CPU are a storm: they have the same number, and no other event
- * came between them. On an idle CPU, this is not enough: all interrupts interrupt the idle loop at the same
- * place, and the tick may be stopped. There, the interrupts must also leave no time for other work.
+ * came between them. On an idle CPU, this is not enough, because all interrupts interrupt the idle loop at
+ * the same place, and the tick may be stopped. The interrupts of an idle CPU are a storm only if they also
+ * leave no time for other work.
  */
 static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
@@ -99,8 +100,8 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Returns whether the interrupts are timer ticks: then the timer works, but the kernel sets it to very short
- * times. If it is unknown which code they interrupt, the CPU may do other work between them.
+ * Returns whether the interrupts are timer ticks. If so, the timer works, but the kernel sets it to very
+ * short times. If it is unknown which code they interrupt, the CPU may do other work between them.
  */
 static bool may_work_between_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -245,8 +246,8 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
 		return 0;
 	/*
-	 * No finding if earlier interrupts with this number had no EOI either: they need none, as spurious
-	 * interrupts do, or the kernel does not record every EOI.
+	 * If earlier interrupts with this number had no EOI either, there is no finding: these interrupts
+	 * need no EOI, as spurious interrupts do not, or the kernel does not record every EOI.
 	 */
 	if (earlier.entered > earlier.ended + 1)
 		return 0;

@@ -2,7 +2,7 @@
 /*
  * Interrupts are or were disabled for too long. There are two cases. In the first case, interrupts are still
  * disabled on a CPU that does not wait for a lock or an IPI answer. In the second case, a CPU ran a thread
- * for some time and took no interrupt in that time, although other CPUs did.
+ * for some time, and took no interrupt in that time although other CPUs took interrupts.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -11,8 +11,11 @@
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define SEEN_MS 30u /* minimum time in ms for which the CPU ran, as events show */
-/* minimum time in ms without a heartbeat; a host may stop a virtual CPU for a shorter time */
+#define SEEN_MS 30u /* minimum time in ms for which events must show that the CPU ran */
+/*
+ * minimum time in ms without a heartbeat; a shorter time proves nothing, because the host may have stopped
+ * the virtual CPU
+ */
 #define HALT_MS 1000u
 /* minimum time in ms without any event of the CPU, while the timers of other CPUs tick */
 #define LONG_MS 1500u
@@ -20,8 +23,8 @@
 /* the number N: a timer is regular if it has ticked at least N times, and at most one tick in N was late */
 #define TICKS 8u
 /*
- * minimum number of periods that ended at the same place: so many do not end there by chance, even on a
- * machine with one CPU
+ * minimum number of periods that ended at the same place: so many periods do not end at one place by chance,
+ * even on a machine with one CPU
  */
 #define AGAIN 2u
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds a thread that sleeps and keeps a lock for which another thread has waited long. The sleep itself is
+ * Finds a thread that sleeps and keeps a lock for which another thread has waited long. The thread's sleep is
  * not overdue. There are two cases. In the first case, the sleep has a timeout: for example, the thread polls
  * a device that does not answer. In the second case, the thread has run since the other thread began to wait,
  * and the trace never shows the lock held nearly as long before: for example, the thread has left a function
@@ -15,14 +15,17 @@
 #include "why/untimed.h"
 
 #define MOST 8u /* maximum number of findings */
-/* used for a sleep with a timeout: minimum time in ms for which the other thread must have waited */
+/*
+ * used for a sleep with a timeout: minimum time in ms for which the waiting thread must have waited for the
+ * lock
+ */
 #define LONG_MS 10000u
 /*
- * used if the trace never shows the lock held as long: minimum time in ms for which the other thread must
- * have waited
+ * used if the trace never shows the lock held as long: minimum time in ms for which the waiting thread must
+ * have waited for the lock
  */
 #define KEPT_MS	   5000u
-#define KNOWN	   16u /* minimum number of ended holds that show how long the lock is usually held */
+#define KNOWN	   16u /* minimum number of earlier times that the lock was held, from taking to release */
 #define TIMES_HELD 64u /* a lock is kept if it is held this many times as long as ever before in the trace */
 /* time in ms: detect_late.c reports a sleep whose deadline passed at least this long ago */
 #define LATE_MS 2000u
@@ -43,8 +46,8 @@ static bool sleeps_with_timeout(const struct why_evidence *evidence, const struc
 }
 
 /*
- * Returns whether the holder's row in the kernel's table shows two things: it still holds the lock, and it
- * has gone to sleep for another event since the wait for the lock began. The lock must also be held far
+ * Returns whether the holder's row in the kernel's table shows two things: the holder still holds the lock,
+ * and has gone to sleep for another event since the wait for the lock began. The lock must also be held far
  * longer than ever before in the trace.
  */
 static bool keeps_unusually_long(const struct why_evidence *evidence, const struct why_thread *holder,
@@ -62,8 +65,9 @@ static bool keeps_unusually_long(const struct why_evidence *evidence, const stru
 }
 
 /*
- * Returns whether the edge is a wait of at least that time for a lock that its holder has held for as long. A
- * holder may have released the lock and taken it again before the waiter ran.
+ * Returns whether the edge is a wait for a lock that has lasted at least that time, and the holder has held
+ * the lock for at least that time, too. A holder may have released the lock and taken it again before the
+ * waiter ran.
  */
 static bool is_long(const struct why_evidence *evidence, const struct why_graph *graph,
 		    const struct why_edge *edge, uint64_t ms)
@@ -76,7 +80,7 @@ static bool is_long(const struct why_evidence *evidence, const struct why_graph 
 	       evidence->alive - since >= why_ms(evidence, ms);
 }
 
-/* Returns whether the thread that the waiter of this edge waits for is to be reported. */
+/* Returns whether the holder for which the waiter of this edge waits is to be reported. */
 static bool is_kept(const struct why_evidence *evidence, const struct why_graph *graph,
 		    const struct why_edge *edge)
 {

@@ -11,13 +11,13 @@
  * reason, this finding is dropped.
  */
 
-/* time in ms after which an answer is late; a host may stop a virtual CPU for a shorter time */
+/* time in ms after which an answer is late; the host may stop a virtual CPU, but not for this long */
 #define LATE_MS 1500u
 /* time in ms that is used instead of LATE_MS if the host reports that the machine stopped */
 #define STALLED_MS 250u
-#define SHOWN	   8u /* maximum number of CPUs without an answer that a finding lists */
+#define SHOWN	   8u /* maximum number of CPUs without an answer in the list of a finding */
 /*
- * maximum number of findings, one for each waiting CPU; the list of all CPUs in the report shows every wait
+ * maximum number of findings, one for each waiting CPU; the report's list of CPUs shows the other waits, too
  */
 #define MOST 8u
 
@@ -91,7 +91,7 @@ int why_detect_answer(const struct why_evidence *evidence, struct why_findings *
 
 #define SLEEPS_MOST 8u /* maximum number of findings */
 #define LONG_MS	    2000u
-#define TIMES_SLOW  8u /* the delay of a late sleep is at least this many times the planned length */
+#define TIMES_SLOW  8u /* a sleep is late if its delay is at least this many times its planned length */
 
 /*
  * Returns the CPU whose ticks end the thread's sleeps. This is the CPU on which the thread last ran. If that

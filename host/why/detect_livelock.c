@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Livelock: the threads of a cycle try to take locks again and again. Each thread tries to take a lock that
- * the next thread of the cycle holds. There are two cases. In the first case, each thread keeps its lock all
- * the time. In the second case, each thread backs off: it releases its lock after an attempt, and takes the
- * lock again before the next attempt. Events show the attempts. The kernel's table, or events, show the locks
- * that are held.
+ * Livelock: threads form a cycle in which each thread tries again and again to take a lock that the next
+ * thread holds. There are two cases. In the first case, each thread keeps its lock all the time. In the
+ * second case, each thread backs off: it releases its lock after an attempt, and takes the lock again before
+ * the next attempt. Events show the attempts. The kernel's table, or events, show the locks that are held.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -20,7 +19,7 @@
 #define LASTS_MS 100u
 /*
  * time in ms that is used instead of LASTS_MS if attempts are recorded as lock.contend, not as lock.fail: if
- * the attempts have lasted for less time, it is never certain that they will fail for ever
+ * the attempts have lasted for less time than this, it is not certain that they will fail for ever
  */
 #define WAITS_MS  2000u
 #define RECENT_MS 250u

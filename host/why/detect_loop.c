@@ -18,7 +18,7 @@
 #define CALLS_SOME 256u
 #define CALLS_MANY 2048u /* minimum number of repeated calls for which a short loop is "likely" */
 /*
- * time in ms: a loop that has lasted this long is a long loop. A thread that polls would sleep before then.
+ * time in ms: a loop that has lasted this long is a long loop. A thread that polls would sleep earlier.
  */
 #define LONG_MS	    250u
 #define ERROR_LEAST (-4095)

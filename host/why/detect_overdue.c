@@ -19,7 +19,7 @@
  */
 #define KNOWN_WAITS 8u
 /*
- * minimum number of ended waits that show how long such a wait takes; used if no thread waits for the thread
+ * as KNOWN_WAITS, but used if no thread waits for the thread
  */
 #define MANY_WAITS 16u
 /* minimum ratio of an overdue wait to the longest finished wait, if other threads wait for the thread */
@@ -63,7 +63,7 @@ struct overdue_wait {
 	enum reason reason;
 	enum finding_certainty certain;
 	uint64_t ticks; /* length of the wait up to the end, in ticks */
-	/* used for the reasons RHYTHM and HABIT: usual number of ticks between two wakeups */
+	/* used for the reasons RHYTHM and HABIT: usual interval between two wakeups, in ticks */
 	uint64_t usual;
 	/* used for the reason HABIT: counts of earlier waits from the thread's row in the kernel's table */
 	struct why_habit habit;
@@ -188,8 +188,9 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 }
 
 /*
- * Returns whether the thread exists and still runs from time to time. It does if it does not wait without a
- * timeout, or if its wait is short compared with `quiet`, the number of ticks since it last woke the sleeper.
+ * Returns whether the thread exists and still runs from time to time. This is not so if it waits without a
+ * timeout, and has waited for at least a quarter of `quiet`, the number of ticks since it last woke the
+ * sleeper.
  */
 static bool still_runs(const struct why_evidence *evidence, const struct why_untimed_list *list, uint32_t id,
 		       uint64_t quiet)
@@ -242,8 +243,8 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_u
 
 /*
  * Finds overdue wakeups from the counts in the thread's row of the kernel's table. If irregular wakeups by
- * interrupts stop, this proves nothing, because input may have caused them. Wakeups by a thread count only if
- * that thread still runs.
+ * interrupts stop, this proves nothing, because their cause may have been input. If wakeups by a thread stop,
+ * this counts only if that thread still runs.
  */
 static void judge_habit(const struct why_evidence *evidence, const struct why_untimed_list *list,
 			struct overdue_wait *one)
@@ -273,9 +274,9 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
 }
 
 /*
- * Finds a thread that sleeps for a lock that nothing holds any more: the lock was released, but this thread
- * was not woken. The lock was held when the wait began, but its owner's row in the kernel's table no longer
- * names the lock.
+ * Finds a thread that sleeps for a lock that is free now: the lock was released, but this thread was not
+ * woken. The lock was held when the wait began, but its owner's row in the kernel's table no longer names the
+ * lock.
  */
 static void judge_free(const struct why_evidence *evidence, struct overdue_wait *one)
 {
@@ -520,8 +521,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 /* ---- All overdue waits --------------------------------------------------------------------------- */
 
 /*
- * Returns whether the thread has slept longest of all threads on its queue. For each queue, only this thread
- * is reported.
+ * Returns whether the thread has slept longest of all threads on its queue. Only this thread of the queue is
+ * reported.
  */
 static bool is_first_on_queue(const struct why_untimed_list *list, uint32_t n)
 {

@@ -10,7 +10,7 @@
 #include "why/pulse.h"
 
 #define LEAST_MS 50u /* time in ms: waits that are shorter than this are normal */
-/* maximum length of a chain of threads, each of which waits for a lock that the next thread holds */
+/* maximum length of a chain of threads in which each thread waits for a lock that the next thread holds */
 #define CHAIN 64u
 
 struct inversion {

@@ -9,7 +9,7 @@
 #include "why/pulse.h"
 
 #define STALE_MS 100u /* time in ms: a timestamp in the kernel's tables may be too early by up to this time */
-/* time in ms: a CPU that still switched threads this long after the recorded switch is not stuck */
+/* time in ms: a CPU that switched threads later than this after the recorded context switch is not stuck */
 #define LONG_MS 1000u
 
 static const char *say_state(const struct why_evidence *evidence, const struct ktrx_cpu *row, char *buffer,
@@ -174,8 +174,8 @@ static enum finding_certainty how_certain(const struct why_evidence *evidence, c
 }
 
 /*
- * Returns whether the thread went to sleep at the recorded switch. Otherwise, it may have been preempted. The
- * thread slept if it still waits, or if its last wait was at the place of the switch.
+ * Returns whether the thread went to sleep at the recorded context switch. If not, it may have been
+ * preempted. The thread slept if it still waits, or if its last wait was at the place of the switch.
  */
 static bool slept(const struct why_evidence *evidence, const struct ktrx_cpu *row)
 {

@@ -2,8 +2,8 @@
 /*
  * Spins: a thread that runs without progress. For half a second it has recorded no event of its own, and each
  * interrupt found it in the same small range of code, in the kernel or in a program outside of a system call.
- * A computation looks the same in a trace, so a spin is likely only if it lasts long and stays within a few
- * instructions. If interrupts are disabled, the CPU's registers show where the thread is.
+ * A computation looks the same in a trace. So the finding is likely only if this lasts long and stays within
+ * a few instructions. If interrupts are disabled, the CPU's registers show where the thread is.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +16,10 @@
 #define CALM_MS 500u /* minimum time in ms for which the thread has recorded no event of its own */
 /* time in ms: a computation usually ends, or continues in other code, before this time has passed */
 #define LONG_MS 2000u
-/* minimum time in ms without a heartbeat; a host may stop a virtual CPU for a shorter time */
+/*
+ * minimum time in ms without a heartbeat; a shorter time proves nothing, because the host may have stopped
+ * the virtual CPU
+ */
 #define OFF_MS	    1000u
 #define SMALL_REACH 32u /* size in bytes of a loop of a few instructions */
 #define PLACES	    8u	/* minimum number of interrupts that have interrupted the thread */
@@ -183,7 +186,7 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 
 /*
  * Returns how certain the finding is. A normal loop over memory also stays in one place for long. So the
- * finding is likely only if the code is small and the time is long.
+ * finding is likely only if the thread stays within a few instructions for a long time.
  */
 static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_places *places,
 				       uint64_t calm)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Starvation: a thread is runnable for long and does not run, although the timer of its CPU ticks, or a
- * thread keeps that CPU with preemption disabled. There must be a reason why other threads run: a higher
- * priority, or one of them has kept the CPU all the time. If there is no reason, or the thread may have
- * ended, detect_bookkeeping.c reports the thread instead. Other detectors find a CPU that runs no thread at
- * all.
+ * thread keeps that CPU with preemption disabled. There must be a reason why other threads run instead: they
+ * have a higher priority, or one of them has kept the CPU all the time. If no such reason is known, or if the
+ * thread may have ended, detect_bookkeeping.c reports the thread. Other detectors find a CPU that runs no
+ * thread at all.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
  * disabled
  */
 #define KEPT_MS 5000u
-/* time in ms: if the newest heartbeat of the machine is not older than this, the machine is alive */
+/* time in ms: if the newest heartbeat of the machine is not older than this, the machine still runs */
 #define ALIVE_MS	1000u
 #define WAIT_UNRECORDED 4u /* factor by which WAIT_LEAST_MS is multiplied if interrupts are not recorded */
 
@@ -136,8 +136,8 @@ static void say_priorities(const struct why_evidence *evidence, struct why_findi
 }
 
 /*
- * Returns whether the CPU has spent most of the time waiting for an IPI answer. A CPU that waits for one
- * switches no threads.
+ * Returns whether the CPU has spent most of the time waiting for an IPI answer. While a CPU waits for an IPI
+ * answer, it switches no threads.
  */
 static bool waits_for_answer(const struct why_evidence *evidence, const struct why_turn *starved)
 {

@@ -2,8 +2,8 @@
 /*
  * Missing wakeups: groups of threads that wait for each other's wakeups. In each group, the thread that has
  * slept longest missed its wakeup: the other threads still ran after it went to sleep, and should have woken
- * it. There is one exception. If the newest wakeup of a thread came while the thread was going to sleep, and
- * so found no thread asleep, this thread is the one that missed its wakeup.
+ * it. There is one exception. If the newest wakeup of a thread came while the thread was going to sleep, the
+ * wakeup found no thread asleep, and this thread is the one that missed its wakeup.
  */
 #include <inttypes.h>
 
@@ -74,8 +74,8 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 /*
  * Returns whether a wakeup came while the thread was going to sleep. Returns true if the newest wakeup on its
  * queue found no thread asleep, and the thread only went to sleep after this wakeup: if the thread had
- * checked its condition after the wakeup, it would not have slept. Returns false for a thread that had just
- * been woken, because such a thread checks its condition anyway.
+ * checked its condition after the wakeup, it would not have slept. Returns false for a thread that another
+ * wakeup had just woken, because such a thread checks its condition again.
  */
 static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
 {

@@ -26,7 +26,7 @@
 
 /*
  * Maximum numbers of CPUs, threads and objects; the maximum number of lock orders is KEYED_MAX. CPUs and
- * threads beyond the limits are left out, and their events and table rows with them. `left_out` counts these
+ * threads beyond the limits are left out, together with their events and table rows. `left_out` counts these
  * events and rows, and the lock orders beyond their limit. Objects beyond the limit have no name, and nothing
  * is concluded about threads that sleep on them.
  */
@@ -78,7 +78,10 @@ struct why_irq_kind {
 	 * thread was woken on the CPU until the next interrupt
 	 */
 	uint64_t woke_nobody;
-	/* as `woke_nobody`, but wakeups were not recorded: it is unknown whether a thread was woken */
+	/*
+	 * number of the interrupts counted in `entered` that came while the CPU idled and wakeups were not
+	 * recorded, so that it is unknown whether a thread was woken
+	 */
 	uint64_t woke_unknown;
 	uint64_t first, last; /* timestamps of the first and last interrupt */
 };
@@ -204,7 +207,7 @@ struct why_tries {
 	 */
 	struct why_tries_count same;
 	uint64_t taken; /* timestamp at which the holder at the last attempt took the lock; 0: unknown */
-	uint32_t owner; /* id of the thread that held the lock at the last attempt; UINT32_MAX: unknown */
+	uint32_t owner; /* thread that held the lock at the last attempt; UINT32_MAX: unknown */
 	bool fails;  /* true: failures (lock.fail) are counted; false: beginnings of waits (lock.contend) */
 	uint64_t pc; /* place of the last attempt; 0: unknown */
 };
@@ -229,7 +232,7 @@ struct why_outer_wait {
 };
 
 struct why_outer {
-	struct why_outer_wait wait[2]; /* wait[0]: the newest wait; wait[1]: the wait that it interrupted */
+	struct why_outer_wait wait[2]; /* wait[0]: newest wait; wait[1]: wait that wait[0] interrupted */
 	/*
 	 * lock that the thread took after `wait[0]` began and still held when it announced its sleep; 0: none
 	 */
@@ -267,8 +270,8 @@ struct why_thread {
 	bool in_fault;	      /* the handler of the newest fault has not returned */
 	char fault_how[24];   /* how the newest fault ended, "": unknown */
 	/*
-	 * number of newest faults that came in a row at the same address by the same instruction, without
-	 * progress between them
+	 * number of newest faults in a row with the same address and the same instruction, without progress
+	 * between these faults
 	 */
 	uint64_t fault_repeats;
 	uint64_t fault_first;	/* timestamp of the first fault that `fault_repeats` counts */
@@ -414,11 +417,11 @@ struct why_waits {
 	uint64_t worst_overtaken; /* number of other waits for devices that ended during the longest wait */
 	uint32_t worst_thread;
 	/*
-	 * of the timed sleeps during the longest wait: number of those that ended late, by a delay that is a
-	 * large part of the length of that wait
+	 * number of timed sleeps during the longest wait that ended late, with a delay that is a large part
+	 * of the length of the longest wait
 	 */
 	uint32_t worst_late;
-	/* of the timed sleeps during the longest wait: number of those that ended on time */
+	/* number of timed sleeps during the longest wait that ended on time */
 	uint32_t worst_punctual;
 	/*
 	 * number of ticks of the longest wait in which CPU `worst_cpu` recorded nothing although it should
@@ -435,7 +438,10 @@ struct why_object {
 	/* only an earlier trace contains the object; `address` is then a unique number, not an address */
 	bool elsewhere;
 	bool taken; /* an event shows that the object, a lock, was taken */
-	/* waits for the object, a lock, show that CPUs hold it (by_cpu), or threads (by_thread) */
+	/*
+	 * waits for the object, a lock, show that CPUs hold the lock (by_cpu), or that threads hold it
+	 * (by_thread)
+	 */
 	bool by_cpu, by_thread;
 };
 
@@ -463,19 +469,22 @@ struct why_evidence {
 	 */
 	uint64_t end;
 	uint64_t alive;	       /* newest timestamp in the events and the kernel's tables */
-	uint64_t first;	       /* timestamp of the oldest event */
+	uint64_t first;	       /* timestamp of the oldest event in the trace */
 	uint64_t newest_event; /* timestamp of the newest event */
 	/*
 	 * timestamp of the newest event, if recording was stopped after it, and only tables show what
 	 * happened later; otherwise 0
 	 */
 	uint64_t stopped;
-	/* length of the window in ticks; the window is the last part of the trace, at most one second */
+	/*
+	 * length of the time window in ticks; the time window is the last part of the trace, at most one
+	 * second
+	 */
 	uint64_t window;
 	char ended[256]; /* how the run ended, from `ktrace run`; "": unknown */
 	/* the host captured the machine because heartbeats were missing or its time limit was reached */
 	bool stalled;
-	/* the machine was silent for the whole time that the host watched it, perhaps for longer */
+	/* the machine recorded nothing while the host watched it, so it may have been silent for longer */
 	bool silence_is_longer;
 	bool made_progress; /* the host saw the machine make progress until it was captured */
 	bool halted;	    /* the machine was halted for the capture, so all tables show the same moment */
@@ -497,7 +506,7 @@ struct why_evidence {
 	bool switched;	      /* some CPU has switched threads */
 	/* some sleep has a recorded timeout, so sleeps without a recorded timeout have none */
 	bool timeouts_recorded;
-	/* which events were recorded at which time, and the meaning of states in sched.switch */
+	/* knows at which times each event was enabled, and what the states in sched.switch mean */
 	struct scheduling *scheduling;
 	/*
 	 * `wakes`: number of wakeups in the events. `odd_wakes`: number of those wakeups whose thread was
@@ -527,7 +536,10 @@ struct why_evidence {
 	uint32_t holds;
 	struct why_order *order;
 	uint32_t orders;
-	/* how long each lock was held: `count` is the number of ended holds, `stamp` the longest, in ticks */
+	/*
+	 * for each lock: `count` is the number of times that the lock was held and released, `stamp` the
+	 * longest of these times in ticks
+	 */
 	struct keyed lasted;
 	uint64_t left_out;  /* number of events, table rows and lock orders beyond the limits */
 	struct keyed index; /* index of threads, objects and queues; the functions below use it */
@@ -542,9 +554,9 @@ int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, stru
 void why_evidence_free(struct why_evidence *evidence);
 /*
  * Adds the lock orders of an earlier trace. `number` is the number of that trace (earlier traces count from
- * 1). A lock of the earlier trace is a lock of this trace if both have the same name. Two locks without names
- * are the same if they have the same address and both traces are from the same build. Returns 0 or a negative
- * KTREAD_E_*.
+ * 1). A lock of the earlier trace and a lock of this trace are the same lock if they have the same name. If
+ * they have no names, they are the same lock if they have the same address and both traces are from the same
+ * build. Returns 0 or a negative KTREAD_E_*.
  */
 int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number);
 
@@ -582,7 +594,7 @@ struct why_object *why_object_find(const struct why_evidence *evidence, uint64_t
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);
 /* Returns whether the object occurs only in an earlier trace. */
 bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address);
-/* Returns the queue with that address; NULL if no thread was seen to sleep on it. */
+/* Returns the queue with that address; NULL if no event shows a thread that sleeps on it. */
 const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address);
 /* Returns the queue of a thread that does not record the object on which it sleeps; NULL if there is none. */
 const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence, uint32_t thread);

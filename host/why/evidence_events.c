@@ -112,7 +112,7 @@ void why_survey_cut(struct why_evidence *evidence)
 /*
  * If recording was stopped and the machine continued to run, the time from the stop to the end counts as a
  * gap, because only the tables show what happened then. If the guest stopped recording only to send a dump,
- * the single CPUs have no such gap.
+ * this gap is not recorded for each CPU.
  */
 void why_survey_stop(struct why_evidence *evidence)
 {
@@ -154,7 +154,7 @@ static void put_text(struct why_event *kept, const struct ktread_event *event)
 /*
  * Stores the event as text if it is one of the newest WHY_LAST events. `before` is the number of events
  * before it. If the guest still runs, it may have recorded more events since the first pass counted them.
- * These are left out.
+ * Such later events are left out.
  */
 static void keep_last(struct why_last *last, uint64_t before, const struct ktread_event *event)
 {
@@ -197,7 +197,7 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 
 /*
  * Returns the number of interrupts so far on the thread's CPU. If the thread has a row in the kernel's table,
- * its CPU is the one in the row, on which it was at the end of the trace.
+ * its CPU is the CPU in that row, which is the CPU at the end of the trace.
  */
 static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -511,7 +511,7 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 
 /*
  * Returns for how many ticks the thread has been runnable; 0: it is not runnable. If the thread has a row in
- * the kernel's table, the row decides, not events.
+ * the kernel's table, this row decides, and events are ignored.
  */
 static uint64_t runnable_for(const struct why_evidence *evidence, const struct why_thread *thread)
 {

@@ -239,9 +239,9 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 }
 
 /*
- * Assigns an EOI to an interrupt that has the same number and no EOI yet: to the innermost of these
- * interrupts in progress, or, if none is in progress, to the newest interrupt. If the newest interrupt has
- * another number or already an EOI, the EOI is for an interrupt that has not been entered yet.
+ * Assigns an EOI to an interrupt that has the same number and no EOI yet: to the innermost such interrupt in
+ * progress or, if none is in progress, to the newest interrupt. If the newest interrupt has another number,
+ * or has an EOI already, the EOI belongs to an interrupt whose irq.enter is not recorded yet.
  */
 static void end(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t number)
 {

@@ -84,7 +84,7 @@ static uint64_t place_of(const struct ktread_event *event, const struct wellknow
 	return event->callers ? event->caller[0] : event->site;
 }
 
-/* A lock is released. Counts how long it was held, if it is known when it was taken. */
+/* Handles the release of a lock. If it is known when the lock was taken, counts how long it was held. */
 static int note_held(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
 {
 	const uint64_t key[KEYED_WORDS] = { lock };
@@ -292,7 +292,9 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		if (error)
 			return error;
 	}
-	/* do not record the holder if releases are not recorded: the lock may have been released since */
+	/*
+	 * do not store a holder if releases are not recorded, because the lock may have been released later
+	 */
 	if (known->kind == WELLKNOWN_LOCK_ACQUIRE)
 		return why_records(reader, WELLKNOWN_LOCK_RELEASE) ? take(reader, event, known, lock, thread)
 								   : 0;

@@ -41,7 +41,7 @@ struct why_irqs_open {
 	uint64_t left; /* timestamp at which the outermost handler returned; 0: not known */
 	/* true if an EOI was recorded for an interrupt whose irq.enter has not been recorded yet */
 	bool early;
-	uint32_t early_number; /* if `early` is set: number of that interrupt */
+	uint32_t early_number; /* if `early` is set: number of this interrupt */
 	/*
 	 * the following members describe the current period in which one thread runs and no interrupt comes
 	 * (see struct why_quiet)
@@ -140,8 +140,8 @@ void *why_one_more(void *array, uint32_t count, size_t size);
  */
 struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id);
 /*
- * If any CPU has had a gap since the last call for this thread, clears what is known of the thread: its held
- * locks and its counts of repeated actions.
+ * If any CPU has had a gap since the last call for this thread, clears what is known about the thread: the
+ * locks that it holds, and the counts of its repeated actions.
  */
 void why_thread_void_old(struct why_reader *reader, uint32_t index);
 /* Records the name of an object. An empty name changes nothing. Returns 0 or KTREAD_E_MEMORY. */
@@ -169,8 +169,8 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 void why_outer_contend(struct why_thread *thread, const struct ktread_event *event, uint64_t lock);
 void why_outer_acquire(struct why_thread *thread, const struct ktread_event *event, uint64_t lock);
 /*
- * Records that a thread announces a sleep. `newest`: of the locks that the thread holds, the one that it took
- * last; 0: it holds none. `taken`: timestamp at which it took that lock.
+ * Records that a thread announces a sleep. `newest`: the lock that the thread took last, among the locks that
+ * it holds; 0: it holds no lock. `taken`: timestamp at which it took that lock.
  */
 void why_outer_block(struct why_thread *thread, const struct ktread_event *event, uint64_t newest,
 		     uint64_t taken);
@@ -181,8 +181,8 @@ void why_outer_forget(struct why_thread *thread);
 void why_outer_settle(const struct why_evidence *evidence, struct why_thread *thread);
 
 /*
- * Returns the lock that the thread took last, of those that it still holds, and sets *taken to the timestamp
- * at which it took that lock. Returns 0 if the thread holds no lock, or if this is unknown.
+ * Returns the lock that the thread took last, among the locks that it holds. Sets *taken to the timestamp at
+ * which the thread took that lock. Returns 0 if the thread holds no lock, or if this is unknown.
  */
 uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *taken);
 /* Forgets all held locks, because the release of any of them may be lost or was not recorded. */

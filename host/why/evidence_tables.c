@@ -254,8 +254,8 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 }
 
 /*
- * Reads return addresses. Stops at an address of data in the kernel's image: neither it nor the addresses
- * after it are return addresses.
+ * Reads return addresses. Stops at an address of data in the kernel's image, because this address and the
+ * addresses after it are not return addresses.
  */
 static void read_stack(const struct why_evidence *evidence, struct why_cpu *cpu, const char *at)
 {
@@ -284,8 +284,9 @@ static uint64_t function_at(const struct why_evidence *evidence, uint64_t addres
  * Adds a caller whose return address is only in the link register: an AArch64 function that calls no other
  * function stores no frame.
  *
- * Adds nothing if the link register points into the function itself: then the function has called another
- * one, and has stored a frame. Adds nothing if the first frame holds this return address already.
+ * Adds nothing if the link register points into the function itself: in this case, the function has called
+ * another function, and has stored a frame. Adds nothing if the first frame holds this return address
+ * already.
  */
 static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, uint64_t link)
 {

@@ -269,8 +269,8 @@ void why_unseen_event(struct why_reader *reader, const struct ktread_event *even
 
 /*
  * Returns whether the CPU should have recorded something in the period `unseen`. An idle CPU whose tick is
- * stopped records nothing, unless it gets an IPI. If devices ended many other waits during the longest wait,
- * the silence of an idle CPU cannot be the cause of the longest wait.
+ * stopped records nothing, unless it gets an IPI. If many other waits for devices ended during the longest
+ * wait, a silent idle CPU cannot be the cause of the longest wait.
  */
 static bool should_have_recorded(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {

@@ -248,8 +248,8 @@ static void drop_explained(struct why_findings *findings)
 }
 
 /*
- * Returns whether every lock that an actor of the first finding waits for is also waited for by an actor of
- * the second finding.
+ * Returns whether the actors of the second finding wait for every lock for which an actor of the first
+ * finding waits.
  */
 static bool has_its_locks(const struct why_finding *one, const struct why_finding *other)
 {

@@ -131,8 +131,8 @@ bool why_is_panic_function(const struct why_evidence *evidence, uint64_t address
 void why_finding_stack(struct why_finding *finding, const struct why_evidence *evidence,
 		       const struct why_cpu *cpu, uint32_t most);
 /*
- * Adds a line that lists the threads that ran most within the window, the longest time first. Adds one more
- * line for each of them that has recorded no event for long.
+ * Adds a line that lists the threads that ran most within the window, sorted by this time, the longest first.
+ * Adds one more line for each of them that has recorded no event for long.
  */
 void why_finding_users(struct why_finding *finding, const struct why_evidence *evidence);
 /* Adds an actor. Does nothing if the finding already has WHY_ACTORS actors. */
@@ -173,8 +173,8 @@ const char *why_say_standing(const struct why_evidence *evidence, const struct w
 const char *why_say_frame(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t frame,
 			  char *buffer, size_t size);
 /*
- * Format a time or a place after the text `before`, for example " for 2.31 s" or ", at fs_read+0x31
- * (fs.c:88)". Both write "" if the timestamp or the address is 0 (unknown).
+ * These functions format a time or a place after the text `before`, for example " for 2.31 s" or ", at
+ * fs_read+0x31 (fs.c:88)". They format "" if the timestamp or the address is 0 (unknown).
  */
 const char *why_say_since(const struct why_evidence *evidence, const char *before, uint64_t stamp,
 			  char *buffer, size_t size);

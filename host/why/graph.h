@@ -51,7 +51,10 @@ struct why_edge {
 	bool held;	 /* the kernel's table or events show that `to` holds the lock */
 	uint64_t object; /* lock that `from` waits for; 0: none */
 	uint64_t since;	 /* timestamp at which the wait began; 0: unknown */
-	/* timestamp since which `to` cannot end the wait; it matters only if it is later than `since` */
+	/*
+	 * timestamp since which `to` has been unable to end the wait; it is used only if it is later than
+	 * `since`
+	 */
 	uint64_t firm;
 	/* timestamp at which the wait, or the sleep before the next attempt, ends; 0: none */
 	uint64_t deadline;

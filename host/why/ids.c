@@ -157,8 +157,9 @@ static const struct why_event *newest_of_actor(const struct why_evidence *eviden
 }
 
 /*
- * Sets the event of the finding itself. This is the event of the first line that has one, or else the newest
- * event of the first actor. If there is none, it is the newest event of all CPUs.
+ * Sets the event of the finding itself. This is the event of the first line that has an event. If no line has
+ * an event, it is the newest event of the first actor, and if the actor has no event, the newest event of all
+ * CPUs.
  */
 static void choose(struct finding *finding, const struct why_finding *why,
 		   const struct why_evidence *evidence)

@@ -19,7 +19,8 @@
 #define TICKS 8u
 /*
  * the number N: a timer ticks without a reason if at least one tick in N came while the CPU idled and woke no
- * thread. Fewer such ticks may have been set for wakeups that were no longer needed.
+ * thread. If there are fewer such ticks, the kernel may have programmed them for wakeups that were later not
+ * needed.
  */
 #define NEEDLESS 16u
 /*
@@ -28,7 +29,10 @@
 #define WATCHED_MS 1000u
 /* number of bytes: a stack pointer that is farther below the stack than this may be in another stack */
 #define BELOW (UINT64_C(64) << 10)
-/* minimum number of nested faults that are a fault of the kernel: no handler nests so many by design */
+/*
+ * minimum number of nested page faults that prove a bug in the kernel: no handler nests so many faults by
+ * design
+ */
 #define NEST 32u
 
 static bool is_high(uint64_t address)
@@ -72,8 +76,8 @@ static bool should_have_heartbeats(const struct why_evidence *evidence, const st
 }
 
 /*
- * Returns whether each CPU has had a heartbeat shortly before the end. If the host then saw no activity, the
- * whole machine may have stopped.
+ * Returns whether each CPU has had a heartbeat shortly before the end. If the host saw no activity after
+ * that, the whole machine may have stopped.
  */
 static bool all_are_silent_alike(const struct why_evidence *evidence)
 {
@@ -329,8 +333,7 @@ bool why_ticks_without_reason(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the same as why_ticks_without_reason(), but also returns true if it is unknown whether ticks woke
- * threads.
+ * Returns true if why_ticks_without_reason() does, and also if it is unknown whether ticks woke threads.
  */
 static bool may_tick_without_reason(const struct why_cpu *cpu)
 {

@@ -58,12 +58,15 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 /* Returns whether the CPU has had no heartbeat for so long that a busy host is not the cause. */
 bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
- * Returns whether a CPU that has had heartbeats, but is silent, makes progress all the same: it switches
+ * Returns whether a CPU that has had heartbeats, but is silent, makes progress nevertheless: it switches
  * threads, a timed sleep of one of its threads ended long after the last heartbeat, no sleep is late, and no
  * thread has been runnable for long.
  */
 bool why_works_without_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu);
-/* Adds a line for each CPU for which both of these functions return true, and which does not idle. */
+/*
+ * Adds a line for each CPU that does not idle, and for which why_is_silent() and why_works_without_ticks()
+ * return true.
+ */
 void why_finding_without_ticks(struct why_finding *finding, const struct why_evidence *evidence);
 /*
  * Returns whether nothing shows that the machine still ran when its memory was read: the trace is a RAM file,
@@ -123,9 +126,10 @@ bool why_ended_well(const struct why_evidence *evidence);
 bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
- * Returns whether the thread idles when it runs on that CPU. An idle thread does. While the CPU is in idle
- * mode, two other threads count as idling, too: the thread that ran on the CPU when this mode was set, and,
- * if the CPU has never switched threads, a thread without a row in the kernel's table.
+ * Returns whether the thread counts as idling when it runs on that CPU. An idle thread always counts as
+ * idling. While the CPU is in idle mode, two other threads count as idling, too: the thread that ran on the
+ * CPU when this mode was set, and, if the CPU has never switched threads, a thread without a row in the
+ * kernel's table.
  */
 bool why_idles_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 

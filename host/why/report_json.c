@@ -160,7 +160,7 @@ static const char *say_interrupts(const struct ktrx_cpu *row)
 
 /*
  * Writes the members for a CPU's row in the kernel's table. If the kernel does not call the hooks for
- * interrupts and preemption, `nesting` and `preempt` are written as null, not as 0.
+ * interrupts and preemption, writes null for `nesting` and `preempt`, not 0.
  */
 static void put_cpu_row(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)

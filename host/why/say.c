@@ -9,7 +9,7 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define NAME_MOST 64u /* maximum number of bytes that a name has after it was escaped */
+#define NAME_MOST 64u /* maximum length of an escaped name, in bytes */
 
 /* Escapes a name from the trace or from the kernel's file. */
 static const char *escape_name(const char *name, char buffer[NAME_MOST + 1])

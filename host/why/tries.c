@@ -14,15 +14,15 @@
 #define LASTS_MS  2000u /* minimum time in ms from the first attempt to the last one */
 #define RECENT_MS 250u	/* time in ms: a thread whose last attempt was at most this long ago still tries */
 /*
- * time in ms after which a wait with a timeout counts as a wait that may last for ever. The first value is
- * used if the thread sleeps between two attempts, the second one if the wait itself has a timeout.
+ * time in ms after which a wait with a timeout counts as a wait that may last for ever. RETRY_MS is used if
+ * the thread sleeps between two attempts. TIMEOUT_MS is used if the wait itself has a timeout.
  */
 #define RETRY_MS   2000u
 #define TIMEOUT_MS 5000u
 #define APART_MS   10u /* time in ms: timestamps that are closer than this may be of one moment */
 /*
- * a thread still tries if at most this many mean intervals between its attempts have passed since its last
- * attempt
+ * a thread still tries to take the lock if, since its last attempt, at most this many times the mean interval
+ * between its attempts has passed
  */
 #define INTERVALS 4u
 
@@ -77,8 +77,8 @@ static void note_owner(const struct why_reader *reader, struct why_tries *tries,
 }
 
 /*
- * Counts an attempt. If an attempt is recorded both as the beginning of a wait and as a failure, only one of
- * them counts: the kind of event that came first.
+ * Counts an attempt. If an attempt is recorded twice, as the beginning of a wait and as a failure, only one
+ * of the two events is counted: the one of the kind that came first.
  */
 static void tried(const struct why_reader *reader, struct why_thread *thread,
 		  const struct ktread_event *event, const struct wellknown *known, uint64_t lock)

@@ -8,7 +8,7 @@
 
 #define LEAST	   20u /* minimum number of wakeups that show how often a thread is usually woken */
 #define LEAST_MS   1000u
-#define ALIKE_PART 8u /* minimum share, in tenths, of the wakeups that must come after about the usual time */
+#define ALIKE_PART 8u /* minimum number of tenths of the wakeups that must come after about the usual time */
 
 /*
  * Returns whether the counts in the thread's row of the kernel's table are consistent. They may be
@@ -90,8 +90,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns whether the thread is certainly not an idle thread. It is not if it was created, was woken or went
- * to sleep.
+ * Returns whether the thread is certainly not an idle thread. This is certain if it was created, was woken or
+ * went to sleep.
  */
 static bool is_worker(const struct why_thread *thread)
 {
@@ -102,8 +102,8 @@ static bool is_worker(const struct why_thread *thread)
 }
 
 /*
- * Returns whether events reliably show if a thread was still runnable when the CPU switched away from it at
- * `since`. They do if the states in sched.switch are right, or if the kernel records an event before each
+ * Returns whether events reliably show whether a thread was still runnable when the CPU switched away from it
+ * at `since`. They do if the states in sched.switch are right, or if the kernel records an event before each
  * sleep and at the end of each thread.
  */
 static bool states_are_reliable(const struct why_evidence *evidence, uint64_t since)

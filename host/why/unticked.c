@@ -14,14 +14,14 @@
  */
 #define QUIET_MS  1500u
 #define MOMENT_MS 100u	/* time in ms: a switch is recent, and a sleep is not yet late, within this time */
-#define LATE_MS	  1000u /* time in ms: a thread that is runnable for longer does not get its turn */
+#define LATE_MS	  1000u /* time in ms: a thread that is runnable for longer should have run */
 
 bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return evidence->info->frequency && why_silence(evidence, cpu) > why_ms(evidence, QUIET_MS);
 }
 
-/* Returns whether the thread sleeps although the time until which it sleeps is over, or gets no turn. */
+/* Returns whether the thread still sleeps after its deadline, or is runnable but does not get its turn. */
 static bool is_late(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	const struct ktrx_holder *row = &thread->holder;

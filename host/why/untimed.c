@@ -10,7 +10,7 @@
 
 #define REGULAR_LEAST 20u /* minimum number of intervals that are needed to find wakeups periodic */
 #define REGULAR_MS    1000u
-/* minimum share, in tenths, of the intervals that must be between half and twice the median */
+/* minimum number of tenths of the intervals that must be between half and twice the median */
 #define REGULAR_PART 8u
 
 /* ---- Waits without a timeout --------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static bool is_untimed(const struct why_evidence *evidence, const struct why_thr
 	return true;
 }
 
-/* ---- Threads that wait for locks held by the thread ---------------------------------------------- */
+/* ---- Threads that wait for locks of the thread --------------------------------------------------- */
 
 static struct why_untimed *untimed_of_node(const struct why_graph *graph, const struct why_untimed_list *list,
 					   uint32_t node)

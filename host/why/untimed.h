@@ -23,7 +23,7 @@ struct why_untimed {
 	/* `since`: timestamp at which the wait began; `pc`: place in the code where it began; 0: unknown */
 	uint64_t since, pc;
 	uint8_t kind;  /* kind of wait (KTRX_WAIT_*); KTRX_WAIT_NONE: not recorded */
-	bool by_table; /* the kernel's table shows the wait, and shows no deadline or a late one */
+	bool by_table; /* the kernel's table shows the wait, and shows no deadline or a late deadline */
 	/* timestamp at which the wait ends by itself; 0: never, or unknown (see why_untimed_find_late()) */
 	uint64_t deadline;
 	/* for a wait for a lock: id of the lock's holder, as in struct ktrx_holder; 0: unknown */
@@ -108,7 +108,7 @@ struct why_habit {
 	uint64_t longest; /* largest number of ticks between two wakeups */
 	uint64_t last;	  /* timestamp of the last wakeup */
 	uint32_t waker;	  /* id, plus 1, of the thread that did the last wakeup; 0: an interrupt did it */
-	/* at least four in five intervals between wakeups are between half and twice the usual interval */
+	/* at least 4 of 5 intervals between wakeups are between half and twice the usual interval */
 	bool regular;
 };
 
@@ -127,9 +127,9 @@ const char *why_say_habit(const struct why_evidence *evidence, const struct why_
 bool why_is_served(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
 /*
- * Threads that do not run although tables or events show that they are runnable. Such a thread need not wait
- * for a CPU: it may have ended, may sleep at a place without a hook, or may be an idle thread with an unusual
- * name.
+ * Threads that do not run although tables or events show that they are runnable. Such a thread may not be
+ * waiting for a CPU: it may have ended, may sleep at a place without a hook, or may be an idle thread with an
+ * unusual name.
  */
 
 struct why_turn {
@@ -151,7 +151,8 @@ bool why_turn_of(const struct why_evidence *evidence, const struct why_thread *t
 
 /*
  * Returns whether there is a reason why another thread runs on the CPU instead: the other thread has a higher
- * priority, or has run there all the time. Sets `*runs` to the other thread, or to NULL if it is unknown.
+ * priority, or has run on the CPU all the time. Sets `*runs` to the other thread, or to NULL if it is
+ * unknown.
  */
 bool why_turn_is_explained(const struct why_evidence *evidence, const struct why_turn *turn,
 			   const struct why_thread **runs);
@@ -163,8 +164,8 @@ bool why_turn_is_explained(const struct why_evidence *evidence, const struct why
 bool why_turn_is_late(const struct why_evidence *evidence, const struct why_turn *turn);
 
 /*
- * Sets why_thread.runnable to 0 if its value is large but not proven. Must be called after the rest of the
- * evidence is complete.
+ * Sets why_thread.runnable of each thread to 0 if its value is large but not proven. Must be called after the
+ * rest of the evidence is complete.
  */
 void why_turns_settle(struct why_evidence *evidence);
 

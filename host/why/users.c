@@ -26,7 +26,7 @@ static void say_no_events(const struct why_evidence *evidence, struct why_findin
 	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
 		if (known[n] > since)
 			/*
-			 * if no event mentions the thread, thread->first is UINT64_MAX: `since` is then later
+			 * if no event mentions the thread, thread->first is UINT64_MAX, so `since` is later
 			 * than any timestamp, and no line is added
 			 */
 			since = known[n];
