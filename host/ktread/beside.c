@@ -17,13 +17,16 @@ struct item {
 };
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");
 
-/* An additional source of events, whose rings are merged into a trace. All these rings share this struct. */
+/*
+ * An additional source of events, whose rings are merged into a trace. All rings of the source share this
+ * struct.
+ */
 struct beside {
 	struct ktread_beside_source source;
-	uint32_t first_id; /* id in the trace's table of types of the source's first event type */
+	uint32_t first_id; /* id of the source's first event type in the trace's table of types */
 	/*
 	 * reference count: each ring of the source holds one reference, and ktread_beside_source() holds one
-	 * while it runs
+	 * reference while it runs
 	 */
 	uint32_t references;
 };
@@ -172,7 +175,7 @@ int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source
 	return status < 0 ? ktread_keep_message(trace, status) : ktread_rewind(trace);
 }
 
-/* ---- Adding rings and types to a trace --------------------------------------------------------- */
+/* ---- Adding rings and event types to a trace --------------------------------------------------------- */
 
 int ktread_beside_cursor(struct ktread *trace)
 {
@@ -197,8 +200,8 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 	if (status < 0)
 		return status;
 	/*
-	 * Find the lowest id from which on all ids are free. Id 0 is never used, and ids of places are not
-	 * free.
+	 * Find the lowest id such that it and all higher ids are free. Id 0 is never used, and ids of places
+	 * are not free.
 	 */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;

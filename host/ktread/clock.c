@@ -24,8 +24,8 @@ void ktread_clocks_free(struct ktread_clocks *clocks)
 }
 
 /*
- * Returns true if `next` can follow `point`: its timestamp is later, and the offset changes by less than half
- * of the time between the two points.
+ * Returns true if `next` can follow `point`: `next` has a later timestamp, and the offset changes by less
+ * than half of the time between the two points.
  */
 static bool follows(const struct ktread_clock_point *next, const struct ktread_clock_piece *point)
 {
@@ -91,8 +91,8 @@ uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp)
 }
 
 /*
- * Describes the current points in info->clock and info->clock_aligned. Points that were replaced have no
- * effect.
+ * Describes the current points in info->clock and info->clock_aligned. Points that newer points have replaced
+ * have no effect.
  */
 static void describe_alignment(struct ktread *trace)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Loads the measurements that a guest made of its own clocks. The error of a sample grows with its round-trip
- * time. A sample that took much longer than most is left out, because the CPU was interrupted or preempted
- * during it. Between the remaining samples, the offset is interpolated.
+ * time. A sample with a much longer round-trip time than most samples is left out, because the CPU was
+ * interrupted or preempted during the measurement. The offset is interpolated between the remaining samples.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "message.h"
 #include "trace.h"
 
-#define SLOW_TIMES 4u /* a sample is left out if its error is more than this many times the median */
+#define SLOW_TIMES 4u /* a sample is left out if its error is more than this many times the median error */
 /*
  * number of samples from which the drift at each end is computed: the first END_SAMPLES samples give the
  * drift before the first sample, the last END_SAMPLES samples the drift after the last sample
@@ -92,7 +92,7 @@ static void count_sample(struct ktread_info *info, const struct ktrx_clock_sampl
 
 /*
  * Returns the uncertainty, in parts per billion, of the drift before the first sample or after the last
- * sample. Computes it from two samples near that end.
+ * sample. Computes the uncertainty from the two samples near that end that give the drift.
  */
 static uint64_t drift_uncertainty(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Encodes and decodes the columns of a stream, and decodes slots from columns. columns_encode.c encodes
- * slots.
+ * Encodes and decodes the columns of a stream, and decodes columns into slots. columns_encode.c encodes slots
+ * as columns.
  */
 #include "stream.h"
 
@@ -27,7 +27,9 @@ static inline uint32_t unzigzag(uint32_t value)
 	return value >> 1 ^ -(value & 1);
 }
 
-/* Returns true if the differences will probably take less room than the values themselves. */
+/*
+ * Returns true if the differences between the values will probably take less room than the values themselves.
+ */
 static bool deltas_are_smaller(const uint32_t *value, uint32_t count)
 {
 	uint32_t sample = count < SAMPLE ? count : SAMPLE, plain = 0, deltas = 0;
@@ -120,7 +122,7 @@ static bool ktread_column_get(struct ktread_column_source *from, uint32_t *value
 	return true;
 }
 
-/* Functions that both the encoder and the decoder of slots as columns use. */
+/* Functions that the encoder and the decoder of slots use. */
 
 struct ktread_columns *ktread_columns_create(void)
 {
@@ -334,8 +336,8 @@ static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[
 }
 
 /*
- * Adds the checksums of KTRX_SLOTS_CHECKED slots. Goes from the last slot to the first, because the checksum
- * of a first slot covers the later slots of its record.
+ * Adds the checksums of KTRX_SLOTS_CHECKED slots. Visits the slots from the last to the first, because the
+ * checksum of a FIRST slot covers the later slots of its record.
  */
 static void check_checked(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {

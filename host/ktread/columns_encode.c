@@ -184,7 +184,7 @@ static void add_first(struct ktread_columns *columns, struct ktread_columns_trai
 		columns->head.stamp = last->stamp = stamp;
 		columns->head.lead = last->lead = lead;
 	}
-	/* the difference has 36 bits: extend its sign */
+	/* the difference between the timestamps has 36 bits: extend its sign */
 	add_stamp(columns,
 		  (uint64_t)((int64_t)((stamp - last->stamp) << KTREAD_STAMP_SHIFT) >> KTREAD_STAMP_SHIFT),
 		  lead ^ last->lead);

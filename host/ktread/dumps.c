@@ -204,8 +204,8 @@ int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps)
 			continue;
 		}
 		/*
-		 * If another header begins within the stated length of this dump, this dump was truncated at
-		 * that header.
+		 * If another dump's header begins within the stated length of this dump, this dump was
+		 * truncated at that header.
 		 */
 		inner = next_header(memory, at + sizeof(struct ktrx1_header), end);
 		if (inner < end)

@@ -34,8 +34,8 @@ static uint64_t reference_before(const struct ktrx_anchor *anchor)
 }
 
 /*
- * Searches for the oldest anchor from slot `begin` on. Sets *found to whether there is one. If so, sets
- * *reference to the reference for the slots before it. Returns 0 or an error.
+ * Searches for the oldest anchor from slot `begin` on. Sets *found to whether there is an anchor. If so, sets
+ * *reference to the reference for the slots before this anchor. Returns 0 or an error.
  */
 static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_t head, uint64_t *reference,
 		  bool *found)
@@ -71,8 +71,9 @@ static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_
 }
 
 /*
- * Follows the chain of anchors back from the anchor in slot `index`. Returns 1 if it reaches an anchor that
- * has no earlier anchor from `begin` on. Returns 0 if an anchor is missing. Otherwise returns an error.
+ * Follows the chain of anchors back from the anchor in slot `index`. Returns 1 if the chain reaches an anchor
+ * that has no earlier anchor from slot `begin` on. Returns 0 if an anchor of the chain is missing. Otherwise
+ * returns an error.
  */
 static int walk_back(const struct ktread_ring_place *place, uint64_t index, uint64_t begin, uint64_t head,
 		     struct ktread_stamp_start *start)
@@ -175,14 +176,14 @@ int ktread_stamp_list_anchors(const struct ktread_layout *layout, uint32_t ring,
 
 /*
  * Repetitions that the kernel was still counting when the trace was taken. They are in the kernel's table of
- * repetitions, whose rows are read one at a time. A row is skipped if its CPU was changing it while it was
- * read, or if its contents are impossible.
+ * repetitions, whose rows are read one at a time. A row is skipped if its CPU was changing the row while the
+ * row was read, or if the contents of the row are impossible.
  */
 
 #define ROWS_MOST    (KTRX_MAX_RINGS * 64u)
 #define STABLE_TRIES 10u
 
-/* Reads a row once. Returns 1 if the row is consistent, 0 if its CPU was changing it, or an error. */
+/* Reads a row once. Returns 1 if the row is consistent, 0 if its CPU was changing the row, or an error. */
 static int read_once(const struct ktread_section *section, uint64_t at, struct ktrx_fold *fold)
 {
 	uint64_t after;

@@ -5,11 +5,12 @@
  *
  * Merging relies on one fact: if a record is reserved after a poll began, its timestamp is not earlier than
  * any timestamp that was read before that poll began. So the records that one poll reads are returned after
- * the next poll, which shows that no ring has an earlier record. After that poll, the records are "due". A
- * ring that records nothing causes no delay. No clock of the host is compared with the guest's clock.
+ * the next poll, because only the next poll shows that no ring has an earlier record. After the next poll,
+ * the records are "due". A ring that records nothing causes no delay. No clock of the host is compared with
+ * the guest's clock.
  *
- * As for a file, there is a trace object: after each poll, the cursors of its rings get the records that are
- * due, and ktread_next() merges, filters and decodes these records.
+ * A guest has a trace object, as a file has: after each poll, the cursors of its rings get the records that
+ * are due, and ktread_next() merges, filters and decodes these records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@
 #define APPEAR_MS   10000u
 #define INTERVAL_MS 10u
 #define IDLE_MS	    100u /* time in ms between two polls of a guest that records nothing */
-/* after a search of the memory, the next search begins after this many times the duration of the search */
+/* ratio of the pause after a search of the memory to the duration of the search */
 #define SEARCH_PART 10u
 /* maximum time in ms between two searches of a memory in which ktrace has not been found yet */
 #define SEARCH_MS 1000u
@@ -35,7 +36,7 @@
 /* maximum number of slots of one ring that were read but not yet returned */
 #define WAITING_RING (UINT32_C(1) << 18)
 #define NAMES_MS     1000u /* time in ms between readings of the names of threads */
-/* lower limit, used with options.sample, for the number of slots that a poll reads of each ring */
+/* used with options.sample: minimum for the limit of slots that a poll reads of each ring */
 #define SAMPLE_LEAST  16u
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
 
@@ -271,8 +272,8 @@ static int look_at_rings(struct ktread_follow *follow, bool last)
 /* ---- Returning records ---- */
 
 /*
- * Gives the cursors the records that are due, which means that they can be returned in order now. If `all` is
- * set, gives them all records.
+ * Gives the cursors the records that are due: the records that can be returned in order now. If `all` is set,
+ * gives the cursors all records.
  */
 static void hand_out(struct ktread_follow *follow, bool all)
 {
@@ -386,7 +387,7 @@ static int search(struct ktread_follow *follow)
 {
 	int status;
 
-	if (follow->path) { /* the file may have grown since it was opened */
+	if (follow->path) { /* the size of the file may have grown since the file was opened */
 		ktread_memory_close(follow->memory);
 		follow->memory = NULL;
 		status = open_file(follow);
@@ -407,8 +408,8 @@ static int search(struct ktread_follow *follow)
 /* ---- The loop of polls ---- */
 
 /*
- * Returns the time in ms until the next poll. The time is shorter if a ring fills fast, and longer if the
- * guest records nothing.
+ * Returns the time in ms until the next poll. The time becomes shorter if a ring fills fast, and longer if
+ * the guest records nothing.
  */
 static uint32_t next_interval(const struct ktread_follow *follow)
 {
@@ -423,8 +424,8 @@ static uint32_t next_interval(const struct ktread_follow *follow)
 }
 
 /*
- * Sets the time of the next poll. If ktrace has not been found yet, a poll is a search, which reads the whole
- * memory, so there is more time between two searches.
+ * Sets the time of the next poll. If ktrace has not been found yet, each poll is a search that reads the
+ * whole memory, so there is more time between two polls.
  */
 static void schedule(struct ktread_follow *follow)
 {
@@ -498,8 +499,7 @@ static int look(struct ktread_follow *follow, struct ktread_followed *now)
 }
 
 /*
- * Sleeps until `then`. Returns false if a signal has arrived, because the caller may want to return after a
- * signal.
+ * Sleeps until `then`. Returns false if a signal has arrived, so that the caller can return early.
  */
 static bool sleep_until(uint64_t then)
 {

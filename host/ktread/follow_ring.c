@@ -79,8 +79,8 @@ static int advance_head(struct ktread_follow_ring *follow)
 		return status;
 	if (head < follow->head) {
 		/*
-		 * A head never goes back. If this one has, the memory now contains another trace: start
-		 * again.
+		 * A head never decreases. If this head has decreased, the memory now contains another trace:
+		 * start again.
 		 */
 		follow->start = follow->head = ring->index = head;
 		follow->overwritten = follow->skipped = ring->decoded = ring->invalid = 0;
@@ -152,8 +152,9 @@ static void remember(struct ktread_follow_ring *follow, uint64_t index)
 }
 
 /*
- * Steps over the slot at ring->index, which continues a record. Counts this slot as skipped or passed over if
- * the slot before it was. Otherwise counts it as invalid, because the beginning of its record is lost.
+ * Steps over the slot at ring->index, which continues a record. If the slot before it was skipped or passed
+ * over, counts this slot as skipped or passed over, too. Otherwise counts this slot as invalid, because the
+ * beginning of its record is lost.
  */
 static void skip_continuation(struct ktread_follow_ring *follow)
 {
@@ -174,7 +175,7 @@ static void skip_continuation(struct ktread_follow_ring *follow)
 
 /*
  * Handles the slot at ring->index, whose record is unfinished. Returns true if the reader passes over the
- * slot, false if it must wait for the slot.
+ * slot, false if the reader must wait for the slot to be finished.
  */
 static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
@@ -193,8 +194,8 @@ static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_fol
 }
 
 /*
- * Processes `count` slots from ring->index on. Returns 1 if all of them were processed, except a record at
- * their end that may continue after them; 0 if the reader must wait for an unfinished slot; or an error.
+ * Processes `count` slots from ring->index on. Returns 1 if all of them were processed, except perhaps a last
+ * record that may continue in later slots; 0 if the reader must wait for an unfinished slot; or an error.
  */
 static int go_through(struct ktread_follow_ring *follow, const struct ktread_follow_look *look,
 		      uint32_t count)
@@ -431,7 +432,7 @@ static void pack(struct ktread_follow_ring *follow)
 		return;
 	packed = malloc((size_t)follow->room * sizeof(*packed));
 	if (!packed)
-		return; /* out of memory: keep the buffer as it is */
+		return; /* out of memory: leave the buffer unchanged */
 	follow->used = 0;
 	for (uint32_t i = 0; i < ring->items; i++) {
 		struct ktread_v2_item *item = &ring->item[i];

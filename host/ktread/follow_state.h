@@ -38,7 +38,7 @@ struct ktread_follow_ring {
 	/* newest timestamp returned from this ring, if rings are not merged */
 	uint64_t handed_out;
 	uint64_t start, head;
-	/* all records with a timestamp before this one have been read, except records that arrive late */
+	/* all records with an earlier timestamp than this have been read, except records that arrive late */
 	uint64_t frontier;
 	uint64_t wait_head;  /* the reader waits for unfinished slots that are before this index */
 	uint64_t wait_until; /* time in ms at which the reader stops waiting for unfinished slots */
@@ -114,14 +114,14 @@ struct ktread_follow {
 	bool filling_fast; /* true if some ring fills fast, so that polls must be more frequent */
 	bool idle;	   /* true if the last poll found nothing new */
 	bool any_due;	   /* true if the cursors have records that have not been returned yet */
-	/* true if the boot has ended and the only remaining records are those that the cursors have */
+	/* true if the boot has ended and the cursors have all remaining records */
 	bool leaving;
 	bool stopping, finished;
 	int status;
 	struct ktread_follow_account account; /* sums of the counts of all boots that have ended */
 };
 
-/* Makes a trace from the image's layout. Rings that were already followed continue where they were. */
+/* Makes a trace from the image's layout. Rings that were already followed continue at their current slot. */
 int ktread_follow_attach(struct ktread_follow *follow);
 /* Updates the trace's info from the root. */
 void ktread_follow_refresh(struct ktread_follow *follow, const struct ktrx_root *root);

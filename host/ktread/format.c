@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Formats an event's text with its values. The text comes from the guest, so it never reaches printf. This
- * code parses the text, and each conversion takes the next field, even if the conversion expects another
- * type.
+ * code parses the text. Each conversion prints the next field, even if the field's type is not the type that
+ * the conversion expects.
  */
 #include <stdbool.h>
 #include <string.h>

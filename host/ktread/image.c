@@ -6,8 +6,8 @@
  *	2. For a RAM file whose map is unknown, tries each map that is possible for the root's machine.
  *	3. If there are several roots, uses the root whose rings have the newest anchor.
  *
- * A virtual address is resolved with the lent block that contains it. If there is none, it is resolved with
- * the distance between the root's virtual and physical address.
+ * A virtual address is resolved with the lent block that contains the address. If no block contains it, it is
+ * resolved with the distance between the root's virtual and physical address.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,8 +47,8 @@ static bool is_readable(const struct ktread_memory *memory, uint64_t physical)
 
 /*
  * Examines `guess`, one of several possible addresses. Ignores an address that cannot be read. *attempt is
- * the number of readable addresses that still have to be skipped. If it is 0, sets *physical to `guess` and
- * returns true. Otherwise subtracts 1 from *attempt and returns false.
+ * the number of readable addresses that still have to be skipped. If this number is 0, sets *physical to
+ * `guess` and returns true. Otherwise subtracts 1 from *attempt and returns false.
  */
 static bool is_turn(const struct ktread_image *image, uint64_t guess, uint32_t *attempt, uint64_t *physical)
 {
@@ -128,7 +128,7 @@ static int open_layout(struct ktread_image *image, struct ktread_layout **layout
 
 /*
  * Returns the number of plausible rings. A ring is plausible if the slot of its newest anchor is not empty,
- * and has the generation that its index requires unless it has been overwritten.
+ * and either has the generation that its index requires or has been overwritten.
  */
 static uint32_t count_sound_rings(const struct ktread_layout *layout)
 {
@@ -284,7 +284,7 @@ static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_R
 }
 
 /*
- * Opens the root of a boot. `back` is the number of boots to go back from the newest one, so 0 is the newest
+ * Opens the root of a boot. `back` is the number of boots to go back from the newest boot, so 0 is the newest
  * boot.
  */
 static int choose_root(struct ktread_image *image, uint32_t back)
@@ -482,7 +482,8 @@ int ktread_image_refresh(struct ktread_image *image)
 				   image->memory->name, image->physical);
 	if (!image->fixed && (root.nonce != image->root.nonce || root.sequence != image->root.sequence)) {
 		/*
-		 * since the last scan, the kernel has given memory to ktrace, or the guest has booted again
+		 * scan again, because since the last scan the kernel has given memory to ktrace, or the guest
+		 * has booted again
 		 */
 		ktread_scan_free(&image->scan);
 		status = ktread_scan_run(&image->scan, image->memory);

@@ -2,11 +2,11 @@
 /*
  * Writes an image as a v2 dump, even while the guest is recording.
  *
- * Each ring is copied from its oldest slot on. Then its head is read again. The slots that the guest has
- * written since then are copied to the places of the oldest slots, which the ring itself has lost by then. If
- * a writer may have begun to overwrite a slot while it was copied, the slot is emptied in the dump. So each
- * slot below the head in the dump was either copied before a writer could overwrite it, or counts as
- * overwritten.
+ * Each ring is copied from its oldest slot on. Then the ring's head is read again. The slots that the guest
+ * has written during the copy are copied, too. They replace the oldest slots, which the guest has overwritten
+ * in the ring itself. If a writer may have begun to overwrite a slot while it was copied, the slot is emptied
+ * in the dump. So each slot below the head in the dump was either copied before a writer could overwrite it,
+ * or counts as overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +114,10 @@ static void add_text(struct dump *dump, uint32_t type, const char *text)
 		add_section(dump, &(struct ktrx_section){ .type = type }, strlen(text));
 }
 
-/* Returns true if a section is not copied from memory because the dump gets a new section of this type. */
+/*
+ * Returns true if the section is not copied from memory, because the dump gets a new section of the same
+ * type.
+ */
 static bool is_of_dump(const struct ktread_section *section)
 {
 	return section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE ||
@@ -122,7 +125,8 @@ static bool is_of_dump(const struct ktread_section *section)
 }
 
 /*
- * Returns true for the table of settings. It is not copied: a new table with the current values is written.
+ * Returns true for the table of settings, which is not copied: a new table with the current values is written
+ * instead.
  */
 static bool has_settings(const struct ktread_layout *layout, const struct ktread_section *section)
 {
@@ -254,7 +258,7 @@ static int put_ring(const struct base_output *output, struct ktrx_ring *ring,
 		status = ktread_layout_head(layout, n, &head);
 	if (status < 0)
 		return status;
-	/* the guest has started the ring again: keep the slots that were copied before this */
+	/* the guest has started the ring again: keep the slots that were copied before that */
 	if (head < before)
 		head = before;
 	begin = head - before > slots ? head - slots : before;
@@ -363,7 +367,7 @@ static int write_dump(const struct base_output *output, struct dump *dump, struc
 	return status < 0 ? status : put_root(output, dump, image, frequency);
 }
 
-/* Copies a finished dump to a descriptor that can only be written sequentially, such as a pipe. */
+/* Copies a finished dump to a descriptor that permits only sequential writes, such as a pipe. */
 static int copy_out(int from, int to, uint64_t size, unsigned char *block)
 {
 	for (uint64_t at = 0; at < size;) {

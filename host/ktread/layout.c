@@ -9,8 +9,8 @@
 #include "trace.h"
 
 /*
- * Number of slots that one call reads. It also ends the search for a ring's head: if this number of
- * consecutive slots do not have the expected generation, the head is before them.
+ * Number of slots that one call reads. It also ends the search for a ring's head: if as many consecutive
+ * slots do not have the expected generation, the head is before these slots.
  */
 #define GUESS_SLOTS  64u
 #define WORD_GUESSES 64u /* maximum number of addresses at which the reader looks for a reserve word */
@@ -122,7 +122,8 @@ static int read_some(const struct ktread_ring_place *place, uint64_t index, uint
 
 /*
  * If the newest lap of the ring is later than the lap of *index, moves *index to the start of the newest lap.
- * The generations of the ring's first slots show the lap. Requires: the ring's head is at *index or after it.
+ * The generations of the ring's first slots show the newest lap. Requires: the ring's head is at *index or
+ * after it.
  */
 static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 {
@@ -134,8 +135,7 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 		if (KTRX_TAG_KIND(slot[n][0]) != KTRX_KIND_EMPTY)
 			slots[(KTRX_TAG_GENERATION(slot[n][0]) - known) % GENERATIONS]++;
 	/*
-	 * ignore the lap before the lap of *index: the ring may still contain slots of it that have not been
-	 * overwritten
+	 * ignore the lap before the lap of *index, because the ring may still contain slots of that lap
 	 */
 	for (uint64_t later = 0; later < GENERATIONS - 1; later++)
 		if (slots[later] > most) {
@@ -148,9 +148,9 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 
 /*
  * Finds the head of a ring from the ring's slots. Used if its reserve word cannot be read or is out of date.
- * Up to the head, slots have the generation of the newest lap, except for a few slots that a writer has not
- * finished. Slots before index `reached` are not examined. If the newest lap began only a moment ago, most of
- * the ring's first slots still belong to the previous lap.
+ * The slots before the head have the generation of the newest lap, except for a few slots that a writer has
+ * not finished. Slots before index `reached` are not examined. If the newest lap began only a moment ago,
+ * most of the ring's first slots still belong to the previous lap.
  */
 static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 {
@@ -179,8 +179,8 @@ static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 }
 
 /*
- * Returns the head according to a ring's reserve word. If the word does not contain the ring's number, its
- * CPU is not online: the word then counts slots of the boot ring, and this ring is empty.
+ * Returns the head according to a ring's reserve word. If the word does not contain the ring's number, the
+ * ring's CPU is not online. In this case, the word counts slots of the boot ring, and this ring is empty.
  */
 static uint64_t word_head(const struct ktread_ring_place *place, uint32_t ring, uint64_t word)
 {

@@ -13,7 +13,7 @@
 /* The root of a v2 trace. */
 
 #define KTREAD_ROOT_MAX 65536u /* maximum size of a root in bytes */
-/* maximum number of sections that are read; all further sections are reported as unknown */
+/* maximum number of sections that are read; further sections are counted as unknown */
 #define KTREAD_SECTION_MAX 256u
 
 /*
@@ -39,8 +39,8 @@ int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const 
 
 /*
  * The bytes of a section or a ring: one or more pieces of a memory. The address of a piece may be unknown, or
- * the piece may be longer than the memory at its address. In both cases the missing bytes read as zeros and
- * count for the length of the piece, so that the offsets of later pieces stay right.
+ * the piece may be longer than the memory at its address. In these two cases, the missing bytes read as
+ * zeros, and are included in the length of the piece, so that the offsets of later pieces stay right.
  */
 
 #define KTREAD_MAX_EXTENTS 65536u
@@ -92,13 +92,14 @@ uint64_t ktread_region_next(const struct ktread_region *region, uint64_t offset)
 uint64_t ktread_region_readable(const struct ktread_region *region);
 /*
  * Copies at most `limit` bytes of the region, and adds a NUL. Sets *copy, which the caller must free with
- * free(), and *size, the number of bytes without the NUL. Returns 0 or an error.
+ * free(). Sets *size to the number of bytes without the NUL. Returns 0 or an error.
  */
 int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
 
 /*
- * Functions that check whether a slot is the one that the reader expects at an index. In the older format
- * KTRX_SLOTS_COPIED, first slots have no checksum; only layout.c and columns*.c know this format.
+ * Functions that check whether a slot is valid at its index: the reader expects a certain ring, lap and
+ * checksum. In the older format KTRX_SLOTS_COPIED, first slots have no checksum; only layout.c and columns*.c
+ * know this format.
  */
 
 /* The format of the slots in a ring. */
@@ -126,7 +127,7 @@ uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot
 
 /*
  * The layout of a version 2 trace, in a dump or in memory: a checked copy of the descriptors of all sections
- * and rings. Code that reads or rewrites a version 2 trace uses this copy, never the root itself.
+ * and rings. Code that reads or rewrites a version 2 trace uses this copy instead of the root itself.
  */
 
 struct ktread_section {

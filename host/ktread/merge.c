@@ -54,8 +54,8 @@ static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsign
 }
 
 /*
- * Replaces a leaf of the tournament tree, and updates the nodes from there to the root. Returns the word at
- * the root, which belongs to the earliest item.
+ * Replaces a leaf of the tournament tree, and updates the nodes from this leaf to the root. Returns the word
+ * at the root, which belongs to the earliest item.
  */
 static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 {

@@ -47,7 +47,9 @@ int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t 
 	return 0;
 }
 
-/* Parses a line "number name rest", and stores the name and the rest. Ignores other lines. */
+/*
+ * Parses a line "number name rest", and stores the name and the rest under the number. Ignores other lines.
+ */
 static void take_line(struct ktread_names *names, char *line)
 {
 	char *name, *rest;

@@ -20,8 +20,8 @@
 #define RAM_PAGE     4096u
 
 /*
- * Returns true if the caller of ktread wants only dumps of another version than `version`; `form` is the
- * wanted format.
+ * Returns true if `form`, the format that the caller of ktread wants, is that of dumps of a version other
+ * than `version`.
  */
 static bool is_other_version(enum ktread_form form, uint32_t version)
 {
@@ -155,8 +155,8 @@ static bool may_be_ram(struct ktread_memory *memory)
 }
 
 /*
- * Returns an error if the file has a known format of another program and must be converted first. Otherwise
- * returns 0.
+ * Returns an error if the file has a known format of another program, so that the user must convert the file
+ * first. Otherwise returns 0.
  */
 static int refuse_foreign(struct ktread_memory *memory)
 {
@@ -335,7 +335,7 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 void ktread_open_release(struct ktread *trace)
 {
 	if (trace->image)
-		ktread_image_close(trace->image); /* also closes the layout, which belongs to the image */
+		ktread_image_close(trace->image); /* this closes also the image's layout */
 	else
 		ktread_layout_close(trace->layout);
 	ktread_clocks_free(&trace->measured);

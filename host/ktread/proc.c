@@ -8,8 +8,8 @@
 #include "proc_state.h"
 
 /*
- * The table of processes consists of sets of PLACES rows. The process number determines the set. The process
- * may be in any row of this set.
+ * The table of processes consists of sets of PLACES rows. The number of a process determines its set. The
+ * process may be in any row of its set.
  */
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the ktrace files of the BSDs. They consist of heads, each followed by a payload. Heads have no magic,
+ * Reads the ktrace files of the BSDs. A file consists of records: a head and a payload. A head has no magic,
  * so the first impossible head ends the trace. A payload that is too long, such as the data of a large read
  * or write, is truncated, and the reader steps over the rest.
  */
@@ -98,8 +98,8 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 }
 
 /*
- * FreeBSD records the ABI of a process once, for all later calls of the process. If the record states the
- * ABI, remembers the ABI. If the record is a call, sets its ABI to the remembered one.
+ * FreeBSD records the ABI of a process once, for all later calls of the process. If the current record states
+ * the ABI, stores it for the process. If the record is a call, sets its ABI to the stored ABI.
  */
 static void know_process(struct ktread_proc *trace)
 {

@@ -161,7 +161,7 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 		take_rights(record, at);
 		record->data_size = 0;
 		break;
-	case KTREAD_PROC_DENIED_SOCKADDR: /* the first byte of a socket address is the size of the address */
+	case KTREAD_PROC_DENIED_SOCKADDR: /* the first byte of a socket address is the size of this address */
 		if (record->data_size > denied[0])
 			record->data_size = denied[0];
 		break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Detects the format of a process trace. Our own format has a magic. The files of the BSDs have none, and two
- * of their formats have heads of the same size. So each format is tried, and the format in which the most
- * consecutive records are plausible is chosen. In a wrong format, one record may be plausible by chance, but
- * the next one is not.
+ * of their formats have heads of the same size. So the reader tries each format, and chooses the format in
+ * which the most consecutive records are plausible. In a wrong format, one record may be plausible by chance,
+ * but the records after it are not.
  */
 #include <stdio.h>
 
@@ -19,8 +19,8 @@
 #define SECONDS_BETWEEN 86400
 
 /*
- * Points for a plausible record. A record gets one more point for each of these: a known type, a right size,
- * a plausible time. A record that ends where the file ends gets POINTS_END.
+ * Points for a plausible record. A record gets one more point for a known type, one for a right size, and one
+ * for a plausible time. A record that ends where the file ends gets POINTS_END.
  */
 #define POINTS_NAME    2
 #define POINTS_NO_NAME 1
@@ -115,9 +115,9 @@ static int undecided(struct ktread_proc *trace, const char *names)
 }
 
 /*
- * Chooses the format with the most points. Returns 1 if one format has the most. Returns 0 if no format has
- * points. If several have equally many, returns 0 if `more` is set, otherwise an error, because no more bytes
- * will come.
+ * Chooses the format with the most points. Returns 1 if one format has more points than all others. Returns 0
+ * if no format has points. If several formats have the most points, returns 0 if `more` is set, otherwise an
+ * error, because no more bytes will come.
  */
 static int choose(struct ktread_proc *trace, const struct ktread_proc_reader **reader, bool more)
 {

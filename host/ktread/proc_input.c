@@ -29,9 +29,8 @@ static bool is_readable(const struct ktread_proc_input *input)
 /*
  * Called at the end of an input that is followed. Returns 0 if nothing can be read now.
  *
- * The file may have become shorter, because its writer removes a record that it could not write completely.
- * If the file has lost bytes that were already decoded, its writer has replaced the content: returns an
- * error.
+ * The file may have become shorter, because its writer removes a record that was not written completely. If
+ * the file has lost bytes that were already decoded, its writer has replaced the content: returns an error.
  */
 static int handle_end(struct ktread_proc_input *input)
 {

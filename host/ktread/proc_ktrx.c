@@ -2,10 +2,10 @@
 /*
  * Reads our own format: the heads of sessions and the records. Continues after damage.
  *
- * A record is accepted if its mark and size are possible, and if the beginning of a record, the head of a
- * session, or the end of the file follows it. If none of these follows, or if the size does not fit the type,
- * there are two explanations. The size may be wrong: then the payload seems to contain other records. Or the
- * bytes after the record are damaged.
+ * A record is accepted if its mark and size are possible, and if it is followed by another record, by the
+ * head of a session, or by the end of the file. If it is not, or if the size does not fit the type, there are
+ * two explanations. First, the size may be wrong: in this case, the payload seems to contain other records.
+ * Second, the bytes after the record may be damaged.
  */
 #include <inttypes.h>
 

@@ -249,8 +249,8 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace)
 
 /*
  * Checks whether a record's size can be right. A size that is too large may by chance be the size of this
- * record and of some records after it. In this case a record still follows, but the records in between would
- * be lost. Only the content of the payload shows this.
+ * record and of some records after it. In this case, the wrong size leads to the beginning of a later record,
+ * but the records in between would be lost. Only the content of the payload shows this.
  *
  * Data that a program wrote is never a reason to doubt a record: otherwise a program could make the reader
  * see records that the kernel never wrote.
@@ -334,8 +334,8 @@ bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace)
 
 /*
  * Collects the text of a session's TABLE records. The TABLE records right after the session's head are read
- * in advance, because the first other records cannot be shown without them. Later TABLE records are added
- * when they are read. At most TABLE_MOST bytes of text are kept.
+ * in advance, because the other records cannot be shown without them. Later TABLE records are added when they
+ * are read. At most TABLE_MOST bytes of text are kept.
  */
 
 #define TABLE_MOST (UINT32_C(4) << 20)

@@ -17,8 +17,8 @@
 #include "message.h"
 
 /*
- * Names of processes and, in FreeBSD's files, their ABIs, from earlier records. The table has a fixed size,
- * and each process has only a few possible rows. If there are very many processes, older rows are
+ * Names of processes, and in FreeBSD's files also ABIs of processes, from earlier records. The table has a
+ * fixed size, and each process has only a few possible rows. If there are very many processes, older rows are
  * overwritten.
  */
 
@@ -41,7 +41,7 @@ struct ktread_proc_processes {
 
 /* Forgets all processes. */
 void ktread_proc_processes_forget(struct ktread_proc_processes *processes);
-/* Looks up a process in the table, and sets `last` to its row. Returns NULL if the table has no row of it. */
+/* Looks up a process in the table, and sets `last` to its row. Returns NULL if the process has no row. */
 const struct ktread_proc_process *ktread_proc_process_look(struct ktread_proc_processes *processes,
 							   uint32_t pid);
 
@@ -59,9 +59,9 @@ ktread_proc_process_find(struct ktread_proc_processes *processes, uint32_t pid)
 struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);
 
 /*
- * The input: the bytes of a process trace from first to last. They come from a file or a pipe, and are
- * unpacked if they are compressed with zstd. The reader sees them through a window of limited size, so a
- * trace may have any length, and another program may write it at the same time.
+ * The input: the bytes of a process trace from first to last. The bytes come from a file or a pipe, and are
+ * unpacked if they are compressed with zstd. The reader uses a window of limited size, which is a buffer that
+ * moves over the bytes, so a trace may have any length, and another program may write it at the same time.
  *
  * Invariant: begin <= end <= room <= KTREAD_PROC_WINDOW_MOST, and `offset` is the offset in the trace of
  * window[begin].
@@ -71,7 +71,7 @@ struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_process
 #define KTREAD_PROC_CHUNK (UINT32_C(256) << 10)
 /*
  * Maximum number of bytes that ktread_proc_want() may ask for: two records of the largest size with their
- * heads. So many bytes are needed if one record seems to begin inside the payload of another.
+ * heads. This number of bytes is needed if one record seems to begin inside the payload of another record.
  */
 #define KTREAD_PROC_WANT_MOST	(2 * (KTRX_PROC_PAYLOAD_MAX + 4096))
 #define KTREAD_PROC_WINDOW_MOST (KTREAD_PROC_WANT_MOST + KTREAD_PROC_CHUNK)
@@ -122,8 +122,8 @@ static inline const uint8_t *ktread_proc_bytes(const struct ktread_proc_input *i
 
 /*
  * Reads until at least `bytes` bytes are buffered. `bytes` must not exceed KTREAD_PROC_WANT_MOST. Returns
- * false if there are fewer, because the input has ended or reading has failed. The caller must use the
- * buffered bytes before it reports an error.
+ * false if fewer bytes are buffered, because the input has ended or reading has failed. The caller must use
+ * the buffered bytes before it reports an error.
  */
 static inline bool ktread_proc_want(struct ktread_proc_input *input, size_t bytes)
 {
@@ -250,7 +250,7 @@ bool ktread_proc_set_structure(struct ktread_proc_record *record, uint32_t at);
 /* Sets the size of an element, and the number of whole elements in the data. */
 void ktread_proc_set_elements(struct ktread_proc_record *record, uint64_t size);
 
-/* Copies a name: at most `size` bytes, up to a NUL, and at most as many as fit. */
+/* Copies a name up to a NUL, but at most `size` bytes, and at most as many bytes as `name` can hold. */
 static inline void ktread_proc_set_name(char *name, const uint8_t *from, size_t size)
 {
 	const size_t most = sizeof(((struct ktread_proc_record *)0)->name) - 1;
@@ -326,7 +326,7 @@ static inline size_t ktread_proc_ktrx_size(const struct ktread_proc *trace, uint
  */
 
 /* Bits in a head's type field. */
-#define KTREAD_BSD_LOST	     0x8000u /* FreeBSD: at least one record was lost before this record */
+#define KTREAD_BSD_LOST	     0x8000u /* FreeBSD: at least one record before this record was lost */
 #define KTREAD_BSD_VERSIONED 0x4000u /* FreeBSD: the head has a version */
 
 /* The layout of a head. All heads have the payload's size at offset 0 and the type at offset 4. */

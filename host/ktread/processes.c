@@ -11,8 +11,8 @@
 #include "trace.h"
 
 /*
- * number of records that are sorted together; needed because a kernel may write a queued record after later
- * records
+ * number of records that are sorted together; sorting is needed because a kernel may write a queued record
+ * after later records
  */
 #define BATCH		   128u
 #define NAMES		   (1u << 14)
@@ -34,8 +34,8 @@ struct processes {
 	struct {
 		uint32_t tid, abi;
 		/*
-		 * the ABI of each thread's last call; the thread's number determines the index, so a call of
-		 * another thread may replace the ABI
+		 * the ABI of each thread's last call; the thread's number determines the index, and a call of
+		 * another thread with the same index replaces the entry
 		 */
 	} last_call[ABIS];
 	uint64_t lost; /* number of records lost since the last event */
@@ -56,7 +56,7 @@ bool ktread_processes_is(struct ktread_memory *memory)
 
 /*
  * Sorts items by timestamp. Items with equal timestamps keep their order. The items are nearly always in
- * order already.
+ * order before the sort.
  */
 static void sort(struct item *item, uint32_t count)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Makes a process trace (ktread/proc.h) look like a ring of events, so that all code that reads traces can
- * read it: alone, or beside the trace of the kernel that ran the processes.
+ * read process traces: alone, or beside the trace of the kernel that ran the processes.
  *
- * Its system calls become events syscall.enter and syscall.exit. If they are shown beside a trace that has
- * such events of its own, they become proc.call and proc.return. All other records become events of the group
- * "proc".
+ * The system calls become events syscall.enter and syscall.exit. If the process trace is shown beside a trace
+ * that has such events of its own, they become proc.call and proc.return. All other records become events of
+ * the group "proc".
  */
 #ifndef KTREAD_PROCESSES_H
 #define KTREAD_PROCESSES_H
@@ -46,7 +46,7 @@ extern const uint32_t ktread_processes_types;
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
 
 /*
- * Returns the thread of a record. If a record is about a whole process, this is the process's first thread.
+ * Returns the thread of a record. For a record about a whole process, returns the process's first thread.
  */
 static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *record)
 {
@@ -56,7 +56,8 @@ static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *
 /*
  * Makes an event from a record. Returns false if no event is made from records of this type (names, tables).
  * A string that is too long is truncated, and marked as truncated. `calls` are the names of system calls if
- * the trace is shown beside another, otherwise NULL. `abi` is the ABI of the call, as for KTREAD_PROC_CALL().
+ * the process trace is shown beside another trace, otherwise NULL. `abi` is the ABI of the call, as for
+ * KTREAD_PROC_CALL().
  */
 bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 			   uint32_t abi, const struct ktread_names *calls);

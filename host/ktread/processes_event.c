@@ -104,8 +104,9 @@ static const struct ktread_type types[TYPES] = {
 
 /*
  * Event types for the beginning and the return of a system call, used if the process trace is shown beside
- * another trace. That trace has events of the same calls, too. The beginning and the return of a call are
- * paired by the names of their events, so these event types have other names than in a process trace alone.
+ * another trace. The other trace has events of the same calls, too. The beginning and the return of a call
+ * are paired by the names of their events. So these event types have other names than the event types of a
+ * process trace alone.
  */
 FIELDS(named_call) = { TEXT("call"), U64("a1"), U64("a2"), U64("a3"), U64("a4"), U64("a5"), U64("a6") };
 FIELDS(named_result) = { TEXT("call"), I64("result") };
@@ -180,8 +181,8 @@ static uint32_t make_call(struct ktread_processes_event *event, const struct ktr
 }
 
 /*
- * Value of `error` in the BSDs' records if the call will be restarted. Another special value is -2: the call
- * does not return to its caller, for example because it returns from a signal handler.
+ * Value of `error` in the BSDs' records if the call will be restarted. The special value -2 means that the
+ * call does not return to its caller, for example because it returns from a signal handler.
  */
 #define RESTARTED (-1)
 /* a value that Linux uses internally for restarts, and never returns to programs as an error */

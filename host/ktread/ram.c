@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Maps of QEMU's RAM files. On AArch64 and RISC-V, the file is one range of addresses from a known base. On
- * x86, memory that does not fit below the PCI hole is at 4 GiB and above. How much memory is below the hole
- * depends on QEMU's machine type, which is not in the file. So each possible split is tried.
+ * x86, memory that does not fit below the PCI hole is at 4 GiB and above. The size of the memory below the
+ * hole depends on QEMU's machine type, which is not in the file. So each possible size is tried.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -156,8 +156,8 @@ static int bad(const struct ktread_memory *memory, const char *what)
 }
 
 /*
- * Reads the number of segments from the first section header. It is there if it is too large for the ELF
- * header.
+ * Reads the number of segments from the first section header, which contains the number if it is too large
+ * for the ELF header.
  */
 static int read_count(struct ktread_memory *memory, uint64_t section, struct headers *headers)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads and checks the root of a version 2 trace. Nothing in a root can be trusted. The sizes in a root can
- * be used only after these checks.
+ * Reads and checks the root of a version 2 trace. Nothing in a root can be trusted: the sizes in it may be
+ * used only after these checks.
  */
 #include "layout.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Scans a memory for roots and for the heads of blocks. Both are aligned to 64 bytes and begin with the same
- * four letters, so one comparison for every 64 bytes finds both. Holes are skipped. The memory is read, and
- * never mapped.
+ * Scans a memory for roots and for the heads of blocks. Roots and block heads are aligned to 64 bytes and
+ * begin with the same four letters. So one comparison for every 64 bytes finds all of them. Holes are
+ * skipped. The memory is read, and never mapped.
  */
 #include <stdlib.h>
 #include <string.h>

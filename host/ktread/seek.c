@@ -2,9 +2,9 @@
 /* Finds the slots of a time window in a ring. */
 #include "seek.h"
 
-#define SAMPLES 64u /* maximum number of samples of a ring, and of each smaller part */
+#define SAMPLES 64u /* maximum number of samples of a ring, and of each part of it that is searched */
 #define SAMPLE	16u /* number of slots that are examined for one sample */
-#define SMALL	32u /* a ring with at most this number of distances between samples is read whole */
+#define SMALL	32u /* a ring of at most this many distances between samples is read whole */
 
 static uint64_t least_spacing(const struct ktread_seek *seek)
 {
@@ -14,7 +14,7 @@ static uint64_t least_spacing(const struct ktread_seek *seek)
 /*
  * Returns the margin: the number of slots that are also read before the first and after the last record of
  * the window. With these slots, the reader can put nested records in order, and knows which slots were lost
- * next to the window.
+ * directly before or after the time window.
  */
 static uint64_t margin_of(const struct ktread_seek *seek)
 {
@@ -27,8 +27,8 @@ struct part {
 };
 
 /*
- * Finds the first record in slots [from, to). Sets *found to its slot, or to `to` if there is none, and
- * *timestamp. Returns 0 or an error.
+ * Finds the first record in slots [from, to). Sets *found to its slot, or to `to` if there is no record. Sets
+ * *timestamp to its timestamp. Returns 0 or an error.
  */
 static int first_record(const struct ktread_seek *seek, uint64_t from, uint64_t to, uint64_t *found,
 			uint64_t *stamp)
@@ -52,7 +52,7 @@ static int first_record(const struct ktread_seek *seek, uint64_t from, uint64_t 
 }
 
 /*
- * Reads samples of the part, at this distance, and narrows the part to the slots between which the window
+ * Reads samples of the part at this distance, and narrows the part to the slots between which the time window
  * must be. Returns 1, 0 if the samples are not in order, or an error.
  */
 static int narrow(const struct ktread_seek *seek, uint64_t spacing, struct part *part)
@@ -84,9 +84,9 @@ static int narrow(const struct ktread_seek *seek, uint64_t spacing, struct part 
 }
 
 /*
- * Sets *part to the slots between which the window must be. Reads samples of the whole ring, then, at
- * smaller distances, samples of the part that was found, as long as this halves the part and the samples are
- * in order. Returns 1, 0 if the samples of the whole ring are not in order, or an error.
+ * Sets *part to the slots between which the time window must be. Reads samples of the whole ring. Then reads
+ * samples of the part that was found, at smaller and smaller distances, as long as this halves the part and
+ * the samples are in order. Returns 1, 0 if the samples of the whole ring are not in order, or an error.
  */
 static int find_part(const struct ktread_seek *seek, struct part *part)
 {
@@ -108,8 +108,8 @@ static int find_part(const struct ktread_seek *seek, struct part *part)
 }
 
 /*
- * Finds the first record from `from` on whose timestamp is not before `stamp`. Sets *found to its slot, or to
- * `to` if there is none.
+ * Finds the first record from `from` on whose timestamp is not before `stamp`. Sets *found to the slot of
+ * this record, or to `to` if there is no such record.
  */
 static int scan_up(const struct ktread_seek *seek, uint64_t from, uint64_t to, uint64_t stamp,
 		   uint64_t *found)
@@ -133,8 +133,8 @@ static int scan_up(const struct ktread_seek *seek, uint64_t from, uint64_t to, u
 }
 
 /*
- * Finds the last record in [from, to) whose timestamp is not after `stamp`. Sets *end to the slot after it,
- * or to `from` if there is none.
+ * Finds the last record in [from, to) whose timestamp is not after `stamp`. Sets *end to the slot after this
+ * record, or to `from` if there is no such record.
  */
 static int scan_down(const struct ktread_seek *seek, uint64_t from, uint64_t to, uint64_t stamp,
 		     uint64_t *end)

@@ -2,12 +2,13 @@
 /*
  * Finds the part of a ring that can contain the events of a time window, without reading the whole ring.
  *
- * A ring is nearly in the order of timestamps. The search reads samples at equal distances, first of the
- * whole ring, then, at smaller distances, of the part in which the window is. If a sample of the whole ring
- * has an earlier timestamp than the sample before it, the clock went back or the ring is damaged, and the
- * whole ring is read. If this happens in a part, the search stops there. Each record is expected at most
- * KTREAD_SEEK_DISORDER of the last distances away from its place in the order of timestamps: the search
- * examines that many slots around the window one by one.
+ * A ring is nearly in the order of timestamps. The search reads samples at equal distances: first samples of
+ * the whole ring, then samples of the part that contains the time window, at smaller distances. If a sample
+ * of the whole ring has an earlier timestamp than the sample before it, the clock went back or the ring is
+ * damaged, and the whole ring is read. If samples of a part are not in order, the search does not make this
+ * part smaller. Each record is expected near its place in the order of timestamps: at most
+ * KTREAD_SEEK_DISORDER times the last distance away. So the search examines the slots up to this distance
+ * around the time window one by one.
  */
 #ifndef KTREAD_SEEK_H
 #define KTREAD_SEEK_H
@@ -35,7 +36,8 @@ struct ktread_seek {
 	int (*stamps)(void *context, uint64_t at, uint64_t *stamp, uint32_t count);
 	/*
 	 * Sets *from and *to to the slots between which all records of the window begin. Returns false if
-	 * these slots are unknown, so that samples must be read. NULL: they are always unknown.
+	 * these slots are unknown, so that samples must be read. If this pointer is NULL, these slots are
+	 * always unknown.
 	 */
 	bool (*part)(void *context, uint64_t since, uint64_t until, uint64_t *from, uint64_t *to);
 	void *context;
@@ -51,10 +53,10 @@ struct ktread_seek {
 };
 
 /*
- * Searches for the window from `since` to `until`, unless this was the last search. Returns 1 and sets
- * `first` and `end`. Unless `first` is 0, a record of an earlier time than the window begins there. Unless
- * `end` is `slots`, the slots before it contain a record that is later than the window. Returns 0 if the
- * whole ring must be read, or an error.
+ * Searches for the time window from `since` to `until`. Does not search again if the last search had the same
+ * time window. Returns 1 and sets `first` and `end`. Unless `first` is 0, a record that is earlier than the
+ * time window begins in slot `first`. Unless `end` is `slots`, the slots before `end` contain a record that
+ * is later than the time window. Returns 0 if the whole ring must be read, or an error.
  */
 int ktread_seek_run(struct ktread_seek *seek, uint64_t since, uint64_t until);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the kernel's tables of CPUs, holders and settings. The rows that callers get have the size of this
- * reader's structs, even if the kernel's rows have another size.
+ * Reads the kernel's tables of CPUs, holders and settings. Callers get rows of the size of this reader's
+ * structs, even if the kernel's rows have another size.
  */
 #include "layout.h"
 
@@ -115,7 +115,7 @@ int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holde
 	return count;
 }
 
-#define TABLE_LIMIT (UINT64_C(1) << 20) /* maximum number of bytes of the table of settings that are read */
+#define TABLE_LIMIT (UINT64_C(1) << 20) /* maximum number of bytes of the settings' table that are read */
 #define ROW_ALIGN   8u
 
 static bool is_wide(const struct ktrx_setting *row)

@@ -255,7 +255,7 @@ int ktread_source_position(const struct ktread_memory *memory, uint64_t physical
 
 struct file {
 	int descriptor;
-	char name[]; /* name of the memory in messages */
+	char name[]; /* name that messages use for the memory */
 };
 
 static int file_read(void *context, uint64_t position, void *buffer, size_t bytes)

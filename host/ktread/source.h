@@ -4,8 +4,8 @@
  * file is a memory of one range, in which addresses are file offsets. So the same reader is used for files,
  * RAM and cores.
  *
- * Invariants: ranges are sorted by address, do not overlap and do not wrap around; each position at which the
- * source is read is in a range.
+ * Invariants: ranges are sorted by address, do not overlap and do not wrap around; the source is read only at
+ * positions that are in a range.
  */
 #ifndef KTREAD_SOURCE_H
 #define KTREAD_SOURCE_H
@@ -34,12 +34,12 @@ struct ktread_memory {
 	uint16_t machine; /* ELF machine of a RAM file, if the caller has given it; otherwise 0 */
 	uint64_t size;
 	uint64_t missing; /* number of bytes that an ELF core describes but does not contain */
-	char *name;	  /* name of the memory in messages */
+	char *name;	  /* name that messages use for the memory */
 };
 
 /*
- * Creates a memory. The memory then owns `context`; if this function fails, it closes `context`. Copies
- * `name`.
+ * Creates a memory. After this call, the memory owns `context`. If this function fails, it closes `context`.
+ * It copies `name`.
  */
 int ktread_source_create(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 			 const struct ktread_span *span, uint32_t spans, const char *name);
@@ -54,7 +54,7 @@ int ktread_source_open_file(struct ktread_memory **memory, const char *path);
 int ktread_source_open_regular(struct ktread_memory **memory, const char *path);
 /*
  * Creates a memory with one range, from address 0, which is read from an open file. Takes over the
- * descriptor, even if this fails.
+ * descriptor, even after an error.
  */
 int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor, const char *name);
 /* Returns the descriptor of an unnamed temporary file, or an error. */
@@ -123,7 +123,7 @@ int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char
 void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker);
 /*
  * Unpacks up to `room` bytes. Returns what ktread_proc_read returns. If the packed bytes are damaged or
- * truncated, first returns all bytes before that place, and then KTREAD_E_FORMAT.
+ * truncated, first returns all bytes before the damage, and then KTREAD_E_FORMAT.
  */
 ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_read *read, void *context,
 			   uint8_t *to, size_t room);

@@ -18,8 +18,8 @@
 
 #define PLACES_MAX (UINT32_C(1) << 20)
 /*
- * maximum size of a frame in bytes; it is larger than the data, because compression can make data a little
- * longer
+ * maximum size of a frame in bytes; it is larger than the maximum size of the data, because compression can
+ * make data a little longer
  */
 #define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u)
 #define SEARCH_CHUNK 4096u
@@ -55,8 +55,7 @@ struct stream {
 	uint64_t ending; /* number of blocks, as the END block states; UINT64_MAX: there is no END block */
 	struct cached *cached;
 	/*
-	 * number of elements of `cached` that are in use, limit for the elements in use, and number of
-	 * allocated elements
+	 * elements of `cached`: the number in use, the maximum number in use, and the number allocated
 	 */
 	uint32_t cached_count, cached_limit, cached_room;
 	uint32_t longest;
@@ -165,7 +164,7 @@ static int add_place(struct stream *stream, uint64_t offset, const struct ktrx_s
 	return 0;
 }
 
-/* Finds all blocks. Goes from head to head; if this chain breaks, searches for the next head. */
+/* Finds all blocks. Reads head after head. If a head is damaged, searches for the next head. */
 static int search_places(struct stream *stream)
 {
 	uint64_t size = ktread_memory_run(stream->file, 0), at = stream->head.head_size;
@@ -226,8 +225,8 @@ static int list_places(struct stream *stream)
 }
 
 /*
- * Finds all blocks. Uses the index only if the caller wants no more than a time window: only a search for all
- * blocks finds all damage.
+ * Finds all blocks. Uses the index only if the caller wants no more than a time window, because without a
+ * search for all blocks, some damage is not found.
  */
 static int find_places(struct stream *stream)
 {

@@ -17,8 +17,8 @@
 #include "trace.h"
 
 /*
- * Maximum number of bytes of decoded blocks that a reader caches. There should be room for one block of each
- * ring.
+ * Maximum number of bytes of decoded blocks that a reader caches. The cache should have room for one block of
+ * each ring.
  */
 #define KTREAD_STREAM_CACHE (UINT32_C(2) << 20)
 
@@ -31,7 +31,7 @@ bool ktread_stream_is(struct ktread_memory *memory);
 int ktread_stream_enter(struct ktread *trace, uint32_t *form);
 
 /*
- * Finds the part of a ring that can contain the events of a time window, with the index of a stream.
+ * Uses the index of a stream to find the part of a ring that can contain the events of a time window.
  * `position` and `bytes` are the position and size of the ring in the dump, `oldest` is the offset in the
  * ring of its oldest slot, `window` contains the first and the last timestamp, as recorded. Sets *from and
  * *to to distances in bytes from the oldest slot. Returns false if the memory is not a stream with an index.
@@ -39,8 +39,9 @@ int ktread_stream_enter(struct ktread *trace, uint32_t *form);
 bool ktread_stream_find(const struct ktread_memory *memory, uint64_t position, uint64_t bytes,
 			uint64_t oldest, const uint64_t window[2], uint64_t *from, uint64_t *to);
 /*
- * Finds the oldest slot of a ring of version 1 with the index of a stream. Sets *oldest to its offset in the
- * ring. Returns false if the memory is not a stream with an index, or the ring is not in the order of time.
+ * Uses the index of a stream to find the oldest slot of a ring of version 1. Sets *oldest to its offset in
+ * the ring. Returns false if the memory is not a stream with an index, or the ring is not in the order of
+ * time.
  */
 bool ktread_stream_oldest(const struct ktread_memory *memory, uint64_t position, uint64_t bytes,
 			  uint64_t *oldest);
@@ -62,10 +63,10 @@ struct ktread_stream_index {
 const struct ktread_stream_index *ktread_stream_index_of(const struct ktread_memory *memory);
 /*
  * Loads the index at the end of a stream. `head_size` and `length` are the size of the stream's head, and the
- * length of the dump as stated in it. Returns 1; 0 if the stream has no index; KTREAD_E_FORMAT, without
- * setting a message, if the index is damaged or does not fit the stream; or another error. If it returns 1,
- * the spans are in the order in which they are in the stream, their blocks lie one after another between the
- * head and the END block, and their bytes are within the dump.
+ * length of the dump as stated in it. Returns 1 on success, and 0 if the stream has no index. If the index is
+ * damaged or does not fit the stream, returns KTREAD_E_FORMAT without setting a message. May return another
+ * error. If the result is 1, the spans are in the order in which they are in the stream, their blocks lie one
+ * after another between the head and the END block, and their bytes are within the dump.
  */
 int ktread_stream_index_load(struct ktread_stream_index *index, struct ktread_memory *file,
 			     uint64_t head_size, uint64_t length);
@@ -92,9 +93,9 @@ struct ktread_stream_ring {
 int ktread_stream_ring_init(struct ktread_stream_ring *ring, const struct ktread_layout *layout,
 			    uint32_t number);
 /*
- * Sets first, last and events of a span that contains `slots` slots. `index` is the number of the first of
- * them, as in struct ktread_v2_ring. Requires: this function is called for the spans of a ring in the order
- * in which they were recorded.
+ * Sets the members first, last and events of a span that contains `slots` slots. `index` is the number of the
+ * first of them, as in struct ktread_v2_ring. Requires: this function is called for the spans of a ring in
+ * the order in which they were recorded.
  */
 void ktread_stream_ring_measure(struct ktread_stream_ring *ring, struct ktrx_stream_span *span,
 				uint64_t index, unsigned char *bytes, uint32_t slots);
@@ -127,7 +128,7 @@ unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t co
  * planes. So similar bytes are next to each other, and a fast compressor can use that. Every slot of 32 bytes
  * is restored exactly, whatever it contains. Normative text: spec/stream.md.
  *
- * A slot's key is the group that it belongs to. The key's shape decides which words are coded in which way:
+ * A slot's key identifies the group of the slot. The key's shape decides which words are coded in which way:
  *
  *	FIRST	a record, or a first slot		timestamp, lead, lap; words 3 to 7
  *	MORE	a continuation				lap; upper half of word 0, words 1 to 7
@@ -186,7 +187,10 @@ struct ktread_columns {
 	uint32_t value[KTREAD_COLUMNS_SLOTS];
 };
 
-/* Values of the previous slot, from which the differences of the next slot are computed. */
+/*
+ * Values of the previous slot. The encoder stores the difference between them and the values of the next
+ * slot.
+ */
 struct ktread_columns_trail {
 	uint64_t stamp;
 	uint32_t lead, lap, event;

@@ -121,7 +121,7 @@ int ktread_stream_index_load(struct ktread_stream_index *index, struct ktread_me
 struct ring_spans {
 	const struct ktrx_stream_span *span;
 	uint32_t spans;
-	uint32_t oldest; /* number of the span that contains the oldest slot; may be `spans` */
+	uint32_t oldest; /* number of the span that contains the oldest slot; may be equal to `spans` */
 };
 
 /* Returns the number of the first span that ends after `position`. */
@@ -146,7 +146,7 @@ static struct ring_spans spans_of(const struct ktread_stream_index *index, uint6
 	uint32_t first = span_after(index, position), last = span_after(index, position + bytes - 1);
 
 	last += last < index->spans && index->span[last].position < position + bytes;
-	/* the spans may overlap in a damaged index, so that none is found */
+	/* the spans may overlap in a damaged index, so that no span is found */
 	if (last < first)
 		last = first;
 	return (struct ring_spans){ index->span + first, last - first,

@@ -2,7 +2,7 @@
 /*
  * Writes streams. First come all bytes outside of the rings, because the rings cannot be read without them.
  * Then come the rings: one block of each ring in turn, beginning with the ring's oldest slots. So if the
- * stream is truncated, all CPUs lose about the same time. Bytes that are zero are left out.
+ * stream is truncated, all CPUs lose about the same time. The stream does not contain bytes that are zero.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -289,8 +289,8 @@ static void measure(struct writer *writer, struct stretch *stretch, struct ktrx_
 }
 
 /*
- * Adds a block to the index. If the block contains the ring's oldest slot, the slots before the oldest one
- * are the newest ones. They get a span of their own, which measure_newest() measures last.
+ * Adds a block to the index. If the block contains the ring's oldest slot, the slots before the oldest slot
+ * are the newest slots of the ring. They get a span of their own, which measure_newest() measures last.
  */
 static int add_spans(struct writer *writer, struct stretch *stretch, const struct ktrx_stream_span *block)
 {

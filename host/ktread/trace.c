@@ -129,7 +129,7 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return status;
 }
 
-/* Returns true if the parts of rings that cannot contain events of the filter need not be read. */
+/* Returns true if only those parts of rings need to be read that can contain events of the filter. */
 static bool is_window(const struct ktread *trace)
 {
 	return trace->options.window && trace->selection.active;
@@ -169,7 +169,7 @@ int ktread_rewind(struct ktread *trace)
 			first = ktread_item_stamp(cursor->item);
 	}
 	first = first == UINT64_MAX ? 0 : first;
-	/* the first timestamp in a window is not the first one of the trace */
+	/* the first timestamp in a time window is not the first timestamp of the trace */
 	if (!is_window(trace))
 		trace->first_stamp = first;
 	trace->last_fit = find_last_fit(trace->first_stamp, trace->info.frequency);
@@ -205,7 +205,7 @@ static int order_more(struct ktread *trace)
 }
 
 /*
- * Does the work of ktread_next() in the rare cases: no event has been merged in advance, or the filter
+ * Does the work of ktread_next() in two rare cases: no event has been merged in advance, or the filter
  * rejects the next event.
  */
 static __attribute__((noinline)) int next_wanted(struct ktread *trace, const struct ktread_event **event)

@@ -78,7 +78,7 @@ struct ktread_name {
 	const char *rest; /* the text after the name in its line; NULL: nothing follows the name */
 };
 
-/* The entries, sorted by number. */
+/* The entries of a table of names, sorted by number. */
 struct ktread_names {
 	struct ktread_name *row;
 	uint32_t rows;
@@ -111,7 +111,7 @@ void ktread_names_free(struct ktread_names *names);
  * A node is a single word: the timestamp minus `base` in the upper bits, the ring in the lower bits. So each
  * comparison of two rings is a load, a compare and a conditional move. If two items have equal timestamps,
  * the item of the ring with the lower number comes first. Many items are merged in one loop, before the
- * reader needs them, until the items of some ring run out.
+ * reader needs them. The loop ends when the items of a ring run out.
  *
  * If a timestamp is so far from `base` that it does not fit into a node, it is replaced by the largest
  * timestamp that fits.
@@ -134,8 +134,8 @@ struct ktread_lane {
 
 struct ktread_merge {
 	/*
-	 * the tournament tree: tree[1] is the word of the earliest of all next items, tree[leaves + n] that
-	 * of the next item of ring n
+	 * the tournament tree: tree[1] is the word of the earliest of all next items, tree[leaves + n] the
+	 * word of the next item of ring n
 	 */
 	uint64_t *tree;
 	uint32_t leaves; /* number of leaves of the tournament tree, a power of two */
@@ -173,7 +173,7 @@ void ktread_open_release(struct ktread *trace);
  * A trace. Each ring has a cursor, which returns the ring's items one after another. An item has 32 bytes and
  * begins with its timestamp. An item of version 1 is the record itself; an item of version 2 (versions.h)
  * refers to a checked record in the ring's window. The merge selects the cursor whose next item has the
- * earliest timestamp. Only then is this item turned into an event.
+ * earliest timestamp. This item becomes an event only when it is selected.
  */
 
 #define KTREAD_MAX_WARNINGS 64u
@@ -202,7 +202,7 @@ struct ktread_version {
 	void (*rewind)(struct ktread *trace, struct ktread_cursor *cursor);
 	/*
 	 * Called after `rewind`: skips the parts of the ring that cannot contain events which the filter
-	 * accepts. Returns 0 or an error. The pointer may be NULL: then nothing is skipped.
+	 * accepts. Returns 0 or an error. If this pointer is NULL, nothing is skipped.
 	 */
 	int (*seek)(struct ktread *trace, struct ktread_cursor *cursor);
 	void (*destroy)(struct ktread_cursor *cursor);
@@ -316,7 +316,8 @@ uint64_t ktread_settle_frequency(struct ktread *trace, uint64_t recorded);
 int ktread_keep_message(struct ktread *trace, int status);
 
 /*
- * Makes `count` cursors. All their members are zero, except their ring numbers. Returns 0 or KTREAD_E_MEMORY.
+ * Makes `count` cursors. All members of a cursor are zero, except its ring number. Returns 0 or
+ * KTREAD_E_MEMORY.
  */
 int ktread_cursors_create(struct ktread *trace, uint32_t count);
 /* Returns the number of slots in a ring's window. It is chosen so that all windows together stay small. */
@@ -330,8 +331,8 @@ uint32_t ktread_window_slots(uint32_t rings);
  */
 int ktread_beside_cursor(struct ktread *trace);
 /*
- * Adds `count` event types at free ids. Sets *id to the id of the first one; the others follow it. Returns 0
- * or an error.
+ * Adds `count` event types at free ids. Sets *id to the id of the first type; the ids of the other types
+ * follow it. Returns 0 or an error.
  */
 int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, uint32_t count, uint32_t *id);
 

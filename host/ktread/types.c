@@ -11,7 +11,8 @@
 #include "types.h"
 
 /*
- * Text of every type that ktread makes for an unknown id. The address of this string identifies these types.
+ * Text of every type that ktread makes for an unknown id. A type whose text is this very string (compared by
+ * address) was made for an unknown id.
  */
 static const char no_text[] = "";
 

@@ -2,8 +2,8 @@
 /*
  * Loads event types from the trace's own table. An event descriptor consists of a fixed part and of strings,
  * and is aligned to 8 bytes. Event descriptors are numbered from 1 over all sections. A damaged event
- * descriptor keeps its number, so that later ones keep theirs. Descriptors of places contain their own
- * numbers.
+ * descriptor has a number, too, so that later descriptors have the right numbers. Descriptors of places
+ * contain their own numbers.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -58,8 +58,8 @@ static uint16_t magic_at(const struct table *table, uint64_t at)
 }
 
 /*
- * Reads the descriptor of a place at offset `at`. Returns false if there is none at this offset, or it is
- * damaged.
+ * Reads the descriptor of a place at offset `at`. Returns false if there is no descriptor of a place at this
+ * offset, or if it is damaged.
  */
 static bool place_at(const struct table *table, uint64_t at, struct ktrx_place *place)
 {
@@ -119,8 +119,8 @@ static const char *declared_name(const char *declaration)
 
 /*
  * Makes the names of the fields unique. If several fields have the same name, for example because arguments
- * are declared without names, all but the first are named by their number, such as "#2". Fields whose
- * declared name begins with '#' are named by their number, too.
+ * are declared without names, all but the first get their number as name, such as "#2". A field whose
+ * declared name begins with '#' gets its number as name, too.
  */
 static void make_unique(struct ktread_field *field, uint32_t fields)
 {

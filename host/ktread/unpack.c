@@ -206,8 +206,7 @@ static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t
 		unpacker->packed.pos = unpacker->packed.size;
 		unpacker->more = false;
 		/*
-		 * step over the bytes after the damage, which would otherwise be reported as a truncated
-		 * frame
+		 * step over the bytes after the damage; otherwise they would be reported as a truncated frame
 		 */
 		unpacker->whole = true;
 		return ktread_fail(KTREAD_E_FORMAT,

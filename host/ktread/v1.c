@@ -7,12 +7,12 @@
 #include "message.h"
 #include "versions.h"
 
-/* maximum size in bytes of a dump whose records are all checked for order when the dump is opened */
+/* maximum size in bytes of a dump for which the order of all records is checked when the dump is opened */
 #define THOROUGH_LIMIT (UINT64_C(64) << 20)
 
 /*
- * The events of version 1. Some of them have one layout in the published text (SPEC) and another in real
- * traces (KEVLAR).
+ * The events of version 1. Some of these events have one layout in the published text (SPEC), and another
+ * layout in real traces (KEVLAR).
  */
 
 #define OF(type, name, unit)                 \
@@ -243,7 +243,7 @@ static int v1_seek(struct ktread *trace, struct ktread_cursor *cursor)
 			     ? 0
 			     : ktread_v1_ring_seek(ring, want->since, want->until, trace->seek_spacing);
 
-	/* counts each slot before the window as a record */
+	/* this counts each slot before the time window as a record */
 	cursor->ring.records = ring->taken;
 	return status;
 }
@@ -343,8 +343,8 @@ int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
 }
 
 /*
- * Marks a ring of bare records as unsorted if it seems to wrap around. Such records, which have no header,
- * cannot wrap around; if they seem to, they are not in order.
+ * Marks a ring of bare records as unsorted if it seems to wrap around. Bare records have no header, and
+ * cannot wrap around. If they seem to wrap around, they are not in order.
  */
 static void forbid_rotation(struct ktread_v1_ring *ring)
 {

@@ -274,8 +274,8 @@ static void records_free(struct records *records)
 }
 
 /*
- * Merges two sorted parts, the second of which begins right after the first. Records with equal timestamps
- * keep their order: those of the first part come first.
+ * Merges two sorted parts. The second part begins right after the first part. Records with equal timestamps
+ * keep their order: the records of the first part come first.
  */
 static void merge_halves(struct records from, struct records to, uint64_t half, uint64_t end)
 {
@@ -356,7 +356,7 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held)
 	return (int64_t)filled;
 }
 
-/* ---- Reading a window of time ---- */
+/* ---- Reading a time window ---- */
 
 /* number of slots of a ring whose order is checked at a time, before they are read */
 #define EXAMINED_SLOTS (UINT64_C(2) << 20)

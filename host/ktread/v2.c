@@ -88,9 +88,10 @@ void ktread_v2_take_extension(struct ktread_event *event)
 }
 
 /*
- * Counts the slots that were lost before an event that the filter rejects. They are added to those of the
- * next event, unless all of them were lost before or after the filter's time window. Overwritten slots are
- * always added: they are the first slots of a ring, and any event may come after them.
+ * Counts the slots that were lost before an event that the filter rejects. These slots are added to the lost
+ * slots of the next event, unless all of them were lost before or after the filter's time window. Overwritten
+ * slots are always added, because they are the first slots of a ring, and the next event may be any later
+ * event.
  */
 static void reject(const struct ktread *trace, struct ktread_cursor *cursor, uint64_t lost)
 {
@@ -295,7 +296,7 @@ static int load_names(struct ktread *trace)
 }
 
 /*
- * Returns true if all bytes are zero. This means that the kernel reserved room for a build id, but no id was
+ * Returns true if all bytes are zero. If so, the kernel reserved room for a build id, but no build id was
  * written there.
  */
 static bool is_zero(const char *bytes, uint64_t size)

@@ -123,8 +123,8 @@ static void skip_slots(struct ktread_v2_ring *ring, uint64_t count)
 }
 
 /*
- * Processes `count` slots in the window. Does not use the first `dropped` of them, because the guest may have
- * changed them while they were read.
+ * Processes `count` slots in the window. Does not use the first `dropped` slots, because the guest may have
+ * changed these slots while they were read.
  */
 static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t dropped)
 {
@@ -174,9 +174,9 @@ static int read_once(const struct ktread_ring_place *place, uint64_t index, uint
 
 /*
  * Reads slots of a running guest. A writer stores the first word of a slot last. So a reader must load the
- * first word before the others. A copy does not guarantee any order. So the slots are read twice, and the
- * first words of the first reading are used with the other words of the second reading. If the first word of
- * a slot differs between the two readings, the slot counts as not written yet.
+ * first word before the other words. Copying the slots does not guarantee any order. So the slots are read
+ * twice, and the first words of the first reading are used with the other words of the second reading. If the
+ * first word of a slot differs between the two readings, the slot counts as not written yet.
  */
 static int read_running(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 			uint64_t count)

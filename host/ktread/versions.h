@@ -70,8 +70,8 @@ static inline int ktread_anchor_agrees(const uint64_t *slot)
 }
 
 /*
- * Returns the reference for the timestamps after an anchor. If the two timestamps of the anchor contradict
- * each other, returns `reference` unchanged.
+ * Returns the reference for the timestamps after an anchor. If the timestamp in the anchor contradicts the
+ * timestamp bits in its slot, returns `reference` unchanged.
  */
 static inline uint64_t ktread_stamp_of_anchor(const uint64_t *slot, uint64_t reference)
 {
@@ -86,7 +86,10 @@ struct ktread_stamp_start {
 	uint64_t missing_index;
 	/* timestamp of the missing anchor, which the next anchor contains */
 	uint64_t missing_stamp;
-	/* true if some timestamps may be wrong, because each was assumed to be the nearest possible one */
+	/*
+	 * true if some timestamps may be wrong, because each timestamp was assumed to be the possible
+	 * timestamp nearest to the previous one
+	 */
 	bool broken;
 };
 
@@ -111,10 +114,10 @@ int ktread_stamp_list_anchors(const struct ktread_layout *layout, uint32_t ring,
 /*
  * One ring of version 1. It has no write index, so only the timestamps show the order of records.
  *
- * A ring is expected to be sorted, except that it wraps around at some slot. Such a ring is read through a
- * window, in the order of timestamps. A ring that is not sorted is loaded and sorted as a whole. To find out
- * whether a ring is sorted, all records of a small dump are examined, but only a few records of a large one.
- * If a ring is found to be unsorted later, its remaining records are sorted then.
+ * A ring is expected to be sorted, except that it wraps around at some slot. A sorted ring is read through a
+ * window (a buffer), in the order of timestamps. A ring that is not sorted is loaded and sorted as a whole.
+ * To find out whether a ring is sorted, all records of a small dump are examined, but only a few records of a
+ * large one. If a ring is found to be unsorted later, its remaining records are sorted then.
  */
 
 struct ktread_v1_ring {
@@ -123,7 +126,7 @@ struct ktread_v1_ring {
 	uint64_t slots;	   /* number of slots that can be read */
 	uint64_t start;	   /* number of the slot that contains the oldest record */
 	uint64_t taken;	   /* number of slots read so far, counted from slot `start` on */
-	/* value of `taken` at which reading ends: `slots`, or less if only a window is read */
+	/* value of `taken` at which reading ends: `slots`, or less if only a time window is read */
 	uint64_t end;
 	uint64_t stamp; /* timestamp of the last record read */
 	struct ktrx1_record *window;
@@ -134,7 +137,8 @@ struct ktread_v1_ring {
 	struct ktrx1_record *sorted; /* all remaining records, sorted; NULL if no sorting was needed */
 	/*
 	 * Places of the records in `sorted` or, if it is NULL, in `window`. A place is the number of a slot,
-	 * counted from slot `start` on. NULL: the places follow each other from `origin` on.
+	 * counted from slot `start` on. If this pointer is NULL, the places are consecutive numbers from
+	 * `origin` on.
 	 */
 	uint64_t *place;
 	uint64_t origin;
@@ -174,7 +178,7 @@ int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t un
 /*
  * One ring of version 2, which is read through a window. A slot must have the generation that its index
  * requires and the right checksum (layout.h), and its record must be complete. Other slots are counted as
- * invalid: produced = overwritten + decoded + invalid.
+ * invalid, so that produced = overwritten + decoded + invalid.
  *
  * Because of nested interrupts, a later slot may have an earlier timestamp, so items are sorted by timestamp
  * within KTREAD_REORDER records. To make this possible, the last records are held back when the window is
@@ -201,7 +205,7 @@ struct ktread_v2_ring {
 	uint32_t ring;
 	uint64_t begin, head; /* index of the first slot to be read, and index after the last one */
 	uint64_t index;	      /* index of the next slot */
-	/* index of the slot at which reading ends: `head`, or less if only a window is read */
+	/* index of the slot at which reading ends: `head`, or less if only a time window is read */
 	uint64_t stop;
 	/* reference for the next slot: the whole timestamp from which its timestamp is counted */
 	uint64_t reference;
@@ -210,10 +214,10 @@ struct ktread_v2_ring {
 	/* number of slots that were lost directly before events that the filter has rejected */
 	uint64_t rejected_lost;
 	uint64_t outside;    /* the same as in struct ktread_ring */
-	bool passed;	     /* true if an event has been later than the window of the filter */
+	bool passed;	     /* true if an event was later than the time window of the filter */
 	uint64_t last_stamp; /* timestamp of the last item that was returned */
 	uint64_t decoded, invalid;
-	/* number of records that came so late that the window could not put them in order */
+	/* number of records that came too late to be sorted into the window */
 	uint64_t disordered;
 	uint32_t window;       /* size of the window in slots */
 	uint32_t reorder;      /* maximum number of records that are held back */
