@@ -58,7 +58,7 @@ void record_put_paths(struct record_thread *thread, const struct calls_call *cal
 
 #define PAGE 4096u
 
-/* A window: a copy of a part of the program's memory, which begins at a page boundary. */
+/* A window: a copy of a part of the program's memory that begins at a page boundary. */
 struct window {
 	uint64_t address;
 	size_t size;
@@ -70,11 +70,11 @@ struct window {
 /*
  * Copies of several parts of the program's memory. The lists that a program passes to a call, and the strings
  * in these lists, are usually in a few parts of memory, for example on the stack and in the heap. The
- * recorder reads them in any order.
+ * recorder reads lists and strings in any order.
  */
 struct windows {
 	struct window of[WINDOWS];
-	unsigned next; /* index of the window into which memory will be copied next */
+	unsigned next; /* index of the window into which the next part of memory will be copied */
 };
 
 static struct window *find_window(struct windows *windows, uint64_t address)
@@ -100,7 +100,7 @@ static struct window *move_window(const struct record_thread *thread, struct win
 	return address - window->address < window->size ? window : NULL;
 }
 
-/* Returns a pointer to the NUL that ends the string at `address`; NULL if it is not in the window. */
+/* Returns a pointer to the NUL that ends the string at `address`; NULL if the NUL is not in the window. */
 static const char *find_end(const struct window *window, uint64_t address)
 {
 	const uint64_t at = address - window->address;
@@ -109,8 +109,9 @@ static const char *find_end(const struct window *window, uint64_t address)
 }
 
 /*
- * Returns the string at `address`, in a window. *length: its length without the NUL, or up to the end of the
- * window if the NUL is not in the window. Returns NULL if nothing can be read at `address`.
+ * Returns the string at `address`, in a window. Sets *length to its length without the NUL. If the NUL is not
+ * in the window, *length is the number of bytes up to the end of the window. Returns NULL if nothing can be
+ * read at `address`.
  */
 static const char *find_string(const struct record_thread *thread, struct windows *windows, uint64_t address,
 			       size_t *length)
@@ -171,7 +172,7 @@ static void put_strings(struct record_thread *thread, unsigned argument, const c
 
 /*
  * Returns the number of values that an argument points to. The table of calls states where the call contains
- * this number. If the number comes from the program, it has not been checked.
+ * this number. If the number comes from the program, it is not checked here.
  */
 static uint64_t count_of(const struct record_thread *thread, const struct calls_argument *argument,
 			 int64_t result)
@@ -290,8 +291,8 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 	if (size == 0 || count == 0)
 		return;
 	/*
-	 * a socket's address may be shorter than its struct: `count` is the size in bytes, which the call
-	 * contains
+	 * a socket's address may be shorter than its struct: `count` is the address's size in bytes, which an
+	 * argument of the call contains
 	 */
 	if (layout && strcmp(type->name, "sockaddr") == 0)
 		size = 1;
@@ -299,8 +300,8 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 	read = record_memory_read(thread->tid, thread->argument[number], bytes,
 				  wanted < sizeof(bytes) ? (size_t)wanted : sizeof(bytes));
 	/*
-	 * Records nothing if not even one value can be read, because the kernel cannot read the value then,
-	 * either.
+	 * Record nothing if not even one value can be read, because in this case, the kernel cannot read a
+	 * value either.
 	 */
 	if (read == 0 || (read < size && size <= sizeof(bytes)))
 		return;
@@ -349,8 +350,8 @@ void record_put_arguments(struct record_thread *thread, unsigned access, int64_t
 }
 
 /*
- * Records control messages. Each one has a head, followed by data that is padded to a multiple of a machine
- * word. The head contains the size (a machine word), the level and the type (both int).
+ * Records control messages. Each control message consists of a head and data. The data is padded to a
+ * multiple of a machine word. The head contains the size (a machine word), the level and the type (both int).
  */
 static void put_control(struct record_thread *thread, unsigned argument, const struct record_message *message,
 			bool received)

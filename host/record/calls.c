@@ -104,7 +104,7 @@ static bool is_x32(uint32_t abi, uint64_t number)
 	       record_machine_own() == EM_X86_64;
 }
 
-/* Returns the name of a call. If it is a call of x32, leaves out the prefix CALLS_X32_PREFIX. */
+/* Returns the name of a call. For a call of x32, leaves out the prefix CALLS_X32_PREFIX. */
 static const char *bare_name(const struct calls_call *call)
 {
 	const size_t length = sizeof(CALLS_X32_PREFIX) - 1;
@@ -113,8 +113,8 @@ static const char *bare_name(const struct calls_call *call)
 }
 
 /*
- * Returns whether `special` applies to the call with this number. Some calls exist only in x32, and use other
- * structs than the 64-bit calls of the same names: for these calls, only RECORD_CALL_EXEC applies.
+ * Returns whether `special` applies to the call with this number. To some calls, only RECORD_CALL_EXEC
+ * applies: these calls exist only in x32, and use other structs than the 64-bit calls of the same names.
  */
 static bool is_known_special(const struct special *special, uint32_t number)
 {
@@ -178,7 +178,8 @@ static bool get_registers(pid_t tid, struct record_registers *registers)
 
 /*
  * Reads a stop from registers. Used on kernels before 5.3, which do not report whether a stop is at the
- * beginning or at the return of a call. If the thread is not in a call, the stop is at the beginning of one.
+ * beginning or at the return of a call. If the thread is not in a call, the stop is at the beginning of a
+ * call.
  */
 static bool read_stop_from_registers(const struct record_thread *thread, struct stop *stop)
 {
@@ -210,7 +211,7 @@ static bool read_stop(const struct record_thread *thread, struct stop *stop)
 }
 
 /*
- * Executes ktrace() or utrace() for the thread. The kernel does not know these calls, and returns an error.
+ * Executes ktrace() or utrace() in place of the kernel, which does not know these calls and returns an error.
  * When the call returns, set_own_result() replaces this error by the recorder's result.
  */
 static void carry_out(struct record_thread *thread)

@@ -152,7 +152,7 @@ static size_t read_message(const struct record_thread *thread, uint64_t at, char
 
 /*
  * Reads the `size` bytes that a call has transferred, at most DATA_MAX. Stops at the first byte that cannot
- * be read any more. Returns the number of bytes read.
+ * be read. Returns the number of bytes read.
  */
 static size_t read_data(const struct record_thread *thread, uint32_t how, uint64_t size,
 			char data[static DATA_MAX])
@@ -199,7 +199,7 @@ static void put_messages(struct record_thread *thread, bool write, uint64_t coun
 	char data[DATA_MAX], message[64];
 	uint32_t size;
 
-	/* A struct mmsghdr has 8 machine words. The last one contains the size of the message's data. */
+	/* A struct mmsghdr has 8 machine words. The last word contains the size of the message's data. */
 	for (uint64_t n = 0; n < recorded; n++, at += 8 * width) {
 		if (record_memory_read(thread->tid, at, message, 8 * width) != 8 * width)
 			return;
@@ -404,13 +404,12 @@ void record_put_switches(struct record_thread *thread)
 		return;
 	/*
 	 * wait() may report a stop before the thread has left its CPU. A ptrace request returns only after
-	 * the thread has left its CPU, when the kernel has counted the stop as a switch. So a ptrace request
-	 * is made here, whose result is not used.
+	 * the thread has left its CPU and the kernel has counted the stop as a context switch. So make a
+	 * ptrace request here, and ignore its result.
 	 */
 	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
 	/*
-	 * the new count includes the current stop, and the previous count included the stop at which it was
-	 * read
+	 * both counts, the new and the previous one, include the stop at which they were read
 	 */
 	thread->switches = record_proc_switches(thread->tid);
 	thread->stops = 0;

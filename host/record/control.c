@@ -25,8 +25,8 @@
 #define GENERATIONS 1024u
 
 /*
- * Returns whether the request's `pid` means this process: `pid` is its id or, if negative, -pid is the id of
- * its group.
+ * Returns whether the request's `pid` means this process: a positive `pid` is the id of the process, and a
+ * negative `pid` is the negated id of its group.
  */
 static bool is_named(const struct record_process *process, pid_t pid)
 {
@@ -90,8 +90,8 @@ static void remove_facilities(struct record_process *process, uint32_t facilitie
 }
 
 /*
- * Removes the request's facilities from each process to which the request applies. Detaches from processes of
- * which nothing is recorded any more. Returns the number of processes to which the request applied.
+ * Removes the request's facilities from each process to which the request applies. Detaches from each process
+ * that has no facilities left. Returns the number of processes to which the request applied.
  */
 static unsigned record_control_clear(const struct record_request *request)
 {
@@ -216,8 +216,8 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 	if (KTROP(operation) != KTROP_CLEARFILE && (facilities & RECORD_ALL) == 0)
 		return EINVAL;
 	/*
-	 * the recorder opens the file with its own rights, so only a thread of the recorder's own user may
-	 * send requests
+	 * the recorder opens the file with its own rights, so only threads of the recorder's user may send
+	 * requests
 	 */
 	if (record_proc_user(thread->tid) != geteuid())
 		return EPERM;

@@ -23,8 +23,8 @@ unsigned long record_descriptors_denied(void)
 }
 
 /*
- * Returns whether it is known what the descriptor refers to. Always false for descriptors from RECORD_FDS on:
- * these are looked up at each use.
+ * Returns whether it is known what the descriptor refers to. Always returns false for descriptors from
+ * RECORD_FDS on, because these are looked up at each use.
  */
 static bool is_known(const struct record_process *process, int32_t fd)
 {
@@ -40,8 +40,8 @@ static void note(uint64_t set[static RECORD_FDS / 64], int32_t fd, bool known)
 }
 
 /*
- * Returns whether the trace has a record of what the descriptor refers to. For descriptors from RECORD_FDS on
- * this is not known: returns true.
+ * Returns whether the trace has a record of what the descriptor refers to. Always returns true for
+ * descriptors from RECORD_FDS on, because this is not known for them.
  */
 static bool is_recorded(const struct record_process *process, int32_t fd)
 {
@@ -101,8 +101,8 @@ static ssize_t read_link(struct record_thread *thread, int32_t fd, char path[sta
 	if (thread->has_folder)
 		length = readlinkat(thread->folder, strrchr(link, '/') + 1, path, PATH_MAX);
 	/*
-	 * if this fails, try the whole path, because access through the open folder is limited to the rights
-	 * with which the folder was opened
+	 * if readlinkat() fails, try the whole path: the open folder only gives access with the rights that
+	 * the recorder had when it opened the folder
 	 */
 	return length < 0 ? readlink(link, path, PATH_MAX) : length;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Records page faults. ptrace(2) does not report them, but perf_event_open(2) does: the kernel writes samples
- * into a ring that it shares with us. One sample is written when a fault begins, another when the fault is
- * resolved. The samples of a thread are read whenever the thread stops, and when its ring is half full. A
- * sample contains the address and the time, but not whether the program read or wrote.
+ * into a ring that it shares with us. One sample is written when a fault begins, and a second one when the
+ * fault is resolved. The samples of a thread are read whenever the thread stops, and when its ring is half
+ * full. A sample contains the address and the time, but not whether the program read or wrote.
  */
 #include "record/tracer.h"
 
@@ -40,7 +40,7 @@ struct record_faults {
 	/* number of lost samples that the ring has reported but that are in no record yet */
 	uint64_t lost;
 	uint64_t reported; /* number of lost samples that are in records */
-	bool begun;	   /* true if the last sample was that of the beginning of a fault */
+	bool begun;	   /* true if the last sample reported the beginning of a fault */
 };
 
 struct sample {

@@ -32,7 +32,7 @@ static int fail(struct record_outcome *outcome, const char *what, int error)
 
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
-/* true if a signal has asked the recorder to end; the traced programs continue */
+/* true if a signal has requested that the recorder end; the traced programs continue */
 static volatile sig_atomic_t ending;
 /* true if the recorder records a command that it has started, and waits for it */
 static bool in_foreground;
@@ -48,7 +48,7 @@ static void on_signal(int signal)
 
 /*
  * Sets handlers for signals, so that a signal interrupts the wait for stops. A signal that arrives just
- * before the wait does not interrupt it; but the timer's next tick does, and the signal is processed then.
+ * before the wait does not interrupt the wait, and is processed when the timer's next tick interrupts it.
  */
 static void signals_begin(bool foreground)
 {
@@ -61,13 +61,13 @@ static void signals_begin(bool foreground)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
 	/*
-	 * In the foreground, the terminal sends SIGINT and SIGQUIT to the command, too, which may handle
-	 * them. So the recorder ignores them.
+	 * In the foreground, the terminal sends SIGINT and SIGQUIT also to the command, which may handle
+	 * these signals. So the recorder ignores them.
 	 */
 	action.sa_handler = foreground ? SIG_IGN : on_signal;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
-	/* wait() returns when a traced thread stops, even if no SIGCHLD is sent. */
+	/* No SIGCHLD is needed for stops: wait() returns when a traced thread stops. */
 	action = (struct sigaction){ .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
 	sigaction(SIGCHLD, &action, NULL);
 	/*
@@ -81,8 +81,8 @@ static void signals_begin(bool foreground)
 /*
  * Forgets all threads if all of them are to be detached, but none was detached for TICKS_TO_GIVE_UP ticks of
  * the timer. The recorder then ends, and the kernel detaches the threads. Some threads do not stop when we
- * interrupt them, for example a parent that waits for its vforked child. Forgets no thread while the recorder
- * waits for its command, unless a signal has asked the recorder to end.
+ * interrupt them, for example a parent that waits for its vforked child. While the recorder waits for its
+ * command, no thread is forgotten, unless a signal has requested that the recorder end.
  */
 static void drop_unstoppable(void)
 {
@@ -189,8 +189,8 @@ static int start(struct start *start, char *const *command)
 	start->pid = fork();
 	if (start->pid == 0) {
 		/*
-		 * in the child, close the copy of this end: while a copy is open, read() does not report the
-		 * end of the pipe
+		 * in the child, close the copy of the write end: while a copy is open, read() does not report
+		 * the end of the pipe
 		 */
 		close(start->go[1]);
 		become(command, start->go[0], start->failure[1], &before);
@@ -229,8 +229,8 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 	record_tracer_run(serve, child.pid, &outcome->status);
 	record_control_close();
 	/*
-	 * the tracing loop may end before the command does, if the command is no longer recorded, so wait for
-	 * the command, our child, here
+	 * if the command is no longer recorded, the tracing loop may end before the command ends, so wait for
+	 * the command (our child) here
 	 */
 	while (outcome->status == -1 && !ending && waitpid(child.pid, &outcome->status, 0) < 0 &&
 	       errno == EINTR)
@@ -311,8 +311,8 @@ static _Noreturn void record_in_background(const struct record_plan *plan, struc
 }
 
 /*
- * Opens /dev/null as descriptor 0, 1 and 2 if they are closed. Otherwise a file opened later could become
- * standard input, output or error.
+ * Opens /dev/null as descriptor 0, 1 and 2 if they are closed. Otherwise a file that is opened later could
+ * become standard input, output or error.
  */
 static void occupy_standard_files(void)
 {
@@ -334,8 +334,8 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 
 	occupy_standard_files();
 	/*
-	 * Check that /proc can be used and that the target exists before the file is opened. Otherwise an
-	 * existing file would be replaced although nothing can be recorded.
+	 * Before the file is opened, check that /proc can be used and that the target exists. Without this
+	 * check, an existing file would be replaced although nothing can be recorded.
 	 */
 	if (!record_proc_is_usable())
 		return fail(outcome, "/proc", ENODEV);

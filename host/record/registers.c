@@ -155,8 +155,8 @@ size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t
 	uint32_t narrow;
 
 	/*
-	 * Converts narrow words to wide words in place. Begins with the last word, because a wide word
-	 * overwrites the narrow words after it.
+	 * Converts narrow words to wide words in the same buffer. Begins with the last word, because a wide
+	 * word overwrites the narrow words after it.
 	 */
 	for (size_t n = had; width == sizeof(narrow) && n-- > 0;) {
 		memcpy(&narrow, (const char *)word + n * sizeof(narrow), sizeof(narrow));
@@ -242,8 +242,8 @@ static bool find_path(const struct record_thread *thread, char *path, size_t roo
 }
 
 /*
- * Replaces the path of a script by the path of its interpreter, whose rights are the ones that matter.
- * Returns false if the file is not a script.
+ * Replaces the path of a script by the path of its interpreter, because the kernel uses the rights of the
+ * interpreter's file. Returns false if the file is not a script.
  */
 static bool follow_script(const struct record_thread *thread, char *path, size_t room)
 {

@@ -14,8 +14,8 @@
 
 /*
  * The register set of a stopped thread, as ptrace(2) reads it (NT_PRSTATUS). It contains the thread's system
- * call. It is needed to change the result of a call, and to read calls on kernels before 5.3, which do not
- * report them.
+ * call. The register set is needed to change the result of a call, and to read calls on kernels before 5.3,
+ * which do not report calls.
  */
 
 #define RECORD_WORDS 34 /* number of words in the largest register set of all machines */
@@ -68,8 +68,8 @@ ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room)
 /* Reads machine words of `width` bytes, 4 or 8. Returns the number of words that could be read. */
 size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t *word, size_t count);
 /*
- * Reads the data to which `count` struct iovec point, one piece after another, at most `size` bytes in all.
- * Each member of a struct iovec has `width` bytes. Returns the number of bytes read.
+ * Reads the data to which an array of `count` struct iovec points: one piece after another, at most `size`
+ * bytes in total. Each member of a struct iovec has `width` bytes. Returns the number of bytes read.
  */
 size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t count, void *to, size_t size);
 
@@ -91,7 +91,10 @@ bool record_is_privileged_exec(const struct record_thread *thread);
 /* Returns whether the thread's current call is execveat(), in the machine's own ABI or in that of i386. */
 bool record_is_execveat(const struct record_thread *thread);
 
-/* What must be recorded of a Linux system call in addition to its arguments, and what the call changes. */
+/*
+ * The data of a Linux system call that must be recorded in addition to its arguments, and the changes that
+ * the call makes.
+ */
 
 enum record_data {
 	RECORD_DATA_NONE = 0,
@@ -120,7 +123,7 @@ enum record_special {
 	RECORD_CALL_SIGRETURN, /* the call restores the mask of signals after a handler */
 	RECORD_CALL_FORK,      /* creates a process */
 	RECORD_CALL_CLONE,     /* the flags in arg[0] decide whether the call creates a process or a thread */
-	/* the flags at address arg[0] decide whether the call creates a process or a thread */
+	/* the flags in memory at address arg[0] decide whether the call creates a process or a thread */
 	RECORD_CALL_CLONE3,
 	/* The following calls change what a descriptor or the current folder refers to: */
 	RECORD_CALL_CLOSE, /* the call changes the descriptor arg[0] */

@@ -30,7 +30,7 @@ struct record_sink {
 	dev_t device;
 	ino_t inode;
 	/*
-	 * errno of the write that failed, 0: no write has failed. After a failed write, all records are lost.
+	 * errno of the write that failed; 0: no write has failed. After a failed write, all records are lost.
 	 */
 	int error;
 	uint64_t records, lost, bytes;
@@ -121,8 +121,8 @@ static int open_file(const char *path, enum record_sink_mode mode, int *fd)
 /* ---- Writing bytes ----------------------------------------------------------------------------- */
 
 /*
- * Called when a write has failed after `done` bytes. Truncates the file after a complete record, so that
- * there is room for the END record, which contains the error. Counts all records in the buffer after that
+ * Called when a write has failed after `done` bytes. Truncates the file after its last complete record that
+ * leaves room for the END record, which contains the error. Counts all records in the buffer after this
  * complete record as lost.
  */
 static void give_up(struct record_sink *sink, size_t done)

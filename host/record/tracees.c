@@ -99,8 +99,8 @@ static uint64_t status_number(pid_t tid, const char *key, int base)
 }
 
 /*
- * Returns whether the thread belongs to the process. EPERM means that it does: the kernel checks the
- * recorder's rights only after it has found the thread in the process.
+ * Returns whether the thread belongs to the process. The error EPERM means that the thread does belong to the
+ * process, because the kernel checks the recorder's rights only after it has found the thread in the process.
  */
 static bool is_thread_of(pid_t tid, pid_t pid)
 {
@@ -314,7 +314,7 @@ struct record_thread *record_thread_of(const struct record_process *process)
 {
 	struct record_thread *thread = record_thread_find(process->pid);
 
-	if (!thread) /* the main thread may end before the other threads of its process */
+	if (!thread) /* the main thread may have ended before the other threads of its process */
 		thread = record_thread_next(NULL);
 	while (thread && thread->process != process)
 		thread = record_thread_next(thread);

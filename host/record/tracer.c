@@ -97,9 +97,9 @@ static int attach_thread(pid_t tid, struct record_process *process)
 /*
  * Attaches to those threads of a process that are not traced yet. Makes one pass over the list of the
  * process's threads. Returns the number of threads attached; if none was attached, 0 or a negative errno. Two
- * sorts of threads cannot be attached: threads that have ended, one of which may be the main thread; and
- * threads that the kernel has already attached to the recorder, because a traced thread created them. wait()
- * will report the latter.
+ * sorts of threads cannot be attached. First, threads that have ended; the main thread may be one of them.
+ * Second, threads that the kernel has already attached to the recorder, because a traced thread created them;
+ * wait() will report these threads.
  */
 static int attach_threads(struct record_process *process)
 {
@@ -198,8 +198,8 @@ void record_detach(struct record_process *process)
 
 /*
  * Removes main threads that are to be detached but have ended. Such a thread never stops again, so it cannot
- * be detached. wait() would report its end only after all other threads of its process have ended, which are
- * detached and may run for long.
+ * be detached. wait() would report its end only after the end of all other threads of its process, and these
+ * threads, which are detached, may run for long.
  */
 void record_drop_ended(void)
 {
@@ -233,9 +233,9 @@ void record_drop_all(void)
 /* ---- Handling stops ---------------------------------------------------------------------------- */
 
 /*
- * Returns the thread with this id. If the thread is not in the table, a traced thread has created it: adds
- * it. `parent` is the process of the creating thread, NULL if unknown. Returns NULL if the thread has ended
- * or memory is short.
+ * Returns the thread with this id. If the thread is not in the table, a traced thread has created it. In this
+ * case, adds the thread to the table. `parent` is the process of the creating thread, NULL if unknown.
+ * Returns NULL if the thread has ended or memory is short.
  */
 static struct record_thread *find_or_add_thread(pid_t tid, struct record_process *parent)
 {
@@ -311,7 +311,8 @@ static struct record_thread *handle_exec(struct record_thread *thread)
 
 /*
  * Handles the report that `parent` has created a thread or process. If memory is short, only sets
- * `creation_without_memory`. The first stop of the new thread is then handled as if there was no report.
+ * `creation_without_memory`. In this case, the first stop of the new thread is handled as if its creation was
+ * not reported.
  */
 static void handle_creation(const struct record_thread *parent)
 {
@@ -415,12 +416,12 @@ static void handle_stop(pid_t tid, int status)
 /* ---- Turns: rounds in which stopped threads are collected and resumed ------------------------------ */
 
 /*
- * If several threads have stopped, wait() reports the one that comes first in the kernel's list. If the
- * recorder resumed each thread directly after its report, busy threads, which stop again soon, would always
- * be reported, and threads later in the list hardly ever. So the recorder works in turns: a turn first
- * collects the reports of all threads that have stopped, and only then resumes them. The table of reports is
- * static, because recording must not end when memory is short. A thread for which the table has no room is
- * reported in the next turn.
+ * If several threads have stopped, wait() reports the thread that comes first in the kernel's list. Suppose
+ * that the recorder resumed each thread directly after its report: wait() would always report busy threads,
+ * which stop again soon, and hardly ever the threads later in the list. So the recorder works in turns: a
+ * turn first collects the reports of all threads that have stopped, and only then resumes them. The table of
+ * reports is static, because recording must not end when memory is short. A thread for which the table has no
+ * room is reported in the next turn.
  */
 #define TURN_MOST 65536u
 
@@ -463,8 +464,8 @@ static int collect_report(int options)
 
 /*
  * Maximum number of consecutive turns without an attempt to collect a second report. If only one thread runs,
- * such an attempt finds nothing. So after each attempt that finds nothing, the number of turns until the next
- * attempt is doubled, up to this maximum. A stopped thread has to wait for at most this number of turns.
+ * such an attempt finds nothing. So each attempt that finds nothing doubles the number of turns until the
+ * next attempt, up to this maximum. A stopped thread waits for at most this number of turns.
  */
 #define SKIPPED_MOST 16u
 
@@ -498,8 +499,8 @@ static int collect_turn(void)
 }
 
 /*
- * If there is a newer report of a main thread, uses it instead of the older one: another thread of the
- * process may have called exec after the reports were collected.
+ * If there is a newer report of a main thread, replaces the older report by it. Another thread of the process
+ * may have called exec after the older report was collected.
  */
 static void refresh(struct report *report)
 {
@@ -513,8 +514,8 @@ static void refresh(struct report *report)
 
 /*
  * Returns whether this is the stop of a new process whose creation was not reported yet. Only the report of
- * the creation states the parent of the process, so this stop is handled later. That report follows soon,
- * unless the parent is killed at this moment.
+ * the creation states the parent of the process, so this stop is handled later. The report of the creation
+ * follows soon, unless the parent is killed before it.
  */
 static bool is_early_stop(const struct report *report)
 {

@@ -33,7 +33,8 @@ struct record_sink;
 enum record_sink_mode {
 	RECORD_SINK_NEW, /* create the file with mode 0600; an existing file of that name is replaced */
 	/*
-	 * append to an existing trace, which must belong to this user; create the file if it does not exist
+	 * append to an existing trace, which must belong to this user; the file is created if it does not
+	 * exist
 	 */
 	RECORD_SINK_APPEND,
 	/* append to an existing trace, which may belong to any user */
@@ -81,7 +82,7 @@ void record_sink_lose(struct record_sink *sink, uint64_t count);
  */
 void record_sink_flush_all(void);
 
-/* Returns a text with one line for each closed sink that had a problem; "" if there were none. */
+/* Returns a text with one line for each closed sink that had a problem; "" if no sink had a problem. */
 const char *record_sink_troubles(void);
 
 /* Traced processes and their threads. ptrace(2) attaches to single threads, not to processes. */
@@ -99,12 +100,13 @@ struct record_process {
 	bool detaching; /* all threads of the process are to be detached, including new ones */
 	bool named;	/* the sink contains a record of the process's name */
 	/*
-	 * known_folder: the recorder has looked up the current folder, and it has not changed since.
-	 * recorded_folder: the sink contains a record of the current folder.
+	 * known_folder: the recorder has looked up the current folder, and this folder has not changed since
+	 * then. recorded_folder: the sink contains a record of the current folder.
 	 */
 	bool known_folder, recorded_folder;
 	/*
 	 * bit n is set if the recorder has looked up descriptor n, and the descriptor has not changed since
+	 * then
 	 */
 	uint64_t known_fd[RECORD_FDS / 64];
 	/*
@@ -141,10 +143,12 @@ struct record_thread {
 	uint64_t switches;
 	/*
 	 * number of stops by ptrace since `switches` was read; the kernel counts each stop as a voluntary
-	 * switch
+	 * context switch
 	 */
 	uint64_t stops;
-	/* number of voluntary switches since the first reading of `switches`, not counting stops by ptrace */
+	/*
+	 * number of voluntary context switches since the first reading of `switches`, without stops by ptrace
+	 */
 	uint64_t waits;
 	/* state of recording the thread's page faults; NULL: they are not recorded */
 	struct record_faults *faults;
@@ -156,7 +160,7 @@ struct record_thread {
 	unsigned lookups; /* number of lookups of the thread's descriptors that were made without `folder` */
 };
 
-/* These functions return the thread or process with this id; NULL if it is not traced. */
+/* These functions return the thread or the process with this id. They return NULL if it is not traced. */
 struct record_thread *record_thread_find(pid_t tid);
 struct record_process *record_process_find(pid_t pid);
 
@@ -181,8 +185,8 @@ void record_process_remove(struct record_process *process);
 void record_thread_renumber(struct record_thread *thread, pid_t tid);
 
 /*
- * These functions return the element after `last`, the first one if `last` is NULL, and NULL after the last
- * one. A loop that removes elements must fetch the next element before it removes one.
+ * These functions return the element after `last`; if `last` is NULL, the first element. After the last
+ * element, they return NULL. A loop that removes elements must fetch the next element before it removes one.
  */
 struct record_thread *record_thread_next(const struct record_thread *last);
 struct record_process *record_process_next(const struct record_process *last);
@@ -251,7 +255,7 @@ void record_drop_ended(void);
 /* Returns whether all traced threads are to be detached. */
 bool record_all_detaching(void);
 /*
- * Removes all threads from the table, but does not detach from them. Requires: the recorder ends right after
+ * Removes all threads from the table, but does not detach from them. Requires: the recorder exits right after
  * this call.
  */
 void record_drop_all(void);
@@ -289,8 +293,8 @@ unsigned record_without_memory(void);
  */
 int record_faults_allowed(void);
 /*
- * Records the thread's page faults up to now. Then starts or ends the recording of its page faults if its
- * process's facilities require this. Requires: the thread is stopped.
+ * Records the thread's page faults up to now. Then starts or ends the recording of the thread's page faults
+ * if the facilities of its process require this. Requires: the thread is stopped.
  */
 void record_faults_update(struct record_thread *thread);
 /*
@@ -338,7 +342,7 @@ struct record_plan {
 
 /* The result of recording, which the caller reports at the end. */
 struct record_outcome {
-	const char *what; /* what failed: a path, "fork", …; NULL: nothing failed */
+	const char *what; /* name of what failed: a path, "fork", …; NULL: nothing failed */
 	int error;	  /* errno that states why it failed */
 	int status;	  /* status of the command, as from wait(); -1 if the command has not ended */
 };
@@ -350,8 +354,8 @@ struct record_outcome {
 int record_command(const struct record_plan *plan, char *const *command, struct record_outcome *outcome);
 
 /*
- * Attaches to the plan's targets in a new process, which continues in the background. Returns when all are
- * attached: 0, or a positive errno with outcome->what set.
+ * Starts a new process that attaches to the plan's targets and records them in the background. Returns when
+ * all targets are attached: 0, or a positive errno with outcome->what set.
  */
 int record_targets(const struct record_plan *plan, struct record_outcome *outcome);
 
@@ -385,8 +389,8 @@ void record_put(const struct record_thread *thread, uint32_t type, uint32_t flag
 		size_t first_size, const void *second, size_t second_size);
 
 /*
- * For a record that is added later than its event: the time and CPU of the event, and the number of records
- * that were lost before the event.
+ * The time and CPU of an event, and the number of records that were lost before the event. Used for a record
+ * that is added later than its event.
  */
 struct record_moment {
 	uint64_t stamp;
@@ -400,8 +404,8 @@ void record_put_earlier(const struct record_thread *thread, uint32_t type, const
 void record_put_paths(struct record_thread *thread, const struct calls_call *call);
 /*
  * Adds STRUCT and STRUCT_ARRAY records for the memory that arguments point to. `access` selects the
- * arguments: those whose memory the program has filled in (CALLS_GIVEN) or the kernel has filled in
- * (CALLS_FILLED).
+ * arguments: CALLS_GIVEN for those whose memory the program has filled in, CALLS_FILLED for those whose
+ * memory the kernel has filled in.
  */
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result);
 /*
@@ -458,9 +462,9 @@ void record_put_switches(struct record_thread *thread);
 int record_put_user(struct record_thread *thread, uint64_t address, uint64_t size);
 
 /*
- * Changes, during recording, of what is recorded. Traced programs request them with ktrace(). Other runs of
- * this command request them with -c and -C, through a socket: each recorder has a socket, in a folder of its
- * user.
+ * Functions that change, during recording, what is recorded. Traced programs request such changes with
+ * ktrace(). Other processes of `ktrace record` request them with -c and -C, through a socket: each recorder
+ * has a socket, in a folder of its user.
  */
 
 /* Selects the processes to which a request applies. */
