@@ -70,13 +70,13 @@ void mcp_answer_refusal(struct mcp_server *server, json_t *id, const char *why)
 
 /* ---- The output of a command ---- */
 
-/* Adds a text to the content of a result. Adds nothing if the text is empty. */
+/* Adds a text to the content of a result, unless the text is empty. */
 static void add_text(json_t *content, const char *text, size_t length)
 {
 	json_t *string = length ? json_stringn(text, length) : NULL;
 	char *safe = NULL;
 
-	if (length && !string) { /* not UTF-8, because the output was truncated within a character */
+	if (length && !string) { /* the output is not UTF-8, because it was truncated within a character */
 		safe = malloc(length * BASE_ESCAPE_TEXT_GROWTH);
 		if (safe)
 			string = json_stringn(safe,
@@ -90,9 +90,9 @@ static void add_text(json_t *content, const char *text, size_t length)
 }
 
 /*
- * Returns whether the command failed, according to its exit status. Statuses other than 1 and 2 are results,
- * for example that something is wrong with the machine. For `check` and `diff`, 1 is a result as well, and 3
- * means that a trace is unreadable.
+ * Returns whether the command failed, according to its exit status. A status other than 1 and 2 is a result
+ * of the command, for example that it found a problem. For `check` and `diff`, status 1 is a result, too, and
+ * status 3 means that a trace is unreadable.
  */
 static bool has_failed(const struct mcp_call *call, int status)
 {
@@ -105,7 +105,7 @@ static bool has_failed(const struct mcp_call *call, int status)
 }
 
 /*
- * Returns the number of bytes of output to show. Output that was truncated ends after its last complete line.
+ * Returns the number of bytes of output to show. If the output was truncated, only complete lines are shown.
  */
 static size_t shown_bytes(const struct mcp_output *out)
 {

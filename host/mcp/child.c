@@ -76,7 +76,10 @@ int mcp_child_start(struct mcp_child *child, const char *path, char *const *word
 	return error;
 }
 
-/* Reads until the pipe is empty, or until bytes do not fit: discards these bytes, and sets `cut`. */
+/*
+ * Reads until the pipe is empty. If bytes do not fit into the buffer, discards these bytes, sets `cut` and
+ * stops reading.
+ */
 static void read_output(struct mcp_output *output)
 {
 	char rest[4096];

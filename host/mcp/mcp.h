@@ -11,7 +11,7 @@ struct mcp_options {
 	const char *name;    /* text that begins each message */
 	const char *version; /* version of ktrace */
 	const char *self;    /* path of the program ktrace */
-	const char *folder;  /* folder: tools read only files below it */
+	const char *folder;  /* folder; tools read only files below this folder */
 	double seconds;	     /* time limit of a call, in seconds */
 };
 

@@ -107,7 +107,7 @@ static void run_request(struct mcp_server *server, const char *method, json_t *i
 }
 
 /*
- * Handles a message without an id, which is a notification. Ignores all notifications except a cancellation.
+ * Handles a notification, which is a message without an id. Ignores all notifications except cancellations.
  */
 static void take_notification(struct mcp_server *server, const char *method, const json_t *params)
 {

@@ -62,7 +62,7 @@ static unsigned running(const struct mcp_server *server)
 	return count;
 }
 
-/* Returns the waiting call that came first; NULL if no call waits to be started. */
+/* Returns the oldest call that waits to be started; NULL if no call waits. */
 static struct mcp_call *next_call(struct mcp_server *server)
 {
 	struct mcp_call *next = NULL;
@@ -222,7 +222,7 @@ int mcp_serve(const struct mcp_options *options)
 
 	if (!error) {
 		server->options = options;
-		/* if a trace names other files, the commands open only those below the folder */
+		/* if a trace names other files, the commands open only files below the folder */
 		if (setenv("KTRACE_FOLDER", server->folder.path, 1) != 0)
 			error = errno;
 		server->input = malloc(MCP_LINE_MOST);

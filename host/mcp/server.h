@@ -30,7 +30,7 @@ struct mcp_child {
 	struct mcp_output out, messages; /* output from standard output, and from standard error */
 };
 
-/* A child that has not been started. */
+/* Initial value of a struct mcp_child: the child has not been started. */
 #define MCP_NO_CHILD                                                         \
 	(struct mcp_child)                                                   \
 	{                                                                    \
@@ -62,7 +62,7 @@ struct mcp_call {
 	uint64_t number; /* number of the call; calls start in the order of their numbers */
 	struct mcp_line line;
 	struct mcp_child child; /* child.pid is 0 before the command has been started */
-	double deadline;	/* time limit: a time in seconds of CLOCK_MONOTONIC */
+	double deadline;	/* end of the time limit, in seconds of CLOCK_MONOTONIC */
 };
 
 struct mcp_server {
@@ -92,7 +92,7 @@ void mcp_call_remove(struct mcp_call *call);
  * Answers a request with a result, and frees the result. If the result is NULL, reports that memory is short.
  */
 void mcp_answer(struct mcp_server *server, json_t *id, json_t *result);
-/* Answers with an error of JSON-RPC. `id` is NULL if it is unknown. */
+/* Answers a request with an error of JSON-RPC. `id` is NULL if it is unknown. */
 void mcp_answer_error(struct mcp_server *server, json_t *id, int code, const char *text);
 /* Reports that a line was longer than MCP_LINE_MOST. */
 void mcp_answer_long(struct mcp_server *server);

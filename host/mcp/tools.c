@@ -13,8 +13,8 @@
 #define BUDGET_MOST  200000
 #define BUDGET_USUAL 16000
 /*
- * fraction of a call's time for the query itself; in the remaining time, its command can print the result and
- * end
+ * fraction of a call's time limit that the query itself may use; in the remaining time, the command can print
+ * the result and end
  */
 #define COMMAND_SHARE 0.8
 

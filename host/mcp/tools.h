@@ -10,7 +10,7 @@
 #define MCP_WORD_BYTES 4096 /* maximum length of a text that a client passes as an argument */
 /* size of a buffer for a message that states why a request was refused */
 #define MCP_WHY	  512u
-#define MCP_SHOWN 200u /* maximum number of bytes of a name in such a message */
+#define MCP_SHOWN 200u /* maximum number of bytes of a name in a message of MCP_WHY bytes */
 
 /* The folder that contains the files that tools may read. */
 struct mcp_folder {

@@ -34,7 +34,7 @@ static void add_fact(enum observe_fact *fact, bool first, bool known, bool value
 		*fact = OBSERVE_SOMETIMES;
 }
 
-/* Adds the facts about a CPU that the registers in its line show. */
+/* Adds facts about a CPU. The registers in the CPU's line show these facts. */
 static void add_modes(struct observe_cpu *cpu, uint16_t machine, const char *line, size_t length)
 {
 	const bool first = cpu->samples == 0;
@@ -56,7 +56,7 @@ static void add_modes(struct observe_cpu *cpu, uint16_t machine, const char *lin
 		add_fact(&cpu->user, first, known, (value & ARM_LEVEL) == 0);
 		add_fact(&cpu->halted, first, false, false);
 	} else {
-		/* which of the two bits enables interrupts depends on the mode, and the mode is unknown */
+		/* the mode decides which of the two bits enables interrupts, and the mode is unknown */
 		known = find(line, length, " mstatus=", &value) &&
 			!(value & (RISCV_SUPERVISOR | RISCV_MACHINE_MODE));
 		add_fact(&cpu->interrupts, first, known, false);

@@ -13,7 +13,9 @@
 #include "observe/observe.h"
 #include "profile/cpu.h"
 
-/* minimum CPU time, in seconds, between the samples of a CPU for a conclusion about it */
+/*
+ * minimum CPU time, in seconds, between the samples of a CPU; with less, nothing is concluded about the CPU
+ */
 #define RAN	   0.9
 #define NAME_MOST  80u
 #define PLACE_ROOM (NAME_MOST * BASE_ESCAPE_TEXT_GROWTH + 64)
@@ -22,13 +24,13 @@
 /* What a CPU does, as far as this is known. */
 enum doing {
 	DOING_DEAD, /* halted, and no interrupt can wake it */
-	DOING_LOOP, /* in an endless loop of one instruction, with interrupts disabled */
-	DOING_SPIN, /* in all samples within the same few instructions */
+	DOING_LOOP, /* executes an endless loop of one instruction, with interrupts disabled */
+	DOING_SPIN, /* executes the same few instructions in all samples */
 	/* like DOING_SPIN, but with interrupts disabled, and with few different states of the registers */
 	DOING_SPIN_OFF,
 	DOING_IDLE, /* waits for an interrupt */
 	DOING_USER,
-	DOING_KERNEL, /* at several places in the kernel, or not always in the kernel */
+	DOING_KERNEL, /* was at several places in the kernel, or not always in the kernel */
 	DOING_UNKNOWN,
 };
 
@@ -43,8 +45,8 @@ static bool is_loop_on_itself(uint16_t machine, const struct observe_cpu *cpu)
 }
 
 /*
- * Returns whether the CPU was halted in all samples. If the registers do not show this, returns whether its
- * pc was, in all samples, directly after the same instruction that waits for an interrupt.
+ * Returns whether the CPU was halted in all samples. If the registers do not show this, returns whether the
+ * pc was directly after the same instruction in all samples, and this instruction waits for an interrupt.
  */
 static bool is_halted(const struct observe *observe, const struct observe_cpu *cpu)
 {
@@ -75,7 +77,7 @@ static enum doing doing_of(const struct observe *observe, const struct observe_c
 		return DOING_LOOP;
 	/*
 	 * a CPU whose registers had many states makes progress; on RISC-V, the few instructions may belong to
-	 * a program, which can always be interrupted
+	 * a program, in which interrupts are always enabled
 	 */
 	return off && cpu->user == OBSERVE_NEVER && cpu->states <= OBSERVE_STATES ? DOING_SPIN_OFF
 										  : DOING_SPIN;
@@ -203,8 +205,8 @@ static void judge_state(struct findings *findings, const struct observe *observe
 }
 
 /*
- * Adds a finding about CPUs that spin. A kernel or boot loader may let all CPUs except the first spin until
- * it starts them. So, if the first CPU does not spin, the spin may not be a fault.
+ * Adds a finding about CPUs that spin. A kernel or boot loader may let all CPUs except the first CPU spin
+ * until it starts them. So if the first CPU does not spin, the spinning CPUs may be normal.
  */
 static void add_spin(struct findings *findings, bool first_spins, const char *what)
 {

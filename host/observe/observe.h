@@ -19,7 +19,10 @@
 #define OBSERVE_PLACES	16u
 #define OBSERVE_CODE	8u
 #define OBSERVE_STATES	8u
-/* If the pc of a CPU stays within this number of bytes, the CPU executes the same few instructions. */
+/*
+ * If the pc of a CPU stays within this number of bytes, the CPU counts as executing the same few
+ * instructions.
+ */
 #define OBSERVE_NEAR 64u
 
 /* A fact about a CPU, according to the samples. */
@@ -45,7 +48,7 @@ struct observe_cpu {
 	uint64_t state[OBSERVE_STATES];
 	uint32_t states;
 	double ran; /* CPU time in seconds between the first and the last sample; negative: unknown */
-	/* code directly before and at the last pc; valid if has_code is set */
+	/* code directly before the last pc, and code at the last pc; valid if has_code is set */
 	unsigned char before[OBSERVE_CODE], at[OBSERVE_CODE];
 	bool has_code;
 	uint64_t place[OBSERVE_PLACES]; /* return addresses on the stack, the innermost first */
@@ -68,10 +71,10 @@ struct observe {
 bool observe_add(struct observe *observe, const char *printed);
 /*
  * Samples the guest of the QEMU that listens on a QMP socket. Takes at least OBSERVE_SAMPLES samples, and
- * continues until each CPU that is not halted has run for a second. `elf`: the kernel's file; NULL: the file
- * that QEMU's -kernel names, if there is one. *names: the functions of this file, which the caller closes. If
- * there is no usable file, *names is NULL, and *reason is a message or NULL. Returns 0 or an error
- * (capture/error.h).
+ * continues until each CPU that is not halted has run for a second. `elf` is the path of the kernel's file;
+ * NULL means the file that QEMU's -kernel names, if QEMU has this option. Sets *names to the functions of
+ * this file; the caller closes them. If there is no usable file, *names is NULL, and *reason is a message or
+ * NULL. Returns 0 or an error (capture/error.h).
  */
 int observe_take(struct observe *observe, const char *qmp, int timeout_ms, const char *elf,
 		 struct profile_names **names, const char **reason);

@@ -34,7 +34,7 @@ struct taking {
 	struct observe *observe;
 	struct profile_names *names; /* functions of the kernel's file; NULL: the file is unknown */
 	struct capture_monitor monitor;
-	long thread[OBSERVE_CPUS];  /* thread id of QEMU's thread for each CPU; 0: unknown */
+	long thread[OBSERVE_CPUS];  /* for each CPU: id of the QEMU thread that runs it; 0: unknown */
 	double begin[OBSERVE_CPUS]; /* CPU time of this thread at the first sample, in seconds */
 	long process;
 };
@@ -60,7 +60,7 @@ static double time_of(const struct taking *taking, long thread)
 	return seconds;
 }
 
-/* Returns the number of CPUs that a thread runs, which is above 1 if QEMU runs all CPUs in one thread. */
+/* Returns the number of CPUs that a thread runs. It is greater than 1 if QEMU runs all CPUs in one thread. */
 static unsigned shares_of(const struct taking *taking, long thread)
 {
 	unsigned shares = 0;
@@ -103,7 +103,9 @@ static void measure(struct taking *taking)
 	}
 }
 
-/* Returns whether more samples of a CPU are needed: it is not halted, and has not run for long enough. */
+/*
+ * Returns whether more samples of a CPU are needed: the CPU is not halted, and has not run for long enough.
+ */
 static bool wants_more(const struct taking *taking)
 {
 	for (uint32_t n = 0; n < taking->observe->cpus; n++) {
@@ -124,8 +126,8 @@ static bool wants_more(const struct taking *taking)
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
 /*
- * Reads bytes at a virtual address of a CPU, as the human monitor prints them: "ADDRESS: 0x12 0x34 …".
- * Returns the number of bytes.
+ * Reads bytes at a virtual address of a CPU. Parses the output of QEMU's human monitor: "ADDRESS: 0x12 0x34
+ * …". Returns the number of bytes.
  */
 static size_t read_bytes(struct taking *taking, uint32_t cpu, uint64_t address, unsigned char *bytes,
 			 size_t size)

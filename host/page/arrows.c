@@ -30,7 +30,7 @@ void page_arrow_end(struct page_pass *pass, const struct page_begun *begun, uint
 		pass->error = KTREAD_E_MEMORY;
 }
 
-/* Ends request `n` of a CPU. `length`: time in ticks until it was received; 0 if unknown. */
+/* Ends request `n` of a CPU. `length`: time in ticks until the request was received; 0 if unknown. */
 static void end_request(struct page_pass *pass, struct page_owner *owner, uint32_t n, uint64_t length)
 {
 	page_arrow_end(pass, &owner->request[n].sent, owner->lane - 1, PAGE_ARROW_IPI, length);

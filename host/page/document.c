@@ -8,7 +8,7 @@
 
 const size_t page_template_size = sizeof(page_template) - 1;
 
-/* the line of the page that is replaced by the data */
+/* the line of the page that the data replaces */
 #define MARK "<!--data-->"
 
 #define HEAD_BEGIN  "<script id=\"ktrace-head\" type=\"application/json\">\n"
@@ -78,7 +78,7 @@ int page_write_document(struct page *page, struct base_output *out)
 	put_json(out, head, size);
 	base_output_text(out, END);
 	status = page_write_blocks(page, take_block, out);
-	/* If reading fails, the page shows the events that were read before the error. */
+	/* If reading fails, the page contains the events that were read before the error. */
 	base_output_text(out, rest);
 	return status;
 }

@@ -21,7 +21,10 @@ enum page_event_column {
 };
 
 struct page_events {
-	/* The events of one ring and one CPU. A ring that several CPUs share has a list for each of them. */
+	/*
+	 * The events of one ring and one CPU. If several CPUs share a ring, the ring has a list for each of
+	 * these CPUs.
+	 */
 	struct page_event_list {
 		uint32_t ring, cpu, count;
 		uint64_t time, slot; /* time and slot of the event that was added last */
@@ -36,8 +39,8 @@ struct page_events {
 };
 
 /*
- * Adds an event. `lane`: number of the lane of the event's thread, plus 1; 0: none. `redact`: leave out
- * texts. Returns 0 or KTREAD_E_MEMORY.
+ * Adds an event. `lane`: number of the lane of the event's thread, plus 1; 0: none. If `redact` is set,
+ * leaves out texts. Returns 0 or KTREAD_E_MEMORY.
  */
 int page_events_add(struct page_events *events, struct page_strings *strings, uint64_t time, uint32_t lane,
 		    const struct ktread_event *event, bool redact);

@@ -80,7 +80,7 @@ int page_functions_event(struct page_pass *pass, const struct ktread_event *even
 {
 	const struct functions_sink sink = { add_lane, draw, pass };
 
-	/* functions that were open when data was lost may have ended in the lost part */
+	/* functions that were open when data was lost may have ended in the lost data */
 	pass->functions.flags = is_loss(event) ? PAGE_SLICE_END_UNKNOWN : 0;
 	return functions_event(&pass->functions.model, &sink, event, event->stamp);
 }

@@ -74,8 +74,8 @@ static void write_types(struct base_output *out, const struct ktread *trace)
 }
 
 /*
- * Begins a member whose value is a document written by the code of another command. First writes the text
- * that is still buffered in `out`.
+ * Begins a JSON member whose value is a document that the code of another command writes. First writes the
+ * text that is still buffered in `out`.
  */
 static int begin_document(struct base_output *out, struct base_output *inner, const char *key,
 			  const char *schema)
@@ -169,7 +169,7 @@ static void write_word(struct base_output *out, const struct why_findings *findi
 
 /*
  * Writes the time at which the trace was taken, if heartbeats, the kernel's tables or the note show that time
- * passed after the last event. If the page ends earlier because of its filter, it has no such time.
+ * passed after the last event. If the page ends earlier because of its filter, no such time is written.
  */
 static void write_taken(const struct page *page, struct base_output *out, const struct why_evidence *evidence)
 {
@@ -178,7 +178,7 @@ static void write_taken(const struct page *page, struct base_output *out, const 
 			    page_time(page, evidence->end));
 }
 
-/* Writes the verdict. For it, the whole trace is read without the filter. */
+/* Writes the verdict. Reads the whole trace for it, without the filter. */
 static int write_verdict(const struct page *page, struct base_output *out)
 {
 	struct why_evidence *evidence = NULL;
@@ -226,7 +226,10 @@ int page_write_verdict(struct page *page, struct base_output *out)
 	return status;
 }
 
-/* Sets page->first and page->last. States are also shown where no event is listed. */
+/*
+ * Sets page->first and page->last. The range also contains times at which states are shown but no event is
+ * listed.
+ */
 static int find_extent(struct page *page, const struct tally *listed)
 {
 	struct tally *all = NULL;

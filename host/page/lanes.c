@@ -8,16 +8,16 @@
 #include "base/grow.h"
 
 /*
- * Maximum number and total size of the strings that are remembered, so that an equal string gets the same
- * number. When a limit is reached, all of them are forgotten, so that a trace with endless different strings
- * does not need endless memory.
+ * Maximum number, and maximum total size, of the strings that are remembered, so that an equal string gets
+ * the same number. When a limit is reached, all strings are forgotten. Without limits, a trace with ever new
+ * strings would need unlimited memory.
  */
 #define STRINGS_MOST (UINT32_C(1) << 18)
 #define TEXT_MOST    ((size_t)16 << 20)
 
 #define LENGTH_MOST 4096u /* maximum number of bytes of a string; longer strings are truncated */
 
-/* Appends the length of the string, and the string, escaped for viewers that show UTF-8. */
+/* Appends the length of the string, and the string itself, which is escaped for viewers that show UTF-8. */
 static void describe(struct page_bytes *to, const char *text, size_t length)
 {
 	char escaped[BASE_ESCAPE_TEXT_GROWTH * LENGTH_MOST];
@@ -87,7 +87,10 @@ uint32_t page_string(struct page_strings *strings, const char *text, size_t leng
 	return strings->next;
 }
 
-/* Appends a section that contains the new descriptions and their number, and removes these descriptions. */
+/*
+ * Appends a section that contains the number of the new descriptions, and these descriptions. Then removes
+ * them.
+ */
 static void write_new(struct page_block *block, enum page_section tag, uint32_t *fresh,
 		      struct page_bytes *new)
 {

@@ -47,7 +47,7 @@ static uint32_t name_process(struct page_pass *pass, uint32_t thread)
 	return page_string(&pass->strings, text, strlen(text));
 }
 
-/* Describes a thread's lane: with this name, or without a name if `length` is 0. */
+/* Describes a thread's lane, with this name. If `length` is 0, describes the lane without a name. */
 static void describe_thread(struct page_pass *pass, struct page_owner *owner, uint32_t id, const char *name,
 			    size_t length)
 {

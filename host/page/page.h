@@ -39,7 +39,8 @@ struct page_options {
 	 */
 	bool redact;
 	/*
-	 * true if the blocks will not contain the whole trace, so that the page has to ask for windows of it
+	 * true if the blocks will not contain the whole trace, so that the page has to ask for time windows
+	 * of it
 	 */
 	bool partial;
 	/*
@@ -50,8 +51,8 @@ struct page_options {
 	bool live; /* true if the trace may grow */
 	/*
 	 * timestamp that the page shows as time 0; NULL: the timestamp of the oldest event; borrowed while
-	 * the page is opened. A server that reads a growing trace again and again sets it, because the oldest
-	 * event changes.
+	 * the page is opened. A server that reads a growing trace again and again sets this member, because
+	 * the oldest event changes.
 	 */
 	const uint64_t *base;
 };
@@ -64,9 +65,10 @@ typedef int page_take(void *context, const unsigned char *bytes, size_t size);
 
 /*
  * Makes the head, and reads the trace to find where slots are missing and which processes there are. The
- * caller still owns `trace`. Its filter by time applies to everything that is written. The rest of its filter
- * applies to events: states, calls, locks and arrows are those of all events. Requires: `trace` is at its
- * beginning. Returns 0 or a negative KTREAD_E_*. The caller frees `*page` in either case.
+ * caller still owns `trace`. The time limits of the trace's filter apply to everything that is written. The
+ * other conditions of this filter apply only to the list of events: states, calls, locks and arrows come from
+ * all events. Requires: `trace` is at its beginning. Returns 0 or a negative KTREAD_E_*. The caller frees
+ * `*page` in either case.
  */
 int page_open(struct page **page, struct ktread *trace, const struct page_options *options);
 void page_close(struct page *page);
@@ -78,8 +80,8 @@ const char *page_head(const struct page *page, size_t *size);
 int page_write_blocks(struct page *page, page_take *take, void *context);
 
 /*
- * Passes the blocks of a window of time to `take`. These blocks are a new sequence (spec/page.md). `since`
- * and `until` (excluded) are times of the page, in nanoseconds since the first event. Slices that overlap the
+ * Passes the blocks of a time window to `take`. These blocks are a new sequence (spec/page.md). `since` and
+ * `until` (excluded) are times of the page, in nanoseconds since the first event. Slices that overlap the
  * window are complete, if the events shortly before and after the window show their ends. Returns the same
  * values as page_write_blocks(). Requires: the trace has no filter.
  */

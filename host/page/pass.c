@@ -7,11 +7,11 @@
 #include "ktrx/v2.h"
 
 /*
- * time in ns before a window from which the trace is read, so that the states at the beginning of the window
- * are known
+ * the trace is read from this time (in ns) before a time window on, so that the states at the beginning of
+ * the window are known
  */
 #define MARGIN UINT64_C(20000000)
-/* if there are more events than this in that time, the time is shortened */
+/* if there are more events than this in the time MARGIN, a shorter time is used */
 #define MARGIN_EVENTS 30000u
 
 uint64_t page_time(const struct page *page, uint64_t stamp)
@@ -84,7 +84,10 @@ static uint32_t name_span(struct page_pass *pass, const struct spans_span *span,
 				  wellknown_of(&pass->page->known, event), text);
 	uint32_t symbol = 0;
 
-	/* the class of the slice, not its name, shows whether the lock is held or waited for */
+	/*
+	 * the class of the slice shows whether it is a hold of the lock or a wait for the lock; its name does
+	 * not
+	 */
 	if (span->kind == WELLKNOWN_LOCK_CONTEND) {
 		name += sizeof(wait) - 1;
 		length -= sizeof(wait) - 1;
@@ -159,7 +162,10 @@ static uint64_t count_missing(const struct page_pass *pass, const struct ktread_
 	*from = ring->begun ? ring->seen : pass->page->base;
 	if (ring->begun || event->lost > 0 || of->overwritten == 0)
 		return event->lost;
-	/* in a window, the beginning of the ring is missing only if this is the first event of the ring */
+	/*
+	 * in a time window, the beginning of the ring counts as missing only if this is the first event of
+	 * the ring
+	 */
 	if (pass->from)
 		*from = gaps_first(pass->page->gaps, event->cpu, pass->from, event->stamp);
 	return *from < event->stamp || pass->from == 0 ? of->overwritten : 0;

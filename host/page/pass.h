@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* One pass over a trace, which makes blocks of it. */
+/* One pass over a trace. It makes the blocks of the page. */
 #ifndef PAGE_PASS_H
 #define PAGE_PASS_H
 
@@ -31,7 +31,7 @@ struct page {
 	/*
 	 * time in ns before the window that begins at `margin_before` from which the trace is read, so that
 	 * the states of threads are known at the window's beginning; 0: not computed yet. If there are very
-	 * many events, the time is shorter, which is enough to know most states.
+	 * many events, the time is shorter; then most states are known.
 	 */
 	uint64_t margin, margin_before;
 	struct gaps *gaps;
@@ -78,7 +78,10 @@ struct page_owner {
 	bool idle;		   /* true if the owner is an idle thread */
 	uint32_t depth;		   /* number of elements of `nest` that are used */
 	struct page_begun current; /* beginning of the current state */
-	/* wakeup that made the thread runnable; `other` is 1 + the lane of the waker, or 0 without a waker */
+	/*
+	 * wakeup that made the thread runnable; `other` is 1 + the lane of the waker, or 0 if there is no
+	 * waker
+	 */
 	struct page_begun woken;
 	/* requests from other CPUs that this CPU has not received yet */
 	struct page_request {
@@ -172,7 +175,10 @@ void page_states_end(struct page_pass *pass);
 
 /* ---- arrows.c: from wakers to the threads they wake, and from CPUs to the CPUs they interrupt ---- */
 
-/* Returns 1 + the lane on which an event is drawn: that of its thread, or of its CPU in an interrupt. */
+/*
+ * Returns 1 + the lane on which an event is drawn: the lane of its CPU for an event in an interrupt,
+ * otherwise the lane of its thread.
+ */
 uint32_t page_lane_of(struct page_pass *pass, const struct ktread_event *event);
 /* Adds an arrow to the lane `to`. `length`: time in ticks until the effect; 0 if unknown. */
 void page_arrow_end(struct page_pass *pass, const struct page_begun *begun, uint32_t to, unsigned kind,

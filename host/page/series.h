@@ -9,7 +9,7 @@
 #include "page/block.h"
 #include "page/lanes.h"
 
-/* ---- Arrows: from a cause on one lane to its effect on another ---- */
+/* ---- Arrows: from a cause on one lane to its effect on another lane ---- */
 
 enum page_arrow_kind { PAGE_ARROW_WAKE, PAGE_ARROW_IPI };
 
@@ -66,7 +66,7 @@ struct page_gaps {
 };
 
 /*
- * Adds a period in which slots of a CPU are missing; KTRX_NO_CPU: of an unknown CPU. Returns 0 or
+ * Adds a period in which slots of a CPU are missing. The CPU is KTRX_NO_CPU if it is unknown. Returns 0 or
  * KTREAD_E_MEMORY.
  */
 int page_gaps_add(struct page_gaps *gaps, const struct page_gap *gap);

@@ -19,7 +19,7 @@ int page_slices_add(struct page_slices *slices, const struct page_slice *slice)
 	return 0;
 }
 
-/* Orders slices by their beginnings. Of slices that begin at the same time, the outer one comes first. */
+/* Orders slices by their beginnings. If slices begin at the same time, the outer slice comes first. */
 static int by_begin(const void *a, const void *b)
 {
 	const struct page_slice *left = a, *right = b;

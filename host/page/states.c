@@ -67,8 +67,8 @@ static void change_cpu(struct page_pass *pass, const struct threads_change *chan
 }
 
 /*
- * Ends the state of a thread; `next` is the following state. If `next` is unknown, it is uncertain when the
- * state ended.
+ * Ends the state of a thread; `next` is the following state. If `next` is THREADS_UNKNOWN, it is uncertain
+ * when the state ended.
  */
 static void end_state(struct page_pass *pass, struct page_owner *owner, uint64_t stamp,
 		      enum threads_state next)

@@ -9,7 +9,7 @@
 #include "base/index.h"
 #include "page/lanes.h"
 
-/* maximum number of addresses that are looked up; other addresses get no names */
+/* maximum number of addresses that are looked up; further addresses get no names */
 #define PAGE_SYMBOLS_MOST (UINT32_C(1) << 18)
 
 struct page_symbols {

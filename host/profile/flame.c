@@ -56,8 +56,8 @@ static void draw_frame(const struct drawing *drawing, const struct profile_node 
 }
 
 /*
- * Draws the frames that `parent` called, side by side, and above each of them the frames that it called. The
- * number of levels is at most STACK_PLACES.
+ * Draws the frames that `parent` called side by side. Above each of these frames, draws the frames that it
+ * called. The number of levels is at most STACK_PLACES.
  */
 static void draw_callees(const struct drawing *drawing, uint32_t parent, double x, uint32_t depth)
 {

@@ -44,7 +44,7 @@ static int compare(const void *left, const void *right)
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
 	/*
-	 * of several names for one address, the last one in the array is used: so a name with a size comes
+	 * if an address has several names, the last name in the array is used, so a name with a size comes
 	 * last
 	 */
 	if ((a->size != 0) != (b->size != 0))

@@ -10,7 +10,7 @@
 #include "capture/error.h"
 #include "capture/watch.h"
 
-#define MOST_HALTED 0.04 /* maximum fraction of the time for which samples may halt the guest */
+#define MOST_HALTED 0.04 /* maximum fraction of the time during which samples may halt the guest */
 /* weight of the last sample in the running mean of the cost of a sample */
 #define SMOOTH 0.1
 
@@ -63,8 +63,7 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 	profile->ends[walk->end]++;
 	profile->alone += count == 1;
 	/*
-	 * unknown addresses at the outer end are no callers, because they come from bytes that do not belong
-	 * to the stack
+	 * unknown addresses at the outer end are not callers, because they come from bytes beyond the stack
 	 */
 	for (uint32_t first = 0; first < count; first++) {
 		if (known && id[first] == PROFILE_ID_UNKNOWN)
@@ -111,7 +110,7 @@ static double jitter(uint64_t *seed)
 	return 0.5 + (double)(*seed >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* Waits until `when`. Returns 1 if a signal has arrived, 0 when the time has come, or an error. */
+/* Waits until `when`. Returns 1 if a signal has arrived, 0 if the time `when` was reached, or an error. */
 static int wait_until(double when, int signals)
 {
 	struct pollfd wait = { .fd = signals, .events = POLLIN };
@@ -147,7 +146,7 @@ int profile_run(struct profile *profile, struct profile_target *target, const st
 			interval = cost / MOST_HALTED;
 		next += interval * jitter(&seed);
 		now = capture_now();
-		/* the host was busy: do not take extra samples for the ones that were missed */
+		/* the host was busy: do not take extra samples to make up for missed ones */
 		if (next < now)
 			next = now;
 		status = wait_until(next, options->signals);

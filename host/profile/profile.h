@@ -23,7 +23,7 @@ struct profile_node {
 	uint32_t id; /* number that the caller uses for the frame */
 	/* index of the parent, of a child, and of a sibling; 0: there is none */
 	uint32_t parent, child, next;
-	uint64_t self; /* number of samples in which this frame was the innermost one */
+	uint64_t self; /* number of samples in which this frame was the innermost frame */
 	/* number of samples in this frame or in the frames that it called; set by profile_tree_sum() */
 	uint64_t total;
 };
@@ -52,9 +52,9 @@ struct profile_frame {
 };
 
 /*
- * Lists the frames of the tree. Those with the largest number of samples in themselves come first. Requires:
- * profile_tree_sum() was called. Returns the number of frames, with *frames for the caller to free; 0 with
- * *frames NULL if memory is short or the tree is empty.
+ * Lists the frames of the tree. Frames with the largest number of samples of their own (not of frames that
+ * they called) come first. Requires: profile_tree_sum() was called. Returns the number of frames, with
+ * *frames for the caller to free; 0 with *frames NULL if memory is short or the tree is empty.
  */
 uint32_t profile_tree_frames(const struct profile_tree *tree, struct profile_frame **frames);
 
@@ -102,7 +102,7 @@ struct profile_child {
 int profile_child_start(struct profile_child *child, char *const *command, const sigset_t *mask);
 /* Waits until the QMP socket exists. Returns 0, or an error if QEMU ends before that. */
 int profile_child_await(struct profile_child *child);
-/* Waits until QEMU has ended, and removes the directory. A QEMU that does not end in time is killed. */
+/* Waits until QEMU has ended, and removes the directory. Kills a QEMU that does not end in time. */
 void profile_child_end(struct profile_child *child);
 
 /* ---- Sampling ---- */
@@ -123,8 +123,8 @@ struct profile_options {
 
 /*
  * Samples the guest. The times of the samples vary at random, so that they do not coincide with timers of the
- * guest. If samples would take more than 1/25 of the time, takes fewer samples. Returns enum profile_stop or
- * an error. What was sampled before an error is counted.
+ * guest. If samples would halt the guest for more than 1/25 of the time, takes fewer samples. Returns enum
+ * profile_stop or an error. Samples from before an error are counted.
  */
 int profile_run(struct profile *profile, struct profile_target *target,
 		const struct profile_options *options);
@@ -133,7 +133,7 @@ int profile_run(struct profile *profile, struct profile_target *target,
 
 /* Writes one line about all samples. */
 void profile_put_summary(const struct profile *profile, char *text, size_t size);
-/* Writes a table of at most `limit` functions; if `limit` is 0, of all functions. */
+/* Writes a table of at most `limit` functions; if `limit` is 0, writes all functions. */
 void profile_put_table(struct base_output *out, struct profile *profile, uint32_t limit);
 /* Writes a line "outermost;…;innermost COUNT" for each stack, as flamegraph.pl reads them. */
 void profile_put_folded(struct base_output *out, const struct profile *profile);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Takes samples. A sample needs a few messages to QEMU, and their answers. The first message halts the guest
- * and asks for the registers of all CPUs. Each further message asks for the memory that is still needed, for
- * all CPUs together. The last message resumes the guest. If QEMU receives a byte while the guest runs, QEMU
- * discards the byte, and halts the guest.
+ * and asks for the registers of all CPUs. Each later message asks for the memory that is still needed for any
+ * of the CPUs. The last message resumes the guest. If QEMU receives a byte on this socket while the guest
+ * runs, it discards the byte, and halts the guest.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -162,7 +162,7 @@ static int take_registers(struct profile_target *target)
 	if (error)
 		return error;
 	target->halted = gdb_is_stop(&target->gdb);
-	selected = !target->halted; /* in this case, the reply belongs to the selection of the first CPU */
+	selected = !target->halted; /* no stop: the reply answers the selection of the first CPU */
 	for (uint32_t n = 0; !error && n < target->cpus; n++) {
 		if (!selected)
 			error = expect_ok(target);
@@ -195,7 +195,7 @@ static void want(struct profile_target_cpu *cpu, unsigned n, int kind, uint64_t 
 	cpu->piece[n].size = size;
 }
 
-/* Makes a list of the memory of a CPU that must be read next. */
+/* Makes a list of the pieces of memory that must be read next for a CPU. */
 static void list_pieces(struct profile_target *target, struct profile_target_cpu *cpu)
 {
 	struct profile_cpu *seen = &cpu->seen;

@@ -43,7 +43,8 @@ static void add_options(struct profile_child *child, const struct capture_qemu_l
 	if (child->starts)
 		capture_words_add(words, "-S");
 	/*
-	 * with the default target, QEMU would send semihosting calls to its gdb client, which is the profiler
+	 * with the default target of semihosting, QEMU would send semihosting calls to its gdb client, the
+	 * profiler
 	 */
 	if (line->semihosting) {
 		capture_words_add(words, "-semihosting-config");

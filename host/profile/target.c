@@ -84,7 +84,9 @@ static void find_kernel(struct profile_target *target)
 	capture_path_join(target->kernel, folder, path);
 }
 
-/* Fails if QEMU's gdb server is already in use: opening another socket would disconnect the debugger. */
+/*
+ * Fails if a debugger uses QEMU's gdb server, because opening another socket would disconnect this debugger.
+ */
 static int check_debugger(struct profile_target *target)
 {
 	const json_t *answer;

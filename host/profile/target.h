@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A QEMU whose guest is sampled. ktrace asks QEMU over QMP to open a socket of its gdb server. Reading the
- * registers of all CPUs over this socket takes a tenth of the time that QMP needs.
+ * A QEMU whose guest is sampled. ktrace asks QEMU over QMP to open a socket of its gdb server. Over this
+ * socket, reading the registers of all CPUs takes a tenth of the time that it takes over QMP.
  */
 #ifndef PROFILE_TARGET_H
 #define PROFILE_TARGET_H

@@ -24,9 +24,9 @@ struct profile_target_cpu {
 	struct profile_piece piece[PROFILE_PIECES];
 	bool has_top; /* true if the word at the stack pointer was read, or cannot be read */
 	/*
-	 * The piece of the stack that is read together with the registers. It is at the address where the
-	 * stack was in the last sample, because the stack is usually still there. If the size is 0, there is
-	 * no such piece.
+	 * The piece of the stack that is read together with the registers. It begins at the address at which
+	 * the stack was in the last sample, because the stack is usually still at that address. If the size
+	 * is 0, there is no such piece.
 	 */
 	uint64_t guess;
 	size_t guess_size;

@@ -16,7 +16,10 @@
 #include "serve/job.h"
 #include "serve/window.h"
 
-/* time in ns: an event is searched for up to this distance from the time in the request */
+/*
+ * time in ns: an event is searched for in the range from this much before to this much after the time in the
+ * request
+ */
 #define SLACK_NS 1000u
 
 /* The data from which an answer is made. */
@@ -63,13 +66,13 @@ const char *serve_what_changed(const struct serve_source *source)
 
 /* ---- Times ---- */
 
-/* Returns whether the trace is that of another run of the guest than the data of the page. */
+/* Returns whether the trace is from a different run of the guest than the data of the page. */
 static bool is_other_run(const struct serve_source *source, const struct ktread *trace)
 {
 	const struct serve_zero *zero = &source->zero;
 	const uint64_t nonce = ktread_info(trace)->nonce;
 
-	/* If runs have no nonce, an event before time 0 shows that this is another run. */
+	/* If runs have no nonce, an event before time 0 shows that the trace is from a different run. */
 	return zero->known &&
 	       (zero->nonce != nonce || (nonce == 0 && ktread_first_stamp(trace) < zero->stamp));
 }
@@ -139,7 +142,10 @@ static void choose_id(const struct answer *answer, struct ktread_filter *filter)
 	filter->context = (void *)(uintptr_t)request;
 }
 
-/* Parses the expression. Returns 0, or 1 after an error was written. */
+/*
+ * Parses the expression. Returns 0. Returns 1 if the expression is invalid, and an error was written as the
+ * answer.
+ */
 static int parse_where(struct answer *answer, int *written)
 {
 	struct filter_error error;
@@ -182,8 +188,8 @@ static void choose_where(const struct answer *answer, struct ktread_filter *filt
 /* ---- Events as JSON ---- */
 
 /*
- * Copies lines as elements of an array. Lines are objects, whose strings have no line ends. Returns 0 or an
- * errno.
+ * Copies lines as elements of an array. Each line is a JSON object, and no string in it contains a newline.
+ * Returns 0 or an errno.
  */
 static int copy_lines(int from, struct base_output *out)
 {
@@ -327,7 +333,8 @@ static int copy_file(const struct answer *answer, int file)
 
 /*
  * Writes the verdict of the whole trace, which takes seconds if the trace is long. The verdict is written to
- * a file first, because the status of the answer is known only after it.
+ * a file first, because the status of the answer, which comes before the verdict, is known only after the
+ * verdict has been made.
  */
 static int write_verdict(const struct answer *answer)
 {
@@ -357,7 +364,8 @@ static int write_verdict(const struct answer *answer)
 
 /*
  * Opens the trace. In a version 1 trace, the ids of events depend on the part that is read. So the whole
- * trace is read, except for the answer to a window, which must be fast. Returns NULL if this fails.
+ * trace is read, except to answer a request for a time window, which must be fast. Returns NULL if this
+ * fails.
  */
 static struct ktread *open_trace(const struct serve_options *options, enum serve_what what)
 {
@@ -369,7 +377,10 @@ static struct ktread *open_trace(const struct serve_options *options, enum serve
 	return options->open(options->context, false);
 }
 
-/* Returns whether the answer is shown beside other data of the page, which must be of the same run. */
+/*
+ * Returns whether the page shows the answer beside its other data, so that the answer must be from the same
+ * run.
+ */
 static bool belongs_to_page(enum serve_what what)
 {
 	return what == SERVE_WINDOW || what == SERVE_VERDICT || what == SERVE_EVENT;

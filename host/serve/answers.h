@@ -14,8 +14,8 @@
  */
 struct serve_zero {
 	uint64_t nonce; /* nonce of the run of the guest */
-	uint64_t stamp; /* timestamp of the oldest event when the first event of this run was read */
-	bool known;	/* false: no event has been read yet */
+	uint64_t stamp; /* timestamp of the oldest event when this run was first read */
+	bool known;	/* true if an event has been read */
 };
 
 struct serve_source {
@@ -25,8 +25,8 @@ struct serve_source {
 };
 
 /*
- * Returns the timestamp of time 0: the one in source->zero. If that is unknown, or is of another run, returns
- * the timestamp of the oldest event.
+ * Returns the timestamp of time 0: the timestamp in source->zero. If that timestamp is unknown, or is from
+ * another run, returns the timestamp of the oldest event.
  */
 uint64_t serve_base(const struct serve_source *source, const struct ktread *trace);
 

@@ -62,7 +62,8 @@ static int put_page(struct ktread *trace, const struct page_options *about, cons
 }
 
 /*
- * Reads the trace once, and decides by the number of events what to send. Returns 0 or a negative KTREAD_E_*.
+ * Reads the trace once. The number of events decides whether the whole trace is sent or only an overview.
+ * Returns 0 or a negative KTREAD_E_*.
  */
 static int put_all(const struct serve_source *source, struct ktread *trace, int descriptor)
 {

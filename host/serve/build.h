@@ -20,7 +20,7 @@ struct serve_frame {
 
 /*
  * Writes the frames to `descriptor`. Has the type serve_work; `context` is a struct serve_source. Returns 0
- * if the frames, of which the last may report an error, were written.
+ * if all frames were written; the last frame may report an error.
  */
 int serve_build(void *context, const void *nothing, int descriptor);
 

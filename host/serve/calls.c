@@ -15,8 +15,8 @@ static const char *const types[SERVE_KINDS] = {
 };
 
 /*
- * The page itself contains another content security policy, which allows the page's script. Both policies
- * apply.
+ * The page itself contains another content security policy, which allows the page's script. A browser applies
+ * both policies.
  */
 static const char *const policies[SERVE_KINDS] = {
 	[SERVE_JSON] = "default-src 'none'; frame-ancestors 'none'; sandbox",

@@ -47,7 +47,7 @@ int serve_job_start(struct serve_job *job, const char *name, serve_work *work, v
 		    const void *request);
 /*
  * Reads the bytes that are available, up to a few megabytes. Returns true if the job has closed its pipe, or
- * has written more than an answer may have.
+ * has written more bytes than an answer may have.
  */
 bool serve_job_read(struct serve_job *job);
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Connections, and their time limits. A client that sends its request slowly, or opens many connections, must
- * not keep others out: the time for a whole request is limited, and if there are many connections, the one
- * that has waited longest is closed.
+ * not prevent other clients from connecting: the time for a whole request is limited, and if there are many
+ * connections, the connection that has waited longest is closed.
  */
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -68,7 +68,7 @@ static const struct {
 
 static const struct {
 	const char *path;
-	/* names of the parameters that the request must have, and of all that it may have */
+	/* parameters that the request must have, and parameters that it may have */
 	unsigned needs, takes;
 } whats[SERVE_WHATS] = {
 	[SERVE_PAGE] = { "", 0, 0 },
@@ -109,8 +109,8 @@ static struct word cut(struct word *rest, char separator)
 }
 
 /*
- * Compares the text with the token. The comparison always takes the same time, so that the time of an answer
- * does not help to guess the token.
+ * Compares the text with the token. The comparison always takes the same time, so that a client cannot guess
+ * the token from the time that an answer takes.
  */
 static bool is_token(struct word word, const char *token)
 {

@@ -26,8 +26,8 @@ static void stop(int number)
 
 /*
  * Writes a file that leads the browser to the server, and starts the browser with it. Only the owner can read
- * the file. If the address was an argument of the browser, all users of this machine could see the token.
- * Stores the file's path, or "" if there is no file. The caller deletes the file at the end.
+ * the file. The address is not an argument of the browser, because then all users of this machine could see
+ * the token. Stores the file's path, or "" if there is no file. The caller deletes the file at the end.
  */
 static void open_browser(const char *address, char path[PATH_MAX])
 {
@@ -89,9 +89,9 @@ static void add_descriptor(int descriptor, fd_set *set, int *most)
 }
 
 /*
- * Waits until there is something to do, or a signal arrives, and does it. select(2) also reports that a
- * client has closed its side after an incomplete request; the daemon's own epoll(7) does not. Returns 0 or
- * -1.
+ * Waits for input, for a time limit or for a signal, and handles it. Uses select(2), because it also reports
+ * that a client has closed its side after an incomplete request; the daemon's own epoll(7) does not report
+ * this. Returns 0 or -1.
  */
 static int step(struct serve_server *server)
 {

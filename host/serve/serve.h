@@ -19,7 +19,7 @@ struct serve_options {
 	const char *path;    /* path of the trace, which must be a regular file */
 	uint16_t port;	     /* port; 0: any free port */
 	bool browser;	     /* true: open a browser */
-	uint64_t whole;	     /* a trace with more events than this is not sent as a whole, but in windows */
+	uint64_t whole;	     /* a trace with more events than this is not sent whole, but in time windows */
 	bool live; /* true: the file may change, because it is the RAM of a guest or is still being written */
 	/*
 	 * Opens the trace; `window` as in struct ktread_options. Returns NULL if this fails. The caller

@@ -132,8 +132,8 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 }
 
 /*
- * Discards the daemon's messages. They are about errors of clients, which do not concern the user of the
- * server.
+ * Discards the daemon's messages. These messages report errors of clients, which are of no interest to the
+ * user of the server.
  */
 static void discard(void *context, const char *format, va_list arguments)
 {

@@ -13,10 +13,10 @@
 #include "serve/serve.h"
 
 #define SERVE_CONNECTIONS 128u /* maximum number of connections */
-/* if there are more connections than this, the idle connection that has waited longest is closed */
+/* if there are more connections than this, the connection that has waited longest for a request is closed */
 #define SERVE_CROWDED 96u
 #define SERVE_JOBS    4u /* maximum number of jobs that run at the same time */
-/* maximum time for the head of a request, and until the next request */
+/* maximum time for receiving the head of a request, and maximum time between two requests */
 #define SERVE_IDLE_MS 15000u
 #define SERVE_SEND_MS 120000u
 #define SERVE_JOB_MS  120000u
@@ -31,7 +31,7 @@ struct serve_peer {
 
 /* A request whose head has been received completely. */
 struct serve_call {
-	/* the next call in the list; calls in it wait for a job, or their jobs run */
+	/* the next call in the list; the calls in the list wait for a job, or have a job that runs */
 	struct serve_call *next;
 	char *target;
 	struct MHD_Connection *connection;
@@ -102,7 +102,7 @@ struct MHD_Response *serve_constant(const char *bytes, size_t length, enum serve
 struct MHD_Response *serve_refusal(const char *why);
 /* Puts a call into the list. Requires: its connection is suspended. */
 void serve_call_add(struct serve_server *server, struct serve_call *call);
-/* Starts jobs, reads their answers and resumes the connections of those that are complete. */
+/* Starts jobs and reads their answers. Resumes the connection of each call whose answer is complete. */
 void serve_calls_step(struct serve_server *server);
 /* Ends the call's job, if it has one. */
 void serve_call_free(struct serve_server *server, struct serve_call *call);

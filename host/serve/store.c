@@ -58,7 +58,7 @@ static void renew(struct serve_server *server)
 		snprintf(store->error, sizeof(store->error), "%s", strerror(error));
 }
 
-/* Ends the process. `why`: the reason why it has not made all data; NULL: it has made all. */
+/* Ends the process. `why`: the reason why it has not made all data; NULL: it has made all data. */
 static void end(struct serve_server *server, bool closed, const char *why)
 {
 	struct serve_store *store = &server->store;
@@ -73,7 +73,7 @@ static void end(struct serve_server *server, bool closed, const char *why)
 	serve_job_free(&store->job);
 }
 
-/* Adds the number of the reading, by which the page knows that data belongs together. */
+/* Adds the number of the reading to a response. Data with the same number belongs together. */
 static struct MHD_Response *number(const struct serve_store *store, struct MHD_Response *response)
 {
 	char text[16];

@@ -160,7 +160,7 @@ const struct tally *serve_survey_tally(const struct serve_survey *survey)
 
 /* ---- Writing ---- */
 
-/* The state while a survey is written as blocks. */
+/* State that is needed while a survey is written as blocks. */
 struct writing {
 	const struct serve_survey *survey;
 	struct page page; /* used only to convert times */
@@ -241,9 +241,12 @@ static void add_density(struct writing *writing, enum page_lane_kind kind, uint3
 	write_density(writing, writing->lane++, row);
 }
 
-/* The state of a ring while its gaps are searched. */
+/* State of a ring while its gaps are searched for. */
 struct ring_gaps {
-	/* timestamp of the ring's last event; before this event, the timestamp of the trace's first event */
+	/*
+	 * timestamp of the ring's newest event so far; before its first event, the timestamp of the trace's
+	 * first event
+	 */
 	uint64_t seen;
 	uint64_t lost; /* number of missing slots for which a gap was added */
 	bool begun;

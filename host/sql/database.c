@@ -19,8 +19,8 @@ static int run(struct sql *sql, char *statement)
 }
 
 /*
- * Copies a table. If its name begins with "sqlite_", the copy's name begins with "event.sqlite_", because
- * databases reserve names that begin with "sqlite_".
+ * Copies a table. Adds "event." before a name that begins with "sqlite_", because SQLite reserves such names
+ * in database files.
  */
 static int copy_table(struct sql *sql, const char *name, const struct sql_column *column, uint32_t columns)
 {
@@ -73,12 +73,12 @@ int sql_export(struct sql *sql, const char *path, uint64_t *events, int *output_
 	sqlite3_set_authorizer(sql->db, NULL, NULL);
 	sqlite3_limit(sql->db, SQLITE_LIMIT_ATTACHED, 1);
 	/*
-	 * In this mode, SQLite ignores journal_mode = OFF, and the file of the journal remains if a signal
-	 * ends the program.
+	 * Disable the defensive mode. In this mode, SQLite ignores journal_mode = OFF, and the journal's file
+	 * remains if a signal ends the program.
 	 */
 	sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
 	status = run(sql, sqlite3_mprintf("ATTACH %Q AS " FILE_SCHEMA, path));
-	/* The file is new, and is removed if writing fails, so no rollback is needed. */
+	/* No rollback is needed, because the file is new, and is removed if writing fails. */
 	if (status == SQLITE_OK)
 		status = run(sql, sqlite3_mprintf("PRAGMA " FILE_SCHEMA ".journal_mode = OFF;"
 						  "PRAGMA " FILE_SCHEMA ".synchronous = OFF; BEGIN"));

@@ -166,7 +166,9 @@ static bool have_same_fields(const struct ktread_type *a, const struct ktread_ty
 	return same;
 }
 
-/* Returns the table of events with the name and the fields of a type; NULL if there is none. */
+/*
+ * Returns the table of events that has the name and the fields of this type; NULL if there is no such table.
+ */
 static struct sql_events *table_like(struct sql *sql, const struct ktread_type *type)
 {
 	for (uint32_t n = 1; n < sql->event_tables; n++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events as virtual tables of SQLite. A cursor reads the trace in one of three ways. It uses the first one
- * that yields all columns of the query:
+ * Events as virtual tables of SQLite. A cursor reads the trace in one of three ways. It uses the first way in
+ * this list that yields all columns of the query:
  *
- * - GROUPED: the query needs one column and wants equal values together (GROUP BY, DISTINCT). The counts of
+ * - GROUPED: the query needs one column, and groups the rows by it (GROUP BY, DISTINCT). The counts of
  *   the whole trace give the rows, so that SQLite need not sort them.
  * - BRIEF: the query needs neither times nor fields. Rings are read one after another.
  * - FULL: events in order of time. Conditions on time, CPU, thread and kind become the reader's filter.
- *   SQLite checks them once more, so the filter may select too much.
+ *   SQLite checks these conditions again, so the filter may select too many events.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #define RING_BIT 44
 
 enum way { FULL, BRIEF, GROUPED_BY_EVENT, GROUPED_BY_THREAD, GROUPED_BY_CPU };
-#define DISTINCT 8 /* bit in idxNum: one row for each group is enough */
+#define DISTINCT 8 /* bit in idxNum: SQLite needs only one row for each group */
 /* bit in idxNum: the reader may leave out events that the filter does not select */
 #define WINDOW 16
 
@@ -33,7 +33,7 @@ enum way { FULL, BRIEF, GROUPED_BY_EVENT, GROUPED_BY_THREAD, GROUPED_BY_CPU };
 
 struct cursor {
 	sqlite3_vtab_cursor base;
-	struct ktread *reader; /* the trace that is read; NULL: at the end, or not begun yet */
+	struct ktread *reader; /* the trace that is read; NULL: reading has ended or has not begun yet */
 	enum way way;
 	bool over, once;
 	const struct ktread_event *event; /* the current row */
@@ -101,7 +101,7 @@ static char letter_of(sqlite3_index_info *info, int n, bool whole)
 	return 0;
 }
 
-/* Returns in which way counts can give the rows; FULL if they cannot. */
+/* Returns the way in which the counts of the trace can give the rows; FULL if they cannot. */
 static enum way grouped_way(const sqlite3_index_info *info, const struct sql *sql)
 {
 	const uint64_t used = info->colUsed;
@@ -144,7 +144,7 @@ static void choose_way(const struct sql_events *table, sqlite3_index_info *info,
 		info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn == SQL_EVENT_TS &&
 					!info->aOrderBy[0].desc;
 	info->idxNum = (int)way | (distinct == 2 ? DISTINCT : 0);
-	/* The lost slots may differ if parts of the trace are not read. */
+	/* The column of lost slots may have other values if parts of the trace are not read. */
 	if (narrowed && (table->type || !(info->colUsed & BIT(SQL_EVENT_LOST))))
 		info->idxNum |= WINDOW;
 	if (way > BRIEF && info->aOrderBy[0].iColumn == SQL_EVENT_CATEGORY)
@@ -387,7 +387,10 @@ static int by_text(const void *a, const void *b)
 	return by_category ? strcmp(left->category, right->category) : strcmp(left->name, right->name);
 }
 
-/* Moves the group of events without a CPU, which is the last, to the front: SQLite sorts NULL first. */
+/*
+ * Moves the last group, which contains the events without a CPU, to the front, because SQLite sorts NULL
+ * first.
+ */
 static void unknown_cpu_first(struct cursor *cursor)
 {
 	const size_t last = cursor->entries - 1;

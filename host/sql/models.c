@@ -187,7 +187,7 @@ static void on_change(void *context, const struct threads_change *change)
 		states->error = KTREAD_E_MEMORY;
 		return;
 	}
-	/* A state that ends at missing slots has no certain end. */
+	/* It is not certain when a state ended if slots are missing at its end. */
 	if (larger[thread->index] && thread->state != THREADS_UNKNOWN &&
 	    lasted(states, &rows->row[larger[thread->index] - 1], change->time)) {
 		rows->row[larger[thread->index] - 1].end = change->time;

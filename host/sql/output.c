@@ -49,8 +49,8 @@ static char *reserve(struct sql_writer *writer, size_t length)
 }
 
 /*
- * Names are unique, because members of a JSON object must be: "ts", "ts_2". The first object also contains
- * the members of base_output_schema().
+ * Names are unique ("ts", "ts_2"), because the members of a JSON object must have different names. The first
+ * object also contains the members of base_output_schema().
  */
 static bool is_used(const struct sql_writer *writer, int columns, const char *name)
 {

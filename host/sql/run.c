@@ -10,7 +10,9 @@
 
 /* maximum number of characters of a statement that an error message contains */
 #define SHOWN 70u
-/* maximum time limit of a statement, in seconds, so that the time of its end can be represented */
+/*
+ * maximum time limit of a statement, in seconds, so that the time at which it is reached can be represented
+ */
 #define TIMEOUT_MOST 1e9
 #define ESCAPED	     (BASE_ESCAPE_TEXT_GROWTH * SHOWN + 1)
 

@@ -60,7 +60,9 @@ int64_t sql_time(const struct sql *sql, uint64_t stamp)
 	return time > INT64_MAX ? INT64_MAX : (int64_t)time;
 }
 
-/* Converts a time to a timestamp that is at most one tick too early, or at most `more` ticks too late. */
+/*
+ * Converts a time to a timestamp. The result may be up to one tick too early, or up to `more` ticks too late.
+ */
 static uint64_t stamp_near(const struct sql *sql, int64_t time, uint64_t more)
 {
 	const uint64_t frequency = sql->scale.frequency;
@@ -86,11 +88,14 @@ void sql_window_narrow(const struct sql *sql, struct sql_window *window, int op,
 		time = (int64_t)sqlite3_value_double(value);
 	else
 		return;
-	/* Events before the first one, whose clock was corrected, have the time 0. */
+	/*
+	 * An event may have an earlier timestamp than the first event, if clocks were corrected. Its time is
+	 * 0.
+	 */
 	since = time <= 0 ? 0 : stamp_near(sql, time - 1, 0);
 	/*
-	 * Add the number of ticks in a nanosecond, and one more tick because the conversion rounds down.
-	 * Times above INT64_MAX are shown as INT64_MAX.
+	 * Add the number of ticks in a nanosecond, and one additional tick because the conversion rounds
+	 * down. Times above INT64_MAX are shown as INT64_MAX.
 	 */
 	until = time >= INT64_MAX - 1 ? UINT64_MAX : stamp_near(sql, time + 2, 1);
 	if (op != SQLITE_INDEX_CONSTRAINT_LT && op != SQLITE_INDEX_CONSTRAINT_LE && since > window->since)

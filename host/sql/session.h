@@ -16,7 +16,7 @@
 #include "ktrx/slot.h"
 #include "sql/sql.h"
 
-/* maximum number of positions at which one query reads the trace at the same time */
+/* maximum number of readers of the trace that one query uses at the same time */
 #define SQL_READERS 16u
 
 /* ---- Cells: values in a row ---- */
@@ -47,7 +47,7 @@ struct sql_cell sql_cell_text(const char *text);
  * decimal digits.
  */
 struct sql_cell sql_cell_unsigned(struct sql *sql, uint64_t number);
-/* Makes a cell with the number as hexadecimal digits after 0x. */
+/* Makes a cell with "0x" and the number as hexadecimal digits. */
 struct sql_cell sql_cell_address(struct sql *sql, uint64_t number);
 void sql_cell_give(sqlite3_context *context, const struct sql_cell *cell);
 
@@ -62,7 +62,7 @@ enum sql_value {
 	SQL_VALUE_END,
 	SQL_VALUE_DURATION,
 	SQL_VALUE_WAIT, /* the duration, if the row is a wait for a lock; otherwise NULL */
-	SQL_VALUE_HOLD, /* the duration, if the row is a hold of a lock; otherwise NULL */
+	SQL_VALUE_HOLD, /* the duration, if the row is a period for which a lock is held; otherwise NULL */
 	/* Columns with numbers. */
 	SQL_VALUE_ID, /* `thread`, which is the id of a process here */
 	SQL_VALUE_THREAD,
@@ -89,7 +89,7 @@ enum sql_value {
 
 struct sql_column {
 	const char *name;
-	/* type of the column: "INTEGER", "TEXT", or "" for integers that may exceed SQLite's */
+	/* type of the column: "INTEGER", "TEXT", or "" for integers that may be too large for SQLite */
 	const char *type;
 	const char *help;
 	enum sql_value value;
@@ -165,7 +165,7 @@ enum sql_event_column {
 	SQL_EVENT_THREAD_NAME,
 	SQL_EVENT_CONTEXT,
 	SQL_EVENT_COMMON, /* number of these columns */
-	/* the further columns of table `events` */
+	/* additional columns of table `events` */
 	SQL_EVENT_CATEGORY = SQL_EVENT_COMMON,
 	SQL_EVENT_NAME,
 	SQL_EVENT_TYPE,
@@ -224,7 +224,7 @@ struct sql {
 
 	/* time at which the statement is ended; valid if options.timeout is not 0 */
 	struct timespec deadline;
-	/* true while a virtual table is being declared, by a statement that is not the user's */
+	/* true while a virtual table is declared by a statement of this code, which is not the user's */
 	bool declares;
 	bool timed_out;
 	volatile bool interrupted;
@@ -242,8 +242,9 @@ char *sql_columns_text(const struct sql_column *column, uint32_t columns, const 
 /* Records that reading failed with `status`, which must be negative, and the reason. */
 void sql_fail(struct sql *sql, const struct ktread *reader, int status);
 /*
- * Returns a reader that no other cursor uses, at the first event; NULL after sql_fail(). `window`: the caller
- * sets a filter, and a reader is preferred that reads only what the filter needs (struct ktread_options).
+ * Returns a reader that no other cursor uses, at the first event; NULL after sql_fail(). If `window` is set,
+ * the caller sets a filter. In this case, prefers a reader that reads only what the filter needs (struct
+ * ktread_options).
  */
 struct ktread *sql_reader_take(struct sql *sql, bool window);
 void sql_reader_return(struct sql *sql, struct ktread *reader);
@@ -257,7 +258,8 @@ struct sql_window {
 	uint64_t since, until;
 };
 /*
- * Limits the window to the times that match `time OPERATOR value`; the operator is SQLITE_INDEX_CONSTRAINT_*.
+ * Limits the time window to the times that match `time OPERATOR value`; the operator is
+ * SQLITE_INDEX_CONSTRAINT_*.
  */
 void sql_window_narrow(const struct sql *sql, struct sql_window *window, int op, sqlite3_value *value);
 

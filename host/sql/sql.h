@@ -35,8 +35,9 @@ struct sql_options {
 	uint64_t memory; /* maximum memory of SQLite and of the tables, in bytes; 0: no limit */
 	enum sql_form form;
 	/*
-	 * Opens the trace once more, for a query that reads it at two positions at the same time. Returns
-	 * NULL if that fails. `window`: as in struct ktread_options. The session closes the result.
+	 * Opens the trace once more, for a query that reads the trace at two positions at the same time.
+	 * Returns NULL if opening fails. `window`: as in struct ktread_options. The session closes the
+	 * result.
 	 */
 	struct ktread *(*reopen)(void *context, bool window);
 	void *context;
@@ -54,7 +55,7 @@ void sql_close(struct sql *sql);
 
 /*
  * Runs the statements of `text`, which may also be a command such as ".tables". Writes the rows to `out`. If
- * the result is not SQL_DONE, sql_message() returns the reason; the rows before it were written.
+ * the result is not SQL_DONE, sql_message() returns the reason; the rows before the error were written.
  */
 enum sql_status sql_run(struct sql *sql, const char *text, struct base_output *out);
 /*

@@ -24,8 +24,8 @@ void *sql_cursor_new(size_t size);
 
 /*
  * Letters for conditions on time in a cursor's plan: `e` for =, `g` for >, `G` for >=, `l` for <,
- * `L` for <=. The first function converts an operator to its letter, the second one a letter to its operator.
- * Both return 0 for any other value.
+ * `L` for <=. The first function converts an operator to its letter. The second function converts a letter to
+ * its operator. They return 0 for any other value.
  */
 char sql_time_letter(int op);
 int sql_time_operator(char letter);
