@@ -438,10 +438,7 @@ struct why_object {
 	/* only an earlier trace contains the object; `address` is then a unique number, not an address */
 	bool elsewhere;
 	bool taken; /* an event shows that the object, a lock, was taken */
-	/*
-	 * waits for the object, a lock, show that CPUs hold the lock (by_cpu), or that threads hold it
-	 * (by_thread)
-	 */
+	/* waits for this lock show that a CPU holds it (by_cpu), or a thread holds it (by_thread) */
 	bool by_cpu, by_thread;
 };
 
@@ -476,10 +473,7 @@ struct why_evidence {
 	 * happened later; otherwise 0
 	 */
 	uint64_t stopped;
-	/*
-	 * length of the time window in ticks; the time window is the last part of the trace, at most one
-	 * second
-	 */
+	/* length in ticks of the time window: the last part of the trace, at most one second */
 	uint64_t window;
 	char ended[256]; /* how the run ended, from `ktrace run`; "": unknown */
 	/* the host captured the machine because heartbeats were missing or its time limit was reached */
