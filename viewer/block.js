@@ -12,7 +12,7 @@ function strings(reader, trace) {
 		trace.strings.push(utf8.decode(reader.take(reader.varint())));
 }
 
-// A lane that is described again gets another name.
+// If a lane is described again, its name has changed.
 function lanes(reader, trace) {
 	const count = reader.count(6);
 	for (let i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ function slices(reader, trace) {
 		other: lanesPlusOne(reader, trace, count),
 		flags: reader.column(count, new Uint8Array(count)),
 	};
-	// If a span is open at the last event, its end is not before the time when the trace was taken.
+	// A span that is open at the last event lasts at least until the time at which the trace was taken.
 	for (let i = 0; i < count; i++)
 		if (chunk.flags[i] & 2 && end[i] >= trace.last)
 			end[i] = Math.max(end[i], trace.end);
@@ -116,7 +116,7 @@ function gaps(reader, trace) {
 	const length = reader.column(count, new Float64Array(count));
 	const lost = reader.column(count, new Float64Array(count));
 	if (trace.gaps.length > 0 && trace.head.whole === false)
-		return;	// the overview already contained all gaps
+		return;	// the overview has already given all gaps
 	for (let i = 0; i < count; i++)
 		trace.gaps.push({ cpu: cpu[i] - 1, begin: begin[i], end: begin[i] + length[i], lost: lost[i] });
 }

@@ -37,7 +37,7 @@ class Reader {
 
 	// Reads a signed integer: 0, -1, 1, -2, 2, … are stored as 0, 1, 2, 3, 4, …
 	zigzag() {
-		const odd = this.bytes[this.at] % 2 === 1;	// from the byte: varint() may round the lowest bit away
+		const odd = this.bytes[this.at] % 2 === 1;	// not from varint(), which may round this bit away
 		const value = this.varint();
 		return odd ? -(value + 1) / 2 : value / 2;
 	}
@@ -78,8 +78,8 @@ class Reader {
 		return array;
 	}
 
-	// Reads a column of differences and returns their running sums. Differences are modulo 2^64: one of 2^63 or more is
-	// negative.
+	// Reads a column of differences and returns their running sums. Differences are modulo 2^64: a difference of
+	// 2^63 or more is negative.
 	deltas(count, signed) {
 		const array = new Float64Array(count);
 		let sum = 0;

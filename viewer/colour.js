@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Colours of the canvas. A tint is an index into the palette: 0 to 15 are the classes of spans; the others
-// are hues. The number of a thread, or the name of a lock or a function, determines its hue, so that it has the
+// Colours of the canvas. A tint is an index into the palette: 0 to 15 are the colours of the classes of spans, higher
+// numbers are hues. The number of a thread, or the name of a lock or a function, determines its hue, so that it has the
 // same colour everywhere.
 "use strict";
 (function (kt) {

@@ -23,7 +23,7 @@ function laneLink(state, lane) {
 	}) : "";
 }
 
-// Returns a link to an event, or only text if the page does not contain this event.
+// Returns a link to an event. If the page does not contain this event, returns text without a link.
 kt.eventLink = function (state, id, text = id) {
 	const find = () => state.trace.events.find(id);
 	return find() < 0 && state.trace.head.whole !== false ? text : kt.action(text, "Show this event", () => {

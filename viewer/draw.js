@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Draws the lanes. The coloured bars are computed as pixels, one line for each row, and copied to the canvas at
-// once; names, marks and the ruler are then drawn over them.
+// Draws the lanes. The coloured bars are computed as pixels, one line for each row, and copied to the canvas in one
+// step. Then names, marks and the ruler are drawn over the bars.
 "use strict";
 (function (kt) {
 const gutter = 196;	// width in CSS pixels of the column of names at the left

@@ -51,8 +51,8 @@ class Events {
 		this.at[out] = best.at++;
 	}
 
-	// The events of a ring may be slightly out of order: moves each event to its place. If this takes too many steps,
-	// sorts all events instead.
+	// The events of a ring may be slightly out of order: moves each event to its place. If moving them takes too
+	// many steps, sorts all events instead.
 	settle() {
 		const columns = [this.time, this.chunk, this.at];
 		let steps = this.count * 4;

@@ -41,7 +41,7 @@ function fromBase64(text) {
 	return bytes;
 }
 
-// For a page that contains the data: the head is in one element, and each block in an element of its own.
+// For a page that contains the data: one element contains the head, and one element each block.
 class Embedded {
 	async head() {
 		return JSON.parse(kt.id("ktrace-head").textContent);
@@ -58,7 +58,7 @@ class Embedded {
 	}
 }
 
-// The server has read the trace again since the page got the head. Data of two readings does not belong together.
+// The server has read the trace again since the page got the head. Data of two readings must not be mixed.
 class Renewed extends Error {
 	constructor() {
 		super("another page made ktrace open read the trace again");
@@ -72,15 +72,15 @@ async function refusal(answer) {
 	try {
 		reason = JSON.parse(text).error ?? text;
 	} catch {
-		// the text of the answer is the reason
+		// the reason is the text of the answer
 	}
 	return new Error("ktrace open answered: " + String(reason).slice(0, 500));
 }
 
 const readingOf = (answer) => answer.headers.get("Ktrace-Reading");
 
-// Fetches from the server. Returns null if there is nothing (status 404). Other refusals are errors, and so is an
-// answer from another reading of the trace than `reading`, if this is given.
+// Fetches from the server. Returns null if there is no such data (status 404). Throws an error for other refusals. If
+// `reading` is given, also throws an error for an answer from a different reading of the trace.
 async function find(path, reading) {
 	const answer = await fetch(path, { cache: "no-store" });
 	if (reading !== undefined && readingOf(answer) !== reading)
@@ -100,7 +100,8 @@ async function get(path, reading) {
 	return answer;
 }
 
-// For a page that came from ktrace open. Paths are relative, because the address of the page contains a token.
+// Source of data for a page that came from ktrace open. Paths are relative, because the address of the page contains a
+// token.
 class Served {
 	async head() {
 		const answer = await get("head");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Flame graphs of the visible time: on a CPU (thread, then nested spans), or off the CPUs (the same, then the state).
+// Flame graphs of the visible time: time on a CPU (thread, then nested spans), or time off the CPUs (thread, nested
+// spans, then the state).
 "use strict";
 (function (kt) {
 const on = [1];
@@ -54,7 +55,7 @@ kt.flameTree = function (trace, kinds, from, until) {
 	return root;
 };
 
-// Draws the boxes of a node and its children. A click shows the node over the whole width.
+// Draws the boxes of a node and its children. A click on a box shows its node over the whole width.
 function boxes(area, item, depth, left, width, all, choose) {
 	if (width < least)
 		return depth;

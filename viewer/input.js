@@ -88,8 +88,8 @@ class Input {
 		state.changed("pointer");
 	}
 
-	// Returns the beginning or end of the span under the pointer if the pointer is close to it; otherwise the time at
-	// the pointer.
+	// If the pointer is close to the beginning or end of the span under it, returns that time; otherwise the time
+	// at the pointer.
 	snap(time, y) {
 		const hit = this.hit({ x: this.drawing.x(time), y });
 		if (hit?.kind !== "span")
@@ -206,7 +206,7 @@ class Input {
 		return drawing.pointer ? (drawing.pointer.x - drawing.gutter) / drawing.plot : 0.5;
 	}
 
-	// Selects the next or previous span of the selected row, or the first span in view.
+	// Selects the next or previous span of the selected row, or, if no span is selected, the first span in view.
 	neighbour(way) {
 		const { state } = this;
 		const s = state.selection;

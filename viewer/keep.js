@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 // Keeps what the page has read of a running guest when newer data replaces it. The guest overwrites its rings, so newer
-// data does not contain the oldest events any more. Data before a time, the cut, is kept; newer data begins there.
+// data does not contain the oldest events any more. The cut is a time: older data is kept before the cut, newer data
+// begins at the cut.
 "use strict";
 (function (kt) {
 const most = 2e6;	// maximum number of events; if there are more, the older half of the time is dropped
@@ -80,7 +81,8 @@ function keepEvents({ trace, old, rings, floor }) {
 	trace.stacks = [...trace.stacks, ...keep(old.stacks)];
 }
 
-// A gap at the beginning of the newer data is the part that was overwritten. Some of it, or all, is in the older data.
+// A gap at the beginning of the newer data is the part that was overwritten. A part of it, or all of it, is in the
+// older data.
 function keepGaps({ trace, old, cut, floor, rings, before }) {
 	const clip = (gap, begin, end) => ({ ...gap, begin: Math.max(begin, gap.begin), end: Math.min(end, gap.end) });
 	const newer = trace.gaps.filter((gap) => gap.end > cut).map((gap) => {
@@ -166,8 +168,8 @@ function joinSpans(join, row, strip, depth) {
 	return [older, ...newer];
 }
 
-// The newer data has a span that crosses the cut. It continues the older span if that reaches the cut, too, and has the
-// same class and name.
+// The newer data has a span that crosses the cut. It continues the older span if the older span reaches the cut, too,
+// and has the same class and name.
 function joinCrossing({ trace, cut }, older, last, next) {
 	const text = (chunk, i) => trace.string(chunk.name[i]);
 	const same = older.end[last] >= cut && older.kind[last] === next.kind[0] && text(older, last) === text(next, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Follows a trace that grows: fetches what was recorded, again and again, and shows the newest part. Each fetch renews
-// the verdict, too.
+// Follows a trace that grows: fetches the recorded data again and again, and shows its newest part. Each fetch also
+// renews the verdict.
 "use strict";
 (function (kt) {
 const pause = 1000;	// minimum time in ms between two fetches
@@ -27,7 +27,7 @@ class Live {
 
 	async step() {
 		const begin = performance.now();
-		const number = this.number + 1;	// that of the fetch
+		const number = this.number + 1;	// number of this fetch
 		try {
 			await this.fetch();
 		} catch (error) {

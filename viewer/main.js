@@ -58,7 +58,7 @@ class Page {
 		this.redraw();
 	}
 
-	// Calls the function when the view has not changed for a short time.
+	// Calls the function after the view has not changed for a short time.
 	later(run) {
 		clearTimeout(this.timer);
 		this.timer = setTimeout(run, 150);

@@ -166,7 +166,7 @@ kt.arrowsOf = function (trace, selection) {
 	return item && item.time + item.length >= begin && item.time <= end ? [item] : [];
 };
 
-// Draws everything that lies over the bars.
+// Draws everything that is drawn over the bars.
 kt.drawMarks = function (d) {
 	const { state, context, colours } = d;
 	context.save();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Names of the numbers in events: threads, locks and the queues in them, interrupts, system calls, addresses.
+// Names of the numbers in events: threads, locks and queues in locks, interrupts, system calls, addresses.
 "use strict";
 (function (kt) {
 const threads = new Set(["thread", "prev", "next", "child", "from_pid", "to_pid"]);

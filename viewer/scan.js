@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 // Level of detail: turns a strip or a list of events into one line of pixels. The cost depends on the
 // number of pixels, not on the number of spans: all spans that begin in one pixel and are shorter than a pixel
-// are merged. The merged pixel has the colour of the longest of these spans. The less of the pixel's time they
-// cover, the paler is the colour. Pixels lie on a fixed grid of time, so that merged pixels do not change while
+// are merged. The merged pixel has the colour of the longest of these spans. The colour is paler if these spans cover
+// less of the pixel's time. Pixels lie on a fixed grid of time, so that merged pixels do not change while
 // the view moves.
 "use strict";
 (function (kt) {

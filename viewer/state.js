@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// What the page shows now: which part of the time, what is selected, marks. Everything else asks this object.
+// What the page shows now: which part of the time, what is selected, marks. Other code reads it here.
 "use strict";
 (function (kt) {
 class State {
@@ -47,7 +47,7 @@ class State {
 		this.show(this.trace.begin - whole * 0.01, whole * 1.02);
 	}
 
-	// Zooms by a factor. The time at the fraction `share` of the width stays in place.
+	// Zooms by a factor. The time at the fraction `share` of the width does not move.
 	zoom(factor, share) {
 		const fixed = this.from + this.length * share;
 		const whole = this.trace.end - this.trace.begin;

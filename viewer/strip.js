@@ -82,7 +82,7 @@ const columns = { begin: Float64Array, end: Float64Array, name: Uint32Array, kin
 	slot: Float64Array, other: Int32Array, flags: Uint8Array };
 const deepest = 63;
 
-// Joins one column of all chunks.
+// Joins one column of the chunks of all blocks.
 kt.joinColumn = function (chunks, name, type, count) {
 	const array = new type(count);
 	let at = 0;

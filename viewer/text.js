@@ -50,7 +50,7 @@ kt.number = function (value) {
 	return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 };
 
-// Returns how much was lost, according to the head.
+// Returns a text that states how much was lost, according to the head.
 kt.lossText = function (head) {
 	if (head.lost === null || (head.lost_at_least && !head.lost))
 		return "loss unknown";

@@ -20,12 +20,12 @@ function lastOf(lane, kinds) {
 	return best;
 }
 
-// Returns true if nothing ended the span before the end of the trace.
+// Returns true if the span has no known end before the end of the trace.
 function isOpen(state, { strip, i }) {
 	return (strip.flags[i] & 2) !== 0 || strip.end[i] >= state.trace.last;
 }
 
-// Selects what a line of the verdict states about a lane: the lock that it holds, its wait, or its last state.
+// Selects what a line of the verdict is about: the lock that the lane holds, its wait, or its last state.
 function go(state, lane, kinds) {
 	const row = lane.rows[0]?.strips[0];
 	const found = lastOf(lane, kinds) || (row?.count ? { strip: row, i: row.count - 1 } : null);
@@ -170,7 +170,7 @@ function showPart(state, from, length) {
 }
 
 // Moves the view to the time at which the first problem began: when the locks were taken and the waits began. If no
-// wait is open at the end of the trace, selects the event that proves the problem.
+// wait is still open at the end of the trace, selects the event that proves the problem.
 kt.showCause = function (state, worst) {
 	const { trace } = state;
 	const actors = (worst?.actors || []).map((actor) => laneOf(state, actor)).filter((lane) => lane);

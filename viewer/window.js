@@ -95,8 +95,8 @@ class Windows {
 		return bytes !== null;
 	}
 
-	// Replaces the data of the trace. Selects the same thing again if it is in the new data. Returns false if the data
-	// is discarded.
+	// Replaces the data of the trace. Selects the same span, event or lane again if the new data contains it.
+	// Returns false if the data is discarded.
 	async load(bytes, number, isOverview) {
 		const plain = [];
 		for (const block of kt.splitBlocks(bytes))

@@ -438,7 +438,7 @@ struct why_object {
 	/* only an earlier trace contains the object; `address` is then a unique number, not an address */
 	bool elsewhere;
 	bool taken; /* an event shows that the object, a lock, was taken */
-	/* waits for this lock show that a CPU holds it (by_cpu), or a thread holds it (by_thread) */
+	/* waits for the object, a lock, show that a CPU (by_cpu) or a thread (by_thread) holds the lock */
 	bool by_cpu, by_thread;
 };
 
