@@ -35,7 +35,7 @@ struct ring {
 	struct beside *beside;
 	uint32_t number;
 	uint64_t last;
-	int status; /* result of the last rewind(); if it is an error, the next refill() reports it */
+	int status; /* result of the last rewind(); the next refill() reports it if it is an error */
 	struct item item[BATCH];
 	struct ktread_beside_event event[BATCH];
 };

@@ -58,8 +58,8 @@ int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point
 		return ktread_fail_memory();
 	for (uint32_t i = 0; i < count; i++) {
 		/*
-		 * Make two pieces from the first point, which begin at the same timestamp. The first of these
-		 * pieces is for timestamps before the point.
+		 * Make two pieces that begin at the timestamp of the first point. The first piece is for
+		 * timestamps before the point.
 		 */
 		if (pieces == 0)
 			piece[pieces++] =

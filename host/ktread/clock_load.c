@@ -23,8 +23,8 @@
 #define SLOPE_ONE   ((__int128)1 << 32)
 
 /*
- * Copies each sample whose checksum is right and whose timestamp is later than that of the previously copied
- * sample. Returns the number of samples copied.
+ * Copies each sample whose checksum is right and whose timestamp is later than the timestamp of the
+ * previously copied sample. Returns the number of samples copied.
  */
 static uint32_t take_samples(const struct ktrx_clock *row, struct ktrx_clock_sample *sample)
 {
@@ -107,7 +107,7 @@ static uint64_t drift_uncertainty(const struct ktrx_clock_sample *from, const st
 
 /*
  * Adds a clock to the description of all clocks in `info`: narrows the interval in which all clocks were
- * measured, and raises the uncertainty of the drift outside of this interval.
+ * measured, and raises the uncertainty of the drift outside this interval.
  */
 static void add_reach(struct ktread_info *info, const struct ktrx_clock_sample *sample, uint32_t count)
 {

@@ -42,8 +42,8 @@ static bool deltas_are_smaller(const uint32_t *value, uint32_t count)
 }
 
 /*
- * Writes the byte planes that are not all 0, and sets a bit in *flags for each of them. Returns the end of
- * the bytes written.
+ * Writes each byte plane that has a byte other than 0, and sets a bit in *flags for each plane written.
+ * Returns the end of the bytes written.
  */
 static unsigned char *put_planes(unsigned char *to, unsigned char *flags, const uint32_t *value,
 				 uint32_t count)

@@ -309,7 +309,9 @@ static void hand_out(struct ktread_follow *follow, bool all)
 		ktread_merge_feed(&trace->merge, n, trace->cursor[n].item, trace->cursor[n].end);
 }
 
-/* Drops the records that were given to the cursors. Requires: ktread_next() has returned all of them. */
+/*
+ * Drops the records that were given to the cursors. Requires: ktread_next() has returned all these records.
+ */
 static void drop(struct ktread_follow *follow)
 {
 	for (uint32_t n = 0; n < follow->rings; n++) {

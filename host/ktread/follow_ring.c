@@ -274,7 +274,7 @@ static int read_some(struct ktread_follow_ring *follow, const struct ktread_foll
 
 /*
  * Reads and processes the slots up to the head that the ring has at the time of the call. Returns 1 if all of
- * them were processed, 0 if some of them must be read later, or an error.
+ * them were processed, 0 if some slots must be read later, or an error.
  */
 static int read_new(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
@@ -356,9 +356,9 @@ static int revisit(struct ktread_follow_ring *follow)
 
 /*
  * Returns the timestamp up to which all events of the ring have been read; 0: none. If the first unread slot
- * is unfinished, it was reserved after all slots before it, so its timestamp is not earlier than theirs. If
- * that slot is finished (there is a backlog), its timestamp may be earlier than the timestamps of the
- * KTREAD_REORDER slots before it, but not earlier than the timestamps of older slots.
+ * is unfinished, it was reserved after all slots before it, so its timestamp is not earlier than the
+ * timestamps of those slots. If that slot is finished (there is a backlog), its timestamp may be earlier than
+ * the timestamps of the KTREAD_REORDER slots before it, but not earlier than the timestamps of older slots.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {

@@ -40,7 +40,7 @@ struct ktread_follow_ring {
 	uint64_t start, head;
 	/* all records with an earlier timestamp than this have been read, except records that arrive late */
 	uint64_t frontier;
-	uint64_t wait_head;  /* the reader waits for unfinished slots that are before this index */
+	uint64_t wait_head;  /* the reader waits only for unfinished slots before this index */
 	uint64_t wait_until; /* time in ms at which the reader stops waiting for unfinished slots */
 	uint64_t overwritten;
 	uint64_t skipped;     /* number of slots that were not read because of options.sample */
@@ -60,8 +60,8 @@ struct ktread_follow_look {
 	uint64_t patience;
 	uint64_t seen; /* newest timestamp that was read from any ring before this poll began */
 	/*
-	 * maximum number of slots of a ring that one poll reads; also the maximum number of slots of the ring
-	 * that were read but not yet returned
+	 * maximum number of slots of a ring that one poll reads, and also maximum number of slots of the ring
+	 * that are read but not yet returned
 	 */
 	uint32_t limit;
 	/*

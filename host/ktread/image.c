@@ -165,8 +165,8 @@ static int try_map(struct ktread_image *image, uint32_t n)
 }
 
 /*
- * Opens the root at image->position. Tries all possible memory maps, and uses the map with which the most
- * rings are plausible.
+ * Opens the root at image->position. Tries all possible memory maps, and uses the map that makes the most
+ * rings plausible.
  */
 static int open_best_map(struct ktread_image *image, struct ktread_layout **layout)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Scans a memory for roots and for the heads of lent blocks. Both are identified by their positions in the
- * memory's source of bytes (source.h). Addresses cannot be used, because the addresses in a RAM file may be
- * unknown until the root has been read.
+ * Scans a memory for roots and for the heads of lent blocks. Roots and heads are identified by their
+ * positions in the memory's source of bytes (source.h). Addresses cannot be used, because the addresses in a
+ * RAM file may be unknown until the root has been read.
  */
 #ifndef KTREAD_IMAGE_H
 #define KTREAD_IMAGE_H

@@ -9,8 +9,8 @@
 #include "trace.h"
 
 /*
- * Number of slots that one call reads. It also ends the search for a ring's head: if as many consecutive
- * slots do not have the expected generation, the head is before these slots.
+ * Number of slots that one call reads. The search for a ring's head also uses this number: if as many
+ * consecutive slots do not have the expected generation, the head is before these slots.
  */
 #define GUESS_SLOTS  64u
 #define WORD_GUESSES 64u /* maximum number of addresses at which the reader looks for a reserve word */
@@ -122,8 +122,8 @@ static int read_some(const struct ktread_ring_place *place, uint64_t index, uint
 
 /*
  * If the newest lap of the ring is later than the lap of *index, moves *index to the start of the newest lap.
- * The generations of the ring's first slots show the newest lap. Requires: the ring's head is at *index or
- * after it.
+ * The generations of the ring's first slots show the newest lap. Requires: the ring's head is not before
+ * *index.
  */
 static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 {
@@ -384,7 +384,7 @@ bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint
 	return ((ktrx_check_more(slot, lap_of(form, index)) ^ slot[0]) & KTRX_TAG_CHECK_MASK) == 0;
 }
 
-/* Returns true if the checksum of a FIRST slot matches the other slots of its record. */
+/* Returns true if the checksum in a FIRST slot is right for its record, whose other slots it covers. */
 static bool agrees_with_rest(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			     uint32_t slots)
 {

@@ -17,8 +17,8 @@
 #define KTREAD_SECTION_MAX 256u
 
 /*
- * Returns true if a boot left this root in persistent memory, and it is not the root of a dump. The heads in
- * the ring table of such a root are those that the rings had at the last heartbeat.
+ * Returns true if a boot left this root in persistent memory, and it is not the root of a dump. In the ring
+ * table of such a root, the heads are the heads of the rings at the last heartbeat.
  */
 static inline bool ktread_root_is_persistent(const struct ktrx_root *root)
 {
@@ -205,8 +205,8 @@ static inline uint64_t ktread_ring_begin(const struct ktread_ring_place *place, 
 }
 
 /*
- * The settings of the kernel. The values are those in the dump or, if the trace is read from memory, the
- * current ones.
+ * The settings of the kernel. The values come from the dump or, if the trace is read from memory, are the
+ * current values.
  */
 
 /*

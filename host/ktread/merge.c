@@ -42,7 +42,7 @@ void ktread_merge_reset(struct ktread_merge *merge, uint64_t base)
 	merge->starved = KTREAD_MERGE_NONE;
 }
 
-/* Returns the tournament tree's word for the next item of a ring. It is below NO_MORE. */
+/* Returns the tournament tree's word for the next item of a ring. The word is less than NO_MORE. */
 static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsigned char *item, uint64_t ring)
 {
 	uint64_t farthest = (NO_MORE >> ring_bits) - 1;

@@ -20,8 +20,8 @@
 #define RAM_PAGE     4096u
 
 /*
- * Returns true if `form`, the format that the caller of ktread wants, is that of dumps of a version other
- * than `version`.
+ * Returns true if `form`, the format that the caller of ktread wants, is a format of dumps, but of a version
+ * other than `version`.
  */
 static bool is_other_version(enum ktread_form form, uint32_t version)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Detects the format of a process trace. Our own format has a magic. The files of the BSDs have none, and two
- * of their formats have heads of the same size. So the reader tries each format, and chooses the format in
- * which the most consecutive records are plausible. In a wrong format, one record may be plausible by chance,
- * but the records after it are not.
+ * Detects the format of a process trace. Our own format has a magic. The files of the BSDs have no magic, and
+ * two of their formats have heads of the same size. So the reader tries each format, and chooses the format
+ * in which the most consecutive records are plausible. In a wrong format, one record may be plausible by
+ * chance, but the records after it are not.
  */
 #include <stdio.h>
 

@@ -71,7 +71,7 @@ static ssize_t read_some(void *context, uint8_t *to, size_t room)
 	return got == 0 && input->follow ? handle_end(input) : got;
 }
 
-/* Records an error. After it, nothing more is read. */
+/* Stores an error. After an error, nothing more is read. */
 static void give_up(struct ktread_proc_input *input, int error)
 {
 	input->failed = error;
@@ -156,8 +156,8 @@ static bool start(struct ktread_proc_input *input)
 }
 
 /*
- * Reads and discards the bytes that the reader has to step over. Returns false if some of them cannot be read
- * yet.
+ * Reads and discards the bytes that the reader has to step over. Returns false if some of these bytes cannot
+ * be read yet.
  */
 static bool skip_rest(struct ktread_proc_input *input)
 {

@@ -114,7 +114,7 @@ static enum belief believe(struct ktread_proc *trace, size_t at)
 
 /*
  * Searches for a record or head that can be accepted. Examines every `step`-th offset from `from` on, below
- * `until`; offsets count from the input's current position. If there is one, returns true and sets *found to
+ * `until`; offsets count from the input's current position. If it finds one, returns true and sets *found to
  * its offset. Otherwise returns false and sets *found to the offset at which the next search has to begin,
  * when more bytes have come; this may be the end or `until`.
  */
@@ -141,7 +141,7 @@ static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t st
 
 /*
  * Steps over damage to the next place at which reading can continue. Returns an error that reports the
- * damage. Returns 0 if that place may be in bytes that have not come yet.
+ * damage. Returns 0 if this place may be in bytes that have not arrived yet.
  */
 static int step_over(struct ktread_proc *trace)
 {
@@ -305,8 +305,8 @@ static bool find_within(struct ktread_proc *trace, size_t size, size_t step, siz
 
 /*
  * Called if a record is truncated by the end of the input. If the caller wants incomplete records, returns 1
- * with the available part of the record; the next call then returns the error. Otherwise returns the error at
- * once.
+ * with the available part of the record; the next call then returns the error. Otherwise this call returns
+ * the error.
  */
 static __attribute__((noinline)) int take_torn(struct ktread_proc *trace, size_t size)
 {

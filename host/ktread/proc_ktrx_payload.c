@@ -250,7 +250,7 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace)
 /*
  * Checks whether a record's size can be right. A size that is too large may by chance be the size of this
  * record and of some records after it. In this case, the wrong size leads to the beginning of a later record,
- * but the records in between would be lost. Only the content of the payload shows this.
+ * but the records in between would be lost. Only the content of the payload shows whether the size is wrong.
  *
  * Data that a program wrote is never a reason to doubt a record: otherwise a program could make the reader
  * see records that the kernel never wrote.

@@ -321,8 +321,8 @@ static inline size_t ktread_proc_ktrx_size(const struct ktread_proc *trace, uint
 }
 
 /*
- * The ktrace files of DragonFly and FreeBSD. Heads have no magic. Each head is followed by its payload. Both
- * are structures of the kernel, with the layout of the machine's C ABI.
+ * The ktrace files of DragonFly and FreeBSD. Heads have no magic. Each head is followed by its payload. The
+ * head and the payload are structures of the kernel, with the layout of the machine's C ABI.
  */
 
 /* Bits in a head's type field. */

@@ -126,7 +126,7 @@ int ktread_memory_assume(struct ktread_memory *memory)
 
 /*
  * ELF cores, as QEMU's dump-guest-memory writes them: each PT_LOAD segment is a range of guest physical
- * memory at p_paddr. The ELF class is that of the mode in which the CPU was, so a 64-bit guest may have a
+ * memory at p_paddr. The ELF class depends on the mode that the CPU was in, so a 64-bit guest may have a
  * 32-bit core.
  */
 

@@ -71,8 +71,8 @@ static void correct_cpu(const struct ktread *trace, uint32_t number, struct ktrx
 
 /*
  * Corrects the timestamps in a row by the clock of the CPU on which the thread last ran. A timestamp in the
- * row may come from another CPU, for example the timestamp of a wakeup. It is then wrong by the difference
- * between the clocks of the two CPUs.
+ * row may come from another CPU, for example the timestamp of a wakeup. The corrected timestamp is then wrong
+ * by the difference between the clocks of the two CPUs.
  */
 static void correct_holder(const struct ktread *trace, struct ktrx_holder *row)
 {

@@ -89,8 +89,8 @@ int ktread_ram_map(struct ktread_memory *memory, const char *machine, uint64_t b
 int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offset, uint64_t self_phys,
 		   uint32_t n);
 /*
- * Sets the ranges of `memory`, an open ELF core, to those that its program headers describe. Returns 0 or an
- * error.
+ * Sets the ranges of `memory`, an open ELF core, to the ranges that its program headers describe. Returns 0
+ * or an error.
  */
 int ktread_core_map(struct ktread_memory *memory);
 bool ktread_core_is(struct ktread_memory *memory);

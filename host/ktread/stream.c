@@ -28,12 +28,12 @@
 /* number of decoded blocks that are cached in addition to one block of each ring */
 #define SPARE 2u
 
-/* A block of the stream, and the position in the dump of the block's bytes. */
+/* A block of the stream, and the position of the block's bytes in the dump. */
 struct place {
 	uint64_t position;
-	uint64_t offset; /* offset in the stream of the block's head */
+	uint64_t offset; /* offset of the block's head in the stream */
 	uint32_t length;
-	/* index in stream->cached of the block's decoded bytes; NOT_CACHED: they are not cached */
+	/* index of the block's decoded bytes in stream->cached; NOT_CACHED: they are not cached */
 	uint32_t cached;
 };
 

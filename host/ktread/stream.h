@@ -94,8 +94,8 @@ int ktread_stream_ring_init(struct ktread_stream_ring *ring, const struct ktread
 			    uint32_t number);
 /*
  * Sets the members first, last and events of a span that contains `slots` slots. `index` is the number of the
- * first of them, as in struct ktread_v2_ring. Requires: this function is called for the spans of a ring in
- * the order in which they were recorded.
+ * first slot, as in struct ktread_v2_ring. Requires: this function is called for the spans of a ring in the
+ * order in which they were recorded.
  */
 void ktread_stream_ring_measure(struct ktread_stream_ring *ring, struct ktrx_stream_span *span,
 				uint64_t index, unsigned char *bytes, uint32_t slots);
@@ -125,8 +125,8 @@ unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t co
 
 /*
  * Slots as columns. Slots of one event are grouped, word by word, and the bytes of each word are separate
- * planes. So similar bytes are next to each other, and a fast compressor can use that. Every slot of 32 bytes
- * is restored exactly, whatever it contains. Normative text: spec/stream.md.
+ * planes. So similar bytes are adjacent, which helps a fast compressor. Every slot of 32 bytes is restored
+ * exactly, whatever it contains. Normative text: spec/stream.md.
  *
  * A slot's key identifies the group of the slot. The key's shape decides which words are coded in which way:
  *

@@ -271,7 +271,7 @@ static bool is_zero(const unsigned char *bytes, uint32_t length)
 }
 
 /*
- * Measures the bytes [from, to) of the block in writer->bytes; the first of them are slot `slot` of the ring.
+ * Measures the bytes [from, to) of the block in writer->bytes; the first bytes are slot `slot` of the ring.
  */
 static void measure(struct writer *writer, struct stretch *stretch, struct ktrx_stream_span *span,
 		    uint64_t slot, uint32_t from, uint32_t to)

@@ -86,7 +86,7 @@ int ktread_keep_message(struct ktread *trace, int status)
 	return status;
 }
 
-/* Remembers an error, after which nothing more is read. Returns the error. */
+/* Stores an error. After an error, nothing more is read. Returns the error. */
 static int fail(struct ktread *trace, int status)
 {
 	trace->status = status;
@@ -184,7 +184,7 @@ int ktread_rewind(struct ktread *trace)
 	return 0;
 }
 
-/* Puts more items in order. Returns 1 on success, 0 at the end, or an error. */
+/* Merges more items in the order of their timestamps. Returns 1 on success, 0 at the end, or an error. */
 static int order_more(struct ktread *trace)
 {
 	struct ktread_merge *merge = &trace->merge;

@@ -13,7 +13,7 @@
 
 /*
  * Corrected clocks. For each CPU, a piecewise linear function turns its timestamps into corrected timestamps.
- * The function goes through measured or computed points. It never decreases, even if the points do.
+ * The function goes through measured or computed points. The function never decreases, even if the points do.
  */
 
 struct ktread_clock_piece {
@@ -21,8 +21,8 @@ struct ktread_clock_piece {
 	uint64_t from;
 	int64_t offset; /* number of ticks to add to a timestamp that equals `from` */
 	/*
-	 * number of ticks to add for each tick by which a timestamp is later than `from`, in units of 2^-32;
-	 * added to `offset`
+	 * slope of the piece: number of ticks, in units of 2^-32, to add to `offset` for each tick by which a
+	 * timestamp is later than `from`
 	 */
 	int64_t slope;
 };
@@ -184,8 +184,8 @@ struct ktread_layout;
 /* Functions that differ between the versions of traces. */
 struct ktread_version {
 	/*
-	 * Reads the next items. Sets cursor->item to the first of them, and cursor->end to their end. Returns
-	 * 1 on success, 0 at the end of the ring, or an error.
+	 * Reads the next items. Sets cursor->item to the first of these items, and cursor->end to the end of
+	 * these items. Returns 1 on success, 0 at the end of the ring, or an error.
 	 */
 	int (*refill)(struct ktread *trace, struct ktread_cursor *cursor);
 	/*
@@ -320,7 +320,10 @@ int ktread_keep_message(struct ktread *trace, int status);
  * KTREAD_E_MEMORY.
  */
 int ktread_cursors_create(struct ktread *trace, uint32_t count);
-/* Returns the number of slots in a ring's window. It is chosen so that all windows together stay small. */
+/*
+ * Returns the number of slots in a ring's window. This number is chosen so that the total size of all windows
+ * is small.
+ */
 uint32_t ktread_window_slots(uint32_t rings);
 
 /* Functions of beside.c, which adds rings to a trace. */

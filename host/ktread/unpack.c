@@ -33,7 +33,7 @@ bool ktread_unpack_is_packed(struct ktread_memory *memory)
 	       memcmp(magic, KTREAD_ZSTD_MAGIC, sizeof(magic)) == 0;
 }
 
-/* Writes unpacked bytes to the temporary file. If all of them are zero, leaves a hole instead. */
+/* Writes unpacked bytes to the temporary file. If all these bytes are zero, leaves a hole instead. */
 static int put(struct unpacking *unpacking, size_t bytes)
 {
 	const unsigned char *out = unpacking->out;

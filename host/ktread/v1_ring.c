@@ -16,8 +16,8 @@ static uint64_t slot_position(const struct ktread_v1_ring *ring, uint64_t slot)
 
 /* Facts about all records of a ring, read in the order of their addresses. */
 struct survey {
-	uint64_t descents; /* number of records whose timestamp is lower than that of the previous record */
-	/* slot of the last record whose timestamp is lower than that of the previous record */
+	uint64_t descents; /* number of records with a lower timestamp than the previous record */
+	/* slot of the last record with a lower timestamp than the previous record */
 	uint64_t descent;
 	uint64_t first, last;
 	bool any;
@@ -72,8 +72,8 @@ static int survey_all(struct ktread_v1_ring *ring)
 }
 
 /*
- * Examines at most 8 slots from `slot` on. Sets *timestamp to the timestamp of the first record among them
- * that is not empty, or to 0 if all of them are empty.
+ * Examines at most 8 slots from `slot` on. Sets *timestamp to the timestamp of the first of these records
+ * that is not empty, or to 0 if all are empty.
  */
 static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *stamp)
 {

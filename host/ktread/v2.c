@@ -411,8 +411,7 @@ static void warn_memory(struct ktread *trace)
 }
 
 /*
- * Counts the CPUs that have run: those whose row states that they are online, and those whose ring has
- * records.
+ * Counts the CPUs that have run: CPUs whose row states that they are online, and CPUs whose ring has records.
  */
 static void count_online(struct ktread *trace)
 {

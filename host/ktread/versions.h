@@ -43,7 +43,7 @@ bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread
 
 /*
  * Computes whole timestamps. A slot contains only the low 36 bits of its timestamp. Anchors contain whole
- * timestamps, the references from which the others are counted.
+ * timestamps: references from which the other timestamps are counted.
  */
 
 /* Returns the whole timestamp that has these low bits and is nearest to `reference`. */
@@ -182,7 +182,7 @@ int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t un
  *
  * Because of nested interrupts, a later slot may have an earlier timestamp, so items are sorted by timestamp
  * within KTREAD_REORDER records. To make this possible, the last records are held back when the window is
- * filled again: their slots are copied to the front of the buffer. If records are long, fewer of them are
+ * filled again: their slots are copied to the front of the buffer. If records are long, fewer records are
  * held back, so that few slots are copied.
  */
 
@@ -194,7 +194,7 @@ struct ktread_v2_item {
 	uint64_t stamp; /* whole, corrected timestamp of the item */
 	uint64_t index;
 	uint64_t lost; /* number of slots that were lost directly before the item */
-	uint32_t slot; /* index in the buffer of the item's first slot */
+	uint32_t slot; /* index of the item's first slot in the buffer */
 	uint32_t slots;
 };
 
@@ -272,8 +272,8 @@ static inline const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring 
 bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uint64_t *stamp);
 
 /*
- * Reads `count` slots from `index` on. They may wrap around in the ring. In a running guest, they may be
- * overwritten while they are read: so the caller must read the head again afterwards.
+ * Reads `count` slots from `index` on. These slots may wrap around in the ring. A running guest may overwrite
+ * them while they are read, so the caller must read the head again afterwards.
  */
 int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 		      uint64_t count);

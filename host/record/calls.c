@@ -156,8 +156,8 @@ const struct record_call *record_call(uint32_t abi, uint64_t number)
 #define ERRORS 4095 /* a result from -ERRORS to -1 is a negative errno */
 
 /*
- * A thread's stop at the beginning or at the return of a call. The struct is the same for the different ways
- * in which kernels report such a stop.
+ * A thread's stop at the beginning or at the return of a call. Kernels report such a stop in different ways,
+ * but this struct is the same for all of them.
  */
 struct stop {
 	bool enters;

@@ -174,8 +174,8 @@ static size_t read_data(const struct record_thread *thread, uint32_t how, uint64
 }
 
 /*
- * Records the data of a transfer. The second argument of the call, arg[1], points to the data or to structs
- * that point to it.
+ * Records the data of a transfer. The second argument of the call, arg[1], points to the data, or to structs
+ * that point to the data.
  */
 static void put_bytes(struct record_thread *thread, bool write, uint64_t size, const char *data, size_t read)
 {

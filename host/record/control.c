@@ -231,8 +231,9 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 
 /*
  * A recorder receives requests through a socket. The sockets of a user's recorders are in a folder that only
- * this user can enter. A request is a struct record_request, and a reply is a number of processes. Both are
- * sent in the form that they have in memory, because both ends are this program on the same machine.
+ * this user can enter. A request is a struct record_request, and a reply is a number of processes. Requests
+ * and replies are sent in the form that they have in memory, because the sender and the receiver are this
+ * program on the same machine.
  */
 
 #define PATIENCE_MS 2000

@@ -51,9 +51,9 @@ static bool is_recorded(const struct record_process *process, int32_t fd)
 }
 
 /*
- * A link in /proc/TID/fd can be read faster through an open descriptor of this folder than by its whole path.
- * So after LOOKUPS lookups for a thread, the recorder keeps the thread's folder open; at most FOLDERS_MOST
- * folders are open at the same time.
+ * Reading a link in /proc/TID/fd is faster through an open descriptor of this folder than by the link's whole
+ * path. So after LOOKUPS lookups for a thread, the recorder keeps the thread's folder open; at most
+ * FOLDERS_MOST folders are open at the same time.
  */
 #define LOOKUPS	     4u
 #define FOLDERS_MOST 8u

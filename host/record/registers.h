@@ -26,8 +26,8 @@ struct record_registers {
 };
 
 /*
- * Layout of a machine's register set: `words` is its size; the other members are indices into
- * record_registers.word at which a call's number, result and arguments are found.
+ * Layout of a machine's register set: `words` is its size; the other members are the indices of a call's
+ * number, result and arguments in record_registers.word.
  */
 struct record_machine {
 	uint16_t elf;
@@ -43,8 +43,8 @@ uint16_t record_machine_own(void);
 
 /*
  * record_registers_call() and record_registers_result() read a call and its result from registers;
- * record_registers_set_result() changes the result in `registers`. Each returns 0, or -1 if the registers are
- * those of another machine, for example of a 32-bit program.
+ * record_registers_set_result() changes the result in `registers`. These functions return 0, or -1 if the
+ * registers belong to another machine, for example of a 32-bit program.
  */
 int record_registers_call(const struct record_machine *machine, const struct record_registers *registers,
 			  uint64_t *number, uint64_t argument[static 6]);
@@ -88,7 +88,7 @@ bool record_memory_message(pid_t tid, uint64_t address, unsigned width, struct r
  * Always returns false if the recorder runs as root.
  */
 bool record_is_privileged_exec(const struct record_thread *thread);
-/* Returns whether the thread's current call is execveat(), in the machine's own ABI or in that of i386. */
+/* Returns whether the thread's current call is execveat(), in the machine's own ABI or in the ABI of i386. */
 bool record_is_execveat(const struct record_thread *thread);
 
 /*

@@ -95,11 +95,11 @@ static int attach_thread(pid_t tid, struct record_process *process)
 }
 
 /*
- * Attaches to those threads of a process that are not traced yet. Makes one pass over the list of the
- * process's threads. Returns the number of threads attached; if none was attached, 0 or a negative errno. Two
- * sorts of threads cannot be attached. First, threads that have ended; the main thread may be one of them.
- * Second, threads that the kernel has already attached to the recorder, because a traced thread created them;
- * wait() will report these threads.
+ * Attaches to all threads of a process that are not traced yet. Makes one pass over the list of the process's
+ * threads. Returns the number of threads attached; if none was attached, 0 or a negative errno. Two sorts of
+ * threads cannot be attached. First, threads that have ended; the main thread may be one of them. Second,
+ * threads that the kernel has already attached to the recorder, because a traced thread created them; wait()
+ * will report these threads.
  */
 static int attach_threads(struct record_process *process)
 {
@@ -286,8 +286,8 @@ static pid_t event_message(const struct record_thread *thread)
 }
 
 /*
- * Handles an exec. The process now runs another program, in one thread. The id of this thread is the
- * process's id. Returns this thread.
+ * Handles an exec. The process now runs a new program, in one thread. The id of this thread is the process's
+ * id. Returns this thread.
  */
 static struct record_thread *handle_exec(struct record_thread *thread)
 {
@@ -431,7 +431,7 @@ struct report {
 };
 
 static struct report turn[TURN_MOST];
-/* number of reports in `turn`; the first of them may come from the previous turn */
+/* number of reports in `turn`; the first report may come from the previous turn */
 static size_t turn_reports;
 
 /*
@@ -469,7 +469,7 @@ static int collect_report(int options)
  */
 #define SKIPPED_MOST 16u
 
-/* Collects all reports that are available, unless this turn is one of those without an attempt. */
+/* Collects all reports that are available, unless no attempt is made in this turn. */
 static void collect_rest(void)
 {
 	static unsigned skipped, to_skip;
@@ -488,7 +488,7 @@ static void collect_rest(void)
 		to_skip = to_skip ? 2 * to_skip : 1;
 }
 
-/* Waits for a report, then collects the others that are available. Returns 0 or a positive errno. */
+/* Waits for a report, then collects all other reports that are available. Returns 0 or a positive errno. */
 static int collect_turn(void)
 {
 	int error = turn_reports < TURN_MOST ? collect_report(0) : EINTR;

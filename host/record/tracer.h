@@ -21,7 +21,8 @@ struct calls_call;
 /*
  * A sink is a file to which records are written (ktrx/proc.h). It has a reference count: each process that is
  * recorded into the sink holds a reference. A record that cannot be written is lost, and is counted as lost.
- * The reason is reported when the sink is closed, and is recorded in the file. Other sinks are not affected.
+ * The reason for the loss is reported when the sink is closed, and is recorded in the file. Other sinks are
+ * not affected.
  */
 
 struct record_sink;
@@ -114,7 +115,7 @@ struct record_process {
 	 * of `known_fd` is 0
 	 */
 	uint64_t recorded_fd[RECORD_FDS / 64];
-	/* sink to which the process holds a reference; NULL: nothing of the process is recorded */
+	/* sink to which the process holds a reference; NULL: the process is not recorded */
 	struct record_sink *sink;
 	char name[32];
 	uint64_t handler[RECORD_SIGNALS];
@@ -201,9 +202,9 @@ bool record_proc_is_usable(void);
 /* Returns the id of our PID namespace; 0 if it is unknown. */
 uint64_t record_proc_namespace(void);
 /*
- * record_proc_process() returns the process of a thread, record_proc_parent() the parent of a process. Both
- * return 0 if the thread or process has ended. For threads of traced processes, record_proc_process() does
- * not need /proc.
+ * record_proc_process() returns the process of a thread, record_proc_parent() the parent of a process. These
+ * functions return 0 if the thread or process has ended. For threads of traced processes,
+ * record_proc_process() does not need /proc.
  */
 pid_t record_proc_process(pid_t tid);
 pid_t record_proc_parent(pid_t pid);
@@ -313,8 +314,8 @@ bool record_faults_begun(const struct record_thread *thread);
 unsigned record_faults_missed(int *error);
 
 /*
- * Functions that record system calls. They are called when a thread stops at the beginning or at the return
- * of a call.
+ * Functions that record system calls. These functions are called when a thread stops at the beginning or at
+ * the return of a call.
  */
 
 /* What the thread's current call creates, if it is fork(), clone() or a similar call. */
@@ -428,16 +429,16 @@ void record_put_mask(struct record_thread *thread);
 void record_descriptors_end(struct record_thread *thread);
 /*
  * Adds an FD record for each argument of the call that is a descriptor, unless the trace has an up-to-date
- * record of it.
+ * record of that descriptor.
  */
 void record_put_descriptors(struct record_thread *thread, const struct calls_call *call);
-/* Adds an FD record for one descriptor, unless the trace has an up-to-date record of it. */
+/* Adds an FD record for one descriptor, unless the trace has an up-to-date record of this descriptor. */
 void record_put_descriptor(struct record_thread *thread, int32_t fd);
 /* Adds an FD record for a descriptor that the kernel has just created. */
 void record_descriptor_is_new(struct record_thread *thread, int32_t fd);
 /*
- * Marks the descriptors from `first` to `last`, both included, as unknown, because they may refer to
- * something else now.
+ * Marks the descriptors from `first` to `last`, both included, as unknown, because these descriptors may
+ * refer to other files now.
  */
 void record_forget_descriptors(struct record_process *process, uint64_t first, uint64_t last);
 /* Marks all descriptors and the current folder as unknown. */

@@ -13,7 +13,8 @@ bool why_awaits_answer(const struct why_cpu *cpu)
 }
 
 /*
- * Returns whether an IPI to all CPUs also goes to this CPU. It does if the CPU is online or has called hooks.
+ * Returns whether an IPI to all CPUs also goes to this CPU. This is so if the CPU is online or has called
+ * hooks.
  */
 static bool is_one_of_all(const struct why_cpu *cpu)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A lock whose owner has ended without releasing it. The waiter's row in the kernel's table names the thread
- * that owned the lock when the wait began, but no later owner. So the owner is taken from the events
- * lock.acquire and lock.release. If these events are missing, the owner is the thread that the newest wait
- * names. That thread may have released the lock later without waking a waiter, but this is unlikely if the
- * kernel still named it after the thread's end.
+ * that owned the lock when the wait began. It never names a later owner. So the owner is taken from the
+ * events lock.acquire and lock.release. If these events are missing, the owner is the thread that the newest
+ * wait names. That thread may have released the lock later without waking a waiter, but this is unlikely if
+ * the kernel still named it after the thread's end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -256,7 +256,7 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
 
-	if (lock->owner == 1) /* the owner is thread 0, which may run on several CPUs at once */
+	if (lock->owner == 1) /* the owner is thread 0, which may run on several CPUs at the same time */
 		return false;
 	if (!owner || owner->state != THREADS_DEAD)
 		return evidence->exits_recorded && evidence->refused == 0 &&

@@ -92,8 +92,9 @@ static void say_sleepers(const struct why_evidence *evidence, const struct why_c
 }
 
 /*
- * Returns whether another CPU stopped with interrupts disabled before this CPU's ticks ended. This may be the
- * cause: the kernel stops all CPUs in a panic, or the other CPU holds a lock.
+ * Returns whether another CPU stopped with interrupts disabled before this CPU's ticks ended. The stop of
+ * that CPU may be the cause of the missing ticks: the kernel stops all CPUs in a panic, or the stopped CPU
+ * holds a lock.
  */
 static bool may_follow_another_stop(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -172,7 +172,7 @@ struct cycle {
 	uint32_t count;
 	uint32_t waits;	   /* number of edges that are waits, which is the number of parties */
 	uint32_t party[2]; /* nodes of the first two parties of the cycle */
-	/* timestamp at which the newest wait of the cycle began; this wait closed the cycle */
+	/* timestamp at which the newest wait of the cycle began; this wait completed the cycle */
 	uint64_t newest;
 	bool by_table; /* the kernel's tables, not events, show all edges */
 	bool timed;    /* one of the waits has a timeout, or its thread sleeps between its attempts */

@@ -25,7 +25,7 @@
 #define UNTIMED 12u  /* maximum number of threads that are listed as waiting without a timeout */
 #define TURN_MS 100u /* time in ms: a thread that was woken at most this long ago may not have run yet */
 
-/* hooks without which it is unknown which threads wait, and for what they wait */
+/* hooks that are needed to know which threads wait, and for what they wait */
 #define NEEDED_HOOKS (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD)
 
 struct health {

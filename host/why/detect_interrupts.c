@@ -26,7 +26,7 @@
 struct storm {
 	uint32_t number; /* interrupt number */
 	const char *name;
-	/* `count`: number of interrupts; `span`: ticks from the first to the last of them */
+	/* `count`: number of interrupts; `span`: ticks from the first to the last interrupt */
 	uint64_t count, span;
 	bool dense; /* the intervals between these interrupts were almost zero */
 };
@@ -42,7 +42,7 @@ static bool is_dense(const struct why_irq_kind *kind)
 }
 
 /*
- * Returns whether there were enough interrupts for a storm. If the ring contains too few of them, uses the
+ * Returns whether there were enough interrupts for a storm. If the ring contains too few interrupts, uses the
  * count of interrupts in the CPU's row of the kernel's table.
  */
 static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,

@@ -19,7 +19,7 @@
 #define LASTS_MS 100u
 /*
  * time in ms that is used instead of LASTS_MS if attempts are recorded as lock.contend, not as lock.fail: if
- * the attempts have lasted for less time than this, it is not certain that they will fail for ever
+ * the attempts have lasted for less time than this, it is not certain that they will always fail
  */
 #define WAITS_MS  2000u
 #define RECENT_MS 250u

@@ -47,7 +47,7 @@ static bool is_guarded_by(const struct why_order *order, uint64_t lock)
 	return false;
 }
 
-/* Returns whether there is one outer lock that was held each time the locks of these edges were taken. */
+/* Returns whether there is an outer lock that was held each time when the locks of these edges were taken. */
 static bool is_guarded(const struct context *context, const struct why_edge *const *edge, uint32_t count)
 {
 	const struct why_order *first = order_of(context, edge[0]);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Finds two threads that sleep and used to wake each other. For example, a wakeup was lost so long ago that
- * the rings no longer contain it. The counts in the kernel's table show which thread last woke each of them.
- * Another thread or an interrupt may wake one of them later, so the certainty is at most "possible".
+ * the rings no longer contain it. The counts in the kernel's table show which thread last woke each of the
+ * two threads. A third thread or an interrupt may wake one of the two threads later, so the certainty is at
+ * most "possible".
  */
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
  * Waits that last far longer than earlier waits of the same kind. Examples: a thread whose periodic wakeups
  * have stopped, a thread that waits for a device that always answered soon, a thread that sleeps and holds a
  * lock for which other threads wait. It is never certain that the thread should have been woken. Irregular
- * wakeups, such as those by input or network packets, may end for a good reason.
+ * wakeups, such as wakeups by input or network packets, may end for a good reason.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Finds a thread that waits for a partner that has ended. For example, a producer waits until a queue has
- * room again, and the only consumer has ended. The trace shows that the thread used to wake the sleepers of
- * this queue, that it did not sleep there before, and that all other threads that slept there have ended. A
- * new partner may start later, so the certainty is at most "possible".
+ * room again, and the only consumer has ended. The trace shows three facts: the thread used to wake the
+ * sleepers of this queue, it did not sleep on the queue before, and all other threads that slept on the queue
+ * have ended. A new partner may start later, so the certainty is at most "possible".
  */
 #include <inttypes.h>
 

@@ -8,7 +8,7 @@
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define STALE_MS 100u /* time in ms: a timestamp in the kernel's tables may be too early by up to this time */
+#define STALE_MS 100u /* time in ms: the maximum by which a timestamp in the kernel's tables is too early */
 /* time in ms: a CPU that switched threads later than this after the recorded context switch is not stuck */
 #define LONG_MS 1000u
 
@@ -157,8 +157,8 @@ static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cp
 }
 
 /*
- * Returns how certain the finding is. It is certain only if CPUs now wait for the lock that was held at the
- * recorded switch.
+ * Returns how certain the finding is. The finding is certain only if CPUs now wait for the lock that was held
+ * at the recorded context switch.
  */
 static enum finding_certainty how_certain(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

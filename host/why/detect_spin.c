@@ -31,7 +31,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the earliest timestamp since which the trace contains all events that the thread recorded on that
+ * Returns the earliest timestamp after which the trace contains all events that the thread recorded on that
  * CPU. Returns the end of the trace if events are missing up to the end.
  */
 static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -48,7 +48,7 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 }
 
 /*
- * Returns the timestamp since which the thread has certainly been awake and has recorded no event of its own.
+ * Returns the earliest timestamp after which the thread was certainly awake and recorded no event of its own.
  */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)
@@ -271,8 +271,8 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Returns whether the CPU spins with interrupts disabled. It must have recorded nothing lately, and must not
- * wait for a lock or an IPI answer.
+ * Returns whether the CPU spins with interrupts disabled. If it does, it has recorded nothing lately, and
+ * does not wait for a lock or an IPI answer.
  */
 static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -176,8 +176,8 @@ static void say_lost(const struct why_evidence *evidence, struct why_finding *fi
 }
 
 /*
- * Returns the thread that has slept longest, of the threads of this group that have woken other threads of
- * the group.
+ * Among the threads of this group that have woken other threads of the group, returns the thread that has
+ * slept longest.
  */
 static const struct why_sleeper *left_asleep(const struct why_sleeper *group, uint32_t count)
 {

@@ -53,7 +53,7 @@ struct why_event {
 struct why_last {
 	struct why_event event[WHY_LAST];
 	uint32_t count;
-	uint64_t total; /* number of events so far, including those that are no longer in `event` */
+	uint64_t total; /* number of events so far, including events that are no longer in `event` */
 };
 
 /* Counts of events of one kind, in the whole trace and in its last part. */
@@ -74,19 +74,18 @@ struct why_irq_kind {
 	 */
 	uint64_t close;
 	/*
-	 * number of the interrupts counted in `entered` that came while the CPU idled, and after which no
-	 * thread was woken on the CPU until the next interrupt
+	 * number of the interrupts counted in `entered` that came while the CPU idled, if no thread was woken
+	 * on the CPU between the interrupt and the next one
 	 */
 	uint64_t woke_nobody;
-	/*
-	 * number of the interrupts counted in `entered` that came while the CPU idled and wakeups were not
-	 * recorded, so that it is unknown whether a thread was woken
-	 */
+	/* as `woke_nobody`, but it is unknown whether a thread was woken: wakeups were not recorded */
 	uint64_t woke_unknown;
 	uint64_t first, last; /* timestamps of the first and last interrupt */
 };
 
-/* A period in which a CPU took no interrupt and ran only one thread, which is not an idle thread. */
+/*
+ * A period in which a CPU took no interrupt and ran only one thread, and this thread is not an idle thread.
+ */
 struct why_quiet {
 	/* timestamps of the beginning and end of the period; both 0: there is no such period */
 	uint64_t from, to;
@@ -172,7 +171,7 @@ struct why_cpu {
 	uint64_t trap_pc;
 	/* no instruction can be fetched from trap_pc; trap_pc may then also be 0 */
 	bool fetch_failed;
-	/* trap_pc is the address of the exception handler, from which no instruction can be fetched */
+	/* trap_pc is the address of the exception handler, and no instruction can be fetched from it */
 	bool vector_fails;
 	uint64_t frame[WHY_FRAMES]; /* return addresses on the captured stack, innermost first */
 	uint32_t frames;
@@ -311,7 +310,7 @@ struct why_thread {
 	uint64_t last_own_event;
 };
 
-/* A lock that was taken and, according to events, not released. */
+/* A lock that, according to events, was taken and has not been released. */
 struct why_hold {
 	uint64_t lock;
 	uint64_t stamp; /* timestamp at which the lock was taken */
@@ -354,7 +353,7 @@ struct why_waker {
 
 /*
  * The intervals between wakeups of a queue's sleepers. Intervals that contain lost slots are left out.
- * Wakeups that follow each other almost at once count as one.
+ * Wakeups that follow each other within a very short time count as one wakeup.
  */
 #define WHY_INTERVALS 24u
 struct why_rhythm {
@@ -367,7 +366,7 @@ struct why_rhythm {
 
 /* The wakeups of a queue's sleepers by interrupts. */
 struct why_irq_waker {
-	uint64_t wakes, last; /* `wakes`: number of these wakeups; `last`: timestamp of the last of them */
+	uint64_t wakes, last; /* `wakes`: number of wakeups; `last`: timestamp of the last wakeup */
 	bool known;	      /* `number` and `cpu` are known */
 	uint32_t number, cpu; /* number and CPU of the interrupt that did the last wakeup */
 };
@@ -384,7 +383,7 @@ struct why_queue {
 	uint64_t last_wake;
 	struct why_waker waker[WHY_WAKERS]; /* threads that woke sleepers of the queue */
 	uint32_t wakers;
-	/* threads that announced a sleep on the queue; see `more_sleepers` */
+	/* threads that announced a sleep on the queue; some may be missing (see `more_sleepers`) */
 	struct {
 		uint32_t thread;
 		uint64_t sleeps;
@@ -406,7 +405,10 @@ struct why_queue {
 	uint64_t gaps;	  /* number of gaps in the trace up to the newest wakeup */
 };
 
-/* Waits for devices (KTRX_WAIT_DEVICE) that have ended. The fields worst_* describe the longest of them. */
+/*
+ * Waits for devices (KTRX_WAIT_DEVICE) that have ended. The fields worst_* describe the longest of these
+ * waits.
+ */
 struct why_waits {
 	struct histogram ticks;
 	uint64_t half;	      /* median length of a wait, in ticks */
@@ -454,8 +456,8 @@ struct why_panic {
 struct why_evidence {
 	struct ktread *trace;
 	/*
-	 * number of ticks by which the order of events is uncertain: events of different CPUs that are closer
-	 * than this may have any order; 0: unknown
+	 * number of ticks: if two events of different CPUs are less than this apart, their order is unknown;
+	 * 0: this number is unknown
 	 */
 	uint64_t doubt;
 	const struct ktread_info *info;
@@ -515,7 +517,7 @@ struct why_evidence {
 	uint64_t most_beats; /* largest number of heartbeats of any CPU */
 	/* longest time in ticks since the last heartbeat, of all CPUs that should have heartbeats */
 	uint64_t longest_silence;
-	/* `events`: number of all events; `known`: number of those that have a well-known name */
+	/* `events`: number of all events; `known`: number of events with a well-known name */
 	uint64_t events, known;
 	struct why_cpu *cpu;
 	uint32_t cpus;

@@ -106,7 +106,7 @@ void why_survey_cut(struct why_evidence *evidence)
 	}
 }
 
-/* time in ms: the tables of a stopped machine may be newer than its last event by up to this time */
+/* time in ms: maximum by which the tables of a stopped machine are newer than its last event */
 #define STOP_MS 100u
 
 /*

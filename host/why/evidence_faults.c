@@ -5,10 +5,9 @@
 #include "why/evidence_state.h"
 
 /*
- * Counts the page faults that a thread has one after the other, at the same address and by the same
- * instruction. A system call or a fork between two faults shows progress, and restarts the count. There is
- * one exception: a system call after a signal does not restart the count, because the signal's handler may
- * have made the call.
+ * Counts consecutive page faults of a thread with the same address and the same instruction. A system call or
+ * a fork between two faults shows progress, and restarts the count. There is one exception: a system call
+ * after a signal does not restart the count, because the signal's handler may have made the call.
  */
 
 static void on_enter(struct why_thread *thread, const struct ktread_event *event,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Evaluates events about locks: which threads hold them, which threads wait for them, and in which order
- * threads take them. A lost slot of any CPU may have contained the release of a lock. So at a gap, all locks
- * count as no longer known to be held.
+ * threads take them. A lost slot of any CPU may have contained the release of a lock. So after a gap, no lock
+ * counts as held until an event shows that it was taken.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -184,8 +184,8 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 
 /*
  * Returns the thread whose lock order the event changes. Returns NULL if an interrupt handler recorded the
- * event, because the handler holds the lock, not the thread. Returns NULL for thread 0, too, because it may
- * run on several CPUs at once.
+ * event, because the handler holds the lock, not the thread. Returns NULL for thread 0, too, because thread 0
+ * may run on several CPUs at the same time.
  */
 static struct why_progress *in_order_of(struct why_reader *reader, const struct ktread_event *event)
 {
@@ -371,8 +371,8 @@ int why_lock_settle(struct why_reader *reader)
 }
 
 /*
- * Lock orders of earlier traces. In them, each lock of the earlier trace is replaced by the same lock of this
- * trace.
+ * Lock orders of earlier traces. When they are added, each lock of an earlier trace is replaced by the same
+ * lock of this trace.
  */
 
 struct translation {
@@ -453,7 +453,7 @@ static bool is_same_build(const struct ktread_info *one, const struct ktread_inf
 
 /*
  * Replaces the two locks of a lock order and its outer locks by the same locks of this trace. Sets *known to
- * whether this was possible for all of them.
+ * true if this was possible for all these locks.
  */
 static int translate_order(struct translation *translation, struct why_order *order, bool *known)
 {

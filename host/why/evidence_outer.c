@@ -89,7 +89,7 @@ void why_outer_forget(struct why_thread *thread)
 
 /*
  * Returns whether the row shows the sleep that the event at `blocked` announced. If so, the thread has done
- * nothing since that event, even if later events are lost.
+ * nothing after that event, even if later events are lost.
  */
 static bool is_same_sleep(const struct why_evidence *evidence, const struct why_thread *thread)
 {

@@ -185,7 +185,7 @@ void why_outer_settle(const struct why_evidence *evidence, struct why_thread *th
  * which the thread took that lock. Returns 0 if the thread holds no lock, or if this is unknown.
  */
 uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *taken);
-/* Forgets all held locks, because the release of any of them may be lost or was not recorded. */
+/* Forgets all held locks, because the release of any lock may be lost or was not recorded. */
 void why_lock_gap(struct why_reader *reader);
 /* Records the first panic. */
 void why_panicked(struct why_evidence *evidence, const struct ktread_event *event,
@@ -219,8 +219,8 @@ void why_wakes_event(struct why_reader *reader, const struct ktread_event *event
 void why_unseen_event(struct why_reader *reader, const struct ktread_event *event,
 		      const struct wellknown *known);
 /*
- * Computes the median length of waits for devices, and the length from which on such a wait is late. Must be
- * called after the last event.
+ * Computes the median length of waits for devices, and the minimum length of a late wait. Must be called
+ * after the last event.
  */
 void why_wakes_settle(struct why_evidence *evidence);
 

@@ -14,7 +14,7 @@
 #include "why/pulse.h"
 
 #define SILENCE_MOST 1e6    /* s */
-#define SKEW_MS	     100u   /* time in ms by which the clocks of different CPUs may differ */
+#define SKEW_MS	     100u   /* time in ms: maximum difference between the clocks of different CPUs */
 #define TICKS_MOST   0x1p62 /* number of ticks: a larger number in a table is not a valid timestamp */
 
 static bool is_yes(const char *text, const char *key)
@@ -158,7 +158,7 @@ int why_tables(struct why_reader *reader)
 }
 
 /*
- * Reads the registers and stack of each CPU. They are text that a host has written after it halted the CPUs
+ * Reads the registers and stack of each CPU. The host has written them as text after it halted the CPUs
  * (spec/ktrx.md, section 3).
  */
 
@@ -203,9 +203,9 @@ static const char *after_word(const char *at, const char *word)
 
 /*
  * Reads the address of the instruction that caused the last exception into cpu->trap_pc. This address is
- * unknown if the last trap was an interrupt or a system call. Only RISC-V has this address in registers. It
- * is in sepc, with the cause in scause; if the kernel runs in machine mode, it is in mepc, with the cause in
- * mcause. If no trap has occurred, all of these are 0.
+ * unknown if the last trap was an interrupt or a system call. Only RISC-V has this address in registers. The
+ * address is in sepc, with the cause in scause. If the kernel runs in machine mode, the address is in mepc,
+ * with the cause in mcause. If no trap has occurred, all these registers are 0.
  */
 static void read_trap(struct why_cpu *cpu, const char *line)
 {

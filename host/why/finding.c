@@ -300,7 +300,7 @@ bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 
 /*
  * Lowers the certainty of the verdict "idle" or "busy" to "possible" if another finding reports a possible
- * problem with which a machine would look idle or busy, too.
+ * problem that also makes a machine look idle or busy.
  */
 static void doubt_health(struct why_findings *findings)
 {

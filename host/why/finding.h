@@ -132,7 +132,7 @@ void why_finding_stack(struct why_finding *finding, const struct why_evidence *e
 		       const struct why_cpu *cpu, uint32_t most);
 /*
  * Adds a line that lists the threads that ran most within the window, sorted by this time, the longest first.
- * Adds one more line for each of them that has recorded no event for long.
+ * Adds one more line for each of these threads that has recorded no event for long.
  */
 void why_finding_users(struct why_finding *finding, const struct why_evidence *evidence);
 /* Adds an actor. Does nothing if the finding already has WHY_ACTORS actors. */

@@ -185,7 +185,7 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint6
 {
 	const struct ktrx_holder *row = row_of_id(builder, owner);
 
-	/* true if the thread may have got its row late: it may then hold locks that are not in the row */
+	/* true if the thread may have got its row late, so that it may hold locks that are not in the row */
 	const bool lacks_locks =
 		builder->evidence->refused && !(owner & KTRX_HOLDER_CPU) && row && !row->whole;
 
@@ -273,7 +273,7 @@ static void add_tries(struct builder *builder, const struct why_thread *thread, 
 }
 
 /*
- * Returns the timestamp since which the thread waits for a lock, according to events. If the thread has
+ * Returns the timestamp at which the thread's wait for a lock began, according to events. If the thread has
  * waited for it several times and never got it, this is the beginning of the first wait.
  */
 static uint64_t contends_since(const struct why_evidence *evidence, const struct why_thread *thread)
@@ -297,9 +297,9 @@ static bool is_kept(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the earliest timestamp since which it may have been impossible to preempt the running thread; 0:
- * unknown. The result is never before the switch to this thread, because each switch disables interrupts or
- * preemption for a moment.
+ * Returns the earliest timestamp after which the running thread may not have been preemptible; 0: unknown.
+ * The result is never before the switch to this thread, because each switch disables interrupts or preemption
+ * for a moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

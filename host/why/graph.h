@@ -3,9 +3,9 @@
  * The wait-for graph. Each CPU and each thread is a node: first the CPUs (0 to cpus - 1), then the threads in
  * the order of the evidence. An edge means that node `from` cannot make progress before node `to` does.
  *
- * A node may have several edges. For example, a CPU may wait for IPI answers of all other CPUs. It needs all
- * of these answers. So every cycle is a deadlock, unless a wait in the cycle has a timeout that may soon end
- * it. Edges come from the kernel's tables, or from events if the kernel keeps no tables.
+ * A node may have several edges. For example, a CPU may wait for IPI answers of all other CPUs. Such a CPU
+ * needs all of these answers. So every cycle is a deadlock, unless a wait in the cycle has a timeout that may
+ * soon end it. Edges come from the kernel's tables, or from events if the kernel keeps no tables.
  */
 #ifndef WHY_GRAPH_H
 #define WHY_GRAPH_H
@@ -16,9 +16,9 @@
 #define WHY_EDGES     262144u /* maximum number of edges; further edges are left out */
 
 enum why_edge_kind {
-	WHY_EDGE_SPIN, /* `from` waits for a lock and runs */
-	WHY_EDGE_LOCK, /* `from` waits for a lock and sleeps */
-	/* `from` waits for a lock and is runnable: it yields and tries again, or was woken a moment ago */
+	WHY_EDGE_SPIN, /* `from` runs, and waits for a lock */
+	WHY_EDGE_LOCK, /* `from` sleeps, and waits for a lock */
+	/* `from` is runnable, and waits for a lock: it yields and tries again, or was woken a moment ago */
 	WHY_EDGE_POLL,
 	/*
 	 * `from` has tried to take a lock many times and never got it; it does not wait, but gives up after
@@ -31,7 +31,7 @@ enum why_edge_kind {
 	 * handler
 	 */
 	WHY_EDGE_IPI,
-	/* connects a CPU and the thread that it runs, because neither makes progress without the other */
+	/* connects a CPU and the thread that it runs: neither of the two makes progress without the other */
 	WHY_EDGE_RUNS,
 	WHY_EDGE_TURN, /* thread `from` is runnable on CPU `to`, whose running thread cannot be preempted */
 };

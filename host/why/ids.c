@@ -7,12 +7,12 @@
 
 #define NEAR_PER_SECOND 10000u /* an event is near a timestamp if it is at most 1/10000 s apart */
 
-/* A line of a finding for which the id of an event is to be found. */
+/* A line of a finding. The id of the event to which the line refers must be found. */
 struct reference {
 	struct finding_event *event;
 	/*
-	 * number of ticks between the line's timestamp and that of the event found so far; UINT64_MAX: none
-	 * found
+	 * number of ticks between the timestamps of the line and of the nearest event so far; UINT64_MAX: no
+	 * event so far
 	 */
 	uint64_t distance;
 };

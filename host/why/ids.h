@@ -11,9 +11,9 @@
 /*
  * Reads the trace once more, and sets the ids of events in all findings. A line refers to an event by its
  * timestamp, and by the thread or CPU that recorded it. A timestamp from a state table differs a little from
- * that of the event. For such a line, the event is the nearest one of this thread or CPU about the same lock
- * or queue, if one is near. A line whose event is not in the trace gets no id. Returns 0 or a negative
- * KTREAD_E_*.
+ * the timestamp of the event. For such a line, the event is the nearest event of this thread or CPU about the
+ * same lock or queue, if such an event is near. A line whose event is not in the trace gets no id. Returns 0
+ * or a negative KTREAD_E_*.
  */
 int why_ids_find(struct why_findings *findings, const struct why_evidence *evidence);
 

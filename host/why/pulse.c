@@ -185,9 +185,9 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 		return false;
 	row = &thread->holder;
 	/*
-	 * If the switch came after the mode was set, its timestamp is later than that of the mode, and the
-	 * thread has run since that switch. If a mode is set after a switch, the timestamp of the mode is at
-	 * least that of the switch.
+	 * If the switch came after the mode was set, its timestamp is later than the timestamp of the mode,
+	 * and the thread has run since that switch. If a mode is set after a switch, the timestamp of the
+	 * mode is equal to or later than that of the switch.
 	 */
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
 		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&
@@ -406,8 +406,8 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		newest = add_samples(places, &evidence->cpu[n].interrupts, thread, since, newest);
 	/*
-	 * Samples that are taken at heartbeats have no timestamps. So they are used only if all KTRX_SAMPLES
-	 * of them were taken after `since`.
+	 * Samples that are taken at heartbeats have no timestamps. So these samples are used only if all of
+	 * them (KTRX_SAMPLES) were taken after `since`.
 	 */
 	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
 	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 || beat < since ||
@@ -469,7 +469,7 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
  */
 #define IMAGE_REACH (UINT64_C(256) << 20)
 /*
- * number of bytes: a pc is one of several places if it is at most this far from the lowest or highest of them
+ * number of bytes: a pc is one of several places if it is at most this far from the lowest or highest place
  */
 #define NEAR_REACH 256u
 

@@ -13,7 +13,7 @@
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 
 /*
- * Returns whether the trace shows what CPUs and threads do. It does if hooks were called or if there are
+ * Returns whether the trace shows what CPUs and threads do. This is so if hooks were called, or if there are
  * well-known events.
  */
 bool why_shows_activity(const struct why_evidence *evidence);
@@ -109,7 +109,7 @@ bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock);
 
 /*
  * Returns whether the thread has ended: events show its end, or the kernel's table has rows of other threads,
- * but none of this thread.
+ * but no row of this thread.
  */
 bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread);
 
@@ -192,9 +192,9 @@ struct why_places {
 	uint64_t newest;
 };
 /*
- * Collects the places at which interrupts after `since` interrupted the thread, without those in interrupt
- * handlers. The places are taken from the events of all CPUs. If events show none, they are taken from the
- * heartbeats of `cpu`, on which the thread runs.
+ * Collects the places at which interrupts after `since` interrupted the thread, but not the places in
+ * interrupt handlers. The places are taken from the events of all CPUs. If events show no place, the places
+ * are taken from the heartbeats of `cpu`, which is the CPU on which the thread runs.
  */
 void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
 		   uint64_t since, struct why_places *places);

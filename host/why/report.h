@@ -27,7 +27,7 @@ const char *why_say_wait(uint8_t wait);
 
 /*
  * Returns the name of a thread's state. The state is taken from the thread's row in the kernel's table, or
- * from events if it has no row. If the table has rows of other threads, but none of this thread, returns
+ * from events if it has no row. If the table has rows of other threads, but no row of this thread, returns
  * "unknown".
  */
 const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread);

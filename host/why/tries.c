@@ -14,8 +14,8 @@
 #define LASTS_MS  2000u /* minimum time in ms from the first attempt to the last one */
 #define RECENT_MS 250u	/* time in ms: a thread whose last attempt was at most this long ago still tries */
 /*
- * time in ms after which a wait with a timeout counts as a wait that may last for ever. RETRY_MS is used if
- * the thread sleeps between two attempts. TIMEOUT_MS is used if the wait itself has a timeout.
+ * time in ms after which a wait with a timeout counts as a wait that may never end. RETRY_MS is used if the
+ * thread sleeps between two attempts. TIMEOUT_MS is used if the wait itself has a timeout.
  */
 #define RETRY_MS   2000u
 #define TIMEOUT_MS 5000u
@@ -77,8 +77,8 @@ static void note_owner(const struct why_reader *reader, struct why_tries *tries,
 }
 
 /*
- * Counts an attempt. If an attempt is recorded twice, as the beginning of a wait and as a failure, only one
- * of the two events is counted: the one of the kind that came first.
+ * Counts an attempt. If an attempt is recorded twice, as the beginning of a wait and as a failure, only the
+ * event that came first is counted.
  */
 static void tried(const struct why_reader *reader, struct why_thread *thread,
 		  const struct ktread_event *event, const struct wellknown *known, uint64_t lock)

@@ -11,8 +11,8 @@
 #define ALIKE_PART 8u /* minimum number of tenths of the wakeups that must come after about the usual time */
 
 /*
- * Returns whether the counts in the thread's row of the kernel's table are consistent. They may be
- * inconsistent if the kernel changed the row while it was copied.
+ * Returns whether the counts in the thread's row of the kernel's table are consistent. The counts may be
+ * inconsistent if the kernel changed the row while the row was copied.
  */
 static bool is_consistent(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
@@ -71,7 +71,7 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_untimed
 	return false;
 }
 
-#define STALE_MS 100u /* time in ms: timestamps in the tables may be too early by up to this time */
+#define STALE_MS 100u /* time in ms: maximum by which a timestamp in the tables is too early */
 #define LATE_MS	 1000u
 /*
  * first condition: the states in sched.switch are wrong only if at least this many wakeups are of threads
@@ -103,8 +103,8 @@ static bool is_worker(const struct why_thread *thread)
 
 /*
  * Returns whether events reliably show whether a thread was still runnable when the CPU switched away from it
- * at `since`. They do if the states in sched.switch are right, or if the kernel records an event before each
- * sleep and at the end of each thread.
+ * at `since`. This is so if the states in sched.switch are right, or if the kernel records an event before
+ * each sleep and at the end of each thread.
  */
 static bool states_are_reliable(const struct why_evidence *evidence, uint64_t since)
 {

@@ -75,7 +75,7 @@ uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why
 /*
  * Returns whether the thread that has waited longest for a lock of this thread spins: it has waited for a
  * second or more, used most of that time on its CPU, and each interrupt found it at the same few
- * instructions. Then the lock is a spinlock, and its holder must not sleep.
+ * instructions. If the result is true, the lock is a spinlock, and its holder must not sleep.
  */
 bool why_waiter_spins(const struct why_evidence *evidence, const struct why_untimed *untimed);
 
@@ -136,7 +136,7 @@ struct why_turn {
 	const struct why_thread *thread;
 	/* CPU where the thread last ran; NULL: it has not run yet, or the CPU is unknown */
 	const struct why_cpu *cpu;
-	/* timestamp since which the thread has been runnable; it may have been runnable before, too */
+	/* the thread has been runnable since this timestamp, and perhaps for longer */
 	uint64_t since;
 	bool others_ran; /* `cpu` has switched threads after `since` */
 	bool by_table;	 /* the state is from the kernel's table, not concluded from events */
