@@ -19,7 +19,7 @@
 
 #define TICK_MS	    250
 #define FIRST_LIMIT UINT64_C(5000000000) /* deadline of the first run in ns, if the user gave none */
-/* deadline of the other runs, as a multiple of the virtual time that the first run took */
+/* deadline of all other runs, as a multiple of the virtual time that the first run took */
 #define LIMIT_FACTOR 4u
 /* time in ns that is added to this multiple of the first run's time */
 #define LIMIT_MORE UINT64_C(500000000)
@@ -311,8 +311,8 @@ static int make_base(struct loop *loop)
 }
 
 /*
- * Makes the run without a seed, with which the others are compared. The time that it takes determines the
- * deadline of the others.
+ * Makes the run without a seed. All other runs are compared with this run, and its virtual time determines
+ * their deadline.
  */
 static int run_base(struct loop *loop)
 {

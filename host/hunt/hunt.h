@@ -68,7 +68,7 @@ struct hunt_options {
 	 * noise in run->schedule
 	 */
 	bool later;
-	/* the run with which all others are compared; NULL: the hunt makes a run of seed 0 */
+	/* the run for comparison with all other runs; NULL: the hunt makes a run of seed 0 */
 	const struct hunt_run *base;
 	/* file of rules that each run must obey; "": the default rules; NULL: none */
 	const char *rules;
@@ -76,7 +76,7 @@ struct hunt_options {
 	bool stop_at_first; /* end the hunt after the first failure */
 	/* Returns whether the hunt must end after this failure. May be NULL. */
 	bool (*is_wanted)(const void *context, const struct hunt_kind *found);
-	bool resume;  /* skip the seeds for which the folder already contains results */
+	bool resume;  /* skip the seeds whose results are already in the folder */
 	bool replace; /* replace the results of an earlier hunt that are in the folder */
 	/* Called with each message for the user: one sentence, without a newline. May be NULL. */
 	void (*say)(void *context, const char *sentence);
@@ -87,7 +87,7 @@ struct hunt_options {
 
 struct hunt {
 	const struct hunt_options *options;
-	struct hunt_run base; /* the run without a seed, with which all others are compared */
+	struct hunt_run base; /* the run without a seed, for comparison with all other runs */
 	bool base_failed;     /* the run without a seed has failed */
 	uint64_t deadline;    /* deadline of a run: virtual time in ns at which the run is ended */
 	uint64_t runs, failures, not_run;
@@ -190,7 +190,7 @@ struct bisect {
 	struct hunt_kind failure; /* how the repeated run fails */
 	uint64_t from;		  /* virtual time in ns; all continuations from this time on fail */
 	/*
-	 * virtual time in ns: the latest tried time from which at least one continuation does not fail; 0 if
+	 * virtual time in ns: the latest tried time for which at least one continuation does not fail; 0 if
 	 * all continuations from 0 fail
 	 */
 	uint64_t before;

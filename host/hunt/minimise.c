@@ -76,9 +76,9 @@ static bool keep_file(const struct search *search, uint64_t seed, const char *su
 }
 
 /*
- * Makes runs as `run` describes, with the seeds from first to last. They are compared with the run of seed 0.
- * If `whole` is set, the run of seed 0 is made first; otherwise search->base is used for the comparison.
- * Returns a run that fails in the same way, or NULL if there is none.
+ * Makes runs as `run` describes, with the seeds from first to last. These runs are compared with the run of
+ * seed 0. If `whole` is set, the run of seed 0 is made first; otherwise search->base is used for the
+ * comparison. Returns a run that fails in the same way, or NULL if there is none.
  */
 static const struct hunt_run *make_runs(struct search *search, const struct capture_run_options *run,
 					uint64_t first, uint64_t last, bool whole)
@@ -228,7 +228,7 @@ static bool base_fails_alike(const struct search *search)
 	return kind.cause != HUNT_FINE && fails_alike(search->kind, &kind);
 }
 
-/* Searches for the earliest time after which no switch needs to be forced. */
+/* Searches for the earliest time after which no switch between CPUs needs to be forced. */
 static void search_calm(struct search *search)
 {
 	struct capture_run_options run = search->run;

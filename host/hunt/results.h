@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The file results.jsonl of a hunt, with which the hunt can be resumed. */
+/* The file results.jsonl of a hunt, which is needed to resume the hunt. */
 #ifndef HUNT_RESULTS_H
 #define HUNT_RESULTS_H
 

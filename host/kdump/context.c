@@ -224,8 +224,8 @@ char *kdump_put_duration(char *at, const struct kdump_context *context, uint64_t
 }
 
 /*
- * Writes the time since another timestamp. It may be negative, because timestamps of several CPUs need not be
- * in order.
+ * Writes the time since another timestamp. This time may be negative, because timestamps of several CPUs need
+ * not be in order.
  */
 static char *put_since(char *at, const struct kdump_context *context, uint64_t stamp, uint64_t since)
 {

@@ -2,8 +2,8 @@
 /*
  * State of kdump while it prints a trace, and functions that print values by their types.
  *
- * Functions kdump_put_* write text at `at`, and return its end. They write no NUL at the end unless their
- * comment states that they do.
+ * Functions kdump_put_* write text at `at`, and return its end. These functions write a NUL at the end only
+ * if their comment states it.
  */
 #ifndef KDUMP_CONTEXT_H
 #define KDUMP_CONTEXT_H
@@ -50,7 +50,7 @@ char *kdump_put_octal(char *at, uint32_t value);
 char *kdump_put_flags(char *at, const struct calls_type *type, uint64_t value);
 /* Writes "SIGINT", or "SIG 99" if the number has no name. */
 char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number);
-/* Returns the name of the reason for which a signal was sent; NULL if the table has none. */
+/* Returns the name of the reason for which a signal was sent; NULL if the table has no name for it. */
 const char *kdump_code_name(const struct calls_table *table, uint32_t signal, int32_t code);
 /*
  * Writes a name from a table, with a NUL after it. The name needs no escaping, and has at most CALLS_NAME
@@ -83,7 +83,7 @@ struct kdump_options {
 	 * kdump program to which the trace's format belongs
 	 */
 	uint64_t data_most;
-	unsigned columns;  /* width of the screen in columns, at which lines of data are broken */
+	unsigned columns;  /* width of the screen in columns; longer lines of data are broken */
 	const char *table; /* text of --table; NULL: the trace decides */
 };
 #define KDUMP_DATA_USUAL UINT64_MAX

@@ -148,8 +148,8 @@ static char *put_start_or_exit(char *at, const struct kdump_context *context,
 }
 
 /*
- * Writes a denied operation as one string, which is the text that kdump prints in a line. It is not split
- * into members because such operations have many different details.
+ * Writes a denied operation as one string, which is the text that kdump prints in a line. The operation is
+ * not split into members because such operations have many different details.
  */
 static char *put_denied(char *at, const struct kdump_context *context,
 			const struct ktread_proc_record *record)

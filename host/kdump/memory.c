@@ -114,8 +114,8 @@ static char *put_status(char *at, const struct kdump_words *words, uint32_t stat
 }
 
 /*
- * Writes directory entries. Each entry contains its own size, after which the next entry begins. An entry
- * with an invalid size is the last one.
+ * Writes directory entries. Each entry contains its own size, and the next entry begins directly after it. An
+ * entry with an invalid size is the last one.
  */
 static void put_entries(struct list *list, const uint8_t *bytes, size_t size)
 {

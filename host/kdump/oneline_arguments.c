@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The arguments and the result of a call in one line. They include what other records of the call state about
- * the arguments.
+ * The arguments and the result of a call in one line. The text of an argument includes what other records of
+ * the call state about the argument.
  */
 #include "kdump/views.h"
 
@@ -38,7 +38,7 @@ static bool is_of_kind(const struct kdump_filling *filling, const struct calls_t
 /*
  * Finds a filling (stored text) for an argument. Searches from index `from` on, and skips fillings in the set
  * *taken. Adds the result to this set. A filling without an argument number is used for any argument of the
- * filling's kind. Returns NULL if there is none.
+ * filling's kind. Returns NULL if there is no such filling.
  */
 static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
 						const struct calls_one *one, unsigned from, unsigned *taken)

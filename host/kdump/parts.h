@@ -130,7 +130,7 @@ void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct 
 /* Returns whether the trace has had any FD record. */
 bool kdump_descriptors_any(const struct kdump_descriptors *descriptors);
 /*
- * Writes the file or socket to which a descriptor refers, such as "</etc/motd>". Writes nothing if it is
+ * Writes the file or socket to which a descriptor refers, such as "</etc/motd>". Writes nothing if this is
  * unknown. Writes at most 1,100 bytes.
  */
 char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd);

@@ -416,7 +416,7 @@ static char *put_sockaddr(char *at, const struct writer *writer, const struct ca
 		      : base_put_literal(at, "unknown address family");
 }
 
-/* Writes the fields that every socket address has, then the fields of this address's family. */
+/* Writes the fields that every socket address has, then the fields of addresses of this family. */
 static char *put_sockaddr_json(char *at, const struct writer *writer, const struct calls_layout *layout)
 {
 	const struct calls_layout *of_family =

@@ -81,7 +81,7 @@ struct kdump_form {
 /*
  * Calls that have not returned yet, one for each thread, in a table of fixed size. If there are too many
  * calls, the call that began first is dropped. Other records of a call describe its arguments (paths, data,
- * structs). They are stored with the call as texts, which are called fillings.
+ * structs). What these records state is stored with the call as texts, which are called fillings.
  */
 
 #define KDUMP_PENDINGS	    4096u

@@ -9,8 +9,9 @@
 #define HIGH	   EACH(0x80)
 
 /*
- * Returns a word in which the eighth bit is set at each byte of `word` that is less than `than` or has its
- * own eighth bit set. Returns 0 if there is no such byte. Bits above the first such byte may be wrong.
+ * Compares the eight bytes of `word` with `than`. In the result, the eighth bit of a byte is set if that byte
+ * of `word` is less than `than`, or has its own eighth bit set. Returns 0 if there is no such byte. Bits
+ * above the first such byte may be wrong.
  */
 static uint64_t less(uint64_t word, uint8_t than)
 {

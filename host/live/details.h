@@ -23,7 +23,7 @@ struct live_thread {
 	uint8_t wait;  /* kind of wait, KTRX_WAIT_* */
 	uint8_t held;  /* number of locks that the thread holds */
 	uint32_t cpu;  /* CPU of the thread; KTRX_NO_CPU: unknown */
-	/* fraction of the time of one CPU that the thread used in the last interval, from samples */
+	/* fraction of one CPU's time that the thread used in the last interval, computed from samples */
 	double share;
 	uint64_t ticks;	 /* time for which the thread has been in its state */
 	uint64_t object; /* object that the thread waits for; 0: unknown */

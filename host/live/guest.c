@@ -62,8 +62,8 @@ static int is_running(const char *path)
 }
 
 /*
- * Finds the newest file for which `test` returns 1. If there is none, finds the newest file for which it
- * returns -1. Returns the result of `test` for the file that was found, or 0 if there is none.
+ * Finds the newest file for which `test` returns 1. If there is no such file, finds the newest file for which
+ * `test` returns -1. Returns the result of `test` for the file that was found, or 0 if there is none.
  */
 static int find(const char *usual, char path[PATH_MAX], int (*test)(const char *path))
 {

@@ -73,8 +73,7 @@ struct live_cpu {
 	uint64_t hook;	   /* timestamp of the CPU's last hook call */
 	uint64_t progress; /* time in ns at which the CPU last made progress or was idle */
 	/*
-	 * time in ns for which the CPU had made no progress when it was first sampled; 0 after it has made
-	 * progress
+	 * time in ns without progress of the CPU before its first sample; 0 after it has made progress
 	 */
 	uint64_t before;
 	double stuck; /* seconds without progress if the CPU is stuck, otherwise 0 */
@@ -92,7 +91,7 @@ struct live_cpu {
 	uint32_t sample[LIVE_SHARES];
 	/* number of samples in which the CPU was in an interrupt, according to its CPU descriptor */
 	uint32_t nested;
-	/* sum of the times, in ticks, between each event of this interval and the event before it */
+	/* sum, in ticks, of the times between each event of this interval and its previous event */
 	uint64_t covered, in_irq; /* `in_irq`: ticks of `covered` that the CPU spent in interrupts */
 	bool missed;		  /* true if events of this interval were lost */
 	/* The members from here on describe the CPU's last event. */
@@ -109,9 +108,10 @@ struct live_cpu {
 
 /*
  * Takes a sample of a CPU from its CPU descriptor `row`. `any_heartbeat` states whether any CPU of the guest
- * has had a heartbeat. If it is set, a busy CPU that never had a heartbeat counts as stuck, too. `age`: time
- * in ns since the CPU's newest timestamp. It is used only in the first sample, for the time for which a CPU
- * was stuck before. `age` alone does not make a CPU stuck, because the counters of CPUs may differ.
+ * has had a heartbeat. If `any_heartbeat` is set, a busy CPU that never had a heartbeat counts as stuck, too.
+ * `age`: time in ns since the CPU's newest timestamp. `age` is used only in the first sample, to compute for
+ * how long the CPU was stuck before. `age` alone does not make a CPU stuck, because the counters of CPUs may
+ * differ.
  */
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t age,
 		     uint64_t now);
@@ -161,9 +161,9 @@ void live_object_text(const struct ktread *trace, uint64_t object, const char *n
 const char *live_wait_word(uint8_t kind);
 
 /*
- * The threads that wait, with the object and the length of each wait. They are read from the kernel's table
- * of holders; if the kernel has no such table, they are derived from events. A wait is not reported if it may
- * have ended while events were lost.
+ * The threads that wait, with the object and the length of each wait. The waits are read from the kernel's
+ * table of holders. If the kernel has no such table, they are derived from events. A wait is not reported if
+ * it may have ended while events were lost.
  */
 
 #define LIVE_WAITS 8u
@@ -198,7 +198,8 @@ uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[L
 /* ---- The newest events, and the rate of events ---- */
 
 /*
- * The newest events that pass a filter. They are stored as text, so they stay valid if the trace is closed.
+ * The newest events that pass a filter. The events are stored as text, so they stay valid if the trace is
+ * closed.
  */
 
 #define LIVE_TAIL_LINES	 128u
@@ -226,7 +227,7 @@ typedef int live_filter_typed(struct live_filter *filter, char what, const char 
 struct live_tail {
 	struct live_filter filter;
 	bool paused;	/* true if the list is paused, so that new events are dropped */
-	uint64_t lines; /* number of lines added so far; the last LIVE_TAIL_LINES of them are in `text` */
+	uint64_t lines; /* number of lines added so far; `text` contains the last LIVE_TAIL_LINES lines */
 	uint64_t begun; /* number of lines that had been added when this boot began */
 	uint64_t base;	/* timestamp of the event that is shown at time 0 */
 	char text[LIVE_TAIL_LINES][LIVE_TAIL_TEXT];
@@ -341,8 +342,9 @@ void live_guest_close(struct live_guest *guest);
 /* ---- Model ---- */
 
 /*
- * Everything that is shown about a running guest. It is computed from events, from samples of the guest's
- * CPUs, and from the counts of slots. The size of the model does not grow with the length of the trace.
+ * Everything that is shown about a running guest. The model is computed from events, from samples of the
+ * guest's CPUs, and from the counts of slots. The size of the model does not grow with the length of the
+ * trace.
  */
 
 struct live_model {
@@ -357,7 +359,7 @@ struct live_model {
 	 * are not counted, because they may have been recorded before the guest was followed.
 	 */
 	uint64_t warm;
-	bool counts; /* true if the events of this boot are counted now */
+	bool counts; /* true if counting the events of this boot has begun */
 	bool based;  /* true if `base` is valid */
 	struct ktread_follow_account base, before, now;
 	struct live_cpu *cpu;

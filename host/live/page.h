@@ -18,7 +18,7 @@ enum live_tab { LIVE_TAB_THREADS, LIVE_TAB_LOCKS, LIVE_TAB_IRQS, LIVE_TAB_CALLS,
 
 struct live_ui {
 	enum live_tab tab;
-	uint8_t column[LIVE_TABS];    /* column by which the table is sorted */
+	uint8_t column[LIVE_TABS];    /* column that determines the order of the rows */
 	bool upward[LIVE_TABS];	      /* true: from the smallest value to the largest one */
 	uint32_t selected[LIVE_TABS]; /* number of the selected row */
 	uint32_t first[LIVE_TABS];    /* number of the first row on the screen */

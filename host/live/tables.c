@@ -49,7 +49,7 @@ static const struct live_column none[] = { { 0 } };
 static const struct {
 	const char *name;
 	const struct live_column *columns;
-	uint8_t column; /* column by which the table is sorted at first */
+	uint8_t column; /* column that determines the order of the rows at first */
 } tabs[LIVE_TABS] = {
 	[LIVE_TAB_THREADS] = { "Threads", threads, THREAD_SHARE },
 	[LIVE_TAB_LOCKS] = { "Locks", locks, LOCK_WAITERS },
@@ -340,7 +340,7 @@ static double duration_value(const struct live_duration *row, uint32_t column)
 	}
 }
 
-/* The value by which a row is sorted: a number, or a text. */
+/* The value that determines the place of a row in the table: a number, or a text. */
 struct sort_key {
 	double value;
 	char text[LIVE_CELL];

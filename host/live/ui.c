@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Handles keys and clicks, and makes the pages of help and of the list of guests. The keys are those of
- * htop(1).
+ * Handles keys and clicks, and makes the pages of help and of the list of guests. The keys have the same
+ * meaning as in htop(1).
  */
 #include <stdio.h>
 #include <string.h>

@@ -77,7 +77,7 @@ static enum doing doing_of(const struct observe *observe, const struct observe_c
 		return DOING_LOOP;
 	/*
 	 * a CPU whose registers had many states makes progress; on RISC-V, the few instructions may belong to
-	 * a program, in which interrupts are always enabled
+	 * a program, and programs run with interrupts enabled
 	 */
 	return off && cpu->user == OBSERVE_NEVER && cpu->states <= OBSERVE_STATES ? DOING_SPIN_OFF
 										  : DOING_SPIN;

@@ -26,7 +26,7 @@
 #include "profile/cpu.h"
 
 #define APART_NS     75000000L /* time in ns between two samples */
-#define WANTED	     1.0       /* CPU time in seconds for which each CPU must have run */
+#define WANTED	     1.0       /* CPU time in seconds that each CPU must have used */
 #define MOST_SAMPLES 800u      /* maximum number of samples, for a host that is too busy to run the CPUs */
 #define BYTES_MOST   STACK_WINDOW
 

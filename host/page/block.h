@@ -73,7 +73,7 @@ struct page_block;
  */
 struct page_block *page_block_create(page_take *take, void *context);
 void page_block_free(struct page_block *block);
-/* Appends a section: the bytes of `head`, then those of the `count` columns. */
+/* Appends a section: the bytes of `head`, then the bytes of the `count` columns. */
 void page_block_section(struct page_block *block, enum page_section tag, const struct page_bytes *head,
 			const struct page_bytes *columns, unsigned count);
 /* Ends the block if it contains a section, and passes it to `take`. Returns 0 or a negative KTREAD_E_*. */

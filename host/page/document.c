@@ -16,8 +16,8 @@ const size_t page_template_size = sizeof(page_template) - 1;
 #define END	    "</script>\n"
 
 /*
- * Writes JSON as the content of a script element. In JSON, '<' occurs only in strings. It is escaped, so that
- * no string ends the element or begins a comment.
+ * Writes JSON as the content of a script element. In JSON, '<' occurs only in strings. The character '<' is
+ * escaped, so that no string ends the element or begins a comment.
  */
 static void put_json(struct base_output *out, const char *text, size_t size)
 {

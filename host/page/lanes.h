@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Strings and lanes of a page. Both are numbered from 0, and are described in the first block that uses them.
+ * Strings and lanes of a page. Strings are numbered from 0, and so are lanes. A string or lane is described
+ * in the first block that uses it.
  */
 #ifndef PAGE_LANES_H
 #define PAGE_LANES_H
@@ -21,7 +22,7 @@ struct page_strings {
 	struct base_index index;
 	uint32_t next;	       /* number of the last string that was added */
 	uint32_t fresh;	       /* number of strings that no block has described yet */
-	struct page_bytes new; /* descriptions of these strings */
+	struct page_bytes new; /* descriptions of the strings that `fresh` counts */
 };
 
 /*

@@ -8,7 +8,7 @@
 #include "page/pass.h"
 
 /*
- * Writes a warning of the reader, without the path with which it begins. A redacted page has no warning that
+ * Writes a warning of the reader, without the path at its beginning. A redacted page has no warning that
  * contains another path.
  */
 static void put_warning(const struct page *page, struct base_output *out, const char *warning)

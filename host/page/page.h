@@ -31,7 +31,7 @@ struct page_options {
 	/* kernel's symbols for addresses; NULL: none; borrowed */
 	struct symbols *symbols;
 	const char *version; /* version of the program that the page shows; NULL: none; borrowed */
-	/* true if the head contains the verdict of `ktrace why`, for which the whole trace is read */
+	/* true if the head contains the verdict of `ktrace why`; for this, the whole trace is read */
 	bool verdict;
 	/*
 	 * true to leave out paths, texts in the fields of events, and the commands of processes; names of
@@ -94,9 +94,9 @@ int page_write_window(struct page *page, uint64_t since, uint64_t until, page_ta
 int page_open_window(struct page **page, struct ktread *trace, const struct page_options *options);
 
 /*
- * Writes the verdict of `ktrace why`, for which the whole trace is read, and the time at which the trace was
- * taken: a JSON object with the members `why` and `taken` of a head. Returns the same values as
- * page_write_blocks(). Requires: `page` is from page_open_window().
+ * Reads the whole trace, and writes the verdict of `ktrace why` and the time at which the trace was taken: a
+ * JSON object with the members `why` and `taken` of a head. Returns the same values as page_write_blocks().
+ * Requires: `page` is from page_open_window().
  */
 int page_write_verdict(struct page *page, struct base_output *out);
 

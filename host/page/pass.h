@@ -29,9 +29,10 @@ struct page {
 	uint64_t first, last;
 	uint64_t base; /* timestamp of the page's time 0 */
 	/*
-	 * time in ns before the window that begins at `margin_before` from which the trace is read, so that
-	 * the states of threads are known at the window's beginning; 0: not computed yet. If there are very
-	 * many events, the time is shorter; then most states are known.
+	 * To know the states of threads at the beginning of a time window, the trace is read from `margin` ns
+	 * before the window on. If there are very many events, `margin` is shorter, and only most states are
+	 * known. 0: not computed yet. `margin_before`: beginning of the window for which `margin` was
+	 * computed.
 	 */
 	uint64_t margin, margin_before;
 	struct gaps *gaps;
@@ -103,7 +104,7 @@ struct page_functions {
 	struct functions model;
 	struct page_track {
 		uint32_t lane;
-		uint32_t depth; /* number of open functions; the first `room` of them are in `open` */
+		uint32_t depth; /* number of open functions; the first `room` functions are in `open` */
 		uint32_t room;
 		struct page_begun *open;
 	} * track;

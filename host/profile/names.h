@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The functions of a kernel's ELF file, and the places at which these functions store the registers of their
- * callers. The file is not trusted.
+ * callers. The contents of the file are not trusted.
  */
 #ifndef PROFILE_NAMES_H
 #define PROFILE_NAMES_H

@@ -70,7 +70,7 @@ struct profile {
 	uint32_t cpus;
 	uint64_t rounds;	     /* number of times that all CPUs were sampled */
 	uint64_t kernel, user, idle; /* numbers of samples of single CPUs, by what the CPU did */
-	/* number of samples of the kernel in which no function has a known name */
+	/* number of samples of the kernel without any function whose name is known */
 	uint64_t unnamed;
 	uint64_t alone; /* number of samples of the kernel without any caller */
 	/* numbers of samples of the kernel, indexed by the reason why the walk of the stack ended */
@@ -142,7 +142,7 @@ void profile_put_json(struct base_output *out, struct profile *profile);
 /* Draws a flame graph. */
 void profile_put_svg(struct base_output *out, struct profile *profile);
 
-/* Returns the name of a frame. It may contain any bytes of the kernel's file. */
+/* Returns the name of a frame. The name may contain any bytes of the kernel's file. */
 const char *profile_name(const struct profile *profile, uint32_t id);
 
 #endif

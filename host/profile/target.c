@@ -110,7 +110,9 @@ static int check_running(struct profile_target *target)
 	return error;
 }
 
-/* Asks QEMU for a socket in a private directory, and connects to it. This halts the guest. */
+/*
+ * Asks QEMU for a socket in a private directory, and connects to this socket. The connection halts the guest.
+ */
 static int open_gdb(struct profile_target *target)
 {
 	char command[sizeof(target->socket) + 64], *text = NULL;

@@ -22,7 +22,7 @@
  */
 #define SLACK_NS 1000u
 
-/* The data from which an answer is made. */
+/* The data that is needed to make an answer. */
 struct answer {
 	const struct serve_source *source;
 	const struct serve_request *request;

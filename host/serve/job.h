@@ -63,8 +63,8 @@ void serve_job_free(struct serve_job *job);
 /* Called in the job's process: writes all bytes. Returns 0 or an errno. */
 int serve_write(int descriptor, const void *bytes, size_t length);
 /*
- * These functions are called in the job. They write the beginning of an answer, or a complete answer that is
- * an error. They return 0 or an errno.
+ * These functions are called in the job. They return 0 or an errno. serve_begin() writes the beginning of an
+ * answer, serve_error() a complete answer that is an error.
  */
 int serve_begin(int descriptor, uint32_t status, enum serve_kind kind);
 /* `column`: column of the error in an expression; 0: none. */

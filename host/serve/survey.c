@@ -248,7 +248,7 @@ struct ring_gaps {
 	 * first event
 	 */
 	uint64_t seen;
-	uint64_t lost; /* number of missing slots for which a gap was added */
+	uint64_t lost; /* number of missing slots that are in the gaps added so far */
 	bool begun;
 };
 

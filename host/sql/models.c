@@ -136,7 +136,7 @@ static int take_duration(void *context, const struct latencies_duration *duratio
 	return 0;
 }
 
-/* Fills the stores of these kinds of durations, unless they are filled already. */
+/* Fills the stores of these kinds of durations. Does nothing for a store that is filled already. */
 static int load_durations(struct sql *sql, struct ktread *trace, uint32_t first, uint32_t stores)
 {
 	struct durations durations = { .sql = sql };
@@ -187,7 +187,7 @@ static void on_change(void *context, const struct threads_change *change)
 		states->error = KTREAD_E_MEMORY;
 		return;
 	}
-	/* It is not certain when a state ended if slots are missing at its end. */
+	/* If slots are missing at the end of a state, it is not certain when the state ended. */
 	if (larger[thread->index] && thread->state != THREADS_UNKNOWN &&
 	    lasted(states, &rows->row[larger[thread->index] - 1], change->time)) {
 		rows->row[larger[thread->index] - 1].end = change->time;

@@ -15,7 +15,7 @@
 #define WIDE 200u /* maximum width, in characters, of an aligned column */
 /* number of rows that are read before a table is written, to compute the widths of its columns */
 #define AHEAD	   1000u
-#define AHEAD_MOST (1u << 20) /* maximum size of the text of these rows, in bytes */
+#define AHEAD_MOST (1u << 20) /* maximum size in bytes of the text of the rows that are read in advance */
 
 struct column {
 	char *name;

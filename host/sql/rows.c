@@ -7,10 +7,10 @@
 struct cursor {
 	sqlite3_vtab_cursor base;
 	struct sql_window window;
-	bool by_time;	     /* only rows whose time is in `window` */
+	bool by_time;	     /* true if only rows with a time in `window` are wanted */
 	uint32_t store, end; /* the current store, and the end of the table's stores */
 	uint64_t row;	     /* the current row in the store */
-	int64_t thread, cpu; /* only rows of this thread or CPU; -1: all */
+	int64_t thread, cpu; /* thread or CPU whose rows are wanted; -1: rows of all */
 };
 
 static int connect_table(sqlite3 *db, void *context, int words, const char *const *word,

@@ -179,8 +179,8 @@ void sql_fail(struct sql *sql, const struct ktread *reader, int status)
 }
 
 /*
- * Returns the index of a free reader of this kind, which is opened if necessary; SQL_READERS if there is
- * none.
+ * Returns the index of a free reader of this kind, and opens a reader if necessary. Returns SQL_READERS if
+ * there is no free reader.
  */
 static uint32_t find_reader(struct sql *sql, bool window)
 {

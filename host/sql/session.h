@@ -57,7 +57,7 @@ void sql_cell_give(sqlite3_context *context, const struct sql_cell *cell);
 enum sql_value {
 	SQL_VALUE_NONE, /* the column belongs to no table in memory */
 	/* Columns with times. */
-	SQL_VALUE_TS,	 /* `begin`, by which the rows of the table are sorted */
+	SQL_VALUE_TS,	 /* `begin`; the rows of the table are sorted by it */
 	SQL_VALUE_BEGIN, /* `begin`; NULL if it is not known */
 	SQL_VALUE_END,
 	SQL_VALUE_DURATION,
@@ -164,7 +164,7 @@ enum sql_event_column {
 	SQL_EVENT_THREAD,
 	SQL_EVENT_THREAD_NAME,
 	SQL_EVENT_CONTEXT,
-	SQL_EVENT_COMMON, /* number of these columns */
+	SQL_EVENT_COMMON, /* number of common columns */
 	/* additional columns of table `events` */
 	SQL_EVENT_CATEGORY = SQL_EVENT_COMMON,
 	SQL_EVENT_NAME,
@@ -253,7 +253,7 @@ bool sql_is_over(struct sql *sql);
 
 /* Converts a timestamp to ns since the first event, or to ticks since it if the frequency is unknown. */
 int64_t sql_time(const struct sql *sql, uint64_t stamp);
-/* A range of timestamps. It contains all timestamps whose times are in a given range. */
+/* The range of the timestamps whose times are in a given range of times. */
 struct sql_window {
 	uint64_t since, until;
 };
