@@ -226,7 +226,7 @@ BENCH_RUNS += $(BENCH_STREAM_DIR)/measure
 bench-stream: $(BENCH_STREAM_NEEDS)
 	$(BENCH_STREAM_DIR)/measure
 
-# Benchmark: shows a short window of a long trace.
+# Benchmark: shows a short time window of a long trace.
 BENCH_SEEK_DIR := build/bench/seek
 
 $(BENCH_SEEK_DIR)/measure: bench/seek/measure.c bench/cost.c

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures what tracing a process (all facilities except data of input and output, into a file) adds to a
-# system call of the demo kernel under TCG, as a multiple of what the kernel trace's two events per call add
-# in the same run. At most 6 on x86_64; no limit on others. Prints one JSON line per architecture on stdout.
+# Measures the cost that tracing a process (all facilities except data of input and output, into a file) adds
+# to a system call of the demo kernel under TCG. The result is the ratio of this cost to the cost that the
+# kernel trace's two events per call add in the same run. Limit: 6 on x86_64; none on other architectures.
+# Prints one JSON line per architecture on stdout.
 set -u
 # BENCH_SHORT: see short.h.
 short=${BENCH_SHORT:+yes} arches="x86_64 aarch64 riscv64"

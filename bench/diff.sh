@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures the CPU time of `ktrace diff` on two traces of a million events each, of 16 threads that run in
-# another order and get another result once in 10,000 calls. Prints the least of 5 runs, as text and as JSON.
-# Aim: 3 s.
+# Measures the CPU time of `ktrace diff` on two traces of a million events each. The traces contain the same
+# 16 threads, but the order of the threads differs, and one call in 10,000 has a different result. Prints the
+# minimum of 5 runs, as text and as JSON. Aim: 3 s.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 trap 'rm -rf "$tmp"' EXIT

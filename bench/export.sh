@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures the CPU time of each format of `ktrace export` over 8 M events of version 1. Prints the median of 3 runs
-# as text and as JSON, in million events a second. Fails if a format is slower than 40 % of its aim, because the aim
-# is for a machine without other work.
+# Measures the CPU time of each format of `ktrace export` over a version 1 trace of 8 M events. Prints the
+# median of 3 runs as text and as JSON, in million events a second. Fails if a format is slower than 40 % of
+# its aim, because the aim is for a machine without other work.
 set -u
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures how long it takes to extract the rings of a running x86_64 guest with 512 MiB, all of it touched,
-# and 4 busy CPUs: with the guest's RAM in a file and without, by the kernel's symbol and by searching all
-# memory. Prints medians and 99th percentiles of the time from start to the finished trace, and of the time
-# for which the guest was halted, by QEMU's clock; the CPU time; and the load of the host, because the guest
-# is part of it. Aims: 50 ms by symbol, 300 ms by search, halted for 10 ms.
+# Measures how long it takes to extract the rings of a running x86_64 guest with 4 busy CPUs and 512 MiB of
+# RAM, of which every page has been accessed. Measures with and without a file for the guest's RAM. Finds the
+# rings by the kernel's symbol, or by a search of all memory. Prints medians and 99th percentiles of two
+# times: from start to the finished trace, and the time by QEMU's clock for which the guest was halted. Also
+# prints the CPU time, and the load of the host, because the guest is part of that load. Aims: 50 ms by
+# symbol, 300 ms by search, halted for 10 ms.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 ktrace=$PWD/build/bin/ktrace

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures what an event costs in the demo kernel under TCG: ns per round, and the ratio to a bare clock read
-# there. Prints one JSON line per architecture on stdout. There is no limit: the costs of an emulated CPU
-# differ from those of a real one.
+# Measures what an event costs in the demo kernel under TCG: ns per round, and the ratio to the cost of only
+# reading the clock. Prints one JSON line per architecture on stdout. There is no limit: the costs of an
+# emulated CPU differ from those of a real one.
 set -u
 arches="x86_64 aarch64 riscv64"
 [ -z "${BENCH_SHORT-}" ] || arches=x86_64 # see short.h

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Measures what `ktrace live` costs the host while an x86_64 guest records as much as it can: its CPU time as
-# a share of one core. Aim: 5 % at a million events per second.
+# a share of one core. Aim: at most 5 % at a million events per second.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 ktrace=$PWD/build/bin/ktrace

@@ -23,7 +23,7 @@ await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setT
 print("usable", (performance.now() - begin).toFixed(0));
 print("events", await page.evaluate(() => ktrace.page.trace.head.events));
 
-// Returns the times in ms of frames, each after a change of the view.
+// Changes the view several times. Returns, for each change, the time in ms to draw the frame after it.
 const frames = await page.evaluate(async (count) => {
 	const { state, drawing, overview } = ktrace.page;
 	const times = [];
@@ -39,8 +39,8 @@ const frames = await page.evaluate(async (count) => {
 }, moves);
 print("frame", median(frames).toFixed(1));
 
-// Of a long trace: returns, for windows at different places and of different lengths, the time in ms until the server's
-// answer has arrived, and until it is shown.
+// For a long trace, shows time windows at different places and of different lengths. Returns for each window
+// the time in ms until the server's answer has arrived, and the time until the answer is shown.
 if (served) {
 	const [answers, shown, events] = await page.evaluate(async (count) => {
 		const { trace, windows, drawing, state } = ktrace.page;

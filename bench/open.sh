@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures `ktrace open` on 67 M events, and the pages that `ktrace html` makes of 1 M and 5 M events, in Chromium without
-# a window. Prints a table on standard error and JSON on standard output. Needs 3 GB in TMPDIR. A short run makes a page of
-# a small trace, and starts no browser. The limits are of elapsed time, which a busy machine exceeds: so the exit status does
-# not depend on them.
+# Measures `ktrace open` on 67 M events, and the pages that `ktrace html` writes for traces of 1 M and 5 M
+# events, in headless Chromium. Prints a table on standard error and JSON on standard output. Needs 3 GB in
+# TMPDIR. A short run makes a page of a small trace, and starts no browser. The limits are limits of elapsed
+# time. A busy machine exceeds them, so the exit status does not depend on them.
 set -u
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-bench.XXXXXX")
 server=

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Measures how much slower a guest is while `ktrace profile` takes 100 samples a second. The guest counts its work
-# in a word of its memory, which is a file. Windows with and without the profile alternate, so the load of the host
-# hits both alike. Aim: at most 5 %.
+# in a word of its memory, which is a file. Intervals with and without the profile alternate, so the load of
+# the host affects both equally. Aim: at most 5 %.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 ktrace=$PWD/build/bin/ktrace

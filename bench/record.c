@@ -4,7 +4,7 @@
  * designs of a record path, alternately in one process. Times are medians of the CPU time per round. The
  * results are ratios.
  *
- *   tight     events back to back; reading the counter hides much of the rest
+ *   tight     events back to back; reading the counter hides much of the other costs
  *   busy      what an event adds to a loop that keeps the ALUs busy: closest to real code
  *   no clock  tight, with the counter replaced by a variable
  *
@@ -36,7 +36,7 @@
  * valid. If fewer runs are valid, the ratio is "not measurable".
  */
 #define LEAST_PERCENT 66
-#define TRIES	      8 /* maximum number of times that a loop is timed, until the core was not shared */
+#define TRIES	      8 /* maximum number of attempts to time a loop while its core is not shared */
 #define TIGHT_ROUNDS  400000u
 #define BUSY_ROUNDS   200000u
 #define RING_SLOTS    8192u
@@ -384,7 +384,7 @@ static const struct fact {
 };
 #define FACTS (sizeof(facts) / sizeof(facts[0]))
 
-/* Measures and prints both ways of reporting each fact, in alternating runs. */
+/* Measures the costs of both ways of reporting each fact, in alternating runs, and prints them. */
 static void print_facts(const char *how)
 {
 	const int runs = bench_times(RUNS);

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Compares the cost of `ktrace record` with that of `strace -f -o FILE`, both with children and all calls, in
-# alternating runs: the processor time of tracer and program together, medians. All run on one processor:
-# different placements by the scheduler change the figures by a third. Limit: 0.9 of strace.
+# Compares the cost of `ktrace record` with that of `strace -f -o FILE`, in alternating runs. Both trace
+# children and record all calls. The cost is the median of the processor time of tracer and program together.
+# All processes run on one processor, because different placements by the scheduler change the figures by a
+# third. Limit: 0.9 times the cost of strace.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 trap 'rm -rf "$tmp"' EXIT

@@ -75,8 +75,8 @@ ratio() { judge "$1" "$(paste "$tmp/$2" "$tmp/$3" | awk '$2 > 0 { print ($1 - '"
 
 # ---- The cost of a seed: `ktrace run`
 
-# Seeds 1 and 6 have slices of 4 and 2 µs, which cost most; seed 7 has slices of 256 µs. With hooks, seed 41 is among
-# those that cost most.
+# Seeds 1 and 6 have time slices of 4 and 2 µs, which cost most; seed 7 has time slices of 256 µs. With hooks,
+# seed 41 is among those that cost most.
 for round in $(seq "$rounds"); do
 	cpu plain $(run plain) "$work"
 	for seed in 0 $noises; do cpu "seed$seed" $(run "seed$seed" --seed "$seed") "$work"; done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures the CPU time of queries of `ktrace sql` over 8 M events of version 1. Prints the median of 5 runs as
-# text and as JSON. Fails if a query takes longer than its aim.
+# Measures the CPU time of queries of `ktrace sql` over a version 1 trace of 8 M events. Prints the median of
+# 5 runs as text and as JSON. Fails if a query takes longer than its aim.
 set -u
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT

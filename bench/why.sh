@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures how long `ktrace why` takes, as a whole process with the kernel's file, on the full rings of 4 busy
-# CPUs with at least 8192 slots each. Prints medians of 21 runs, as text and as JSON, and the load of the
-# host. Aim: 100 ms.
+# Measures the time of a whole `ktrace why` process that also reads the kernel's ELF file, on the full rings
+# of 4 busy CPUs with at least 8192 slots each. Prints medians of 21 runs, as text and as JSON, and the load
+# of the host. Aim: 100 ms.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 trap 'rm -rf "$tmp"' EXIT

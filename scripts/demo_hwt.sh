@@ -7,14 +7,14 @@
 #
 # The guest's `hwt` traces the program in a context of thread mode; `ktrace hwt --functions` on the host
 # decodes the trace. In the same run QEMU logs each block of code that it executes (-d exec,nochain) at
-# addresses that only this program uses. Its text is linked where no other program has anything
+# addresses that only this program uses. The program is linked to addresses that no other program uses
 # (USER_SUBJECT_START in demo/user/user.mk). So everything in the log belongs to the traced thread, whatever
 # CPU it ran on. For the log, names come from nm; for the trace, from the decoder's own table.
 #
 # The last lines of an architecture are for the kernel: the functions that CPU 1 ran, in a context of CPU
 # mode, while two processes sent each other signals. The log is compared from each ENABLE to the next DISABLE.
 # No function of a program may be in the trace. Functions that would take most of the log are left out. The
-# script also prints which trace units the kernel found, and what the others lack.
+# script also prints which trace units the kernel found, and what the other trace units lack.
 #
 # HWT_PROGRAMS: programs to trace (all in demo/user/subjects). HWT_KERNEL=no: skip the kernel.
 # HWT_KTRACE: program to use instead of build/bin/ktrace.

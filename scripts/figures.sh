@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Prints counts of the sources and the aim for each. Counts only files that git tracks: add new ones first.
+# Prints counts of the sources and the aim for each. Counts only files that git tracks: add new files to git
+# first.
 set -u
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-figures.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT

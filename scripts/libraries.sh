@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Lists the libraries of the host tools; no other file does.
+# Lists the libraries of the host tools; no other file lists them.
 #
 #	scripts/libraries.sh cflags            prints the compiler flags for their headers
 #	scripts/libraries.sh link COMPILER STATIC

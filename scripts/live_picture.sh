@@ -16,7 +16,7 @@ guest=$!
 trap '$tmux kill-server 2>/dev/null || :; kill -INT $guest 2>/dev/null || :; wait $guest 2>/dev/null || :; rm -rf "$folder"' EXIT
 until ls "$folder"/*.ram >/dev/null 2>&1; do sleep 0.1; done
 $tmux new-session -d -x 110 -y 26 "cd $folder && LC_ALL=C.UTF-8 $ktrace live"
-# The sparklines have some intervals after 8 seconds.
+# After 8 seconds, the sparklines show several intervals.
 until $tmux capture-pane -p | grep -q ' [89] s$'; do sleep 0.1; done
 for key in $keys; do $tmux send-keys "$key"; done
 until $tmux capture-pane -p >"$folder/screen" && grep -q -e "$text" "$folder/screen"; do sleep 0.1; done

@@ -2,8 +2,8 @@
 /*
  * floor_v1 timeline|summary FILE: a minimal decoder for the output of gen_v1, as a reference for ktrace's
  * speed. It reads eight full rings in blocks, merges them by selecting the lowest of eight timestamps, and
- * formats the dozen types of events that occur. It checks nothing, and supports no filters, damage or
- * other formats. Its timeline is identical to that of ktrace-decode; its summary contains only counts.
+ * formats the dozen types of events that occur. It checks nothing. It does not support filters, damaged files
+ * or other formats. Its timeline is identical to that of ktrace-decode; its summary contains only counts.
  */
 #include <fcntl.h>
 #include <stdio.h>

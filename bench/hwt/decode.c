@@ -18,7 +18,7 @@
 #include "hwt/pt.h"
 
 #define ROUNDS 15
-#define SLICE  8192u /* number of runs of instructions in a part */
+#define SLICE  8192u /* number of sequences of instructions in a part */
 #define MOST   1.2
 
 /* Costs of one of the two decoders for one stream. Counts are those of the last round. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The first program of an x86_64 Linux guest, without a libc. Starts copies of itself that compute, each
- * process with its own random addresses, waits for them, and powers the machine off.
+ * The first program of an x86_64 Linux guest, without a libc. Starts copies of itself, waits until they have
+ * ended, and powers the machine off. Each copy computes, in a process with random addresses of its own.
  */
 #include <linux/reboot.h>
 #include <stdint.h>

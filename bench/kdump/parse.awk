@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Computes what strace -c prints from the text of strace -f -T: calls, errors and time for each call. Reads a
-# call in one line, and one in two, "unfinished" and "resumed". With -v all=1 it also splits the arguments, as
-# a parser for other programs does: a string or a struct is one argument, even if it contains commas.
+# Reads the output of strace -f -T, and computes the table that strace -c prints: calls, errors and time for
+# each call. A call may be on one line, or on two lines, "unfinished" and "resumed". With -v all=1 it also
+# splits the arguments, as a parser for other programs does: a string or a struct is one argument, even if it
+# contains commas.
 function take_arguments(rest, n) {
 	for (n = 0; rest != ""; n++) {
 		if (!match(rest, /^"([^"\\]|\\.)*"(\.\.\.)?/) && !match(rest, /^\{[^{}]*\}/))

@@ -19,7 +19,7 @@ extern __thread uint32_t bench_cpu;
 
 /*
  * Each ring belongs to one thread, and no signal handler records. So no other writer can overtake a writer in
- * its ring, and the ring is known without the reserve word.
+ * its ring, and the ring can be found without the reserve word.
  */
 #ifndef BENCH_CHECKED
 #define KTRACE_PORT_PINNED

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The timed loops around an event, compiled three times: unchanged; without the clock (BENCH_NO_CLOCK);
- * and with a check that a pinned port omits, namely whether another writer has overtaken this one in its
+ * and with a check that a pinned port omits, namely whether another writer has overtaken this writer in its
  * ring (BENCH_CHECKED).
  */
 #include <ktrace/ktrace.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS]: shows a window of some thousand events of a version 1 dump, of the stream made from this
- * dump, of a version 2 dump, and of a guest's RAM. The search for the trace's root reads all of this RAM.
- * Whole processes are measured; the fastest of several runs is used. Prints JSON lines on stdout, the limits
- * on stderr. Exits with 1 if a limit is exceeded, or if the windows of dump and stream differ.
+ * measure [RECORDS]: shows a time window with some thousand events of a version 1 dump, of the stream made
+ * from this dump, of a version 2 dump, and of a guest's RAM. The search for the trace's root reads all of
+ * this RAM. Whole processes are measured; the fastest of several runs is used. Prints JSON lines on stdout,
+ * the limits on stderr. Exits with 1 if a limit is exceeded, or if the windows of dump and stream differ.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -49,8 +49,7 @@ library() {
 }
 
 # in_crate_with TARGET COMMAND…: like in_crate, but the crate's build script does not compile the C library
-# again: it takes the one that `library` has compiled for TARGET with the same script, if there is one. AR
-# copies the library.
+# again: if `library` has compiled it for TARGET with the same script, AR copies that library.
 in_crate_with() (
 	if [ -e "$tmp/$1/libktrace.a" ]; then
 		CC=true AR=$tmp/ar

@@ -129,7 +129,7 @@ static void free_pieces(struct ktrace_hwt_piece *pieces, uint32_t count)
 }
 
 /*
- * Allocates pages in as few contiguous pieces as possible. Returns the number of pieces, or 0 if out of
+ * Allocates pages in as few contiguous ranges as possible. Returns the number of ranges, or 0 if out of
  * memory.
  */
 static uint32_t alloc_pieces(struct ktrace_hwt_piece *pieces, size_t pages)

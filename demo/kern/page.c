@@ -86,8 +86,8 @@ void page_init(void)
 /* ---- The list of runs; requires: lock held ------------------------------------------------------ */
 
 /*
- * Allocates adjacent pages from the end of a run. So the links of the list change only when a run becomes
- * empty.
+ * Allocates adjacent pages from the end of a run of pages. So the links of the list change only when a run
+ * becomes empty.
  */
 static void *list_take(size_t count)
 {
@@ -106,8 +106,8 @@ static void *list_take(size_t count)
 }
 
 /*
- * Allocates exactly these pages, which must be inside one run and not at its start or end; otherwise returns
- * NULL.
+ * Allocates exactly these pages, which must be inside one run of pages and not at its start or end; otherwise
+ * returns NULL.
  */
 static void *list_take_at(uintptr_t address, size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Cost probes. Setting one of these to N runs a measurement N times:
+ * Cost probes. If one of these settings is set to N, its measurement runs N times:
  *   debug.ktr.testlogcnt   six events back to back
  *   debug.ktr.testipicnt   IPIs to all CPUs with an answer; then IPIs without waiting
  *   debug.ktr.testcritcnt  turning interrupts on and off

@@ -3,9 +3,9 @@
 # Traces that earlier versions wrote can be read, and have the same content. doc/compatibility.md has the
 # rules.
 #
-# For each folder VERSION of traces two things are compared. VERSION/facts is what VERSION itself read in them
-# (facts.sh); it is never updated. VERSION/expected/ is what commands print for people; after an intended
-# change of texts, UPDATE=1 updates it.
+# For each folder VERSION of traces, two kinds of files are compared. VERSION/facts contains what VERSION
+# itself read in the traces (facts.sh); it is never updated. VERSION/expected/ contains what commands print
+# for people; after an intended change of texts, UPDATE=1 updates it.
 . test/tap.sh
 . test/golden/golden.sh
 export TZ=UTC0 # the time zone for kdump

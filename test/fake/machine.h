@@ -41,7 +41,8 @@ void fake_boot(uint32_t slots, uint32_t policy, uint32_t counters);
 void fake_at(int64_t n, void (*handler)(void));
 
 /*
- * Returns how many points, at which an interrupt could occur, were passed since the last call of fake_at().
+ * Returns how many of the points at which an interrupt can occur were passed since the last call of
+ * fake_at().
  */
 int64_t fake_points(void);
 

@@ -2,7 +2,8 @@
 #
 # Runs the sanitized command line over damaged traces. Each command ends in time, with an exit status that the
 # manual states and without a finding of a sanitizer. Its output is whole lines of text, or JSON, without
-# control characters. There are COUNT damaged copies of a trace; each copy goes through one command, in turn.
+# control characters. There are COUNT damaged copies of a trace; each copy is passed to one command; the
+# commands take turns.
 . test/tap.sh
 . test/fuzz/commands.sh
 

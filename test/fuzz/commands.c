@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * commands COUNT FOLDER[:WORDS]... <LINES: runs commands over damaged traces, which are the files 0 to
- * COUNT - 1 of each folder. Speaks TAP, one result per folder. File n of folder k is passed to the command in
+ * COUNT - 1 of each folder. Prints TAP, one result per folder. File n of folder k is passed to the command in
  * line n + k, modulo the number of lines: cmd_mutate damages file n of each folder in the same way, so this
  * damage is tried with a different command in each folder. A line looks like
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Fuzz target of expressions of --where: the bytes are an expression. A valid expression is applied to a
- * scripted trace. Each event that it accepts must be in the expression's window, and `not` must invert its
- * result.
+ * scripted trace. Each event that it accepts must be in the expression's time window, and `not` must invert
+ * its result.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@ build/test/cmd-mutate: test/fuzz/cmd_mutate.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) -o $@ $<
 
-# A sanitized program that contains all subcommands, and runs one after another.
+# A sanitized program that contains all subcommands, and runs them one after another.
 build/test/asan/commands: test/fuzz/commands.c test/golden/json_tree.c test/golden/json_tree.h build/asan/lib/libhost.a \
 		build/gen/commands.list host/cmd/command.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)

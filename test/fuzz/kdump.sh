@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Runs the sanitized kdump over damaged process traces of every format. It ends with status 0 or 1, without a
-# finding of a sanitizer. Its output is whole lines of printable text and tabs, or JSON whose strings have no
-# control characters. There are COUNT damaged copies of a trace; each copy is printed in one form, in turn.
+# Runs the sanitized kdump over damaged process traces of every format. kdump ends with status 0 or 1, without
+# a finding of a sanitizer. Its output is whole lines of printable text and tabs, or JSON whose strings have
+# no control characters. There are COUNT damaged copies of a trace; each copy is printed in one output format;
+# the formats take turns.
 . test/tap.sh
 . test/fuzz/commands.sh
 

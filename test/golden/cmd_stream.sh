@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Every command prints the same for a portable stream as for the trace that it was made from; also if the zstd
-# tool compressed the stream.
+# Every command prints the same for a portable stream as for the trace that it was made from; this is also
+# true if the zstd tool compressed the stream.
 . test/tap.sh
 
 PATH=$PWD/build/bin:$PATH

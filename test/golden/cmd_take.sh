@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace take: files from a guest's console, complete or damaged, with hostile names, next to files that must
-# not be replaced.
+# ktrace take: files from a guest's console, complete or damaged, with hostile names, and in folders with
+# files that must not be replaced.
 . test/tap.sh
 take="$PWD/build/bin/ktrace take"
 mkdir "$tmp/out"

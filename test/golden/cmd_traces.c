@@ -12,7 +12,7 @@
  *	stateless.ktrx  context switches that all have state 0, although threads sleep and are woken;
  *	           events of two CPUs, although QEMU's command line has one CPU
  *	pairs.ktrx  4000 system calls of all durations, by two threads that move between CPUs; nothing is lost
- *	unseen.ktrx  a thread sleeps twice; slots of another CPU are lost during the first time; one event
+ *	unseen.ktrx  a thread sleeps twice; slots of another CPU are lost during the first sleep; one event
  *	           has no CPU
  *	lowclock.bin  a dump of version 1 without a frequency
  *	apart.bin  a dump of version 1; its two records are as far apart as timestamps of a slow clock can be

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # babeltrace2 reads traces exported in the Common Trace Format: each event with its time, CPU, thread, name and
-# fields, and the number of lost slots, as `ktrace show` prints them. Hostile names break nothing.
+# fields, and the number of lost slots, as `ktrace show` prints them. Hostile names do not damage the exported
+# trace.
 . test/tap.sh
 ktrace=$PWD/build/bin/ktrace
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Strings come from guests, kernels and programs. No command passes a character from them on that changes a
-# terminal's, a viewer's or a JSON reader's output, in any format or on standard error. test/golden/danger.h
-# lists the sequences.
+# Strings come from guests, kernels and programs. No command writes, in any format or on standard error, a
+# character from these strings that can change what a terminal, a viewer or a JSON reader shows.
+# test/golden/danger.h lists the sequences.
 . test/tap.sh
 PATH=$PWD/build/bin:$PATH
 harmless=$PWD/build/test/harmless

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Compares the output of every view and option of hwt for scripts of steps word for word; also steps together
-# with the events of a kernel's trace.
+# Compares the output of every view and option of hwt for scripts of steps word for word; also for steps that
+# are shown together with the events of a kernel's trace.
 . test/tap.sh
 . test/golden/golden.sh
 
@@ -123,7 +123,7 @@ golden bad-output hwt -w nowhere/out kernel.steps
 golden bad-itself hwt -w kernel.steps kernel.steps
 golden no-output sh -c 'hwt kernel.steps >/dev/full'
 
-# Tests recording.
+# Tests the options for recording a hardware trace.
 for backend in pt coresight spe; do golden record-$backend hwt -c $backend -w out -- true; done
 golden record-what hwt -c qemu -w out -- true
 golden record-nothing hwt -c qemu -w out --

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# As options.sh, for the commands that run guests and programs, control them, or read something other than a trace of events: each
-# option in their --help has an effect, or is refused by name with status 2.
+# Does the same as options.sh for commands that run guests and programs, control them, or read something other
+# than a trace of events: checks that each option in their --help has an effect, or is refused by name with
+# status 2.
 . test/tap.sh
 root=$PWD
 . test/golden/options_common.sh

@@ -107,7 +107,7 @@ done
 equal "a number as text: type" "$(cell v2.ktrx 'SELECT count(*) FROM events WHERE type = 1')" \
 	"$(cell v2.ktrx "SELECT count(*) FROM events WHERE type = '10e-1'")"
 
-# The rings are long, and a query with a condition on the time reads only a part of them. If two conditions
+# The rings are large, and a query with a condition on the time reads only a part of them. If two conditions
 # select the same event, SQLite detects this by the row id. The version 1 ring has empty slots, and its
 # oldest record is in the middle.
 python3 - <<'PY'

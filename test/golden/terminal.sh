@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # What commands print on a terminal: colours, and a pager. Without a terminal, they print the same text
-# without colours. The terminal is one of Python's.
+# without colours. Python provides the terminal.
 . test/tap.sh
 
 root=$PWD

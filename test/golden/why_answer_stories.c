@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stories of CPUs that wait until other CPUs answer an interrupt. No lock is involved. */
+/* Invented traces ("stories") of CPUs that wait until other CPUs answer an interrupt. No lock is involved. */
 #include "test/golden/why_stories.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stories of threads that sleep far longer than before, on a machine that looks idle. */
+/* Invented traces ("stories") of threads that sleep far longer than before, on a machine that looks idle. */
 #include "test/golden/why_stories.h"
 
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stories of mutexes whose waiters do not sleep until they get the mutex. They try to take it, then yield or
- * sleep for a moment, and try again. Some of them wait with a timeout, or give up after each attempt.
+ * Invented traces ("stories") of mutexes whose waiters do not sleep until they get the mutex. They try to
+ * take it, then yield or sleep for a moment, and try again. Some of them wait with a timeout, or give up
+ * after each attempt.
  */
 #include "test/golden/why_stories.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stories of kernels that pass wrong states to sched.switch. The state table, which the hooks update, has
- * the right states.
+ * Invented traces ("stories") of kernels that pass wrong states to sched.switch. The state table, which the
+ * hooks update, has the right states.
  */
 #include "test/golden/why_stories.h"
 
@@ -47,7 +47,7 @@ static void wake_from_interrupt(uint32_t thread)
 
 /*
  * Every 10 ms, interrupts wake red and green. Green preempts red, and then both sleep again. The last time,
- * nothing wakes them again, and red sleeps with a mutex that blue waits for.
+ * nothing wakes them again, and red sleeps while it holds a mutex that blue waits for.
  */
 static void make_story(const struct numbers *numbers, const char *file)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stories of a kernel with more threads than entries in its state table. */
+/* Invented traces ("stories") of a kernel with more threads than entries in its state table. */
 #include "test/golden/why_stories.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stories of threads that sleep with a timeout. A long timeout may hide that nothing wakes the thread. Short
- * timeouts may hide that the thread makes no progress.
+ * Invented traces ("stories") of threads that sleep with a timeout. A long timeout may hide that nothing
+ * wakes the thread. Short timeouts may hide that the thread makes no progress.
  */
 #include "test/golden/why_stories.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stories of threads that are runnable and do not run: one starves, one is never chosen by an idle CPU,
- * and of some others the state is unknown.
+ * Invented traces ("stories") of threads that are runnable and do not run: one thread starves, one is never
+ * chosen by an idle CPU, and the state of some others is unknown.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stories for `ktrace stats --worst`: a thread waits for a lock. What the holder of the lock did during
- * the wait explains its length.
+ * Invented traces ("stories") for `ktrace stats --worst`: a thread waits for a lock. What the holder of the
+ * lock did during the wait explains its length.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "test/golden/why_stories.h"
 #include "test/golden/why_story.h"
 
-/* Sets the time, and makes a thread that has been running on a CPU the current one. */
+/* Sets the time, and makes a thread, which has been running on a CPU, the current thread. */
 static void resume(uint32_t cpu, uint32_t thread, uint64_t ms)
 {
 	at(ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stories of mutexes whose waiters do not sleep. A thread that finds the mutex held records its wait, yields,
- * and tries again when it runs next. Such a thread is always runnable or running.
+ * Invented traces ("stories") of mutexes whose waiters do not sleep. A thread that finds the mutex held
+ * records its wait, yields, and tries again when it runs next. Such a thread is always runnable or running.
  */
 #include "test/golden/why_stories.h"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # A kernel may put the objects of kernel/ into one folder, may compile assembler by another rule than C, and
-# has its own macros. Therefore base names are unique, makefile lists hold one language, and macros have a
-# prefix.
+# has its own macros. Therefore base names are unique, each list of sources in a makefile has files of only
+# one language, and macros have a prefix.
 . test/tap.sh
 
 # repeated: reads paths and prints the base names that occur more than once.

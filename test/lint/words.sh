@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Plain English: comments, messages, documents and manual pages do without the phrases of words.list. words.allow
-# has the exceptions. `sh test/lint/words.sh list` prints all lines with such a phrase and what to write instead.
+# Plain English: comments, messages, documents and manual pages do not contain the phrases of words.list.
+# words.allow has the exceptions. `sh test/lint/words.sh list` prints all lines with such a phrase and what to
+# write instead.
 . test/tap.sh
 
 # prose FILE…: prints lines in the form "file:line:text". Of a source, prints the lines that contain a comment

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Perfetto's own trace processor finds the same in a trace exported as FXT as in the trace exported for Perfetto:
-# spans with times, depth and values, times on CPUs, names of threads and processes, and counters.
+# Perfetto's own trace processor finds the same contents in a trace exported as FXT and in the trace exported
+# for Perfetto: spans with times, depth and values, times on CPUs, names of threads and processes, and
+# counters.
 . test/tap.sh
 . test/perfetto/engine.sh
 

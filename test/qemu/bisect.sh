@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace bisect` continues a run that failed with other seeds, from several times on.
+# `ktrace bisect` repeats a failed run up to several points in time, and continues it with other seeds from
+# there on.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Runs a known chain of calls on each architecture. Checks the callers and the site that its events record,
-# with names from the kernel's file, and compares a backtrace printed by the kernel with addr2line.
+# Runs a known chain of calls on each architecture. Checks the callers and the call site that its events
+# record, with names from the kernel's file, and compares a backtrace printed by the kernel with addr2line.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -27,8 +27,8 @@ function excuses(key) {
 
 function is_early(key) { early[key, last[key]++ + 0] = number("time"); seen[key]++ }
 
-# When a thread begins to run, this takes one wakeup from the list. Drops the other wakeups, unless they
-# are so recent that they may belong to a later sleep.
+# When a thread begins to run, this function takes one wakeup from the list. Drops the other wakeups, unless
+# they are so recent that they may belong to a later sleep.
 function uses_wake(thread) {
 	if (used[thread] < wakes[thread]) used[thread]++
 	while (used[thread] < wakes[thread] && number("time") - woken[thread, used[thread] + 0] >= doubt) used[thread]++

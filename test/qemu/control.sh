@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # ktrace control on running guests: a kernel that boots with all events off records the events that the host
-# switches on, and no others. Boot arguments, the guest's shell and the host set and read the same settings.
+# enables, and no others. Boot arguments, the guest's shell and the host set and read the same settings.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace diff` on runs of the demo kernel with different seeds: a healthy kernel shows no difference, and of a
-# lost wakeup the wakeup is found.
-# DIFF_ARCHES: architectures to test.
+# `ktrace diff` on runs of the demo kernel with different seeds: for a healthy kernel, diff reports no
+# difference; for a lost wakeup, diff reports which wakeup is missing. DIFF_ARCHES: architectures to test.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace doctor boots kernels: the demo kernel, which has no mistakes and lights nearly all views; the
-# smallest integration, which has no mistakes but few views; a guest without ktrace. Also tests a file of
-# another build, a wrong linker script and a wrong port.
+# ktrace doctor boots kernels: the demo kernel, which has no mistakes and provides data for nearly all views;
+# the smallest integration, which has no mistakes, but provides data for only a few views; a guest without
+# ktrace. Also tests a file of another build, a wrong linker script and a wrong port.
 . test/tap.sh
 . test/qemu/run_support.sh
 . test/qemu/minimal_support.sh

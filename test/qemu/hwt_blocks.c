@@ -3,9 +3,9 @@
  * hwt_blocks [--parts] RINGS [LOG [START END]]: decodes what the trace unit in software has recorded (out=RINGS), and
  * compares it with QEMU's own log of the same run (-d exec,nochain -D LOG): each virtual CPU must have run
  * the same blocks in the same order. With START and END only code at these addresses is compared; the log may
- * be restricted to them (-dfilter). Without LOG the trace is decoded but not compared. With --parts, each run is
- * compared in several parts: a decoder may end a run at a synchronisation point, anywhere in a block. Prints a
- * line for each CPU:
+ * be restricted to them (-dfilter). Without LOG the trace is decoded but not compared. With --parts, each
+ * decoded run of instructions is compared in several parts: a decoder may end such a run at a synchronisation
+ * point, anywhere in a block. Prints a line for each CPU:
  *
  *	cpu 0: blocks 1234 equal 1230 cut 3 unfinished 4 stray 0 gaps 0 left 0 bytes 567 branches 890 instructions 4567
  *
@@ -212,9 +212,9 @@ struct comparison {
 	struct log log;
 	/* only code from `start` on and before `end` is compared; if `end` is 0, all code */
 	uint64_t start, end;
-	/* true if the decoder has returned a step other than a run since the last run */
+	/* true if the decoder has returned a step of another type since the last run of instructions */
 	bool synchronised;
-	uint64_t run_end;	  /* end address of the last run */
+	uint64_t run_end;	  /* end address of the last run of instructions */
 	uint64_t block_end;	  /* end address of the last block, as far as the block was run */
 	uint64_t block_whole_end; /* end address of the last block, as QEMU translated it */
 	uint64_t equal, cut, unfinished, stray, gaps, branches, instructions;
@@ -303,8 +303,8 @@ static void report_stray(struct comparison *comparison, const struct hwt_step *r
 }
 
 /*
- * Compares a decoded run with the log. A run consists of one or more blocks. After a synchronisation, it may
- * begin in the middle of a block.
+ * Compares a decoded run of instructions with the log. Such a run consists of one or more blocks. After a
+ * synchronisation, it may begin in the middle of a block.
  */
 static void compare(struct comparison *comparison, const struct hwt_step *run)
 {
@@ -342,8 +342,8 @@ static void compare(struct comparison *comparison, const struct hwt_step *run)
 }
 
 /*
- * Compares a run in three parts. The first part ends inside the first instruction: only addresses are compared.
- * The last part is the last instruction.
+ * Compares a decoded run of instructions in three parts. The first part ends inside the first instruction:
+ * only addresses are compared. The last part is the last instruction.
  */
 static void compare_in_parts(struct comparison *comparison, const struct hwt_step *run)
 {

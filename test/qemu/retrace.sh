@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # `ktrace retrace` repeats a run, names the code that writes and reads a variable of the demo kernel, and the
-# guest does not notice: the events are the same.
+# guest's behaviour does not change: the events are the same.
 . test/tap.sh
 . test/qemu/run_support.sh
 source=demo/kern/bug/wakeup_race.c # writes the flag `full` in each turn, and reads it

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace retrace --branches` records which code a repeated run executes. The guest has no trace unit then, and
-# does not notice: the events are the same. Views of hardware trace read the file.
+# `ktrace retrace --branches` records which code a repeated run executes. The guest then has no trace unit.
+# Its behaviour does not change: the events are the same. Views of hardware trace read the file.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Events are switched off and on again while a guest runs. The trace records when. No duration is measured
-# across such a moment, and no rule is checked across it. Events that are off at the end are checked for the
-# time in which they were on.
+# Events are disabled and enabled again while a guest runs. The trace records the time of each change. No
+# duration is measured across a change, and no rule is checked across it. Events that are off at the end are
+# checked for the time in which they were on.
 . test/tap.sh
 . test/qemu/run_support.sh
 

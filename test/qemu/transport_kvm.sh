@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Smoke test under KVM, where there is KVM.
+# Smoke test under KVM, on machines that have KVM.
 . test/tap.sh
 . test/qemu/transport_support.sh
 . test/qemu/kvm_support.sh

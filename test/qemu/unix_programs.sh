@@ -16,8 +16,8 @@ boot() {
 	tr -d '\r' <"$tmp/console" >"$tmp/lines"
 }
 
-# type_to_shell LINE…: types each line after another prompt appeared. Before the first prompt, the machine's
-# firmware would take the keys. $prompts is the number of prompts so far.
+# type_to_shell LINE…: types each line after one more prompt has appeared. Before the first prompt, the
+# machine's firmware would take the keys. $prompts is the number of prompts so far.
 type_to_shell() {
 	for line; do
 		prompts=$((prompts + 1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A process with threads that keep their tracer busy all the time, and threads that create more threads. With
- * the argument "headless" the main thread ends at once; with "beheaded" it ends on SIGUSR1.
+ * the argument "headless" the main thread ends immediately; with "beheaded" it ends on SIGUSR1.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Real programs: as many calls as strace counts in another run.
+# SPDX-License-Identifier: MIT Records real programs. The number of calls equals the number that strace counts
+# in another run.
 . test/tap.sh
 . test/record/record_support.sh
 
@@ -61,8 +61,8 @@ fi
 compare "a shell, pipes, children" sh -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 compare "bash" bash -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 check "bash: the trace has caught signals" test -s "$tmp/handlers"
-# Uses Debian's python3. A wrapper with this name in PATH would first search for a python3, and would read
-# pipes in pieces of different sizes meanwhile.
+# Uses Debian's python3. A wrapper with this name in PATH would first search for a python3, and during this
+# search would read pipes in pieces of different sizes.
 compare "python3" /usr/bin/python3 -S -c 'import os, json; print(json.dumps({"a": 1})); os.system("exit 2")'
 git -C "$tmp" init -q repository && git -C "$tmp/repository" -c user.name=t -c user.email=t commit -q --allow-empty -m one
 compare "git" git -C "$tmp/repository" --no-pager log --oneline

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record: threads that have ended before their creation is reported, that are created while it
-# attaches, that are always busy.
+# Tests `ktrace record` with threads that have ended before their creation is reported, that are created while
+# the recorder attaches, or that are always busy.
 . test/tap.sh
 . test/record/record_support.sh
 kills=

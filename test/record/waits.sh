@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What ktrace record records about waits, addresses of sockets and handlers: only waits of the program itself,
-# and no invented values.
+# Tests what `ktrace record` records about waits, addresses of sockets and handlers: only waits of the program
+# itself, and no invented values.
 . test/tap.sh
 . test/record/record_support.sh
 

@@ -43,8 +43,8 @@ impl Event {
         self.0.get()
     }
 
-    /// Records a packed payload with the C library; the record's call site is the return address of that call. Any
-    /// context.
+    /// Records a packed payload with the C library; the record's call site is the return address of that
+    /// call. May be called in any context.
     ///
     /// # Safety
     /// Requires: the event is part of the build, so that its descriptor is in the table.

@@ -192,8 +192,8 @@ pub mod fact {
     }
 }
 
-/// Declares functions that report facts: each call records the standard event and updates the state. A
-/// kernel lists the functions that it calls, once. So it contains only the events of these functions:
+/// Declares functions that report facts: each call records the standard event and updates the state. A kernel
+/// lists, once, the functions that it calls. So the kernel contains only the events of these functions:
 ///
 /// ```
 /// mod trace {

@@ -75,7 +75,8 @@ pub struct Root {
     pub cpus: u32,
     pub slots: u32,
     pub slot_size: u16,
-    /// How a reader detects that several writers wrote a slot: 0: by a second copy of the generation; 1: by a check.
+    /// How a reader detects that several writers wrote a slot: 0: by a second copy of the generation; 1: by a
+    /// check value.
     pub slot_format: u16,
     pub flags: u32,
     pub tag: [u8; 8],

@@ -36,7 +36,7 @@ struct table_pointer {
 } __attribute__((packed));
 
 struct descriptors {
-	/* Entries: null, code, data, user data, user code, and the TSS, which takes two. */
+	/* Entries: null, code, data, user data, user code, and the TSS, which takes two entries. */
 	uint64_t gdt[7];
 	struct tss tss;
 	char nmi_stack[IST_STACK_SIZE] __attribute__((aligned(16)));

@@ -88,9 +88,9 @@ void bug_early_signal(uint64_t until_ns);
 void bug_no_early_signal(uint64_t until_ns);
 
 /*
- * Races that occur only if a CPU is delayed inside a window of a few instructions: a lost wakeup, a deadlock,
- * a double free, a stale TLB entry, a wrong reference count. These functions return. The "no" variants do the
- * same work without the mistake.
+ * Races that occur only if a CPU is delayed inside a time window of a few instructions: a lost wakeup, a
+ * deadlock, a double free, a stale TLB entry, a wrong reference count. These functions return. The "no"
+ * variants do the same work without the mistake.
  */
 void bug_rare_wakeup(uint64_t until_ns);
 void bug_no_rare_wakeup(uint64_t until_ns);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Rounds of two threads, for bugs that occur rarely. In each round, `first` runs on one CPU and `second` on
- * another. `first` calls rounds_hand_over() when it has given something to `second`, and continues at once.
- * `second` begins START_NS later (rounds.c).
+ * another. `first` calls rounds_hand_over() when it has given something to `second`, and continues
+ * immediately. `second` begins START_NS later (rounds.c).
  *
- * A race between the two has a window of a few instructions, right after the call of rounds_hand_over(). So
+ * A race between them has a time window of a few instructions, right after the call of rounds_hand_over(). So
  * `first` has left the window long before `second` begins. The race occurs only if the CPU of `first` is
  * delayed inside the window until `second` has ended.
  */

@@ -34,7 +34,7 @@ void work_run_all(void);
 void work_crew(const char *name, unsigned count, void (*member)(unsigned n, uint64_t until_ns),
 	       uint64_t until_ns);
 
-/* Test this after a round of work, so that a slow machine does at least one round. */
+/* Call this function only after a round of work, so that a slow machine does at least one round. */
 bool work_over(uint64_t until_ns);
 
 /* Keeps the CPU busy for `ns` nanoseconds, in which the time of interrupts is included. Any context. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * pipeline: four processes connected by pipes. The first writes numbers as text, the next removes odd ones,
- * the third computes the sum of the rest, and the parent reads the sum.
+ * the third computes the sum of the remaining ones, and the parent reads the sum.
  */
 #include <program.h>
 #include <stdio.h>

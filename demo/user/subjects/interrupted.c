@@ -88,7 +88,7 @@ static APART void be_refused(void)
 
 /*
  * Accesses new memory: the first access to each page causes a fault, which the kernel resolves. Then unmaps
- * the memory and accesses it again (the window): the handler of SIGSEGV resolves this fault.
+ * the memory and accesses it again: the handler of SIGSEGV resolves this fault.
  */
 static APART void touch_memory(void)
 {
