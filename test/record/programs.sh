@@ -38,8 +38,9 @@ compare() {
 		skip "$name" "$1 is not installed"
 		return
 	fi
-	# timeout(1) resets ignored signals to their defaults. record() uses timeout(1), too, so the
-	# program treats signals in the same way in both runs.
+	# Runs strace under timeout(1), because record() uses timeout(1), too. timeout(1) resets ignored
+	# signals to their defaults, so the program treats signals in the same way under strace and under
+	# ktrace record.
 	timeout -k 5 $kill_limit strace -f -qq -o "$tmp/strace" "$@" </dev/null >"$tmp/out.strace" 2>/dev/null
 	strace_status=$?
 	strace_calls <"$tmp/strace" >"$tmp/expected"

@@ -2,11 +2,12 @@
 #
 # Decodes the ETMv4 and ETE traces of OpenCSD's tests (snapshots), and compares the result with the output of OpenCSD's own lister.
 # None of this data is part of ktrace. CSIGHT names a folder with SNAPSHOT/snapshot.ini, ... and SNAPSHOT.ppl;
-# SNAPSHOT_multi_sess.ppl and SNAPSHOT_src_addr_N.ppl are preferred to that. If there is none of them, TRC_PKT_LISTER (or
-# trc_pkt_lister of the package libopencsd-bin) makes one.
+# SNAPSHOT_multi_sess.ppl and SNAPSHOT_src_addr_N.ppl are preferred to SNAPSHOT.ppl. If none of these files
+# exists, TRC_PKT_LISTER (or trc_pkt_lister of the package libopencsd-bin) makes one.
 #
-# Each snapshot is read twice, with its CoreSight frames unpacked by the test and by ktrace. test/soak/opencsd.list has how much must
-# be the same, and the reasons for the rest; UPDATE=1 renews its numbers.
+# Each snapshot is read twice, with its CoreSight frames unpacked by the test and by ktrace.
+# test/soak/opencsd.list states how many lines must be the same, and the reasons for the differences; UPDATE=1
+# renews its numbers.
 . test/tap.sh
 
 list=test/soak/opencsd.list

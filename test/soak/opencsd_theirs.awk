@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Converts the output of OpenCSD's trc_pkt_lister for one trace source of one buffer to lines; opencsd_ours.awk makes the same:
+# Converts the output of OpenCSD's trc_pkt_lister for one trace source of one buffer to lines;
+# opencsd_ours.awk makes the same lines from ktrace's output:
 #
 #   range FIRST LAST COUNT HOW SPACE     instructions in sequence; HOW the last one continues
 #   on FIRST, off AT                     trace begins and ends

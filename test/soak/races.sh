@@ -76,7 +76,7 @@ for race in $races; do
 			fi
 			if wants hunt; then
 				hunt $arch rare-$race "$(at_most 200)" --noise $noise --first --jobs "$jobs"
-				# The windows of these two races are not near a hook.
+				# The time windows of these two races are not near a hook.
 				case $noise-$race in
 				hooks-shootdown | hooks-count) ;;
 				*)

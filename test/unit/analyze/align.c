@@ -230,8 +230,8 @@ static void clocks_in_step_stay_as_they_are(void **state)
 }
 
 /*
- * The distance in time between events of many pairs is the same. All clocks are correct, so the alignment
- * must not mistake this distance for an error of a clock.
+ * In many pairs of events, the time between the two events is the same. All clocks are correct, so the
+ * alignment must not mistake this time for an error of a clock.
  */
 static void repeated_distances_are_no_clock_errors(void **state)
 {
@@ -249,7 +249,7 @@ static void repeated_distances_are_no_clock_errors(void **state)
 	ktread_close(trace);
 }
 
-/* The distance in time between events of many pairs is the same, and the clock of CPU 2 is wrong. */
+/* In many pairs of events, the time between the two events is the same, and the clock of CPU 2 is wrong. */
 static void repeated_distances_do_not_prevent_alignment(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests rules if events are missing: lost, cut off, or not recorded because they were switched off. If a
+ * Tests rules if events are missing: lost, cut off, or not recorded because they were disabled. If a
  * missing event could have decided a rule, the rule is left undecided.
  */
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static void lost_before(struct ktread_event *event)
 	event->lost = 3;
 }
 
-/* Checks that the last rule was left undecided `times` times because `event` was switched off. */
+/* Checks that the last rule was left undecided `times` times because `event` was disabled. */
 static void was_off(uint64_t times, uint32_t event)
 {
 	const struct check_result *last = &checking_result[checking_rules->count - 1];
@@ -70,7 +70,7 @@ static void switched(uint64_t stamp, uint16_t first, uint16_t last, unsigned is)
 	script_event(SWITCHED, stamp, 0, 0, V(first), V(last), V(is));
 }
 
-/* The event that decides a rule may have occurred without a record while it was switched off. */
+/* The event that decides a rule may have occurred without a record while it was disabled. */
 static void nothing_is_judged_while_its_events_are_off(void **state)
 {
 	(void)state;
@@ -122,8 +122,7 @@ static void thread_states_are_unknown_after_scheduling_was_off(void **state)
 }
 
 /*
- * The event was recorded before, and is off at the end of the trace. No record shows when it was switched
- * off.
+ * The event was recorded before, and is off at the end of the trace. No record shows when it was disabled.
  */
 static void an_event_that_is_off_at_the_end_was_recorded_before(void **state)
 {

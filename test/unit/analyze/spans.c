@@ -285,7 +285,7 @@ static void spans_end_where_their_events_are_switched_off(void **state)
 	       2);
 }
 
-/* The trace contains no record of the time when the events were switched off. */
+/* The trace contains no record of the time when the events were disabled. */
 static void spans_end_where_their_events_are_switched_on(void **state)
 {
 	(void)state;
@@ -302,7 +302,7 @@ static void spans_end_where_their_events_are_switched_on(void **state)
 	       4);
 }
 
-/* The record of the time when the events were switched on again is lost. */
+/* The record of the time when the events were enabled again is lost. */
 static void events_after_a_gap_show_that_they_are_recorded(void **state)
 {
 	(void)state;

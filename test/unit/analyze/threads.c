@@ -249,7 +249,7 @@ static void exit_does_not_imply_announcements(void **state)
 
 /*
  * An event counts as recorded if it was recorded until all recording was stopped, or until the event was
- * switched off.
+ * disabled.
  */
 static void kinds_recorded_at_some_time_are_known(void **state)
 {

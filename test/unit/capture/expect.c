@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Tests that --expect finds a text if the output arrives in pieces that split the text at any byte, also
- * after partial matches and between arbitrary bytes. If the text is missing, it is not found.
+ * after partial matches and between arbitrary bytes. If the output does not contain the text, --expect must
+ * not find it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

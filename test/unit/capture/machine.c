@@ -201,7 +201,7 @@ static enum capture_shutdown shutdown_after(const char *lines)
 #define ENDED_BY_PANIC \
 	"{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": true, \"reason\": \"guest-panic\"}}\r\n"
 
-/* If a RISC-V guest writes a failure to its test device, QEMU 8.2 reports the end of a panic. */
+/* If a RISC-V guest writes a failure to its test device, QEMU 8.2 reports that the guest ended by a panic. */
 static void a_failure_is_not_a_panic(void **state)
 {
 	(void)state;

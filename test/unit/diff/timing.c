@@ -88,7 +88,7 @@ struct ending {
 	uint32_t calls;	   /* number of calls before the end */
 	const char *last;  /* the last call; NULL: none */
 	uint32_t signal;   /* the signal that ends the thread; 0: none */
-	const char *ender; /* a call of another thread that ends this one; NULL: none */
+	const char *ender; /* a call of another thread that ends this thread; NULL: none */
 	bool fault;	   /* the signal arrives at the other thread, and ends both */
 	uint32_t after;	   /* number of calls after the end of the first thread */
 	bool apart;	   /* the other thread belongs to another process */

@@ -157,8 +157,8 @@ static void idle_threads_may_run_on_several_cpus(void **state)
 }
 
 /*
- * The clock of CPU 1 is behind. So a thread that moves to CPU 1 seems to start there while it still runs on
- * CPU 0.
+ * The clock of CPU 1 shows an earlier time than that of CPU 0. So a thread that moves to CPU 1 seems to start
+ * there while it still runs on CPU 0.
  */
 static void differing_clocks_are_no_mistake(void **state)
 {
@@ -448,7 +448,7 @@ static void calls_without_returns_are_found(void **state)
 	only(MISTAKE_SYSCALL_EXIT);
 }
 
-/* If the events of returns are switched off, missing returns are no mistake. */
+/* If the events of returns are disabled, missing returns are no mistake. */
 static void switched_off_returns_are_not_missing(void **state)
 {
 	(void)state;
@@ -480,7 +480,7 @@ static void contend_without_acquire_is_found(void **state)
 }
 
 /*
- * Some events were switched off for a while. The events that seem to be missing may have occurred in this
+ * Some events were disabled for a while. The events that seem to be missing may have occurred in this
  * time.
  */
 static void switched_off_period_resets_state(void **state)

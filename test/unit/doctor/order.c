@@ -21,7 +21,7 @@ static const char rule[] =
 
 enum seldom {
 	SELDOM_NOTHING, /* no step is irregular */
-	SELDOM_JUMP,	/* in this step, the clock of CPU 1 is further ahead */
+	SELDOM_JUMP,	/* in this step, the clock of CPU 1 is ahead by more than in the other steps */
 	SELDOM_NO_WAKE, /* in this step, the kernel does not call the hook for the wakeup */
 };
 

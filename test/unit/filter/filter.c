@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests expressions of --where on scripted events: which events an expression accepts, that its window
+ * Tests expressions of --where on scripted events: which events an expression accepts, that its time window
  * contains these events, and the message and column of each error.
  */
 #include <setjmp.h>
@@ -52,8 +52,9 @@ static int end(void **state)
 }
 
 /*
- * Checks a filter's window with one event: if the filter accepts the event, the window contains it. If the
- * filter selects only by time, according to the window, it must accept all events in the time of the window.
+ * Checks a filter's time window with one event. If the filter accepts the event, the time window must contain
+ * it. If the time window states that the filter selects only by time, the filter must accept each event in
+ * it.
  */
 static void check_window(const char *text, const struct filter_window *window,
 			 const struct ktread_event *event, bool accepted)

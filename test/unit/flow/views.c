@@ -112,8 +112,8 @@ static void executed_functions_are_listed_once(void **state)
 	assert_int_equal(flow_executed_write(executed, &out, 0), 0);
 	flow_executed_free(executed);
 	/*
-	 * The second run of instructions begins at the end of function `b`, and goes through function `c`
-	 * into function `d`.
+	 * The second sequence of instructions (step HWT_RUN) begins at the end of function `b`, and goes
+	 * through function `c` into function `d`.
 	 */
 	flow_test_expect(&out, "- [unknown]\nkernel b\nkernel c\nkernel d\nkernel e\nsh [sh]\nsh main\n");
 	flow_close(flow);

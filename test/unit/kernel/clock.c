@@ -64,8 +64,8 @@ static uint64_t as_counted(uint64_t ns, uint32_t cpu)
 }
 
 /*
- * Number of answers that CPU 0 still gives. Then it gives none until the other CPU has given up. If 0, CPU 0
- * always answers.
+ * Number of requests that CPU 0 still answers. After that, CPU 0 answers none until the other CPU has given
+ * up. 0: CPU 0 answers all requests.
  */
 static atomic_int answers_left;
 static atomic_uint attempt;

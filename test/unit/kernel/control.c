@@ -388,7 +388,7 @@ static void turn_off(void)
 	ktrace_control("sched.switch=off");
 }
 
-/* The event is turned off after it has reserved a slot. It still writes its record into this slot. */
+/* The event is disabled after it has reserved a slot. It still writes its record into this slot. */
 static void an_event_turned_off_after_reserving_uses_its_slot(void **state)
 {
 	(void)state;

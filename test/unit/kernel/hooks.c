@@ -401,7 +401,7 @@ static void the_setting_turns_all_hooks_off_until_reboot(void **state)
 	acquire(1);
 	HELD(0);
 	assert_int_equal(cpu()->hooks, 0);
-	/* as if a hook that was called on another CPU had stored this late */
+	/* as if a hook that was called on another CPU had stored this value late */
 	cpu()->hooks = KTRX_HOOK_LOCK;
 	cpu()->interrupts = KTRX_INTERRUPTS_OFF;
 	ktrace_heartbeat(1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs the tests that every backend must pass on `coresight`, with four CPUs whose trace is stored in an ETF.
- * Here memory contains unformatted bytes of trace units. test/unit/kernel/hwt_coresight.c tests memory that
- * contains frames.
+ * Runs the conformance tests of backends with the backend `coresight`, and with four CPUs whose trace is
+ * stored in an ETF. Here memory contains unformatted bytes of trace units. test/unit/kernel/hwt_coresight.c
+ * tests memory that contains frames.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@
 #define MOST  (1u << 20)
 
 /*
- * For each unit, the bytes that the model has produced. The model stores bytes only by CPU, and a CPU may
- * produce bytes for several units.
+ * For each unit, the bytes that the model has produced. The model itself stores bytes for each CPU, not for
+ * each unit, and a CPU may produce bytes for several units.
  */
 static struct {
 	const struct ktrace_hwt_unit *unit;

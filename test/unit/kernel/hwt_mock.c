@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Runs the tests that every backend must pass on the mock. */
+/* Runs the conformance tests of backends with the mock backend. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Runs the tests that every backend must pass on Intel PT. */
+/* Runs the conformance tests of backends with the backend for Intel PT. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -135,8 +135,8 @@ static void features_absent_in_cpuid_do_not_work(void **state)
 }
 
 /*
- * Traces with a table whose first entry is `word`; the output position is `place`. Checks that the model
- * reports the broken rule `what`.
+ * Enables tracing. The first entry of the table of regions is `word`, and the output position is `place`.
+ * Checks that the model reports that the rule `what` was broken.
  */
 static void error(uint64_t word, uint64_t place, const char *what)
 {

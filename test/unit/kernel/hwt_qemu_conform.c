@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Runs the tests that every backend must pass on `qemu`, with a fake unit. */
+/* Runs the conformance tests of backends with the backend `qemu` and a fake unit. */
 #include <string.h>
 
 #include "ktrace/hwt_qemu.h"

@@ -96,7 +96,7 @@ static void the_rest_of_a_portion_is_padding(void **state)
 	assert_true(interrupt(&unit));
 	assert_int_equal(unit.position, SPE_TEST_PAGE);
 	spe_sample(A_PAGE - 2);
-	/* another record of the maximum size fits, so no interrupt is pending */
+	/* one more record of the maximum size fits, so no interrupt is pending */
 	spe_disable(&unit);
 	assert_int_equal(unit.position, 2 * SPE_TEST_PAGE - 2 * SLOT);
 	assert_int_equal(spe_records(&unit, 0, 1), 2 * A_PAGE - 3);

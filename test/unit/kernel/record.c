@@ -499,7 +499,7 @@ static void another_cpu_boots(void)
 
 /*
  * A CPU is delayed while it attaches event descriptors. When it continues, it must not undo changes that
- * other CPUs have made in the meantime.
+ * other CPUs have made during the delay.
  */
 static void a_delayed_attach_undoes_nothing(void **state)
 {
