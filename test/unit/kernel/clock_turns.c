@@ -160,7 +160,7 @@ static void set_up(uint32_t clocks)
 		.clocks = clocks,
 	};
 
-	ktrace_state.initialised = 0; /* its value when the machine starts */
+	ktrace_state.initialised = 0; /* the value of this field when the machine starts */
 	now = BEGUN;
 	turn_end = UINT64_MAX;
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);

@@ -56,7 +56,7 @@ static void assert_same_event(const struct ktread_event *a, const struct ktread_
 	assert_memory_equal(a->payload, b->payload, a->payload_size);
 }
 
-/* Returns the number of events in the window. */
+/* Returns the number of events in the time window. */
 static uint64_t compare(struct ktread *all, struct ktread *part)
 {
 	const struct ktread_event *a, *b;
@@ -98,8 +98,8 @@ static struct bounds bounds_of(const char *path)
 }
 
 /*
- * Compares windows of two files with the same trace. Returns the number of slots that the reader of the
- * second file has decoded for the window.
+ * Compares a time window of two files with the same trace. Returns the number of slots that the reader of the
+ * second file has decoded for this window.
  */
 static uint64_t compare_files(const char *path, const char *other, uint64_t *seed)
 {
@@ -127,8 +127,8 @@ static uint64_t compare_files(const char *path, const char *other, uint64_t *see
 }
 
 /*
- * Compares windows of a dump, and of the stream that is made of it. Returns the larger of two numbers: the
- * slots that were decoded for the dump, and for the stream.
+ * Compares a time window of a dump, and of the stream that is made of it. Returns the larger of two numbers:
+ * the slots that were decoded for the dump, and for the stream.
  */
 static uint64_t compare_windows(const char *path, uint64_t *seed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that windows of a trace agree with the blocks of the whole trace. */
+/* Tests that time windows of a trace agree with the blocks of the whole trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static const struct decoded_slice *find_slice(const struct decoded *all, const s
 	return NULL;
 }
 
-/* Counts the slices with a known end that overlap a window. */
+/* Counts the slices with a known end that overlap a time window. */
 static uint32_t count_slices(const struct decoded *decoded, uint64_t since, uint64_t until)
 {
 	uint32_t count = 0;
@@ -152,7 +152,7 @@ static void windows_are_parts_of_the_whole(void **state)
 	ktread_close(trace);
 }
 
-/* At the beginning of a window in the middle of the trace, it is known which thread runs on each CPU. */
+/* At the beginning of a time window in the middle of the trace, it is known which thread runs on each CPU. */
 static void states_at_the_beginning_are_known(void **state)
 {
 	const uint64_t since = 1000 * TURN + TURN / 3, until = since + TURN / 100;

@@ -15,8 +15,8 @@
 #define PIECES 16u
 
 /*
- * If a backend does not support what a test needs, the test returns at once. The test does not call skip(),
- * because cmocka's TAP output reports a skipped test as failed.
+ * If a backend does not support what a test needs, the test returns immediately. The test does not call
+ * skip(), because cmocka's TAP output reports a skipped test as failed.
  */
 
 static const struct hwt_conform *conform;

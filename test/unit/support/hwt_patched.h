@@ -18,11 +18,11 @@ struct reading finish_file(struct hwt_file_writer *writer);
 /* Returns the PROGRAM_SIZE bytes of the patched program, which does not jump over the NOPs. */
 const uint8_t *straight(void);
 /*
- * Writes packets of a run that begins at the return of leaf, jumps over the NOPs, and ends at the start of
- * main.
+ * Writes packets of a sequence of instructions that begins at the return of leaf, jumps over the NOPs, and
+ * ends at the start of main.
  */
 void write_jump(uint64_t time, uint64_t space);
-/* Writes packets of the same run of the patched program, which executes the NOPs. */
+/* Writes packets of the same sequence in the patched program, which executes the NOPs. */
 void write_straight(uint64_t time, uint64_t space);
 /* Check that the next steps are those that write_jump() or write_straight() has written. */
 void check_jump(struct reading *reading);

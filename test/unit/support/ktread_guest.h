@@ -25,7 +25,7 @@ struct guest {
 };
 
 struct guest *guest_start(uint32_t rings);
-/* Copies the new records that the writer has made to the guest's memory. */
+/* Copies to the guest's memory the new records that the writer has made. */
 void guest_show(struct guest *guest);
 void guest_follow_with(struct guest *guest, const struct ktread_follow_options *options);
 void guest_follow(struct guest *guest, uint32_t patience, int by_ring);

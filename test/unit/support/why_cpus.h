@@ -27,7 +27,8 @@ enum { OTHER = 1, SWITCH, ENTER, EXIT, EOI, CALL, RETURN, FAIL, ACQUIRE, PANIC, 
 int why_cpus_begin(void **state);
 
 /*
- * When the handler of an interrupt signals its end to the interrupt controller. Most handlers do this early.
+ * The time at which an interrupt handler signals the end of the interrupt to the interrupt controller. Most
+ * handlers do this early.
  */
 enum eoi_time { EARLY, LATE, NEVER };
 /* Adds an interrupt, including the return of its handler. */

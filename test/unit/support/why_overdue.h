@@ -41,7 +41,7 @@ void why_turn(uint32_t waker, uint8_t kind, uint64_t from_us, uint64_t to_us);
 uint64_t why_turns(uint32_t waker, uint8_t kind, uint32_t count, uint64_t every_us);
 /* From `from_ms` to the end, adds an interrupt on CPU 1 every 50 ms. These interrupts wake no thread. */
 void why_irq_goes_on(uint64_t from_ms);
-/* Adds a run of the waker shortly before the end. Then the waker sleeps. */
+/* Makes the waker run shortly before the end, and then sleep. */
 struct ktrx_holder *why_waker_lives(void);
 /* Keeps another thread busy on CPU 1, so that the machine is not idle. */
 void why_others_are_busy(void);

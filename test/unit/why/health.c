@@ -161,8 +161,8 @@ static void sleep_without_earlier_wakeups_is_only_likely(void **state)
 }
 
 /*
- * The oldest events in the rings are newer than the sleep of the thread, so events about its earlier wakeups
- * are lost.
+ * The rings no longer contain events from before the thread went to sleep, so events about its earlier
+ * wakeups are lost.
  */
 static void sleep_older_than_rings_is_partial(void **state)
 {
@@ -237,8 +237,8 @@ static void busy_from_tiny_part_of_window_is_only_possible(void **state)
 }
 
 /*
- * The host's note may state how long the guest was silent. It is used only if it is a valid time that fits
- * into a timestamp.
+ * The note that the host adds to the trace may state how long the guest was silent. It is used only if it is
+ * a valid time that fits into a timestamp.
  */
 static void invalid_silence_in_note_is_ignored(void **state)
 {

@@ -283,7 +283,7 @@ static void sleeper_before_deadline_is_healthy(void **state)
 
 /*
  * The kernel programs its timer only when a CPU idles, and its threads are not preempted. Since 410 ms, CPU 1
- * runs a thread that never gives up the CPU. If `interrupted` is true, the timer has interrupted a thread
+ * has run a thread that never gives up the CPU. If `interrupted` is true, the timer has interrupted a thread
  * before.
  */
 static struct ktrx_holder *no_ticks_while_a_thread_runs(bool interrupted)

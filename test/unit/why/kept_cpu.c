@@ -16,8 +16,8 @@
 static struct ktrx_holder *worker, *client;
 
 /*
- * CPU 0 has ticks. The worker runs on CPU 1 since SINCE. The client was woken there 10 ms later. CPU 1 has no
- * event.
+ * CPU 0 has ticks. The worker has run on CPU 1 since SINCE. The client was woken there 10 ms later. CPU 1 has
+ * no event.
  */
 static int begin_without_event(void **state)
 {
@@ -58,7 +58,7 @@ static void thread_that_disables_preemption_starves_others(void **state)
 	why_says("CPU 1 never had a heartbeat and has recorded nothing for 7.50 s; it is at 0x100080");
 }
 
-/* The thread may be in a moment of a normal computation. */
+/* The thread may be in the middle of a normal computation. */
 static void enabled_preemption_shows_no_starvation(void **state)
 {
 	(void)state;

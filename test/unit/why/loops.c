@@ -51,7 +51,7 @@ static void rare_calls_are_no_loop(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
-/* The last system call has returned, and the thread runs in user mode since then. */
+/* The last system call has returned, and the thread has run in user mode since then. */
 static void finished_loop_is_not_reported(void **state)
 {
 	(void)state;

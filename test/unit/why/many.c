@@ -244,7 +244,7 @@ static void explain(const char *path, uint64_t rows,
 static void are_many_threads(const struct why_evidence *evidence, const struct why_findings *findings)
 {
 	assert_int_equal(evidence->threads, WHY_THREADS);
-	/* of each thread beyond the limit, one table row and eight events are left out */
+	/* for each thread beyond the limit, one table row and eight events are left out */
 	assert_int_equal(evidence->left_out, 9 * (THREADS - 2 - WHY_THREADS));
 	/*
 	 * The number of findings is limited. A few findings are removed afterwards, because they follow from

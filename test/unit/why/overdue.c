@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests findings about periodic wakeups that have stopped. Also tests irregular wakeups, as by user input or
- * packets, and wakeups that are too few for a finding.
+ * Tests findings about periodic wakeups that have stopped. Also tests irregular wakeups, such as those by
+ * user input or packets, and wakeups that are too few for a finding.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -255,7 +255,7 @@ static void uneven_wakeups_by_thread_are_missed_after_long(void **state)
 	why_is_overdue(FINDING_POSSIBLE);
 }
 
-/* Wakeups occur at irregular times, as by a keyboard. */
+/* Wakeups occur at irregular times, such as those by a keyboard. */
 static void uneven_wakeups_by_interrupts_may_stop(void **state)
 {
 	(void)state;

@@ -62,7 +62,7 @@ static int begin(void **state)
 }
 
 /*
- * A thread sleeps on the object for 20 ms, again and again, and still sleeps in the end. `last_ms`: duration
+ * A thread sleeps on the object for 20 ms, again and again, and still sleeps at the end. `last_ms`: duration
  * of its fifth sleep.
  */
 static struct ktrx_holder *sleeps_on(uint64_t object, uint32_t thread, uint64_t last_ms)

@@ -77,7 +77,8 @@ static void switch_away(uint8_t state)
 	script_event(SWITCH, SINCE, 0, WORKER, V(WORKER), V(CLIENT), V(state));
 }
 
-/* Adds another switch with a different state. It shows that the states of this kernel have a meaning. */
+/* Adds one more switch, with a different state. This switch shows that the states of this kernel have a
+ * meaning. */
 static void use_states(void)
 {
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(2));
@@ -217,7 +218,8 @@ static void ended_thread_is_not_reported(void **state)
 	is_not_reported();
 }
 
-/* The kernel records when a thread goes to sleep, and records the end of a thread before its last switch. */
+/* The kernel records when a thread goes to sleep, and records the end of a thread before the thread's last
+ * switch. */
 static void thread_with_recorded_ends_starves(void **state)
 {
 	(void)state;
@@ -331,12 +333,12 @@ static void sleep_and_end_events_count_after_panic(void **state)
 	starves(FINDING_LIKELY);
 	next();
 	announce();
-	/* switched off at the end of the trace */
+	/* disabled at the end of the trace */
 	script_event(SWITCHED, LAST, 0, CLIENT, V(BLOCK), V(EXIT), V(0));
 	starves(FINDING_LIKELY);
 }
 
-/* The event for sleeps was switched off for a while, so the sleep was not recorded. */
+/* The event for sleeps was disabled for a while, so the sleep was not recorded. */
 static void switched_off_events_prove_nothing(void **state)
 {
 	(void)state;
@@ -346,7 +348,7 @@ static void switched_off_events_prove_nothing(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 	next();
 	announce();
-	script_switch_off(EXIT); /* the event for ends of threads was switched off all the time */
+	script_switch_off(EXIT); /* the event for ends of threads was disabled all the time */
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
@@ -459,7 +461,7 @@ static void own_events_shorten_wait(void **state)
 	why_says("for 5.95 s and has not run");
 	next();
 	worker->cause = KTRX_CAUSE_WAKE;
-	/* the worker recorded this event, so it was running: the kernel does not call some hook */
+	/* the worker recorded this event, so it was running, and the kernel does not call one of the hooks */
 	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER);
 	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is unknown");
 }
