@@ -59,7 +59,7 @@ DEMO_CLOCK_SKEW ?=
 DEMO_SKEW_WORDS := $(subst $(DEMO_COMMA), ,$(DEMO_CLOCK_SKEW))
 DEMO_SKEW_FLAGS := $(if $(DEMO_SKEW_WORDS),-Idemo/skew -DSKEW_US=$(word 1,$(DEMO_SKEW_WORDS)) \
 	-DSKEW_PPM=$(word 2,$(DEMO_SKEW_WORDS)))
-# A folder with an ordinary build of the kernel. A build with other clocks or other events uses those
+# A folder with an ordinary build of the kernel. A build with different clocks or events uses those
 # objects of this folder that do not depend on clocks or events. An object depends on the clocks if it
 # contains the bytes of the instruction that reads the clock: rdtsc, mrs with cntvct_el0, rdtime. It
 # depends on the events if it has a symbol of ktrace.

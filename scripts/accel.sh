@@ -13,8 +13,8 @@
 #
 # In a virtual machine auto is tcg.
 #
-# KVM_DEVICE: another device than /dev/kvm. CPU_INFO: another file than /proc/cpuinfo. PROBE_SECONDS: limit
-# for the probe (3).
+# KVM_DEVICE: device to use instead of /dev/kvm. CPU_INFO: file to use instead of /proc/cpuinfo.
+# PROBE_SECONDS: limit for the probe (3).
 set -eu
 device=${KVM_DEVICE:-/dev/kvm}
 cache=build/accel

@@ -14,7 +14,7 @@ aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"
 check="clang lld llvm clang-format g++-aarch64-linux-gnu g++-riscv64-linux-gnu git libcmocka-dev mandoc file binutils zstd tmux strace curl gdb-multiarch libc6-dev-arm64-cross libc6-dev-riscv64-cross libcap2-bin procps python3 python3-jsonschema chromium babeltrace2 less"
 # Commands, each with a Debian package. The package is installed only if the command is missing, because the
-# command may have been installed in another way.
+# command may have been installed in a different way.
 check_commands="node:nodejs npm:npm"
 # Rust with the sources of its core library, because the library is built from them for bare-metal targets.
 rust="cargo rustc rust-src librust-compiler-builtins-dev"

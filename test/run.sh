@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Runs tests that print TAP. The last line is "N passed, N failed, N skipped". Runs one test more at a time
-# than there are CPUs, because many tests wait for guests. TEST_JOBS: another number of jobs. TEST_TIMEOUT:
-# seconds for each test (default: 1800). Only a test that hangs takes so long: with 14 busy processes on two CPUs,
-# the longest test took 580 s. A test that dies, times out, or prints fewer results than planned
-# counts as a failure. Prints the reasons for skips and the output of failed tests. build/check/ has the
-# output of all tests. NAME.times there has the seconds of CPU time of the test and its child processes.
+# than there are CPUs, because many tests wait for guests. TEST_JOBS: number of jobs to use instead.
+# TEST_TIMEOUT: seconds for each test (default: 1800). Only a test that hangs takes so long: with 14 busy
+# processes on two CPUs, the longest test took 580 s. A test that dies, times out, or prints fewer results
+# than planned counts as a failure. Prints the reasons for skips and the output of failed tests. build/check/
+# has the output of all tests. NAME.times there has the seconds of CPU time of the test and its child
+# processes.
 set -u
 unset ACCEL # guests are the same on every machine; a test that needs KVM selects it
 cd "$(dirname "$0")/.." || exit 1

@@ -118,7 +118,7 @@ static uint32_t fault(struct machine *machine, uint32_t *data)
 }
 
 /*
- * Fills in a random event of another type: sleep, wakeup, or network traffic. Returns its event
+ * Fills in a random event of one of the remaining types: sleep, wakeup, or network traffic. Returns its event
  * number.
  */
 static uint32_t other(struct machine *machine, uint32_t *data)

@@ -86,7 +86,7 @@ struct abi_sigaction {
  * wait_on(word, value, timeout, flags, name)
  *	If the 32-bit word equals `value`, sleeps until wake(word, …). timeout is in ms; a negative one means
  *	no limit. With WAIT_OWNER the word is a lock whose low 22 bits are the id of the thread that holds it.
- *	name is for traces and may be NULL. EAGAIN: the word has another value. ETIMEDOUT, EINTR, EFAULT.
+ *	name is for traces and may be NULL. EAGAIN: the word has a different value. ETIMEDOUT, EINTR, EFAULT.
  *	EINVAL: the address is not a multiple of 4.
  * wake(word, most)
  *	Wakes at most `most` threads that sleep in wait_on(word, …). Returns how many it woke.

@@ -75,7 +75,7 @@ void file_put(struct file *file)
 }
 
 /*
- * Records in the trace that an access was denied, because the file was opened for another kind of access.
+ * Records in the trace that an access was denied, because the file was opened for a different kind of access.
  * Returns the error.
  */
 static int refuse(unsigned wanted, unsigned opened)

@@ -92,7 +92,7 @@ int64_t file_write(struct file *file, uintptr_t from, size_t size);
  * descriptor is free, releases the reference and returns -EMFILE.
  */
 int files_install(struct files *files, struct file *file, unsigned flags);
-/* Makes descriptor `fd` refer to another file, and releases the reference to its previous file. */
+/* Makes descriptor `fd` refer to a different file, and releases the reference to its previous file. */
 void files_replace(struct files *files, struct file *file, int fd);
 /*
  * Returns the file of a descriptor, or NULL if the descriptor is not open. The caller owns a reference to the

@@ -28,7 +28,7 @@ int hardware_trace_start(struct ktrace_hwt_context *context);
 bool hardware_trace_describe(unsigned n, char *line, size_t size);
 
 /*
- * Reports that this CPU is about to run `next`, or that the running thread got another address space.
+ * Reports that this CPU is about to run `next`, or that the running thread got a new address space.
  * Requires: interrupts off.
  */
 void hardware_trace_switch(const struct thread *next);

@@ -56,7 +56,7 @@ static int look_at_all(struct files *files, struct abi_pollfd *fds, size_t count
 
 /*
  * Sleeps until a file changes, a signal arrives, or the deadline passes. Returns the reason. `seen` is an
- * earlier value of `changes`: if `changes` has another value now, a file has already changed, and this
+ * earlier value of `changes`: if `changes` has changed since then, a file has already changed, and this
  * function only checks for signals, by wait_sleep_until() with deadline 0. Without this check, a poller
  * would not notice a signal while files change all the time.
  */

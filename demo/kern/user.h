@@ -69,7 +69,7 @@ _Noreturn void user_frame_enter(void);
 /*
  * Prepares this CPU for thread `next`: sets its kernel stack for traps and its address space (NULL means the
  * kernel's), and flushes TLB entries of other address spaces. Called before each switch to or from a thread
- * with an address space, and when the running thread gets another address space. Requires: interrupts off.
+ * with an address space, and when the running thread gets a new address space. Requires: interrupts off.
  */
 struct arch_space;
 void arch_user_switch(struct thread *next, struct arch_space *space);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # awk -f same_facts.awk OLD NEW: succeeds if both files have the same lines "TRACE JSON". A JSON object of NEW
-# may have additional members, and its members may be in another order.
+# may have additional members, and its members may be in a different order.
 
 # Stores the members of the JSON object `text` in member[path]. For example, the path ".args.path" means
 # the member "path" of the object "args".

@@ -62,8 +62,8 @@ static int first_agrees(const struct ktrx_ring *ring, uint64_t index, uint64_t r
 }
 
 /*
- * Returns the kind of the slot, or EMPTY if the slot belongs to another lap or its checksum is wrong. Does
- * not verify the checksum of a FIRST slot, which covers the whole record: record_length() verifies it.
+ * Returns the kind of the slot, or EMPTY if the slot belongs to a different lap or its checksum is wrong.
+ * Does not verify the checksum of a FIRST slot, which covers the whole record: record_length() verifies it.
  */
 static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
 {

@@ -8,7 +8,7 @@ golden=test/golden/check
 build/test/cmd-traces "$tmp" || exit 1
 
 cat >"$tmp/some.rules" <<'END'
-# Tests rules that are kept, violated, undecided, overdue and not checked.
+# Checks the output for rules that are kept, violated, undecided, overdue and not checked.
 results: always syscall.exit has (result >= 0)
 calls: never syscall.enter after syscall.enter unless syscall.exit by @thread
 wakes: every sched.wake then sched.switch within 30us by thread/next

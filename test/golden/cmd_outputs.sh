@@ -37,7 +37,7 @@ $(diff before after)"
 	fi
 }
 
-# These commands write the output to a file with another name, and then rename this file.
+# These commands write the output to a file with a different name, and then rename this file.
 for file in fifo socket to-fifo link to-nothing; do
 	refuses 1 "$file: exists and is not a regular file" ktrace extract --machine x86_64 -o $file ktr.ram
 	refuses 1 "$file: exists and is not a regular file" ktrace extract -o $file --qmp absent

@@ -10,7 +10,7 @@ build/test/cmd-traces "$tmp/dump" || exit 1
 cd "$tmp" || exit 1
 
 # without_file: removes the number of dumps in the file, and the offset of the dump. A stream contains only
-# one dump, so its output has other numbers there.
+# one dump, so its output has different numbers there.
 without_file() {
 	sed '/^dumps  /d; s/"dumps":[0-9]*,"offset":[0-9]*,//'
 }

@@ -29,7 +29,7 @@ golden samples-functions hwt --functions --json samples.steps
 golden samples-calls hwt --calls samples.steps
 golden samples-coverage hwt --coverage samples.steps
 
-# Tests options that select a part of the trace.
+# Checks the effect of options that select a part of the trace.
 golden last hwt --last 3 kernel.steps
 golden last-before hwt --last 4 --before panic -o time,symbol,event_type kernel.steps
 golden last-calls hwt --calls --last 5 --before panic kernel.steps
@@ -46,7 +46,7 @@ golden backend hwt -c qemu --functions thread.steps
 golden output sh -c 'hwt -w out --functions thread.steps; cat out'
 golden raw sh -c 'hwt -r -w out -s 1 kernel.steps; wc -c <out'
 
-# Tests a hardware trace that is shown together with a kernel's trace of the same clock.
+# Checks the output for a hardware trace that is shown together with a kernel's trace of the same clock.
 golden beside ktrace show --with beside.steps v2.ktrx
 golden beside-branches ktrace show --branches --with beside.steps --limit 12 v2.ktrx
 golden beside-json ktrace show --json --event hwt --with beside.steps v2.ktrx
@@ -75,7 +75,7 @@ golden unread hwt --calls unread.steps
 golden other hwt other.steps
 golden damaged-packets hwt -g damaged.steps
 
-# Tests help, invalid arguments and invalid files.
+# Checks the output of --help, and the messages about invalid arguments and invalid files.
 golden help hwt --help
 golden subcommand ktrace hwt --functions samples.steps
 golden bad-none hwt

@@ -185,7 +185,7 @@ works check --all --rules mine.rules v2.ktrx -- --rules mine.rules --all v2.ktrx
 works check --ids --rules mine.rules v2.ktrx -- --rules mine.rules --ids v2.ktrx
 works check --json v2.ktrx -- --json v2.ktrx
 
-# Outputs of strace for diff. In the second one, 40 calls have another result and take 1.4 times as
+# Outputs of strace for diff. In the second one, 40 calls have a different result and take 1.4 times as
 # long.
 for n in 100 140; do
 	seq 10 49 | sed "s/.*/7 1700000000.0000& read(3, \"\", 200) = $n <0.000$n>/" >$n.strace

@@ -5,8 +5,8 @@
 # write instead.
 . test/tap.sh
 
-# prose FILE…: prints lines in the form "file:line:text". Of a source, prints the lines that contain a comment
-# or a string; of a document or manual page, prints all lines.
+# prose FILE…: prints lines in the form "file:line:text". Prints only those lines of a source that contain a
+# comment or a string, and all lines of a document or manual page.
 prose() {
 	awk '
 	function place() { print FILENAME ":" FNR ":" $0 }

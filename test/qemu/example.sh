@@ -10,7 +10,7 @@ build/bin/ktrace show "$tmp/trace" >"$tmp/shown" 2>>"$tmp/err"
 equal "every count of every hart is shown" 4000 "$(grep -c 'example.count' "$tmp/shown")"
 equal "the event that every hart recorded before it had a ring is shown" 4 "$(grep -c 'example.hello.*from hart' "$tmp/shown")"
 
-# On a busy machine, it takes longer until both harts have finished and wait.
+# On a busy machine, both harts need more time until they have finished and wait.
 for seconds in 3 12 48 $limit; do
 	build/bin/ktrace run --timeout $seconds --out "$tmp/two" -- qemu-system-riscv64 -M virt -bios none -smp 2 \
 		-nographic -kernel "$tmp/minimal/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null

@@ -62,7 +62,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	done
 
 	# With a list of symbols, the output has the same names as with the ELF file, even if the
-	# kernel was loaded at another address.
+	# kernel was loaded at a different address.
 	nm -n "$kernel" >"$tmp/System.map"
 	symbols() { "$ktrace" hwt --symbols "$@" "$tmp/out.branches" 2>"$tmp/messages"; }
 	symbols "$tmp/System.map" --functions >"$tmp/by_map"

@@ -12,8 +12,8 @@ for arch in $arches; do
 	$ktrace show --with "$tmp/given/trace" "$tmp/rings" >"$tmp/both" 2>"$tmp/err"
 	equal "$arch: show --with: status" 0 $?
 	check "$arch: show --with prints one timeline in order of time" sh -c 'sed -n "s/^\[ *\([0-9.]*\)\].*/\1/p" "$1" | sort -nc' - "$tmp/both"
-	# In the output, the kernel's event of a system call is directly next to the process trace's record
-	# of the same call.
+	# In the output, the kernel's event of a system call is directly before or after the process trace's
+	# record of the same call.
 	check "$arch: a call is shown by an event of the kernel and a record of the process" awk '
 		/ syscall.enter +open\(/ { event = $1 $2; next }
 		/ proc.call +open\(/ && event { near++ }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A run is repeated on another machine, where its files have other paths: a file is recognized by its contents.
+# A run is repeated on another machine, where its files have different paths: a file is recognized by its
+# contents.
 . test/tap.sh
 . test/qemu/run_support.sh
 top=$PWD
@@ -44,7 +45,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: goto names functions" grep -q '^  0x[0-9a-f]* [a-z_]*+0x.*\.[cS]:[0-9]*)$' "$tmp/output"
 done
 
-# ktrace does not use a file with the same name but other contents.
+# ktrace does not use a file with the same name but different contents.
 echo >>"$tmp/developer/kernel.elf"
 repeat run -q -o again.ktrx --replay artifacts/run.ktrx
 equal "other contents: status" 1 "$status"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records data with utrace(), and traces itself with ktrace() into the file named by the argument. Prints a
+ * Makes records with utrace(), and traces itself with ktrace() into the file named by the argument. Prints a
  * line for each result.
  */
 #include <errno.h>

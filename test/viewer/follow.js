@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Unit tests of how the page follows a trace that grows: answers may arrive in another order than their requests.
+// Unit tests of how the page follows a trace that grows: answers may arrive in an order different from that
+// of their requests.
 "use strict";
 const assert = require("node:assert");
 const zlib = require("node:zlib");

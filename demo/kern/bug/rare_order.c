@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A sender puts packets on a wire and counts each for its route and for its neighbour. A receiver learns from
- * the packets when a neighbour has got another address.
+ * the packets when a neighbour has got a new address.
  * The mistake: the sender locks the routes and then the neighbours; the receiver locks the neighbours and
  * then the routes. The sender has released both locks long before its packet arrives, so they deadlock only
  * if something delays the sender's CPU while it holds the first lock.

@@ -77,8 +77,8 @@ int thread_id(void)
 }
 
 /*
- * Called in the child after fork: its only thread has another id than the parent's thread, so the stored id
- * is outdated.
+ * Called in the child after fork: the id of its only thread differs from that of the parent's thread, so the
+ * stored id is outdated.
  */
 void thread_forked(void)
 {

@@ -95,8 +95,8 @@ static bool has_unit(const char *backend, bool print_list)
 }
 
 /*
- * Prints that another context already traces the target, or uses the trace unit for another kind of target.
- * A new command has no other context yet, so for a command it prints only the second reason.
+ * Prints that another context already traces the target, or uses the trace unit for a different kind of
+ * target. A new command has no other context yet, so for a command it prints only the second reason.
  */
 static void explain_other(const struct request *request, bool by_cpu)
 {

@@ -34,7 +34,7 @@ static void make_length(const char *directory, const char *name, enum put_format
 	put_save(&put, directory, name);
 }
 
-/* Adds a call with two arguments. The head of the record states another number of arguments. */
+/* Adds a call with two arguments. The head of the record states a different number of arguments. */
 static void put_liar(struct put *put, unsigned args)
 {
 	put_call(put, 5, 2, arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests which events are found around a window of time. */
+/* Tests which events are found directly before and after a time window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

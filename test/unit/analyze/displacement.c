@@ -284,7 +284,7 @@ static void root_at_another_address_means_another_build(void **state)
 		{ 0x4028f0c0, SYMBOLS_OTHER_BUILD },
 		/* the root at the second address for which this kernel is linked */
 		{ 0xffffffff40290040, SYMBOLS_UNCHECKED },
-		{ 0x80290040, SYMBOLS_UNCHECKED }, /* the kernel was loaded at another address */
+		{ 0x80290040, SYMBOLS_UNCHECKED }, /* the kernel was loaded at a different address */
 		{ 0, SYMBOLS_UNCHECKED },
 	};
 

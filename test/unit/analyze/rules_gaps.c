@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests rules if events are missing: lost, cut off, or not recorded because they were disabled. If a
- * missing event could have decided a rule, the rule is left undecided.
+ * Tests the results of rules if events are missing: lost, cut off, or not recorded because they were
+ * disabled. If a missing event could have decided a rule, the rule is left undecided.
  */
 #include <setjmp.h>
 #include <stdarg.h>

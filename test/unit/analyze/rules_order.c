@@ -154,7 +154,7 @@ static void wakeup_shortly_before_the_announcement_is_unordered(void **state)
 	forget();
 	put_late_switch(1000 - FAR);
 	check(RUN, 1, 0, 0);
-	/* For the next sleep, this wakeup does not count. */
+	/* This wakeup does not count as a wakeup from the next sleep. */
 	forget();
 	put_late_switch(1000 - CLOSE);
 	script_event(BLOCK, 10000, 0, 5, V(0x77), V(5));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests walks of stacks in a fake memory. */
+/* Tests how stacks in a fake memory are walked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

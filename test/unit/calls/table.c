@@ -317,8 +317,8 @@ static void check_next(struct calls_arguments *arguments, const char *name, enum
 }
 
 /*
- * The value of `op` changes the other arguments: unused ones are left out, and others get another type and
- * name.
+ * The value of `op` changes the other arguments: unused ones are left out, and others get a different type
+ * and name.
  */
 static void variant_changes_arguments(void **state)
 {

@@ -351,7 +351,7 @@ static void steps_in_a_gap_are_undecided(void **state)
 	free(result.item);
 }
 
-/* A thread ends, and its id is used again by a thread with another name. */
+/* A thread ends, and its id is used again by a thread with a different name. */
 static struct diff_trace *same_id(uint32_t second)
 {
 	begin();

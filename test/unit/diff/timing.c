@@ -309,7 +309,8 @@ static void call_with_other_arguments_is_no_retry(void **state)
 	(void)state;
 	assert_true(is_retry(1, 1, "vfs.socket", false));
 	assert_false(is_retry(1, 2, "vfs.socket", false));
-	/* The kernel recorded another path during the call, so the string at the address was different. */
+	/* The kernel recorded a different path during the call, so the string at the address was
+	 * different. */
 	assert_false(is_retry(1, 1, "vfs.other", false));
 	/* What this call does depends on the structure at the address, which may have changed. */
 	assert_false(is_retry(1, 1, "vfs.socket", true));
@@ -386,8 +387,8 @@ static void end_of_the_trace_may_cut_off_the_work_of_a_server(void **state)
 }
 
 /*
- * A thread of the kernel serves several threads, and changes a state. The two traces differ in the string
- * `state` of this event. `result`: result of a program's call.
+ * A thread of the kernel serves several threads, and changes a state. Its event has the field `state`, which
+ * differs between the two traces. `result`: result of a program's call.
  */
 static struct diff_trace *states(uint64_t state, const char *name, int64_t result)
 {

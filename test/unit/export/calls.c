@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests texts of system calls with the types from the trace's table, and calls for which the kernel's own
- * text is used.
+ * Tests the texts of system calls: texts that are made with the types from the trace's table, and texts that
+ * the kernel itself has declared.
  */
 #include <setjmp.h>
 #include <stdarg.h>

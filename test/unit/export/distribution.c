@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests signs, units and bins of distributions. */
+/* Tests the printed signs, units and bins of distributions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests lists of findings, and the output of these lists as text and as JSON. */
+/* Tests how findings are listed, and how the lists are printed as text and as JSON. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

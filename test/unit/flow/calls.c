@@ -273,8 +273,8 @@ static void run_may_pass_through_functions(void **state)
 }
 
 /*
- * The compiler has moved the rarely executed part of function `b` to another address, with a symbol of its
- * own.
+ * The compiler has moved the rarely executed part of function `b` to a different address, with a symbol of
+ * its own.
  */
 static void cold_part_belongs_to_its_function(void **state)
 {

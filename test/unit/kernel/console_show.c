@@ -390,7 +390,7 @@ static void torn_slots_are_skipped_and_counted(void **state)
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	record_on(0, 3, 1);
 	slot_back(2)->word[3] ^= 1; /* damages the last slot of the record of test.wide */
-	/* damages the tag of record 2, so that its slot seems to belong to another lap */
+	/* damages the tag of record 2, so that its slot seems to belong to a different lap */
 	slot_back(5)->word[0] ^= UINT64_C(1) << 3;
 	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* reserves one more slot, not written yet */
 	assert_string_equal(show("/a"),

@@ -30,7 +30,7 @@ static const uint64_t *slot_of(const struct dump_sink *dump, const struct ktrx_r
 
 /*
  * Returns the number of complete slots of the newest lap. Fails unless all other slots are empty or belong to
- * another lap.
+ * a different lap.
  */
 static unsigned good_slots(const struct dump_sink *dump, const struct ktrx_ring *ring)
 {

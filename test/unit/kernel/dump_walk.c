@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests walks over hand-written rings: a walk skips invalid slots, and extends timestamps to 64 bits. */
+/* Tests how hand-written rings are walked: a walk skips invalid slots, and extends timestamps to 64 bits. */
 #include <stdbool.h>
 
 #include "kernel/core/reader.h"
@@ -185,7 +185,7 @@ static void slots_of_other_laps_and_torn_slots_are_skipped(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* this slot now belongs to another lap */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* this slot now belongs to a different lap */
 	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* this slot now contains words of two writers */
 	/* an older version of the library marked an abandoned slot in this way */
 	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;
@@ -291,7 +291,7 @@ static void going_back_counts_unreadable_slots(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* this slot now belongs to another lap */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		/* this slot now belongs to a different lap */
 	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40; /* this slot now contains words of two writers */
 	/* an older version of the library marked an abandoned slot in this way */
 	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;

@@ -180,7 +180,7 @@ static void move(void)
 }
 
 /*
- * During the call, the thread migrates to a CPU whose clock is 5000 ticks behind. The new CPU must not store
+ * During the call, the thread migrates to a CPU whose clock shows 5000 ticks less. The new CPU must not store
  * the clock reading of the old CPU.
  */
 static void a_stamp_of_one_cpu_is_not_stored_on_another_cpu(void **state)

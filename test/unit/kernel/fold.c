@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests repetitions that are counted instead of recorded. The sum of recorded and counted events equals the
+ * Tests how repetitions are counted instead of recorded. The sum of recorded and counted events equals the
  * number of events that occurred, even if an interrupt occurs at any point.
  */
 #include <setjmp.h>

@@ -41,7 +41,7 @@ static void release(unsigned lock)
 	ktrace_lock_release(LOCK(lock), KTRACE_BY_CPU);
 }
 
-/* Takes locks that only the handler of this signal uses, and releases them in another order. */
+/* Takes locks that only the handler of this signal uses, and releases them in a different order. */
 static void interrupt(int signal)
 {
 	unsigned first = signal == SIGUSR1 ? 20 : 30;

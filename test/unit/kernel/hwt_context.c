@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests contexts of hardware trace in both modes, from the request to the last byte of trace. */
+/* Tests how contexts of hardware trace work in both modes, from the request to the last byte of trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -326,7 +326,7 @@ static void an_error_of_the_unit_is_reported(void **state)
  * gives the command.
  */
 static unsigned standstills;
-static uint64_t unit_behind; /* how far the unit's clock is behind the guest's clock, in ticks */
+static uint64_t unit_behind; /* number of ticks by which the unit's clock shows less than the guest's clock */
 
 static void ring_late(uint8_t *doorbell)
 {

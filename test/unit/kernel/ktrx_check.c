@@ -137,8 +137,9 @@ static struct payload errors(uint64_t n)
 }
 
 /*
- * Of the payload words a, b and c, only c differs between records, and it is a small number. The checksum
- * adds c to the lap and to a multiple of the thread id. So another c and another lap may have the same sum.
+ * Records differ only in the word c of their payload words a, b and c, and c is a small number. The checksum
+ * adds c to the lap and to a multiple of the thread id. So a different c in a different lap may have the same
+ * sum.
  */
 static struct payload small_last_word(uint64_t n)
 {

@@ -433,7 +433,8 @@ static void control_applies_to_process_groups(void **state)
 	proc_release(&sink);
 }
 
-/* Of several processes, the permitted ones are traced. If none is permitted, the request is rejected. */
+/* If there are several processes, the permitted ones are traced. If none is permitted, the request is
+ * rejected. */
 static void only_permitted_processes_of_several_are_traced(void **state)
 {
 	(void)state;

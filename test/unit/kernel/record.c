@@ -525,7 +525,7 @@ static void a_delayed_attach_undoes_nothing(void **state)
 }
 
 /*
- * The kernel has moved itself to another address: the root and the boot ring have moved together with the
+ * The kernel has moved itself to a different address: the root and the boot ring have moved together with the
  * code.
  */
 static void a_relocated_image_is_found(void **state)

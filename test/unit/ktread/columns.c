@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests slots that are stored as columns. All 32 bytes of each slot must be restored, and damaged columns
+ * Tests how slots are stored as columns. All 32 bytes of each slot must be restored, and damaged columns
  * must cause no access out of bounds.
  */
 #include <stdlib.h>

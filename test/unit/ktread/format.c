@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests values and texts of events. Values must be printed as the C library prints them, and invalid format
- * texts must cause no invalid access.
+ * Tests how values and texts of events are printed. Values must be printed as the C library prints them, and
+ * invalid format texts must cause no invalid access.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests records of process traces that affect later records: names, tables, heads, ABIs. Also tests the
+ * Tests those records of process traces that affect later records: names, tables, heads, ABIs. Also tests the
  * detection of the format.
  */
 #include <stdio.h>

@@ -498,7 +498,7 @@ static struct shown *new_shown(void)
 	return shown;
 }
 
-/* Tests pages of all sizes of a terminal. A page of the smallest useful size must also show the bars. */
+/* Checks the pages for terminals of all sizes. A page of the smallest useful size must also show the bars. */
 static void pages_of_all_sizes_fit(void **state)
 {
 	const struct live_watch watch = { &source, SECOND, 2, &stopped };

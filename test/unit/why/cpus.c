@@ -140,8 +140,8 @@ static void vector_that_cannot_be_fetched_is_reported(void **state)
 }
 
 /*
- * The last exception was an instruction fetch at the same address. The handler has another address, so the
- * fault was handled.
+ * The last exception was an instruction fetch at the same address. The handler has a different address, so
+ * the fault was handled.
  */
 static void fetch_fault_that_was_handled_is_not_reported(void **state)
 {

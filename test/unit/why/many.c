@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests traces with 100000 threads, far more than `ktrace why` can store: in events and in table rows. The
- * threads are in all states that detectors look for. Checks that memory and the number of lookups are
- * bounded. The linker option --wrap lets the test count both.
+ * Runs `ktrace why` on traces with 100000 threads, far more than `ktrace why` can store: in events and in
+ * table rows. The threads are in all states that detectors look for. Checks that memory and the number of
+ * lookups are bounded. The linker option --wrap lets the test count both.
  */
 #include <fcntl.h>
 #include <inttypes.h>

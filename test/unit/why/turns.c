@@ -371,7 +371,7 @@ static void stopped_recording_proves_nothing(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
-/* The states of this kernel have other meanings: its sleepers have state 0, as their wakeups show. */
+/* The states of this kernel have different meanings: its sleepers have state 0, as their wakeups show. */
 static void wakeups_of_runnable_threads_discredit_states(void **state)
 {
 	(void)state;
