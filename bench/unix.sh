@@ -65,8 +65,8 @@ load_times() {
 }
 
 # pairs_of ARCH: boots once and appends a line "pair OFF-MS ALL-MS OFF-CPU-MS ALL-CPU-MS" to $tmp/runs for
-# each pair of loads (events off, all events on). On a busy host, several lines of the console may arrive
-# at once; the CPU time between these lines is then unknown, and the pair is not used.
+# each pair of loads (events off, all events on). On a busy host, several lines of the console may arrive at
+# the same time; the CPU time between these lines is then unknown, and the pair is not used.
 pairs_of() {
 	guest "$1" 2 "run=$(programs)" | load_times >"$tmp/times"
 	awk -v loads=$((2 * pairs)) '

@@ -7,7 +7,7 @@
 #include "spinlock.h"
 #include "string.h"
 
-#define LINE_MAX 256 /* size of the buffer for a message, including the NUL; the rest is lost */
+#define LINE_MAX 256 /* size of the buffer for a message, including the NUL; longer messages are truncated */
 
 static struct spinlock console_lock = SPINLOCK("console");
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Inodes are in separate pages, which are never freed. An inode is found by its number. The inode of a file
- * points to the file's pages: to the first ones directly, to the others through two levels of tables. For a
- * part of the file that was never written, there is no page.
+ * points to the file's pages: to the first pages directly, to the other pages through two levels of tables.
+ * For a part of the file that was never written, there is no page.
  */
 #include "arch.h"
 #include "args.h"

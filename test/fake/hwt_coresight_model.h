@@ -61,8 +61,8 @@ struct fake_component {
 	/* address of the next byte: for an ETR a physical address, for an ETF an offset in its SRAM */
 	uint64_t pointer;
 	/*
-	 * For an ETR: the address of the next entry of the page list, and how many entries were read since
-	 * the first one.
+	 * For an ETR: the address of the next entry of the page list, and the number of entries that were
+	 * read from the list so far.
 	 */
 	uint64_t list, entries;
 	int full;

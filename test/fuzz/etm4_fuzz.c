@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Fuzz target of the ETMv4 decoder (OpenCSD). The target checks that the numbers of steps and of packet texts
- * that the decoder returns are limited. Bits of the input's first byte state whether the rest is in frames
- * (bit 0), whether the unit is an ETE (bit 6), and whether it speculates (bit 7). Memory contains the stream
- * itself, so the stream's bytes are also the traced code. Linked with replay.c, it replays files and folders
- * without a fuzzer.
+ * that the decoder returns are limited. Bits of the input's first byte state whether the bytes after it are
+ * in frames (bit 0), whether the unit is an ETE (bit 6), and whether it speculates (bit 7). Memory contains
+ * the stream itself, so the stream's bytes are also the traced code. Linked with replay.c, it replays files
+ * and folders without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

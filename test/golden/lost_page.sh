@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# If a mapped file cannot be read, each command ends with its status for unreadable input, whatever it has
-# found before.
+# If a mapped file cannot be read, each command ends with its status for unreadable input, even if it has
+# found a result before.
 . test/tap.sh
 
 lost=$PWD/build/test/lost-page.so

@@ -129,8 +129,8 @@ static void make_ipi_deadlock(const char *name, void (*prepare)(void))
 }
 
 /*
- * A thread ends while it holds a mutex. Two other threads wait for the mutex: one has begun to wait before
- * the owner's end, the other one begins after it.
+ * A thread ends while it holds a mutex. Two other threads wait for the mutex: one thread begins to wait
+ * before the owner's end, and the other thread after the owner's end.
  */
 static void make_dead_owner(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Invented traces ("stories") for `ktrace stats --worst`: a thread waits for a lock. What the holder of the
- * lock did during the wait explains its length.
+ * lock did during the wait explains how long the wait took.
  */
 #include <setjmp.h>
 #include <stdarg.h>

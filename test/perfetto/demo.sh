@@ -66,7 +66,7 @@ programs() {
 	done
 	check "$arch: processes have names in JSON" \
 		grep -q '"name":"process_name","pid":1[0-9]*,"args":{"name":"/bin/signals (' "$tmp/json"
-	# The export for Perfetto has no arrows for wakeups: Perfetto itself draws them, from the scheduling
+	# The export for Perfetto has no arrows for wakeups: Perfetto itself draws arrows, from the scheduling
 	# events.
 	equal "$arch: both exports have the same arrows" "$(grep '"ph":"f"' "$tmp/json" | grep -vc '"name":"wakeup"')" \
 		"$(grep -c ' terminating_flow_ids=' "$tmp/text")"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Tests which accelerator is used for a guest that is started by hand: the accelerator that ACCEL names, or
-# KVM if a probe shows that it is usable. The probe ends in time whatever QEMU does, and its result is kept.
+# KVM if a probe shows that it is usable. The probe ends in time even if QEMU hangs, and its result is kept.
 # Also tests which variables make passes on.
 . test/tap.sh
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace hunt --check` judges runs by rules, too.
+# `ktrace hunt --check` also judges runs by rules.
 . test/tap.sh
 . test/qemu/run_support.sh
 . test/qemu/hunt_support.sh

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace why` on a running machine, over QMP and over gdb's protocol, which continues afterwards; at the end
-# of a run; and with a kernel file of another build. test/scenarios checks what it reports for each bug.
+# `ktrace why` on a running machine, over QMP and over gdb's protocol: the machine continues afterwards. Also
+# at the end of a run, and with a kernel file of a different build. test/scenarios checks what it reports for
+# each bug.
 . test/tap.sh
 . test/qemu/run_support.sh
 

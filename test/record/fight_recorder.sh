@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record: however the recorder ends, the recorded programs continue, and the file can be read.
+# Tests the end of the recorder of `ktrace record`: in each case, the recorded programs continue, and the file
+# can be read.
 . test/tap.sh
 . test/record/record_support.sh
 kills=

@@ -1,6 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: MIT Tests `ktrace record COMMAND`: the file, the types of records in it, and the
-# exit status.
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Tests `ktrace record COMMAND`: the file, the types of records in it, and the exit status.
 . test/tap.sh
 . test/record/record_support.sh
 

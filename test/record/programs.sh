@@ -1,6 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: MIT Records real programs. The number of calls equals the number that strace counts
-# in another run.
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Records real programs. The number of calls equals the number that strace counts in another run.
 . test/tap.sh
 . test/record/record_support.sh
 

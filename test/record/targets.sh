@@ -1,6 +1,7 @@
 #!/bin/sh
-# SPDX-License-Identifier: MIT Tests the options -p, -g, -d, -c and -C of `ktrace record`: running processes
-# are recorded in the background.
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Tests the options -p, -g, -d, -c and -C of `ktrace record`: running processes are recorded in the
+# background.
 . test/tap.sh
 . test/record/record_support.sh
 kills=

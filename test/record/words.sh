@@ -1,6 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: MIT Tests records of calls of sys/ktrace.h, of signals, of faults, and of calls
-# with invalid addresses.
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Tests records of calls of sys/ktrace.h, of signals, of faults, and of calls with invalid addresses.
 . test/tap.sh
 . test/record/record_support.sh
 

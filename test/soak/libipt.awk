@@ -286,8 +286,8 @@ function note(payload, ip,    word) {
 # ---- Functions that compare two events or runs ------------------------------------------------------
 
 # Returns true if ktrace's event contains all expected words. The event may also contain addresses that the
-# other tool did not print. But if the other tool prints an address (`ip`), only the events "disabled" and
-# "interrupt" may contain further addresses.
+# other tool did not print. But if the other tool prints an address (`ip`) for the event, ktrace may print
+# further addresses only for the events "disabled" and "interrupt".
 function agrees(expected, got,    i, n, part) {
 	n = split(expected, part, " ")
 	for (i = 1; i <= n; i++)

@@ -73,7 +73,7 @@ static int64_t udp_send(struct socket *socket, uintptr_t from, size_t size, cons
 	return (int64_t)size;
 }
 
-/* Receives a datagram. If it is longer than `size` bytes, drops the rest. */
+/* Receives a datagram. If it is longer than `size` bytes, drops the bytes after that. */
 static int64_t udp_receive(struct socket *socket, uintptr_t to, size_t size, struct abi_sockaddr *from)
 {
 	struct packet *packet;

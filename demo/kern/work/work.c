@@ -25,7 +25,7 @@ static const struct work works[] = {
 	{ "forever", work_forever },   /* the workload mix, for ever */
 	{ "idle", work_idle },	       /* servers that wait for rare requests */
 	{ "busy", work_busy },	       /* more work than the CPUs can do at once */
-	{ "spread", work_spread },     /* threads queued on one CPU must spread to the others */
+	{ "spread", work_spread },     /* threads queued on one CPU must spread to the other CPUs */
 	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
 	{ "cost", work_cost },	       /* measures the cost of events */
 	{ "calls", work_calls },       /* a known chain of calls, with events and a backtrace */

@@ -7,7 +7,7 @@
 
 /*
  * Page faults that have not ended. The table is indexed by a hash of the thread. If two threads have the
- * same hash, the fault that begins later replaces the other one.
+ * same hash, the fault that begins later replaces the earlier one.
  */
 static struct fault {
 	uint64_t stamp;

@@ -233,7 +233,7 @@ static void gap_of_another_cpu_matters_only_if_the_thread_moved(void **state)
 	lost_before(script_event(OTHER, 20, 2, 3));
 	script_event(SWITCH, 25, 1, 8, V(8), V(2));
 	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* thread 1 ran on CPU 0 all the time */
-	script_event(CLOSE, 31, 1, 2, V(1), V(0)); /* thread 2 may have run on CPU 2 in between */
+	script_event(CLOSE, 31, 1, 2, V(1), V(0)); /* thread 2 may have run on CPU 2 between the two events */
 	expect(1, 0, 0, 1);
 	assert_int_equal(pairs_result(pairs)->worst.thread, 1);
 }

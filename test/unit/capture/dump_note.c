@@ -41,7 +41,7 @@ static void note_is_added_to_last_dump(void **state)
 	assert_int_equal(capture_dump_note(path, NOTE), 0);
 	expect(path, 5, NOTE);
 	assert_int_equal(capture_dump_note(path, "another\n"), 0);
-	expect(path, 5, NOTE); /* the second note has not replaced the first one */
+	expect(path, 5, NOTE); /* the first note is still there: the second note has not replaced it */
 	bytes_free(&file);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests the comparison of a kernel's file with a trace. There are three results: it is the file of the traced
- * kernel, it is the file of another kernel, or neither is known.
+ * Tests the comparison of a kernel's file with a trace. There are three results: the file is that of the
+ * traced kernel, it is that of a different kernel, or it is unknown whose file it is.
  */
 #include <elf.h>
 #include <stdlib.h>

@@ -94,8 +94,8 @@ static void rare_events_before_a_ring_begins_show_no_thread_that_runs(void **sta
 }
 
 /*
- * Thread 8 enters a call on CPU 1, whose own ring is overwritten, and returns from a call on CPU 0. It may have
- * returned from the first call in between.
+ * Thread 8 enters a call on CPU 1, whose own ring is overwritten, and returns from a call on CPU 0. It may
+ * have returned from the first call before it made the second one.
  */
 static void calls_are_not_paired_over_an_overwritten_beginning(void **state)
 {

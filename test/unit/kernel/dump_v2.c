@@ -208,8 +208,8 @@ static void fold_another_text(void)
 
 /*
  * The length of the string is in the head of a fold entry and in its payload. The dump copies head and
- * payload one after another, and the entry changes in between. Both copies must be from the same version of
- * the entry.
+ * payload one after another, and the entry changes between the two copies. Both copies must be from the same
+ * version of the entry.
  */
 static void a_fold_entry_is_copied_consistently(void **state)
 {

@@ -238,7 +238,7 @@ static void a_lock_taken_in_an_interrupt_does_not_end_the_threads_wait(void **st
 	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
 	assert_int_equal(entry_of(7)->wait, KTRX_WAIT_LOCK);
 	fake.thread = 7;
-	/* from here on, as with a port that does not report the interrupt context */
+	/* from here on, the port behaves as if it did not report the interrupt context */
 	ktrace_irq_enter(33);
 	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
 	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
@@ -276,7 +276,7 @@ static void a_wait_reported_at_each_try_is_one_wait(void **state)
 	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
 	fake.clock += 1000;
 	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
-	/* also a new wait, because the thread held the lock in between */
+	/* also a new wait, because the thread held the lock between the two waits */
 	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a);
 	assert_true(entry_of(7)->wait_stamp > first);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Tests process traces that were truncated or damaged. The reader must return all readable records, and
- * report the rest with its offset.
+ * report the unreadable part with its offset.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -245,8 +245,8 @@ static void tail_names_threads(void **state)
 }
 
 /*
- * If the kernel's tables and events contradict each other, the tables are used. They show which thread waits
- * for which lock, and interrupts for which there are no events.
+ * If the kernel's tables and events contradict each other, the tables are used. The tables show which thread
+ * waits for which lock, and interrupts for which there are no events.
  */
 static void tables_override_events(void **state)
 {

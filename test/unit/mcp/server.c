@@ -278,7 +278,7 @@ static void command_ends_with_the_server(void **state)
 	command_of();
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
-	assert_int_equal(read(alive[0], &byte, 1), 0); /* returns when the command has ended, too */
+	assert_int_equal(read(alive[0], &byte, 1), 0); /* returns only when the command has also ended */
 	close(alive[0]);
 	fclose(to);
 	fclose(from);

@@ -75,7 +75,7 @@ void cs_copy(uint32_t unit, uint64_t from, uint64_t to, uint8_t *bytes);
  */
 void cs_assert_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id, uint64_t first,
 		      uint64_t count);
-/* Checks that these frames contain the newest bytes of the trace of `cpu`, however many. */
+/* Checks that these frames contain the newest bytes of the trace of `cpu`. Their number does not matter. */
 void cs_assert_newest_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id);
 /*
  * Checks that the unit's bytes at positions [from, to) are the bytes of the trace of `cpu` from `first` on.

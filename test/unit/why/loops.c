@@ -134,7 +134,7 @@ static void calls_that_fill_small_ring_are_certain(void **state)
 	why_says("it has run for 1.90 s without a sleep");
 }
 
-/* Slots of another CPU are missing. The thread may have run there in between. */
+/* Slots of another CPU are missing. The thread may have run there during that time. */
 static void calls_are_counted_after_gap(void **state)
 {
 	uint64_t gap = call_many(200, MS, 1000, 3, EAGAIN_RESULT);

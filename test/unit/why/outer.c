@@ -96,7 +96,7 @@ static void mutex_of_queue_is_part_of_deadlock(void **state)
 	why_says("call ktrace_block() with this lock and KTRX_WAIT_LOCK");
 }
 
-/* The queue's lock is also taken, so the thread must wait for it, too. */
+/* The queue's lock is also taken, so the thread must wait for this lock as well. */
 static void wait_for_lock_of_queue_does_not_end_wait_for_mutex(void **state)
 {
 	(void)state;
