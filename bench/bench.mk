@@ -263,7 +263,7 @@ run-bench: $$(BENCH_NEEDS)
 	sh bench/run.sh $(foreach run,$(BENCH_RUNS),'$(run)')
 
 # Runs each benchmark once with little input, to test that the benchmark works. Takes about half a minute.
-# Does not compare the results with limits. `make check` does the same.
+# Does not compare the results with limits. `make check` runs the benchmarks in the same way.
 bench-short: $$(BENCH_NEEDS) build/bench/runs
 	sh bench/short.sh
 

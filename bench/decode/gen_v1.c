@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * gen_v1 FILE RECORDS: writes a version 1 dump of eight CPUs with full rings that have wrapped. On each CPU a
- * few processes make system calls, cause faults, sleep, wake each other and are switched, at the intervals of
- * a busy machine. The same arguments produce the same bytes.
+ * gen_v1 FILE RECORDS: writes a version 1 dump of eight CPUs with full rings that have wrapped. Each CPU
+ * switches between a few processes, which make system calls, cause faults, sleep and wake each other, at the
+ * intervals of a busy machine. The same arguments produce the same bytes.
  */
 #include <fcntl.h>
 #include <stdio.h>

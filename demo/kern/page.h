@@ -11,7 +11,7 @@
 
 #define MEMORY_RANGES_MAX 16
 
-/* Makes the RAM that arch_memory_map reports available. */
+/* Makes all RAM available that arch_memory_map reports. */
 void page_init(void);
 
 /* Allocates count adjacent pages, zeroed. Returns NULL if there are none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A library for LD_PRELOAD. When the program installs a handler for SIGBUS, the library reads a mapped
- * page after the end of the file LOST_PAGE. The same happens to a command if a file that it has mapped
- * becomes shorter.
+ * page after the end of the file LOST_PAGE. A command reads such a page if a file that it has mapped becomes
+ * shorter.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Each option in a command's --help changes what the command does, or is refused by name with status 2. The lists of options come
-# from --help, so a new option without a line here is an error. options_tools.sh has the commands that do not read traces.
+# from --help, so it is an error if this file has no line for a new option. options_tools.sh has the commands
+# that do not read traces.
 . test/tap.sh
 root=$PWD
 . test/golden/options_common.sh

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# SQLite, as Python has it, finds the rows of `ktrace sql` in traces exported as databases.
+# Python's SQLite finds the rows of `ktrace sql` in traces that are exported as databases.
 . test/tap.sh
 ktrace=build/bin/ktrace
 

@@ -86,7 +86,7 @@ static void make_sleeper(void)
 	save("yield-sleeper.ktrx");
 }
 
-/* Three threads take the mutex in turn. Two of them try and fail while the third one holds it. */
+/* Three threads take the mutex in turn. While one thread holds it, the two others try to take it and fail. */
 static void make_turns(void)
 {
 	uint32_t turn = 0;

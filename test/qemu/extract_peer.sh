@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace extract` from a running QEMU: over QMP, with and without a file for its RAM, and over gdb's remote
-# protocol. The guest continues afterwards: each trace has later events than the previous one.
+# Tests `ktrace extract` on a running QEMU: over QMP, with and without a file for its RAM, and over gdb's
+# remote protocol. The guest continues afterwards: each trace has later events than the previous one.
 . test/tap.sh
 . test/qemu/run_support.sh
 . test/qemu/kvm_support.sh

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# From a panic back to its cause: a kernel calls through a NULL pointer. The panic reports the address that
+# Finds the cause of a panic: a kernel calls through a NULL pointer. The panic reports the address that
 # cannot be executed. The record of all branches has the branch that led there, without any help from the
 # kernel.
 # HWT_ARCHES: architectures to test (default: x86_64 aarch64).

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A guest that resets itself: its second boot runs, and the trace of the first boot, up to the last event
-# before the reset, is read from the persistent memory of the kernel: from the RAM file, over QMP and over
-# gdb's protocol.
+# A guest resets itself, and its second boot runs. The trace of the first boot, up to the last event before
+# the reset, is read from the persistent memory of the kernel: from the RAM file, over QMP and over gdb's
+# protocol.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrdump on real guests: when it follows a guest from boot to end, it prints each event of the final trace
-# once, in order of time, and the numbers of slots add up. A core with the kernel's file shows the same events
-# as the RAM.
+# Tests ktrdump on real guests: when ktrdump follows a guest from boot to end, it prints each event of the
+# final trace once, in order of time, and the numbers of slots add up. A core with the kernel's file shows the
+# same events as the RAM.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The trace unit in software (build/lib/ktrace-pt.so) leaves a complete record of what ran when QEMU is
-# killed, and refuses arguments that it does not understand.
+# The trace unit in software (build/lib/ktrace-pt.so) leaves a complete record of the executed code when QEMU
+# is killed, and refuses arguments that it does not understand.
 . test/tap.sh
 plugin=build/lib/ktrace-pt.so
 

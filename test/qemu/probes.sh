@@ -23,8 +23,8 @@ for arch in x86_64 aarch64 riscv64; do
 	# If a CPU was stopped while it wrote a record, the printed share is only a lower bound.
 	check "$arch: summary has the cost of an event and the share of time" grep -qE '^cost +[1-9][0-9]*\.[0-9] ns an event, (at least )?[0-9.]+% of the time of 2 CPUs' "$tmp/summary"
 	check "$arch: summary has the share of time of each CPU" grep -qE '^CPU0 .* [0-9.]+%$' "$tmp/summary"
-	# With --subtract-cost, the times between the events of a probe are shorter, but the order
-	# is the same.
+	# With --subtract-cost, the times between the events of a probe are shorter than without it, but the
+	# order of the events is the same.
 	for take in '' --subtract-cost; do
 		build/bin/ktrace show --json $take --event ktrace.probe "$tmp/$arch" |
 			sed -n 's/{"time":\([0-9.]*\).*/\1/p' | awk 'NR == 1 { first = $1 } $1 < last { bad = 1 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace retrace` repeats a run, names the code that writes and reads a variable of the demo kernel, and the
+# `ktrace retrace` repeats a run, and names the code that writes and reads a variable of the demo kernel. The
 # guest's behaviour does not change: the events are the same.
 . test/tap.sh
 . test/qemu/run_support.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace retrace --functions` repeats a run and prints the functions that are called, at the right depth, and
-# the guest's behaviour does not change: the events are the same.
+# `ktrace retrace --functions` repeats a run and prints the functions that are called, at the right depth. The
+# guest's behaviour does not change: the events are the same.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -27,7 +27,7 @@ same_case() {
 	check "$2: both files are complete" eval 'ends_well "$tmp/'"$2"'" && ends_well "$tmp/'"$2"'.own"'
 }
 
-# A process can have only one tracer: a program that tries to become the second tracer gets EPERM.
+# A process can have only one tracer: if a second program tries to trace the process, it gets EPERM.
 for name in traceme trace_parent; do
 	run_case fight $name
 	equal "$name: the status is the same with and without recording" "$plain $plain" "$own $status"

@@ -64,7 +64,7 @@ check "-p with all standard files closed: records arrive in the file" eventually
 check "-p with all standard files closed: -c detaches the program" eventually is_untraced
 check "-p with all standard files closed: the file is complete" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "END   closed"' - "$tmp/closed"
 
-# Runs set-id programs: some gain rights, others do not because they are traced.
+# Runs set-id programs: some gain rights, others do not gain rights, because they are traced.
 unprivileged() {
 	status=0
 	XDG_RUNTIME_DIR=$tmp/unprivileged timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >"$tmp/out" 2>"$tmp/err" || status=$?

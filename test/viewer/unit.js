@@ -19,7 +19,7 @@ let failed = 0;
 let last = Promise.resolve();
 process.exitCode = 1;	// unless all tests end
 
-// Runs a test, which may return a promise, after the tests before it.
+// Runs a test when the previous tests have ended. The test may return a promise.
 function test(name, run) {
 	last = last.then(run).then(() => console.log("ok " + ++count + " - " + name), (error) => {
 		failed++;

@@ -80,7 +80,7 @@ macro_rules! hooks {
 }
 
 hooks! {
-    /// Reports that a wait for a lock ended without the lock.
+    /// Reports that a thread or CPU no longer waits for a lock, although it did not get the lock.
     lock_give_up = ktrace_lock_give_up(by: By);
     /// Reports the stack of a thread. Call it once for each thread, before it runs.
     thread_stack = ktrace_thread_stack(thread: u32, low: Address, high: Address);

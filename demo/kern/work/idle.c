@@ -14,7 +14,7 @@
 
 #define SERVERS	     3
 #define ROUND_MIN_NS (30 * NS_PER_MS)
-#define ROUND_STEPS  64 /* a random number of milliseconds, less than this one, is added to ROUND_MIN_NS */
+#define ROUND_STEPS  64 /* limit (exclusive) of the random number of milliseconds added to ROUND_MIN_NS */
 
 static struct server {
 	struct wait_queue requests;

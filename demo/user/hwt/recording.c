@@ -273,7 +273,7 @@ static int take_traces(struct recording *recording)
 }
 
 /*
- * Writes the trace data that exists at the time of the call to the file. First writes all records in the
+ * Writes to the file the trace data that exists at the time of the call. First writes all records in the
  * queue, because they are needed to decode this data.
  */
 static int take_what_is_there(struct recording *recording, recording_seen *seen, void *context)

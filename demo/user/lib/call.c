@@ -13,7 +13,7 @@
 struct account account;
 
 /*
- * Adds to a counter. Atomically, because a signal handler that interrupts this code may make system calls,
+ * Adds to a counter: atomically, because a signal handler that interrupts this code may make system calls,
  * too.
  */
 static void add(uint64_t *count, uint64_t n)

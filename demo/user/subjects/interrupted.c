@@ -23,7 +23,7 @@ static APART void count_second(int signal)
 	seconds = seconds + (signal == SIGUSR2);
 }
 
-/* A signal handler that raises another signal, whose handler runs before this one returns. */
+/* A signal handler that raises another signal, whose handler runs before this handler returns. */
 static APART void count_first(int signal)
 {
 	firsts = firsts + (signal == SIGUSR1);

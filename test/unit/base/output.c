@@ -61,7 +61,8 @@ static void long_pieces_are_cut_into_lines(void **state)
 }
 
 /*
- * Checks that these two pieces of JSON, in an output with the schema "ktrace-x/1", are written as `expected`.
+ * Writes two pieces of JSON to an output with the schema "ktrace-x/1", and checks that the output equals
+ * `expected`.
  */
 static void writes_schema(const char *first, const char *second, const char *expected)
 {

@@ -175,7 +175,7 @@ static void events_report_the_end(void **state)
 	unlink(path);
 }
 
-/* Returns the reason of the end if QEMU sends these lines. */
+/* Returns the reason that is found for the end of QEMU if QEMU sends these lines. */
 static enum capture_shutdown shutdown_after(const char *lines)
 {
 	char path[] = "/tmp/ktrace-unit-XXXXXX";

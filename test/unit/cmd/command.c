@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests that a command reports output that cannot be written, of any length, and states the cause if it is
- * known.
+ * Tests that a command reports that its output, of any length, cannot be written. The message must state the
+ * cause if it is known.
  */
 #include <fcntl.h>
 #include <setjmp.h>

@@ -413,7 +413,8 @@ static void server_may_work_in_another_way_if_no_other_thread_differs(void **sta
 	(void)state;
 	expect(states(1, "net.state", 0), states(2, "net.state", 0), 0);
 	/*
-	 * It counts as a difference if it has a consequence, or if the other trace has no event of this type.
+	 * The change of the state counts as a difference if it has a consequence, or if the other trace has
+	 * no event of this type.
 	 */
 	result = compare(states(1, "net.state", 0), states(2, "net.state", -5));
 	assert_int_equal(result.count[DIFF_MISSING], 1);

@@ -126,8 +126,8 @@ static void earlier_mappings_are_recorded_first(void **state)
 }
 
 /*
- * Removes the first mapping of the target. The simulated kernel calls it each time that it releases the lock
- * of the process table.
+ * Removes the first mapping of the target. The simulated kernel calls this function each time that it
+ * releases the lock of the process table.
  */
 static void unmap_first(void)
 {

@@ -15,8 +15,8 @@
 /* number of 32-bit pieces of a slot after its first word, whose generation shows whether it is mixed */
 #define PIECES 6u
 /*
- * number of mixtures that are tried of each combination of pieces; fewer if a test only checks for twice the
- * usual number of misses
+ * number of mixtures that are tried of each combination of pieces; a test tries fewer if it only checks for
+ * twice the usual number of misses
  */
 #define ROUNDS	     3000u
 #define ROUNDS_USUAL 600u

@@ -37,8 +37,8 @@ extern struct rules_error checking_error;
 extern struct check_result checking_result[RULES_MAX];
 
 /*
- * Call checking_setup() before each test: it begins a script with the types of events above. Call
- * checking_teardown() after each test: it frees the script.
+ * Call checking_begin() before each test: it begins a script with the types of events above. Call
+ * checking_end() after each test: it frees the script.
  */
 int checking_begin(void **state);
 int checking_end(void **state);

@@ -29,8 +29,8 @@ int dump_trace_start(void **state);
 /* Records `count` switches (id 5 in version 1) with increasing numbers. */
 void dump_trace_switches(unsigned count);
 /*
- * The first function records a system call with six arguments (id 0 in version 1). The second one records an
- * event that has no id in version 1.
+ * dump_trace_syscall() records a system call with six arguments (id 0 in version 1). dump_trace_text()
+ * records an event that has no id in version 1.
  */
 void dump_trace_syscall(uint16_t number, uint64_t first, uint64_t second);
 void dump_trace_text(const char *text);

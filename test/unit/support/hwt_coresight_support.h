@@ -59,8 +59,8 @@ void cs_lend(uint32_t unit, uint32_t pages, uint32_t pieces);
 void cs_unit(uint32_t unit, uint32_t pages, uint32_t pieces);
 
 /*
- * The first function enables a unit on a CPU, the second one disables it, and the third one reads its
- * position. Each operation must succeed.
+ * cs_on() enables a unit on a CPU, cs_off() disables it, and cs_read() reads its position. Each operation
+ * must succeed.
  */
 void cs_on(uint32_t unit, uint32_t cpu);
 void cs_off(uint32_t unit);

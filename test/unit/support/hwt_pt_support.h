@@ -20,8 +20,8 @@
 extern struct ktrace_hwt_backend pt_backend;
 
 /*
- * Call the first function before each test: it resets the model. Call the second one after each test: it
- * checks that no rule was broken.
+ * Call pt_setup() before each test: it resets the model. Call pt_teardown() after each test: it checks that
+ * no rule was broken.
  */
 int pt_setup(void **state);
 int pt_teardown(void **state);

@@ -21,8 +21,8 @@
 extern struct ktrace_hwt_backend spe_backend;
 
 /*
- * Call the first function before each test: it resets the model. Call the second one after each test: it
- * checks that no rule was broken.
+ * Call spe_setup() before each test: it resets the model. Call spe_teardown() after each test: it checks that
+ * no rule was broken.
  */
 int spe_setup(void **state);
 int spe_teardown(void **state);

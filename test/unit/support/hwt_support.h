@@ -95,13 +95,14 @@ struct hwt_thread *hwt_thread(struct hwt_process *process);
 void hwt_thread_exit(struct hwt_process *process, struct hwt_thread *thread);
 void hwt_exit(struct hwt_process *process);
 
-/* The first function switches a thread in on a CPU. The second one switches it out. */
+/* hwt_switch_in() switches a thread in on a CPU. hwt_switch_out() switches it out. */
 void hwt_switch_in(struct hwt_thread *thread, uint32_t cpu);
 void hwt_switch_out(struct hwt_thread *thread);
 /* Switches a thread in and out on CPU 0. */
 void hwt_run(struct hwt_thread *thread);
 
-/* Return requests to trace a process or CPUs, with a buffer of one page and the smallest queue. */
+/* These functions return a request to trace a process, or CPUs, with a buffer of one page and the smallest
+ * queue. */
 struct ktrace_hwt_request hwt_request_thread(const struct hwt_process *target);
 struct ktrace_hwt_request hwt_request_cpus(uint64_t cpus);
 

@@ -25,8 +25,8 @@ struct ktread_proc *proc_open_put(struct put *put);
 /* Returns the next record, which must exist. */
 const struct ktread_proc_record *proc_next(struct ktread_proc *trace);
 /*
- * The first function checks that there are no more records. The second one checks that the next result is an
- * error whose message contains `words`. Both close the trace.
+ * proc_ends() checks that there are no more records. proc_fails() checks that the next result is an error
+ * whose message contains `words`. Both functions close the trace.
  */
 void proc_ends(struct ktread_proc *trace);
 void proc_fails(struct ktread_proc *trace, const char *words);

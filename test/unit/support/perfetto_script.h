@@ -45,8 +45,8 @@ enum {
 };
 
 /*
- * Call the first function before each test: it begins a script with types of events. Call the second one
- * after each test: it frees the script.
+ * Call perfetto_begin() before each test: it begins a script with types of events. Call perfetto_end() after
+ * each test: it frees the script.
  */
 int perfetto_begin(void **state);
 int perfetto_end(void **state);

@@ -59,7 +59,7 @@ void script_switch_off(uint16_t id);
  */
 struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thread, ...);
 
-/* The first function returns the number of events. The second one returns an event by its number. */
+/* script_count() returns the number of events. script_at() returns an event by its number. */
 unsigned script_count(void);
 const struct ktread_event *script_at(unsigned n);
 

@@ -8,8 +8,8 @@
 #define MS UINT64_C(1000000)
 
 /*
- * Call the first function before each test: it begins a script of version 2. Call the second one after each
- * test: it frees the script and all results.
+ * Call why_setup() before each test: it begins a script of version 2. Call why_teardown() after each test: it
+ * frees the script and all results.
  */
 int why_setup(void **state);
 int why_teardown(void **state);

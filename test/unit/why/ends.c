@@ -48,7 +48,7 @@ static void null_function_pointer_is_recognized(void **state)
 	panics("cannot execute 0x0");
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
 	why_says("a null function pointer was called on CPU 1");
-	/* the field ip of the event is 0, as is the address */
+	/* the field ip of the event is 0, and the address is 0, too */
 	assert_null(strstr(why_text(), "record the field ip"));
 }
 
@@ -128,7 +128,8 @@ static struct elf_file_symbol kernel_symbols[] = {
 	{ NULL, 0, 0, 0, 0 },
 };
 
-/* A CPU stops with interrupts disabled in a function with this name, which open_device() has called. */
+/* A CPU stops with interrupts disabled in a function with this name. open_device() has called that
+ * function. */
 static void stops_in(const char *function)
 {
 	const struct elf_file kernel = { EM_X86_64, ET_EXEC, kernel_sections, kernel_symbols };

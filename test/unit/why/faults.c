@@ -259,7 +259,8 @@ static void overflow_in_interrupt_is_only_possible(void **state)
 #define NESTED 100u
 
 /*
- * Each fault occurs in the handler of the fault before it, at a lower address of the stack. This never ends.
+ * Each fault occurs in the handler of the fault before it, at a lower address of the stack. These faults
+ * never end.
  */
 static void sink(uint8_t context)
 {

@@ -237,8 +237,8 @@ static void busy_from_tiny_part_of_window_is_only_possible(void **state)
 }
 
 /*
- * The note that the host adds to the trace may state how long the guest was silent. It is used only if it is
- * a valid time that fits into a timestamp.
+ * The note that the host adds to the trace may state how long the guest was silent. This time is used only if
+ * it is a valid time that fits into a timestamp.
  */
 static void invalid_silence_in_note_is_ignored(void **state)
 {

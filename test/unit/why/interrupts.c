@@ -121,8 +121,8 @@ static void storm_is_found_in_small_ring(void **state)
 }
 
 /*
- * There are other events only before the lost slots. They do not show that the CPU had time for other work
- * after the loss.
+ * Events other than interrupts are only before the lost slots. They do not show that the CPU had time for
+ * other work after the loss.
  */
 static void storm_between_ticks_is_found_after_gap(void **state)
 {
