@@ -24,7 +24,7 @@ BENCH_DECODE_NEEDS := build/bin/ktrace build/bin/ktrace-decode \
 BENCH_NEEDS += $(BENCH_DECODE_NEEDS)
 BENCH_RUNS += $(BENCH_DECODE_DIR)/measure
 
-# Benchmark: SQL queries over a trace that this generator writes.
+# Benchmark: SQL queries over a trace that gen_v1 writes.
 BENCH_RUNS += bench/sql.sh
 BENCH_NEEDS += $(BENCH_DECODE_DIR)/gen_v1 build/bin/ktrace build/bench/cputime
 

@@ -20,7 +20,7 @@
 #define RAM	WORK "v2.ram"
 #define ROUNDS	7
 #define USUAL	"67108864"
-#define USUAL_2 "8388608" /* records; the generator stores them in memory */
+#define USUAL_2 "8388608" /* records; gen_v2 has them all in memory */
 
 enum { DUMP, INDEXED, DUMP_2, GUEST_RAM, TRACES };
 

@@ -21,9 +21,9 @@ struct image {
 };
 
 /*
- * Loads the program at `path`, which may be relative to cwd, if `who` has the right to execute it, and puts
- * argv and envp on its stack. path, argv and envp are in kernel memory. Returns 0 or -errno. After an error,
- * nothing remains allocated.
+ * Loads the program at `path` if `who` has the right to execute it, and puts argv and envp on its stack.
+ * `path` may be relative to cwd. path, argv and envp are in kernel memory. Returns 0 or -errno. After an
+ * error, nothing remains allocated.
  */
 int exec_load(struct image *image, const char *path, char *const argv[], char *const envp[],
 	      struct inode *cwd, const struct credentials *who);

@@ -4,10 +4,10 @@
  * run. Adjacent runs are merged. Allocation is first fit.
  *
  * Most allocations are single pages. So each CPU has a stock of single pages, from which it allocates and
- * to which it frees pages. An empty stock is refilled from the list up to a half; half of a full stock is
- * moved to the list. Any CPU may put a page into any stock or take one out, in one atomic step. Therefore
- * stocks need no lock, and a thread may move to another CPU during the access. If the list has too few
- * pages for an allocation, the pages of all stocks are moved to the list.
+ * to which it frees pages. An empty stock is filled from the list until it is half full. Half of a full
+ * stock is moved to the list. Any CPU may put a page into any stock or take one out, in one atomic step.
+ * Therefore stocks need no lock, and a thread may move to another CPU during the access. If the list has too
+ * few pages for an allocation, the pages of all stocks are moved to the list.
  */
 #include <stdint.h>
 

@@ -121,9 +121,9 @@ void process_thread_add(struct process *process, struct thread *thread);
 void process_rename(struct process *self, const char *name);
 
 /*
- * Waits for the end of another thread or process: until process_ends_count() returns another number than
- * `ended`, which an earlier call returned. For the trace, `thread` is the id of the thread that is awaited, 0
- * if it may be any thread. Returns false if a signal ended the wait.
+ * Waits for the end of another thread or process: until process_ends_count() no longer returns `ended`, which
+ * an earlier call has returned. For the trace, `thread` is the id of the thread that is awaited, 0 if it may
+ * be any thread. Returns false if a signal ended the wait.
  */
 bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t thread);
 uint32_t process_ends_count(const struct process_ends *ends);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Records programs that are difficult for a tracer: they behave as they do without a tracer, and the trace
-# shows what happened.
+# Tests `ktrace record` with programs that are difficult for a tracer: they behave as they do without a
+# tracer, and the trace shows what happened.
 . test/tap.sh
 . test/record/record_support.sh
 

@@ -15,7 +15,7 @@ struct fdt_facts {
 	const char *boot_args; /* "" if the tree contains no boot arguments */
 	/* Hardware numbers of the CPUs (MPIDR or hart id), in the order of the tree. */
 	uint64_t cpu_ids[FDT_MAX_CPUS];
-	/* Number of CPUs; if the tree contains more than FDT_MAX_CPUS, the others are ignored. */
+	/* Number of CPUs; if the tree contains more than FDT_MAX_CPUS, the last ones are ignored. */
 	unsigned cpu_count;
 	/* Address and size of the first bank of RAM; both are 0 if unknown. */
 	uint64_t memory_base, memory_size;

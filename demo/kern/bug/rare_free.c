@@ -3,8 +3,8 @@
  * Requests come from a pool. One thread cancels a request, and another thread completes it. The first of the
  * two threads frees the request.
  * The mistake: finish() reads whether the request is in use, and clears this flag with another instruction.
- * If another CPU does the same in between, both CPUs free the request. Here a request is cancelled at once
- * and completed much later, so the mistake has an effect only if something delays the CPU that cancels.
+ * If another CPU does the same between the two instructions, both CPUs free the request. Here a request is
+ * cancelled much earlier than completed, so the mistake matters only if something delays the first CPU.
  */
 #include <stddef.h>
 

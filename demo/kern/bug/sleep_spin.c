@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A writer writes a log out while it holds the log's spinlock. Writing takes a while, and the writer sleeps
- * while it waits.
+ * A thread writes its log to a device while it holds the log's spinlock. Writing takes a while, and the
+ * thread sleeps until it is done.
  */
 #include "bug/bug.h"
 #include "clock.h"

@@ -304,7 +304,7 @@ int recording_take(struct recording *recording, unsigned timeout_ms, recording_s
 	if (error != -ESRCH)
 		return error ? error : first < 0 ? first : 0;
 	/*
-	 * The target has ended, perhaps after the positions of its units were read, so this reads them again.
+	 * The target has ended, perhaps after its units' positions were read: they must be read again.
 	 */
 	recording->is_over = true;
 	error = look_at_units(recording);

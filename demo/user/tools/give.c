@@ -30,7 +30,7 @@ static uint32_t check_bytes(uint32_t value, const unsigned char *bytes, size_t s
 	return value;
 }
 
-/* Encodes up to three bytes as four characters. If there are fewer than three bytes, '=' fills the rest. */
+/* Encodes up to three bytes as four characters. If there are fewer than three bytes, '=' comes last. */
 static void encode(char *to, const unsigned char *from, size_t size)
 {
 	uint32_t bits = (uint32_t)from[0] << 16;

@@ -179,7 +179,7 @@ static void long_and_cut_paths_are_not_stored(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), path);
 	path[FILES_PATH] = 'x';
 	path[FILES_PATH + 1] = '\0';
-	open_file(0, path, 0x1000, 5, 0); /* too long to be stored; the earlier path is removed */
+	open_file(0, path, 0x1000, 5, 0); /* a path too long to be stored; removes the older path */
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 }
 

@@ -170,7 +170,7 @@ static void a_freed_entry_is_reused_cleared(void **state)
 	ktrace_thread_exit(8);
 	for (size_t n = 0; n < sizeof(*entry); n++)
 		assert_int_equal(((volatile uint8_t *)entry)[n], 0);
-	entry->state = KTRX_THREAD_RUNNABLE; /* as if another CPU had stored it after the thread's exit */
+	entry->state = KTRX_THREAD_RUNNABLE; /* as if another CPU had stored this after the exit */
 	ktrace_thread_wake(8);
 	assert_ptr_equal(entry_of(8), entry);
 	assert_int_equal(entry->held_count, 0);

@@ -233,7 +233,7 @@ static void rings_survive_a_storm_of_signals(void **state)
 		/* the two numbers differ by the slots of the first anchor, which may be written twice */
 		assert_in_range(checked->produced - slots_written[i], 1, 8);
 		assert_int_equal(ktrace_ring[i + 1].lapped, 0);
-		/* only one slot may be invalid: a part of a long record that begins before the window */
+		/* only one slot may be invalid: a part of a long record that begins before the oldest slot */
 		assert_true(checked->invalid <= 1);
 	}
 }
