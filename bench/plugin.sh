@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures what the trace unit in software costs: the CPU time of QEMU for boot and workload of the demo (one
-# CPU) without the plugin (plain), with the plugin loaded but off, while it traces everything into its rings,
-# and while it also finds exact fault addresses. Each is divided by the plain run of the same round, because
-# the speed of a machine changes; the median of several rounds must be at most 1.1, 2 and 4. Also measures the
-# bytes of packets per branch: at most 1. Measures both architectures, or only those in PLUGIN_ARCHES.
+# Measures what the trace unit in software costs: the CPU time of QEMU for boot and workload of the demo, with
+# one CPU. There are four cases: without the plugin (plain); with the plugin loaded but off; while it traces
+# everything into its rings; and while it also finds exact fault addresses. Each is divided by the plain run
+# of the same round, because the speed of a machine changes; the median of several rounds must be at most 1.1,
+# 2 and 4. Also measures the bytes of packets per branch: at most 1. Measures both architectures, or only
+# those in PLUGIN_ARCHES.
 set -u
 rounds=${1:-5} arches="x86_64 aarch64" append=run=callcost done='callcost: plain' short=
 if [ -n "${BENCH_SHORT-}" ]; then # see short.h

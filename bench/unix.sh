@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Measures the demo Unix under TCG: what recording every event, including those of all locks, costs its
-# parallel load; and the time from the start of QEMU to the first line of a user program. There is no limit:
-# the costs of an emulated CPU differ from those of a real one.
+# Measures two values for the demo Unix under TCG. The first one is the cost for its parallel load if every
+# event is recorded, including those of all locks. The second one is the time from the start of QEMU to the
+# first line of a user program. There is no limit: the costs of an emulated CPU differ from those of a real
+# one.
 #
 # To make runs comparable, one boot runs the load many times, with events off and on alternately: off, on, on,
 # off. The first pair does not count, because QEMU translates the kernel and the host allocates memory then.

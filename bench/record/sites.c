@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The timed loops around an event, compiled three times: unchanged; without the clock (BENCH_NO_CLOCK);
- * and with a check that a pinned port omits, namely whether another writer has overtaken this writer in its
- * ring (BENCH_CHECKED).
+ * The timed loops around an event, compiled three times: unchanged; without the clock (BENCH_NO_CLOCK); and
+ * with a check that a pinned port omits (BENCH_CHECKED). The check finds out whether another writer has
+ * overtaken this writer in its ring.
  */
 #include <ktrace/ktrace.h>
 

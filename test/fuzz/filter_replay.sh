@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Expressions of --where neither crash nor hang the parser, if they are intact, cut off or changed, and an event that an expression
-# accepts is in the time window that the reader searches.
+# Expressions of --where, intact, cut off or changed, neither crash nor hang the parser. An event that an
+# expression accepts is in the time window that the reader searches.
 build/test/asan/filter_replay --truncate test/golden/filter

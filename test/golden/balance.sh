@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Exported traces are balanced: every end closes a beginning with the same name on its track, and no span
-# stays open, although events are lost, moved to another CPU or overwritten, or threads sleep. Checks all
-# golden traces, and version 1 dumps like those of a busy kernel.
+# stays open. This is true even if events are lost, moved to another CPU or overwritten, or if threads sleep.
+# Checks all golden traces, and version 1 dumps like those of a busy kernel.
 . test/tap.sh
 ktrace=$PWD/build/bin/ktrace
 decode=$PWD/build/bin/ktrace-decode

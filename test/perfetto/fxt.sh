@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Perfetto's own trace processor finds the same contents in a trace exported as FXT and in the trace exported
-# for Perfetto: spans with times, depth and values, times on CPUs, names of threads and processes, and
-# counters.
+# for Perfetto. It compares spans with times, depth and values; the times of threads on CPUs; names of threads
+# and processes; and counters.
 . test/tap.sh
 . test/perfetto/engine.sh
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Reads `ktrace show --json` and counts effects that precede their cause: a thread that runs though it sleeps
-# and was not woken, or while it runs on another CPU; an interrupt that arrives though it was not sent. Shares
-# no code with the tools' own analysis. Prints four numbers: switches, wrong switches, interrupts, wrong
-# interrupts.
+# Reads the output of `ktrace show --json`, and counts effects that precede their cause: a thread that runs
+# though it sleeps and was not woken, or while it runs on another CPU; an interrupt that arrives though it was
+# not sent. Shares no code with the tools' own analysis. Prints four numbers: switches, wrong switches,
+# interrupts, wrong interrupts.
 #
 # doubt: the stated uncertainty of the order between CPUs in seconds; 0 if not given. An effect whose cause
 # follows within that time is not wrong.

@@ -38,9 +38,9 @@
 #define UNFINISHED_MOST 64u
 
 /*
- * The log may have a few blocks more than the trace: the last block, which did not reach its end; blocks that
- * QEMU had logged but not yet run; and blocks whose branches the unit had not yet written as a packet when
- * QEMU ended.
+ * The log may have a few blocks more than the trace. These are the last block, which did not reach its end;
+ * blocks that QEMU had logged but not yet run; and blocks whose branches were not yet written as a packet
+ * when QEMU ended.
  */
 #define LEFT_MOST      3u
 #define LEFT_MOST_PT   (LEFT_MOST + 47u) /* in addition, the branches that one packet may contain */

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Decodes what the trace unit in software recorded, with libipt or OpenCSD, and compares it block by block
-# with QEMU's own log of what it ran: for a kernel alone, and for programs at the same virtual addresses, some
-# of which share pages.
-# HWT_ARCHES: architectures to test (default: x86_64 aarch64).
+# Decodes with libipt or OpenCSD what the trace unit in software recorded, and compares it block by block with
+# QEMU's own log of the executed code. The code is that of a kernel alone, or of programs at the same virtual
+# addresses, some of which share pages. HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 user='0x1000000000 0x2000000000' # addresses of the demo's programs
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Checks what the host reads from files that hwt of the demo kernel wrote: one function alone, also in a copy
-# of it that the program has mapped; calls as a tree; a process that ran before it was traced.
+# Checks what the host reads from files that hwt of the demo kernel wrote. The files show: one function alone,
+# also in a copy of it that the program has mapped; calls as a tree; a process that ran before it was traced.
 # HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Process traces of a program with several threads: each record has the id of its thread, and the rings of the
-# same boot have the same calls of the same threads, and the threads' names.
-# PROC_ARCHES: architectures to test (default: all three).
+# Process traces of a program with several threads: each record has the id of its thread. The rings of the
+# same boot have the same calls of the same threads, and the threads' names. PROC_ARCHES: architectures to
+# test (default: all three).
 . test/tap.sh
 . test/qemu/proc_support.sh
 

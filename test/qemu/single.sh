@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The kernel side as two files, build/single/ktrace.c and ktrace.h: it compiles for each architecture with gcc
-# and clang without a warning, needs no symbols except the bounds of its sections, and examples/minimal
-# records with it as with the separate sources.
+# Tests the kernel side as two files, build/single/ktrace.c and ktrace.h. They compile for each architecture
+# with gcc and clang without a warning, and need no symbols except the bounds of their sections.
+# examples/minimal records with them as with the separate sources.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The tables of state in a running guest: each of two threads that wait for each other has an entry with the
-# lock's owner and the place, and no CPU reports a broken rule. Correct code breaks no rule either.
+# Tests the tables of state in a running guest. Each of two threads that wait for each other has an entry with
+# the lock's owner and the place. No CPU reports a broken rule. Correct code breaks no rule either.
 . test/tap.sh
 . test/qemu/run_support.sh
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Checks a trace of the demo kernel's `stress` workload, whose records contain check words
- * (demo/kern/work/stress.c): no record fails its own check, each source's sequence has gaps only where the
- * reader reports loss, and the numbers of slots add up exactly. Prints one line of counts; the exit status is
- * 1 if any check fails.
+ * (demo/kern/work/stress.c). No record may fail its own check. The sequence of each source may have gaps only
+ * where the reader reports loss. The numbers of slots must add up exactly. Prints one line of counts; the
+ * exit status is 1 if any check fails.
  *
  * usage: stress_check TRACE
  */

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The user programs of the demo kernel pass their own checks on 1, 2 or 4 CPUs (on 2 and on one or two other
-# numbers of CPUs on each architecture), and its shell runs what is typed.
-# UNIX_ARCHES: architectures to test. UNIX_CPUS: numbers of CPUs (make soak: 1 2 4).
+# The user programs of the demo kernel pass their own checks, and its shell runs what is typed. Each
+# architecture is tested with 2 CPUs, and also with 1 or 4 CPUs or both. UNIX_ARCHES: architectures to test.
+# UNIX_CPUS: numbers of CPUs (make soak: 1 2 4).
 . test/tap.sh
 
 programs="$(basename -s .c demo/user/programs/*.c) sh:/etc/tools"

@@ -2,9 +2,9 @@
 #
 # One run, two traces: at its end the kernel dumps KTRX version 1 through a transport, and leaves version 2 in
 # memory. A reader of version 1 finds the same facts as a reader of version 2: each event that version 1 can
-# represent, in order, on the same CPU, by the same thread, at the same time, with the same arguments. The
-# number of omitted events is the one that the writer recorded.
-# UNIX_ARCHES: architectures to test (default: all three).
+# represent, in order. The CPU, the thread, the time and the arguments of the event are the same, too. The
+# number of omitted events is the one that the writer recorded. UNIX_ARCHES: architectures to test (default:
+# all three).
 . test/tap.sh
 . test/qemu/transport_support.sh
 . test/qemu/loss_support.sh

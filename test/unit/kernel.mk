@@ -61,7 +61,7 @@ $(foreach name,context pause permission records switch,$(eval $(call hwt_test,$(
 $(eval $(call hwt_test,left_out))
 UNIT_CFLAGS_hwt_left_out += -DKTRACE_HWT_HOOKS=0
 
-# The tests that every backend must pass. The test of a backend consists of its own file, the backend, its
+# The conformance tests of backends. The test of a backend consists of its own file, the backend, its
 # model, and $(HWT_CONFORM_SRCS); it is compiled with $(HWT_KERNEL_TEST_CFLAGS).
 HWT_CONFORM_SRCS = test/unit/support/hwt_conform.c $(HWT_KERNEL_TEST_SRCS)
 $(eval $(call hwt_test,mock))
@@ -89,7 +89,7 @@ $(eval $(call coresight_test,coresight_conform,$$(HWT_CONFORM_SRCS)))
 $(eval $(call coresight_test,coresight_model,$$(KERNEL_TEST_SRCS)))
 
 # Tests of Intel PT and SPE on models of their registers: the values that the backends write, the places of
-# trace bytes, forbidden accesses that the models detect, and the tests that every backend must pass.
+# trace bytes, and forbidden accesses that the models detect. Also the conformance tests of backends.
 
 # $(call hwt_registers_test,<name>,<pt or spe>,<sources of the backend>): adds the test <name>.
 define hwt_registers_test
@@ -104,8 +104,8 @@ $(eval $(call hwt_registers_test,hwt_spe_registers,spe,$(KTRACE_HWT_SPE_SOURCES)
 $(eval $(call hwt_registers_test,hwt_spe_buffer,spe,$(KTRACE_HWT_SPE_SOURCES)))
 $(eval $(call hwt_registers_test,hwt_spe_model,spe,$(KTRACE_HWT_SPE_SOURCES)))
 
-# $(call hwt_registers_conform,<pt or spe>,<sources of the backend>): adds the tests that every backend must
-# pass.
+# $(call hwt_registers_conform,<pt or spe>,<sources of the backend>): adds the conformance tests of the
+# backend.
 define hwt_registers_conform
 UNIT_TESTS += hwt_$(1)_conform
 UNIT_SRCS_hwt_$(1)_conform = test/unit/kernel/hwt_$(1)_conform.c test/fake/hwt_$(1).c test/fake/hwt_log.c $(2) $$(HWT_CONFORM_SRCS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests into which shares the longest durations are divided: shares with known causes, and that the shares
- * add up to the duration in every trace, even if slots are lost or events contradict each other.
+ * Tests into which shares the longest durations are divided if the causes are known. Also tests that the
+ * shares add up to the duration in every trace, even if slots are lost or events contradict each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>

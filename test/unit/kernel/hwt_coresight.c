@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Runs the backend `coresight` on a model of its components: bytes arrive in memory over each type of path,
- * register accesses are as expected, and the backend handles components that do not respond.
+ * and register accesses are as expected. The backend also handles components that do not respond.
  */
 #include "unit/support/hwt_coresight_support.h"
 
