@@ -169,7 +169,7 @@ void arch_idle(void);
 /* Stops this CPU for ever, with interrupts off. */
 _Noreturn void arch_halt(void);
 
-/* Ends the machine. Passes the exit status (0 to 127) to the host if the machine has a way to do so. */
+/* Ends the machine. Passes the exit status (0 to 127) to the host if the machine can do this. */
 _Noreturn void arch_exit(int status);
 
 /*

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The demo kernel's rare races: plain runs do not hit them, `ktrace hunt` finds them, each failed run can be
-# repeated, and the same work without the mistake does not fail.
+# The demo kernel's rare races: runs without a seed do not show them, `ktrace hunt` finds them, each failed
+# run can be repeated, and the same work without the mistake does not fail.
 #
 #	sh test/soak/races.sh [table]		table: hunts only, and prints a Markdown table of the seeds needed
 #

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 //! State hooks: they report what each CPU does, and what each thread holds and waits for. `include/ktrace/hooks.h` has
-//! the details. They may be called from any context; before [`init`](crate::init) they do nothing.
+//! the details. The hooks may be called from any context; before [`init`](crate::init) they do nothing.
 //! [`facts!`](crate::facts!) declares the functions that record an event as well.
 
 use core::arch::asm;

@@ -89,7 +89,7 @@ struct ending {
 	const char *last;  /* the last call; NULL: none */
 	uint32_t signal;   /* the signal that ends the thread; 0: none */
 	const char *ender; /* a call of another thread that ends this thread; NULL: none */
-	bool fault;	   /* the signal arrives at the other thread, and ends both */
+	bool fault;	   /* the signal arrives at the other thread, and ends both threads */
 	uint32_t after;	   /* number of calls after the end of the first thread */
 	bool apart;	   /* the other thread belongs to another process */
 };

@@ -48,8 +48,8 @@ static void etm_to_etr(void **state)
 }
 
 /*
- * If more bytes are written than fit into the buffer, it contains the newest bytes, and the position counts
- * the wrap.
+ * If more bytes are written than fit into the buffer, the buffer contains the newest bytes, and the position
+ * includes the wrap.
  */
 static void writing_wraps_at_the_buffer_end(void **state)
 {
