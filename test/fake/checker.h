@@ -23,8 +23,10 @@ struct checked_ring {
 	uint64_t produced;    /* number of slots with this state */
 	uint64_t overwritten; /* number of slots with this state */
 	uint64_t decoded;     /* number of slots with this state */
-	/* number of slots that are incomplete, belong to a different lap, or were written by several
-	 * writers */
+	/*
+	 * number of slots that are incomplete, belong to a different lap, or were written by several
+	 * writers
+	 */
 	uint64_t invalid;
 	uint64_t anchors;
 	uint32_t records; /* number of entries in record[]; anchors are not counted */

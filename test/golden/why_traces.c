@@ -62,7 +62,7 @@ static void make_deadlock(void)
 	save("deadlock.ktrx");
 }
 
-/* An interrupt handler spins for a lock that the thread took which it has interrupted on the same CPU. */
+/* An interrupt handler spins for a lock. The interrupted thread took this lock on the same CPU. */
 static void make_self_deadlock(void)
 {
 	boot();

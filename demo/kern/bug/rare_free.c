@@ -4,7 +4,7 @@
  * two threads frees the request.
  * The mistake: finish() reads whether the request is in use, and clears this flag with another instruction.
  * If another CPU does the same between the two instructions, both CPUs free the request. Here a request is
- * cancelled much earlier than completed, so the mistake matters only if something delays the first CPU.
+ * cancelled much earlier than completed, so the mistake matters only if the CPU that cancels is delayed.
  */
 #include <stddef.h>
 

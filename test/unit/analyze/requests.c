@@ -17,8 +17,10 @@
 #define EVENTS 6u
 #define MANY   70u /* number of further events, which are all in one more group */
 
-/* In group sched, the order of the ids differs from that of the declarations, as it may if a linker assigns
- * the ids. */
+/*
+ * In group sched, the order of the ids differs from that of the declarations, as it may if a linker assigns
+ * the ids.
+ */
 static struct ktread_type types[EVENTS + MANY] = {
 	{ .id = 1, .group = "sched", .name = "wake", .file = "sched.c", .line = 20, .wanted = 1 },
 	{ .id = 2, .group = "sched", .name = "switch", .file = "sched.c", .line = 10, .wanted = 2 },

@@ -309,8 +309,10 @@ static void call_with_other_arguments_is_no_retry(void **state)
 	(void)state;
 	assert_true(is_retry(1, 1, "vfs.socket", false));
 	assert_false(is_retry(1, 2, "vfs.socket", false));
-	/* The kernel recorded a different path during the call, so the string at the address was
-	 * different. */
+	/*
+	 * The kernel recorded a different path during the call, so the string at the address was
+	 * different.
+	 */
 	assert_false(is_retry(1, 1, "vfs.other", false));
 	/* What this call does depends on the structure at the address, which may have changed. */
 	assert_false(is_retry(1, 1, "vfs.socket", true));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests that mistakes in the calls of hooks are found. Each test trace contains one mistake. Also tests
- * correct traces. */
+/*
+ * Tests that mistakes in the calls of hooks are found. Each test trace contains one mistake. Also tests
+ * correct traces.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

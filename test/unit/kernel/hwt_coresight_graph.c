@@ -46,8 +46,10 @@ static void paths_are_found(void **state)
 	assert_false(cs.component[0].own.collected);
 }
 
-/* An ETR is preferred to an ETF, even if the ETF is nearer. If there are several ETRs, the nearest one is
- * used. */
+/*
+ * An ETR is preferred to an ETF, even if the ETF is nearer. If there are several ETRs, the nearest one is
+ * used.
+ */
 static void the_nearest_etr_is_taken(void **state)
 {
 	static const struct ktrace_coresight_component component[] = {

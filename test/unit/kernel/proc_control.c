@@ -433,8 +433,10 @@ static void control_applies_to_process_groups(void **state)
 	proc_release(&sink);
 }
 
-/* If there are several processes, the permitted ones are traced. If none is permitted, the request is
- * rejected. */
+/*
+ * If there are several processes, the permitted ones are traced. If none is permitted, the request is
+ * rejected.
+ */
 static void only_permitted_processes_of_several_are_traced(void **state)
 {
 	(void)state;

@@ -69,8 +69,10 @@ static void children_inherit_only_with_inherit(void **state)
 	assert_int_equal(child->trace.facilities, parent->trace.facilities);
 	assert_int_equal(child->trace.facilities, CALLS | KTRACE_PROC_INHERIT | KTRACE_PROC_ROOT);
 	assert_int_equal(sink.sink.references, 2);
-	/* Grandchildren inherit the trace, too. Later changes to the trace of one process do not affect that
-	 * of another process. */
+	/*
+	 * Grandchildren inherit the trace, too. Later changes to the trace of one process do not affect that
+	 * of another process.
+	 */
 	child = proc_fork(child);
 	assert_int_equal(sink.sink.references, 3);
 	assert_int_equal(proc_control(parent, KTRACE_PROC_CLEAR, KTRACE_PROC_ALL, parent->id.pid, NULL),

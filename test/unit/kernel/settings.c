@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests how settings are found by name: variables, single bits, and the masks of groups, also with more than
- * 64 events. */
+/*
+ * Tests how settings are found by name: variables, single bits, and the masks of groups, also with more than
+ * 64 events.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

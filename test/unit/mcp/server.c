@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Tests how the server handles calls of tools whose command does not end, or writes without end. A script
- * replaces the program
- * ktrace: it writes its process id into the file `pid`, and then runs the commands in the file `act`.
+ * replaces the program ktrace: it writes its process id into the file `pid`, and then runs the commands in
+ * the file `act`.
  */
 #include <errno.h>
 #include <setjmp.h>

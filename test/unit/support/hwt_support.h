@@ -101,8 +101,10 @@ void hwt_switch_out(struct hwt_thread *thread);
 /* Switches a thread in and out on CPU 0. */
 void hwt_run(struct hwt_thread *thread);
 
-/* These functions return a request to trace a process, or CPUs, with a buffer of one page and the smallest
- * queue. */
+/*
+ * These functions return a request to trace a process, or CPUs, with a buffer of one page and the smallest
+ * queue.
+ */
 struct ktrace_hwt_request hwt_request_thread(const struct hwt_process *target);
 struct ktrace_hwt_request hwt_request_cpus(uint64_t cpus);
 

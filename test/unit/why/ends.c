@@ -128,8 +128,10 @@ static struct elf_file_symbol kernel_symbols[] = {
 	{ NULL, 0, 0, 0, 0 },
 };
 
-/* A CPU stops with interrupts disabled in a function with this name. open_device() has called that
- * function. */
+/*
+ * A CPU stops with interrupts disabled in a function with this name. open_device() has called that
+ * function.
+ */
 static void stops_in(const char *function)
 {
 	const struct elf_file kernel = { EM_X86_64, ET_EXEC, kernel_sections, kernel_symbols };

@@ -77,8 +77,10 @@ static void switch_away(uint8_t state)
 	script_event(SWITCH, SINCE, 0, WORKER, V(WORKER), V(CLIENT), V(state));
 }
 
-/* Adds one more switch, with a different state. This switch shows that the states of this kernel have a
- * meaning. */
+/*
+ * Adds one more switch, with a different state. This switch shows that the states of this kernel have a
+ * meaning.
+ */
 static void use_states(void)
 {
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(2));
@@ -218,8 +220,10 @@ static void ended_thread_is_not_reported(void **state)
 	is_not_reported();
 }
 
-/* The kernel records when a thread goes to sleep, and records the end of a thread before the thread's last
- * switch. */
+/*
+ * The kernel records when a thread goes to sleep, and records the end of a thread before the thread's last
+ * switch.
+ */
 static void thread_with_recorded_ends_starves(void **state)
 {
 	(void)state;
