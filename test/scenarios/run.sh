@@ -147,7 +147,8 @@ one() {
 	rm -rf "$base".*
 	mkdir "$base.ram"
 	# A QEMU may hang while it ends. Then ktrace kills it after a few seconds, so the time limit is 120 s
-	# longer than the guest's. shellcheck disable=SC2046
+	# longer than the guest's.
+	# shellcheck disable=SC2046
 	timeout -k 60 $((watch * patience + 120)) $ktrace run --quiet --stall 2 --timeout $((watch * patience)) --keep-ram --ram-dir "$base.ram" \
 		--out "$base.ktrx" -- $(sh scripts/qemu.sh "$arch") -append "$arguments" </dev/null >"$base.console" 2>"$base.run" &
 	run=$!
