@@ -117,13 +117,17 @@ unsigned api_cpu(unsigned reported)
 {
 	static const struct CPUState *last;
 	static unsigned number;
+	unsigned n = 0;
 
-	if (!api_has_wrong_cpus() || current_cpu == last)
-		return api_has_wrong_cpus() ? number : reported;
+	if (!api_has_wrong_cpus())
+		return reported;
+	if (current_cpu == last)
+		return number;
+	for (const struct CPUState *cpu; (cpu = qemu_get_cpu((int)n)) != current_cpu; n++)
+		if (cpu == NULL)
+			return reported;
 	last = current_cpu;
-	number = 0;
-	while (qemu_get_cpu((int)number) != last)
-		number++;
+	number = n;
 	return number;
 }
 
