@@ -5,7 +5,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# search OPTION…: runs ktrace bisect. Leaves its output in $tmp/shown, its messages in $tmp/err, and its
+# search OPTION…: runs ktrace bisect. Stores its output in $tmp/shown, its messages in $tmp/err, and its
 # exit status in $status.
 search() {
 	status=0

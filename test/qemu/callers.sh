@@ -7,7 +7,7 @@
 
 export LC_ALL=C
 
-# boot ARCH ARGUMENTS: boots the demo kernel; leaves the console without carriage returns in $tmp/text.
+# boot ARCH ARGUMENTS: boots the demo kernel; stores the console without carriage returns in $tmp/text.
 boot() {
 	# shellcheck disable=SC2046
 	run -q -- $(demo "$1" 1) -append "$2"

@@ -32,7 +32,7 @@ boot_beside_loops() {
 	busy=
 }
 
-# boot ARCH ARGUMENTS: leaves the trace in $out and its summary in $tmp/summary.
+# boot ARCH ARGUMENTS: stores the trace in $out and its summary in $tmp/summary.
 boot() {
 	run -q -- $(KERNEL=$skewed/$1/kernel.elf demo "$1") \
 		-append "debug=sched,ipi slots=262144 run=pingpong,ipi,sleepers seconds=1 $2"
@@ -40,7 +40,7 @@ boot() {
 	measurements=$(build/test/clock_samples "$out")
 }
 
-# shown NAME OPTION…: shows the trace once with these options. Leaves the events in $tmp/NAME, the messages in
+# shown NAME OPTION…: shows the trace once with these options. Stores the events in $tmp/NAME, the messages in
 # $tmp/NAME.messages.
 shown() {
 	shown_name=$1
@@ -74,7 +74,7 @@ moved() {
 }
 
 # states VIEW COMMAND…: runs the command, and checks that its output states how certain the order between
-# CPUs is. Leaves its output in $tmp/view and its exit status in $viewed.
+# CPUs is. Stores its output in $tmp/view and its exit status in $viewed.
 states() {
 	view=$1 viewed=0
 	shift

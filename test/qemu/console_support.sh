@@ -6,7 +6,7 @@
 ktrace=build/bin/ktrace
 export TMPDIR="$tmp"
 
-# boot ARCH "BOOT ARGUMENTS" [KEY…]: runs a guest and types the keys (see type_keys). Leaves the console in
+# boot ARCH "BOOT ARGUMENTS" [KEY…]: runs a guest and types the keys (see type_keys). Stores the console in
 # $tmp/lines, the trace in $tmp/trace, the exit status in $status.
 boot() {
 	boot_arch=$1 boot_arguments=$2

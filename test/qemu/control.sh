@@ -5,7 +5,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# start ARCH APPEND…: starts a guest that reads its serial line from $tmp/keys; leaves the path of its RAM
+# start ARCH APPEND…: starts a guest that reads its serial line from $tmp/keys; stores the path of its RAM
 # file in $ram.
 start() {
 	arch=$1
@@ -22,7 +22,7 @@ start() {
 	prompts=0
 }
 
-# Ends the guest and leaves its exit status in $status.
+# Ends the guest and stores its exit status in $status.
 finish() {
 	exec 3>&-
 	status=0
@@ -40,7 +40,7 @@ type_line() {
 
 control() { timeout -k 2 $kill_limit "$ktrace" control --timeout $limit "$ram" "$@"; }
 
-# shows_events: leaves the timeline in $tmp/shown, and succeeds if it has more than twenty lines.
+# shows_events: stores the timeline in $tmp/shown, and succeeds if it has more than twenty lines.
 shows_events() {
 	"$ktrace" show "$ram" >"$tmp/shown"
 	[ "$(wc -l <"$tmp/shown")" -gt 20 ]

@@ -5,14 +5,14 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# boot ARCH SEED FILE "BOOT ARGUMENTS": runs a guest with two CPUs; leaves the trace in $tmp/FILE.
+# boot ARCH SEED FILE "BOOT ARGUMENTS": runs a guest with two CPUs; stores the trace in $tmp/FILE.
 boot() {
 	# shellcheck disable=SC2046
 	run --quiet --seed "$2" --deadline 3 -- $(demo "$1" 2) -append "$4"
 	mv "$out" "$tmp/$3"
 }
 
-# differ A B: runs diff on both traces. Leaves the report in $tmp/report and the exit status in
+# differ A B: runs diff on both traces. Stores the report in $tmp/report and the exit status in
 # $status.
 differ() {
 	status=0

@@ -7,7 +7,7 @@
 . test/qemu/run_support.sh
 . test/qemu/minimal_support.sh
 
-# doctor [OPTION…] -- COMMAND…: runs ktrace doctor. Leaves the report in $tmp/report and the exit
+# doctor [OPTION…] -- COMMAND…: runs ktrace doctor. Stores the report in $tmp/report and the exit
 # status in $status.
 doctor() {
 	status=0

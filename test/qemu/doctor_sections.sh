@@ -24,7 +24,7 @@ kernel() {
 	check "$1: it builds" minimal_kernel "$tmp/$1" "$library"
 }
 
-# doctor NAME [OPTION…]: runs ktrace doctor. Leaves the report in $tmp/report and the exit status in
+# doctor NAME [OPTION…]: runs ktrace doctor. Stores the report in $tmp/report and the exit status in
 # $status.
 doctor() {
 	name=$1

@@ -7,7 +7,7 @@
 . test/qemu/run_support.sh
 . test/qemu/minimal_support.sh
 
-# start NAME: starts the kernel in $tmp/NAME; leaves the path of its RAM file in $ram.
+# start NAME: starts the kernel in $tmp/NAME; stores the path of its RAM file in $ram.
 start() {
 	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --stall 0 --out "$tmp/ktrace.ktrx" -- qemu-system-riscv64 -M virt \
 		-bios none -smp 2 -nographic -kernel "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/console" 2>"$tmp/err" &
@@ -32,7 +32,7 @@ for name in busy quiet; do
 	check "a kernel without frequency builds: $name" minimal_kernel "$tmp/$name" "$tmp/library"
 done
 
-# measured COMMAND…: leaves the command's output in $tmp/out, and succeeds if the command has measured the
+# measured COMMAND…: stores the command's output in $tmp/out, and succeeds if the command has measured the
 # frequency. It may fail on a busy host, if the guest did not run during the command.
 measured() { "$@" >"$tmp/out" 2>"$tmp/messages"; grep -q 'measured while the guest runs' "$tmp/messages"; }
 

@@ -4,7 +4,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# visit OPTION…: runs `ktrace goto` on the trace $out. Leaves what it prints in $tmp/shown, its messages in
+# visit OPTION…: runs `ktrace goto` on the trace $out. Stores what it prints in $tmp/shown, its messages in
 # $tmp/err, its status in $status.
 visit() {
 	status=0

@@ -9,7 +9,7 @@
 race="$(demo x86_64 2) -append run=wakeup-race"
 fine="$(demo x86_64 2) -append run=echo"
 
-# start FOLDER [OPTION…] -- COMMAND…: starts a hunt in the background. Leaves its pid in $pid.
+# start FOLDER [OPTION…] -- COMMAND…: starts a hunt in the background. Stores its pid in $pid.
 start() {
 	folder=$tmp/$1
 	shift

@@ -2,7 +2,7 @@
 #
 # Functions for tests of `ktrace hunt`. Requires run_support.sh.
 
-# hunt FOLDER [OPTION…] -- COMMAND…: leaves the exit status in $status, the summary in $tmp/summary, the messages
+# hunt FOLDER [OPTION…] -- COMMAND…: stores the exit status in $status, the summary in $tmp/summary, the messages
 # in $tmp/err.
 hunt() {
 	folder=$tmp/$1

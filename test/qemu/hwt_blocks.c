@@ -233,7 +233,7 @@ static bool repeats(uint64_t end, uint64_t address)
 /*
  * Returns the end of the block that was run from `address`. QEMU may have translated the block several times,
  * with different sizes. If the log continues at the end of one of these translations, returns that end;
- * otherwise the end of the run.
+ * otherwise the end of the decoded run.
  */
 static uint64_t find_block_end(struct comparison *comparison, uint64_t address, const struct hwt_step *run)
 {

@@ -8,7 +8,7 @@
 
 ktrace=build/bin/ktrace
 
-# boot "OPTIONS" ARCH CPUS PROGRAMS: runs the programs in a guest; leaves the console in $tmp/console.
+# boot "OPTIONS" ARCH CPUS PROGRAMS: runs the programs in a guest; stores the console in $tmp/console.
 boot() {
 	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit $1 --out "$tmp/rings" -- $(sh scripts/qemu.sh "$2" "$3") \
 		-append "run=$4" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"

@@ -9,7 +9,7 @@
 
 ktrace=build/bin/ktrace
 
-# boot ARCH CPUS PROGRAMS: runs the programs in a guest; leaves the console in $tmp/console.
+# boot ARCH CPUS PROGRAMS: runs the programs in a guest; stores the console in $tmp/console.
 boot() {
 	rm -f "$tmp/crew.trace"
 	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$1" "$2") \

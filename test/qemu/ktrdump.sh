@@ -9,7 +9,7 @@
 ktrdump=build/bin/ktrdump
 
 # follow ARCH "ARGUMENTS": runs a guest. Runs ktrdump on the guest's RAM as soon as the RAM file exists;
-# leaves its output in $tmp/live.
+# stores its output in $tmp/live.
 follow() {
 	boot_beside "$1" "$2"
 	followed=0

@@ -31,7 +31,7 @@ finish() {
 	wait "$guest"
 }
 
-# watch COUNT OPTION…: runs live for COUNT intervals; leaves its output in $tmp/live, its exit status in
+# watch COUNT OPTION…: runs live for COUNT intervals; stores its output in $tmp/live, its exit status in
 # $status.
 watch() {
 	count=$1
@@ -203,7 +203,7 @@ painted() {
 	grep -q '^CPU1 *\[!' "$2" && sed -n "$1p" "$2" | grep -q '^q quit'
 }
 
-# screen COLUMNS ROWS: runs live in a terminal of this size. Leaves the screen in $tmp/screen, the screen
+# screen COLUMNS ROWS: runs live in a terminal of this size. Stores the screen in $tmp/screen, the screen
 # after two changes of size in $tmp/resized, and live's exit status after the key q in $tmp/status.
 screen() {
 	rm -f "$tmp/status" "$tmp/stty"

@@ -5,7 +5,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# boot ARCH ARGUMENTS: runs a guest; leaves the trace in $out and its summary in JSON in $tmp/summary.
+# boot ARCH ARGUMENTS: runs a guest; stores the trace in $out and its summary in JSON in $tmp/summary.
 boot() {
 	# shellcheck disable=SC2046
 	run -q -- $(demo "$1" 2) -append "$2"

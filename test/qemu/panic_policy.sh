@@ -5,7 +5,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# boot ARCH GOES_ON: runs a guest that panics, with the setting debug.ktr.panic_goes_on=GOES_ON. Leaves the
+# boot ARCH GOES_ON: runs a guest that panics, with the setting debug.ktr.panic_goes_on=GOES_ON. Stores the
 # timeline in $tmp/shown and the settings in $tmp/settings.
 boot() {
 	run -- $(demo "$1" 2) -append "debug=ktrace run=panic debug.ktr.panic_goes_on=$2"

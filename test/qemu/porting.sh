@@ -6,7 +6,7 @@
 . test/tap.sh
 
 # sets_level: changes the setting debug.level by `ktrace control`. Its value is 2 before that, set by the
-# kernel's command line. Leaves the output in $tmp/changed.
+# kernel's command line. Stores the output in $tmp/changed.
 sets_level() { build/bin/ktrace control --timeout $limit "$ram" debug.level=0 >"$tmp/changed"; }
 
 # is_measured: succeeds if each CPU has handled enough ticks to measure its clock. The guest runs until the

@@ -7,7 +7,7 @@ kdump=build/bin/kdump
 arches=${PROC_ARCHES:-x86_64 aarch64 riscv64}
 
 # boot ARCH CPUS PROGRAM…: runs the programs. PROGRAM is a program with its arguments, separated by colons.
-# Leaves the console in $tmp/console, the rings in $tmp/rings, and the files that the guest's program `give`
+# Stores the console in $tmp/console, the rings in $tmp/rings, and the files that the guest's program `give`
 # sent in $tmp/given. $boot_options: more options for QEMU.
 boot() {
 	boot_arch=$1 boot_cpus=$2

@@ -5,7 +5,7 @@
 . test/qemu/run_support.sh
 root=$PWD
 
-# boot ARCH CPUS "BOOT ARGUMENTS" [OPTION…]: runs a guest; leaves the trace in $out.
+# boot ARCH CPUS "BOOT ARGUMENTS" [OPTION…]: runs a guest; stores the trace in $out.
 boot() {
 	arch=$1 cpus=$2 arguments=$3
 	shift 3
@@ -14,7 +14,7 @@ boot() {
 	run "$@" -- $(demo "$arch" "$cpus") -append "$arguments"
 }
 
-# replay TRACE [OPTION…]: repeats the run of a trace. Leaves the trace of the repeated run in $tmp/again,
+# replay TRACE [OPTION…]: repeats the run of a trace. Stores the trace of the repeated run in $tmp/again,
 # the exit status in $status, the messages in $tmp/err.
 replay() {
 	replayed=$1

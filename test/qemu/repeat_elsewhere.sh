@@ -7,7 +7,7 @@
 top=$PWD
 ktrace=$top/build/bin/ktrace
 
-# repeat COMMAND…: runs a ktrace command in the folder $tmp/developer. Leaves the output in $tmp/output,
+# repeat COMMAND…: runs a ktrace command in the folder $tmp/developer. Stores the output in $tmp/output,
 # the messages in $tmp/err, the exit status in $status.
 repeat() {
 	status=0

@@ -6,13 +6,13 @@
 . test/qemu/run_support.sh
 source=demo/kern/bug/wakeup_race.c # writes the flag `full` in each turn, and reads it
 
-# record ARCH [CPUS]: records a run in which the flag is written; leaves the trace in $out.
+# record ARCH [CPUS]: records a run in which the flag is written; stores the trace in $out.
 record() {
 	# shellcheck disable=SC2046
 	run --seed 7 --deadline 1 -- $(demo "$1" "${2:-2}") -append "debug=ktrace run=wakeup-race seconds=1"
 }
 
-# retrace TRACE [OPTION…]: leaves the output in $tmp/accesses, the messages in $tmp/err, the exit status in
+# retrace TRACE [OPTION…]: stores the output in $tmp/accesses, the messages in $tmp/err, the exit status in
 # $status.
 retrace() {
 	retraced=$1

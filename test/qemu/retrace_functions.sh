@@ -5,7 +5,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# retrace [OPTION…]: repeats the run of $out. Leaves the output in $tmp/functions, the messages in $tmp/err,
+# retrace [OPTION…]: repeats the run of $out. Stores the output in $tmp/functions, the messages in $tmp/err,
 # the exit status in $status.
 retrace() {
 	status=0

@@ -9,7 +9,7 @@
 line="$(demo x86_64 2) -append debug=ktrace"
 real=$(command -v qemu-system-x86_64)
 
-# traced NAME: checks that the run succeeded and left a trace; removes the trace.
+# traced NAME: checks that the run succeeded and wrote a trace file; removes this file.
 traced() {
 	equal "$1: status" 0 "$status"
 	check "$1: there is a trace" test -s "$out"

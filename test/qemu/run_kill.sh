@@ -6,7 +6,7 @@
 
 line="$(demo x86_64 2) -append"
 
-# begin COMMAND…: starts `ktrace run` in the background, leaves its pid in $pid, and waits until the guest has
+# begin COMMAND…: starts `ktrace run` in the background, stores its pid in $pid, and waits until the guest has
 # recorded events.
 begin() {
 	rm -f "$out" "$tmp"/*.ram

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace run` reports how each guest ended and leaves a trace, on each architecture.
+# `ktrace run` reports how each guest ended and writes a trace, on each architecture.
 . test/tap.sh
 . test/qemu/run_support.sh
 

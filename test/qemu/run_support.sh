@@ -14,7 +14,7 @@ truncate -s 510 "$tmp/off.img"
 printf '\125\252' >>"$tmp/off.img"
 no_ktrace="qemu-system-x86_64 -display none -drive format=raw,file=$tmp/off.img"
 
-# run [OPTION…] -- COMMAND…: leaves the exit status in $status, the messages in $tmp/err, the guest's console
+# run [OPTION…] -- COMMAND…: stores the exit status in $status, the messages in $tmp/err, the guest's console
 # in $tmp/console.
 run() {
 	status=0
@@ -59,7 +59,7 @@ records_switches() {
 	"$ktrace" extract "$@" -o "$tmp/begun" "$ram_read" && "$ktrace" show "$tmp/begun" | grep -q sched.switch
 }
 
-# await_guest PID: waits until the guest of the run with this pid has recorded context switches; leaves QEMU's
+# await_guest PID: waits until the guest of the run with this pid has recorded context switches; stores QEMU's
 # pid in $guest.
 await_guest() {
 	await grep -q 'demo: [0-9]* CPUs,' "$tmp/console"
@@ -68,13 +68,13 @@ await_guest() {
 	guest=$(qemu_of "$1" | head -n 1)
 }
 
-# await_ram FOLDER: waits until the folder has a RAM file; leaves its path in $ram.
+# await_ram FOLDER: waits until the folder has a RAM file; stores its path in $ram.
 await_ram() {
 	await sh -c 'find "$0" -maxdepth 1 -name "*.ram" | grep .' "$1"
 	ram=$(find "$1" -maxdepth 1 -name '*.ram' | head -n 1)
 }
 
-# boot_beside ARCH "ARGUMENTS": starts a traced guest in the background; leaves the pid of the run in $guest,
+# boot_beside ARCH "ARGUMENTS": starts a traced guest in the background; stores the pid of the run in $guest,
 # its RAM file in $ram.
 boot_beside() {
 	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
@@ -85,7 +85,7 @@ boot_beside() {
 	await_ram "$tmp/ram"
 }
 
-# boot_open ARCH "ARGUMENTS" [OPTION…]: starts a QEMU in the background without ktrace run. Leaves its pid in
+# boot_open ARCH "ARGUMENTS" [OPTION…]: starts a QEMU in the background without ktrace run. Stores its pid in
 # $qemu, its QMP socket at $tmp/qmp and the socket of gdb's protocol at $tmp/gdb. If $runner is set, this command
 # runs QEMU.
 boot_open() {
@@ -104,7 +104,7 @@ shut_down() {
 	wait "$qemu" 2>/dev/null
 }
 
-# boot_for_core ARCH: runs a guest and stops it; leaves a core in $tmp/core and the RAM file in $tmp/guest.
+# boot_for_core ARCH: runs a guest and stops it; stores a core in $tmp/core and the RAM file in $tmp/guest.
 boot_for_core() {
 	# shellcheck disable=SC2046
 	{

@@ -5,7 +5,7 @@
 . test/qemu/run_support.sh
 
 # follow ARCH OPTION…: runs a guest. Runs show --follow on the guest's RAM as soon as the RAM file exists;
-# leaves the output in $tmp/live.
+# stores the output in $tmp/live.
 follow() {
 	boot_beside "$1" "slots=65536 run=pipeline"
 	shift

@@ -9,7 +9,7 @@
 
 seconds=${STRESS_SECONDS:-3}
 
-# sample RAM-FILE ARCH PID: takes samples of the guest while the run with this pid exists. Leaves their number
+# sample RAM-FILE ARCH PID: takes samples of the guest while the run with this pid exists. Stores their number
 # in $samples, the number of samples with a wrong record in $bad.
 sample() {
 	samples=0 bad=0

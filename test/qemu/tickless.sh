@@ -4,7 +4,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# ticks ARCH ARGUMENTS: runs a guest with four CPUs; leaves the number of timer interrupts on each CPU in
+# ticks ARCH ARGUMENTS: runs a guest with four CPUs; stores the number of timer interrupts on each CPU in
 # $tmp/ticks, the exit status in $status.
 ticks() {
 	# shellcheck disable=SC2046

@@ -28,7 +28,7 @@ device() {
 	esac
 }
 
-# boot ARCH TRANSPORT "BOOT ARGUMENTS" [QEMU ARGUMENT…]: runs a guest; leaves the exit status in $status, the
+# boot ARCH TRANSPORT "BOOT ARGUMENTS" [QEMU ARGUMENT…]: runs a guest; stores the exit status in $status, the
 # console in $console. If $runner is set, this command runs QEMU.
 boot() {
 	boot_arch=$1 boot_transport=$2 boot_append="debug=ktrace slots=1024 $3"

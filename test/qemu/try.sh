@@ -12,7 +12,7 @@ same "commands for the reader are those that print the output" "$tmp/shown" "$tm
 equal "number of commands in the page" 6 "$(wc -l <"$tmp/run")"
 sed "s|build/try|$tmp/try|g; s|\$PWD/$tmp|$tmp|g" "$tmp/run" >"$tmp/here"
 
-# output N: runs the N-th command, leaves its output in $tmp/out, and checks that it succeeds.
+# output N: runs the N-th command, stores its output in $tmp/out, and checks that it succeeds.
 output() {
 	sed -n "$1p" "$tmp/here" >"$tmp/command"
 	timeout -k 5 $kill_limit sh "$tmp/command" >"$tmp/out" 2>"$tmp/err"

@@ -7,7 +7,7 @@
 
 programs="$(basename -s .c demo/user/programs/*.c) sh:/etc/tools"
 
-# boot ARCH CPUS ARGUMENTS: runs a guest; leaves the console in $tmp/console, without carriage returns in
+# boot ARCH CPUS ARGUMENTS: runs a guest; stores the console in $tmp/console, without carriage returns in
 # $tmp/lines, the exit status in $status. The program badness uses all memory, so a small machine is faster.
 boot() {
 	status=0

@@ -12,7 +12,7 @@ events="boot.phase sched.create sched.switch sched.block sched.wake sched.exit s
 	ipi.receive lock.acquire lock.contend lock.release vfs.lookup vfs.open vfs.read vfs.write vfs.close vfs.poll
 	net.connect net.send net.recv net.poll net.tx net.rx net.tcp_state net.dns_query"
 
-# boot ARCH TRACE ARGUMENTS: runs a guest; leaves the console in $tmp/console.
+# boot ARCH TRACE ARGUMENTS: runs a guest; stores the console in $tmp/console.
 boot() {
 	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$2" -- $(sh scripts/qemu.sh "$1" 2) -m 192M -append "$3" \
 		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"

@@ -6,7 +6,7 @@
 . test/tap.sh
 . test/qemu/run_support.sh
 
-# why NAME STATUS OPTION…: checks the exit status; leaves the output in $tmp/report, the messages in $tmp/err.
+# why NAME STATUS OPTION…: checks the exit status; stores the output in $tmp/report, the messages in $tmp/err.
 why() {
 	what=$1 expected=$2
 	shift 2

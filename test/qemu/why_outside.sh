@@ -29,7 +29,7 @@ shut_down() {
 	wait $qemu 2>/dev/null
 }
 
-# why STATUS [OPTION…]: checks the exit status; leaves the output in $tmp/report.
+# why STATUS [OPTION…]: checks the exit status; stores the output in $tmp/report.
 why() {
 	expected=$1
 	shift

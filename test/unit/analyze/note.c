@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests reading keys and commands from a capture's note. */
+/* Tests how keys and commands are read from the note (section NOTE) of a capture. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the note that the host adds to a dump which the guest has sent. */
+/* Tests the note (section NOTE) that the host adds to a dump which the guest has sent. */
 #include "capture/output.h"
 
 #include <sys/stat.h>

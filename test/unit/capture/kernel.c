@@ -15,7 +15,7 @@
 #include "capture/kernel_elf.h"
 #include "ktrx/v2.h"
 
-/* A kernel of one loaded segment, which contains a note. */
+/* A kernel of one loaded segment, which contains an ELF note. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment[2];

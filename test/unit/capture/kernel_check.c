@@ -16,7 +16,7 @@
 #define BASE	UINT64_C(0x80200000)
 #define ID_SIZE 20u
 
-/* A kernel of one loaded segment, which contains a note. */
+/* A kernel of one loaded segment, which contains an ELF note. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment[2];

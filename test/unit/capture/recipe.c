@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests recipes: how a run is described in the note of its trace, and how the description is read. */
+/*
+ * Tests recipes: how a run is described in the note (section NOTE) of its trace, and how the description is
+ * read.
+ */
 #include "capture/recipe.h"
 
 #include <stdio.h>

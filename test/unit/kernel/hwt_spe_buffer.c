@@ -91,7 +91,7 @@ static void the_rest_of_a_portion_is_padding(void **state)
 	spe_unit(&unit, 2);
 	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
 	spe_enable(&unit);
-	/* after these records, only half of a record of the maximum size fits into the portion */
+	/* after these records, only half of a record of the maximum size fits into the current portion */
 	assert_int_equal(spe_sample(1000), A_PAGE - 1);
 	assert_true(interrupt(&unit));
 	assert_int_equal(unit.position, SPE_TEST_PAGE);

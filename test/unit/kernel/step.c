@@ -80,7 +80,7 @@ static struct {
 } shown[MISSES + 1];
 static uint32_t wrong;
 
-/* Counts a record that was not made. Counts it once, even if it is seen several times. */
+/* Counts a record that was not made. Counts it once, even if the reader finds it several times. */
 static void note_wrong(const struct checked_record *record)
 {
 	const uint64_t first = payload_bits(record, 0, 8), second = payload_bits(record, 8, 8);

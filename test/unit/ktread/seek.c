@@ -309,7 +309,7 @@ static void windows_of_version_1_are_exact(void **state)
 	compare_v1(&seed, 0, 50000);
 }
 
-/* Returns whether the reader of a window reports that it does not use the index. */
+/* Returns whether the reader of a time window reports that it does not use the index. */
 static bool is_refused(const char *path)
 {
 	struct ktread *trace = open_for(path, 1);

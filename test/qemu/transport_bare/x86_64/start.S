@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Enters through the PVH note in 32-bit mode, maps the first GiB to itself, and runs in long mode. */
+/* Enters through the ELF note for PVH in 32-bit mode, maps the first GiB to itself, and runs in long mode. */
 #define CR0_PE	    0x1
 #define CR0_PG	    0x80000000
 #define CR4_PAE	    0x20
