@@ -19,8 +19,9 @@
 /* after the estimates were applied: maximum time from an effect to its cause, if the effect comes first */
 #define SLACK_US      2000u
 #define NEAR_SLACK_US 160u /* as SLACK_US, but for pairs made with CAUSES_NEAREST */
-#define ROOM_US	      5u   /* time to leave between a cause and its effect; less if the bounds require it */
-#define LOOKS_MOST    64u  /* maximum number of estimates in one reading of the trace */
+/* time to leave between a cause and its effect; the time is shorter if the bounds require it */
+#define ROOM_US	   5u
+#define LOOKS_MOST 64u /* maximum number of estimates in one reading of the trace */
 /* number of passes, at the beginning, that fit a straight line through the nodes of each clock */
 #define STRAIGHT_PASSES 2u
 #define PASSES		8u
@@ -178,7 +179,7 @@ static int make_nodes(struct align *align)
 	return align->offset && align->solved ? 0 : KTREAD_E_MEMORY;
 }
 
-/* Interpolates the offsets of a CPU's unsolved nodes between solved ones. */
+/* Interpolates the offsets of a CPU's unsolved nodes between its solved nodes. */
 static void fill_between(struct align *align, uint32_t cpu)
 {
 	drift_fill(align->offset + cpu, align->solved + cpu, align->nodes, align->cpus);

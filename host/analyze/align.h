@@ -172,7 +172,7 @@ static inline double drift_at(const struct drift *drift, double x)
 }
 
 /*
- * Interpolates the offsets of unsolved nodes linearly between solved ones. Before the first and after the
+ * Interpolates the offsets of unsolved nodes linearly between solved nodes. Before the first and after the
  * last solved node the offset is constant. Node n is at index n * stride of both arrays. Changes nothing if
  * no node is solved.
  */

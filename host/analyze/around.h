@@ -15,7 +15,8 @@ struct around_event {
 };
 
 struct around {
-	struct around_event before, after; /* the last event before the window, and the first one after it */
+	/* the last event before the window, and the first event after the window */
+	struct around_event before, after;
 };
 
 /*

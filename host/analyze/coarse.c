@@ -16,8 +16,8 @@
 /* the best distance needs this many times the votes of every other distance */
 #define PROMINENCE 1.5f
 /*
- * used instead of PROMINENCE to compare the best distance with two distances that are equally far from it,
- * one above and one below
+ * used instead of PROMINENCE to compare the best distance with two distances that differ from it by the same
+ * amount: a larger one and a smaller one
  */
 #define EVEN_PROMINENCE 1.2f
 /* for two CPUs whose events alternate: number of pairs of events for one vote */

@@ -16,7 +16,7 @@ uint64_t cost_of(const struct ktread *trace);
  */
 double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus);
 
-/* number of entries of a table with one entry per CPU; the last one is for unknown CPUs */
+/* number of entries of a table with one entry per CPU; the last entry is for unknown CPUs */
 #define COST_CPUS 4097u
 
 /*
@@ -34,8 +34,8 @@ struct cost_meter {
 };
 
 /*
- * Returns the timestamp of `event` minus the cost of the earlier events on its CPU. Call once for each event,
- * in order.
+ * Returns the timestamp of `event` minus the cost of the earlier events on its CPU. Call it once for each
+ * event, in the order of the trace.
  */
 uint64_t cost_taken_off(struct cost_meter *meter, const struct ktread_event *event);
 

@@ -45,7 +45,10 @@ void files_destroy(struct files *files);
 struct files_path files_take(struct files *files, const struct ktread_event *event,
 			     const struct wellknown *known);
 
-/* Returns the path of the file that `event` reads, writes or closes. Call for every event, in order. */
+/*
+ * Returns the path of the file that `event` reads, writes or closes. Call it for every event, in the order of
+ * the trace.
+ */
 static inline struct files_path files_event(struct files *files, const struct ktread_event *event,
 					    const struct wellknown *known)
 {

@@ -37,7 +37,7 @@ void processes_free(struct processes *processes);
 uint32_t processes_of(const struct processes *processes, uint32_t thread);
 /* Returns the process, or NULL if it is unknown. */
 const struct processes_process *processes_find(const struct processes *processes, uint32_t id);
-/* Returns process `n`, counted from 0; NULL after the last one. */
+/* Returns process `n`, counted from 0; NULL after the last process. */
 const struct processes_process *processes_at(const struct processes *processes, uint32_t n);
 
 /*

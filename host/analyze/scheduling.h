@@ -34,7 +34,10 @@ struct switched;
 /* Returns 0 or KTREAD_E_MEMORY. The caller frees `*switched` in either case. */
 int switched_open(struct switched **switched, const struct ktread *trace);
 void switched_close(struct switched *switched);
-/* Processes an event of the trace. Call it for each event, in order. Returns 0 or KTREAD_E_MEMORY. */
+/*
+ * Processes an event of the trace. Call it for each event, in the order of the trace. Returns 0 or
+ * KTREAD_E_MEMORY.
+ */
 int switched_event(struct switched *switched, const struct ktread_event *event);
 /* Call this after the last event. Returns 0 or KTREAD_E_MEMORY. */
 int switched_end(struct switched *switched);
@@ -182,8 +185,8 @@ struct gaps;
  */
 int gaps_read(struct gaps **gaps, struct ktread *trace);
 /*
- * Like gaps_read(), but reads only the events that the trace's filter selects, and adds no gaps after the
- * last event of a ring.
+ * Does the same as gaps_read(), but reads only the events that the trace's filter selects, and adds no gaps
+ * after the last event of a ring.
  */
 int gaps_read_part(struct gaps **gaps, struct ktread *trace);
 void gaps_free(struct gaps *gaps);

@@ -103,9 +103,10 @@ static inline bool recorded_is_due(const struct recorded *r, const struct ktread
 }
 
 /*
- * Processes an event of the trace. Called for each event, in order. `gaps`: number of gaps before the event;
- * a record of ktrace.switched may be lost in a gap. If the event switches other events on or off, returns a
- * bit map of the families to which these belong, and sets *on: true if they were switched on, false if off.
+ * Processes an event of the trace. Called for each event, in the order of the trace. `gaps`: number of gaps
+ * before the event; a record of ktrace.switched may be lost in a gap. If the event switches other events on
+ * or off, returns a bit map of the families to which these belong, and sets *on: true if they were switched
+ * on, false if off.
  */
 static unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
 {

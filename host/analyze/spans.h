@@ -14,7 +14,7 @@
 /*
  * Pairs the beginnings of spans with their ends. Spans of system calls, faults and locks are paired by
  * thread, so they continue when the thread moves to another CPU. Interrupts, and all spans within them, are
- * paired by CPU. Handles each event in order, and reports which spans begin and end.
+ * paired by CPU. Handles the events in the order of the trace, and reports which spans begin and end.
  *
  * A span has an owner and a lane. Spans on lane 0 are nested: the span that began last ends first. Locks are
  * released in any order, so each lock that is waited for or held has a lane of its own, from 1.

@@ -32,7 +32,7 @@ const char *symbols_message(void)
 }
 
 #define SCOPES	       64u   /* maximum depth of nested scopes that is searched */
-#define BUILD_ID_LEAST 4     /* minimum length of a build id in bytes; a shorter one is ignored */
+#define BUILD_ID_LEAST 4     /* minimum length of a build id in bytes; a shorter build id is ignored */
 #define KNOWN	       4096u /* number of addresses whose symbols, or whose frames, are cached */
 
 struct known {

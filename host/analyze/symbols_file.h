@@ -13,7 +13,7 @@
  * The address ranges of a kernel's ELF file, and which of these ranges are code. All addresses are as linked.
  */
 
-#define SYMBOLS_SEGMENTS 32u /* maximum number of segments of a file; further ones are ignored */
+#define SYMBOLS_SEGMENTS 32u /* maximum number of segments of a file; further segments are ignored */
 
 struct symbols_segment {
 	uint64_t begin, end;

@@ -24,7 +24,10 @@
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
-/* Maximum numbers of threads and CPUs that are tracked; further ones are ignored and counted. */
+/*
+ * Maximum numbers of threads and CPUs that are tracked; further threads and CPUs are ignored, and their
+ * events are counted.
+ */
 #define THREADS_MAX	 65536u
 #define THREADS_CPUS_MAX 4096u
 
@@ -138,7 +141,7 @@ enum threads_head {
 	THREADS_HEAD_AROUND,   /* slots of the event's CPU are missing before and after the event */
 };
 void threads_find_heads(struct threads_heads *heads, const struct ktread *trace);
-/* Call it for each event, in order. */
+/* Call it for each event, in the order of the trace. */
 enum threads_head threads_pass_head(struct threads_heads *heads, const struct ktread *trace,
 				    const struct ktread_event *event);
 

@@ -374,8 +374,8 @@ static void explain_rest(struct explaining *e, const struct part *part, uint32_t
 }
 
 /*
- * Like explain_rest(), but first explains the part of the time in which the thread waits for locks. A thread
- * that is runnable has ended its wait.
+ * Does the same as explain_rest(), but first explains the part of the time in which the thread waits for
+ * locks. A thread that is runnable has ended its wait.
  */
 static void explain_part(struct explaining *e, const struct part *part, uint32_t n)
 {

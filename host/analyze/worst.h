@@ -68,7 +68,7 @@ struct worst;
  */
 int worst_read(struct worst **worst, struct ktread *trace, enum latencies_kind kind, uint32_t count);
 void worst_free(struct worst *worst);
-/* Returns duration `n`, the longest first; NULL after the last one. */
+/* Returns duration `n`; duration 0 is the longest. Returns NULL after the last duration. */
 const struct latencies_span *worst_at(const struct worst *worst, uint32_t n);
 /* Divides duration `n` into shares. Requires: the duration exists. */
 void worst_explain(const struct worst *worst, uint32_t n, struct worst_shares *shares);

@@ -142,7 +142,8 @@ static char *put_unit(char *at, uint32_t unit)
 }
 
 /*
- * Writes a character as \uNNNN. Writes a character above U+FFFF as two of these: a high and a low surrogate.
+ * Writes a character as \uNNNN. Writes a character above U+FFFF as two such sequences: a high and a low
+ * surrogate.
  */
 static char *put_units(char *at, uint32_t code)
 {

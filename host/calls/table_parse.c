@@ -225,7 +225,7 @@ static const char *take_argument_type(struct parser *parser, struct calls_argume
 	return count;
 }
 
-/* Parses an argument: its type as above, and its name. */
+/* Parses an argument: its type, as take_argument_type() does, and its name. */
 static const char *take_argument(struct parser *parser, struct calls_argument *argument, char *at)
 {
 	const char *count = take_argument_type(parser, argument, next_name(&at));

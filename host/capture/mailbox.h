@@ -27,9 +27,9 @@ void capture_mailbox_close(struct capture_mailbox *mailbox);
 int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout_ns);
 
 /*
- * Makes the guest carry out the requests, in order. Stores the result in each request: KTRX_RESULT_NONE if
- * the guest did not answer it. Returns 0; CAPTURE_E_ABSENT with the most likely reason if the guest did not
- * answer in time; or another error.
+ * Makes the guest carry out the requests, in the order of the array. Stores the result in each request:
+ * KTRX_RESULT_NONE if the guest did not answer it. Returns 0; CAPTURE_E_ABSENT with the most likely reason if
+ * the guest did not answer in time; or another error.
  */
 int capture_mailbox_send(struct capture_mailbox *mailbox, struct ktrx_request *request, uint32_t count,
 			 uint64_t timeout_ns);

@@ -45,8 +45,8 @@ struct capture_peer_ops {
 struct capture_peer {
 	const struct capture_peer_ops *ops;
 	/*
-	 * the memory of the machine, accessed by physical addresses, or by virtual ones if `by_virtual` is
-	 * set
+	 * the memory of the machine, accessed by physical addresses, or by virtual addresses if `by_virtual`
+	 * is set
 	 */
 	struct ktread_memory *memory;
 	bool reads_running; /* memory can be read while the guest runs */

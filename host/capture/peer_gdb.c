@@ -119,7 +119,7 @@ static int add_threads(struct peer_gdb *peer, const char *list)
 {
 	const char *id = list;
 
-	do { /* Fail if a list is empty: otherwise the caller would ask for further lists for ever. */
+	do { /* Fail if a list is empty: otherwise the caller would request further lists without end. */
 		size_t length = strcspn(id, ",");
 		char(*grown)[THREAD_NAME];
 

@@ -29,7 +29,7 @@ bool capture_qemu_option_next(char *const *words, size_t *at, struct capture_qem
 bool capture_qemu_option_is(const struct capture_qemu_option *option, const char *name);
 
 /*
- * Copies the value of `key` in `list`: replaces doubled commas by single ones, and truncates the value to
+ * Copies the value of `key` in `list`: replaces doubled commas by single commas, and truncates the value to
  * `size` bytes. `implied`: the key of a first item without '=', or NULL. If the key occurs several times, the
  * last value counts, as in QEMU. Returns false if the key does not occur.
  */

@@ -58,7 +58,7 @@ static void put_item(struct text *text, const char *item)
 
 /*
  * Reads an item of a list up to the next '=' or single comma. *item: the item's text, with double commas
- * replaced by single ones. Returns the end of the item in `list`.
+ * replaced by single commas. Returns the end of the item in `list`.
  */
 static const char *read_item(const char *list, char item[PATH_MAX])
 {

@@ -181,7 +181,7 @@ struct capture_run {
 	double quit; /* time at which ktrace asked QEMU to quit; 0: it has not */
 	/*
 	 * number of steps taken to end the command: the first step is to wait, the second is SIGTERM, later
-	 * ones are SIGKILL
+	 * steps are SIGKILL
 	 */
 	unsigned end_requests;
 	double end_requested; /* time of the last step that was taken to end the command */

@@ -222,7 +222,7 @@ static int open_mark(const char *directory, const char *name, int flags)
 	return open(path, flags | O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Returns true for the first QEMU that runs a guest. For later ones, returns false and counts them. */
+/* Returns true for the first QEMU that runs a guest. For later QEMUs, returns false and counts them. */
 static bool claim(const char *directory)
 {
 	int fd = open_mark(directory, "claim", O_EXCL);

@@ -124,7 +124,7 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 	int verdict = by_all(facts, sentence);
 	size_t length;
 
-	/* a panic, a stall or a reset is more important than a missing expected text */
+	/* a panic, a stall or a reset is more important than the absence of the expected text */
 	if (facts->unseen &&
 	    (verdict == CAPTURE_CLEAN || verdict == CAPTURE_FAILED || verdict == CAPTURE_TIMEOUT)) {
 		length = strlen(text);
@@ -137,7 +137,7 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 	if (facts->found || facts->may_lack_ktrace || verdict == CAPTURE_QEMU_DIED ||
 	    verdict >= CAPTURE_SIGNALLED)
 		return verdict;
-	if (facts->sent) /* the guest may have ktrace nevertheless */
+	if (facts->sent) /* the guest may still have ktrace */
 		snprintf(text + length, size - length, "; the guest dumped nothing over %s", facts->sent);
 	else
 		snprintf(text + length, size - length, "; no ktrace in the guest");

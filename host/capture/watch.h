@@ -66,8 +66,8 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 
 /*
  * Watches a machine whose CPUs are all idle until a new slot or a heartbeat is recorded, or CAPTURE_IDLE_MS
- * are over. *seconds: as above. A silent idle machine may be healthy. CAPTURE_IDLE_MS is longer than a host
- * usually stops a virtual CPU.
+ * are over. *seconds: as for capture_stillness(). A silent idle machine may be healthy. CAPTURE_IDLE_MS is
+ * longer than a host usually stops a virtual CPU.
  */
 #define CAPTURE_IDLE_MS 1500
 int capture_idle_moves(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);

@@ -83,7 +83,7 @@ static int prepare(const struct hwt_args *args, struct capture_words *words)
 		status = find_range(args, line.kernel_path, &range);
 	if (status)
 		return status;
-	/* from here on, an older recording with the name of the new one is deleted */
+	/* from here on, an older recording with the name of the new recording is deleted */
 	if (!error)
 		error = capture_trace_unit_find(&unit, self, args->output);
 	for (size_t n = 0; !error && args->command[n]; n++)

@@ -11,8 +11,8 @@
 
 /*
  * Starts to show how much of the trace was read. `name` begins the line. Stops when `out` is written to a
- * terminal; `out` may be NULL. Only one progress line exists at a time: a second call replaces the first one.
- * Requires: progress_stop() is called before `trace` is closed; trace_args_close() does this.
+ * terminal; `out` may be NULL. Only one progress line exists at a time: a second call replaces the first
+ * line. Requires: progress_stop() is called before `trace` is closed; trace_args_close() does this.
  */
 void progress_start(const char *name, struct ktread *trace, struct base_output *out);
 /* Removes the line, and does not show it again. Does nothing if there is none. */

@@ -17,7 +17,7 @@
  */
 #define LATE 5000u
 
-/* Counts the events up to the first one after the timestamp `until`, without that event. */
+/* Counts the events before the first event that is later than the timestamp `until`. */
 static uint64_t count_events(struct ktread *trace, uint64_t until)
 {
 	const struct ktread_event *event;

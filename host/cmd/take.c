@@ -299,7 +299,10 @@ static int open_folder(struct taking *taking, const char *dir, const char *out, 
 	return 0;
 }
 
-/* Opens the log. A pipe is accepted only as standard input: opening a FIFO named LOG could block for ever. */
+/*
+ * Opens the log. A pipe is accepted only as standard input: opening a FIFO named LOG could block without
+ * limit.
+ */
 static FILE *open_log(const char *name, const char *path)
 {
 	int fd = path ? base_open_regular(path, O_RDONLY) : STDIN_FILENO;

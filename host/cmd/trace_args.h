@@ -162,8 +162,9 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp);
 
 /*
- * The first function parses the expression of --where, the second one binds it to the events of a trace. Both
- * return 0, or an exit status after a message. The caller frees *filter with filter_free().
+ * trace_where_parse() parses the expression of --where, and trace_where_bind() binds it to the events of a
+ * trace. These two functions return 0, or an exit status after a message. The caller frees *filter with
+ * filter_free().
  */
 int trace_where_parse(const char *name, const char *text, struct filter **filter);
 int trace_where_bind(const char *name, const char *text, struct filter *filter, struct ktread *trace);

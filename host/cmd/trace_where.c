@@ -93,7 +93,10 @@ static int accept(void *context, const struct ktread_event *event)
 	return filter_accepts(context, event);
 }
 
-/* Computes the intersection of two bit maps. If the first one does not exist yet, copies the second one. */
+/*
+ * Computes the intersection of two bit maps. If the first bit map does not exist yet, copies the second bit
+ * map.
+ */
 static const uint8_t *narrow(const uint8_t *given, uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	for (size_t n = 0; n < bytes; n++)

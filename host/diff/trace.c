@@ -240,7 +240,7 @@ void diff_trace_gap(struct diff_trace *trace, uint64_t from, uint64_t to)
 		trace->full = true;
 		return;
 	}
-	/* There is no room for another gap: extend the last gap to include the new one. */
+	/* There is no room for another gap: extend the last gap to include the new gap. */
 	if (from < trace->gap[trace->gaps - 1].from)
 		trace->gap[trace->gaps - 1].from = from;
 	if (to > trace->gap[trace->gaps - 1].to)

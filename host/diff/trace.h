@@ -114,7 +114,7 @@ struct diff_thread {
 	uint32_t nth;	      /* number of threads that the parent had created before this thread */
 	uint32_t made;	      /* number of threads that this thread created */
 	char name[DIFF_NAME]; /* name of the thread, not escaped; "" if unknown */
-	/* the thread's steps: index of the first one in diff_trace.order, and their number */
+	/* the thread's steps: index in diff_trace.order of the first step, and number of steps */
 	uint32_t first, steps;
 	uint64_t seen; /* timestamp of the thread's last event */
 	/*

@@ -382,7 +382,7 @@ static void say_fix(struct findings *report, const struct capture_kernel *kernel
 			before);
 }
 
-/* Reports lost descriptors: their number, the first one, and the cause. */
+/* Reports lost descriptors: their number, the name of the first lost descriptor, and the cause. */
 static void say_lost(struct findings *report, const struct subject *subject, const struct part *part,
 		     const struct sections_report *found)
 {

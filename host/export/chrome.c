@@ -206,7 +206,8 @@ static void chrome_close_functions(struct chrome_writer *writer, uint64_t last)
 }
 
 /*
- * Writes the events of a trace in order: spans, slices, instants, and the arrows of flows (export/chrome.h).
+ * Writes the events of a trace, in the order of time, as spans, slices, instants, and arrows of flows
+ * (export/chrome.h).
  */
 
 /*

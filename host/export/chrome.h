@@ -183,7 +183,7 @@ struct chrome_rows_span {
 };
 
 /*
- * The open spans of one row; the innermost span is the last one. A structure whose bytes are all zero is
+ * The open spans of one row; the last span is the innermost span. A structure whose bytes are all zero is
  * ready for use.
  */
 struct chrome_rows_open {
@@ -433,7 +433,7 @@ void chrome_places_free(struct chrome_writer *writer);
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size);
 /*
  * Each of these functions returns a row, and makes it if it does not exist. The row is valid until the next
- * one is made. For an unknown CPU, `cpu` is THREADS_CPUS_MAX.
+ * row is made. For an unknown CPU, `cpu` is THREADS_CPUS_MAX.
  */
 struct chrome_row *chrome_row_make(struct chrome_writer *writer, uint32_t pid, uint64_t tid);
 struct chrome_row *chrome_row_of_cpu(struct chrome_writer *writer, uint32_t cpu);
@@ -476,7 +476,7 @@ static inline char *chrome_put_phase(struct chrome_writer *writer, char phase)
 {
 	/*
 	 * begins with a comma, because the names of processes precede all events, so this object is never the
-	 * first one
+	 * first object
 	 */
 	char *at = base_put_literal(base_output_line(&writer->chrome->out), ",\n{\"ph\":\"?\",\"ts\":");
 

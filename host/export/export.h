@@ -68,7 +68,7 @@ struct export_format {
 
 /* Returns the format of that name, or NULL. */
 const struct export_format *export_format_find(const char *name);
-/* Returns built-in format number `n`, in the order of their names; NULL after the last one. */
+/* Returns built-in format number `n`, in the order of their names; NULL after the last format. */
 const struct export_format *export_format_at(unsigned n);
 
 #endif

@@ -11,7 +11,10 @@
 
 #define FXT_TYPES  4096u
 #define FXT_FIELDS 16u
-/* limit: only system calls and interrupts with a smaller number have names with a string number */
+/*
+ * limit: the name of a system call or interrupt gets a string number only if the number of the call or
+ * interrupt is below this
+ */
 #define FXT_NUMBERS	 1024u
 #define FXT_PID_CPUS	 (WALK_KERNEL_PID + 1u)
 #define FXT_PID_FUNCTION (WALK_KERNEL_PID + 2u)

@@ -26,7 +26,7 @@ struct rates {
 	uint64_t first, last; /* timestamps of the first and last event that passed the filter */
 	uint32_t cpus;	      /* highest number of a CPU that has events, plus 1 */
 	bool begun;
-	/* true if an interval was written to the JSON output, so that the next one needs a comma */
+	/* true if an interval was written to the JSON output, so that the next interval needs a comma */
 	bool listed;
 	struct cpu all, cpu[CPUS];
 };
@@ -127,7 +127,7 @@ static void take(struct rates *rates, const struct ktread_event *event)
 }
 
 /*
- * Writes totals. The rate is an average over the time from the first event to the last one, as in `ktrace
+ * Writes totals. The rate is an average over the time from the first event to the last event, as in `ktrace
  * summary`. Writes no rate if that time is 0 or the frequency is unknown.
  */
 static void write_sum(struct rates *rates, const struct cpu *cpu)

@@ -79,7 +79,7 @@ void distribution_write_number(struct base_output *out, distribution_number valu
 
 /* ---- Distributions as `ktrace stats` shows them: one with all its figures, or a table of many ---- */
 
-/* A distribution, and what it is a distribution of. */
+/* A distribution, and a description of the values in it. */
 struct stats {
 	struct ktread *trace;
 	const char *title; /* what the user asked for on the command line */

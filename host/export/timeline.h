@@ -109,8 +109,8 @@ void timeline_writer_forget_names(struct timeline_writer *writer);
 void timeline_writer_close(struct timeline_writer *writer);
 
 /*
- * Returns the timestamp to print for an event. Requires: this function is called once for each event, in
- * order.
+ * Returns the timestamp to print for an event. Requires: this function is called once for each event, in the
+ * order of the trace.
  */
 static inline uint64_t timeline_stamp(const struct timeline *timeline, const struct ktread_event *event)
 {

@@ -41,7 +41,7 @@ struct filter_error {
 int filter_parse(struct filter **filter, const char *text, struct filter_error *error);
 /*
  * Looks up the names of the expression in a trace, which must outlive all uses of the filter. A filter can be
- * bound again, to another trace. Returns like filter_parse().
+ * bound again, to another trace. Returns the same values as filter_parse().
  */
 int filter_bind(struct filter *filter, struct ktread *trace, struct filter_error *error);
 void filter_free(struct filter *filter);

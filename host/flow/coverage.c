@@ -29,7 +29,10 @@ struct block {
 	uint32_t image;
 };
 
-/* The image of a path. The string belongs to struct hwt_images, so its pointer identifies it. */
+/*
+ * The image (executable file) at a path. The path's string belongs to struct hwt_images, so its pointer
+ * identifies it.
+ */
 struct recent {
 	const char *path;
 	uint32_t image;

@@ -96,7 +96,7 @@ int flow_executed_write(struct flow_executed *executed, struct base_output *out,
 /* ---- The tree of calls ---- */
 
 /*
- * Writes calls as an indented tree, in order, with the duration of each:
+ * Writes calls as an indented tree, in the order of execution, with the duration of each call:
  *
  *	CPU 0
  *	[    0.000012345]               main {

@@ -57,8 +57,8 @@ KTRX_CASTS_END
 #define KTRACE_COME_BACK() __asm__("")
 
 /*
- * Attributes of an event descriptor. It must survive --gc-sections, although only the code of its own call
- * site refers to it.
+ * Attributes of an event descriptor. The linker's --gc-sections must not remove the descriptor, although only
+ * the code of its own call site refers to it.
  */
 #if defined(__has_attribute)
 #if __has_attribute(__retain__)
@@ -71,7 +71,7 @@ KTRX_CASTS_END
 
 /*
  * Attributes of a descriptor that is discarded together with the code that refers to it. gcc requires
- * `retain` on all objects of a section if one of them has it; in clang, `retain` would keep the object.
+ * `retain` on all objects of a section if one object has `retain`; in clang, `retain` would keep the object.
  */
 #if defined(__has_attribute) && !defined(__clang__)
 #if __has_attribute(__retain__)

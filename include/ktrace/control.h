@@ -39,19 +39,19 @@ enum ktrace_error {
 	KTRACE_ERROR_PERMISSION = -11, /* the caller may not trace any of these processes */
 	KTRACE_ERROR_FAULT = -12,      /* the program's memory at that address is not accessible */
 	KTRACE_ERROR_LOST = -13,       /* the record was lost, because there was no room for it */
-	KTRACE_ERROR_EXIST = -14,      /* an object that conflicts with the new one already exists */
+	KTRACE_ERROR_EXIST = -14,      /* an object that conflicts with the new object already exists */
 	KTRACE_ERROR_LEFT_OUT = -15,   /* the kernel was compiled without this function */
 };
 
 /*
- * The root of the trace, in the kernel image. A reader searches memory for it. It may be read at any time;
- * only ktrace writes it.
+ * The root of the trace, in the kernel image. A reader finds the root by a search of memory. Any code may
+ * read the root at any time; only ktrace writes to it.
  */
 extern KTRACE_HIDDEN struct ktrx_root ktrace_root;
 
 /*
- * A piece of memory that belongs to ktrace for ever. Requires: the memory is mapped and writable on all CPUs,
- * and is used for nothing else.
+ * A piece of memory that belongs to ktrace as long as the kernel runs. Requires: the memory is mapped and
+ * writable on all CPUs, and is used for nothing else.
  * ktrace rounds the beginning up, and the remaining size down, to multiples of 64 bytes.
  */
 struct ktrace_memory {
@@ -84,7 +84,7 @@ struct ktrace_config {
 	uint32_t panic_goes_on;
 	/*
 	 * Describes ktrace's memory. ktrace reads this array only during the call, but the memory that the
-	 * entries describe belongs to ktrace for ever.
+	 * entries describe belongs to ktrace as long as the kernel runs.
 	 */
 	const struct ktrace_memory *memory;
 	const void *build_id; /* the GNU build id, in the kernel's image; NULL = none */
@@ -105,7 +105,7 @@ struct ktrace_config {
 	/*
 	 * Names of the kernel's system calls and errors, one per line, for example "0 read". spec/ktrx.md,
 	 * section 3, describes the full format. Requires: the text is in the kernel's image or in ktrace's
-	 * memory, and stays readable for ever. NULL: the names are unknown.
+	 * memory, and stays readable as long as the kernel runs. NULL: the names are unknown.
 	 */
 	const char *syscalls;
 	/*

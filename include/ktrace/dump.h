@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Errors of output. Every function here and in ktrace/transport.h returns 0 or one of these. */
+/* Errors of output. Every function here and in ktrace/transport.h returns 0 or one of these errors. */
 enum ktrace_output_error {
 	KTRACE_OUTPUT_ABSENT = -1, /* no such device, or no transport set */
 	KTRACE_OUTPUT_BUSY = -2,   /* the output of another context, on any transport, did not end in time */
@@ -56,7 +56,8 @@ int ktrace_dump_v2(const struct ktrx_root *root, struct ktrace_sink *sink);
 
 /*
  * Writes the trace as a KTRX version 1 dump. Records that this format cannot hold (events without a v1 id,
- * CPU 8 and above) are left out; *omitted is set to their number. Otherwise like ktrace_dump_v2().
+ * CPU 8 and above) are left out; *omitted is set to their number. In all other respects, does the same as
+ * ktrace_dump_v2().
  */
 int ktrace_dump_v1(const struct ktrx_root *root, struct ktrace_sink *sink, uint32_t *omitted);
 

@@ -178,8 +178,8 @@
 /* clang-format on */
 
 /*
- * The function that records. KTRACE_EACH applies `parameter` and `pack` to each field: the first declares the
- * argument of the field, the second packs it.
+ * The function that records. KTRACE_EACH applies `parameter` and `pack` to each field: `parameter` declares
+ * the argument of the field, and `pack` packs the argument.
  */
 #define KTRACE_FUNCTION(built, id, parameter, pack, check, ...)                                            \
 	KTRACE_PASTE(KTRACE_LONG_, built)                                                                  \

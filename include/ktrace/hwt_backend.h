@@ -274,7 +274,7 @@ struct ktrace_hwt_access_msr {
 
 /*
  * CoreSight: access to 32-bit registers of a component. `base` is the address at which the kernel has mapped
- * it.
+ * the component.
  */
 struct ktrace_hwt_access_mmio {
 	uint32_t (*read)(uintptr_t base, uint32_t offset);

@@ -151,7 +151,10 @@ struct ktrace_proc_kernel {
 	 * started at time 0.
 	 */
 	uint64_t (*wall_ns)(uint64_t stamp);
-	/* Contents of the TABLE records, see spec/ktrx-proc.md. Must stay valid for ever. NULL: none. */
+	/*
+	 * Contents of the TABLE records, see spec/ktrx-proc.md. Must stay valid as long as the kernel runs.
+	 * NULL: none.
+	 */
 	const char *table;
 };
 

@@ -140,8 +140,8 @@ KTRACE_FIELD_INLINE void ktrace_put64(uint8_t *to, uint32_t at, uint64_t value)
 }
 
 /*
- * The fields of a record. Without strings they are packed as in the payload. With strings there is one word
- * for each field, and the library packs them.
+ * The fields of a record. If no field is a string, the fields are packed as in the payload. Otherwise there
+ * is one word for each field, and the library packs the fields.
  */
 struct ktrace_packer {
 	uint32_t size; /* size of all fields in bytes; KTRACE_STRING_SIZE or more if one is a string */

@@ -132,7 +132,7 @@ void ktread_follow_account(const struct ktread_follow *follow, struct ktread_fol
  * found.
  */
 int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint32_t room);
-/* Copies the table of holders, from entry `first` on, and returns like ktread_follow_cpus(). */
+/* Copies the table of holders, from entry `first` on. Returns the same values as ktread_follow_cpus(). */
 int ktread_follow_holders(struct ktread_follow *follow, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
 /*

@@ -78,9 +78,9 @@ struct ktread_options {
 	int raw_clock; /* nonzero: return timestamps as recorded, without corrections */
 	/*
 	 * Nonzero: while a filter is applied, the parts of rings that cannot contain its events are not read.
-	 * So a short time window costs little, however long the trace is. Set this only if nothing but the
-	 * filtered events is needed: `decoded`, `invalid`, `records` and `cut` of rings then count only what
-	 * was read, and there are no warnings about damage in other parts.
+	 * So a short time window is read in little time, even if the trace is long. Set this only if nothing
+	 * but the filtered events is needed: `decoded`, `invalid`, `records` and `cut` of rings then count
+	 * only what was read, and there are no warnings about damage in other parts.
 	 */
 	int window;
 };
@@ -308,7 +308,7 @@ static inline int ktread_is_cut(const struct ktread_info *info)
 				    (info->form == KTREAD_FORM_STREAM && !info->records_only));
 }
 
-/* Filter of ktread_next() and its variants. Events that do not match cost little. */
+/* Filter of ktread_next() and its variants. Events that do not match are skipped in little time. */
 struct ktread_filter {
 	size_t size;
 	const uint8_t *cpus;   /* bit map of CPUs; NULL: all */
@@ -368,8 +368,8 @@ int ktread_beside(struct ktread *trace, const char *path);
 int ktread_next(struct ktread *trace, const struct ktread_event **event);
 
 /*
- * Returns the next event, one ring after another. Otherwise like ktread_next(). Requires: ktread_rewind()
- * between calls of different variants.
+ * Returns the next event, one ring after another. In all other respects, does the same as ktread_next().
+ * Requires: ktread_rewind() between calls of different variants.
  */
 int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event);
 
@@ -540,7 +540,7 @@ struct ktread_value {
 	const char *string;
 };
 int ktread_value(const struct ktread_event *event, uint32_t n, struct ktread_value *value);
-/* Returns the value of the field with that name. Otherwise like ktread_value(). */
+/* Returns the value of the field with that name. In all other respects, does the same as ktread_value(). */
 int ktread_value_named(const struct ktread_event *event, const char *name, struct ktread_value *value);
 
 /*

@@ -63,11 +63,11 @@ int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, cons
  * root. Does nothing if no machine was given. Returns 0 or a negative error.
  */
 int ktread_memory_assume(struct ktread_memory *memory);
-/* Opens an ELF core dump. Returns like ktread_memory_open_ram(). */
+/* Opens an ELF core dump. Returns the same values as ktread_memory_open_ram(). */
 int ktread_memory_open_core(struct ktread_memory **memory, const char *path);
 /*
  * Opens a memory that the caller's functions read. ops->close() is called when the memory is closed, and also
- * if this call fails. Returns like ktread_memory_open_ram().
+ * if this call fails. Returns the same values as ktread_memory_open_ram().
  */
 int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 		       const struct ktread_range *ranges, uint32_t range_count);
@@ -98,8 +98,8 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
 int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory);
 /*
  * Searches for an earlier boot. `boot` counts back from the last boot, which is 0. The search finds boots
- * whose root, or whose copy in persistent memory, still exists. Otherwise like ktread_image_find().
- * KTREAD_E_ABSENT: there are fewer boots.
+ * whose root, or whose copy in persistent memory, still exists. In all other respects, does the same as
+ * ktread_image_find(). KTREAD_E_ABSENT: there are fewer boots.
  */
 int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot);
 /*
@@ -108,8 +108,8 @@ int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *me
  */
 bool ktread_image_is_kept(const struct ktread_image *image);
 /*
- * Opens the root at `physical` without a search. Otherwise like ktread_image_find(). KTREAD_E_ABSENT: there
- * is no root, or a ring in use can be found only by a search.
+ * Opens the root at `physical` without a search. In all other respects, does the same as ktread_image_find().
+ * KTREAD_E_ABSENT: there is no root, or a ring in use can be found only by a search.
  */
 int ktread_image_open(struct ktread_image **image, struct ktread_memory *memory, uint64_t physical);
 /* Returns the number of boots that the search found; 1 if there was no search. */
@@ -150,7 +150,7 @@ struct ktread_ring_piece {
 int ktread_image_ring_piece(const struct ktread_image *image, uint32_t ring, uint32_t n,
 			    struct ktread_ring_piece *piece);
 
-/* Current state of a guest, for a program that watches it. */
+/* Current state of a guest, for a program that watches the guest. */
 struct ktread_pulse {
 	uint64_t nonce;	     /* identifies the boot: the value changes when the guest boots again */
 	uint64_t slots;	     /* number of slots produced in all rings since boot */

@@ -77,7 +77,7 @@ struct ktrx_hwt_fill {
 
 enum ktrx_hwt_mode { KTRX_HWT_MODE_THREAD = 1, KTRX_HWT_MODE_CPU = 2 };
 
-/* The encoding of the bytes, and the backend that wrote them. */
+/* The encoding of the unit's bytes, and the backend that wrote these bytes. */
 #define KTRX_HWT_ENCODING_PT   1u /* struct ktrx_hwt_pt follows the context */
 #define KTRX_HWT_ENCODING_ETM4 2u /* struct ktrx_hwt_etm4 follows the context */
 #define KTRX_HWT_ENCODING_SPE  3u /* no structure follows the context */
@@ -160,7 +160,7 @@ struct ktrx_hwt_code {
 
 /*
  * The unit's time, and the timestamp of this file at the same moment. A reader interpolates linearly between
- * two of these records.
+ * two CLOCK records.
  */
 struct ktrx_hwt_clock {
 	uint64_t unit_time;

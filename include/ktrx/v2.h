@@ -125,7 +125,7 @@ struct ktrx_root {
 
 #define KTRX_NO_CPU 0xffffffffu
 
-/* One ring. A writer needs only the first 64 bytes; only readers use the bytes after them. */
+/* One ring. A writer needs only the first 64 bytes; only readers use the later bytes. */
 struct ktrx_ring {
 	uint64_t word;	/* reserve word of the ring, if head_where is KTRX_WHERE_NONE */
 	uint64_t base;	/* writer's pointer to slot 0 */
@@ -226,7 +226,7 @@ struct ktrx_place {
 #define KTRX_STATE_STOP	  4u /* when the event has fired once, all recording stops */
 #define KTRX_STATE_SLOW	  0x80u
 
-/* Field types. Fields are packed, in order, without padding. */
+/* Field types. Fields are packed in the order of their declaration, without padding. */
 #define KTRX_TYPE_U8	  1u
 #define KTRX_TYPE_U16	  2u
 #define KTRX_TYPE_U32	  3u
@@ -272,7 +272,7 @@ struct ktrx_setting {
  * writes nothing else.
  */
 struct ktrx_request {
-	uint32_t sequence; /* number of the request, 1 for the first one of a boot */
+	uint32_t sequence; /* number of the request; the first request of a boot has number 1 */
 	uint8_t op;	   /* KTRX_REQUEST_* */
 	uint8_t change;	   /* EVENTS: KTRX_CHANGE_*, what to change */
 	uint16_t first;	   /* EVENTS: first id; SETTING: ordinal number of the setting */

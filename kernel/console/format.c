@@ -11,7 +11,7 @@
 #include "../base/bytes.h"
 #include "../core/reader.h"
 
-#define KTRACE_SIZE_MAX_SHOWN 256u /* maximum width and precision; larger ones are reduced to this value */
+#define KTRACE_SIZE_MAX_SHOWN 256u /* maximum width and precision; a larger value is reduced to this value */
 
 /* A conversion of a format string: %[flags][width][.precision][length]letter */
 struct conversion {

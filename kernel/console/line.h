@@ -77,8 +77,8 @@ void ktrace_format_origin(struct ktrace_line *line, const struct ktrx_event *row
 
 /*
  * Appends the event's text with its fields filled in, as the host's tools show it. An event without a text is
- * shown as name=value. An event without a descriptor is shown as 32-bit words. Conversions take the fields in
- * order, with the fields' own types.
+ * shown as name=value. An event without a descriptor is shown as 32-bit words. The first conversion takes the
+ * first field, and so on. The field determines the type, not the conversion.
  */
 void ktrace_format_payload(struct ktrace_line *line, const struct ktrx_event *row, const uint8_t *payload,
 			   uint32_t bytes);

@@ -113,8 +113,8 @@ struct debug {
 };
 
 /*
- * Reports an error, and stores it if it is the first one. The later arguments of the command line are applied
- * nevertheless.
+ * Reports an error, and stores it if it is the first error. The later arguments of the command line are still
+ * applied.
  */
 static void note_error(struct debug *debug, int error)
 {

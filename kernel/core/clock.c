@@ -221,7 +221,7 @@ static int clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_samp
 
 /* ---- the cell, which all CPUs share ----------------------------------------------------------- */
 
-/* The cell. The CPU that asks and CPU 0 write to different cache lines of it. */
+/* The cell. The CPU that asks writes to one cache line of the cell, and CPU 0 writes to the other. */
 static KTRACE_IN_DATA struct {
 	/* number of the CPU that asks, plus 1; 0: the cell is free */
 	uint64_t owner __attribute__((__aligned__(64)));
@@ -386,8 +386,8 @@ static void thin(struct ktrx_clock *row)
 }
 
 /*
- * Stores a sample. The last sample of the table is always the newest one: a new sample replaces it until
- * `spacing` measurements have been made since the sample before it.
+ * Stores a sample. The last sample of the table is always the newest sample. A new sample replaces it, until
+ * `spacing` measurements have been made since the last sample but one.
  */
 static void keep(struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 {

@@ -40,13 +40,14 @@ KTRACE_HIDDEN uint64_t ktrace_write(const struct ktrace_pending *pending);
 
 /*
  * Writes a record into the ring of the running CPU. This may be another CPU than the one for which the caller
- * made the record, because the thread may have migrated. Returns like ktrace_write().
+ * made the record, because the thread may have migrated. Returns the same value as ktrace_write().
  */
 KTRACE_HIDDEN uint64_t ktrace_write_own(const struct ktrace_pending *pending);
 
 /*
  * Writes a record into a slot that the call site has already reserved in a CPU's ring. `word` is the result
- * of that reservation, `stamp` the timestamp that the call site has read. Returns like ktrace_write().
+ * of that reservation, `stamp` the timestamp that the call site has read. Returns the same value as
+ * ktrace_write().
  */
 KTRACE_HIDDEN uint64_t ktrace_write_reserved(const struct ktrace_pending *pending, uint64_t word,
 					     uint64_t stamp);
@@ -247,9 +248,9 @@ KTRACE_HIDDEN int ktrace_setting_assign(struct ktrace_span name, struct ktrace_s
 /* ---- masks.c ---------------------------------------------------------------------------------- */
 
 /*
- * Get, set and list only the settings that masks.c makes from the event table. Otherwise like
- * ktrace_setting_get(), _set() and _each().
- * ktrace_mask_set() changes `wanted` of events. The caller must call ktrace_states_update() afterwards.
+ * Do the same as ktrace_setting_get(), _set() and _each(), but only for the settings that masks.c makes from
+ * the event table. ktrace_mask_set() changes `wanted` of events. The caller must call ktrace_states_update()
+ * afterwards.
  */
 #if KTRACE_MASKS
 KTRACE_HIDDEN int ktrace_mask_get(struct ktrace_span name, char *buffer, size_t size);
@@ -287,7 +288,10 @@ struct ktrace_clock_bound {
 	int64_t offset;
 };
 
-/* Timestamp and bounds of a CPU's clock. The CPU writes the first cache line, CPU 0 writes the second one. */
+/*
+ * Timestamp and bounds of a CPU's clock. The CPU writes the first cache line, and CPU 0 writes the second
+ * cache line.
+ */
 struct ktrace_clock_line {
 	uint64_t stamp __attribute__((__aligned__(64))); /* timestamp of this CPU, for other CPUs to read */
 	uint32_t forgotten;				 /* number of times that all bounds were discarded */

@@ -12,8 +12,8 @@
 #define KTRACE_WORDS 5u
 
 /*
- * Stores the fields in order: one word for each field, two words for a 64-bit field (low half first). Stops
- * when there are no more words or no more fields.
+ * Stores the fields in the order of their declaration: one word for each field, two words for a 64-bit field
+ * (low half first). Stops when there are no more words or no more fields.
  */
 static void map_fields(uint32_t data[KTRACE_WORDS], const struct ktrx_event *row,
 		       const struct ktrace_walk_record *record)

@@ -26,7 +26,7 @@ void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows)
 	ktrace_state.folds = rows;
 }
 
-/* Takes the entry. Returns 0 if another context holds it. */
+/* Takes the entry. Returns 0 if another context holds the entry. */
 static int hold(struct ktrx_fold *fold)
 {
 	uint64_t sequence = *(volatile uint64_t *)&fold->sequence;

@@ -69,7 +69,7 @@ static int row_claim(volatile struct ktrx_holder *row, uint32_t thread)
 	return (uint32_t)head == 0 && ktrace_arch_compare_swap(head_of(row), head, (uint64_t)thread + 1);
 }
 
-/* Searches all entries that may contain the thread, except the first one. */
+/* Searches all entries that may contain the thread, except the first entry. */
 KTRACE_OUT_OF_LINE volatile struct ktrx_holder *find_further(uint32_t thread)
 {
 	uint32_t first = first_of(thread), end = first + probes();
@@ -243,7 +243,7 @@ static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
 
 /*
  * Moves the mean by an eighth of the difference between the new interval and the mean. If the timestamp is
- * lower than the previous one (because it is from another CPU's clock), the interval counts as 0 ticks.
+ * lower than the previous timestamp (because it is from another CPU's clock), the interval counts as 0 ticks.
  */
 static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 {

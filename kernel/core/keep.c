@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Preserves the trace of a boot that ends with a reset. The next boot loads the kernel's image anew and so
- * overwrites the data in it. Therefore ktrace copies the parts of the image that a reader needs into
+ * Preserves the trace of a boot that ends with a reset. The next boot loads the kernel's image again and so
+ * overwrites the data in the image. Therefore ktrace copies the parts of the image that a reader needs into
  * persistent memory: the root, the ring table, the boot ring, the event table, the settings, the build id and
  * the names of system calls. Rings and other tables are in that memory anyway. Heartbeats update the copies;
  * the code that records events does not. So a ring may contain records that were made after the ring table

@@ -138,8 +138,8 @@ static int enable_get(struct ktrace_span group, char *buffer, size_t size)
 }
 
 /*
- * Returns the next descriptor of the event "<group>.<event>" after `event`, or the first one if `event` is
- * NULL. Returns NULL if there are no more.
+ * Returns the next descriptor of the event "<group>.<event>" after `event`, or the first such descriptor if
+ * `event` is NULL. Returns NULL if there are no more.
  */
 static struct ktrx_event *event_named(struct ktrace_span full, struct ktrx_event *event)
 {

@@ -111,7 +111,7 @@ KTRACE_HIDDEN struct ktrx_event *ktrace_event_first(void);
 KTRACE_HIDDEN struct ktrx_event *ktrace_event_next(struct ktrx_event *event);
 
 /*
- * Computes the state of every event anew, from its requested state, the settings, and whether recording is
+ * Computes the state of every event again, from its requested state, the settings, and whether recording is
  * stopped.
  */
 KTRACE_HIDDEN void ktrace_states_update(void);

@@ -123,9 +123,8 @@ KTRACE_HIDDEN int ktrace_hwt_control_lock(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_control_unlock(struct ktrace_hwt_context *context);
 
 /*
- * Ends the context and drops the owner's reference. Does not release the control lock, which stays held for
- * ever.
- * Requires: the control lock is held. May sleep.
+ * Ends the context and drops the owner's reference. Does not release the control lock, which is never
+ * released again. Requires: the control lock is held. May sleep.
  */
 KTRACE_HIDDEN void ktrace_hwt_end(struct ktrace_hwt_context *context);
 
@@ -243,7 +242,7 @@ KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
 					     const struct ktrace_proc_pending *pending);
 /*
  * Appends the structure with which a trace file begins.
- * Requires: the queue is empty, and no other thread can access it.
+ * Requires: the queue is empty, and no other thread can access the queue.
  */
 KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);
 

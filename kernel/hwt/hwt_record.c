@@ -267,7 +267,7 @@ static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
 	}
 }
 
-/* Copies records to the reader. If copying one of them fails, all of them stay in the queue. */
+/* Copies records to the reader. If a record cannot be copied, all records stay in the queue. */
 static int64_t take(struct ktrace_hwt_context *context, uint8_t *to, size_t room, uint32_t most,
 		    uint32_t *count)
 {

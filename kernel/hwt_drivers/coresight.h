@@ -233,10 +233,15 @@ KTRACE_HIDDEN int ktrace_coresight_poll(const struct ktrace_coresight *all,
 
 /* ---- Functions of each source ------------------------------------------------------------------ */
 
-/* Checks the description and finds each path[]. Returns NULL, or what is wrong with the description. */
+/*
+ * Checks the description and finds each path[]. Returns NULL if the description is correct, otherwise a text
+ * that states what is wrong.
+ */
 KTRACE_HIDDEN const char *ktrace_coresight_graph(struct ktrace_coresight *all);
 
-/* Reads idr[]. Returns NULL, or what is wrong with the trace unit. */
+/*
+ * Reads idr[]. Returns NULL if the trace unit is usable, otherwise a text that states what is wrong with it.
+ */
 KTRACE_HIDDEN const char *ktrace_coresight_etm_find(const struct ktrace_coresight *all,
 						    struct ktrace_coresight_component *etm);
 KTRACE_HIDDEN uint32_t ktrace_coresight_etm_configr(const struct ktrace_coresight *all,
@@ -261,7 +266,10 @@ KTRACE_HIDDEN int ktrace_coresight_links_open(struct ktrace_coresight *all,
 KTRACE_HIDDEN int ktrace_coresight_links_shut(struct ktrace_coresight *all,
 					      const struct ktrace_coresight_component *etm);
 
-/* Checks the type of a trace memory controller. Returns NULL, or what is wrong with it. */
+/*
+ * Checks the type of a trace memory controller. Returns NULL if the controller is usable, otherwise a text
+ * that states what is wrong with the controller.
+ */
 KTRACE_HIDDEN const char *ktrace_coresight_tmc_find(const struct ktrace_coresight *all,
 						    struct ktrace_coresight_component *tmc);
 /* Waits until the controller is disabled and ready to be programmed. */

@@ -142,7 +142,7 @@ struct ktrace_hwt_pt_unit {
 	/* nonzero: the table has a single region, which causes an interrupt before it is full */
 	uint64_t alone;
 	uint64_t limit;
-	/* number of entries of the table, not counting the last one, which leads back to the first */
+	/* number of entries of the table, not counting the last entry, which leads back to the first entry */
 	uint64_t entries;
 	struct ktrace_hwt_pt_cursor at;
 	struct ktrace_hwt_pt_cursor served;
@@ -188,7 +188,7 @@ KTRACE_HIDDEN int ktrace_hwt_pt_layout(const struct ktrace_hwt_pt *pt, struct kt
 
 /*
  * Moves the cursor forward to the table entry with the number `entry`. After the last entry it continues with
- * the first one. Returns DEVICE if there is no such entry.
+ * the first entry. Returns DEVICE if there is no such entry.
  */
 KTRACE_HIDDEN int ktrace_hwt_pt_advance(struct ktrace_hwt_unit *unit, struct ktrace_hwt_pt_cursor *cursor,
 					uint64_t entry);

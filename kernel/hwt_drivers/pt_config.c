@@ -17,8 +17,8 @@
 
 /*
  * Returns an exponent. If bit n of `values` is set, the exponent n is possible. The result is the largest
- * possible exponent that is at most log2(period). If all possible exponents are above log2(period), it is the
- * smallest one.
+ * possible exponent that is at most log2(period). If all possible exponents are above log2(period), the
+ * result is the smallest possible exponent.
  */
 static uint64_t choose(uint64_t values, uint64_t period)
 {
@@ -220,7 +220,7 @@ static int lay_piece(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_piece
 		uint64_t boundary = to_boundary(own, *at);
 		uint64_t size = region_size(physical, left < boundary ? left : boundary);
 
-		/* There must be room for this entry and for the last one, which leads back to the first. */
+		/* There must be room for this entry and for the last entry, which leads back to the first. */
 		if ((own->entries + 2) * sizeof(uint64_t) > unit->buffer.table_size)
 			return KTRACE_ERROR_MEMORY;
 		*at += size;

@@ -61,7 +61,7 @@ KTRACE_INLINE void ktrace_proc_leave(struct ktrace_proc_thread *thread)
 #define KTRACE_PROC_DRAGONFLY_HEAD 64u
 
 /*
- * Lays the record out in the sink's ring, in DragonFly's format. In all other respects like
+ * Lays the record out in the sink's ring, in DragonFly's format. In all other respects, does the same as
  * ktrace_proc_compose().
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,

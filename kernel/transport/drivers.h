@@ -12,7 +12,7 @@
 
 /*
  * The output lock: only one context on one CPU can send at a time, for all transports together. A caller
- * tries to take the lock only a limited number of times, so no caller waits for ever.
+ * tries to take the lock only a limited number of times, so no caller waits without limit.
  */
 
 /*

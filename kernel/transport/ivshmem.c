@@ -56,7 +56,7 @@ static int ivshmem_begin(struct ktrace_transport *transport, uint64_t bytes)
 	return 0;
 }
 
-/* Makes a complete dump visible to readers. If an older dump follows it in memory, hides the older one. */
+/* Makes a complete dump visible to readers. If an older dump follows it in memory, hides the older dump. */
 static void publish(struct ktrace_ivshmem *ivshmem)
 {
 	store_magic(ivshmem, ivshmem->start, ivshmem->magic);
