@@ -13,8 +13,8 @@ struct compare {
 	bool differs;
 	/*
 	 * if `differs` is set: the first event of each trace that differs, owned by its trace; NULL: the
-	 * trace has no further event in the part that both traces contain; both NULL: the traces end at the
-	 * same time, but have different numbers of rings
+	 * trace has no further event in the part that both traces contain. If both pointers are NULL, the
+	 * traces end at the same time, but have different numbers of rings
 	 */
 	const struct ktread_event *first[2];
 };

@@ -49,7 +49,7 @@ struct keyed_entry *keyed_find(const struct keyed *table, const uint64_t *key);
 int keyed_put(struct keyed *table, const uint64_t *key, struct keyed_entry **entry);
 void keyed_remove(struct keyed *table, struct keyed_entry *entry);
 
-/* Returns a hash of bytes, as a word of a key. */
+/* Returns a hash of the bytes, for use as a word of a key. */
 uint64_t keyed_hash(const void *bytes, size_t length);
 /*
  * Stores a field as a word of a key: a number, or the hash of a string. Returns false if the payload lacks

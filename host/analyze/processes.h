@@ -41,8 +41,8 @@ const struct processes_process *processes_find(const struct processes *processes
 const struct processes_process *processes_at(const struct processes *processes, uint32_t n);
 
 /*
- * Returns the process that an event is about: the process in its field; if it has no such field, the process
- * of its thread; 0 if it is unknown.
+ * Returns the process to which an event applies: the process in a field of the event; without such a field,
+ * the process of the event's thread; 0 if the process is unknown.
  */
 uint32_t processes_subject(const struct processes *processes, const struct ktread_event *event,
 			   const struct wellknown *known);

@@ -37,7 +37,8 @@ uint32_t masks_group(const struct masks *masks, const char *group, size_t length
 /*
  * Write a mask as "0x…". masks_put_enable() sets the bits of the events that are requested to be on in the
  * group that begins with event `first`; masks_put_bits() sets the bits of all events of this group that have
- * the same name as event `n`. Both write at most MASKS_TEXT bytes, and return the end of the text.
+ * the same name as event `n`. These two functions write at most MASKS_TEXT bytes, and return the end of the
+ * text.
  */
 #define MASKS_TEXT (KTRX_EVENT_MAX / 4 + 4)
 char *masks_put_enable(const struct masks *masks, uint32_t first, char *at);

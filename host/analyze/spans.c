@@ -452,7 +452,7 @@ static __attribute__((noinline)) int on_switch(struct spans *s, const struct ktr
 
 	/* A switch at the end of an interrupt handler ends the interrupt's span on this CPU. */
 	unwind(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, 0, time);
-	/* A call that ends its thread does not return. */
+	/* A system call that ends its thread does not return. */
 	if (wellknown_thread(known, event, WELLKNOWN_PREV, &id))
 		prev = threads_find_left(s->threads, id);
 	if (prev && prev->state == THREADS_DEAD && prev->index < s->of_threads.count)

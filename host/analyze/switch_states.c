@@ -19,11 +19,12 @@
 struct track {
 	uint32_t id;
 	bool used, idle;
-	bool announced; /* there was an event sched.block for the thread, and no wakeup since then */
-	bool woken;	/* there was an event sched.wake or sched.create for the thread */
-	bool left;	/* the CPU has switched away from the thread */
-	bool unwoken;	/* the thread runs, and was not woken before it began to run */
-	uint8_t state;	/* state in the switch away from the thread; valid if `left` or `unwoken` is set */
+	/* the trace has an event sched.block of the thread, and no wakeup of the thread after it */
+	bool announced;
+	bool woken;    /* the trace has an event sched.wake or sched.create for the thread */
+	bool left;     /* the CPU has switched away from the thread */
+	bool unwoken;  /* the thread runs, and was not woken before it began to run */
+	uint8_t state; /* state in the switch away from the thread; valid if `left` or `unwoken` is set */
 	/* true if the thread had announced that it will sleep before the CPU switched away from it */
 	bool asleep;
 };

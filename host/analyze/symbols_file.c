@@ -117,8 +117,8 @@ uint32_t symbols_image_section(const struct symbols_image *image, uint64_t addre
 }
 
 /*
- * libdw calls these two functions to find further files of the kernel. They always report that there is
- * none.
+ * libdw calls these two functions to find further files of the kernel. They always report that there is no
+ * further file.
  */
 static int find_no_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			      const char *file, const char *link, GElf_Word crc, char **found)

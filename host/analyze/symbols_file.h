@@ -72,10 +72,10 @@ int symbols_file_open(struct symbols_file *file, const char *path);
 void symbols_file_close(struct symbols_file *file);
 
 /*
- * Iterates over the units of the debug information: returns the unit after `unit`, the first unit if `unit`
- * is NULL, or NULL after the last unit. Sets *bias to the number to add to the unit's addresses. Works like
- * dwfl_module_nextcu(), but returns NULL if libdw would open a file that is not regular: debug information
- * may name another file for its strings, and libdw opens that file without a check.
+ * Iterates over the compilation units of the debug information: returns the unit after `unit`, the first unit
+ * if `unit` is NULL, or NULL after the last unit. Sets *bias to the number to add to the unit's addresses.
+ * Works like dwfl_module_nextcu(), but returns NULL if libdw would open a file that is not regular: debug
+ * information may name another file for its strings, and libdw opens that file without a check.
  */
 Dwarf_Die *symbols_file_next_unit(const struct symbols_file *file, Dwarf_Die *unit, Dwarf_Addr *bias);
 

@@ -64,7 +64,7 @@ struct threads_change {
 	uint64_t time;
 	const struct threads_thread *thread; /* the thread as it is after the change; valid during the call */
 	enum threads_state from;	     /* state before the change */
-	/* CPU on which the thread ran or will run; if a wakeup caused the change: CPU of the waker */
+	/* CPU on which the thread ran or will run; for a change by a wakeup, CPU of the waker */
 	uint32_t cpu;
 	/* true if the next report, which has the same time, states that another thread runs on that CPU */
 	bool followed;
@@ -124,9 +124,9 @@ int threads_take(struct threads *threads, const struct ktread_event *event, cons
 		 uint64_t time);
 
 /*
- * Finds events for whose time the slots of a CPU's ring were overwritten. Such slots are missing, but do not
- * count as lost. Rare events, which have a ring of their own, may be from that time; they do not show how
- * long their threads run.
+ * Finds events from a time for which the slots of their CPU's ring were overwritten. Overwritten slots are
+ * missing, but do not count as lost. Rare events, which have a ring of their own, may be from that time; they
+ * do not show how long their threads run.
  */
 struct threads_heads {
 	/*

@@ -241,8 +241,8 @@ static bool find_runner(const struct explaining *e, const struct part *part, uin
 }
 
 /*
- * Explains why a thread that could run did not run: names the thread that ran on the CPU on which the waiting
- * thread runs next.
+ * Explains why a thread that was runnable did not run: names the thread that ran on the CPU on which the
+ * waiting thread runs next.
  */
 static void explain_runnable(struct explaining *e, const struct part *part, const struct history_state *state)
 {

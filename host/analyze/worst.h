@@ -27,8 +27,8 @@ enum worst_reason {
 	WORST_RUNNING,
 	WORST_INTERRUPT, /* an interrupt handler ran instead; object: number of the interrupt */
 	/*
-	 * the thread could run, but did not; `thread`: the thread that ran most of the time on that CPU, if
-	 * known
+	 * the thread was runnable, but did not run; `thread`: the thread that ran most of that time on the
+	 * CPU, if known
 	 */
 	WORST_RUNNABLE,
 	WORST_LOCK,	       /* the thread waits for the lock `object`, which `thread` holds */

@@ -106,7 +106,7 @@ static char *end_of_lines(struct base_output *out)
 	return (size_t)(out->at - end) > BASE_OUTPUT_BUFFER / 2 ? out->at : end;
 }
 
-/* Writes the text from the beginning of the buffer to `end`, and keeps the text after it. */
+/* Writes the text from the beginning of the buffer to `end`, and keeps the text after `end` in the buffer. */
 static void flush(struct base_output *out, char *end)
 {
 	const char *from = out->buffer;

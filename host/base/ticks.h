@@ -29,8 +29,8 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency);
 double base_ticks_seconds(uint64_t ticks, uint64_t frequency);
 
 /*
- * Returns ticks / frequency in seconds and microseconds. Rounds as printf("%.6f") rounds a double of
- * seconds, so that the last digit is the same as in the output of other decoders of these traces.
+ * Returns ticks / frequency in seconds and microseconds. Rounds as printf("%.6f") rounds a double of seconds,
+ * so that the last digit is the same as in the output of other programs that decode these traces.
  */
 struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency);
 

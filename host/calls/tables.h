@@ -253,9 +253,9 @@ struct calls_arguments {
 };
 
 /*
- * Starts again at the first argument. If `all` is true, calls_arguments_next() returns every recorded machine
- * word, without a type. If `all` is false, it returns the arguments that the table describes and the call
- * uses.
+ * Makes calls_arguments_next() start again at the first argument. If `all` is true, calls_arguments_next()
+ * returns every recorded machine word, without a type. If `all` is false, it returns the arguments that the
+ * table describes and the call uses.
  */
 void calls_arguments_begin(struct calls_arguments *arguments, struct calls_table *table, uint32_t number,
 			   const uint64_t *word, unsigned words, bool all);

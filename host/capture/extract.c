@@ -433,7 +433,7 @@ static int add_registers(struct ktread_image *image, struct ktread_memory *memor
 	return error;
 }
 
-/* Fails if the file that --elf names is missing, or if an option has no effect on this form of file. */
+/* Fails if the file that --elf names is missing, or if an option has no effect on files of this format. */
 static int check_options(const struct capture_extract_options *options, enum ktread_form form)
 {
 	if (options->elf && access(options->elf, R_OK) != 0)

@@ -86,7 +86,7 @@ void capture_snapshot_remember(struct capture_snapshot *snapshot);
  * machine is halted.
  */
 void capture_snapshot_prepare(struct capture_snapshot *snapshot);
-/* Copies all parts that were recorded. Returns 0, or the error of the memory that is copied. */
+/* Copies all parts that were recorded. Returns 0, or an error of reading that memory. */
 int capture_snapshot_take(struct capture_snapshot *snapshot);
 void capture_snapshot_close(struct capture_snapshot *snapshot);
 

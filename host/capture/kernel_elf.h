@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A guest kernel's ELF file: its contents, and checks that it matches a trace or the guest's memory. */
+/*
+ * A guest kernel's ELF file: functions that read its contents, and that check whether it belongs to a trace
+ * or to the guest's memory.
+ */
 #ifndef CAPTURE_KERNEL_ELF_H
 #define CAPTURE_KERNEL_ELF_H
 

@@ -26,9 +26,9 @@ struct capture_output {
 };
 
 /*
- * Checks that a new file may get the name `path`. It may if no file has this name, or if a regular file has
- * it, which is then replaced. A symbolic link, a device, a FIFO, a socket or a folder is never replaced.
- * Returns 0 or CAPTURE_E_SYSTEM.
+ * Checks that a new file may get the name `path`. This is permitted if no file has this name, or if a regular
+ * file has this name; the regular file is then replaced. A symbolic link, a device, a FIFO, a socket or a
+ * folder is never replaced. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_output_may_replace(const char *path);
 /*

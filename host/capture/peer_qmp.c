@@ -282,7 +282,10 @@ static int open_memory(struct peer_qmp *qmp)
 	error = make_files(qmp);
 	if (error)
 		return error;
-	/* QEMU's path may be that of a folder of huge pages or a FIFO, or of a file on another machine */
+	/*
+	 * the path that QEMU reports may lead to a folder of huge pages or a FIFO, or to a file on another
+	 * machine
+	 */
 	if (path[0] && base_is_readable(path))
 		return capture_ram_open(&qmp->peer.memory, path, &qmp->map, NULL);
 	return open_by_process(qmp) == 0 ? 0 : open_by_command(qmp);

@@ -33,8 +33,8 @@ struct capture_trace_unit {
 
 /*
  * Finds the plugin relative to `self`, the absolute path of this program. `out`: name of the unit's file, or
- * NULL for no file. Stores it as an absolute path, and removes an older file of this name.
- * Returns 0, CAPTURE_E_USAGE if there is no plugin, or CAPTURE_E_SYSTEM.
+ * NULL for no file. Stores the name as an absolute path, and removes an older file of this name. Returns 0,
+ * CAPTURE_E_USAGE if there is no plugin, or CAPTURE_E_SYSTEM.
  */
 int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out);
 

@@ -91,7 +91,7 @@ struct capture_run_options {
 	bool may_lack_ktrace;
 	bool keep_ram;
 	bool allow_reboot;
-	bool force; /* continue even if disk space is short or names of events are unknown */
+	bool force; /* true: continue even if disk space is short or names of events are unknown */
 	struct capture_hooks hooks;
 };
 

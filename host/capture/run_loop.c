@@ -467,8 +467,8 @@ static void decide(struct capture_run *run)
 }
 
 /*
- * Ends the command after ktrace has ended the run: SIGTERM, then SIGKILL. If the command's QEMU has just
- * ended, first waits for the command to end by itself.
+ * Ends the command after ktrace has ended the run: first by SIGTERM, then by SIGKILL. If the command's QEMU
+ * has just ended, first waits for the command to end by itself.
  */
 static void end_command(struct capture_run *run)
 {

@@ -63,7 +63,8 @@ void capture_child_close(struct capture_child *child);
 
 struct capture_expect {
 	int from; /* end of the pipe from which we read; -1: the output is not read, or has ended */
-	int into; /* end of the pipe to which the command writes; -1: we have closed our copy */
+	/* end of the pipe to which the command writes; -1: ktrace has closed its copy of this descriptor */
+	int into;
 	bool seen;
 	bool output_closed; /* the reader of our own standard output has closed it */
 	char text[CAPTURE_EXPECT_MAX];
@@ -90,8 +91,8 @@ void capture_expect_read(struct capture_expect *expect);
 void capture_expect_close(struct capture_expect *expect);
 
 /*
- * The search alone, for text that arrives in pieces of any length. capture_expect_set() returns 0 or
- * CAPTURE_E_USAGE.
+ * The search without the pipe, for text that arrives in pieces of any length. capture_expect_set() returns 0
+ * or CAPTURE_E_USAGE.
  */
 int capture_expect_set(struct capture_expect *expect, const char *text);
 void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_t length);

@@ -24,7 +24,7 @@ int capture_signals_open(struct capture_signals *signals);
  * them, or 0; adds the number of these to *count.
  */
 int capture_signals_take(const struct capture_signals *signals, unsigned *count);
-/* Restores the signals as they were before. Does nothing if `from` is -1. */
+/* Restores the signal mask that was set before capture_signals_open(). Does nothing if `from` is -1. */
 void capture_signals_close(struct capture_signals *signals);
 
 #endif

@@ -37,7 +37,7 @@ void page_cursor(const struct page *page, char text[PAGE_TRAILER])
 	snprintf(text, PAGE_TRAILER, "%" PRIu64 "-%016" PRIx64, page->pieces, page->hash);
 }
 
-/* Counts a piece that was printed on this page or an earlier one. */
+/* Counts a piece that was printed on this page or on an earlier page. */
 static void count(struct page *page, const char *piece, size_t length)
 {
 	page->hash = hash_bytes(page->hash, piece, length);

@@ -9,7 +9,7 @@
 #include "base/escape.h"
 #include "ktread/ktread.h"
 
-/* Prints a warning. Escapes it, because it may contain paths from the recording. */
+/* Prints a warning. Escapes the warning, because it may contain paths from the recording. */
 static void print_warning(const struct hwt_args *args, const char *warning)
 {
 	char text[1024];

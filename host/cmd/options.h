@@ -72,7 +72,7 @@ option_set options_set_time;	/* uint64_t: a time in nanoseconds, from `least` to
 option_set options_set_seconds; /* double: a time in seconds; must be above 0 if `least` is 1 */
 option_set options_set_choice;	/* enum: the value's index among the words of `argument` */
 option_set options_set_list;	/* struct options_list, with at most `most` elements */
-option_set options_set_help;	/* stores nothing: the option does the same as --help */
+option_set options_set_help;	/* no variable: stores nothing, because the option does the same as --help */
 
 struct options_syntax {
 	/*

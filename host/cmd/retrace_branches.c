@@ -55,8 +55,8 @@ static int read_events(struct retrace_branches *branches, const char *name,
 }
 
 /*
- * Chooses an event near the end. Times are most accurate near the chosen event, because the kernel may know
- * the frequency of its clock only roughly. The last events are not chosen, because the repeated run may end
+ * Chooses an event near the end. Times are most accurate near the chosen event, because the frequency that
+ * the kernel has recorded may be inexact. The last events are not chosen, because the repeated run may end
  * before them.
  */
 int retrace_branches_prepare(struct retrace_branches *branches, const char *name,

@@ -109,7 +109,7 @@ static void insert(struct sql_prompt *reader, int byte)
 	reader->length++;
 }
 
-/* Shows an earlier or later line of the history. */
+/* Replaces the shown line by an earlier or a later line of the history. */
 static void recall(struct sql_prompt *reader, unsigned n)
 {
 	if (n > reader->lines)

@@ -67,7 +67,7 @@ void diff_end_child(struct diff_trace *trace, uint32_t parent, uint32_t child, c
 		trace->thread[child].process = trace->thread[parent].process;
 }
 
-/* If a call has sent a thread the last signal that this thread got, stores when the call sent the signal. */
+/* If the last signal that a thread got was sent by this call, stores when the call sent the signal. */
 static void find_kill(struct diff_trace *trace, const struct diff_step *step)
 {
 	const uint8_t place = trace->kind[step->kind].kills;

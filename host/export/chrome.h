@@ -51,7 +51,7 @@ struct chrome_field {
 	/* text before the digits of the value: ,"result": (the first field has no comma) */
 	struct chrome_piece name;
 	uint8_t form;	/* an enum chrome_form */
-	uint8_t unused; /* 64 minus the number of bits of the value */
+	uint8_t unused; /* number of unused bits: 64 minus the number of bits of the value */
 	/*
 	 * width of the value in the payload, in bytes; 0 if it has no fixed width or `form` is CHROME_OTHER
 	 */

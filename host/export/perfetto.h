@@ -95,7 +95,7 @@ void perfetto_end_span(void *context, struct spans_owner owner, unsigned lane, c
 		       const struct ktread_event *event, uint64_t time);
 void perfetto_write_instant(void *context, struct spans_owner owner, const struct ktread_event *event);
 void perfetto_write_counters(void *context, const struct ktread_event *event);
-/* Writes a gap on a CPU's track: the number of missing things, and the noun for them. */
+/* Writes a gap on a CPU's track: the number of missing slots, records or events, and the noun for them. */
 void perfetto_write_missing(void *context, const struct walk_missing *missing);
 /* Functions of hardware traces, which are drawn as spans on tracks of their own. */
 uint64_t perfetto_functions_track(void *context, const char *name, uint64_t time);

@@ -169,7 +169,7 @@ struct walk {
 /* Creates the models. Returns 0 or a negative KTREAD_E_*. Call walk_close() even after an error. */
 int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *sink);
 /*
- * Passes all events to the format, and then the end of everything that is still open. Returns 0 or a negative
+ * Passes all events to the format, and then ends all spans that are still open. Returns 0 or a negative
  * KTREAD_E_*.
  */
 int walk_run(struct walk *walk);

@@ -38,8 +38,8 @@ static uint64_t count_unknown(const struct worst_shares *shares)
 }
 
 /*
- * Returns the share of a parent that follows share `last` in the order of size, the largest first;
- * WORST_NODES if there is none. If `last` is WORST_NODES, returns the largest share.
+ * Returns the next smaller share of a parent after share `last`; WORST_NODES if there is none. If `last` is
+ * WORST_NODES, returns the largest share.
  */
 static uint32_t next_share(const struct worst_shares *shares, uint32_t parent, uint32_t last)
 {

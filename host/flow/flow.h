@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * An open recording of hardware trace: its file, its images, the selection of steps, and counts of what is
- * missing. Views get the selected steps, one stream after another:
+ * An open recording of hardware trace: its file, its images, the selection of steps, and counts of missing
+ * data. Views get the selected steps, one stream after another:
  *
  *	flow_open(&flow, path, root)
  *	flow->select = ...

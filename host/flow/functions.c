@@ -157,7 +157,7 @@ static int find_spot(struct flow_functions *functions, uint32_t pid, uint64_t st
 	int status;
 
 	spot->function = NULL;
-	/* For unknown code, this sets only the timestamps of `place`. */
+	/* For unknown code, this call sets only the timestamps of `place`. */
 	hwt_images_place(functions->images, pid, stamp, address, 0, &place);
 	known->address = address;
 	known->pid = pid;

@@ -135,8 +135,8 @@ struct ktrace_config {
 	 * ktrace's memory is divided into keep + 1 equal parts; each boot uses the part that was used longest
 	 * ago. Costs 32 bytes for each slot of the boot ring, 128 bytes for each ring, and a copy of the
 	 * event table.
-	 * Requires: ktrace's memory is the same at each boot, survives the reset, and is not cleared by
-	 * firmware, a boot loader or the kernel.
+	 * Requires: ktrace's memory is at the same addresses at each boot, survives the reset, and is not
+	 * cleared by firmware, a boot loader or the kernel.
 	 */
 	uint32_t keep;
 };

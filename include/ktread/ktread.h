@@ -117,7 +117,7 @@ struct ktread_type {
 	 * started
 	 */
 	uint8_t wanted;
-	uint8_t flags; /* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
+	uint8_t flags; /* flags of the event: KTRX_EVENT_CALLERS to KTRX_EVENT_RARE */
 	/*
 	 * 1 + the number of the event's bit in the mask of its group, if the declaration states that
 	 * number; otherwise 0

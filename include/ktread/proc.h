@@ -65,8 +65,8 @@ struct ktread_proc_info {
 	uint64_t frequency; /* ticks per second of timestamps; 1000000000 for the BSDs; 0 if unknown */
 	uint64_t nonce;	    /* nonce of the boot; 0 if unknown */
 	/*
-	 * wall_stamp and wall_ns: one moment as timestamp and as Unix time, as in struct ktrx_proc_head. 0
-	 * for the BSDs, whose timestamps are Unix time
+	 * wall_stamp and wall_ns: the same moment as a timestamp and as Unix time, as in struct
+	 * ktrx_proc_head. 0 for the BSDs, whose timestamps are Unix time
 	 */
 	uint64_t wall_stamp;
 	uint64_t wall_ns;
@@ -204,7 +204,8 @@ struct ktread_proc_record {
 			uint64_t address;
 			uint32_t access;
 			/*
-			 * whether the program caused the fault, as in struct ktrx_proc_fault; 0xff if unknown
+			 * 1 if the program caused the fault, 0 if the kernel did, as in struct
+			 * ktrx_proc_fault; 0xff if unknown
 			 */
 			uint8_t user;
 		} fault;

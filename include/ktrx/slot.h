@@ -44,7 +44,7 @@
 /* Slot kinds. They determine how many slots a record has. */
 #define KTRX_KIND_EMPTY	 0u /* the slot was never written */
 #define KTRX_KIND_SINGLE 1u /* the slot contains a whole record */
-#define KTRX_KIND_FIRST	 2u /* the first slot of a record; MORE or LAST follows */
+#define KTRX_KIND_FIRST	 2u /* the first slot of a record; a MORE or LAST slot follows */
 #define KTRX_KIND_MORE	 3u
 #define KTRX_KIND_LAST	 4u
 /* a slot that a writer of KTRX_SLOTS_COPIED abandoned; the slot is counted, but has no contents */

@@ -294,8 +294,8 @@ struct ktrx_request {
 #define KTRX_CHANGE_FLAGS 0xfeu /* bit n + 1 is set to change bit n of the descriptor's flags */
 
 /*
- * The words for changes, used by kernel and host: USE(word, change, state, flags), with `change` as in struct
- * ktrx_request.
+ * The words with which a user requests changes, for kernel and host: USE(word, change, state, flags), with
+ * `change` as in struct ktrx_request.
  */
 #define KTRX_CHANGE_CALLERS (KTRX_EVENT_CALLERS << 1)
 #define KTRX_CHANGE_SITE    (KTRX_EVENT_SITE << 1)

@@ -26,7 +26,10 @@ static void ring_clear(struct ktrx_ring *ring)
 {
 	uint64_t head = *(volatile uint64_t *)(uintptr_t)ring->head;
 
-	/* this condition is false for the ring of a CPU that is offline */
+	/*
+	 * the condition is false for the ring of a CPU that is offline: its reserve word selects the boot
+	 * ring
+	 */
 	if (ring == ktrace_ring || KTRX_WORD_RING(head) != 0)
 		*(volatile uint64_t *)&ring->first = KTRX_WORD_INDEX(head);
 	*(volatile uint64_t *)&ring->dropped = 0;

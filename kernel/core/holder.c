@@ -271,8 +271,9 @@ static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp
 }
 
 /*
- * Counts a wakeup that ended a wait for an event or a device. Such waits may last for ever and outlive their
- * records in the rings; the members habit_* show how often such a wait has ended before.
+ * Counts a wakeup that ended a wait for an event or a device. Such a wait may last without limit, and its
+ * record in the ring may be overwritten before the wait ends. The members habit_* show how often such waits
+ * have ended before.
  */
 static void habit_note(volatile struct ktrx_holder *row, uint32_t waker, uint64_t stamp)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Requests of a host, spec/ktrx.md section 9. The host may write anything to the mailbox at any time. So the
- * kernel copies each request, checks the copy, and then carries out the copy. So a malformed request can do
- * no more harm than a well-formed request.
+ * Requests of a host, spec/ktrx.md section 9. The host may write anything to the mailbox at any time. The
+ * kernel therefore copies each request, checks the copy, and carries out the request in the copy. A malformed
+ * request can then do no more harm than a well-formed request.
  */
 #include "core.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reading the trace inside the kernel while writers may be active: rings, event descriptors, records. Also
- * the output stream of dumps.
+ * Functions that read the trace inside the kernel while writers may be active: rings, event descriptors,
+ * records. Also functions for the output stream of dumps.
  */
 #ifndef KTRACE_CORE_READER_H
 #define KTRACE_CORE_READER_H

@@ -307,7 +307,9 @@ static inline int ring_reserve(struct ktrace_writer *writer)
 	return 1;
 }
 
-/* Requires: the writer has reserved the slots and has a timestamp. */
+/*
+ * Writes the record into the reserved slots. Requires: the writer has reserved the slots and has a timestamp.
+ */
 static uint64_t ring_write(struct ktrace_writer *writer, const struct ktrace_pending *pending)
 {
 	if (needs_anchor(writer)) {

@@ -177,7 +177,7 @@ int ktrace_hwt_adopt(struct ktrace_hwt_context *context)
 
 /* ---- Hooks about threads ----------------------------------------------------------------------- */
 
-/* If there is no memory for a unit, the thread is recorded without one. */
+/* If there is no memory for a unit, the thread is recorded without a unit. */
 void ktrace_hwt_do_thread_create(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread)
 {
 	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);

@@ -328,7 +328,10 @@ int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t 
 
 #define KTRACE_TIMEOUT_MS 1000u
 
-/* Waits for any change. Returns 0 if the time is over or the thread must not wait. */
+/*
+ * Waits until the context's count of changes differs from `seen`. Returns 0 if the deadline has passed or the
+ * thread must not wait.
+ */
 static int wait_until(struct ktrace_hwt_context *context, uint32_t seen, uint64_t deadline)
 {
 	uint64_t now = ktrace_hwt_kernel()->now_ns();

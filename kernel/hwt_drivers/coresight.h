@@ -77,7 +77,7 @@
 #define KTRACE_IDR2_VMIDSIZE(idr) ((idr) >> 10 & 0x1fu)
 #define KTRACE_IDR2_VMIDOPT(idr)  ((idr) >> 29 & 3u)
 #define KTRACE_IDR3_CCITMIN(idr)  ((idr)&0xfffu)
-/* one bit each: secure EL0 to 3, then non-secure EL0 to 3 */
+/* one bit for each exception level: secure EL0 to 3, then non-secure EL0 to 3 */
 #define KTRACE_IDR3_LEVELS(idr) ((idr) >> 16 & 0xffu)
 #define KTRACE_IDR3_SYNCPR	(1u << 25) /* the register TRCSYNCPR is read-only */
 #define KTRACE_IDR3_STALLCTL	(1u << 26)

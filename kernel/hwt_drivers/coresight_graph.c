@@ -88,7 +88,7 @@ static const char *check_links(const struct ktrace_coresight *all)
 
 /*
  * Finds cycles: repeatedly removes all components that no other component leads to. The components that
- * remain are in a cycle, or are reached from one.
+ * remain are in a cycle, or are reached from a cycle.
  */
 static const char *check_circles(const struct ktrace_coresight *all)
 {

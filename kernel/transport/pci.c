@@ -135,7 +135,10 @@ int ktrace_pci_memory_bar(const struct ktrace_pci *pci, uint32_t address, uint32
 
 /* ---- Access through memory -------------------------------------------------------------------- */
 
-/* Access to PCI configuration space that is in memory, as on AArch64 and RISC-V boards and newer PCs. */
+/*
+ * Access to PCI configuration space that is mapped into memory, as on AArch64 and RISC-V boards and on newer
+ * PCs.
+ */
 
 static uint32_t ecam_read(const struct ktrace_pci *pci, uint32_t address)
 {
