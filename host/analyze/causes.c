@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Finds threads by id and packets by number, in hash tables of fixed size. A new entry overwrites an older
- * one in the same place, whose pending causes then make no pairs. Lost slots clear all tables.
+ * entry in the same place. The pending causes of the older entry then make no pairs. Lost slots clear all
+ * tables.
  */
 #include "analyze/align.h"
 

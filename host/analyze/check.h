@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Shared by check.c and check_forms.c: the state of a check, and the verdicts. check.c reads the trace, and
- * reaches the verdicts that are possible only at the end of the trace. check_forms.c judges each event, with
- * one function for each form of rule.
+ * Declarations that check.c and check_forms.c share: the state of a check, and the verdicts. check.c reads
+ * the trace, and reaches the verdicts that are possible only at the end of the trace. check_forms.c judges
+ * each event, with one function for each form of rule.
  */
 #ifndef ANALYZE_CHECK_H
 #define ANALYZE_CHECK_H

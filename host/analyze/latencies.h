@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures durations: between any events that begin and end something and have a common key, and between the
- * well-known events.
+ * Measures durations between events: between any events that begin and end something and have a common key,
+ * and between the well-known events.
  */
 #ifndef ANALYZE_LATENCIES_H
 #define ANALYZE_LATENCIES_H

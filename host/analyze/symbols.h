@@ -104,15 +104,18 @@ int symbols_doubtful(const struct symbols *symbols);
  * name for the caller's stack pointer.
  */
 struct symbols_frame {
-	bool by_frame; /* the CFA is the frame pointer plus `cfa`; otherwise the stack pointer plus `cfa` */
+	/* true: the CFA is the frame pointer plus `cfa`; false: the CFA is the stack pointer plus `cfa` */
+	bool by_frame;
 	bool is_outermost; /* the function has no caller */
 	/*
 	 * the return address is that of an instruction at which an interrupt or exception came, so it does
 	 * not follow a call
 	 */
 	bool is_interrupt;
-	bool back_stored;  /* the return address is at CFA + `back`; otherwise it is in the link register */
-	bool frame_stored; /* the frame pointer is at CFA + `frame`; otherwise it has not changed */
+	/* true: the return address is at CFA + `back`; false: the return address is in the link register */
+	bool back_stored;
+	/* true: the caller's frame pointer is at CFA + `frame`; false: the frame pointer has not changed */
+	bool frame_stored;
 	int64_t cfa, back, frame;
 };
 

@@ -24,8 +24,8 @@ struct meaning {
 		enum wellknown_role role;
 		const char *name;
 		/*
-		 * roles, each with the name of its field; if a role has several names, the first name that
-		 * the event has is used
+		 * roles, each with the name of its field; if a role has several names, the field is the first
+		 * of them that the event has
 		 */
 	} field[MAX_FIELDS];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The history from which worst.c explains durations: what each thread did, which locks it waited for and
- * held, and when interrupt handlers ran, within some spans of time. Made from the models of threads and
- * spans.
+ * held, and when interrupt handlers ran, within some spans of time. The history is made from the models of
+ * threads and spans.
  */
 #ifndef ANALYZE_WORST_HISTORY_H
 #define ANALYZE_WORST_HISTORY_H

@@ -144,8 +144,8 @@ static bool mend(uintptr_t page)
 	if (mapping.path)
 		return !(mapping.shared && mapping.access & PROT_WRITE) && replace(&mapping, page);
 	/*
-	 * Another thread has already replaced the page. If the signal comes again for this page, it has
-	 * another cause.
+	 * Another thread has already replaced the page. If the signal comes again for this page, the signal
+	 * has another cause.
 	 */
 	if (!(mapping.access & PROT_READ) || retried == page)
 		return false;

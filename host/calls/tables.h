@@ -31,7 +31,7 @@ const char *calls_tables_text(const char *name);
  * number of each such call.
  */
 #define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* prefix of the names of x32's calls */
-/* calls of x32 with lower numbers have the same arguments as the machine's own call of that number */
+/* a call of x32 with a lower number has the same arguments as the machine's own call with that number */
 #define CALLS_X32_SHARED 512u
 #define CALLS_X32_MAX	 1024u /* only calls of x32 with a number below this can have a name */
 

@@ -77,7 +77,7 @@ int capture_transport_named(enum capture_transport *transport, const char *name)
 const char *capture_transport_name(enum capture_transport transport);
 
 /*
- * Adds the options by which `path` receives the trace: as the file of the guest's RAM, which has `ram_bytes`
+ * Adds the options with which the trace goes to `path`: as the file of the guest's RAM, which has `ram_bytes`
  * bytes, or as the file to which the guest's dump is written. `machine` may be "". Returns 0, or
  * CAPTURE_E_USAGE if the architecture lacks the device.
  */

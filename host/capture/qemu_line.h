@@ -72,7 +72,10 @@ struct capture_qemu_line {
 	char architecture[32];
 	char machine[64]; /* name of the board; "" if no option specifies it */
 	uint64_t ram_bytes;
-	bool asks_only; /* -version, -device help: QEMU prints something and ends without a guest */
+	/*
+	 * an option such as -version or -device help is given: QEMU prints something and ends without a guest
+	 */
+	bool asks_only;
 	/* QEMU continues after a reset: neither -no-reboot nor -action reboot=shutdown is given */
 	bool stays_on_reset;
 	bool own_shutdown; /* options specify what QEMU does when the guest shuts down */

@@ -39,7 +39,7 @@ struct capture_child {
 	bool alone;	  /* neither the command nor any process that it started is still running */
 	int status;	  /* status of the command as from wait(), after it has ended */
 	pid_t guest;	  /* process id of QEMU; 0: unknown */
-	bool guest_ended; /* QEMU has ended and was our child */
+	bool guest_ended; /* QEMU has ended, and it was a child of ktrace */
 	int guest_status;
 };
 

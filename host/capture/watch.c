@@ -69,10 +69,10 @@ static int pass_by_itself(void *context, int ms)
 }
 
 /*
- * Reads the machine's pulse once. *begin: time of the first reading; *now: time of this one. Returns false if
- * no more readings are needed, for one of three reasons. The machine has made progress since the first
- * reading (*seconds is set to 0). The kernel has ended. Or the pulse cannot be read; then reading the rings
- * will fail later, with a message.
+ * Reads the machine's pulse once. *begin: time of the first reading; *now: time of this reading. Returns
+ * false if no more readings are needed, for one of three reasons. The machine has made progress since the
+ * first reading (*seconds is set to 0). The kernel has ended. Or the pulse cannot be read; in this case,
+ * reading the rings will also fail later, with a message.
  */
 static bool is_still(struct ktread_image *image, struct capture_watch *watch, double *begin, double *now,
 		     double *seconds)

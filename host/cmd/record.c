@@ -163,7 +163,7 @@ static int clear(const struct record_command *command)
 	return print_count(command, record_control_ask_all(&request));
 }
 
-/* Returns a message for an errno. The error is from an operation of this command on a file or a process. */
+/* Returns a message for the errno of a failed operation of this command on a file or a process. */
 static const char *reason(int error, bool of_file)
 {
 	switch (error) {

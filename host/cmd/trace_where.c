@@ -113,7 +113,7 @@ void trace_where_narrow(struct trace_args *args, struct ktread_filter *filter)
 		filter->since = window.since;
 	if (filter->until == 0 || filter->until > window.until)
 		filter->until = window.until;
-	/* matches no event; 0 cannot be used for `until`, because it means that there is no end */
+	/* `until` 1 matches no event; 0 cannot be used, because an `until` of 0 means that there is no end */
 	if (filter->since > filter->until)
 		filter->since = UINT64_MAX, filter->until = 1;
 	if (window.only_time)

@@ -209,8 +209,8 @@ static void set_wakeup(struct pairs *pairs, int asleep, const struct missing *mi
 }
 
 /*
- * Returns the last step before step `n` of the same thread that has a counterpart, and sets *other to that
- * counterpart. Returns DIFF_NONE if there is none.
+ * Returns the last step with a counterpart that the thread of step `n` made before step `n`, and sets *other
+ * to that counterpart. Returns DIFF_NONE if there is none.
  */
 static uint32_t counterpart_before(const struct pairs *pairs, int which, uint32_t n, uint32_t *other)
 {

@@ -58,8 +58,11 @@ struct diff_kind {
 	bool handled;  /* a call that returns from a signal handler */
 	/* 1 + index of the argument that is the target of a signal; 0: the call sends no signal */
 	uint8_t kills;
-	bool hidden;   /* what the call does depends on a structure that is not in the trace */
-	bool served;   /* recorded by interrupts, or by kernel threads that work for several threads */
+	bool hidden; /* what the call does depends on a structure that is not in the trace */
+	/*
+	 * steps of this kind are recorded by interrupts, or by kernel threads that work for several threads
+	 */
+	bool served;
 	uint32_t type; /* id of the event; 0 for a call */
 	uint64_t count;
 };

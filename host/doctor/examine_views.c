@@ -180,8 +180,8 @@ static const struct ktread_type *type_of(const struct facts *facts, const struct
 }
 
 /*
- * Returns whether the event was recorded. An event that is declared twice has several types, and a record of
- * any of them counts.
+ * Returns whether the event was recorded. An event that is declared twice has several types; a record of any
+ * of these types is sufficient.
  */
 static bool fired(const struct facts *facts, const struct ktread_type *type)
 {

@@ -33,8 +33,8 @@
 #define CTF_NS_MOST (INT64_MAX / 2)
 
 /* Numbers of event classes. A number below CTF_TYPES is the number of an event type. */
-#define CTF_CLASS_ENTRY 0x1000u /* this value plus the number of the system call */
-#define CTF_CLASS_EXIT	0x2000u /* this value plus the number of the system call */
+#define CTF_CLASS_ENTRY 0x1000u /* number of a class: this value plus the number of the system call */
+#define CTF_CLASS_EXIT	0x2000u /* number of a class: this value plus the number of the system call */
 /* an event whose fields are unknown or truncated; it contains the payload as bytes */
 #define CTF_CLASS_RAW 0xffffu
 

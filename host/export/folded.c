@@ -5,9 +5,9 @@
  *
  *	worker (12);read;[sleeping] 20000
  *
- * Times are in nanoseconds. They are summed up in a tree of all different stacks. The size of the tree is
- * limited. If a new stack does not fit into the tree, its time counts for the longest part of the stack that
- * is in the tree.
+ * Times are in nanoseconds. They are added up in a tree that contains all different stacks. The size of the
+ * tree is limited. If a new stack does not fit into the tree, its time counts for the longest part of the
+ * stack that is in the tree.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -121,8 +121,8 @@ struct ktrace_hwt_kernel {
 	void (*free)(void *memory, size_t size);
 	/*
 	 * Copies records to the destination of ktrace_hwt_records(), which may be a program's memory. Returns
-	 * 0, or nonzero if it is not writable. NULL: the destination is kernel memory.
-	 * May sleep, but must not wait for another program: the traced program may be waiting.
+	 * 0, or nonzero if the destination is not writable. NULL: the destination is kernel memory. May
+	 * sleep, but must not wait for another program: the traced program may be waiting.
 	 */
 	int (*copy_out)(void *to, const void *from, size_t size);
 	/*

@@ -73,7 +73,7 @@ enum ktrace_coresight_type {
 
 struct ktrace_coresight_hop {
 	uint16_t component;
-	uint8_t in, out; /* numbers of the component's input port and output port on the path */
+	uint8_t in, out; /* numbers of the input port and of the output port through which the path passes */
 };
 
 /* Private to the library, for each component. Requires: all zero at first. */

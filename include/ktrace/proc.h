@@ -146,9 +146,9 @@ struct ktrace_proc_kernel {
 	 */
 	int (*copy_in)(void *to, uintptr_t from, size_t size);
 	/*
-	 * Converts a timestamp to Unix time in ns, for foreign formats. Spinlock held. NULL: the library
-	 * computes it from the time given to ktrace_init(), or, if none was given, as if the clock had
-	 * started at time 0.
+	 * Converts a timestamp to Unix time in ns, for the formats of other systems. Spinlock held. NULL: the
+	 * library computes it from the time given to ktrace_init(), or, if none was given, as if the clock
+	 * had started at time 0.
 	 */
 	uint64_t (*wall_ns)(uint64_t stamp);
 	/*
@@ -193,7 +193,7 @@ struct ktrace_proc_sink_operations {
 
 enum ktrace_proc_format {
 	KTRACE_PROC_FORMAT_KTRX = 0, /* the format of ktrx/proc.h */
-	/* the format of amd64; records that have no equivalent in that format are not written */
+	/* DragonFly's format for amd64; records that have no equivalent in that format are not written */
 	KTRACE_PROC_FORMAT_DRAGONFLY = 1,
 };
 
@@ -453,7 +453,8 @@ KTRACE_INLINE void ktrace_proc_syscall(struct ktrace_proc *process, struct ktrac
 
 /*
  * Reports that a system call returns. `error`: 0, or a positive error number. Also writes waiting records to
- * the file (drain_at), whatever is traced, so call it at the end of every system call. May sleep.
+ * the file (drain_at), even if system calls are not traced, so call it at the end of every system call. May
+ * sleep.
  */
 KTRACE_INLINE void ktrace_proc_sysret(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      uint32_t number, int32_t error, int64_t result)

@@ -164,8 +164,8 @@ struct ktread_pulse {
 	int32_t status;
 	uint64_t frequency;
 	/*
-	 * The CPU with the oldest heartbeat, among the CPUs that are online and not idle. A CPU that never
-	 * had a heartbeat counts as the oldest if another CPU had one.
+	 * Describes the CPU with the oldest heartbeat, among the CPUs that are online and not idle. A CPU
+	 * that never had a heartbeat counts as the oldest if another CPU had one.
 	 */
 	uint32_t quiet_cpu; /* number of the CPU with the oldest heartbeat; KTRX_NO_CPU if there is none */
 	/* timestamp of the last heartbeat of quiet_cpu; 0: that CPU never had a heartbeat */

@@ -13,7 +13,7 @@
 #include "ktrx/assert.h"
 
 /*
- * the first bytes of a head. A reader that takes them for the size of a record gets a number above
+ * the first bytes of a head. If a reader takes these bytes for the size of a record, the size is above
  * KTRX_PROC_PAYLOAD_MAX
  */
 #define KTRX_PROC_MAGIC	  "KTRP"

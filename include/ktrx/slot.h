@@ -92,7 +92,7 @@
 #define KTRX_W1_CHECK_MASK    0xfe000000u
 
 /*
- * A reserve word is a 64-bit counter for each ring. A writer reserves slots by adding their number
+ * Each ring has a reserve word, which is a 64-bit counter. A writer reserves slots by adding their number
  * atomically. The high bits are the number of the ring, so one addition determines both ring and slot. Ring 0
  * is the shared boot ring, and ring n belongs to CPU n - 1. The ring of rare events, if there is one, follows
  * the ring of the last CPU.

@@ -101,13 +101,13 @@ struct ktrx_cpu {
 #define KTRX_HOOK_IPI	  16u
 #define KTRX_HOOK_PREEMPT 32u
 #define KTRX_HOOK_SPACE	  64u
-#define KTRX_HOOK_EXIT	  128u /* hook that an ending thread calls before its last switch */
+#define KTRX_HOOK_EXIT	  128u /* the hook that a thread calls when it ends, before its last switch */
 
 #define KTRX_BROKEN_NOTHING	     0u
 #define KTRX_BROKEN_SWITCH_LOCKED    1u /* the CPU switched threads while it held a spinlock */
 #define KTRX_BROKEN_SWITCH_PREEMPT   2u /* the CPU switched threads while preemption was disabled */
 #define KTRX_BROKEN_SWITCH_INTERRUPT 3u /* the CPU switched threads inside an interrupt handler */
-#define KTRX_BROKEN_RELEASE	     4u /* a lock was released that was not held */
+#define KTRX_BROKEN_RELEASE	     4u /* a lock was released although it was not held */
 #define KTRX_BROKEN_ACQUIRE	     5u /* a lock was taken by a holder that already held it */
 
 /*

@@ -238,7 +238,7 @@ static KTRACE_IN_DATA void (*ask)(uint32_t cpu) = KTRACE_NULL;
 static KTRACE_IN_DATA uint32_t resynchronize = 0;
 KTRACE_SETTING_RANGE("debug.ktr.resynchronize", resynchronize, 0, 1);
 
-/* Starts at 1, because 0 is not a timestamp. */
+/* The count starts at 1, because a timestamp of 0 means that there is no timestamp. */
 KTRACE_IN_DATA uint64_t ktrace_ticks = 1;
 
 void ktrace_clock_open(const struct ktrace_clock_rows *given, void (*request)(uint32_t cpu))

@@ -115,7 +115,7 @@ static int is_followed(uint32_t thread)
 }
 
 /*
- * Returns the entry for a thread's name. If the table is full, a new name replaces the oldest one. While
+ * Returns the entry for a thread's name. If the table is full, a new name replaces the oldest name. While
  * state tables are maintained, the name of an existing thread is replaced only if all names in the table are
  * those of existing threads.
  */

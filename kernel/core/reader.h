@@ -61,8 +61,8 @@ static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const
 /* ---- descriptors of events and places --------------------------------------------------------- */
 
 /*
- * Descriptors in the event table, as a reader inside the kernel sees them. They are found by id through the
- * root. No access goes beyond a descriptor's size, even if its content is damaged.
+ * Descriptors in the event table, as a reader inside the kernel sees them. A descriptor is found by its id,
+ * through the root. No access goes beyond a descriptor's size, even if its content is damaged.
  */
 
 /*

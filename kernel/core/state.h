@@ -95,8 +95,8 @@ extern KTRACE_HIDDEN uint64_t ktrace_ticks; /* heartbeats of CPU 0; a port may u
 extern KTRACE_HIDDEN struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS];
 
 /*
- * Numbers the event descriptors and fills the root. Must be called when the first event fires, and again
- * after the image was moved.
+ * Assigns ids to the event descriptors, and fills in the root. Must be called when the first event fires, and
+ * again after the image was moved.
  */
 KTRACE_HIDDEN void ktrace_attach(void);
 
@@ -117,9 +117,8 @@ KTRACE_HIDDEN struct ktrx_event *ktrace_event_next(struct ktrx_event *event);
 KTRACE_HIDDEN void ktrace_states_update(void);
 
 /*
- * Finds the callers of the function that contains `site`, a return address. Stores at most `most`, the
- * nearest one first.
- * Returns their number; 0 without frame pointers.
+ * Finds the callers of the function that contains `site`, a return address. Stores at most `most` callers,
+ * the nearest caller first. Returns their number; 0 without frame pointers.
  */
 KTRACE_HIDDEN uint32_t ktrace_callers(uintptr_t site, uint64_t *caller, uint32_t most);
 

@@ -46,8 +46,8 @@ static int configure_units(struct ktrace_hwt_context *context, const struct ktra
 }
 
 /*
- * If a unit refuses the configuration, earlier units may already have it. All units are configured again
- * before they start.
+ * If a unit refuses the configuration, earlier units may already have the new configuration. All units are
+ * configured again before they start.
  */
 static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt_config *config,
 		     uint32_t *left_out)

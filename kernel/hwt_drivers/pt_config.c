@@ -3,7 +3,8 @@
  * Computes the registers of Intel PT from a configuration, and the table of regions from a buffer. Every
  * member of a configuration is either applied or refused. Members that only other backends support are
  * refused. So are periods of packets that the configuration does not enable. A period is rounded down to a
- * period that CPUID lists; if it is shorter than all of these, it is rounded up.
+ * period that CPUID lists; a period that is shorter than all periods that CPUID lists is rounded up to the
+ * shortest of them.
  */
 #include "pt.h"
 

@@ -3,7 +3,7 @@
 #include "proc.h"
 
 #define KTRACE_NO_CALL	 0xffffffffu
-#define KTRACE_NO_RECORD 0u /* type of no record, so it is never traced */
+#define KTRACE_NO_RECORD 0u /* a type that no record has, so it is never traced */
 
 /* Returns a 64-bit word made from its two halves. */
 static uint64_t pair(uint32_t low, uint32_t high)

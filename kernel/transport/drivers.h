@@ -12,7 +12,7 @@
 
 /*
  * The output lock: only one context on one CPU can send at a time, for all transports together. A caller
- * tries to take the lock only a limited number of times, so no caller waits without limit.
+ * tries to take the lock only a limited number of times.
  */
 
 /*
@@ -34,7 +34,7 @@ void ktrace_output_init(struct ktrace_transport *transport, const char *name,
 			int64_t (*send)(struct ktrace_transport *transport, const void *data, size_t bytes));
 
 /*
- * If *transport is NULL, replaces it by the default transport. Returns 0, or KTRACE_OUTPUT_ABSENT if the
+ * If *transport is NULL, sets it to the default transport. Returns 0, or KTRACE_OUTPUT_ABSENT if the
  * transport is not ready.
  */
 int ktrace_output_resolve(struct ktrace_transport **transport);

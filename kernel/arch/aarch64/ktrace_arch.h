@@ -21,9 +21,9 @@
 	"adrp " register ", " label "\n\tadd " register ", " register ", :lo12:" label
 
 /*
- * No isb before the read: it would cost more than the rest of a record. Without it the counter may be read a
- * few instructions early. Readers accept this, because the timestamps in a ring are not strictly monotonic in
- * any case.
+ * There is no isb before the read, because an isb would take more time than the rest of a record. Without it
+ * the counter may be read a few instructions early. Readers accept this, because the timestamps in a ring are
+ * not strictly monotonic in any case.
  */
 #ifndef ktrace_arch_clock
 #define ktrace_arch_clock ktrace_arch_clock
