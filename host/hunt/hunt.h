@@ -21,9 +21,9 @@
 struct hunt_run {
 	uint64_t seed;
 	int status;  /* an enum capture_verdict; HUNT_NOT_RUN: the run could not be made */
-	bool traced; /* a trace was written */
-	bool wrong;  /* `ktrace why` found a problem */
-	/* the CPUs' time slices should have ended at hooks, but the guest executed no hook */
+	bool traced; /* true if a trace was written */
+	bool wrong;  /* true if `ktrace why` found a problem */
+	/* true if the CPUs' time slices should have ended at hooks, but the guest executed no hook */
 	bool no_hooks;
 	double seconds;	      /* real time that the run took */
 	uint64_t ended;	      /* virtual time in ns at which the run ended; 0: unknown */
@@ -88,13 +88,13 @@ struct hunt_options {
 struct hunt {
 	const struct hunt_options *options;
 	struct hunt_run base; /* the run without a seed, for comparison with all other runs */
-	bool base_failed;     /* the run without a seed has failed */
+	bool base_failed;     /* true if the run without a seed has failed */
 	uint64_t deadline;    /* deadline of a run: virtual time in ns at which the run is ended */
 	uint64_t runs, failures, not_run;
 	uint64_t resumed; /* number of runs whose results were read from the folder */
 	double begun, ended;
 	int signal;  /* signal that ended the hunt; 0: none */
-	bool wanted; /* options->is_wanted() has returned true, which ended the hunt */
+	bool wanted; /* true if options->is_wanted() has returned true, which ended the hunt */
 	struct hunt_kind kind[HUNT_KINDS];
 	unsigned kinds;
 	uint64_t more_kinds; /* number of failures that were not stored, because `kind` was full */

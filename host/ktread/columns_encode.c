@@ -121,7 +121,7 @@ static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const u
  */
 struct rest {
 	uint64_t check;
-	/* the LAST slot of the record was visited, and all slots visited since then are regular */
+	/* true if the LAST slot of the record was visited, and all slots visited since then are regular */
 	bool whole;
 };
 

@@ -69,7 +69,7 @@ struct ktread_follow_look {
 	 * number of slots; 0: no limit
 	 */
 	uint32_t most;
-	bool last; /* the guest no longer writes, so do not wait for unfinished records */
+	bool last; /* true if the guest no longer writes, so do not wait for unfinished records */
 };
 
 /*

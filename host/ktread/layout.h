@@ -147,7 +147,7 @@ struct ktread_ring_place {
 	uint64_t head;	       /* index of the ring's next free slot, as it was last read */
 	uint64_t row_physical; /* physical address of `row`; UINT64_MAX if unknown */
 	bool guessed;	       /* the reserve word was not found, so `head` was derived from the slots */
-	/* the ring can be read: its sizes are sound, and it does not overlap another ring */
+	/* true if the ring can be read: its sizes are sound, and it does not overlap another ring */
 	bool usable;
 };
 

@@ -28,9 +28,9 @@ struct ktread_memory {
 	void *context;
 	struct ktread_span *span;
 	uint32_t spans;
-	bool live;	  /* the memory may change while it is read */
+	bool live;	  /* true if the memory may change while it is read */
 	bool callers;	  /* the memory is read by a function of the caller, which sets no error message */
-	bool ram;	  /* the source is a RAM file, whose memory map depends on the root in it */
+	bool ram;	  /* true if the source is a RAM file, whose memory map depends on the root in it */
 	uint16_t machine; /* ELF machine of a RAM file, if the caller has given it; otherwise 0 */
 	uint64_t size;
 	uint64_t missing; /* number of bytes that an ELF core describes but does not contain */

@@ -65,7 +65,7 @@ enum live_share {
 
 struct live_cpu {
 	bool online;
-	bool sampled; /* the CPU has been sampled at least once */
+	bool sampled; /* true if the CPU has been sampled at least once */
 	enum live_share now;
 	uint32_t thread;
 	uint64_t pc; /* code address at the CPU's last heartbeat */

@@ -22,7 +22,7 @@ struct mcp_output {
 	int descriptor; /* descriptor of the pipe; negative: the pipe has ended */
 	char *text;
 	size_t length, most;
-	bool cut; /* the output was longer than `most` bytes, and was truncated */
+	bool cut; /* true if the output was longer than `most` bytes, and was truncated */
 };
 
 struct mcp_child {
@@ -72,8 +72,8 @@ struct mcp_server {
 	uint64_t number; /* number of the newest call */
 	char *input;	 /* buffer of MCP_LINE_MOST bytes */
 	size_t length;	 /* number of bytes in `input` */
-	bool discarding; /* the current line is too long */
-	bool ended;	 /* standard input has ended */
+	bool discarding; /* true if the current line is too long */
+	bool ended;	 /* true if standard input has ended */
 	int failed;	 /* errno of the first failed write; 0: no write has failed */
 };
 

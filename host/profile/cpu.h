@@ -36,7 +36,7 @@ uint64_t profile_called(uint64_t back, const unsigned char bytes[PROFILE_CODE]);
 struct profile_cpu {
 	struct stack_registers registers;
 	struct stack_walk walk;
-	bool idle; /* the CPU waits for an interrupt; its stack was not read */
+	bool idle; /* true if the CPU waits for an interrupt; its stack was not read */
 	/*
 	 * `caller` may be the return address of the innermost function. It is needed if this function has
 	 * stored no frame, so that its return address is missing in `walk`. On x86_64, `caller` is the word

@@ -91,7 +91,7 @@ struct profile_child {
 	pid_t pid;	    /* process id of QEMU; 0: QEMU was not started, or has ended */
 	char directory[64]; /* private directory; "": none */
 	char qmp[PATH_MAX]; /* path of the socket of QEMU's QMP server */
-	bool starts;	    /* QEMU waits until the profiler starts the guest */
+	bool starts;	    /* true if QEMU waits until the profiler starts the guest */
 };
 
 /*

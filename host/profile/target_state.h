@@ -43,11 +43,11 @@ struct profile_target {
 	struct capture_monitor monitor;
 	struct gdb gdb;
 	struct gdb_batch batch;
-	bool connected; /* the gdb socket is open */
-	bool serving;	/* QEMU was asked to open the gdb socket */
+	bool connected; /* true if the gdb socket is open */
+	bool serving;	/* true if QEMU was asked to open the gdb socket */
 	bool was_running;
-	bool halted; /* a sample has halted the guest */
-	bool ended;  /* QEMU has closed the QMP connection */
+	bool halted; /* true if a sample has halted the guest */
+	bool ended;  /* true if QEMU has closed the QMP connection */
 	char directory[PATH_MAX], socket[PATH_MAX];
 	char kernel[PATH_MAX];
 	uint16_t machine;

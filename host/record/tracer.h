@@ -98,8 +98,8 @@ struct record_process {
 	unsigned threads;
 	uint32_t facilities; /* set of record types, as bits 1 << KTRX_PROC_* */
 	bool inherit;
-	bool detaching; /* all threads of the process are to be detached, including new ones */
-	bool named;	/* the sink contains a record of the process's name */
+	bool detaching; /* true if all threads of the process are to be detached, including new ones */
+	bool named;	/* true if the sink contains a record of the process's name */
 	/*
 	 * known_folder: the recorder has looked up the current folder, and this folder has not changed since
 	 * then. recorded_folder: the sink contains a record of the current folder.
@@ -127,11 +127,11 @@ struct record_thread {
 	struct record_thread *next; /* next thread in the same chain of the table */
 	pid_t tid;
 	struct record_process *process;
-	/* the thread will execute a new command, and is not recorded before that */
+	/* true if the thread will execute a new command, and is not recorded before that */
 	bool starting;
-	bool in_call;	/* the thread is in a system call, which `number` and `argument` describe */
-	bool detaching; /* the thread is to be detached at its next stop */
-	bool own_call;	/* the thread's call is ktrace() or utrace(), which the recorder executes */
+	bool in_call;	/* true if the thread is in a system call, which `number` and `argument` describe */
+	bool detaching; /* true if the thread is to be detached at its next stop */
+	bool own_call;	/* true if the thread's call is ktrace() or utrace(), which the recorder executes */
 	int64_t own_result;
 	/* ABI of the call: 0 for the machine's own ABI, otherwise the ELF machine of the ABI */
 	uint32_t abi;
@@ -153,9 +153,9 @@ struct record_thread {
 	uint64_t waits;
 	/* state of recording the thread's page faults; NULL: they are not recorded */
 	struct record_faults *faults;
-	/* an attempt to record the thread's page faults has failed; there is no other attempt */
+	/* true if an attempt to record the thread's page faults has failed; there is no other attempt */
 	bool without_faults;
-	/* `folder` is a valid descriptor of /proc/TID/fd, the folder of the thread's descriptors */
+	/* true if `folder` is a valid descriptor of /proc/TID/fd, the folder of the thread's descriptors */
 	bool has_folder;
 	int folder;
 	unsigned lookups; /* number of lookups of the thread's descriptors that were made without `folder` */

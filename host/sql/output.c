@@ -32,7 +32,7 @@ struct sql_writer {
 	/* for a table: cells of the rows that have not been written yet, each with a NUL */
 	char *text;
 	uint32_t length, room, rows;
-	bool aligned; /* the widths have been computed, and the header has been written */
+	bool aligned; /* true if the widths have been computed, and the header has been written */
 	char *cell;   /* escaped text of a cell */
 	uint32_t cell_room;
 };

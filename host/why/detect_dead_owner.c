@@ -56,7 +56,7 @@ struct orphan {
 	 * that the owner has ended
 	 */
 	uint64_t ended;
-	bool is_orphan;			/* the owner of the lock has ended */
+	bool is_orphan;			/* true if the owner of the lock has ended */
 	enum finding_certainty certain; /* certainty of `is_orphan` */
 };
 

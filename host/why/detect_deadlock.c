@@ -174,12 +174,12 @@ struct cycle {
 	uint32_t party[2]; /* nodes of the first two parties of the cycle */
 	/* timestamp at which the newest wait of the cycle began; this wait completed the cycle */
 	uint64_t newest;
-	bool by_table; /* the kernel's tables, not events, show all edges */
-	bool timed;    /* one of the waits has a timeout, or its thread sleeps between its attempts */
-	bool nested;   /* an IPI that interrupts a handler may still end one of the waits */
-	bool asks;     /* one of the waits is for an answer to an IPI */
+	bool by_table; /* true if the kernel's tables, not events, show all edges */
+	bool timed;    /* true if one of the waits has a timeout, or its thread sleeps between its attempts */
+	bool nested;   /* true if an IPI that interrupts a handler may still end one of the waits */
+	bool asks;     /* true if one of the waits is for an answer to an IPI */
 	bool tries;    /* one of the parties does not wait for a lock, but tries to take it again and again */
-	bool turns;    /* one of the waits is for a CPU whose thread cannot be preempted */
+	bool turns;    /* true if one of the waits is for a CPU whose thread cannot be preempted */
 	bool locks;    /* each wait is for the end of a thread, or for a lock that is certainly held */
 };
 

@@ -44,7 +44,7 @@ struct health {
 	uint64_t reach;
 	/* number of threads in each state; `timed`: number of waiting threads whose wait has a timeout */
 	uint32_t runnable, running, waiting, timed;
-	/* it is unknown whether some thread is runnable, sleeps, or has ended */
+	/* true if it is unknown whether some thread is runnable, sleeps, or has ended */
 	bool unproven;
 	/*
 	 * number of threads that announced a sleep but have no row in the kernel's table. It shows that the
@@ -58,7 +58,7 @@ struct health {
 	 * number of threads that wait for a lock with a timeout and did not begin to wait only a moment ago
 	 */
 	uint32_t timed_for_lock;
-	bool modes_known; /* the kernel has called ktrace_mode() on each CPU */
+	bool modes_known; /* true if the kernel has called ktrace_mode() on each CPU */
 };
 
 /* Returns whether the CPU has spun for a lock, or waited for an IPI answer, for longer than SPIN_MS. */

@@ -28,7 +28,7 @@ struct storm {
 	const char *name;
 	/* `count`: number of interrupts; `span`: ticks from the first to the last interrupt */
 	uint64_t count, span;
-	bool dense; /* the intervals between these interrupts were almost zero */
+	bool dense; /* true if the intervals between these interrupts were almost zero */
 };
 
 static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)

@@ -67,7 +67,7 @@ struct overdue_wait {
 	uint64_t usual;
 	/* used for the reason HABIT: counts of earlier waits from the thread's row in the kernel's table */
 	struct why_habit habit;
-	bool irq_comes; /* the interrupt that last woke the thread is still recorded */
+	bool irq_comes; /* true if the interrupt that last woke the thread is still recorded */
 	/* earlier wakeups of the thread are known only from a count in the kernel's table, not from events */
 	bool counted;
 };

@@ -118,8 +118,8 @@ struct why_interrupts {
 	uint32_t number; /* number of the newest interrupt, if there was one */
 	char name[24];
 	uint64_t stamp;
-	bool over; /* the newest interrupt has an EOI */
-	bool left; /* the handler of the newest interrupt has returned */
+	bool over; /* true if the newest interrupt has an EOI */
+	bool left; /* true if the handler of the newest interrupt has returned */
 	/* the newest interrupt came while the CPU idled, and no thread was woken on the CPU after it */
 	bool idled;
 	uint64_t pc; /* address of the instruction that the newest interrupt interrupted; 0: unknown */
@@ -136,7 +136,7 @@ struct why_interrupts {
 	uint64_t near, far;
 	/* number of the interrupts counted in `entered` that came while the CPU did not idle */
 	uint64_t working;
-	/* all interrupts of the sequence that `run` counts interrupted the CPU at the same place */
+	/* true if all interrupts of the sequence that `run` counts interrupted the CPU at the same place */
 	bool run_at_one_place;
 	/*
 	 * counts for each interrupt number, in the order in which the numbers first occurred; only the first
@@ -169,7 +169,7 @@ struct why_cpu {
 	enum interrupt_mask mask; /* whether interrupts were disabled, from the captured registers */
 	/* address of the instruction of the last exception, from the captured registers; 0: unknown */
 	uint64_t trap_pc;
-	/* no instruction can be fetched from trap_pc; trap_pc may then also be 0 */
+	/* true if no instruction can be fetched from trap_pc; trap_pc may then also be 0 */
 	bool fetch_failed;
 	/* trap_pc is the address of the exception handler, and no instruction can be fetched from it */
 	bool vector_fails;
@@ -236,13 +236,13 @@ struct why_outer {
 	 * lock that the thread took after `wait[0]` began and still held when it announced its sleep; 0: none
 	 */
 	uint64_t queue_lock;
-	bool released; /* the thread released `queue_lock` after it announced its sleep */
+	bool released; /* true if the thread released `queue_lock` after it announced its sleep */
 };
 
 struct why_thread {
 	uint32_t id;
 	char name[28]; /* name of the thread, from the kernel; "": unknown */
-	bool idle;     /* the thread is an idle thread */
+	bool idle;     /* true if the thread is an idle thread */
 	bool has_holder;
 	struct ktrx_holder holder;
 	uint64_t first;	  /* timestamp of the oldest event about the thread; UINT64_MAX: there is none */
@@ -265,8 +265,8 @@ struct why_thread {
 	uint64_t fault_address; /* address of the newest fault */
 	uint64_t fault_ip;	/* address of the instruction that caused the newest fault; 0: unknown */
 	uint64_t fault_stamp; /* timestamp of the fault that fault_address and fault_ip are about; 0: none */
-	bool fault_has_ip;    /* the fault event contains the instruction's address, which may be 0 */
-	bool in_fault;	      /* the handler of the newest fault has not returned */
+	bool fault_has_ip;    /* true if the fault event contains the instruction's address, which may be 0 */
+	bool in_fault;	      /* true if the handler of the newest fault has not returned */
 	char fault_how[24];   /* how the newest fault ended, "": unknown */
 	/*
 	 * number of newest faults in a row with the same address and the same instruction, without progress
@@ -275,7 +275,7 @@ struct why_thread {
 	uint64_t fault_repeats;
 	uint64_t fault_first;	/* timestamp of the first fault that `fault_repeats` counts */
 	uint64_t fault_signals; /* number of signals that were delivered since the fault at `fault_first` */
-	bool fault_signalled;	/* a signal was delivered after the newest fault */
+	bool fault_signalled;	/* true if a signal was delivered after the newest fault */
 	struct why_fault_nest fault_nest;
 	uint64_t ran; /* number of ticks of the window in which the thread ran, as events show */
 	/* number of ticks for which the thread has been runnable but has not run; 0: it is not runnable */
@@ -303,7 +303,7 @@ struct why_thread {
 	uint64_t contends;
 	uint64_t contends_since;
 	struct why_outer outer;
-	/* the wait for a lock that `holder` shows is from events: the kernel's table shows a sleep */
+	/* true if the wait for a lock that `holder` shows is from events: the kernel's table shows a sleep */
 	bool waits_for_outer;
 	struct why_tries tries[WHY_TRIED];
 	/* timestamp of the newest event that the thread itself recorded, not counting switches; 0: none */
@@ -338,7 +338,7 @@ struct why_order {
 	/* how often a thread released `first` while it held `then`, and took it again to release `then` */
 	uint64_t protects;
 	uint32_t thread, cpu;
-	bool several; /* more than one thread has taken the locks in this order */
+	bool several; /* true if more than one thread has taken the locks in this order */
 	/* number of the trace in which `stamp` occurred: 0 is this trace, earlier traces count from 1 */
 	uint32_t trace;
 };
@@ -367,7 +367,7 @@ struct why_rhythm {
 /* The wakeups of a queue's sleepers by interrupts. */
 struct why_irq_waker {
 	uint64_t wakes, last; /* `wakes`: number of wakeups; `last`: timestamp of the last wakeup */
-	bool known;	      /* `number` and `cpu` are known */
+	bool known;	      /* true if `number` and `cpu` are known */
 	uint32_t number, cpu; /* number and CPU of the interrupt that did the last wakeup */
 };
 
@@ -389,11 +389,11 @@ struct why_queue {
 		uint64_t sleeps;
 	} sleeper[WHY_WAKERS];
 	uint32_t sleepers;
-	bool by_interrupt;	  /* interrupts have woken sleepers of the queue */
+	bool by_interrupt;	  /* true if interrupts have woken sleepers of the queue */
 	struct why_irq_waker irq; /* wakeups by interrupts */
-	/* more than WHY_WAKERS threads woke sleepers of the queue, so some are not in `waker` */
+	/* true if more than WHY_WAKERS threads woke sleepers of the queue, so some are not in `waker` */
 	bool by_others;
-	bool more_sleepers;	/* some threads are not in `sleeper` */
+	bool more_sleepers;	/* true if some threads are not in `sleeper` */
 	uint64_t nobody;	/* number of wakeups that found no thread asleep (sched.wake_nobody) */
 	uint64_t nobody_stamp;	/* timestamp of the newest wakeup that found no thread asleep */
 	uint64_t nobody_ip;	/* place of the newest wakeup that found no thread asleep; 0: unknown */
@@ -439,7 +439,7 @@ struct why_object {
 	char name[64]; /* name from the kernel; "": unknown */
 	/* only an earlier trace contains the object; `address` is then a unique number, not an address */
 	bool elsewhere;
-	bool taken; /* an event shows that the object, a lock, was taken */
+	bool taken; /* true if an event shows that the object, a lock, was taken */
 	/* waits for the object, a lock, show that a CPU (by_cpu) or a thread (by_thread) holds the lock */
 	bool by_cpu, by_thread;
 };
@@ -482,9 +482,9 @@ struct why_evidence {
 	bool stalled;
 	/* the machine recorded nothing while the host watched it, so it may have been silent for longer */
 	bool silence_is_longer;
-	bool made_progress; /* the host saw the machine make progress until it was captured */
+	bool made_progress; /* true if the host saw the machine make progress until it was captured */
 	bool halted;	    /* the machine was halted for the capture, so all tables show the same moment */
-	bool reset;	    /* the machine reset itself */
+	bool reset;	    /* true if the machine reset itself */
 	struct why_panic panic;
 	uint32_t missing_hooks; /* hooks (KTRX_HOOK_*) that the kernel did not call */
 	/*
@@ -492,15 +492,15 @@ struct why_evidence {
 	 * if it is not 0, the table lacks threads
 	 */
 	uint64_t refused;
-	bool state_off; /* debug.ktr.state is 0, so the hooks recorded no state */
-	/* the kernel called hooks for threads or locks, but the trace has no table of holders */
+	bool state_off; /* true if debug.ktr.state is 0, so the hooks recorded no state */
+	/* true if the kernel called hooks for threads or locks, but the trace has no table of holders */
 	bool no_holders;
-	bool blocks_recorded; /* the kernel's table shows at least one thread that waits */
-	bool exits_recorded;  /* the kernel calls ktrace_thread_end() */
-	bool idle_recorded;   /* some CPU has set the idle mode */
-	bool fault_exits;     /* the end of a fault was recorded at least once */
-	bool switched;	      /* some CPU has switched threads */
-	/* some sleep has a recorded timeout, so sleeps without a recorded timeout have none */
+	bool blocks_recorded; /* true if the kernel's table shows at least one thread that waits */
+	bool exits_recorded;  /* true if the kernel calls ktrace_thread_end() */
+	bool idle_recorded;   /* true if some CPU has set the idle mode */
+	bool fault_exits;     /* true if the end of a fault was recorded at least once */
+	bool switched;	      /* true if some CPU has switched threads */
+	/* true if some sleep has a recorded timeout, so sleeps without a recorded timeout have none */
 	bool timeouts_recorded;
 	/* knows at which times each event was enabled, and what the states in sched.switch mean */
 	struct scheduling *scheduling;
@@ -509,8 +509,8 @@ struct why_evidence {
 	 * already runnable, if the states in sched.switch are right.
 	 */
 	uint64_t wakes, odd_wakes;
-	bool high;    /* the kernel runs in the upper half of the address space */
-	bool users;   /* some CPU has been in user mode */
+	bool high;    /* true if the kernel runs in the upper half of the address space */
+	bool users;   /* true if some CPU has been in user mode */
 	uint64_t gap; /* timestamp of the first event after the newest gap on any CPU; 0: there is no gap */
 	/* number of rings whose newest part is missing in the file, which counts as a gap at the end */
 	uint32_t cut;

@@ -64,7 +64,7 @@ struct why_irqs_open {
 struct why_unseen {
 	uint64_t from, to;
 	uint32_t cpu, thread; /* `thread` is the thread of the event that ended the period */
-	/* another CPU sent an IPI to the CPU long before the CPU recorded something again */
+	/* true if another CPU sent an IPI to the CPU long before the CPU recorded something again */
 	bool called;
 };
 

@@ -76,14 +76,14 @@ struct why_actor {
 	uint64_t waits; /* object that the actor waits for; 0: none */
 	uint64_t ticks; /* number of ticks for which the actor has waited */
 	uint64_t pc;	/* place in the code where the actor is; 0: unknown */
-	bool exact;	/* `pc` is the address of an instruction; otherwise it is a return address */
+	bool exact;	/* true if `pc` is the address of an instruction; otherwise it is a return address */
 };
 
 struct why_finding {
 	/* the members kind, mark and where of `base` are set by why_find() after all detectors have run */
 	struct finding base;
 	enum why_verdict verdict;
-	bool host; /* the cause may be the host, which may have stopped the machine for a while */
+	bool host; /* true if the cause may be the host, which may have stopped the machine for a while */
 	/* for the verdict "idle" or "busy": its certainty is only "possible", because of another finding */
 	bool open;
 	struct why_actor actor[WHY_ACTORS];
@@ -93,7 +93,7 @@ struct why_finding {
 	 * threads, the number of this CPU plus 1; otherwise 0
 	 */
 	uint32_t asker;
-	bool follows; /* the finding is a consequence of another finding, not a problem of its own */
+	bool follows; /* true if the finding is a consequence of another finding, not a problem of its own */
 };
 
 struct why_findings;

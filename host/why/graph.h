@@ -39,7 +39,7 @@ enum why_edge_kind {
 struct why_edge {
 	uint32_t from, to;
 	enum why_edge_kind kind;
-	bool by_table; /* the edge is from the kernel's tables, not concluded from events */
+	bool by_table; /* true if the edge is from the kernel's tables, not concluded from events */
 	bool ends;     /* the wait has a timeout that may soon end it, so it is not part of a deadlock */
 	/* the thread sleeps between two attempts to take the lock, and has been woken since the wait began */
 	bool retries;
@@ -48,7 +48,7 @@ struct why_edge {
 	 * answer
 	 */
 	bool nested;
-	bool held;	 /* the kernel's table or events show that `to` holds the lock */
+	bool held;	 /* true if the kernel's table or events show that `to` holds the lock */
 	uint64_t object; /* lock that `from` waits for; 0: none */
 	uint64_t since;	 /* timestamp at which the wait began; 0: unknown */
 	/*

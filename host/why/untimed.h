@@ -39,7 +39,7 @@ struct why_untimed {
 	 * lock that `first_waiter` waits for; if there is no waiter, a lock that this thread holds; 0: none
 	 */
 	uint64_t lock;
-	/* `first_waiter` does not wait: it tries to take the lock and gives up after each attempt */
+	/* true if `first_waiter` does not wait: it tries to take the lock and gives up after each attempt */
 	bool tries;
 	/* the thread that has waited longest for a lock that this thread holds; NULL: none */
 	const struct why_thread *first_waiter;
@@ -108,7 +108,7 @@ struct why_habit {
 	uint64_t longest; /* largest number of ticks between two wakeups */
 	uint64_t last;	  /* timestamp of the last wakeup */
 	uint32_t waker;	  /* id, plus 1, of the thread that did the last wakeup; 0: an interrupt did it */
-	/* at least 4 of 5 intervals between wakeups are between half and twice the usual interval */
+	/* true if at least 4 of 5 intervals between wakeups are between half and twice the usual interval */
 	bool regular;
 };
 
@@ -138,8 +138,8 @@ struct why_turn {
 	const struct why_cpu *cpu;
 	/* the thread has been runnable since this timestamp, and perhaps for longer */
 	uint64_t since;
-	bool others_ran; /* `cpu` has switched threads after `since` */
-	bool by_table;	 /* the state is from the kernel's table, not concluded from events */
+	bool others_ran; /* true if `cpu` has switched threads after `since` */
+	bool by_table;	 /* true if the state is from the kernel's table, not concluded from events */
 	bool proven;	 /* the thread was made runnable, and has certainly not run or ended since then */
 };
 
@@ -183,8 +183,8 @@ struct why_sleeper {
 	uint64_t pc; /* place where the thread went to sleep; 0: unknown */
 	/* number of the thread's group, from 0; the sleepers of a group depend on wakeups by each other */
 	uint32_t group;
-	bool by_table; /* the kernel's table shows the wait, without a deadline */
-	bool needed;   /* this thread has woken another sleeper of the group before */
+	bool by_table; /* true if the kernel's table shows the wait, without a deadline */
+	bool needed;   /* true if this thread has woken another sleeper of the group before */
 };
 
 struct why_sleepers {
