@@ -205,7 +205,7 @@ static void finish(struct loop *loop, struct job *job, int wait_status)
 	hunt_collect(loop->hunt, job->seed, wait_status, &run);
 	run.seconds = capture_now() - job->begun;
 	job->pid = 0;
-	if (loop->hunt->signal) { /* the signal has also ended this run */
+	if (loop->hunt->signal) { /* the signal has ended this run, too */
 		hunt_discard(loop->hunt, run.seed);
 		return;
 	}

@@ -30,7 +30,7 @@ struct hunt_run {
 	char text[HUNT_TEXT]; /* how the run ended, or why it could not be made */
 	/* verdict of the first finding of `ktrace why` that is a problem; "" if there is none */
 	char verdict[64];
-	char what[HUNT_TEXT * 2];      /* the text of this finding */
+	char what[HUNT_TEXT * 2];      /* text of this first finding */
 	char rule[64];		       /* name of the first violated rule; "" if no rule was violated */
 	char violation[HUNT_TEXT * 2]; /* how the run violates the rule */
 };
@@ -181,12 +181,12 @@ void hunt_smaller_free(struct hunt_smaller *smaller);
  * that time.
  */
 struct bisect {
-	const struct hunt_options *options; /* `run`, `self`, `folder` and `jobs` are used */
+	const struct hunt_options *options; /* only the members `run`, `self`, `folder` and `jobs` are used */
 	uint64_t runs;			    /* number of continuations that are made from each time */
 	/* Called for each time that was tried. `failed` of the `runs` continuations failed. */
 	void (*step)(void *context, uint64_t time, uint64_t failed, uint64_t runs);
 	void *context;
-	/* The results: */
+	/* The members from here on are the result. */
 	struct hunt_kind failure; /* how the repeated run fails */
 	uint64_t from;		  /* virtual time in ns; all continuations from this time on fail */
 	/*

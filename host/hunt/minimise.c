@@ -17,7 +17,7 @@
 #define SHORT_STEPS 8u
 #define SHORT_PART  16u
 
-static const unsigned fewer[] = { 1, 2, 3, 4, 8, 16 }; /* numbers of CPUs to try */
+static const unsigned fewer[] = { 1, 2, 3, 4, 8, 16 }; /* numbers of CPUs that the search tries */
 #define FEWER (sizeof(fewer) / sizeof(fewer[0]))
 
 /*
@@ -35,7 +35,7 @@ struct search {
 	struct hunt *hunt;
 	const struct hunt_kind *kind;
 	struct hunt_smaller *best;
-	char folder[PATH_MAX];		/* folder for the files of the search */
+	char folder[PATH_MAX];		/* folder for the files that the search writes */
 	struct capture_run_options run; /* options of the smallest run so far */
 	struct hunt_run base;		/* the run of seed 0 with this number of CPUs */
 	struct hunt tried;		/* the runs made by the last call of hunt_run() */

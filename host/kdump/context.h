@@ -29,8 +29,8 @@ enum kdump_style {
 struct kdump_words {
 	struct calls_table *table;
 	enum kdump_style style;
-	bool decimal; /* option -d: no hexadecimal numbers */
-	bool raw;     /* option -n: no names */
+	bool decimal; /* option -d: print no hexadecimal numbers */
+	bool raw;     /* option -n: print no names */
 };
 
 #define KDUMP_WORDS_MOST 1200 /* maximum size of a printed value in bytes */
@@ -65,19 +65,19 @@ char *kdump_put_name(char *at, const char *name);
  */
 
 struct kdump_options {
-	bool decimal;	/* -d */
-	bool raw;	/* -n */
-	bool fixed;	/* -j */
-	bool threads;	/* -H */
-	bool cpus;	/* -c */
-	bool abi;	/* -A */
-	bool numbers;	/* -S */
-	bool resolve;	/* -r */
-	bool no_data;	/* -s */
+	bool decimal;	/* option -d */
+	bool raw;	/* option -n */
+	bool fixed;	/* option -j */
+	bool threads;	/* option -H */
+	bool cpus;	/* option -c */
+	bool abi;	/* option -A */
+	bool numbers;	/* option -S */
+	bool resolve;	/* option -r */
+	bool no_data;	/* option -s */
 	bool arguments; /* true if the option --names was given */
-	bool absolute;	/* -T */
-	bool elapsed;	/* -E */
-	bool relative;	/* -R */
+	bool absolute;	/* option -T */
+	bool elapsed;	/* option -E */
+	bool relative;	/* option -R */
 	/*
 	 * option -m: maximum number of bytes of data to print; 0: all; KDUMP_DATA_USUAL: the default of the
 	 * kdump program to which the trace's format belongs
@@ -127,7 +127,7 @@ struct kdump_context {
 	const struct ktread_proc_info *info;
 	struct kdump_words words; /* how values are printed, with the table for the current record */
 
-	/* State of the current session: */
+	/* The following members are the state of the current session. */
 	/* numbers of heads and of tables in the trace, when they were last checked */
 	uint64_t heads, tables;
 	unsigned growths;	   /* number of times that the session's table has grown */
@@ -197,7 +197,7 @@ struct calls_table *kdump_context_table(struct kdump_context *context, enum kdum
 /* Returns the table of a thread's calls. Errors and signals are always taken from the kernel's own table. */
 struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid, uint32_t tid);
 
-/* FreeBSD's sv_flags. */
+/* Bits of FreeBSD's sv_flags, which identify the ABI of a process. */
 #define KDUMP_SV_ABI	 0xffu
 #define KDUMP_SV_LINUX	 3u
 #define KDUMP_SV_FREEBSD 9u

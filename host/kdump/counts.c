@@ -78,7 +78,7 @@ struct row {
 	uint32_t number;
 	enum kdump_foreign whose;
 	uint64_t calls, errors, returned;
-	uint64_t nanoseconds; /* total duration of the calls that returned */
+	uint64_t nanoseconds; /* total duration of the calls that have returned */
 };
 
 struct counts {

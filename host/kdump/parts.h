@@ -99,7 +99,7 @@ char *kdump_put_structure(char *at, const struct kdump_context *context, const c
 /* Prints the rest of a record's line, "struct stat {…}"; for an array, a line for each of its elements. */
 void kdump_write_structure(const struct kdump_context *context, const struct ktread_proc_record *record);
 
-/* A part of a program's memory. */
+/* A piece of a program's memory. */
 struct kdump_bytes {
 	const uint8_t *first;
 	size_t size;

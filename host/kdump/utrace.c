@@ -10,7 +10,7 @@
 #define PIECE	  1024u
 #define TEXT_MOST 9000u
 
-/* bits in the argument `mode` of dlopen() */
+/* bits of dlopen()'s argument `mode` */
 #define MODE_LAZY   1u
 #define MODE_NOW    2u
 #define MODE_MASK   3u

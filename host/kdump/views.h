@@ -61,7 +61,7 @@ extern const struct kdump_form kdump_form_lines;
 
 extern const struct kdump_form kdump_form_oneline;
 
-/* An output format: a struct of functions. */
+/* An output format, as a struct of functions. */
 
 struct kdump_form {
 	enum kdump_style style;

@@ -143,7 +143,7 @@ char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, b
 	}
 }
 
-#define MARGIN "       " /* written at the beginning of each line */
+#define MARGIN "       " /* text at the beginning of each line of data */
 #define TAB    8u
 /* maximum width that is used, so that a row of hexadecimal digits fits into a line of output */
 #define COLUMNS_MOST 512u

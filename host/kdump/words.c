@@ -127,7 +127,7 @@ static char *put_flags_bsd(char *at, const struct kdump_words *words, const stru
 	names = type->base == CALLS_MODE ? kdump_put_octal(at, (uint32_t)value)
 					 : kdump_put_word(at, words, value);
 	at = kdump_put_flags(names + 1, type, value);
-	if (names[1] == '0') /* no set bit has a name */
+	if (names[1] == '0') /* none of the set bits has a name */
 		return names;
 	*names = '<';
 	*at = '>';

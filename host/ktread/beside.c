@@ -12,7 +12,7 @@
 
 struct item {
 	uint64_t stamp;
-	uint32_t event; /* index in ring->event[] of the item's event */
+	uint32_t event; /* index of the item's event in ring->event[] */
 	uint32_t padding[5];
 };
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");

@@ -55,7 +55,7 @@ struct ktread_follow_ring {
 
 /* Parameters of one poll of the guest (a look), which reads the new slots of a ring. */
 struct ktread_follow_look {
-	uint64_t (*scratch)[4]; /* room for KTREAD_FOLLOW_SCRATCH slots */
+	uint64_t (*scratch)[4]; /* buffer for KTREAD_FOLLOW_SCRATCH slots */
 	uint64_t now;		/* ms */
 	uint64_t patience;
 	uint64_t seen; /* newest timestamp that was read from any ring before this poll began */
@@ -90,7 +90,7 @@ static inline uint64_t ktread_follow_ring_newest(const struct ktread_follow_ring
 	return follow->ring.items ? follow->ring.item[follow->ring.items - 1].stamp : 0;
 }
 
-/* A guest that is followed. */
+/* State of following a guest. */
 
 struct ktread_follow {
 	struct ktread_follow_options options;

@@ -17,7 +17,7 @@ struct out {
 	size_t size, used;
 };
 
-/* One conversion in the text: %[flags][width][.precision][length]letter. */
+/* One conversion in an event's text: %[flags][width][.precision][length]letter. */
 struct conversion {
 	bool left, plus, blank, alternate, zero, has_precision;
 	uint32_t width, precision;

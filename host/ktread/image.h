@@ -45,7 +45,7 @@ struct ktread_image {
 	struct ktread_image_block block[KTREAD_IMAGE_BLOCKS];
 	uint32_t blocks;
 	uint64_t position;     /* position of the root in the memory's source of bytes */
-	struct ktrx_root root; /* the root's bytes, as last read */
+	struct ktrx_root root; /* the bytes of the root, as they were last read */
 	uint64_t physical;
 	struct ktread_layout *layout;
 	uint32_t boots;	 /* number of boots found; each boot has a nonce of its own */

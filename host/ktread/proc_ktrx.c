@@ -27,7 +27,7 @@ enum place {
 	RECORD,
 	HEAD,
 	END,	/* the input ends exactly at this place */
-	PART,	/* too few bytes to decide */
+	PART,	/* there are too few bytes to decide */
 	BEYOND, /* the place is beyond the end of the input */
 };
 

@@ -325,7 +325,7 @@ static inline size_t ktread_proc_ktrx_size(const struct ktread_proc *trace, uint
  * head and the payload are structures of the kernel, with the layout of the machine's C ABI.
  */
 
-/* Bits in a head's type field. */
+/* Bits in the type field of a head. */
 #define KTREAD_BSD_LOST	     0x8000u /* FreeBSD: at least one record before this record was lost */
 #define KTREAD_BSD_VERSIONED 0x4000u /* FreeBSD: the head has a version */
 

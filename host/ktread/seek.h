@@ -49,7 +49,7 @@ struct ktread_seek {
 	 */
 	uint64_t first, end;
 	bool searched;
-	bool found; /* false: the whole ring must be read */
+	bool found; /* true if the search has found the slots; false: the whole ring must be read */
 };
 
 /*

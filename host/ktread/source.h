@@ -24,7 +24,7 @@ struct ktread_span {
 };
 
 struct ktread_memory {
-	struct ktread_memory_ops ops; /* functions that read the source by position */
+	struct ktread_memory_ops ops; /* functions that read bytes of the source at a position */
 	void *context;
 	struct ktread_span *span;
 	uint32_t spans;

@@ -199,7 +199,7 @@ static int compare_spans(const void *left, const void *right)
 	return a->position < b->position ? -1 : a->position > b->position;
 }
 
-/* Takes the blocks from the index. */
+/* Makes the list of blocks from the index. */
 static int list_places(struct stream *stream)
 {
 	struct ktread_stream_index *index = &stream->index;

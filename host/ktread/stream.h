@@ -84,9 +84,9 @@ int ktread_stream_index_make(const struct ktread_stream_index *index, uint64_t a
 struct ktread_stream_ring {
 	const struct ktread_layout *layout; /* layout of the dump; NULL: version 1 */
 	uint32_t ring;
-	uint64_t begin, head; /* indices, as in struct ktread_v2_ring */
+	uint64_t begin, head; /* indices of slots, as in struct ktread_v2_ring */
 	uint64_t reference;
-	bool known; /* false: whole timestamps cannot be computed */
+	bool known; /* true if whole timestamps can be computed */
 };
 
 /* Prepares *ring for a ring of version 2. Returns 0 or an error. */
@@ -169,7 +169,7 @@ struct ktread_columns {
 	uint16_t group_of_key[KTREAD_COLUMNS_KEYS];
 	uint32_t groups;
 	struct ktread_columns_group group[KTREAD_COLUMNS_SLOTS];
-	uint32_t order[KTREAD_COLUMNS_SLOTS];  /* numbers of the slots, sorted by group */
+	uint32_t order[KTREAD_COLUMNS_SLOTS];  /* the slots' numbers, sorted by group */
 	uint32_t member[KTREAD_COLUMNS_SLOTS]; /* group number of each slot */
 	uint32_t stamps, generations;
 	uint32_t first_lap;
@@ -201,7 +201,7 @@ struct ktread_columns_trail {
  */
 struct ktread_columns_ring {
 	struct ktread_slot_form form;
-	uint64_t head;	   /* head of the ring */
+	uint64_t head;	   /* head of the slots' ring */
 	uint64_t position; /* position in the ring of the first slot */
 };
 

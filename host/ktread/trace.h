@@ -209,7 +209,7 @@ struct ktread_version {
 };
 
 struct ktread_cursor {
-	const unsigned char *item; /* the next item to return */
+	const unsigned char *item; /* the next item of the ring to return */
 	const unsigned char *end;
 	struct ktread_event event;
 	struct ktread_ring ring;

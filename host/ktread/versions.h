@@ -204,7 +204,7 @@ struct ktread_v2_ring {
 	const struct ktread_ring_place *place;
 	uint32_t ring;
 	uint64_t begin, head; /* index of the first slot to be read, and index after the last one */
-	uint64_t index;	      /* index of the next slot */
+	uint64_t index;	      /* index of the next slot to read */
 	/* index of the slot at which reading ends: `head`, or less if only a time window is read */
 	uint64_t stop;
 	/* reference for the next slot: the whole timestamp from which its timestamp is counted */
@@ -213,7 +213,7 @@ struct ktread_v2_ring {
 	uint64_t lost; /* number of slots lost since the last record that was decoded */
 	/* number of slots that were lost directly before events that the filter has rejected */
 	uint64_t rejected_lost;
-	uint64_t outside;    /* the same as in struct ktread_ring */
+	uint64_t outside;    /* same meaning as in struct ktread_ring */
 	bool passed;	     /* true if an event was later than the time window of the filter */
 	uint64_t last_stamp; /* timestamp of the last item that was returned */
 	uint64_t decoded, invalid;

@@ -20,7 +20,7 @@
 struct live_thread {
 	uint32_t id;
 	uint8_t state; /* state of the thread, an enum threads_state */
-	uint8_t wait;  /* kind of wait, KTRX_WAIT_* */
+	uint8_t wait;  /* kind of the thread's wait, KTRX_WAIT_* */
 	uint8_t held;  /* number of locks that the thread holds */
 	uint32_t cpu;  /* CPU of the thread; KTRX_NO_CPU: unknown */
 	/* fraction of one CPU's time that the thread used in the last interval, computed from samples */
@@ -47,7 +47,7 @@ struct live_lock {
 /* Durations of a system call or an interrupt since the guest was found. */
 struct live_duration {
 	uint32_t number;
-	char name[32]; /* name, not escaped */
+	char name[32]; /* name of the system call or interrupt, not escaped */
 	uint64_t count, count_before, errors;
 	double rate;
 	uint64_t sum, most; /* sum of the durations, and the longest duration, in ticks */
@@ -82,12 +82,12 @@ struct live_details {
 	uint32_t samples, rounds;
 };
 
-/* Forgets everything. */
+/* Forgets all data about the guest. */
 void live_details_restart(struct live_details *details);
 /* Processes an event. Returns 0 or KTREAD_E_MEMORY. */
 int live_details_event(struct live_details *details, const struct ktread *trace,
 		       const struct ktread_event *event, const struct wellknown *known);
-/* Processes samples of the CPUs. */
+/* Processes a sample of each CPU. */
 void live_details_sample(struct live_details *details, const struct live_cpu *cpu, uint32_t cpus);
 /* Returns the row of a lock, which is added if necessary; NULL if there is no room. */
 struct live_lock *live_details_lock(struct live_details *details, uint64_t object);

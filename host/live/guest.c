@@ -12,11 +12,11 @@
 
 #define AWAIT_NS UINT64_C(500000000) /* time in ns between two searches for a guest's file */
 /*
- * time in ns that is left before the frequency of a guest is measured, after a boot or after the guest was
- * found
+ * time in ns from a boot, or from the moment when a guest was found, to the measurement of the guest's
+ * frequency
  */
 #define MEASURE_NS   UINT64_C(200000000)
-#define MEASURE_PART 10 /* measuring may use at most about 1 / MEASURE_PART of the time */
+#define MEASURE_PART 10 /* measurements may take at most about 1 / MEASURE_PART of the time */
 
 static uint64_t now_ns(void *context)
 {

@@ -68,7 +68,7 @@ struct live_cpu {
 	bool sampled; /* true if the CPU has been sampled at least once */
 	enum live_share now;
 	uint32_t thread;
-	uint64_t pc; /* code address at the CPU's last heartbeat */
+	uint64_t pc; /* address in the code at the CPU's last heartbeat */
 	uint64_t heartbeats;
 	uint64_t hook;	   /* timestamp of the CPU's last hook call */
 	uint64_t progress; /* time in ns at which the CPU last made progress or was idle */
@@ -170,7 +170,7 @@ const char *live_wait_word(uint8_t kind);
 
 struct live_wait {
 	uint32_t thread;
-	uint8_t kind;	 /* KTRX_WAIT_*; KTRX_WAIT_NONE: unknown */
+	uint8_t kind;	 /* kind of the wait, KTRX_WAIT_*; KTRX_WAIT_NONE: unknown */
 	uint32_t owner;	 /* holder of a lock, as in struct ktrx_holder; 0: unknown */
 	uint64_t object; /* object of the wait; 0: unknown */
 	uint64_t ticks;
@@ -209,7 +209,7 @@ uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[L
 
 struct live_filter {
 	char events[LIVE_FILTER_TEXT]; /* patterns of event names, separated by commas; "": all events */
-	int64_t pid;		       /* id of the thread; -1: all */
+	int64_t pid;		       /* id of the thread whose events pass; -1: all threads */
 	bool some_cpus;
 	uint8_t cpus[LIVE_CPUS_MAX / 8];
 	/* an additional condition for events; NULL: none */
@@ -266,7 +266,7 @@ void live_event_text(const struct ktread_type *type, char *text, size_t size);
 
 struct live_top {
 	uint16_t id;
-	double rate; /* events per second */
+	double rate; /* rate of the type, in events per second */
 };
 
 struct live_rates;
@@ -438,7 +438,7 @@ struct live_lines {
 
 void live_lines_write(struct live_lines *lines, const struct live_model *model);
 
-/* The terminal, as a view. */
+/* The screen of a terminal, as a view. */
 
 struct live_screen;
 
@@ -447,7 +447,7 @@ struct live_screen *live_screen_open(struct live_view *view, live_filter_typed *
 /* Returns the state of the screen that the user can change (live/page.h). */
 struct live_ui;
 struct live_ui *live_screen_ui(struct live_screen *screen);
-/* Restores the terminal. */
+/* Closes the screen, and restores the terminal. */
 void live_screen_close(struct live_screen *screen);
 
 #endif

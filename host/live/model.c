@@ -255,7 +255,7 @@ static void list_waits(struct live_model *model)
 		model->wait_count = holders.wait_count;
 }
 
-/* Ends an interval. */
+/* Ends an interval: computes its rates and shares. */
 static void live_model_end(struct live_model *model)
 {
 	const uint64_t now = time_now(model), from = model->began > model->warm ? model->began : model->warm;

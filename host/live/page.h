@@ -48,7 +48,7 @@ struct live_ui {
 
 void live_ui_init(struct live_ui *ui, live_filter_typed *take);
 
-/* Keys other than characters. */
+/* Keys that are not characters. */
 enum live_key {
 	LIVE_KEY_UP = 0x1000,
 	LIVE_KEY_DOWN,

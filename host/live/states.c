@@ -38,7 +38,7 @@ static struct live_thread *thread_of(struct live_details *details, uint32_t sort
 	return thread;
 }
 
-/* Adds the threads that occur in events. */
+/* Adds the threads that events have shown. */
 static void add_known(struct live_details *details, const struct live_model *model)
 {
 	const struct threads *threads = live_waits_threads(model->waits);

@@ -153,7 +153,7 @@ static void read_input(struct mcp_server *server)
 		return;
 	}
 	server->ended = true;
-	if (server->length && !server->discarding) /* the last line lacks its newline */
+	if (server->length && !server->discarding) /* the last line has no newline */
 		mcp_message(server, server->input, server->length);
 }
 

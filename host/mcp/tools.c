@@ -22,13 +22,13 @@ enum argument_type {
 	ARGUMENT_TEXT,
 	ARGUMENT_NUMBER,
 	ARGUMENT_FLAG,
-	ARGUMENT_FILE,	 /* a file below the folder */
+	ARGUMENT_FILE,	 /* name of a file below the folder */
 	ARGUMENT_BUDGET, /* a number of bytes */
 	/* Arguments of the command line after the options, in the order of these tables. */
 	ARGUMENT_TRACE, /* a file below the folder; USUAL_TRACE if the client gives none */
 	/* The following arguments are required. */
 	ARGUMENT_WORD,	    /* a text that does not begin with "-" */
-	ARGUMENT_FILE_WORD, /* a file below the folder */
+	ARGUMENT_FILE_WORD, /* name of a file below the folder */
 	ARGUMENT_QUERY,	    /* any text */
 };
 

@@ -23,7 +23,7 @@
 
 /* What a CPU does, as far as this is known. */
 enum doing {
-	DOING_DEAD, /* halted, and no interrupt can wake it */
+	DOING_DEAD, /* is halted, and no interrupt can wake it */
 	DOING_LOOP, /* executes an endless loop of one instruction, with interrupts disabled */
 	DOING_SPIN, /* executes the same few instructions in all samples */
 	/* like DOING_SPIN, but with interrupts disabled, and with few different states of the registers */

@@ -35,11 +35,11 @@ enum observe_fact {
 
 struct observe_cpu {
 	uint32_t samples;
-	enum observe_fact halted;     /* the CPU waits for an interrupt */
-	enum observe_fact interrupts; /* interrupts are enabled */
-	/* fast interrupts (FIQ of AArch64) are enabled; on other machines the same as `interrupts` */
+	enum observe_fact halted;     /* fact: the CPU waits for an interrupt */
+	enum observe_fact interrupts; /* fact: interrupts are enabled */
+	/* fact: fast interrupts (FIQ of AArch64) are enabled; on other machines equal to `interrupts` */
 	enum observe_fact fast;
-	enum observe_fact user; /* the CPU runs code of a program, in user mode */
+	enum observe_fact user; /* fact: the CPU runs code of a program, in user mode */
 	uint64_t first_pc, last_pc, lowest_pc, highest_pc;
 	/*
 	 * Hashes of the different states of the registers, at most OBSERVE_STATES. If there are more states,

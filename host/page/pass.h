@@ -38,7 +38,7 @@ struct page {
 	struct gaps *gaps;
 	struct processes *processes;
 	struct wellknown_table known;
-	uint8_t scheduling[SWITCHED_MAP]; /* events that change the states of threads */
+	uint8_t scheduling[SWITCHED_MAP]; /* bit map of the event types that change the states of threads */
 };
 
 /* head.c: makes the head, and sets page->last. Returns 0 or a negative KTREAD_E_*. */
@@ -87,7 +87,7 @@ struct page_owner {
 	/* requests from other CPUs that this CPU has not received yet */
 	struct page_request {
 		struct page_begun sent;
-		uint64_t what; /* bit map of the requested actions */
+		uint64_t what; /* bit map of the actions that are requested */
 	} request[PAGE_REQUESTS];
 	uint32_t requests;
 	struct page_begun nest[SPANS_NEST];
@@ -99,7 +99,7 @@ struct page_owners {
 	uint32_t room;
 };
 
-/* Functions of a hardware trace. */
+/* The functions of a hardware trace that have not ended. */
 struct page_functions {
 	struct functions model;
 	struct page_track {
@@ -109,7 +109,7 @@ struct page_functions {
 		struct page_begun *open;
 	} * track;
 	uint32_t tracks, room;
-	unsigned flags; /* flags for the slices that end now */
+	unsigned flags; /* flags of the slices that are about to end */
 };
 
 struct page_pass {
@@ -169,7 +169,7 @@ void page_owners_event(struct page_pass *pass, const struct ktread_event *event,
 
 /* ---- states.c: what threads do, and which thread runs on a CPU ---- */
 
-/* Callback of the threads model. */
+/* Callback of the model of threads. Draws the change of a thread's state. */
 void page_thread_changed(void *pass, const struct threads_change *change);
 /* Ends all states at the end of the trace. */
 void page_states_end(struct page_pass *pass);

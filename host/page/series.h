@@ -17,7 +17,7 @@ struct page_arrow {
 	uint64_t time;		 /* time of the cause, in ns */
 	uint64_t length;	 /* time until the effect; 0: unknown */
 	uint64_t slot;		 /* index of the event that is the cause, in ring `ring` */
-	uint32_t ring, from, to; /* `from`, `to`: numbers of the lanes */
+	uint32_t ring, from, to; /* `from`, `to`: numbers of the two lanes */
 	uint8_t kind;
 };
 

@@ -36,7 +36,7 @@ enum page_class {
 #define PAGE_SLICE_END_UNKNOWN	 2u
 
 struct page_slice {
-	uint64_t begin, duration; /* times in ns */
+	uint64_t begin, duration; /* beginning and duration of the slice, in ns */
 	uint64_t slot;		  /* index of the event that begins the slice, in ring `ring` */
 	uint32_t ring;
 	uint32_t lane;

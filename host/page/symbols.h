@@ -20,7 +20,7 @@ struct page_symbols {
 		uint32_t name; /* number of the string; 0: the address has no name */
 	} * symbol;
 	uint32_t count, room, written;
-	struct base_index index; /* symbols by address */
+	struct base_index index; /* finds a symbol by its address */
 };
 
 enum page_symbol_kind {

@@ -32,7 +32,7 @@ bool profile_is_waiting(uint16_t machine, const unsigned char bytes[PROFILE_CODE
  */
 uint64_t profile_called(uint64_t back, const unsigned char bytes[PROFILE_CODE]);
 
-/* One CPU of a sample. */
+/* What a sample contains about one CPU. */
 struct profile_cpu {
 	struct stack_registers registers;
 	struct stack_walk walk;

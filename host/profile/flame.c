@@ -14,13 +14,13 @@
 #define SIDE	  10.0
 #define TOP	  44.0
 #define ROW	  17.0
-#define LEAST	  1.0 /* width in pixels */
+#define LEAST	  1.0 /* minimum width of a box in pixels */
 #define NAME_MOST 200
 
 struct drawing {
 	struct base_output *out;
 	const struct profile *profile;
-	double scale;  /* pixels for each sample */
+	double scale;  /* width of a sample in pixels */
 	double bottom; /* vertical position of the lowest row of boxes */
 	uint64_t all;
 };

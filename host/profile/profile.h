@@ -89,7 +89,7 @@ void profile_free(struct profile *profile);
 
 struct profile_child {
 	pid_t pid;	    /* process id of QEMU; 0: QEMU was not started, or has ended */
-	char directory[64]; /* private directory; "": none */
+	char directory[64]; /* path of a private directory; "": none */
 	char qmp[PATH_MAX]; /* path of the socket of QEMU's QMP server */
 	bool starts;	    /* true if QEMU waits until the profiler starts the guest */
 };
@@ -116,7 +116,7 @@ enum profile_stop {
 
 struct profile_options {
 	double rate;	  /* number of samples of each CPU per second */
-	double seconds;	  /* duration; 0: no limit */
+	double seconds;	  /* maximum duration of sampling; 0: no limit */
 	uint64_t samples; /* number of samples of each CPU; 0: no limit */
 	int signals;	  /* descriptor that becomes readable when sampling must end */
 };

@@ -13,7 +13,7 @@
  * overwritten.
  */
 struct serve_zero {
-	uint64_t nonce; /* nonce of the run of the guest */
+	uint64_t nonce; /* nonce that identifies the run of the guest */
 	uint64_t stamp; /* timestamp of the oldest event when this run was first read */
 	bool known;	/* true if an event has been read */
 };

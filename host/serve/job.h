@@ -23,7 +23,7 @@ enum serve_kind {
 
 /* The first bytes that a job writes to the pipe. */
 struct serve_begin {
-	uint32_t status; /* status code of HTTP */
+	uint32_t status; /* HTTP status code */
 	uint32_t kind;	 /* type of the body, an enum serve_kind */
 };
 

@@ -32,7 +32,7 @@ enum serve_what { /* the answers to the first four are in memory (store.c) */
 		  SERVE_WHATS,
 };
 
-/* Statuses of HTTP. */
+/* HTTP status codes. */
 enum {
 	SERVE_OK = 200,
 	SERVE_MOVED = 308, /* the page's address without its last slash */
@@ -52,7 +52,7 @@ struct serve_request {
 	uint64_t from, until; /* times in ns since the first event, both included */
 	uint64_t limit;	      /* maximum number of events in the answer */
 	uint64_t number;      /* number of a block */
-	uint64_t ring, slot;  /* the two numbers of an event's id */
+	uint64_t ring, slot;  /* the two numbers that are the event's id */
 	bool has_time;	      /* true if `time` is the time of the event that has this id */
 	uint64_t time;
 	char where[SERVE_WHERE + 1]; /* expression; "" if there is none */
@@ -70,7 +70,7 @@ int serve_request_parse(struct serve_request *request, const char *target, size_
 struct serve_headers {
 	unsigned hosts; /* number of Host headers */
 	const char *host, *origin;
-	const char *site, *mode; /* Sec-Fetch-Site, Sec-Fetch-Mode */
+	const char *site, *mode; /* values of the headers Sec-Fetch-Site and Sec-Fetch-Mode */
 	bool body;		 /* true if the request has a body */
 };
 

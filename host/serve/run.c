@@ -38,7 +38,7 @@ static void open_browser(const char *address, char path[PATH_MAX])
 	path[0] = '\0';
 	if (snprintf(path, PATH_MAX, "%s/ktrace-open-XXXXXX.html", base_temporary_folder()) >= PATH_MAX)
 		return;
-	file = mkostemps(path, 5, O_CLOEXEC); /* mode 0600 */
+	file = mkostemps(path, 5, O_CLOEXEC); /* the file is created with mode 0600 */
 	if (file < 0) {
 		path[0] = '\0';
 		return;

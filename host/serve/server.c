@@ -104,7 +104,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	(void)length;
 	if (!call) /* if memory is short, close the connection */
 		return MHD_NO;
-	if (call->status) /* the connection was suspended */
+	if (call->status) /* the connection was suspended, and its response is ready now */
 		return send_response(server, call);
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &headers);
 	call->status = (unsigned)serve_request_check(method, &headers, server->port, why);

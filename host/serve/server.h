@@ -54,7 +54,7 @@ struct serve_store {
 	struct MHD_Response *head, *overview;
 	struct MHD_Response **block;
 	uint32_t blocks, room;
-	size_t bytes;	  /* sum of the sizes */
+	size_t bytes;	  /* sum of the frames' sizes in bytes */
 	uint32_t reading; /* number of times that the data was made again */
 	bool done;	  /* true if no more data will come */
 	char error[256];  /* why data is missing; "" if none is missing */

@@ -22,7 +22,7 @@ int serve_store_start(struct serve_server *server)
 			    : ENOMEM;
 }
 
-/* Removes the data of the page. */
+/* Removes the page's data from the store. */
 static void empty(struct serve_store *store)
 {
 	serve_job_free(&store->job);

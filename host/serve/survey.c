@@ -163,7 +163,7 @@ const struct tally *serve_survey_tally(const struct serve_survey *survey)
 /* State that is needed while a survey is written as blocks. */
 struct writing {
 	const struct serve_survey *survey;
-	struct page page; /* used only to convert times */
+	struct page page; /* a page that is used only to convert times */
 	struct page_block *block;
 	struct page_strings strings;
 	struct page_lanes lanes;

@@ -157,7 +157,7 @@ struct states {
 	struct sql *sql;
 	struct threads *threads;
 	struct gaps *gaps;
-	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8]; /* the events that change states */
+	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8]; /* bit map of the event types that change states */
 	/* indexed by thread: index of the row with the thread's current state, plus 1; 0: none */
 	uint64_t *open;
 	uint32_t room;

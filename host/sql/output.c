@@ -33,7 +33,7 @@ struct sql_writer {
 	char *text;
 	uint32_t length, room, rows;
 	bool aligned; /* true if the widths have been computed, and the header has been written */
-	char *cell;   /* escaped text of a cell */
+	char *cell;   /* buffer for the escaped text of a cell */
 	uint32_t cell_room;
 };
 

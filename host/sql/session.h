@@ -26,7 +26,7 @@ enum sql_cell_kind { SQL_NULL, SQL_INTEGER, SQL_TEXT };
 struct sql_cell {
 	enum sql_cell_kind kind;
 	int64_t integer;
-	const char *text; /* valid at least until the next row */
+	const char *text; /* text of the cell; valid at least until the next row */
 	size_t length;
 };
 
@@ -56,14 +56,14 @@ void sql_cell_give(sqlite3_context *context, const struct sql_cell *cell);
 /* The kinds of values that columns of a table in memory have. */
 enum sql_value {
 	SQL_VALUE_NONE, /* the column belongs to no table in memory */
-	/* Columns with times. */
+	/* The following columns contain times. */
 	SQL_VALUE_TS,	 /* `begin`; the rows of the table are sorted by it */
 	SQL_VALUE_BEGIN, /* `begin`; NULL if it is not known */
 	SQL_VALUE_END,
 	SQL_VALUE_DURATION,
 	SQL_VALUE_WAIT, /* the duration, if the row is a wait for a lock; otherwise NULL */
 	SQL_VALUE_HOLD, /* the duration, if the row is a period for which a lock is held; otherwise NULL */
-	/* Columns with numbers. */
+	/* The following columns contain numbers. */
 	SQL_VALUE_ID, /* `thread`, which is the id of a process here */
 	SQL_VALUE_THREAD,
 	SQL_VALUE_WAKER, /* `other`, which is the id of a thread here */
@@ -77,7 +77,7 @@ enum sql_value {
 	SQL_VALUE_RESULT,
 	SQL_VALUE_INTERRUPT,
 	SQL_VALUE_RECORDED, /* number of the events of type `other` in the trace */
-	/* Columns with texts. */
+	/* The following columns contain texts. */
 	SQL_VALUE_NAME,
 	SQL_VALUE_SLICE,     /* name of `kind`, which is an enum latencies_kind */
 	SQL_VALUE_LOCK_KIND, /* "wait" or "hold", depending on `kind` */
@@ -100,7 +100,7 @@ struct sql_column {
  * members.
  */
 struct sql_row {
-	uint64_t begin, end; /* timestamps */
+	uint64_t begin, end; /* timestamps of the beginning and the end */
 	uint64_t number;
 	int64_t result;
 	uint32_t thread, cpu, end_cpu, other;
@@ -214,7 +214,7 @@ struct sql {
 
 	struct sql_events *events; /* events[0] is table `events` */
 	uint32_t event_tables;
-	struct sql_type *type; /* indexed by event id */
+	struct sql_type *type; /* names of event types, indexed by event id */
 
 	struct sql_rows rows[SQL_STORES];
 	struct tally *tally; /* counts of the trace; NULL: they have not been made yet */

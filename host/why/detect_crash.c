@@ -372,7 +372,7 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 		const struct why_cpu *cpu = &evidence->cpu[n];
 		const struct why_thread *thread = why_runs(evidence, cpu);
 
-		/* why_detect_panic() reports this CPU */
+		/* why_detect_panic() already reports this CPU */
 		if (evidence->panic.stamp && evidence->panic.cpu == n)
 			continue;
 		if (thread && thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.cpu == n &&

@@ -39,7 +39,7 @@ struct waiter {
 	const struct why_tries *tries;
 };
 
-/* A lock that threads wait for. */
+/* A lock for which threads wait. */
 struct orphan {
 	const struct waiter *waiter; /* array of `waiters` elements; the longest wait comes first */
 	uint32_t waiters;

@@ -160,13 +160,13 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 				 "%s %s%s, but the thread on CPU %" PRIu32 " cannot be preempted", from,
 				 *since ? "has been runnable for" : "is runnable", since, edge->to);
 		return;
-	case WHY_EDGE_TRY: /* detect_livelock.c describes these waits */
+	case WHY_EDGE_TRY: /* no line here, because detect_livelock.c describes these waits */
 	case WHY_EDGE_RUNS:
 		return;
 	}
 }
 
-/* Facts about a whole cycle. */
+/* Facts about a cycle as a whole. */
 struct cycle {
 	const struct why_edge *const *edge;
 	uint32_t count;

@@ -39,7 +39,7 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 {
 	uint64_t since = thread->first;
 
-	if (since == UINT64_MAX) /* no event mentions the thread */
+	if (since == UINT64_MAX) /* no event of the trace mentions the thread */
 		since = thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING
 				? thread->holder.state_stamp
 				: evidence->end;

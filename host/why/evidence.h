@@ -41,11 +41,11 @@
 /* An event, formatted as text. */
 struct why_event {
 	uint64_t stamp;
-	uint64_t slot; /* `ring` and `slot`: the event's id */
+	uint64_t slot; /* id of the event: `ring` and `slot` */
 	uint32_t ring;
 	uint32_t cpu, thread;
 	uint16_t id;
-	uint8_t context;     /* KTRX_CONTEXT_* */
+	uint8_t context;     /* context of the event, KTRX_CONTEXT_* */
 	char text[WHY_TEXT]; /* text such as "sched.block for 0x1234 by 5" */
 };
 
@@ -101,7 +101,7 @@ struct why_quiet {
 struct why_sample {
 	uint64_t stamp, pc;
 	uint32_t thread;
-	uint8_t context; /* KTRX_CONTEXT_* */
+	uint8_t context; /* context that was interrupted, KTRX_CONTEXT_* */
 };
 
 /*
@@ -185,7 +185,7 @@ struct why_cpu {
 	uint64_t worked;
 	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX: unknown */
 	struct why_last last;
-	struct why_rate irqs; /* counts of the events irq.enter */
+	struct why_rate irqs; /* counts of irq.enter events */
 	struct why_interrupts interrupts;
 	struct why_rate switches;
 };
@@ -208,7 +208,7 @@ struct why_tries {
 	uint64_t taken; /* timestamp at which the holder at the last attempt took the lock; 0: unknown */
 	uint32_t owner; /* thread that held the lock at the last attempt; UINT32_MAX: unknown */
 	bool fails;  /* true: failures (lock.fail) are counted; false: beginnings of waits (lock.contend) */
-	uint64_t pc; /* place of the last attempt; 0: unknown */
+	uint64_t pc; /* place in the code of the last attempt; 0: unknown */
 };
 
 /*
@@ -253,7 +253,7 @@ struct why_thread {
 	uint64_t object; /* object that the thread waits for, according to events */
 	uint32_t cpu;	 /* CPU on which the thread last ran; KTRX_NO_CPU: unknown */
 	struct why_last last;
-	struct why_rate syscalls; /* counts of the events syscall.enter */
+	struct why_rate syscalls; /* counts of syscall.enter events */
 	uint64_t syscall;	  /* number of the newest system call */
 	uint64_t syscall_result;  /* result of the newest system call that returned */
 	bool in_syscall;
@@ -261,13 +261,13 @@ struct why_thread {
 	uint64_t repeats;
 	uint64_t repeat_first; /* timestamp of the first system call that `repeats` counts */
 	bool repeats_cut; /* earlier system calls of this kind may be lost, so `repeats` may be too small */
-	struct why_rate faults; /* counts of the events mm.fault_enter */
+	struct why_rate faults; /* counts of mm.fault_enter events */
 	uint64_t fault_address; /* address of the newest fault */
 	uint64_t fault_ip;	/* address of the instruction that caused the newest fault; 0: unknown */
 	uint64_t fault_stamp; /* timestamp of the fault that fault_address and fault_ip are about; 0: none */
 	bool fault_has_ip;    /* true if the fault event contains the instruction's address, which may be 0 */
 	bool in_fault;	      /* true if the handler of the newest fault has not returned */
-	char fault_how[24];   /* how the newest fault ended, "": unknown */
+	char fault_how[24];   /* how the newest fault ended; "": unknown */
 	/*
 	 * number of newest faults in a row with the same address and the same instruction, without progress
 	 * between these faults
@@ -401,7 +401,7 @@ struct why_queue {
 	uint32_t nobody_cpu;	/* CPU of the newest wakeup that found no thread asleep */
 	struct why_rhythm rhythm;
 	uint64_t waits;	  /* number of ended waits; a wait lasts from its announcement to the wakeup */
-	uint64_t longest; /* longest ended wait, in ticks */
+	uint64_t longest; /* length of the longest ended wait, in ticks */
 	uint64_t gaps;	  /* number of gaps in the trace up to the newest wakeup */
 };
 
@@ -444,11 +444,11 @@ struct why_object {
 	bool by_cpu, by_thread;
 };
 
-/* The kernel's panic. */
+/* The panic that the kernel reported. */
 struct why_panic {
 	uint64_t stamp; /* timestamp of the panic; 0: the trace has no event for a panic */
 	uint32_t cpu, thread;
-	char message[256]; /* text from the guest, not escaped */
+	char message[256]; /* message of the panic: text from the guest, not escaped */
 	/* return addresses of the code that called the panic function, innermost first; 0: unknown */
 	uint64_t caller[2];
 };

@@ -94,7 +94,7 @@ void why_faults_event(struct why_thread *thread, const struct ktread_event *even
 	}
 }
 
-/* Panics. */
+/* Events about panics. */
 
 void why_panicked(struct why_evidence *evidence, const struct ktread_event *event,
 		  const struct wellknown *known)

@@ -53,7 +53,7 @@ struct why_irqs_open {
 	uint32_t thread; /* thread of the period; UINT32_MAX until it is known */
 	/* evidence_wakes.c uses the following members */
 	uint64_t seen; /* timestamp of the newest event of the CPU; 0: not known */
-	uint64_t sum;  /* temporary value of sum_unseen() */
+	uint64_t sum;  /* used only within sum_unseen() */
 	/* timestamp of the first IPI that another CPU sent to this CPU after `seen`; 0: none */
 	uint64_t called;
 };
@@ -187,7 +187,7 @@ void why_outer_settle(const struct why_evidence *evidence, struct why_thread *th
 uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *taken);
 /* Forgets all held locks, because the release of any lock may be lost or was not recorded. */
 void why_lock_gap(struct why_reader *reader);
-/* Records the first panic. */
+/* Stores the facts about a panic, if it is the first one. */
 void why_panicked(struct why_evidence *evidence, const struct ktread_event *event,
 		  const struct wellknown *known);
 

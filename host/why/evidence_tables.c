@@ -194,7 +194,7 @@ static const char *after_word(const char *at, const char *word)
 }
 
 #define RISCV_INTERRUPT (UINT64_C(1) << 63)
-/* values of the register scause */
+/* values of the register scause: the cause of the last trap */
 #define RISCV_FETCH	  1u  /* an instruction was fetched from an address that cannot be accessed */
 #define RISCV_FETCH_PAGE  12u /* an instruction was fetched from a page that is not mapped */
 #define RISCV_CALLS	  8u  /* values 8 to 11: the trap was a system call, not a fault */

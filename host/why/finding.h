@@ -27,7 +27,7 @@
 	ROW(TRIPLE_FAULT, "triple-fault", 0) \
 	ROW(STACK_OVERFLOW, "stack-overflow", 0) \
 	ROW(PANIC, "panic", 0) \
-		ROW(SLEEP_IN_ATOMIC, "sleep-in-atomic", 0) /* listed before the problems that it causes */ \
+		ROW(SLEEP_IN_ATOMIC, "sleep-in-atomic", 0) /* listed before problems that it causes */ \
 	ROW(SELF_DEADLOCK, "self-deadlock", WHY_LOOKS_IDLE) \
 	ROW(DEADLOCK, "deadlock", WHY_LOOKS_IDLE) \
 	ROW(DEAD_OWNER, "dead-owner", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) \
@@ -47,7 +47,7 @@
 		ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* listed after its causes */ \
 	ROW(LOCK_ORDER, "lock-order", 0) \
 	ROW(SLOW, "slow", 0) \
-		ROW(BOOKKEEPING, "bookkeeping", 0) /* the recorded state has several explanations */ \
+		ROW(BOOKKEEPING, "bookkeeping", 0) /* used if the recorded state has several explanations */ \
 	ROW(BUSY, "busy", 0) \
 	ROW(IDLE, "idle", 0) \
 	ROW(UNKNOWN, "unknown", 0)

@@ -58,12 +58,12 @@ struct why_edge {
 	uint64_t firm;
 	/* timestamp at which the wait, or the sleep before the next attempt, ends; 0: none */
 	uint64_t deadline;
-	uint64_t pc;		      /* place where `from` waits; 0: unknown */
+	uint64_t pc;		      /* place in the code where `from` waits; 0: unknown */
 	uint64_t held_since, held_pc; /* timestamp and place at which `to` took the lock; 0: unknown */
 };
 
 struct why_graph {
-	struct why_edge *edge; /* sorted by `from` */
+	struct why_edge *edge; /* the edges, sorted by `from` */
 	uint32_t edges;
 	/* for each node, the index of its first edge in `edge`; the array has nodes + 1 entries */
 	uint32_t *first;

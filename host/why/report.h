@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The output of `ktrace why`. */
+/* Writes the output of `ktrace why`. */
 #ifndef WHY_REPORT_H
 #define WHY_REPORT_H
 

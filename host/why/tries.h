@@ -18,7 +18,7 @@ struct wellknown;
  */
 void why_tries_event(const struct why_reader *reader, struct why_thread *thread,
 		     const struct ktread_event *event, const struct wellknown *known);
-/* Removes the counts of the thread's attempts. */
+/* Removes the counts of the thread's attempts to take locks. */
 void why_tries_forget(struct why_thread *thread);
 
 /*

@@ -46,7 +46,7 @@ struct why_untimed {
 };
 
 struct why_untimed_list {
-	struct why_untimed *untimed; /* sorted by length of the waits, the longest first */
+	struct why_untimed *untimed; /* the waits, sorted by their length, the longest first */
 	/*
 	 * for each thread of the evidence, its index in `untimed`, plus 1; 0: the thread is not in `untimed`
 	 */
@@ -188,7 +188,7 @@ struct why_sleeper {
 };
 
 struct why_sleepers {
-	struct why_sleeper *sleeper; /* sorted by `group`, then by `since` */
+	struct why_sleeper *sleeper; /* the sleepers, sorted by `group`, then by `since` */
 	uint32_t count;
 };
 
