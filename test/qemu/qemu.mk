@@ -23,13 +23,18 @@ CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 # OpenCSD.
 SCRIPT_TESTS += test/qemu/hwt_blocks.sh
 CHECK_NEEDS += host build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf \
-	build/test/cut.elf
+	build/test/cut.elf build/test/alias.elf
 
 # The demo kernel with a branch at the end of a page.
 build/test/cut.elf: build/demo/x86_64/kernel.elf demo/arch/x86_64/kernel.ld test/qemu/hwt_cut.sh
 	@mkdir -p $(@D)
 	sh test/qemu/hwt_cut.sh $(filter %.elf %.ld,$^) >build/test/cut.ld
 	$(DEMO_CC_x86_64) $(DEMO_LDFLAGS) $(DEMO_LDFLAGS_x86_64) -T build/test/cut.ld -o $@ $(DEMO_OBJS_x86_64)
+
+# A kernel that executes the same code at two addresses.
+build/test/alias.elf: test/qemu/hwt_alias.S
+	@mkdir -p $(@D)
+	$(DEMO_CC_x86_64) -m32 -nostdlib -static -no-pie -Wl,-Ttext=0x100000 -Wl,--build-id=none -Wl,-z,noexecstack -o $@ $<
 
 build/test/hwt_blocks: $$(call unit_objects,unit,test/qemu/hwt_blocks.c,-Ihost) build/lib/libhost.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
