@@ -37,9 +37,8 @@
 KTRX_CASTS_BEGIN
 extern "C++" {
 /*
- * The type of an integer, or the integer type of an enumeration. An enumeration without negative values can be
- * unsigned, but its conversions to int are signed. -1 is outside its range, so clang 16 and later refuse to
- * convert -1 to it in a constant.
+ * The integer type of T: T itself, or the underlying type if T is an enumeration. clang 16 and later refuse a
+ * constant that converts -1 to an enumeration without negative values, so -1 is converted to this type.
  */
 template <typename T, bool Enumeration = __is_enum(T)> struct ktrace_integer {
 	using type = T;
