@@ -27,7 +27,7 @@ function lanes(reader, trace) {
 	}
 }
 
-// The addresses of the code that recorded events, the innermost first. They stay encoded.
+// The addresses of the code that recorded events, the innermost first. These addresses stay encoded.
 function stacks(reader, trace) {
 	const ring = reader.varint();
 	const count = reader.count(2);

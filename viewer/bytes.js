@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Reads variable-length integers and columns of them. Every read is checked against the end.
+// Reads variable-length integers and columns of them. No read goes beyond the end of the bytes.
 "use strict";
 (function (kt) {
 class Damaged extends Error {}

@@ -5,7 +5,7 @@
 const around = 40;	// maximum number of events in the list
 const contexts = ["", "interrupt", "NMI"];
 
-// Returns a table with rows of a name and a value.
+// Returns a table. Each row is a name and a value.
 function pairs(rows) {
 	return kt.el("table", {}, kt.el("tbody", {}, ...rows.filter((row) => row && row[1] !== "").map(([name, value]) =>
 		kt.el("tr", {}, kt.el("td", { class: "dim" }, name), kt.el("td", {}, value)))));

@@ -26,7 +26,7 @@ kt.fill = function (node, ...children) {
 	return node;
 };
 
-// Makes a link that calls a function. It is a button, because buttons work with keyboards and screen readers.
+// Makes a link that calls a function. The link is a button, because buttons work with keyboards and screen readers.
 kt.action = function (text, title, run) {
 	return kt.el("button", { type: "button", class: "link", title, onclick: run }, text);
 };

@@ -175,7 +175,7 @@ class Input {
 		run();
 	}
 
-	// Returns the commands, each under the name of its key.
+	// Returns an object that maps the names of keys to commands.
 	commands(shift) {
 		const { state, page } = this;
 		return {
@@ -322,7 +322,7 @@ function spanText(trace, { strip, i, lane }) {
 		+ kt.className(strip.kind[i]) + " · " + kt.laneName(lane) + " · at " + kt.moment(strip.begin[i]);
 }
 
-// Returns the span at the time, or else the next or the previous span within a distance, or -1.
+// Returns the span at the time. If there is none, returns the next or previous span within the distance, or -1.
 function nearest(strip, time, distance) {
 	const at = strip.at(time);
 	if (at >= 0)

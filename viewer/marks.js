@@ -2,7 +2,7 @@
 // Draws over the bars: lost events, unknown ends, hits of the search, the selection, arrows, marks, measurements.
 "use strict";
 (function (kt) {
-const mostArrows = 60;	// maximum number of wakeups in view; if there are more, only those of the selection are drawn
+const mostArrows = 60;	// maximum number of wakeups in view; if there are more, only the selection's are drawn
 const patterns = new Map();	// the patterns, keyed by colour
 
 // Returns a pattern of diagonal lines.

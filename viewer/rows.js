@@ -87,7 +87,7 @@ class Layout {
 		if (this.rows.length === from)
 			this.add({ kind: "events", lane, bad, height: 14 });
 		this.rows[from].first = true;
-		// The height of a lane is at least that of its name.
+		// The height of a lane is at least the height of its name.
 		const used = this.height - this.rows[from].y;
 		this.add({ kind: "space", lane, bad, height: Math.max(4, 20 - used) });
 		const last = this.rows.at(-1);

@@ -145,7 +145,7 @@ class Trace {
 		});
 	}
 
-	// Returns the arrow of the last wakeup of this lane's thread at the time or before it.
+	// Returns the arrow of the last wakeup of this lane's thread that is not after the time.
 	wakeOf(lane, time) {
 		return this.arrows.findLast((item) => item.to === lane && item.time <= time && item.kind === 0) ?? null;
 	}

@@ -6,8 +6,8 @@
 const waits = [13, 2, 3, 4, 5];
 const holds = [14];
 
-// Returns the lane's last span that has one of these classes. Prefers a wait for a lock to the state of the thread,
-// because the state begins a little later.
+// Returns the lane's last span that has one of these classes. Prefers a wait for a lock to a state of the thread,
+// because the state begins a little later than the wait.
 function lastOf(lane, kinds) {
 	let best = null;
 	for (const row of [...lane.rows].reverse()) {

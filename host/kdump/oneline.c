@@ -231,8 +231,8 @@ static char *put_user(char *at, const struct kdump_context *context, const struc
 }
 
 /*
- * Prints a record that has a line of its own. Records of some other types are printed only in other output
- * formats.
+ * Prints a record that has a line of its own. Records of types that have no line in this output format are
+ * not printed.
  */
 static void print_other(struct oneline *oneline, struct kdump_context *context,
 			const struct ktread_proc_record *record)

@@ -266,7 +266,7 @@ static uint32_t width_here(const struct writer *writer, const struct calls_field
 static char *put_fields(char *at, const struct writer *writer, const struct calls_layout *layout,
 			unsigned depth)
 {
-	/* The limit leaves room for one more field, which at depth 0 may be a struct. */
+	/* Leave room for one more field. At depth 0, this field may be a struct. */
 	const char *limit =
 		at + (depth ? INNER_MOST - FIELD_MOST : KDUMP_STRUCTURE_MOST - INNER_MOST - FIELD_MOST);
 	bool any = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finds the dumps in a file. The reader goes from header to header, so it never mistakes a magic inside a
+ * Finds the dumps in a file. The reader follows the chain of headers, so it does not mistake a magic inside a
  * record for a header. If this chain breaks, because a dump is damaged or was truncated when the machine
- * died, the reader searches for the next plausible header. No byte is examined more often than a fixed number
- * of times.
+ * died, the reader searches for the next plausible header. The number of times that a byte is examined is
+ * limited.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static bool is_blank(struct ktread_memory *memory, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* Returns true if the dump is followed by the end of the file, by another header, or only by zeros. */
+/* Returns true if the end of the file, another header, or only zeros follow the dump. */
 static bool chain_holds(struct ktread_memory *memory, const struct ktread_dump *dump, uint64_t size)
 {
 	struct ktread_dump next;

@@ -31,7 +31,7 @@
 #define SEARCH_MS 1000u
 #define GUESS_MS  100u /* time in ms between attempts to find a ring's reserve word */
 #define CLOCKS_MS 250u /* time in ms between readings of the guest's clock measurements */
-/* maximum number of slots of all rings together that were read but not yet returned */
+/* maximum number of slots that are read but not yet returned, of all rings together */
 #define WAITING_MOST (UINT32_C(1) << 20)
 /* maximum number of slots of one ring that were read but not yet returned */
 #define WAITING_RING (UINT32_C(1) << 18)

@@ -31,7 +31,7 @@ struct ktread_follow_ring {
 	bool usable; /* true if the members below are valid */
 	/* the reader of the ring; its items are the records that wait to be returned */
 	struct ktread_v2_ring ring;
-	uint32_t shift; /* log2 of the ring's number of slots */
+	uint32_t shift; /* base-2 logarithm of the ring's number of slots */
 	uint32_t room;	/* number of slots that fit into the reader's buffer and items */
 	uint32_t used;	/* number of slots in the buffer */
 	uint32_t due;	/* number of the ring's items that were given to the cursor of the trace */

@@ -12,7 +12,7 @@
 #include "message.h"
 #include "versions.h"
 
-/* Adds nothing: a cursor has only the items that hand_out() gives it. */
+/* Adds no items, because a cursor has only the items that hand_out() gives it. */
 static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	(void)trace;

@@ -179,8 +179,8 @@ static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 }
 
 /*
- * Returns the head according to a ring's reserve word. If the word does not contain the ring's number, the
- * ring's CPU is not online. In this case, the word counts slots of the boot ring, and this ring is empty.
+ * Returns the head of a ring, as its reserve word states it. If the word does not contain the ring's number,
+ * the ring's CPU is not online. In this case, the word counts slots of the boot ring, and this ring is empty.
  */
 static uint64_t word_head(const struct ktread_ring_place *place, uint32_t ring, uint64_t word)
 {
@@ -240,7 +240,7 @@ static int open_ring(struct ktread_layout *layout, const struct ktread_resolver 
 	if (status < 0)
 		return status;
 	/*
-	 * Sound rings do not overlap, so together they are not larger than the memory. Without this check,
+	 * Valid rings do not overlap, so their total size is not larger than the memory. Without this check,
 	 * overlapping rings could keep a reader busy forever.
 	 */
 	if (ktread_region_readable(&place->slots) > *budget) {

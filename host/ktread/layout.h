@@ -106,7 +106,7 @@ int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char 
 struct ktread_slot_form {
 	uint32_t format; /* format of the slots, one of KTRX_SLOTS_* */
 	uint32_t ring;	 /* number of the ring */
-	uint32_t shift;	 /* log2 of the ring's number of slots */
+	uint32_t shift;	 /* base-2 logarithm of the ring's number of slots */
 };
 
 /*

@@ -333,7 +333,7 @@ static inline size_t ktread_proc_ktrx_size(const struct ktread_proc *trace, uint
 struct ktread_proc_layout {
 	uint8_t head;	  /* size of the head in bytes */
 	uint8_t word;	  /* size in bytes of a pointer, a register, and each of the two words of the time */
-	uint8_t pid, tid; /* offsets in the head of the process and thread numbers */
+	uint8_t pid, tid; /* offsets of the process and thread numbers in the head */
 	uint8_t tid_size;
 	uint8_t comm, comm_size;
 	/* offset of the time: one word for seconds, then one for microseconds or nanoseconds */

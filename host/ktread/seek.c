@@ -159,8 +159,8 @@ static int scan_down(const struct ktread_seek *seek, uint64_t from, uint64_t to,
 }
 
 /*
- * Moves `first` back by the margin, or further, to a record that is before the window. If there is no such
- * record, moves `first` to the first slot.
+ * Moves `first` back by the margin, or further, to a record that is before the time window. If there is no
+ * such record, moves `first` to the first slot.
  */
 static int add_margin_before(struct ktread_seek *seek)
 {
@@ -181,7 +181,10 @@ static int add_margin_before(struct ktread_seek *seek)
 	return 0;
 }
 
-/* Moves `end` by the margin past the first record that is later than the window, or to the ring's end. */
+/*
+ * Moves `end` by the margin past the first record that is later than the time window, but at most to the
+ * ring's end.
+ */
 static int add_margin_after(struct ktread_seek *seek)
 {
 	const uint64_t margin = margin_of(seek);

@@ -202,7 +202,7 @@ struct ktread_columns_trail {
 struct ktread_columns_ring {
 	struct ktread_slot_form form;
 	uint64_t head;	   /* head of the slots' ring */
-	uint64_t position; /* position in the ring of the first slot */
+	uint64_t position; /* position of the first slot in the ring */
 };
 
 static inline uint64_t ktread_words(const uint32_t *words)

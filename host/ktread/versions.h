@@ -100,7 +100,7 @@ struct ktread_stamp_start {
 int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, uint64_t begin, uint64_t head,
 			    struct ktread_stamp_start *start);
 
-/* An anchor. The whole timestamps of its slot and of later slots are computed from `stamp`. */
+/* An anchor. `stamp` is needed to compute the whole timestamps of the anchor's slot and of later slots. */
 struct ktread_stamp_anchor {
 	uint64_t index, stamp;
 };

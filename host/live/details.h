@@ -38,7 +38,7 @@ struct live_lock {
 	uint32_t holder;
 	uint64_t taken; /* timestamp at which the lock was taken */
 	uint32_t waiters;
-	uint64_t longest; /* the longest wait so far, in ticks */
+	uint64_t longest; /* length of the longest wait so far, in ticks */
 	uint64_t acquires, contends;
 	uint64_t acquires_before; /* value of `acquires` at the beginning of the interval */
 	double rate;		  /* number of times per second that the lock is taken */

@@ -188,7 +188,7 @@ static void thread_cell(const struct live_model *model, const struct live_thread
 	}
 }
 
-/* Returns the newest time of a CPU, in ticks. */
+/* Returns the newest timestamp of all CPUs, in ticks. */
 static uint64_t now_of(const struct live_model *model)
 {
 	uint64_t now = 0;

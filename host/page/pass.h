@@ -157,8 +157,8 @@ int page_models_read(struct page *page, int (*read_gaps)(struct gaps **gaps, str
 /* ---- owners.c: lanes of threads and CPUs ---- */
 
 /*
- * These functions return an owner with a lane; NULL if memory is short. The pointer is valid until the next
- * call.
+ * These functions return an owner, which has a lane; NULL if memory is short. The pointer is valid until the
+ * next call.
  */
 struct page_owner *page_owner_thread(struct page_pass *pass, const struct threads_thread *thread);
 struct page_owner *page_owner_cpu(struct page_pass *pass, uint32_t cpu);
@@ -187,7 +187,7 @@ void page_arrow_end(struct page_pass *pass, const struct page_begun *begun, uint
 /* Processes events about requests that CPUs send and receive. */
 void page_requests_event(struct page_pass *pass, const struct ktread_event *event,
 			 const struct wellknown *known);
-/* Ends all requests with an unknown end, because slots are missing. */
+/* Ends all requests, and marks their ends as unknown, because slots are missing. */
 void page_requests_forget(struct page_pass *pass);
 
 /* ---- functions.c ---- */

@@ -68,7 +68,7 @@ struct profile {
 	struct profile_names *names; /* names of the kernel's functions; NULL: the kernel's file is unknown */
 	struct profile_tree tree;    /* counted stacks of the CPUs that were not idle */
 	uint32_t cpus;
-	uint64_t rounds;	     /* number of times that all CPUs were sampled */
+	uint64_t rounds;	     /* number of times that samples of all CPUs were taken */
 	uint64_t kernel, user, idle; /* numbers of samples of single CPUs, by what the CPU did */
 	/* number of samples of the kernel without any function whose name is known */
 	uint64_t unnamed;

@@ -19,8 +19,7 @@
 #define GUESS_BELOW    256u
 #define LEAST	       16u /* minimum number of bytes of a stack that are worth reading */
 /*
- * maximum number of rounds of messages for a sample; in each round, a piece of each stack is read, which
- * contains at least one frame
+ * maximum number of rounds of messages for a sample; each round reads at least one frame of each stack
  */
 #define ROUNDS (STACK_PLACES + 3u)
 /*

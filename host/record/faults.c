@@ -37,9 +37,9 @@ struct record_faults {
 	struct perf_event_mmap_page *head;
 	const uint8_t *ring;
 	uint64_t size; /* size of the ring in bytes, a power of two */
-	/* number of lost samples that the ring has reported but that are in no record yet */
+	/* number of lost samples that the ring has reported, but no record yet */
 	uint64_t lost;
-	uint64_t reported; /* number of lost samples that are in records */
+	uint64_t reported; /* number of lost samples that records have reported */
 	bool begun;	   /* true if the last sample reported the beginning of a fault */
 };
 
@@ -195,7 +195,7 @@ static void begin(struct record_thread *thread)
 }
 
 /*
- * Returns the number of lost samples that are in no record yet. Reads the kernel's counts if they exist
+ * Returns the number of lost samples that no record has reported yet. Reads the kernel's counts if they exist
  * (Linux 6.0), because the ring reports lost samples only when another sample is written into it.
  */
 static uint64_t unreported(const struct record_faults *faults)

@@ -64,8 +64,8 @@ static void set_options(struct record_thread *thread)
 }
 
 /*
- * Resumes a stopped thread, or detaches from it if it is to be detached. Ignores an error, which means that
- * the thread has ended; wait() then reports that.
+ * Resumes a stopped thread, or detaches from it if it is to be detached. Ignores errors: an error means that
+ * the thread has ended, and wait() will report its end.
  */
 static void resume(struct record_thread *thread, int signal)
 {

@@ -18,7 +18,7 @@ struct serve_options {
 	const char *version; /* version of the program, which the page shows */
 	const char *path;    /* path of the trace, which must be a regular file */
 	uint16_t port;	     /* port; 0: any free port */
-	bool browser;	     /* true: open a browser */
+	bool browser;	     /* true: open a browser at the start */
 	uint64_t whole;	     /* a trace with more events than this is not sent whole, but in time windows */
 	bool live; /* true: the file may change, because it is the RAM of a guest or is still being written */
 	/*

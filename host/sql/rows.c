@@ -8,7 +8,7 @@ struct cursor {
 	sqlite3_vtab_cursor base;
 	struct sql_window window;
 	bool by_time;	     /* true if only rows with a time in `window` are wanted */
-	uint32_t store, end; /* the current store, and the end of the table's stores */
+	uint32_t store, end; /* number of the current store, and number after the table's last store */
 	uint64_t row;	     /* the current row in the store */
 	int64_t thread, cpu; /* thread or CPU whose rows are wanted; -1: rows of all */
 };

@@ -76,14 +76,14 @@ enum sql_value {
 	SQL_VALUE_COUNT,   /* `number`, which is always known */
 	SQL_VALUE_RESULT,
 	SQL_VALUE_INTERRUPT,
-	SQL_VALUE_RECORDED, /* number of the events of type `other` in the trace */
+	SQL_VALUE_RECORDED, /* number of events of the type `other` in the trace */
 	/* The following columns contain texts. */
 	SQL_VALUE_NAME,
 	SQL_VALUE_SLICE,     /* name of `kind`, which is an enum latencies_kind */
 	SQL_VALUE_LOCK_KIND, /* "wait" or "hold", depending on `kind` */
 	SQL_VALUE_STATE,     /* name of `kind`, which is an enum threads_state */
 	SQL_VALUE_THREAD_NAME,
-	SQL_VALUE_CATEGORY, /* group of the events of type `other` */
+	SQL_VALUE_CATEGORY, /* group of the event type `other` */
 	SQL_VALUE_TYPE_NAME,
 };
 

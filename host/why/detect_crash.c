@@ -23,7 +23,7 @@
 #define NULL_PAGE 4096u
 #define ADDRESSES 4u /* maximum number of addresses in the message whose functions are printed */
 
-/* Returns the CPU that panicked; NULL if it is unknown. */
+/* Returns the CPU that panicked; NULL if this CPU is unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
 {
 	const struct why_panic *panic = &evidence->panic;

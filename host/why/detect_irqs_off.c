@@ -80,8 +80,7 @@ static bool may_halt_for_ever(const struct why_evidence *evidence, const struct 
 }
 
 /*
- * Returns whether the CPU's timer ticks all the time. In many kernels it does not, because they stop the tick
- * when they do not need it.
+ * Returns whether the CPU's timer ticks all the time. Many kernels stop the tick when they do not need it.
  */
 static bool ticks_regularly(const struct why_interrupts *interrupts)
 {

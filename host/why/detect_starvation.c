@@ -74,9 +74,9 @@ static uint64_t quiet_ticks(const struct why_evidence *evidence, const struct wh
 }
 
 /*
- * Returns whether a CPU that never had a heartbeat is kept by its thread: the thread has run there for long,
- * has recorded nothing, took no interrupt, and still has preemption disabled. Other CPUs have heartbeats, so
- * the host has not stopped the machine, and registers show that the CPU runs.
+ * Returns whether the thread of a CPU that never had a heartbeat keeps this CPU: the thread has run on it for
+ * long, has recorded nothing, took no interrupt, and still has preemption disabled. Other CPUs have
+ * heartbeats, so the host has not stopped the machine, and registers show that the CPU runs.
  */
 static bool is_kept(const struct why_evidence *evidence, const struct why_turn *starved)
 {

@@ -53,8 +53,8 @@ static uint64_t proven(const struct why_quiet *quiet)
 }
 
 /*
- * Ends the current period at an interrupt. Keeps the period in `quiet` if events show a longer running time
- * of the CPU for it than for all earlier periods.
+ * Ends the current period at an interrupt. Stores the period in `quiet` if it has the longest running time so
+ * far, which is the time for which events show that the CPU ran.
  */
 static void quiet_end(struct why_reader *reader, struct why_interrupts *interrupts,
 		      struct why_irqs_open *open, const struct ktread_event *event, uint64_t pc)

@@ -203,8 +203,8 @@ static uint32_t bit_of(uint64_t lock)
 }
 
 /*
- * Handles the release of `lock` by the thread. Counts each other lock that protects `lock`. Such a lock was
- * held when the thread took `lock`, then released, and taken again for this release.
+ * Handles the release of `lock` by the thread. Counts each other lock that protects `lock`. The thread held
+ * such a lock when it took `lock`, then released it, and took it again to release `lock`.
  */
 static void note_protected(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
 {

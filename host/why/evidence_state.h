@@ -41,7 +41,7 @@ struct why_irqs_open {
 	uint64_t left; /* timestamp at which the outermost handler returned; 0: not known */
 	/* true if an EOI was recorded for an interrupt whose irq.enter has not been recorded yet */
 	bool early;
-	uint32_t early_number; /* if `early` is set: number of this interrupt */
+	uint32_t early_number; /* if `early` is set: number of the interrupt */
 	/*
 	 * the following members describe the current period in which one thread runs and no interrupt comes
 	 * (see struct why_quiet)

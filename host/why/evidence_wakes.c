@@ -372,7 +372,7 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 			waker->last = event->stamp;
 		}
 	}
-	/* if a gap came after `blocked`, the wait that ends now may be a later one */
+	/* if a gap came after `blocked`, the wait that ends now may be a later wait */
 	if (thread->blocked_for == KTRX_WAIT_DEVICE && thread->blocked >= reader->gap_stamp && !reader->error)
 		reader->error = end_device_wait(reader, thread, event->stamp);
 	if (thread->blocked_for == KTRX_WAIT_TIME && thread->blocked && thread->blocked >= reader->gap_stamp)

@@ -360,7 +360,7 @@ static bool may_be_woken(const struct why_evidence *evidence, const struct why_s
 	return !anybody;
 }
 
-/* Removes the sleepers that a thread may still wake. Returns whether it has removed any. */
+/* Removes the sleepers that a thread may still wake. Returns whether any sleeper was removed. */
 static bool drop_wakeable(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
 {
 	bool changed = false;
