@@ -236,7 +236,7 @@ static void search_calm(struct search *search)
 
 	if (run.schedule.noise.seed == 0)
 		return;
-	if (base_fails_alike(search)) { /* the run fails even if no switch is forced */
+	if (base_fails_alike(search)) { /* the run fails even if no switch between CPUs is forced */
 		run.schedule.noise.seed = 0;
 		try_run(search, &run);
 		return;

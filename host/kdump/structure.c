@@ -306,8 +306,8 @@ static const struct calls_field *find_field(const struct calls_layout *layout, e
 }
 
 /*
- * Returns whether the address is an abstract name (Linux), not a path. An abstract name begins after a zero
- * byte, and may contain zero bytes.
+ * Returns whether the address is an abstract name (Linux), not a path. A zero byte comes before an abstract
+ * name, and the name itself may contain zero bytes.
  */
 static bool is_abstract(const struct writer *writer, const struct calls_field *path)
 {

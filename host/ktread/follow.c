@@ -191,7 +191,7 @@ static int refresh_rows(struct ktread_follow *follow, bool *moved)
 
 /*
  * Checks whether the boot that is followed still runs. If so, reads again the data that may have changed.
- * Returns 1 if the boot still runs, 0 if it is over, or an error.
+ * Returns 1 if the boot still runs, 0 if it has ended, or an error.
  */
 static int confirm(struct ktread_follow *follow)
 {

@@ -358,7 +358,7 @@ static int write_dump(const struct base_output *output, struct dump *dump, struc
 
 	plan(dump, image, note);
 
-	/* Give the file its final length first: all parts that are not written then read as zeros. */
+	/* Give the file its final length first, so that all parts that are not written read as zeros. */
 	status = put(output, dump->end - 1, &last, 1);
 	if (status == 0)
 		status = put_rings(output, dump, image->layout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tables of names, each found by a number. */
+/* Tables of names. Each name is found by its number. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -243,8 +243,9 @@ static inline void ktread_proc_set_data(struct ktread_proc_record *record, uint3
 }
 
 /*
- * Decodes STRUCT and STRUCT_ARRAY: a name and its NUL at offset `at` of the payload, then the data. Sets the
- * number of elements to one; the caller may change this. Returns false if the name has no NUL.
+ * Decodes STRUCT and STRUCT_ARRAY: a name and its NUL are at offset `at` of the payload, and the data
+ * follows. Sets the number of elements to one; the caller may change this. Returns false if the name has no
+ * NUL.
  */
 bool ktread_proc_set_structure(struct ktread_proc_record *record, uint32_t at);
 /* Sets the size of an element, and the number of whole elements in the data. */

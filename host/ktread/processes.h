@@ -40,8 +40,8 @@ struct ktread_processes_event {
 
 extern const uint32_t ktread_processes_types;
 /*
- * Returns event type `n`. `beside`: the events are shown beside another trace; then the event types for the
- * beginning and the return of a system call have other names and fields.
+ * Returns event type `n`. `beside`: the events are shown beside another trace. In this case, the event types
+ * for the beginning and the return of a system call have other names and fields.
  */
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
 

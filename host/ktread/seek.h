@@ -35,17 +35,17 @@ struct ktread_seek {
 	 */
 	int (*stamps)(void *context, uint64_t at, uint64_t *stamp, uint32_t count);
 	/*
-	 * Sets *from and *to to the slots between which all records of the window begin. Returns false if
-	 * these slots are unknown, so that samples must be read. If this pointer is NULL, these slots are
+	 * Sets *from and *to to the slots between which all records of the time window begin. Returns false
+	 * if these slots are unknown, so that samples must be read. If this pointer is NULL, these slots are
 	 * always unknown.
 	 */
 	bool (*part)(void *context, uint64_t since, uint64_t until, uint64_t *from, uint64_t *to);
 	void *context;
-	/* the window of the last search, in the ring's own timestamps */
+	/* the time window of the last search, in the ring's own timestamps */
 	uint64_t since, until;
 	/*
 	 * the result of the last search: the slots from `first` up to, not including, `end` contain all
-	 * events of the window
+	 * events of the time window
 	 */
 	uint64_t first, end;
 	bool searched;

@@ -115,7 +115,7 @@ int ktread_stream_index_load(struct ktread_stream_index *index, struct ktread_me
 	return status;
 }
 
-/* ---- Finding a window with the index ---- */
+/* ---- Finding a time window with the index ---- */
 
 /* The spans of a ring. They are in order of time if reading begins at the span of the oldest slot. */
 struct ring_spans {

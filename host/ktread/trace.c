@@ -136,8 +136,8 @@ static bool is_window(const struct ktread *trace)
 }
 
 /*
- * Prepares a ring for reading: from its beginning or, if the caller wants a window, from the beginning of the
- * window.
+ * Prepares a ring for reading: from its beginning or, if the caller wants a time window, from the beginning
+ * of that window.
  */
 static int restart(struct ktread *trace, struct ktread_cursor *cursor)
 {

@@ -18,7 +18,7 @@
 
 /*
  * Returns how many slots after the ring's last record are missing because the file does not contain all bytes
- * of the ring. For example, the file may have been cut short.
+ * of the ring. For example, the file may have been truncated.
  */
 static uint64_t cut_off(const struct ktread *trace, const struct ktread_v2_ring *ring)
 {

@@ -26,10 +26,10 @@ struct ktread_dump {
 };
 
 struct ktread_dumps {
-	/* the last complete dump in the file or, if no dump is complete, the last truncated one */
+	/* the last complete dump in the file or, if no dump is complete, the last truncated dump */
 	struct ktread_dump last;
 	uint32_t complete;
-	/* number of bytes of the file outside of dumps, not counting ranges that contain only zeros */
+	/* number of bytes of the file outside dumps, without ranges that contain only zeros */
 	uint64_t skipped;
 };
 
@@ -157,7 +157,7 @@ static inline uint64_t ktread_v1_ring_place(const struct ktread_v1_ring *ring, u
  */
 int ktread_v1_ring_survey(struct ktread_v1_ring *ring, bool thorough);
 /*
- * Reads at most window_slots more slots into the window, and removes the empty ones. Returns the number of
+ * Reads at most window_slots more slots into the window, and removes the empty slots. Returns the number of
  * records, 0 at the end, or an error.
  */
 int ktread_v1_ring_read(struct ktread_v1_ring *ring);

@@ -327,7 +327,7 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 	if (event->lost && event->cpu < THREADS_CPUS_MAX)
 		threads_gap(waits->threads, cpu, waits->last[cpu]);
 	waits->last[cpu] = waits->time;
-	/* if there are too many threads, forget all of them: the next event of a thread adds it again */
+	/* if there are too many threads, forget all threads: the next event of a thread adds it again */
 	if (threads_left_out(waits->threads) && live_waits_restart(waits) < 0)
 		return KTREAD_E_MEMORY;
 	return threads_event(waits->threads, event, known, waits->time);

@@ -219,8 +219,8 @@ struct live_filter {
 
 /*
  * Sets one part of a filter to the text that a user has typed. `what` is the part: 'e' for events, 'c' for
- * CPUs, 'p' for the id of a thread. An empty text removes that part. Returns 0, or -1 if the text is invalid;
- * then the filter is unchanged.
+ * CPUs, 'p' for the id of a thread. An empty text removes that part. Returns 0. If the text is invalid,
+ * returns -1 and leaves the filter unchanged.
  */
 typedef int live_filter_typed(struct live_filter *filter, char what, const char *text);
 
@@ -350,8 +350,8 @@ void live_guest_close(struct live_guest *guest);
 struct live_model {
 	const struct live_source *source;
 	bool running;	 /* true if there is a guest, whose trace is read */
-	uint64_t boots,	 /* number of boots seen so far */
-		ends;	 /* number of ends of guests seen so far */
+	uint64_t boots,	 /* number of boots found so far */
+		ends;	 /* number of ends of guests so far */
 	uint64_t opened; /* ns */
 	uint64_t began;	 /* time in ns at which the current interval began */
 	/*

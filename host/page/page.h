@@ -100,7 +100,9 @@ int page_open_window(struct page **page, struct ktread *trace, const struct page
  */
 int page_write_verdict(struct page *page, struct base_output *out);
 
-/* Counts the events of a window. Returns 0 or a negative KTREAD_E_*. Requires: the trace has no filter. */
+/*
+ * Counts the events of a time window. Returns 0 or a negative KTREAD_E_*. Requires: the trace has no filter.
+ */
 int page_count(struct page *page, uint64_t since, uint64_t until, uint64_t *events);
 
 /* The page without data: an HTML file that is part of the program. */

@@ -23,7 +23,7 @@ struct page {
 	struct base_ticks_scale scale;
 	char *head;
 	size_t head_size;
-	/* true if the filter selects not only by time: it then determines which events are listed */
+	/* true if the filter has conditions other than time; these determine which events are listed */
 	bool narrowed;
 	/* timestamps of the first and last event, even if the filter excludes these events */
 	uint64_t first, last;

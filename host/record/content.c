@@ -110,8 +110,8 @@ void record_put_exit(struct record_thread *thread, int status)
 }
 
 /*
- * Updates the name of the process, if it has changed. The next record of the process is then preceded by a
- * record of the name.
+ * Updates the name of the process, if it has changed. In this case, a record of the name comes before the
+ * next record of the process.
  */
 static void put_name(struct record_thread *thread)
 {
@@ -326,7 +326,10 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 
 /* ---- Signals, context switches and records of programs ----------------------------------------- */
 
-/* Records a page fault that the kernel did not resolve: it sends SIGSEGV or SIGBUS to the program instead. */
+/*
+ * Records a page fault that the kernel did not resolve: instead, the kernel sends SIGSEGV or SIGBUS to the
+ * program.
+ */
 static void put_fault(const struct record_thread *thread, const siginfo_t *info)
 {
 	const struct ktrx_proc_fault fault = { .address = (uintptr_t)info->si_addr, .user = 1 };

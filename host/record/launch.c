@@ -71,7 +71,7 @@ static void signals_begin(bool foreground)
 	action = (struct sigaction){ .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
 	sigaction(SIGCHLD, &action, NULL);
 	/*
-	 * when the file reaches its size limit, write() then fails with EFBIG, and no signal ends the
+	 * ignore SIGXFSZ, so that write() fails with EFBIG at the size limit of files, and no signal ends the
 	 * recorder
 	 */
 	signal(SIGXFSZ, SIG_IGN);

@@ -44,7 +44,7 @@ void serve_store_free(struct serve_server *server)
 	server->page = NULL;
 }
 
-/* Makes the data again, from what the guest has recorded so far. */
+/* Makes the data again from everything that the guest has recorded so far. */
 static void renew(struct serve_server *server)
 {
 	struct serve_store *store = &server->store;

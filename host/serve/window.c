@@ -29,7 +29,7 @@ int serve_take_piece(void *context, const unsigned char *bytes, size_t size)
 	return 0;
 }
 
-/* Refuses a window that contains too many events. */
+/* Refuses a time window that contains too many events. */
 static int refuse(int descriptor, uint64_t events)
 {
 	struct base_output out;

@@ -263,7 +263,7 @@ struct sql_window {
  */
 void sql_window_narrow(const struct sql *sql, struct sql_window *window, int op, sqlite3_value *value);
 
-/* Returns the counts of the trace, which are made in the first call; NULL after sql_fail(). */
+/* Returns the counts of the trace. The first call makes them. Returns NULL after sql_fail(). */
 const struct tally *sql_tally(struct sql *sql);
 
 /* ---- Output ---- */
@@ -274,8 +274,8 @@ struct sql_writer *sql_writer_open(struct base_output *out, enum sql_form form, 
 /* Writes the current row of the statement. Returns false if memory is short. */
 bool sql_writer_row(struct sql_writer *writer);
 /*
- * Writes the rows that are left. `complete`: the statement has no more rows; a table then gets a header even
- * if it has no rows.
+ * Writes the rows that are left. `complete`: the statement has no more rows; in this case, a table gets a
+ * header even if it has no rows.
  */
 void sql_writer_close(struct sql_writer *writer, bool complete);
 

@@ -284,8 +284,8 @@ static bool has_all_lock_events(const struct why_evidence *evidence, const struc
 }
 
 /*
- * Returns whether the newest wait began after the owner's end. The kernel then named the owner as the lock's
- * holder although it had ended.
+ * Returns whether the newest wait began after the owner's end. In this case, the kernel named the owner as
+ * the lock's holder although the owner had ended.
  */
 static bool named_after_end(const struct why_evidence *evidence, const struct orphan *lock)
 {

@@ -58,8 +58,8 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 }
 
 /*
- * Returns whether a CPU holds the lock and has switched threads after it took the lock. Then the running
- * thread is not the thread that took the lock.
+ * Returns whether a CPU holds the lock and has switched threads after it took the lock. In this case, the
+ * running thread is not the thread that took the lock.
  */
 static bool was_taken_before_switch(const struct context *context, const struct why_edge *edge)
 {

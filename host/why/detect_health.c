@@ -34,7 +34,7 @@ struct health {
 	uint32_t silent; /* number of CPUs that spin, or that do not idle and have no heartbeat */
 	/* number of CPUs that are still starting, or that may or may not idle */
 	uint32_t unknown;
-	uint64_t switches; /* number of switches of all CPUs within the window */
+	uint64_t switches; /* number of context switches of all CPUs within the time window */
 	/* the fraction (0 to 1) of the recorded time in which a CPU ran threads, summed over all CPUs */
 	double worked;
 	/*
@@ -113,7 +113,7 @@ static bool spins_in_vain(const struct why_evidence *evidence)
 	return false;
 }
 
-/* Returns for how many ticks of the window the CPU's ring contains all events. */
+/* Returns for how many ticks of the time window the CPU's ring contains all events. */
 static uint64_t reach_of(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = why_age(evidence, cpu->gap);
@@ -215,8 +215,8 @@ static unsigned busy_percent(const struct health *health)
 }
 
 /*
- * Formats the length of the window, such as "the last 1.00 s". If some rings do not cover the whole window,
- * also formats the length of the time that all rings cover.
+ * Formats the length of the time window, such as "the last 1.00 s". If some rings do not cover the whole
+ * window, also formats the length of the time that all rings cover.
  */
 static const char *say_window(const struct why_evidence *evidence, const struct health *health, char *buffer,
 			      size_t size)
@@ -232,7 +232,7 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 
 /*
  * Returns whether the kernel called all needed hooks, its table had room for all threads, nothing was left
- * out, and the rings cover the whole window. If not, the missing data could change the verdict.
+ * out, and the rings cover the whole time window. If not, the missing data could change the verdict.
  */
 static bool is_whole(const struct why_evidence *evidence, const struct health *health)
 {
@@ -442,7 +442,9 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	const uint32_t open = count_open(evidence, list);
 	const bool is_long = evidence->window >= evidence->info->frequency;
 	const bool all = health->idle == health->cpus;
-	/* If more threads run than there are CPUs, the kernel calls the hooks for switches wrongly. */
+	/*
+	 * If more threads run than there are CPUs, the kernel calls the hooks for context switches wrongly.
+	 */
 	const bool sound = health->running <= health->cpus;
 	const bool wrong = scheduling_states_are_wrong(evidence->scheduling);
 	const bool certain = all && health->modes_known && whole && is_long && open == 0 && sound && !wrong &&
@@ -541,8 +543,8 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 
 /*
  * Returns whether the whole machine stopped: the host watched it for long and saw no activity, although some
- * CPU does not idle. The recorded state is then older than this silence, so it does not show that the machine
- * makes progress.
+ * CPU does not idle. In this case, the recorded state is older than this silence, and does not show that the
+ * machine makes progress.
  */
 static bool has_stopped(const struct why_evidence *evidence, const struct health *health)
 {
@@ -560,7 +562,7 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 	    !why_shows_activity(evidence) || spins_in_vain(evidence) || has_stopped(evidence, &health))
 		return 0;
 	/*
-	 * If no CPU idles, the machine is busy even if the CPUs ran threads for only a small part of the
+	 * If no CPU idles, the machine is busy even if the CPUs ran threads for only a small part of the time
 	 * window.
 	 */
 	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))

@@ -32,7 +32,7 @@
 
 /*
  * Returns whether the thread sleeps until a deadline. Returns false for a wait that detect_overdue.c judges,
- * and for a wait for another lock, because the cause is then the holder of that lock.
+ * and for a wait for another lock, because for the latter, the cause is the holder of that lock.
  */
 static bool sleeps_with_timeout(const struct why_evidence *evidence, const struct why_thread *thread)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Sleep in atomic context: a CPU switched threads while it held a spinlock, had preemption disabled or was in
- * an interrupt handler. The hooks record the first such switch of each CPU.
+ * an interrupt handler. The hooks record the first context switch of this kind on each CPU.
  */
 #include <inttypes.h>
 
@@ -96,8 +96,8 @@ static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 }
 
 /*
- * Returns whether the CPU has taken the lock again since the recorded switch. Then the lock was released
- * after that switch, and the same code may have slept again while it held the lock.
+ * Returns whether the CPU has taken the lock again since the recorded context switch. If so, the lock was
+ * released after that switch, and the same code may have slept again while it held the lock.
  */
 static bool was_taken_again(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -106,8 +106,8 @@ static bool was_taken_again(const struct why_evidence *evidence, const struct wh
 
 /*
  * Returns whether another CPU or a thread now holds a lock at that address. If so, the lock was released
- * after the recorded switch, or its memory is used for a new lock. In both cases, the recorded switch is not
- * the reason why threads wait for the lock.
+ * after the recorded context switch, or its memory is used for a new lock. In these two cases, the recorded
+ * switch is not the reason why threads wait for the lock.
  */
 static bool has_other_holder(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -141,9 +141,9 @@ static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
 }
 
 /*
- * Returns whether the CPU continued to switch threads for long after the recorded switch, although its row in
- * the kernel's table still shows the same atomic state. If so, the kernel probably does not call the hook
- * that ends this state.
+ * Returns whether the CPU continued to switch threads for long after the recorded context switch, although
+ * its row in the kernel's table still shows the same atomic state. If so, the kernel probably does not call
+ * the hook that ends this state.
  */
 static bool ran_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -181,7 +181,7 @@ struct why_cpu {
 	uint64_t first_stamp; /* timestamp of the oldest event of the CPU */
 	bool cut;	      /* the events before `first_stamp` have been overwritten in the CPU's ring */
 	uint64_t last_stamp;  /* timestamp of the newest event of the CPU; 0: there is none */
-	/* number of ticks of the window in which the CPU ran threads that are not idle threads */
+	/* number of ticks of the time window in which the CPU ran threads other than idle threads */
 	uint64_t worked;
 	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX: unknown */
 	struct why_last last;
@@ -277,7 +277,7 @@ struct why_thread {
 	uint64_t fault_signals; /* number of signals that were delivered since the fault at `fault_first` */
 	bool fault_signalled;	/* true if a signal was delivered after the newest fault */
 	struct why_fault_nest fault_nest;
-	uint64_t ran; /* number of ticks of the window in which the thread ran, as events show */
+	uint64_t ran; /* number of ticks of the time window in which the thread ran, as events show */
 	/* number of ticks for which the thread has been runnable but has not run; 0: it is not runnable */
 	uint64_t runnable;
 	/* number of interrupts that the thread's CPU has taken since the thread became runnable */
@@ -296,7 +296,7 @@ struct why_thread {
 	/* timestamp of the thread's last wakeup in the events; the thread may have been awake already */
 	uint64_t woken;
 	uint64_t slept_until; /* timestamp of the last wakeup that ended a sleep of the thread; 0: none */
-	/* timestamp of the thread's newest event that is not about a lock, a switch or going to sleep */
+	/* timestamp of the thread's newest event that is not about a lock, a context switch or a sleep */
 	uint64_t last_action;
 	uint32_t last_action_cpu; /* CPU of the event at `last_action` */
 	/* lock that the thread waits for, according to events (lock.contend); 0: none */
@@ -306,7 +306,7 @@ struct why_thread {
 	/* true if the wait for a lock that `holder` shows is from events: the kernel's table shows a sleep */
 	bool waits_for_outer;
 	struct why_tries tries[WHY_TRIED];
-	/* timestamp of the newest event that the thread itself recorded, not counting switches; 0: none */
+	/* timestamp of the newest event that the thread itself recorded, except context switches; 0: none */
 	uint64_t last_own_event;
 };
 

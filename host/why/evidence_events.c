@@ -173,7 +173,7 @@ static void count(const struct why_evidence *evidence, const struct why_cpu *cpu
 	rate->recent += evidence->end - stamp <= evidence->window;
 }
 
-/* Returns the number of ticks between two timestamps. Ticks before the window do not count. */
+/* Returns the number of ticks between two timestamps. Ticks before the time window do not count. */
 static uint64_t within_window(const struct why_evidence *evidence, uint64_t from, uint64_t to)
 {
 	const uint64_t begin = evidence->end - evidence->window;
@@ -382,7 +382,7 @@ static int evaluate_kind(struct why_reader *reader, const struct ktread_event *e
 }
 
 /*
- * Returns whether the event shows an action of the thread: it is not a switch, a lock event or the
+ * Returns whether the event shows an action of the thread: it is not a context switch, a lock event or the
  * announcement of a sleep. See why_thread.last_action.
  */
 static bool is_action(const struct wellknown *known)

@@ -177,7 +177,7 @@ void why_outer_block(struct why_thread *thread, const struct ktread_event *event
 void why_outer_release(struct why_thread *thread, const struct ktread_event *event, uint64_t lock);
 /* Forgets the thread's waits, because it was woken or because events were lost. */
 void why_outer_forget(struct why_thread *thread);
-/* Changes the row of a thread that waits for an outer lock: the row then shows that wait. */
+/* Changes the row of a thread that waits for an outer lock: after the change, the row shows that wait. */
 void why_outer_settle(const struct why_evidence *evidence, struct why_thread *thread);
 
 /*

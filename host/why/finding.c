@@ -342,8 +342,8 @@ static void say_where(const struct why_evidence *evidence, struct why_finding *f
 }
 
 /*
- * Makes the finding "unknown" if no detector has found anything. The finding then states why, and which
- * events or hooks the kernel should record.
+ * Makes the finding "unknown" if no detector has found anything. In this case, the finding states why, and
+ * which events or hooks the kernel should record.
  */
 
 static bool is_empty(const struct why_evidence *evidence)

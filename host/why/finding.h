@@ -131,8 +131,8 @@ bool why_is_panic_function(const struct why_evidence *evidence, uint64_t address
 void why_finding_stack(struct why_finding *finding, const struct why_evidence *evidence,
 		       const struct why_cpu *cpu, uint32_t most);
 /*
- * Adds a line that lists the threads that ran most within the window, sorted by this time, the longest first.
- * Adds one more line for each of these threads that has recorded no event for long.
+ * Adds a line that lists the threads that ran most within the time window, sorted by their running time, the
+ * longest first. Adds one more line for each of these threads that has recorded no event for long.
  */
 void why_finding_users(struct why_finding *finding, const struct why_evidence *evidence);
 /* Adds an actor. Does nothing if the finding already has WHY_ACTORS actors. */

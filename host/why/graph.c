@@ -195,8 +195,8 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner, uint6
 }
 
 /*
- * Adds an edge from a waiter to the holder of a lock. If neither tables nor events show the holder, the edge
- * is to the owner that the kernel named when the wait began.
+ * Adds an edge from a waiter to the holder of a lock. If neither tables nor events show the holder, adds an
+ * edge to the owner that the kernel named when the wait began.
  */
 static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
@@ -298,8 +298,8 @@ static bool is_kept(const struct why_cpu *cpu)
 
 /*
  * Returns the earliest timestamp after which the running thread may not have been preemptible; 0: unknown.
- * The result is never before the switch to this thread, because each switch disables interrupts or preemption
- * for a moment.
+ * The result is never before the context switch to this thread, because each context switch disables
+ * interrupts or preemption for a moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -185,9 +185,9 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 		return false;
 	row = &thread->holder;
 	/*
-	 * If the switch came after the mode was set, its timestamp is later than the timestamp of the mode,
-	 * and the thread has run since that switch. If a mode is set after a switch, the timestamp of the
-	 * mode is equal to or later than that of the switch.
+	 * If the context switch came after the mode was set, its timestamp is later than the timestamp of the
+	 * mode, and the thread has run since that switch. If a mode is set after a switch, the timestamp of
+	 * the mode is equal to or later than that of the switch.
 	 */
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
 		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&

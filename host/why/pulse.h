@@ -58,9 +58,9 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 /* Returns whether the CPU has had no heartbeat for so long that a busy host is not the cause. */
 bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
- * Returns whether a CPU that has had heartbeats, but is silent, makes progress nevertheless: it switches
- * threads, a timed sleep of one of its threads ended long after the last heartbeat, no sleep is late, and no
- * thread has been runnable for long.
+ * Returns whether a CPU makes progress although it has had heartbeats and is silent now: it switches threads,
+ * a timed sleep of one of its threads ended long after the last heartbeat, no sleep is late, and no thread
+ * has been runnable for long.
  */
 bool why_works_without_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*

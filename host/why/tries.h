@@ -42,7 +42,8 @@ bool why_sleeps_between_tries(const struct why_evidence *evidence, const struct 
 
 /*
  * Returns whether the wait has a timeout that may soon end it. Returns false if such a wait has lasted long
- * while the machine made progress: then the timeout is far away, or ends only a sleep between two attempts.
+ * while the machine made progress: in this case, the timeout is far away, or ends only a sleep between two
+ * attempts.
  */
 bool why_wait_may_end(const struct why_evidence *evidence, const struct ktrx_holder *row);
 

@@ -127,7 +127,8 @@ static bool events_prove(const struct why_evidence *evidence, const struct why_t
 
 /*
  * Returns whether the thread was preempted. If hooks record sleeps, a thread that no longer runs was either
- * preempted or has ended. It has not ended if hooks would have recorded its end, or if it still holds a lock.
+ * preempted or has ended. The thread has not ended if hooks would have recorded its end, or if it still holds
+ * a lock.
  */
 static bool was_preempted(const struct why_evidence *evidence, const struct ktrx_holder *row)
 {

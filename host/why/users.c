@@ -7,13 +7,13 @@
 #include "why/pulse.h"
 
 #define USERS	   3u  /* maximum number of threads that a finding lists */
-#define SMALL_PART 10u /* a thread is listed if it ran for at least 1/SMALL_PART of the window */
+#define SMALL_PART 10u /* a thread is listed if it ran for at least 1/SMALL_PART of the time window */
 /* time in ms: a thread usually records an event within this time, unless it only computes */
 #define CALM_MS 2000u
 
 /*
- * Adds a line if the thread ran for a large part of the window but has recorded no event for long: it may
- * make no progress.
+ * Adds a line if the thread ran for a large part of the time window but has recorded no event for long: such
+ * a thread may make no progress.
  */
 static void say_no_events(const struct why_evidence *evidence, struct why_finding *finding,
 			  const struct why_thread *thread)
