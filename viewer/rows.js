@@ -16,7 +16,7 @@ class Layout {
 		this.filter = "";
 		this.rows = [];
 		this.height = 0;
-		this.version = 0;	// number of changes so far
+		this.version = 0;	// number of calls of update() so far
 	}
 
 	// Computes all rows again.

@@ -65,19 +65,19 @@ char *kdump_put_name(char *at, const char *name);
  */
 
 struct kdump_options {
-	bool decimal;	/* option -d */
-	bool raw;	/* option -n */
-	bool fixed;	/* option -j */
-	bool threads;	/* option -H */
-	bool cpus;	/* option -c */
-	bool abi;	/* option -A */
-	bool numbers;	/* option -S */
-	bool resolve;	/* option -r */
-	bool no_data;	/* option -s */
-	bool arguments; /* true if the option --names was given */
-	bool absolute;	/* option -T */
-	bool elapsed;	/* option -E */
-	bool relative;	/* option -R */
+	bool decimal;	/* option -d: print numbers in decimal */
+	bool raw;	/* option -n: print numbers instead of names */
+	bool fixed;	/* option -j: print fixed columns */
+	bool threads;	/* option -H: print thread ids */
+	bool cpus;	/* option -c: print the CPU */
+	bool abi;	/* option -A: print the ABI of the process */
+	bool numbers;	/* option -S: print the numbers of system calls */
+	bool resolve;	/* option -r: print modes, users, groups and dates in readable form */
+	bool no_data;	/* option -s: print no data */
+	bool arguments; /* option --names: print the names of arguments */
+	bool absolute;	/* option -T: print the time since 1970 */
+	bool elapsed;	/* option -E: print the time since the first record */
+	bool relative;	/* option -R: print the time since the previous record */
 	/*
 	 * option -m: maximum number of bytes of data to print; 0: all; KDUMP_DATA_USUAL: the default of the
 	 * kdump program to which the trace's format belongs

@@ -35,7 +35,7 @@ struct page_events {
 	} * list;
 	uint32_t lists, room;
 	struct base_index index; /* finds a list by its ring and CPU */
-	uint32_t last;		 /* the list that was used last */
+	uint32_t last;		 /* index of the list that was used last */
 };
 
 /*

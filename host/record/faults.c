@@ -200,7 +200,7 @@ static void begin(struct record_thread *thread)
  */
 static uint64_t unreported(const struct record_faults *faults)
 {
-	uint64_t all = 0, counts[2]; /* number of samples of one event, and number of its lost samples */
+	uint64_t all = 0, counts[2]; /* of one event: number of samples, number of lost samples */
 
 	for (unsigned n = 0; n < EVENTS; n++)
 		if (read(faults->fd[n], counts, sizeof(counts)) == sizeof(counts))

@@ -101,7 +101,7 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 
 /*
  * Returns whether the interrupts are timer ticks. If so, the timer works, but the kernel sets it to very
- * short times. If it is unknown which code they interrupt, the CPU may do other work between them.
+ * short times. If it is unknown which code the ticks interrupt, the CPU may do other work between them.
  */
 static bool may_work_between_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
