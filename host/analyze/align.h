@@ -16,7 +16,7 @@
  * Bounds between the clocks of CPUs, from causes and effects. For each ordered pair of CPUs, struct bounds
  * stores the smallest times from a cause on the first CPU to its effect on the second CPU. bounds_solve()
  * computes how far to move each clock forward so that every effect comes after its cause, with as much time
- * between them as all bounds allow.
+ * between the cause and the effect as all bounds allow.
  */
 
 #define BOUNDS_KEPT 4u

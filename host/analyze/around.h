@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the events directly before and after a window of time. The window may contain no event. */
+/* Finds the events directly before and after a time window. The window may contain no event. */
 #ifndef ANALYZE_AROUND_H
 #define ANALYZE_AROUND_H
 

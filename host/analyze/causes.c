@@ -23,8 +23,8 @@
  */
 #define DOUBT 8u
 /*
- * one of two possible effects of a cause is chosen if it is at least this many times nearer than the other
- * effect
+ * an effect is chosen from two possible effects of a cause if it is at least this many times nearer than the
+ * other effect
  */
 #define NEARER 4u
 
@@ -72,9 +72,9 @@ struct thread {
 };
 
 /*
- * Interrupts sent to one CPU for one reason. Several interrupts that are sent before one arrives are
- * delivered as one. The oldest of them is then regarded as the cause. The resulting bound may be too weak,
- * but is never wrong.
+ * Interrupts sent to one CPU for one reason. If several interrupts are sent before the first of them arrives,
+ * they are delivered as one interrupt. The oldest of them is then regarded as the cause. The resulting bound
+ * may be too weak, but is never wrong.
  */
 struct request {
 	struct queue sent;    /* interrupts that have not arrived yet */

@@ -99,8 +99,8 @@ static size_t operator_at(const char *at, size_t before)
 }
 
 /*
- * Replaces, within `name`'s memory, the text between the outermost angle brackets by "...". A name with
- * unmatched brackets stays unchanged.
+ * Modifies `name`: replaces the text between the outermost angle brackets by "...". A name with unmatched
+ * brackets stays unchanged.
  */
 static void shorten(char *name)
 {

@@ -66,7 +66,7 @@ static int add(struct gaps *gaps, struct progress *ring, struct gaps_gap gap)
 static bool lacks_head(const struct gaps *gaps, const struct ktread *trace, const struct ktread_event *event)
 {
 	const struct ktread_ring *of = ktread_ring(trace, event->ring);
-	/* In version 1, events are numbered from the oldest one that exists. */
+	/* In version 1, events are numbered from the oldest existing event. */
 	const uint64_t first = ktread_info(trace)->version == 1 ? 0 : of->overwritten;
 
 	return (of->overwritten > 0 || of->cleared > 0) && (!gaps->partial || event->index <= first);

@@ -2,8 +2,8 @@
 /*
  * Finds names of locks, queues and interrupts for events that have only a number or an address: the name in
  * the last event that had a name for it. A kernel may record the name of a lock only on contention, where the
- * cost matters less. Show a name together with the number: the memory of a lock may have become that of
- * another lock since.
+ * cost matters less. Show a name together with the number, because the memory of a lock may later be used for
+ * another lock.
  */
 #ifndef ANALYZE_OBJECT_NAMES_H
 #define ANALYZE_OBJECT_NAMES_H

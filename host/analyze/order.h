@@ -78,7 +78,7 @@ struct align_report {
 	 * pair or a drift within a window
 	 */
 	uint64_t given_up;
-	uint64_t window; /* length in ticks of a window of time (see align.c) */
+	uint64_t window; /* length in ticks of a time window (see align.c) */
 };
 
 /*

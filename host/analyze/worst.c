@@ -321,7 +321,10 @@ static void explain_free(struct explaining *e, const struct part *part, struct w
 	add(e, part, node);
 }
 
-/* Divides the time for which a thread, in state `n`, waits for a lock by the holders of the lock. */
+/*
+ * Divides the time for which a thread, in state `n`, waits for a lock. Each part belongs to one holder of the
+ * lock.
+ */
 static void explain_lock(struct explaining *e, const struct part *part, const struct history_span *wait,
 			 uint32_t n)
 {

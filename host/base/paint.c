@@ -257,7 +257,7 @@ static void paint_line(const char *from, const char *end, base_paint_put *put, v
 			put(context, plain, (size_t)(at - plain));
 			plain = at = put_part(at, part, put, context);
 		} else {
-			/* a part begins only at the beginning of a word */
+			/* a coloured part begins only at the beginning of a word */
 			for (at++; at < end && is_word(at[-1]) && is_word(*at); at++)
 				;
 		}

@@ -40,7 +40,7 @@ void gdb_close(struct gdb *gdb)
 
 /*
  * Sends bytes. They fit into any socket's buffer, because the next packet is sent only after the answer to
- * this one.
+ * this packet.
  */
 static int put(struct gdb *gdb, const char *bytes, size_t size)
 {

@@ -58,7 +58,7 @@ static int become(const struct capture_child *child, const char *directory, char
 		capture_words_add(&words, command[i]);
 	if (words.failed)
 		return capture_fail(CAPTURE_E_SYSTEM, "out of memory");
-	/* end this QEMU if ktrace ends, because then no process waits for this QEMU */
+	/* make the kernel end this QEMU if ktrace ends, because then no process waits for this QEMU */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	return capture_shim_become(directory, words.word);
 }

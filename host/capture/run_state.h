@@ -104,10 +104,11 @@ void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_
  */
 
 struct capture_inspection {
-	const char *directory;		/* folder in which QEMU saves memory to a file for ktrace; borrowed */
-	const char *elf;		/* the kernel's file; NULL or "": unknown; borrowed */
-	uint64_t self;			/* address of ktrace_root in the running kernel; 0: unknown */
-	double begun;			/* time at which the inspection began; 0: it has not begun */
+	const char *directory; /* folder in which QEMU saves memory to a file for ktrace; borrowed */
+	const char *elf;       /* the kernel's file; NULL or "": unknown; borrowed */
+	uint64_t self;	       /* address of ktrace_root in the running kernel; 0: unknown */
+	/* time at which the inspection began; 0: the inspection has not begun */
+	double begun;
 	bool done;			/* the inspection has ended, even if nothing could be read */
 	struct capture_stacks *stacks;	/* stacks that are being walked; NULL: none */
 	struct capture_stack_page page; /* the page of memory that QEMU is saving */

@@ -34,8 +34,8 @@ struct capture_watch {
 };
 
 /*
- * Restarts the measurement. Call it while the machine is not running or has no trace, because a silence then
- * does not count.
+ * Restarts the measurement. Call it while the machine is not running or has no trace, because a silence
+ * during that time does not count.
  */
 void capture_watch_pause(struct capture_watch *watch, double now);
 /* Processes a new pulse. Returns true if it is the first pulse of a boot. */

@@ -110,8 +110,8 @@ const char *options_set_help(void *to, const char *value, const struct option_ro
 }
 
 /*
- * Aborts the program if a command has too many rows of options. Otherwise some rows would be missing without
- * a message.
+ * Aborts the program if a command has too many rows of options. Otherwise some options would be missing
+ * without a message.
  */
 _Noreturn static void too_many(const struct options_syntax *syntax)
 {

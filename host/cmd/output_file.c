@@ -20,7 +20,7 @@
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
-/* The output that must not stay incomplete if a signal arrives. */
+/* The output that is removed if a signal arrives while the output is incomplete. */
 static struct {
 	int fd;		  /* descriptor of the output, which is a regular file or a folder */
 	const char *path; /* path of the output; NULL: there is none */

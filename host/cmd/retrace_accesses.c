@@ -19,7 +19,7 @@
 
 /* ---- Ranges of memory ---------------------------------------------------------------------------- */
 
-/* An argument of the options, which is being parsed. */
+/* An argument of an option, while it is parsed. */
 struct argument {
 	const char *name, *option, *word;
 	char place[NAME_BYTES]; /* the argument without ",LENGTH" */

@@ -129,10 +129,10 @@ struct ktread *trace_args_reopen(const struct trace_args *args, bool window);
 struct symbols;
 
 /*
- * Opens the kernel's file; `elf` is NULL: the kernel named in the trace's note, if there is one. Stores NULL
- * in *symbols if there are no names. It is an error only if the user named a file that cannot be opened.
- * Symbols of another build are not used, because they would name the wrong code. Returns 0, or EXIT_BAD_INPUT
- * after a message.
+ * Opens the kernel's file `elf`. If `elf` is NULL, opens the kernel that the trace's note names, if there is
+ * one. Stores NULL in *symbols if there are no names. It is an error only if the user named a file that
+ * cannot be opened. Symbols of another build are not used, because they would name the wrong code. Returns 0,
+ * or EXIT_BAD_INPUT after a message.
  */
 int trace_symbols_open(const char *name, const char *elf, const struct ktread *trace,
 		       struct symbols **symbols);

@@ -21,7 +21,7 @@
 #include "cmd/progress.h"
 #include "cmd/trace_args.h"
 
-/* Returns the name by which messages call the trace. */
+/* Returns the name of the trace in messages. */
 static const char *shown(const struct trace_args *args)
 {
 	return args->shown ? args->shown : args->path;

@@ -113,8 +113,8 @@ static uint32_t last_wake_of(const struct diff_trace *trace, const struct diff_t
 }
 
 /*
- * Returns the last wakeup that came too early: before the wait began, for the same object, while no thread
- * slept on that object. DIFF_NONE if there is none.
+ * Returns the last wakeup that came too early: it was for the same object, but before the wait began, while
+ * no thread slept on that object. Returns DIFF_NONE if there is none.
  */
 static uint32_t vain_wake(const struct diff_trace *trace, const struct diff_wait *wait)
 {

@@ -16,8 +16,8 @@ static bool is_file(uint8_t first, uint8_t second)
 }
 
 /*
- * Returns whether a descriptor of the first trace and one of the second trace have the same role. If the role
- * of the first descriptor is unknown, assumes that they have the same role, and stores this.
+ * Returns whether a descriptor of the first trace and a descriptor of the second trace have the same role. If
+ * the role of the first descriptor is unknown, assumes that they have the same role, and stores this.
  */
 static bool is_same_file(struct pairs_files *files, uint64_t first, uint64_t second, bool opened)
 {

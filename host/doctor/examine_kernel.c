@@ -168,7 +168,7 @@ struct bytes {
 	uint64_t size;
 };
 
-/* A kind of descriptor, and the ranges of bytes in it that the kernel changes. */
+/* A kind of descriptor, and the ranges of bytes that the kernel changes in a descriptor of this kind. */
 struct kind {
 	uint16_t magic;
 	uint16_t least; /* smallest size of a descriptor in bytes */

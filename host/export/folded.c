@@ -27,7 +27,7 @@
 struct node {
 	uint32_t parent; /* index of the parent node; UINT32_MAX for a thread */
 	uint32_t length;
-	uint64_t time; /* total time in which this node was the top of the stack */
+	uint64_t time; /* total time during which this node was the top of the stack */
 	char name[NAME_MOST];
 };
 

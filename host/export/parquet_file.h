@@ -74,7 +74,7 @@ void parquet_open(struct parquet_file *file, int run, const char *name);
 /* Writes all data that has not been written yet. Stores an error in file->error. Frees all memory. */
 void parquet_close(struct parquet_file *file);
 
-/* The rare case of parquet_row(): the row group is full. */
+/* Implements parquet_row() for the rare case that the row group is full. */
 void parquet_group_end(struct parquet_file *file);
 /* The rare case of parquet_room(). Returns NULL if out of memory. */
 unsigned char *parquet_grow(struct parquet_file *file, struct parquet_bytes *bytes, uint32_t size);

@@ -12,8 +12,8 @@
 
 /*
  * The field numbers of Perfetto's trace messages that this exporter uses: generic kernel packets for
- * scheduling, and TrackEvent for everything else. Both are stable interfaces of Perfetto. Each constant is
- * named after the message and the field.
+ * scheduling, and TrackEvent for everything else. These two are stable interfaces of Perfetto. Each constant
+ * is named after the message and the field.
  */
 
 enum perfetto_field {
@@ -241,7 +241,10 @@ void protobuf_text(struct protobuf *pb, unsigned field, const char *text, size_t
 
 #define PERFETTO_NAME_MAX 128u /* maximum number of bytes of a name from the trace that are written */
 #define PERFETTO_TYPES	  4096u
-/* limit: only system calls and interrupts with a smaller number have interned names */
+/*
+ * limit: the name of a system call or interrupt is interned only if the number of the call or interrupt is
+ * below this
+ */
 #define PERFETTO_NUMBERS 1024u
 
 struct perfetto_stream {

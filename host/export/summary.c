@@ -250,7 +250,7 @@ static double microseconds(const struct ktread_info *info, uint64_t ticks)
 	return base_ticks_seconds(ticks, info->frequency) * 1e6;
 }
 
-/* Writes how clocks that differ were corrected, and how precise that is. */
+/* Writes how clocks that differ were corrected, and how precise the corrections are. */
 static void write_clocks(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -348,7 +348,7 @@ static void write_loss(struct base_output *out, const struct summary *summary)
 	base_output_text(out, "\n");
 }
 
-/* Writes how many times events repeated unchanged without being recorded. */
+/* Writes how many times events repeated unchanged, so that they were counted instead of recorded. */
 static void write_folded(struct base_output *out, const struct summary *summary)
 {
 	const struct tally *tally = summary->tally;

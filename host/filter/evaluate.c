@@ -251,8 +251,8 @@ static struct span intersect(struct span a, struct span b)
 }
 
 /*
- * Returns the span of all timestamps outside the given span. If these are two spans, returns the span of all
- * timestamps.
+ * Returns the span of all timestamps outside the given span. If these timestamps form two spans, returns the
+ * span of all timestamps.
  */
 static struct span outside(const struct filter_node *node)
 {

@@ -173,7 +173,10 @@ static int find_entry(struct flow_reader *reader, uint64_t limit, const struct e
  */
 static int search(struct flow *flow, size_t stream, const struct entries *entries, struct end *end)
 {
-	/* restored at the end: losses are not counted for steps that are read here but not shown */
+	/*
+	 * this count is restored at the end, because losses do not count for steps that are read here but not
+	 * shown
+	 */
 	const struct flow_loss loss = flow->loss;
 	uint64_t limit = UINT64_MAX, window = WINDOW, from = bytes_of(flow, stream);
 	struct flow_reader *reader;

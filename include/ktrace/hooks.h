@@ -80,8 +80,8 @@ KTRACE_HOOK(ktrace_lock_release_at, const volatile void *lock, uint32_t by, uint
  * `object` is a number that identifies what the thread waits for (for KTRX_WAIT_THREAD: the number of the
  * thread whose end it waits for); `kind` is KTRX_WAIT_LOCK to KTRX_WAIT_DEVICE; `deadline` is the timestamp
  * at which the wait ends at the latest, 0: none.
- * If ktrace_lock_wait() has reported that the thread waits for a lock, that lock stays recorded as what it
- * waits for.
+ * If ktrace_lock_wait() has reported that the thread waits for a lock, that lock stays recorded as the object
+ * of the wait.
  */
 KTRACE_HOOK(ktrace_thread_block, const volatile void *object, const char *name, uint32_t kind,
 	    uint64_t deadline)

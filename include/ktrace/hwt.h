@@ -289,8 +289,8 @@ int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);
  */
 int ktrace_hwt_service(struct ktrace_hwt_context *context, uint32_t unit, uint64_t position);
 /*
- * Returns the buffer of a unit, for mapping it read-only; NULL: no such unit. It stays valid while the caller
- * has a reference to the context.
+ * Returns the buffer of a unit, for mapping it read-only; NULL: no such unit. The buffer stays valid while
+ * the caller has a reference to the context.
  */
 const struct ktrace_hwt_buffer *ktrace_hwt_unit_buffer(struct ktrace_hwt_context *context, uint32_t unit);
 
@@ -396,8 +396,8 @@ KTRACE_INLINE void ktrace_hwt_munmap(struct ktrace_hwt_process *process, struct 
 		ktrace_hwt_do_munmap(process, thread, address, size);
 }
 /*
- * Reports the end of the process. Its context stays for readers until its owner ends it. May sleep. Requires:
- * called by the last thread.
+ * Reports the end of the process. The context of the process stays for readers until its owner ends the
+ * context. May sleep. Requires: called by the last thread.
  */
 KTRACE_INLINE void ktrace_hwt_exit(struct ktrace_hwt_process *process)
 {

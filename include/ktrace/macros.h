@@ -19,7 +19,7 @@
 
 /*
  * KTRACE_EACH(do, context, text, a, …) expands to do(context, n, a) for each argument after the text. n is a
- * different number for each argument, and 15 for the last one.
+ * different number for each argument, and 15 for the last argument.
  */
 #define KTRACE_COUNT(...)                                                                                  \
 	KTRACE_COUNT_(__VA_ARGS__, 17, 17, 17, 17, 17, 17, 17, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, \

@@ -141,7 +141,7 @@ struct ktrace_proc_kernel {
 	 */
 	void (*name)(const struct ktrace_proc *process, char *name, size_t room);
 	/*
-	 * Copies from the memory of the running process. Returns 0, or a negative value if it is not
+	 * Copies from the memory of the running process. Returns 0, or a negative value if that memory is not
 	 * readable; must not cause a fault. May sleep.
 	 */
 	int (*copy_in)(void *to, uintptr_t from, size_t size);
@@ -185,8 +185,8 @@ struct ktrace_proc_sink_operations {
 	void (*lock)(struct ktrace_proc_sink *sink);
 	void (*unlock)(struct ktrace_proc_sink *sink);
 	/*
-	 * Called when the sink has ended and its last reference is released: its memory belongs to the kernel
-	 * again. Called in the thread that released that reference. NULL: nothing to do.
+	 * Called when the sink has ended and its last reference is released: the sink's memory belongs to the
+	 * kernel again. Called in the thread that released that reference. NULL: nothing to do.
 	 */
 	void (*close)(struct ktrace_proc_sink *sink);
 };
@@ -465,7 +465,8 @@ KTRACE_INLINE void ktrace_proc_sysret(struct ktrace_proc *process, struct ktrace
 
 /*
  * Writes waiting records to the file before a trap other than a system call returns to the program; records
- * nothing. Without it, a program that faults and makes no system calls would fill the buffer. May sleep.
+ * nothing. Without this hook, a program that faults and makes no system calls would fill the buffer. May
+ * sleep.
  */
 KTRACE_INLINE void ktrace_proc_trap_end(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
 {

@@ -212,8 +212,9 @@ struct ktrace_pl011 {
 struct ktrace_transport *ktrace_pl011_init(struct ktrace_pl011 *uart, uintptr_t base);
 
 /*
- * virtio-console: the transmit queue of the first port, polled; large writes are the most efficient. A device
- * that the kernel's own driver uses is skipped, so the kernel's console and ktrace need one device each.
+ * virtio-console: the transmit queue of the first port, polled; large writes are more efficient than small
+ * writes. A device that the kernel's own driver uses is skipped, so the kernel's console and ktrace need one
+ * device each.
  */
 #define KTRACE_VIRTIO_QUEUE_BYTES 12288u /* size of a legacy queue of up to 256 entries */
 

@@ -132,7 +132,7 @@ struct ktread_type {
 	uint32_t thread_bits;
 };
 
-/* A setting: a variable of the kernel, or a bit of one, that has a name. Owned by the handle. */
+/* A setting: a variable of the kernel, or a bit of a variable, that has a name. Owned by the handle. */
 struct ktread_setting {
 	const char *name; /* full name such as "debug.ktr.stacktrace"; not escaped: may contain any bytes */
 	uint64_t value;	  /* value of the setting at the time of capture */

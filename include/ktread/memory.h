@@ -24,7 +24,7 @@ extern "C" {
 struct ktread_memory;
 struct ktread_image;
 
-/* A range of guest physical memory. */
+/* A range of guest physical addresses. */
 struct ktread_range {
 	uint64_t physical;
 	uint64_t length;

@@ -178,7 +178,7 @@ struct ktrx_hwt_ring {
 };
 
 /*
- * A piece of code, written before it runs. If the same addresses and space appear again, the bytes have
+ * A piece of code, written before it runs. If a later piece has the same addresses and space, the bytes have
  * changed: the unit then writes its time in a packet (TSC) before the packets about running the new bytes.
  */
 struct ktrx_hwt_seen {

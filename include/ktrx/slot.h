@@ -107,7 +107,7 @@
  * Payload of an anchor record. Slots contain only the low 36 bits of a timestamp; an anchor contains the full
  * timestamp. A writer must write an anchor before a record whose timestamp is 2^35 ticks or more after the
  * ring's last anchor. So the distance between two anchors is never ambiguous. ktrace already writes an anchor
- * after 2^34 ticks. Each anchor refers to the previous one; struct ktrx_ring refers to the newest one.
+ * after 2^34 ticks. Each anchor refers to the previous anchor; struct ktrx_ring refers to the newest anchor.
  */
 struct ktrx_anchor {
 	uint64_t stamp;	   /* full counter value at this anchor; the slot's timestamp is its low 36 bits */

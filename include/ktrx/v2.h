@@ -319,7 +319,7 @@ struct ktrx_request {
 
 #define KTRX_RESULT_NONE    0u /* the request has not been carried out yet */
 #define KTRX_RESULT_DONE    1u
-#define KTRX_RESULT_TORN    2u /* not the expected request, or its check is wrong */
+#define KTRX_RESULT_TORN    2u /* the request is not the expected request, or its check is wrong */
 #define KTRX_RESULT_REFUSED 3u /* a member is out of range, or the setting does not accept the value */
 
 #define KTRX_MAILBOX_REQUESTS 64u

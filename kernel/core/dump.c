@@ -16,7 +16,10 @@
 #include "reader.h"
 
 #define KTRACE_ALIGN_OF_PIECES 32u
-/* the size of a dump is a multiple of this, so that the root of a dump that follows it is aligned */
+/*
+ * the size of a dump is a multiple of this number, so that the root of the next dump in the same output is
+ * aligned
+ */
 #define KTRACE_DUMP_ALIGN 64u
 #define KTRACE_SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define KTRACE_ROOM_SLOTS (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)

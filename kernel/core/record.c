@@ -304,7 +304,7 @@ static uint16_t place_id(struct ktrx_place *place, const struct ktrx_event *even
 	return (uint16_t)(ktrace_place_number(place) == event->id ? 0 : ktrace_place_number(place));
 }
 
-/* Handles events whose state or flags demand more than a plain record, and the first event of all. */
+/* Handles events whose state or flags demand more than a plain record, and the first event that fires. */
 static void emit_slowly(struct ktrx_event *event, struct ktrx_place *place, uint32_t *payload, uint32_t bytes,
 			uint64_t word, uint64_t stamp, uintptr_t address)
 {

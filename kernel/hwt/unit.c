@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Initialisation of the library, its list of backends, and units: making them with a buffer, and enabling and
- * disabling them on their CPU.
+ * Initialises the library, keeps its list of backends, and makes units with their buffers. Also enables and
+ * disables units on their CPUs.
  */
 #include "hwt.h"
 

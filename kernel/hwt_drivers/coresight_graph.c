@@ -189,7 +189,7 @@ static const char *find_path(const struct ktrace_coresight *all, uint32_t start)
 
 /*
  * Checks that all paths end at memory that CPUs share, or that no path ends there: the backend can only
- * describe the traces of all units as formatted, or all of them as not formatted.
+ * describe the traces of all units in the same way, as formatted or as not formatted.
  */
 static const char *check_ends(const struct ktrace_coresight *all, uint32_t collected)
 {

@@ -101,7 +101,7 @@ static int shut_one(const struct ktrace_coresight *all, struct ktrace_coresight_
 }
 
 /*
- * Closes the components of the path from index `from` on, except the component at the end. Continues after an
+ * Closes the components of the path from index `from` on, except the last component. Continues after an
  * error. Returns the first error.
  */
 static int shut_from(struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
