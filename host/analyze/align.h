@@ -141,7 +141,7 @@ void coarse_destroy(struct coarse *coarse);
 int coarse_event(struct coarse *coarse, const struct ktread_event *event, const struct wellknown *known);
 /*
  * Computes forward[cpu]: ticks by which to move each clock forward; 0 for CPU 0; INT64_MAX if there is too
- * little evidence. Then forgets all events.
+ * little evidence. Then discards all stored events.
  */
 void coarse_solve(struct coarse *coarse, int64_t *forward);
 

@@ -233,7 +233,7 @@ int gaps_read_part(struct gaps **result, struct ktread *trace)
 
 uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 {
-	/* all gaps before this one end before `from` */
+	/* all gaps before gap n end at or before `from` */
 	uint32_t n = (uint32_t)base_count_up_to(gaps->gap, gaps->count, sizeof(gaps->gap[0]),
 						offsetof(struct gaps_gap, latest), from);
 

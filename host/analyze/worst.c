@@ -44,7 +44,7 @@ static int by_from(const void *a, const void *b)
 	return left->from < right->from ? -1 : left->from > right->from;
 }
 
-/* Makes a window of time for each duration, and joins windows that overlap. */
+/* Makes a time window for each duration, and joins windows that overlap. */
 static void make_windows(struct worst *worst)
 {
 	struct history *history = &worst->history;
@@ -195,7 +195,10 @@ static void follow(struct explaining *e, const struct part *part, uint32_t node,
 	e->depth--;
 }
 
-/* Divides the time for which a thread runs on a CPU into its own and that of interrupt handlers. */
+/*
+ * Divides the time for which a thread runs on a CPU into the time of the thread and the time of interrupt
+ * handlers.
+ */
 static void explain_running(struct explaining *e, const struct part *part, uint32_t cpu)
 {
 	const struct history_spans *interrupts = &e->history->interrupts;

@@ -270,7 +270,7 @@ static const char *text_at(const json_t *json, const char *path)
 }
 
 /*
- * An older version of ktrace stored no kind of schedule, because SCHEDULE_TIMERS was the only one. Returns
+ * An older version of ktrace stored no kind of schedule, because SCHEDULE_TIMERS was the only kind. Returns
  * false if the kind is unknown.
  */
 static bool unpack_noise(const json_t *json, const char *name, struct schedule_noise *to)

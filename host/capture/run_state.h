@@ -175,12 +175,12 @@ struct capture_run {
 	double connected;	     /* time at which QEMU connected; 0: QEMU has not connected */
 	/* file status of the kernel's file at the time `connected`; st_nlink is 0: unknown */
 	struct stat kernel;
-	double started;	      /* time at which the guest began to run; 0: it has not */
-	double ended;	      /* time at which QEMU closed the connection; 0: it has not */
+	double started;	      /* time at which the guest began to run; 0: the guest has not */
+	double ended;	      /* time at which QEMU closed the connection; 0: QEMU has not */
 	double command_ended; /* time at which ktrace noticed the end of the command; 0: not yet */
 	/* time at which ktrace noticed that QEMU shuts down or has stopped for good; 0: not yet */
 	double ending_since;
-	double quit; /* time at which ktrace asked QEMU to quit; 0: it has not */
+	double quit; /* time at which ktrace asked QEMU to quit; 0: ktrace has not */
 	/*
 	 * number of steps taken to end the command: the first step is to wait, the second is SIGTERM, later
 	 * steps are SIGKILL

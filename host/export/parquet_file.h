@@ -76,7 +76,7 @@ void parquet_close(struct parquet_file *file);
 
 /* Implements parquet_row() for the rare case that the row group is full. */
 void parquet_group_end(struct parquet_file *file);
-/* The rare case of parquet_room(). Returns NULL if out of memory. */
+/* Implements parquet_room() for the rare case that there is no room. Returns NULL if out of memory. */
 unsigned char *parquet_grow(struct parquet_file *file, struct parquet_bytes *bytes, uint32_t size);
 /* Returns a pointer to `size` free bytes at the column's end; NULL if out of memory. */
 static inline unsigned char *parquet_room(struct parquet_file *file, struct parquet_bytes *bytes,

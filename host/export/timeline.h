@@ -66,7 +66,7 @@ struct timeline {
  */
 int timeline_write(struct timeline *timeline);
 
-/* Makes the timestamp of the trace's first event the one that is printed as time 0. */
+/* Prepares the output of times: the timestamp of the trace's first event is printed as time 0. */
 void timeline_begin(struct timeline *timeline);
 
 /* Writes "> " if the event is marked, otherwise "  ". Writes nothing if no events are marked. */

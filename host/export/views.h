@@ -91,7 +91,7 @@ void ktr_row(struct ktr_table *table, const struct ktread_info *info, const stru
 	     bool late);
 /* Prints a line that states how many slots of a ring are missing here. */
 void ktr_lost(struct ktr_table *table, uint32_t ring, uint32_t cpu, uint64_t slots);
-/* Forgets the timestamps of previous events, so that no relative time is computed across two boots. */
+/* Discards the timestamps of previous events, so that no relative time is computed across two boots. */
 void ktr_restart(struct ktr_table *table);
 
 /* ---- What `ktrace check` found, as text and as JSON ---- */

@@ -324,8 +324,8 @@ uint64_t ktrace_probe_cost(void);
 
 /*
  * Returns nonzero if ktrace_backtrace() is compiled in. It follows frame pointers, so it needs a kernel that
- * is compiled with them (-fno-omit-frame-pointer) and defines KTRACE_FRAME_POINTERS (config.h). Events that
- * record their callers need a kernel that is compiled in the same way.
+ * is compiled with frame pointers (-fno-omit-frame-pointer) and defines KTRACE_FRAME_POINTERS (config.h).
+ * Events that record their callers need a kernel that is compiled in the same way.
  */
 int ktrace_has_backtrace(void);
 

@@ -28,7 +28,7 @@
 
 KTRACE_BEGIN_C
 
-/* The registers of the running CPU. */
+/* Functions that access the registers of the running CPU. */
 extern KTRACE_HIDDEN const struct ktrace_hwt_access_sysreg ktrace_hwt_sysreg;
 
 /* Fills in a backend. Requires: both structures stay valid as long as the kernel. */

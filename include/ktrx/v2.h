@@ -131,7 +131,7 @@ struct ktrx_ring {
 	uint64_t base;	/* writer's pointer to slot 0 */
 	uint32_t mask;	/* number of slots - 1 */
 	uint32_t shift; /* log2 of the number of slots: 9 to 30 */
-	/* a writer with this timestamp or a later one must write an anchor before its record */
+	/* a writer with this or a later timestamp must write an anchor before its record */
 	uint64_t deadline;
 	uint64_t anchor_stamp; /* full timestamp of the newest anchor */
 	uint64_t anchor_index; /* slot index of the newest anchor */
@@ -268,8 +268,8 @@ struct ktrx_setting {
 
 /*
  * Requests from a host to the running kernel. The host writes requests[sequence % capacity] and, after that,
- * `requested`. The kernel carries the requests out in order, in its tick, and then writes `applied`. A host
- * writes nothing else.
+ * `requested`. The kernel carries the requests out in the order of their numbers, in its tick, and then
+ * writes `applied`. A host writes nothing else.
  */
 struct ktrx_request {
 	uint32_t sequence; /* number of the request; the first request of a boot has number 1 */

@@ -91,7 +91,7 @@ static void clock_write(struct ktrx_clock_sample *at, const struct ktrx_clock_sa
 }
 
 /*
- * Stores a lower bound if it is tighter than the stored one, which has widened with its age. Requires:
+ * Stores a lower bound if it is tighter than the stored bound, which has widened with its age. Requires:
  * `stamp` is not lower than in the previous call.
  */
 static void clock_at_least(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reading the trace inside the kernel while writers may be active. */
+/* Functions that read the trace inside the kernel while writers may be active. */
 #include "reader.h"
 
 #include "../base/bytes.h"
