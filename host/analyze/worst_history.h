@@ -29,7 +29,7 @@ struct history_state {
 	uint32_t waker;
 };
 
-/* A time for which a thread waits for a lock or holds it, or for which an interrupt handler runs. */
+/* A span of time in which a thread waits for a lock or holds it, or in which an interrupt handler runs. */
 struct history_span {
 	uint64_t owner; /* in `waits`: thread id; in `holds`: lock; in `interrupts`: CPU */
 	uint64_t from, to;
@@ -48,9 +48,7 @@ struct history_window {
 };
 
 struct history {
-	/*
-	 * the windows of time for which the history is needed, sorted and without overlaps; set by the caller
-	 */
+	/* the time windows for which the history is needed, sorted and without overlaps; set by the caller */
 	struct history_window window[WORST_MOST];
 	uint32_t windows;
 	struct history_state *state; /* sorted by owner, then by `from` */

@@ -39,7 +39,8 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id);
 
 /*
  * Opens the RAM. The offsets in `map` are addresses in the process. Searches skip pages that the process
- * never touched. Returns 0 or CAPTURE_E_SYSTEM. Returns 0 even without this permission, but then reads fail.
+ * never touched. Returns 0 or CAPTURE_E_SYSTEM. Returns 0 even if the permission to debug the process is
+ * missing, but then reads fail.
  */
 int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct capture_map *map);
 

@@ -81,7 +81,7 @@ int capture_schedule_complete(const char *control, const char *ram, const char *
 void capture_schedule_close(struct schedule_control *control);
 
 /*
- * Adds to the command line `words` the options that make runs the same each time. Returns 0, or
+ * Adds to the command line `words` the options that make all runs of the guest the same. Returns 0, or
  * CAPTURE_E_USAGE if the command line has an option that cannot be combined with them.
  */
 int capture_schedule_add(const struct capture_schedule_files *files, const struct capture_qemu_line *line,

@@ -49,7 +49,7 @@ double capture_watch_stuck(const struct capture_watch *watch, double now);
 
 /*
  * Checks whether a machine makes progress. This is done before the machine is halted: if the whole machine
- * hangs, its newest timestamp does not show for how long.
+ * hangs, its newest timestamp does not show for how long it has hung.
  */
 
 /* Lets the machine run for `ms`. Returns 0 or an error. */

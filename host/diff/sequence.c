@@ -13,8 +13,9 @@ struct align {
 	const uint64_t *a, *b;
 	uint32_t *pair;
 	/*
-	 * Indexed by diagonal, which is an index of `a` minus an index of `b`: the index of `a` that the path
-	 * from the beginning, or the path from the end, of a part has reached on that diagonal.
+	 * Indices of `a`: how far the path from the beginning of a part (`forward`), or from its end
+	 * (`backward`), has come on each diagonal. The number of a diagonal, an index of `a` minus an index
+	 * of `b`, is the index into these arrays.
 	 */
 	int64_t *forward, *backward;
 };

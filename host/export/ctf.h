@@ -93,7 +93,7 @@ struct ctf {
 	int folder;
 	int error; /* errno of the first failed system call */
 	uint64_t events;
-	uint64_t stamp_most; /* limit: a later timestamp is written as this one */
+	uint64_t stamp_most; /* limit: a later timestamp is written as this timestamp */
 	uint64_t too_late;   /* number of events that were written with `stamp_most` as their timestamp */
 	unsigned char uuid[16];
 	struct wellknown_table known;

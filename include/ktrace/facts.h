@@ -288,7 +288,7 @@ KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
 }
 
 /*
- * Records lock.try and sets the holder of the lock, for a lock that was taken by a try-lock operation that
+ * Records lock.try and sets the holder of the lock, for a lock that was taken by a try-lock operation, which
  * does not wait: see ktrace_lock_acquire().
  */
 KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))

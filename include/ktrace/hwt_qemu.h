@@ -46,12 +46,12 @@ void ktrace_hwt_qemu_make(struct ktrace_hwt_backend *backend, const struct ktrac
 
 /*
  * Sends the current time of the rings' clock to the unit, so that its trace and the rings can be merged.
- * Requires: called on that CPU, with interrupts disabled, after ktrace_hwt_qemu_make().
+ * Requires: called on CPU `cpu`, with interrupts disabled, after ktrace_hwt_qemu_make().
  */
 void ktrace_hwt_qemu_clock(const struct ktrace_hwt_qemu *qemu, uint32_t cpu);
 /*
- * Reports that this CPU is now in that address space (CR3; TTBR0 with ASID) and runs that thread. Requires:
- * as for ktrace_hwt_qemu_clock().
+ * Reports that this CPU now uses address space `space` (CR3; TTBR0 with ASID) and runs thread `thread`.
+ * Requires: as for ktrace_hwt_qemu_clock().
  */
 void ktrace_hwt_qemu_space(const struct ktrace_hwt_qemu *qemu, uint32_t cpu, uint64_t space, uint32_t thread);
 

@@ -363,7 +363,7 @@ static uint32_t measure_in_cell(uint32_t cpu)
 	return round - 1;
 }
 
-/* Returns nonzero if the sample is better than the newest stored one, whose error grows with its age. */
+/* Returns nonzero if the sample is better than the newest stored sample, whose error grows with its age. */
 static int is_better(const struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 {
 	const struct ktrx_clock_sample *newest;

@@ -246,7 +246,7 @@ static int switch_on(struct ktrace_hwt_unit *unit, uint32_t cpu)
 }
 
 /*
- * Counts a loss of trace data after enabling or disabling the unit has failed. Requires: the spinlock is
+ * Counts a loss of trace data, because enabling or disabling the unit has failed. Requires: the spinlock is
  * held.
  */
 static void fail(struct ktrace_hwt_unit *unit)

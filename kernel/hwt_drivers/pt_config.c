@@ -81,8 +81,8 @@ static int exceeds_features(const struct ktrace_hwt_pt *pt, const struct ktrace_
 
 /*
  * Sets the interrupts. Without interrupts it is unknown how often the hardware has wrapped, so the unit must
- * stop when its buffer is full. It must also stop then if the table has a single region and the buffer cannot
- * be padded, because it is not mapped.
+ * stop when its buffer is full. It must also stop when its buffer is full if the table has a single region
+ * and the buffer cannot be padded, because it is not mapped.
  */
 static int configure_interrupts(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit,
 				const struct ktrace_hwt_config *config)

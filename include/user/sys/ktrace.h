@@ -20,7 +20,7 @@
 #define KTROP_CLEAR	1 /* stop tracing these facilities */
 #define KTROP_CLEARFILE 2 /* stop tracing all processes that are traced into the file `path` */
 #define KTROP(o)	((o)&3)
-/* Add to an operation: it also applies to all descendants of the process or group. */
+/* Flag to be added to an operation: the operation also applies to all descendants of the process or group. */
 #define KTRFLAG_DESCEND 4
 
 /* Facilities: what is recorded. */

@@ -2,7 +2,7 @@
 /*
  * Device access on a CPU without I/O ports: `ports` is ignored. A CPU without a header of its own uses this
  * header alone. The header of an architecture without I/O ports defines its barriers and then includes this
- * one; x86_64, which has ports, defines all of these functions itself.
+ * header; x86_64, which has ports, defines all of these functions itself.
  */
 #ifndef KTRACE_GENERIC_IO_H
 #define KTRACE_GENERIC_IO_H
