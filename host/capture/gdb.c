@@ -128,10 +128,7 @@ static int receive(struct gdb *gdb, double end)
 	while ((c = get(gdb, end)) != '$') {
 		if (c < 0)
 			return c;
-		/*
-		 * prevents an endless loop if the server never stops to send bytes, but never sends a
-		 * complete packet
-		 */
+		/* prevents an endless loop if the server sends bytes without end, but none begins a packet */
 		if (capture_now() >= end)
 			return fail_silent(gdb);
 	}

@@ -74,7 +74,7 @@ void run_schedule_report(const char *name, const struct capture_run_options *opt
 /*
  * Compares the events of the new trace with those of the first run, whose trace was given with --replay, and
  * prints the result. Returns the status of the run if they are the same, RUN_STATUS_DIFFERS if they differ or
- * if there are none, EXIT_BAD_INPUT if a trace is unreadable.
+ * if no event is in both traces, EXIT_BAD_INPUT if a trace is unreadable.
  */
 int run_schedule_compare(const char *name, const struct run_schedule *schedule, const char *out,
 			 const struct capture_result *result);

@@ -141,8 +141,8 @@ struct flow_stacks {
 int flow_stacks_init(struct flow_stacks *stacks);
 void flow_stacks_free(struct flow_stacks *stacks);
 /*
- * Makes the stack of the thread `key` the current one; adds an empty stack if the thread has none. Returns 1
- * if another stack was dropped to make room, otherwise 0.
+ * Makes the stack of the thread `key` the current stack; adds an empty stack if the thread has none. Returns
+ * 1 if another stack was dropped to make room, otherwise 0.
  */
 int flow_stacks_turn(struct flow_stacks *stacks, uint64_t key);
 /* Empties all stacks. */

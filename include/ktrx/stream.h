@@ -72,7 +72,10 @@ struct ktrx_stream_columns {
 #define KTRX_STREAM_KEY_V1_EVENTS 0x400u
 /* limit of the keys of first slots; the key is event << 1 | (1 if FIRST, 0 if SINGLE) */
 #define KTRX_STREAM_KEY_FIRSTS 0x2000u
-/* key of a continuation slot: this plus (event of the preceding first slot << 1 | (1 if LAST, 0 if MORE)) */
+/*
+ * key of a continuation slot: this number plus (event of the preceding first slot << 1 | (1 if LAST, 0 if
+ * MORE))
+ */
 #define KTRX_STREAM_KEY_MORE  0x2000u
 #define KTRX_STREAM_KEY_EMPTY 0x4000u /* key of slots that contain 32 zero bytes */
 #define KTRX_STREAM_KEY_ODD   0x4001u /* key of slots with any other contents */

@@ -166,8 +166,9 @@ static int needs_anchor(const struct ktrace_writer *writer)
 }
 
 /*
- * Stores the anchor as the ring's newest, unless a later one was written already. Does not set a deadline for
- * the boot ring: its deadline stays in the past, so call sites never write into the boot ring themselves.
+ * Stores the anchor as the ring's newest anchor, unless a later anchor was written already. Does not set a
+ * deadline for the boot ring: its deadline stays in the past, so call sites never write into the boot ring
+ * themselves.
  */
 static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
 {

@@ -172,11 +172,11 @@ int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace
 /* ---- The table of regions --------------------------------------------------------------------- */
 
 /*
- * The output table of Intel PT (ToPA): one entry for each region, then one that leads back to the first. The
- * size of a region is a power of two pages, and the region is aligned to it. A region causes an interrupt if
- * its end is a multiple of `every` or the end of the buffer. In a unit that stops when full, one more region
- * has STOP and causes an interrupt: the region before the one with the oldest byte that the reader has not
- * taken yet.
+ * The output table of Intel PT (ToPA): one entry for each region, then an entry that leads back to the first.
+ * The size of a region is a power of two pages, and the region is aligned to it. A region causes an interrupt
+ * if its end is a multiple of `every` or the end of the buffer. In a unit that stops when full, one more
+ * region has STOP and causes an interrupt: the region before the one with the oldest byte that the reader has
+ * not taken yet.
  */
 
 static uint64_t *table(const struct ktrace_hwt_unit *unit)
