@@ -213,9 +213,9 @@ static bool waits_itself(const struct orphan *lock, uint32_t owner)
 }
 
 /*
- * Returns the newest wait that names a possible owner. Some kernels store the owner as a pointer to its
- * thread. If the owner has ended and its memory is used for a new thread, such a kernel names the new thread,
- * which is not a possible owner.
+ * Returns the newest wait that names a possible owner. A thread that waits for the lock itself is not a
+ * possible owner. Some kernels name such a thread, because they store the owner as a pointer to its thread,
+ * and the memory of an owner that has ended may be used for a new thread.
  */
 static const struct waiter *newest(const struct orphan *lock)
 {

@@ -54,9 +54,7 @@ struct health {
 	uint32_t unlisted;
 	uint64_t longest; /* longest time, in ticks, for which a thread has been runnable */
 	uint64_t oldest;  /* timestamp of the oldest sleep without a timeout */
-	/*
-	 * number of threads that wait for a lock with a timeout and did not begin to wait only a moment ago
-	 */
+	/* number of threads that have waited with a timeout for a lock, for longer than TURN_MS */
 	uint32_t timed_for_lock;
 	bool modes_known; /* true if the kernel has called ktrace_mode() on each CPU */
 };

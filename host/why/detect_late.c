@@ -11,7 +11,7 @@
  * reason, this finding is dropped.
  */
 
-/* time in ms after which an answer is late; the host may stop a virtual CPU, but not for this long */
+/* time in ms after which an answer is late; a host rarely stops a virtual CPU for this long */
 #define LATE_MS 1500u
 /* time in ms that is used instead of LATE_MS if the host reports that the machine stopped */
 #define STALLED_MS 250u

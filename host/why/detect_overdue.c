@@ -19,7 +19,7 @@
  */
 #define KNOWN_WAITS 8u
 /*
- * as KNOWN_WAITS, but used if no thread waits for the thread
+ * minimum number of ended waits that show how long such a wait takes; used if no thread waits for the thread
  */
 #define MANY_WAITS 16u
 /* minimum ratio of an overdue wait to the longest finished wait, if other threads wait for the thread */

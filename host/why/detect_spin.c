@@ -2,8 +2,8 @@
 /*
  * Spins: a thread that runs without progress. For half a second it has recorded no event of its own, and each
  * interrupt found it in the same small range of code, in the kernel or in a program outside of a system call.
- * A computation looks the same in a trace. So the finding is likely only if this lasts long and stays within
- * a few instructions. If interrupts are disabled, the CPU's registers show where the thread is.
+ * A computation looks the same in a trace. So the finding is likely only if the thread stays within a few
+ * instructions for a long time. If interrupts are disabled, the CPU's registers show where the thread is.
  */
 #include <inttypes.h>
 #include <string.h>
