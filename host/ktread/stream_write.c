@@ -2,7 +2,7 @@
 /*
  * Writes streams. First come all bytes outside of the rings, because the rings cannot be read without them.
  * Then come the rings: one block of each ring in turn, beginning with the ring's oldest slots. So if the
- * stream is truncated, all CPUs lose about the same time. The stream does not contain bytes that are zero.
+ * stream is truncated, all CPUs lose about the same time. Blocks whose bytes are all zero are left out.
  */
 #include <errno.h>
 #include <stdlib.h>
