@@ -85,7 +85,7 @@ static void find_kernel(struct profile_target *target)
 }
 
 /*
- * Fails if a debugger uses QEMU's gdb server, because opening another socket would disconnect this debugger.
+ * Fails if QEMU was started with a gdb server, because opening another socket would disconnect its debugger.
  */
 static int check_debugger(struct profile_target *target)
 {
