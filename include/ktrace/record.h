@@ -74,9 +74,9 @@ KTRACE_HIDDEN void ktrace_emit_packed(struct ktrx_event *event, void *payload, u
 
 /*
  * Record an event in one slot. `first` and `second` are payload bytes 0 to 7 and 8 to 15; `third` is bytes 16
- * to 19 | the payload's length << 32. `word` and `stamp` are the reservation and the timestamp that the call
- * site has already made; `word` is KTRACE_WORD_NONE if it has reserved nothing. ktrace_emit_words() gets the
- * call site as an argument; the other functions use their return address.
+ * to 19 | the payload's length << 32. `word` is the result of the reservation that the call site has made, or
+ * KTRACE_WORD_NONE if it has reserved nothing; `stamp` is the timestamp that it has read. ktrace_emit_words()
+ * gets the call site as an argument; the other functions use their return address.
  */
 KTRACE_HIDDEN KTRACE_COLD void ktrace_emit_short(struct ktrx_event *event, uint64_t first, uint64_t second,
 						 uint64_t third, uint64_t word, uint64_t stamp);

@@ -54,8 +54,8 @@ struct ktrx_cpu {
 	 */
 	uint32_t ipi_cpu;
 	/*
-	 * number of the request that this CPU has sent and that is not answered yet; the kernel defines these
-	 * numbers
+	 * number of the request for whose answer this CPU waits, or waited last if `ipi_cpu` is 0; the kernel
+	 * defines these numbers
 	 */
 	uint32_t ipi_what;
 	uint64_t ipi_answered; /* timestamp when this CPU last answered a request of another CPU */

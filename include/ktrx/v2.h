@@ -21,7 +21,8 @@
 #define KTRX_MAX_RINGS 4098u /* the boot ring, the rings of 4096 CPUs and the ring of rare events */
 
 /* Kinds of addresses of a section or a ring. */
-#define KTRX_WHERE_NONE 0u /* there is no address: the data is absent */
+/* there is no address: the data is absent, except for the head of a ring, which is then ktrx_ring.word */
+#define KTRX_WHERE_NONE 0u
 /* virtual address in the kernel; spec/ktrx.md describes how a reader finds the physical address */
 #define KTRX_WHERE_VIRTUAL  1u
 #define KTRX_WHERE_PHYSICAL 2u

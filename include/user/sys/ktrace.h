@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 /* Operations of ktrace(). */
-#define KTROP_SET	0 /* trace these facilities in addition to others, into the file `path` */
+#define KTROP_SET	0 /* trace these facilities as well as those already traced, into the file `path` */
 #define KTROP_CLEAR	1 /* stop tracing these facilities */
 #define KTROP_CLEARFILE 2 /* stop tracing all processes that are traced into the file `path` */
 #define KTROP(o)	((o)&3)
