@@ -2,8 +2,9 @@
 /*
  * Bytes and strings in memory: copying, and parsing of command lines, patterns and settings.
  *
- * Accesses to strings are volatile. Otherwise compilers would replace the loops by calls of memcpy, memset
- * and strlen, which need not exist in a kernel. Any context.
+ * The loops store through volatile pointers, and read strings through volatile pointers to find their ends.
+ * Otherwise compilers would replace the loops by calls of memcpy, memset and strlen, which need not exist in
+ * a kernel. Any context.
  */
 #ifndef KTRACE_BASE_BYTES_H
 #define KTRACE_BASE_BYTES_H

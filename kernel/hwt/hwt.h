@@ -123,8 +123,8 @@ KTRACE_HIDDEN int ktrace_hwt_control_lock(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_control_unlock(struct ktrace_hwt_context *context);
 
 /*
- * Ends the context and drops the owner's reference. Does not release the control lock, which is never
- * released again. Requires: the control lock is held. May sleep.
+ * Ends the context and drops the owner's reference. The control lock stays held: neither this function nor
+ * its caller releases it. Requires: the control lock is held. May sleep.
  */
 KTRACE_HIDDEN void ktrace_hwt_end(struct ktrace_hwt_context *context);
 

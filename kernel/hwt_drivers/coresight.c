@@ -21,7 +21,7 @@ static void lock(struct ktrace_coresight *all)
 {
 	while (!ktrace_arch_compare_swap(&all->lock, 0, 1))
 		;
-	/* accesses after this line cannot be reordered before the lock was taken */
+	/* accesses after this line cannot be moved to before the lock was taken */
 	ktrace_arch_clock_fence();
 }
 

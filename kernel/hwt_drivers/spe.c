@@ -261,8 +261,8 @@ static int halt(const struct ktrace_hwt_access_sysreg *reg, const struct ktrace_
 	if (error || status & (KTRACE_SPE_PMBSR_LOSS | KTRACE_SPE_PMBSR_COLLISION))
 		unit->lost++;
 	/*
-	 * Fills the current portion of the buffer with padding if the longest record does not fit into the
-	 * rest of the portion. Otherwise the hardware would stop immediately after it is started.
+	 * Fills the rest of the current portion of the buffer with padding if the longest record does not fit
+	 * into it. Otherwise the hardware would stop immediately after it is started.
 	 */
 	if (to_end(unit, own) < spe->record)
 		pad(unit);
