@@ -47,8 +47,8 @@ static unsigned access_wanted(unsigned flags)
 }
 
 /*
- * Ends the process, unless it is the first one, with which the machine would end. The first process sleeps
- * for a while and then tries the access again.
+ * Ends the process, unless it is the first process, because the machine would end with the first process: it
+ * sleeps for a while instead, and then tries the access again.
  */
 static void out_of_memory(struct process *self)
 {

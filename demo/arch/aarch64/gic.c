@@ -34,8 +34,8 @@ void gic_init_cpu(void)
 
 /*
  * Handles the pending interrupt. Ends the interrupt at the GIC before calling interrupt(), which may switch
- * threads. The timer and the profiling buffer must stop asserting their interrupts before that. A doorbell
- * interrupt is ended later, by its handler.
+ * threads. The timer and the profiling buffer must stop asserting their interrupts before the interrupt is
+ * ended. A doorbell interrupt is ended later, by its handler.
  */
 void gic_interrupt(uintptr_t ip)
 {
