@@ -18,7 +18,7 @@
 enum diff_noise {
 	DIFF_NOISE_INTERRUPT,
 	DIFF_NOISE_SCHEDULING, /* context switches, waits and wakeups */
-	DIFF_NOISE_LOCK,       /* calls by which a thread waits because a lock is busy */
+	DIFF_NOISE_LOCK,       /* events of locks, and calls by which threads wait for each other */
 	DIFF_NOISE_FAULT,
 	DIFF_NOISE_COUNTER,
 	DIFF_NOISE_SIGNAL, /* arrival of a signal */

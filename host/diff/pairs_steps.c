@@ -61,8 +61,8 @@ bool pairs_is_noise(struct pairs *pairs, const struct diff_trace *trace, const s
 	const bool shared = step->inside && kind->served;
 
 	/*
-	 * System calls are never noise, because they are what is compared. If one trace does not record a
-	 * kind of system call, the result of the comparison is undecided.
+	 * The comparison is mainly about system calls. So if one trace does not record a kind of system call,
+	 * the result is undecided.
 	 */
 	pairs->result->undecided += kind->excluded && kind->call;
 	pairs->result->noise[DIFF_NOISE_ALONE] += kind->excluded;
@@ -135,9 +135,9 @@ static uint64_t sleeps_at_end(const struct side *side)
 }
 
 /*
- * Returns whether the thread of `side` lacks steps only because its trace ends too early. Requires that the
- * thread has not ended. If it sleeps at the end of its trace, its sleep must be short: at most twice the time
- * that the thread of the other trace needed from the step before `next` to the step `next`.
+ * Returns whether the thread of `side` lacks steps only because its trace ends too early. Returns false if
+ * the thread has ended, or if it sleeps at the end of its trace for more than twice the time that the thread
+ * of the other trace needed from the step before `next` to the step `next`.
  */
 static bool ends_too_early(const struct side *side, const struct side *other, uint32_t next)
 {
