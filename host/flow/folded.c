@@ -84,8 +84,8 @@ static int run(void *to, const struct flow_frame *frame, const struct flow_momen
 	struct flow_folded *folded = to;
 
 	/*
-	 * If a sequence of instructions passes through several functions, all of them count for the first
-	 * function.
+	 * If a sequence of instructions passes through several functions, all its instructions count for the
+	 * first function.
 	 */
 	if (folded->weight == FLOW_BY_INSTRUCTIONS && !at->continued)
 		folded->node[frame->mark].weight += at->step->instructions;

@@ -79,8 +79,8 @@ static int grow(struct ring *ring)
 }
 
 /*
- * Drops the oldest steps, so that the last `most` branches and the steps between them remain. Limits the
- * total number of steps, too.
+ * If there are more than `most` branches, drops the oldest steps, up to and including the oldest branch.
+ * Limits the total number of steps, too.
  */
 static void drop_old(struct ring *ring)
 {
