@@ -198,8 +198,8 @@ const char *calls_table_error_text(struct calls_table *table, int32_t number);
 const char *calls_table_signal(const struct calls_table *table, uint32_t number);
 const struct calls_type *calls_table_type(const struct calls_table *table, const char *name);
 /*
- * Returns a struct of this name. Prefers a struct of this size, then the largest smaller struct, then any
- * larger struct. Structs from lines "on MACHINE" are preferred.
+ * Returns a struct of this name. Structs from lines "on MACHINE" come first, whatever their size. Otherwise
+ * prefers a struct of this size, then the largest smaller struct, then any larger struct.
  */
 const struct calls_layout *calls_table_layout(const struct calls_table *table, const char *name,
 					      uint32_t size);

@@ -45,8 +45,8 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id);
 int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct capture_map *map);
 
 /*
- * The file that holds a guest's RAM. It is private and sparse. It is read while the guest runs and once more
- * after the run, and is then removed. It is read only with pread(), and never mapped: a mapping would cause a
+ * The file that holds a guest's RAM. It is private and sparse. It is read while the guest runs and after the
+ * run, and is then removed. It is read only with pread(), and never mapped: a mapping would cause a
  * fault if the file was truncated, and on tmpfs, reading a mapping would fill the file's holes.
  */
 

@@ -372,8 +372,8 @@ struct chrome_place {
 	struct chrome_row row; /* the thread's own row; valid if `row.own` is true */
 	struct chrome_wait wait;
 	/*
-	 * cached end of a slice: ,"name":"init (1)","cat":"sched","args":{"thread":1}}; NULL if it is not
-	 * cached
+	 * cached text that ends the object of a slice:
+	 * ,"name":"init (1)","cat":"sched","args":{"thread":1}}; NULL if it is not cached
 	 */
 	char *label;
 	uint32_t label_length;

@@ -169,8 +169,8 @@ struct walk {
 /* Creates the models. Returns 0 or a negative KTREAD_E_*. Call walk_close() even after an error. */
 int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *sink);
 /*
- * Passes all events to the format, and then ends all spans that are still open. Returns 0 or a negative
- * KTREAD_E_*.
+ * Passes all events to the format, then what is missing at the end of the trace, and then the ends of all
+ * spans and functions that are still open. Returns 0 or a negative KTREAD_E_*.
  */
 int walk_run(struct walk *walk);
 /* Frees the models, and stores their results. Requires: all bytes of `walk` were zero before walk_open(). */
