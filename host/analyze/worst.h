@@ -27,8 +27,8 @@ enum worst_reason {
 	WORST_RUNNING,
 	WORST_INTERRUPT, /* an interrupt handler ran instead; object: number of the interrupt */
 	/*
-	 * the thread was runnable, but did not run; `thread`: the thread that ran most of that time on the
-	 * CPU, if known
+	 * the thread was runnable, but did not run; `thread`: the thread that ran longest without a switch in
+	 * that time on the CPU on which the waiting thread runs next, if known
 	 */
 	WORST_RUNNABLE,
 	WORST_LOCK,	       /* the thread waits for the lock `object`, which `thread` holds */
