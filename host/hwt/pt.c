@@ -51,13 +51,18 @@ static bool read_time(struct pt_decoder *decoder, uint64_t time)
 	return set_stamp(decoder, decoder->read);
 }
 
-/* Returns libipt's time, or 0 if it is unknown. */
+/*
+ * Returns libipt's time, or 0 if it is unknown: until the first event after a synchronization, libipt 2.1
+ * reports an impossible time.
+ */
 static uint64_t time_of(const struct pt_decoder *decoder)
 {
 	uint64_t time;
 	uint32_t lost_mtc, lost_cyc; /* libipt 2.1 requires that they are stored */
 
-	return pt_blk_time(decoder->block_decoder, &time, &lost_mtc, &lost_cyc) < 0 ? 0 : time;
+	if (pt_blk_time(decoder->block_decoder, &time, &lost_mtc, &lost_cyc) < 0 || time == UINT64_MAX)
+		return 0;
+	return time;
 }
 
 /* Sets the timestamp of the following steps from the last time that libipt has read. */

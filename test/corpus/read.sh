@@ -11,6 +11,9 @@
 export TZ=UTC0 # the time zone for kdump
 
 corpus=$PWD/test/corpus
+# All columns except the offset, which states how far libipt has read: this depends on libipt's version. So
+# does the time of a branch whose packet has another time than the packet before it.
+columns=id,image,symbol,pc,event_type,event_payload
 for folder in "$corpus"/*/; do
 	version=$(basename "$folder")
 	golden=$folder/expected
@@ -49,8 +52,9 @@ for folder in "$corpus"/*/; do
 	cd "$tmp" && set -- *.branches && cd "$OLDPWD" || exit 1
 	for trace; do
 		golden "$trace-functions" hwt --elf "${trace%.branches}.elf" --functions "$trace"
-		golden "$trace-last" hwt --elf "${trace%.branches}.elf" --last 12 --before panic "$trace"
-		golden "$trace-calls" hwt --elf "${trace%.branches}.elf" --calls --last 60 --before panic "$trace"
+		golden "$trace-last" hwt -o "$columns" --elf "${trace%.branches}.elf" --last 12 --before panic "$trace"
+		golden "$trace-calls" sh -c 'ktrace hwt --elf "$0" --calls --last 60 --before panic "$1" | sed "/^\[/s/.\{35\}//"' \
+			"${trace%.branches}.elf" "$trace"
 	done
 done
 done_testing
