@@ -190,13 +190,27 @@ static void code_of_another_space_is_used_only_if_unambiguous(void **state)
 	}
 }
 
+/*
+ * Checks that a gap's text states how many bytes were skipped: `lost`, or fewer by the packet that libipt 2.1
+ * reads ahead.
+ */
+static void check_skipped(const char *text, size_t lost)
+{
+	const char *at = strchr(text, ';');
+	size_t skipped;
+
+	assert_non_null(at);
+	assert_int_equal(sscanf(at, "; %zu bytes skipped", &skipped), 1);
+	assert_in_range(skipped, lost - 2, lost);
+}
+
 static void missing_image_is_a_gap_up_to_the_next_psb(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
 	const struct hwt_step *step;
-	char path[64], lost[64];
-	size_t on;
+	char path[64];
+	size_t on, lost;
 
 	(void)state;
 	packets_begin(&packets);
@@ -205,7 +219,7 @@ static void missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	on = packets_end(&packets);
 	packets_begin(&packets);
 	write_jump(1500, 0);
-	snprintf(lost, sizeof(lost), "; %zu bytes skipped", packets_size(&packets) - on);
+	lost = packets_size(&packets) - on;
 	write_jump(2500, 0);
 	begin_file(&writer, 7);
 	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, "/nowhere/prog");
@@ -216,10 +230,10 @@ static void missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	step = next_gap(&reading, "no image of the code at 0x401005");
 	assert_int_equal(step->gap, HWT_GAP_CODE);
 	assert_int_equal(step->stamp, 1500);
-	assert_non_null(strstr(step->text, lost));
+	check_skipped(step->text, lost);
 	assert_non_null(strstr(step->text, "up to the next PSB"));
 	next(&reading, HWT_ON);
-	assert_non_null(strstr(next_gap(&reading, lost)->text, "up to the end"));
+	check_skipped(next_gap(&reading, "up to the end")->text, lost);
 	/* If the user names the program's file, its code is used. */
 	program_write(path, program);
 	assert_int_equal(hwt_images_add_elf(reading.images, path, 7, NULL), 0);

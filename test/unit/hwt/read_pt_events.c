@@ -267,23 +267,35 @@ static void event_packets_are_skipped_and_listed(void **state)
 	end(&reading);
 }
 
-static void event_with_address_is_reported_as_not_decoded(void **state)
+/* libipt 2.0 cannot read the packet of such an event. libipt 2.1 reads it, and decodes the code around it. */
+static void event_with_address_is_decoded_or_reported(void **state)
 {
+	const struct pt_version version = pt_library_version();
 	struct reading reading;
 
 	(void)state;
 	begin(0);
 	packets_sync(&packets, 0, 0, PROGRAM_JNE);
-	packet_branches(&packets, "T");
+	packet_branches(&packets, "N");
 	put_bytes(event_at_address, sizeof(event_at_address));
 	packet_address(&packets, ppt_fup, PROGRAM_NOPS + 1);
+	packet_address(&packets, ppt_fup, PROGRAM_NOPS + 1);
+	packet_address(&packets, ppt_tip_pgd, 0);
 	packet_address(&packets, ppt_tip_pge, PROGRAM_JMP);
 	packet_address(&packets, ppt_fup, PROGRAM_JMP);
 	packet_address(&packets, ppt_tip_pgd, 0);
 	reading = finish();
-	next_run(&reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, 0);
-	assert_int_equal(next_gap(&reading, "packet CFE 10 shutdown with address is not decoded")->gap,
-			 HWT_GAP_UNREAD);
+	if (version.major == 2 && version.minor == 0) {
+		next_run(&reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, 0);
+		assert_int_equal(
+			next_gap(&reading, "packet CFE 10 shutdown with address is not decoded")->gap,
+			HWT_GAP_UNREAD);
+	} else {
+		next_run(&reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, PROGRAM_NOPS);
+		next_run(&reading, PROGRAM_NOPS, PROGRAM_NOPS + 1, HWT_BRANCH_NONE, PROGRAM_NOPS + 1);
+		next(&reading, HWT_ASYNC);
+		next(&reading, HWT_OFF);
+	}
 	assert_int_equal(next(&reading, HWT_ON)->address, PROGRAM_JMP);
 	next(&reading, HWT_ASYNC);
 	next(&reading, HWT_OFF);
@@ -399,7 +411,7 @@ int main(void)
 		cmocka_unit_test(cpu_without_erratum_treats_its_packets_as_damage),
 		cmocka_unit_test(direct_jumps_are_followed_until_one_leaves_the_range),
 		cmocka_unit_test(event_packets_are_skipped_and_listed),
-		cmocka_unit_test(event_with_address_is_reported_as_not_decoded),
+		cmocka_unit_test(event_with_address_is_decoded_or_reported),
 		cmocka_unit_test(decoding_resumes_at_overflow_after_missing_code),
 		cmocka_unit_test(empty_trace_has_no_gap),
 		cmocka_unit_test(undecodable_psb_is_reported_as_damage),
