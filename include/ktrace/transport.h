@@ -216,7 +216,7 @@ struct ktrace_transport *ktrace_pl011_init(struct ktrace_pl011 *uart, uintptr_t 
  * writes. A device that the kernel's own driver uses is skipped, so the kernel's console and ktrace need one
  * device each.
  */
-#define KTRACE_VIRTIO_QUEUE_BYTES 12288u /* size of a legacy queue of up to 256 entries */
+#define KTRACE_VIRTIO_QUEUE_BYTES 32768u /* size of a legacy queue of up to 1024 entries, as in QEMU 10 */
 
 struct ktrace_virtio_console {
 	struct ktrace_transport transport;
