@@ -4,7 +4,6 @@
 
 #include "base/grow.h"
 #include "diff/pairs.h"
-#include "diff/sequence.h"
 
 #define END_MOST 8u /* maximum number of steps that record the end of a thread */
 /* maximum number of steps that a thread may lack because another thread ended it earlier */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "diff/sequence.h"
+#include "diff/pairs.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff/sequence.h"
+#include "diff/pairs.h"
 #include "unit/support/random.h"
 
 #define SMALL 24u
