@@ -9,7 +9,7 @@ used=build/test/memory-used
 # additional KB for each CPU. per_thread COMMAND: prints the number of bytes for each thread, and the
 # maximum number of threads for which the command stores data. per_lock COMMAND: the same for locks.
 base=9216
-! grep -q '^STATIC=0$' build/gen/libraries.asked || base=11264
+! grep -q -e '-ldw' build/gen/libraries || base=11264
 per_cpu=5
 per_thread() {
 	case $1 in
