@@ -104,15 +104,24 @@ static bool was_taken_again(const struct why_evidence *evidence, const struct wh
 	return held_since(cpu, cpu->row.broken_object) > cpu->row.broken_stamp + why_ms(evidence, STALE_MS);
 }
 
+/* Returns whether events show that another CPU took a lock at that address after that time, and released it. */
+static bool was_held_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu, uint64_t later)
+{
+	const uint64_t key[KEYED_WORDS] = { cpu->row.broken_object };
+	const struct keyed_entry *lasted = keyed_find(&evidence->lasted, key);
+
+	return lasted && lasted->cpu != cpu->number && lasted->time > later;
+}
+
 /*
- * Returns whether another CPU or a thread now holds a lock at that address. If so, the lock was released
- * after the recorded context switch, or its memory is used for a new lock. In these two cases, the recorded
- * switch is not the reason why threads wait for the lock.
+ * Returns whether another CPU or a thread holds a lock at that address, or has held one since the CPU took
+ * the lock. If so, the lock was released after the recorded context switch, or its memory is used for a new
+ * lock. In these two cases, the recorded switch is not the reason why threads wait for the lock.
  */
 static bool has_other_holder(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	const uint64_t lock = cpu->row.broken_object;
-	const uint64_t later = cpu->row.broken_stamp + why_ms(evidence, STALE_MS);
+	const uint64_t lock = cpu->row.broken_object, since = held_since(cpu, lock);
+	const uint64_t later = (since ? since : cpu->row.broken_stamp) + why_ms(evidence, STALE_MS);
 
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		if (n != cpu->number && evidence->cpu[n].has_holder &&
@@ -125,7 +134,7 @@ static bool has_other_holder(const struct why_evidence *evidence, const struct w
 		if (evidence->hold[n].lock == lock && evidence->hold[n].stamp > later &&
 		    evidence->hold[n].cpu != cpu->number)
 			return true;
-	return false;
+	return was_held_elsewhere(evidence, cpu, later);
 }
 
 static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)

@@ -534,7 +534,7 @@ struct why_evidence {
 	uint32_t orders;
 	/*
 	 * for each lock: `count` is the number of times that the lock was held and released, `stamp` the
-	 * longest of these times in ticks
+	 * longest of these times in ticks; the last of them began at timestamp `time`, on CPU `cpu`
 	 */
 	struct keyed lasted;
 	uint64_t left_out;  /* number of events, table rows and lock orders beyond the limits */

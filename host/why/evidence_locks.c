@@ -99,6 +99,8 @@ static int note_held(struct why_reader *reader, const struct ktread_event *event
 	if (error || !lasted)
 		return error;
 	lasted->count++;
+	lasted->time = hold->stamp;
+	lasted->cpu = hold->cpu;
 	if (ticks > lasted->stamp)
 		lasted->stamp = ticks;
 	return 0;

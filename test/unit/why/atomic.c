@@ -130,6 +130,28 @@ static void events_show_later_holder_of_lock(void **state)
 	expect(FINDING_POSSIBLE);
 }
 
+/* Since CPU 1 took the lock, CPU 0 has taken and released a lock at the same address. */
+static void events_show_that_lock_was_held_elsewhere_since(void **state)
+{
+	(void)state;
+	script_event(ACQUIRE, 1000 * MS, 0, IDLE0, V(LOCK));
+	script_event(ACQUIRE + 1, 1100 * MS, 0, IDLE0, V(LOCK));
+	expect(FINDING_POSSIBLE);
+	why_says("a lock at that address has been taken since");
+}
+
+/* CPU 1 has taken the lock again after CPU 0 released it. */
+static void lock_held_elsewhere_before_it_was_taken_again_is_held(void **state)
+{
+	(void)state;
+	cpu1->held[0].stamp = 3000 * MS;
+	cpu_0_spins();
+	script_event(ACQUIRE, 900 * MS, 0, IDLE0, V(LOCK));
+	script_event(ACQUIRE + 1, 950 * MS, 0, IDLE0, V(LOCK));
+	expect(FINDING_LIKELY);
+	why_says("CPU 1 has taken that lock again since");
+}
+
 /*
  * The CPU made thousands of switches while it held a lock, according to its table row. No CPU waits for the
  * lock, so the lock is not really held.
@@ -176,6 +198,8 @@ int main(void)
 		TEST(lock_held_by_other_cpu_makes_finding_possible),
 		TEST(lock_taken_again_makes_finding_likely),
 		TEST(events_show_later_holder_of_lock),
+		TEST(events_show_that_lock_was_held_elsewhere_since),
+		TEST(lock_held_elsewhere_before_it_was_taken_again_is_held),
 		TEST(cpu_that_keeps_switching_misses_a_hook),
 		TEST(preemption_count_that_never_drops_misses_a_hook),
 		TEST(preempted_thread_is_not_said_to_sleep),
