@@ -92,9 +92,17 @@ KTRACE_INLINE uint32_t ktrace_port_early_cpu(void)
 #undef ktrace_arch_early_cpu
 #define ktrace_arch_early_cpu ktrace_port_early_cpu
 
+/*
+ * Cuts the port's value to the 24 bits of the id and the context: other bits would make the check of a slot
+ * wrong. A variable of KTRACE_PORT_THREAD is not cut, because this costs an instruction.
+ */
 KTRACE_INLINE uint32_t ktrace_port_thread(void)
 {
+#ifdef KTRACE_PORT_THREAD
 	return ktrace_arch_thread();
+#else
+	return (ktrace_arch_thread()) & 0xffffffu;
+#endif
 }
 #undef ktrace_arch_thread
 #define ktrace_arch_thread ktrace_port_thread

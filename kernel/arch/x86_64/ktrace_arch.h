@@ -4,7 +4,7 @@
  * in ktrace_port.h:
  *
  *	#define KTRACE_PORT_RESERVE "%%gs:8"	// or "%%gs:symbol(%%rip)"
- *	#define KTRACE_PORT_THREAD  "%%gs:16"	// 32-bit word: thread id | context << 22
+ *	#define KTRACE_PORT_THREAD  "%%gs:16"	// 32-bit word: thread id | context << 22, below 2^24
  *
  * One xadd on it is atomic against interrupts of the same CPU without a lock prefix. The value of the word
  * contains the number of the ring. So a thread that migrates to another CPU directly after the xadd still

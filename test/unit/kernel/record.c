@@ -62,6 +62,26 @@ static void a_record_has_thread_context_and_stamp(void **state)
 	assert_int_equal(payload_bits(record, 16, 4), 0);
 }
 
+/* A port may return -1, or the address of a thread, which have more bits than a record stores. */
+static void a_wide_thread_id_is_cut(void **state)
+{
+	static const uint32_t wide[] = { 0xffffffff, 0xabcdef01 }, cut[] = { 0x3fffff, 0x0def01 };
+
+	(void)state;
+	for (size_t n = 0; n < 2; n++) {
+		fake_reset(NULL);
+		fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+		fake.thread = wide[n];
+		KTRACE(test, none);
+		assert_int_equal(only_record(1, "test.none")->thread, cut[n]);
+		fake_reset(NULL);
+		fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+		fake.thread = wide[n];
+		KTRACE(test, string, 1, "longer than a slot", 2);
+		assert_int_equal(only_record(1, "test.string")->thread, cut[n]);
+	}
+}
+
 static void an_event_may_have_no_fields(void **state)
 {
 	(void)state;
@@ -549,6 +569,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_record_has_thread_context_and_stamp),
+		TEST(a_wide_thread_id_is_cut),
 		TEST(an_event_may_have_no_fields),
 		TEST(a_coarse_clock_keeps_order),
 		TEST(a_clock_at_zero_takes_one_anchor),
