@@ -104,7 +104,10 @@ static bool was_taken_again(const struct why_evidence *evidence, const struct wh
 	return held_since(cpu, cpu->row.broken_object) > cpu->row.broken_stamp + why_ms(evidence, STALE_MS);
 }
 
-/* Returns whether events show that another CPU took a lock at that address after that time, and released it. */
+/*
+ * Returns whether events show that another CPU took a lock at that address after that time, and released
+ * it.
+ */
 static bool was_held_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu, uint64_t later)
 {
 	const uint64_t key[KEYED_WORDS] = { cpu->row.broken_object };
