@@ -282,9 +282,23 @@ static void say_stopped(const struct why_evidence *evidence, struct why_finding 
 			why_say_ticks(evidence, why_age(evidence, evidence->stopped), ticks, sizeof(ticks)));
 }
 
+/* Returns whether only threads have woken sleepers of the queue, and all of these threads have ended. */
+static bool wakers_have_ended(const struct why_evidence *evidence, const struct why_queue *queue)
+{
+	if (!queue || queue->wakers == 0 || queue->by_interrupt || queue->by_others)
+		return false;
+	for (uint32_t n = 0; n < queue->wakers; n++) {
+		const struct why_thread *waker = why_thread_find(evidence, queue->waker[n].thread);
+
+		if (!waker || !why_is_gone(evidence, waker))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Returns whether the wait may last forever: the trace shows no earlier wait for the same purpose that took
- * as long and ended.
+ * as long and ended, or nothing is left that ended such waits.
  */
 static bool is_open(const struct why_evidence *evidence, const struct why_untimed_list *list,
 		    const struct why_untimed *untimed)
@@ -293,11 +307,11 @@ static bool is_open(const struct why_evidence *evidence, const struct why_untime
 						 ? why_thread_find(evidence, untimed->owner - 1)
 						 : NULL;
 
-	/* If the wait is for a lock, the wait will end if the lock's holder makes progress. */
-	if (owner && list->of[owner - evidence->thread] == 0 && !why_is_gone(evidence, owner) &&
-	    (owner->has_holder || owner->state != THREADS_UNKNOWN))
+	/* If the wait is for a lock that is held, the wait will end if the lock's holder makes progress. */
+	if (owner && untimed->held && list->of[owner - evidence->thread] == 0 &&
+	    !why_is_gone(evidence, owner) && (owner->has_holder || owner->state != THREADS_UNKNOWN))
 		return false;
-	return !why_untimed_is_usual(evidence, untimed) &&
+	return (!why_untimed_is_usual(evidence, untimed) || wakers_have_ended(evidence, untimed->queue)) &&
 	       why_untimed_ticks(evidence, untimed) > why_ms(evidence, TURN_MS);
 }
 

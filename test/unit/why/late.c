@@ -187,7 +187,10 @@ static void wait_for_free_lock_is_possibly_overdue(void **state)
 	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000); the lock is no longer held");
 }
 
-/* A kernel records the owner of a lock when a wait begins, but does not record when a lock is taken. */
+/*
+ * A kernel records the owner of a lock when a wait begins, but does not record when a lock is taken. The owner
+ * may have released the lock without a wakeup.
+ */
 static void owner_at_begin_of_wait_is_not_called_holder(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
@@ -196,7 +199,7 @@ static void owner_at_begin_of_wait_is_not_called_holder(void **state)
 	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
 	waiter->owner = WAKER + 1;
 	why_waker_lives();
-	why_is_idle(FINDING_CERTAIN);
+	why_is_idle(FINDING_LIKELY);
 	why_says("for lock cache (0x2000); held by thread 6 (waker) when the wait began");
 }
 
@@ -307,6 +310,16 @@ static void wait_as_long_as_earlier_ones_is_normal(void **state)
 	why_says("1 such wait ended before, the longest after 8.90 s");
 }
 
+/* The trace shows no thread that could wake the sleeper now. */
+static void wait_whose_wakers_have_ended_makes_idle_likely(void **state)
+{
+	(void)state;
+	why_turn(WAKER, KTRX_WAIT_EVENT, 100000, 9000000);
+	why_sleeps(SLEEPER, "server", KTRX_WAIT_EVENT, 9001);
+	why_is_idle(FINDING_LIKELY);
+	why_says("1 such wait ended before, the longest after 8.90 s");
+}
+
 static void wait_never_seen_to_end_makes_idle_likely(void **state)
 {
 	(void)state;
@@ -365,6 +378,7 @@ int main(void)
 		TEST(deadline_before_sleep_is_ignored),
 		TEST(idle_is_certain_without_untimed_waits),
 		TEST(wait_as_long_as_earlier_ones_is_normal),
+		TEST(wait_whose_wakers_have_ended_makes_idle_likely),
 		TEST(wait_never_seen_to_end_makes_idle_likely),
 		TEST(early_wakeup_is_named),
 		TEST(advice_asks_for_switched_off_event),
