@@ -274,9 +274,28 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
 }
 
 /*
+ * Returns whether events show that the lock is free: it was taken before the wait began, was released, and
+ * has not been taken since.
+ */
+static bool was_released(const struct why_evidence *evidence, const struct why_untimed *untimed)
+{
+	const uint64_t key[KEYED_WORDS] = { untimed->object };
+	const struct keyed_entry *lasted = keyed_find(&evidence->lasted, key);
+
+	if (untimed->held || !lasted || lasted->time >= untimed->since ||
+	    !why_is_whole_since(evidence, untimed->since) ||
+	    !scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_ACQUIRE, untimed->since, evidence->end))
+		return false;
+	for (uint32_t n = 0; n < evidence->holds; n++)
+		if (evidence->hold[n].lock == untimed->object)
+			return false;
+	return true;
+}
+
+/*
  * Finds a thread that sleeps for a lock that is free now: the lock was released, but this thread was not
  * woken. The lock was held when the wait began, but its owner's row in the kernel's table no longer names the
- * lock.
+ * lock, or events show that the lock is free.
  */
 static void judge_free(const struct why_evidence *evidence, struct overdue_wait *one)
 {
@@ -284,8 +303,8 @@ static void judge_free(const struct why_evidence *evidence, struct overdue_wait 
 	const bool by_table = one->untimed->by_table && row->owner && has_row(evidence, row->owner) &&
 			      why_tables_show_locks(evidence) && evidence->left_out == 0;
 
-	if (by_table && one->untimed->owner == 0 && row->state == KTRX_THREAD_WAITING &&
-	    one->ticks >= why_ms(evidence, LONG_MS))
+	if (by_table && (one->untimed->owner == 0 || was_released(evidence, one->untimed)) &&
+	    row->state == KTRX_THREAD_WAITING && one->ticks >= why_ms(evidence, LONG_MS))
 		one->reason = FREE;
 }
 

@@ -13,6 +13,7 @@
 #include "unit/support/why_overdue.h"
 #include "unit/support/why_support.h"
 
+#define ACQUIRE	    (EXIT + 1)
 #define KNOWN_WAKES 8u /* minimum number of earlier wakeups that show how soon a thread is usually woken */
 
 /* ---- Devices and locks --------------------------------------------------------------------------- */
@@ -185,6 +186,43 @@ static void wait_for_free_lock_is_possibly_overdue(void **state)
 	why_holds(why_waker_lives(), 0x3000, MS);
 	why_is_overdue(FINDING_POSSIBLE);
 	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000); the lock is no longer held");
+}
+
+/* Events show that the holder released the lock, and did not wake the waiter. No lock is held now. */
+static void events_show_that_lock_is_free(void **state)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
+	script_type(ACQUIRE + 1, "lock", "release", "u64 lock");
+	script_event(ACQUIRE, 900 * MS, 1, WAKER, V(LOCK));
+	script_event(ACQUIRE + 1, 1100 * MS, 1, WAKER, V(LOCK));
+	script_event(OTHER, 1100 * MS + 100, 1, IDLE);
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
+	waiter->owner = WAKER + 1;
+	why_waker_lives();
+	why_is_overdue(FINDING_POSSIBLE);
+	why_says("for lock cache (0x2000); held by thread 6 (waker) when the wait began; "
+		 "the lock is no longer held");
+}
+
+/* Like the test above, but another thread has taken the lock since. */
+static void lock_that_another_thread_took_is_not_free(void **state)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
+	script_type(ACQUIRE + 1, "lock", "release", "u64 lock");
+	script_event(ACQUIRE, 900 * MS, 1, WAKER, V(LOCK));
+	script_event(ACQUIRE + 1, 1100 * MS, 1, WAKER, V(LOCK));
+	script_event(ACQUIRE, 1200 * MS, 1, OTHER_ONE, V(LOCK));
+	script_event(OTHER, 1200 * MS + 100, 1, IDLE);
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
+	waiter->owner = WAKER + 1;
+	why_waker_lives();
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
 /*
@@ -368,6 +406,8 @@ int main(void)
 		TEST(fast_device_that_stops_is_possibly_overdue),
 		TEST(wait_for_free_lock_is_possibly_overdue),
 		TEST(owner_without_row_may_hold_lock),
+		TEST(events_show_that_lock_is_free),
+		TEST(lock_that_another_thread_took_is_not_free),
 		TEST(owner_at_begin_of_wait_is_not_called_holder),
 		TEST(lock_that_the_holder_took_again_is_kept),
 		TEST(lock_that_changes_hands_is_not_kept),
