@@ -82,4 +82,11 @@ wrong thread-zero 'KTRACE(sched, block, 0, 7); KTRACE(sched, switch, 0, a, 1); K
 wrong two-cpus 'KTRACE(sched, switch, a, 9, 1); for (volatile int i = 0; i < 10000000; i++) ; KTRACE(sched, switch, 9, a, 1);' \
 	sched.switch 'on two CPUs at once' 'ktrace_switch(prev, next, state);'
 
+# The port's thread number has more bits than a record stores: the records can be read nevertheless.
+sed -i 's/^#define ktrace_arch_thread.*/#define ktrace_arch_thread() ((uint32_t)-1)/' "$tmp/port/ktrace_port.h"
+library=$tmp/library-wide
+check "port-minus-one: the library builds" minimal_library "$tmp/port" "$library"
+wrong port-minus-one "$sleep_and_wake" thread-ids 'by a thread whose id is 22 ones: ktrace_arch_thread\(\) returns -1' 'current()->id : 0'
+check "port-minus-one: no slot is unreadable" sh -c "! grep unreadable '$tmp/report'"
+
 done_testing
