@@ -64,7 +64,7 @@ exit_status() {
 
 # dumps_at_the_end ARCH TRANSPORT: checks a dump at exit and a dump at panic.
 dumps_at_the_end() {
-	boot "$1" "$2" "run=dump exit=7"
+	boot "$1" "$2" "run=pingpong,dump exit=7"
 	equal "$1 $2: the kernel ends with the status of its boot argument" "$(exit_status "$1" "$2" 7)" "$status"
 	check "$1 $2: the dump at exit has the kernel's exit status" summary '^guest *exited with status 7$'
 	check "$1 $2: the dump at exit has events" summary '^sched.switch '
@@ -81,7 +81,7 @@ dumps_at_the_end() {
 # dumps_of_version_1 ARCH TRANSPORT: checks three dumps as KTRX version 1: when the transport is enabled, on
 # request, and at exit.
 dumps_of_version_1() {
-	boot "$1" "$2" "dump=v1 dump=start run=dump"
+	boot "$1" "$2" "dump=v1 dump=start run=pingpong,dump"
 	check "$1 $2: the dumps are KTRX version 1" summary 'KTRX version 1$'
 	check "$1 $2: the file has three dumps: at the start, on request and at exit" summary '^dumps *3 in the file'
 	check "$1 $2: the dumps of version 1 have events with well-known ids" summary '^CTX_SWITCH '
