@@ -20,6 +20,7 @@
 
 #define FILES_MOST 1000u	       /* maximum number of files in one log */
 #define BYTES_MOST (UINT64_C(1) << 32) /* maximum total size, in bytes, of all files of a log */
+#define LINE_ROOM  512 /* size in bytes of a line of the log, with a NUL; the rest is ignored */
 
 struct taking {
 	const char *name; /* text that begins each message */
@@ -182,10 +183,10 @@ static void end(struct taking *taking, const char *wrong)
 
 static void check_end(struct taking *taking, const char *text)
 {
-	uint64_t size;
-	uint32_t check;
+	uint64_t size, check;
+	int length = 0;
 
-	if (sscanf(text, "%" SCNu64 " %" SCNx32, &size, &check) != 2)
+	if (sscanf(text, "%" SCNu64 " %" SCNx64 " %n", &size, &check, &length) != 2 || text[length])
 		end(taking, "its last line cannot be read");
 	else if (taking->bytes >= BYTES_MOST)
 		end(taking, "the files of the log are larger than 4 GiB");
@@ -230,21 +231,32 @@ static int take_line(struct taking *taking, const char *line)
 	return 0;
 }
 
+/*
+ * Reads a line of the log into `line`, without its end. Leaves out NUL bytes, and what does not fit. Returns
+ * false at the end of the log.
+ */
+static bool read_line(FILE *log, char line[LINE_ROOM])
+{
+	size_t length = 0;
+	int byte;
+
+	while ((byte = getc(log)) != EOF && byte != '\n')
+		if (byte != '\0' && length < LINE_ROOM - 1)
+			line[length++] = (char)byte;
+	line[length] = '\0';
+	line[strcspn(line, "\r")] = '\0';
+	return byte != EOF || length > 0;
+}
+
 /* Reads the log. Returns 0, or an exit status after a message. */
 static int take_all(struct taking *taking, FILE *log)
 {
-	char line[512];
+	char line[LINE_ROOM];
 	int status = 0;
-	bool whole = true; /* true if the line that was read before ended in a newline */
 
-	while (!status && fgets(line, sizeof(line), log)) {
-		bool begins = whole;
-
-		whole = strchr(line, '\n') != NULL;
-		taking->line += begins;
-		line[strcspn(line, "\r\n")] = '\0';
-		if (begins)
-			status = take_line(taking, line);
+	while (!status && read_line(log, line)) {
+		taking->line++;
+		status = take_line(taking, line);
 	}
 	if (!status && ferror(log)) {
 		command_message(taking->name, "the log: %s", strerror(errno));

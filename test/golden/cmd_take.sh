@@ -27,6 +27,10 @@ equal "the existing file is replaced" hello "$(cat "$tmp/out/hello")"
 took "to standard output" 0 -o -
 equal "the file is printed" hello "$(cat "$tmp/stdout")"
 
+printf 'noise\0\nktrace-file nul\r\n\0~aGVs\n\0\n~bG8=\nktrace-file-end 5 4f9f2cab\r\n' >"$tmp/log"
+took "NUL bytes in the log" 0 -d "$tmp/out"
+equal "a file between NUL bytes is complete" hello "$(cat "$tmp/out/nul")"
+
 printf 'ktrace-file ../../e/t%%c/.x\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\nktrace-file \nktrace-file-end 0 811c9dc5\n' >"$tmp/log"
 took "names with slashes, and an empty name" 0 -d "$tmp/out"
 check "names with slashes stay in the folder" test -f "$tmp/out/_._.._e_t_c_.x"
@@ -52,6 +56,10 @@ printf 'ktrace-file hello\n~aG?sbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "an invalid letter" 1 -d "$tmp/out"
 printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end five\n' >"$tmp/log"
 took "an invalid last line" 1 -d "$tmp/out"
+for last in '5 14f9f2cab' '5 4f9f2cabx' '5 4f9f2cab 6' '5 -b060d355'; do
+	printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end %s\n' "$last" >"$tmp/log"
+	took "an invalid last line: $last" 1 -o -
+done
 printf 'ktrace-file hello\n~aGVsbG8=\n' >"$tmp/log"
 took "a missing last line" 1 -d "$tmp/out"
 check "the missing end is reported" grep -q 'the log ends inside this file' "$tmp/messages"
