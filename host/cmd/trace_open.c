@@ -304,6 +304,12 @@ static int name_calls(const struct trace_args *args, struct ktread *trace)
 		status = foreign_calls_set_table(
 			trace, text, args->options.machine ? base_machine_number(args->options.machine) : 0);
 		free(owned);
+		if (status >= 0 && ktread_syscall_names(trace) == 0) {
+			command_message(args->name,
+					"%s: this table has no names of system calls (see kdump(1), Tables)",
+					args->calls);
+			return EXIT_BAD_INPUT;
+		}
 		if (status > 0)
 			command_message(args->name, "%s: names of system calls are from table '%s' for %s",
 					args->path, args->calls, base_machine_name((uint16_t)status));

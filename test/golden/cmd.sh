@@ -21,6 +21,8 @@ golden v1-calls-stats ktrace stats --calls linux v1.bin
 golden v2-calls ktrace show --calls linux --event syscall --limit 3 v2.ktrx
 golden v2-calls-own ktrace show --calls own.table --event syscall --limit 3 v2.ktrx
 golden calls-absent ktrace show --calls absent.table v1.bin
+printf 'a log of a console\nerror 14 EFAULT\n' >"$tmp/nameless.table"
+golden calls-nameless ktrace show --calls nameless.table v1.bin
 golden calls-useless ktrace summary --calls linux v1.bin
 golden calls-stream ktrace export --calls linux --format stream v1.bin -o out
 golden v1-spec ktrace show --v1-layout spec --cpu 1 v1.bin
