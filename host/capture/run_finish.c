@@ -286,16 +286,21 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 }
 
 /*
- * Returns the seconds from the last write to the guest's dump to the end of the run. Negative: unknown, for
- * example for shared memory, where a write does not change the file's time.
+ * Returns the seconds from the last write to the guest's dump to the end of the run. Negative: unknown.
  */
-static double age_of_dump(const struct capture_run *run, const struct stat *status)
+static double age_of_dump(struct capture_run *run, const struct stat *status)
 {
 	const double now = capture_now();
 	struct timespec time;
 	double age;
 
-	if (run->options->transport == CAPTURE_IVSHMEM || clock_gettime(CLOCK_REALTIME, &time) != 0)
+	if (run->options->transport == CAPTURE_IVSHMEM) {
+		/* a write to shared memory does not change the file's time */
+		capture_shared_look(run);
+		age = (run->ended > 0 ? run->ended : now) - run->shared.changed;
+		return run->shared.changed == 0 ? -1 : age > 0 ? age : 0;
+	}
+	if (clock_gettime(CLOCK_REALTIME, &time) != 0)
 		return -1;
 	age = (double)(time.tv_sec - status->st_mtim.tv_sec) +
 	      (double)(time.tv_nsec - status->st_mtim.tv_nsec) / 1e9;

@@ -522,6 +522,7 @@ static int turn(struct capture_run *run)
 	if (error)
 		return error;
 	look_at_guest(run);
+	capture_shared_look(run);
 	notice_resumed(run);
 	decide(run);
 	end_command(run);

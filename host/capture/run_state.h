@@ -157,6 +157,12 @@ void capture_view_close(struct capture_view *view);
 
 /* One run, shared by run.c, run_loop.c and run_finish.c. */
 
+/* The dumps that a guest stores in shared memory. */
+struct capture_shared {
+	uint64_t hash;	/* of the heads of both dumps, when they were last read */
+	double changed; /* time at which ktrace noticed the last change; 0: there is no dump yet */
+};
+
 struct capture_run {
 	const struct capture_run_options *options;
 	struct capture_workplace place;
@@ -165,6 +171,7 @@ struct capture_run {
 	struct capture_expect expect;
 	struct capture_guest guest;
 	struct capture_view view;
+	struct capture_shared shared;
 	/*
 	 * registers and stacks of the CPUs, read before ktrace ends the guest or after the guest has stalled
 	 */
@@ -209,6 +216,8 @@ struct capture_run {
 /* Reports a sentence through the hook `say`. */
 __attribute__((format(printf, 2, 3))) void capture_run_say(const struct capture_run *run, const char *format,
 							   ...);
+/* Notices a new dump in memory that the guest shares with the host. Does nothing for other transports. */
+void capture_shared_look(struct capture_run *run);
 /* Watches the guest until the command and its QEMU have ended. Returns 0, or an error of the host. */
 int capture_run_loop(struct capture_run *run);
 /* Writes the trace of a guest that has stalled and is paused. Returns 0 or an error. */

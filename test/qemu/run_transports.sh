@@ -36,6 +36,14 @@ check "a dump at the start: summary limits the loss to the time that the dump co
 check "a dump at the start: summary has the time from the dump to the end" awk '/^dumped/ { seen = $4 > 0 } END { exit !seen }' "$tmp/summary"
 check "a dump at the start: summary --json has the time from the dump to the end" sh -c "'$ktrace' summary --json '$out' | grep -q '\"dumped\":true,\"taken_before_end\":[0-9]'"
 check "a dump at the start: why has the time from the dump to the end" sh -c "'$ktrace' why '$out' | grep -q 'the guest dumped this [0-9.]* s before the end'"
+# The time of a file does not change when the guest writes to memory that it shares with the host.
+rm -f "$out"
+# shellcheck disable=SC2046
+run_until 'grep -qE "taken ([1-9]|0\.[1-9])" "$tmp/err"' --transport ivshmem --stall 0 -- $(demo x86_64 2) \
+	-append "debug=ktrace run=sh slots=1024 transport=ivshmem dump=start file="
+check "a dump at the start, in shared memory: the message has the time of the dump" grep -qE "taken ([1-9]|0\.[1-9])[0-9.]* s before the end" "$tmp/err"
+check "a dump at the start, in shared memory: the trace has this time" sh -c \
+	"'$ktrace' summary --json '$out' | grep -qE '\"taken_before_end\":([1-9]|0\.[1-9])'"
 rm -f "$out"
 # shellcheck disable=SC2046
 run --transport debugcon --timeout 3 --stall 0 -- $(demo x86_64 2) -append "debug=ktrace run=sh transport=debugcon file="
