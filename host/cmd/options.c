@@ -238,6 +238,16 @@ static void make_tables(const struct options_syntax *syntax, struct option *name
 	*letters = '\0';
 }
 
+/* Returns whether a word that looks like an option has characters that getopt_long(3) must not print. */
+static bool has_strange_option(int argc, char **argv)
+{
+	for (int n = optind ? optind : 1; n < argc; n++)
+		for (const char *at = argv[n]; argv[n][0] == '-' && *at; at++)
+			if (*at < ' ' || *at > '~')
+				return true;
+	return false;
+}
+
 int options_next(struct options *options, int argc, char **argv)
 {
 	struct option names[OPTIONS_MOST + 2];
@@ -247,6 +257,7 @@ int options_next(struct options *options, int argc, char **argv)
 	int option;
 
 	make_tables(options->syntax, names, letters);
+	opterr = !has_strange_option(argc, argv);
 	option = getopt_long(argc, argv, letters, names, NULL);
 	if (option == -1)
 		return optind > before ? OPTIONS_DASHES : OPTIONS_WORD;
@@ -257,7 +268,10 @@ int options_next(struct options *options, int argc, char **argv)
 	for (unsigned n = 0; option != '?' && (row = options_row(options->syntax, n)); n++)
 		if (row->letter == option)
 			return take(options, n);
-	return command_usage(options->by); /* getopt_long() has already printed the reason */
+	if (!opterr) /* otherwise getopt_long() has already printed the reason */
+		command_message(options->by, "invalid option '%s'",
+				argv[optind > before ? optind - 1 : optind]);
+	return command_usage(options->by);
 }
 
 int options_parse(struct options *options, int argc, char **argv)

@@ -122,6 +122,8 @@ while IFS= read -r name; do
 		kdump -f "absent-$name"
 		ktrace "$name"
 		ktrace show --form "$name"
+		ktrace show "--$name"
+		ktrace show "-$name"
 	} >>text 2>>err
 done <names
 "$harmless" text text json json utf8 err >why || cat why >>bad
