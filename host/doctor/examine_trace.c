@@ -200,6 +200,7 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 	uint64_t overwritten = 0, invalid = 0, refused = 0, reach = UINT64_MAX;
 	double seconds, all;
 	char rate[48] = "";
+	size_t length;
 
 	for (uint32_t n = 0; n < info->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(facts->trace, n);
@@ -227,7 +228,9 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 	if (reach == UINT64_MAX || !info->frequency) {
 		findings_add(report, FINDING_OK, "reach",
 			     overwritten ? "%" PRIu64 " slots of the rings were overwritten"
-					 : "nothing was overwritten",
+			     : note_find(info->note, "dumped over", &length)
+				     ? "nothing was overwritten in what the dump covers"
+				     : "nothing was overwritten",
 			     overwritten);
 		return;
 	}

@@ -44,6 +44,8 @@ run_until 'grep -qE "taken ([1-9]|0\.[1-9])" "$tmp/err"' --transport ivshmem --s
 check "a dump at the start, in shared memory: the message has the time of the dump" grep -qE "taken ([1-9]|0\.[1-9])[0-9.]* s before the end" "$tmp/err"
 check "a dump at the start, in shared memory: the trace has this time" sh -c \
 	"'$ktrace' summary --json '$out' | grep -qE '\"taken_before_end\":([1-9]|0\.[1-9])'"
+check "a dump at the start, in shared memory: doctor limits the loss to the time that the dump covers" sh -c \
+	"'$ktrace' doctor '$out' | grep -qE '^ok +reach +nothing was overwritten in what the dump covers\$'"
 rm -f "$out"
 # shellcheck disable=SC2046
 run --transport debugcon --timeout 3 --stall 0 -- $(demo x86_64 2) -append "debug=ktrace run=sh transport=debugcon file="
