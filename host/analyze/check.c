@@ -251,7 +251,8 @@ static void see_end(struct check *check, uint32_t index)
 
 /*
  * Reports the mistakes that CPU descriptors record. A descriptor contains only the first mistake of its CPU.
- * While hooks do not maintain the state tables (debug.ktr.state is 0), later mistakes are unknown.
+ * While hooks do not maintain the state tables (debug.ktr.state is 0), later mistakes are unknown. To find
+ * out whether a mistake is judged, treats it as an event without a type.
  */
 static void see_broken(struct check *check, uint32_t index, const struct ktread *trace)
 {
@@ -260,7 +261,12 @@ static void see_broken(struct check *check, uint32_t index, const struct ktread 
 	struct ktrx_cpu descriptor;
 
 	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &descriptor, 1) > 0; cpu++) {
-		if (descriptor.broken == wanted)
+		const struct ktread_event mistake = { .id = KTRX_EVENT_MAX + 1,
+						      .cpu = cpu,
+						      .thread = descriptor.broken_thread,
+						      .stamp = descriptor.broken_stamp };
+
+		if (descriptor.broken == wanted && check_judges(check, &mistake))
 			check_report(check, &(struct check_violation){ .rule = index,
 								       .stamp = descriptor.broken_stamp,
 								       .cpu = cpu,

@@ -106,6 +106,12 @@ struct check {
 	uint64_t stamp, time, number;
 };
 
+/* Returns whether an event is one of those that the user wants to be judged. */
+static inline bool check_judges(const struct check *check, const struct ktread_event *event)
+{
+	return !check->rules->judges || check->rules->judges(check->rules->context, event);
+}
+
 /*
  * Judges an event by one rule, and stores what is needed to judge later events by that rule. Returns 0 or
  * KTREAD_E_MEMORY. If out of memory for the order of events, sets order_failed.

@@ -479,6 +479,15 @@ static int see_order_of_rule(struct check *check, uint32_t index, uint32_t which
 	return see_order(check, index, key, event, !depth || rule->event[which].role == RULE_SUBJECT);
 }
 
+/* Returns whether an event is used in this role. A rule judges its subject or, if it is timed, its cause. */
+static bool is_used(const struct check *check, const struct rule *rule, enum rule_role role,
+		    const struct ktread_event *event)
+{
+	const enum rule_role judged = rule->form == RULE_WITHIN ? RULE_CAUSE : RULE_SUBJECT;
+
+	return rule->form == RULE_DEPTH || role != judged || check_judges(check, event);
+}
+
 /* One event may be a release, a subject and a cause of the same rule. They are applied in this order. */
 int check_apply(struct check *check, uint32_t index, const struct ktread_event *event)
 {
@@ -488,7 +497,8 @@ int check_apply(struct check *check, uint32_t index, const struct ktread_event *
 
 	for (uint32_t turn = 0; turn < 3; turn++) {
 		for (uint32_t n = 0; n < rule->events && !error; n++) {
-			if (rule->event[n].role != order[turn] || !rules_fits(&rule->event[n], event))
+			if (rule->event[n].role != order[turn] || !rules_fits(&rule->event[n], event) ||
+			    !is_used(check, rule, order[turn], event))
 				continue;
 			check->order_failed |= see_order_of_rule(check, index, n, event) != 0;
 			if (rule->form == RULE_DEPTH)

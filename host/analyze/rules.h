@@ -106,7 +106,16 @@ struct rule {
 	char why[320]; /* reason why the rule is not checked */
 };
 
+/* Returns whether rules judge an event. */
+typedef bool rules_judge(void *context, const struct ktread_event *event);
+
 struct rules {
+	/*
+	 * selects the events that are judged; all other events count only as context: as causes, ends and
+	 * states; NULL: all events are judged
+	 */
+	rules_judge *judges;
+	void *context;	    /* passed to `judges` */
 	uint32_t count;	    /* number of rules, at most RULES_MAX */
 	struct rule rule[]; /* rules in the order of the file; a depth precedes the rules that use it */
 };

@@ -110,7 +110,10 @@ struct rules *default_rules(const char *name)
 struct check_command {
 	struct trace_args args;
 	const char *path;
-	const char *page; /* value of --page; NULL if not given */
+	const char *page;  /* value of --page; NULL if not given */
+	const char *where; /* value of --where; NULL: all events are judged */
+	struct filter *filter;
+	uint64_t accepted; /* number of times that --where has accepted an event */
 	char usual[PATH_MAX];
 	bool all, json, ids, listed;
 	struct rules *rules;
@@ -127,6 +130,10 @@ static const struct option_row rows[] = {
 	{ "all", 0, NULL, "list every violation", options_set_flag, AT(all) },
 	{ "page", 0, "FILE", "if a rule is violated, write the trace as a page, as 'ktrace html' does",
 	  options_set_text, AT(page) },
+	{ "where", 0, "EXPRESSION",
+	  "judge only events for which EXPRESSION is true; all events still count as causes, ends and "
+	  "states; see ktrace-filter(7)",
+	  options_set_text, AT(where) },
 	{ "json", 0, NULL, "print JSON instead of text", options_set_flag, AT(json) },
 	{ "ids", 0, NULL,
 	  "print the id of each event, RING.SLOT, for 'ktrace goto' (default if the run can be repeated)",
@@ -135,8 +142,7 @@ static const struct option_row rows[] = {
 };
 
 /*
- * There are no options for filters: without the filtered events, a rule could report violations that do not
- * exist.
+ * There are no options that hide events, because a rule could then report violations that do not exist.
  */
 static const struct options_syntax syntax = {
 	.forms = "ktrace check [OPTION]... [TRACE]",
@@ -192,6 +198,30 @@ static bool nothing_was_read(struct ktread *trace, bool unread)
 	return damaged && (ktread_rewind(trace) < 0 || ktread_next(trace, &event) <= 0);
 }
 
+static bool judges(void *context, const struct ktread_event *event)
+{
+	struct check_command *command = context;
+	const bool accepted = filter_accepts(command->filter, event);
+
+	command->accepted += accepted;
+	return accepted;
+}
+
+/* Binds the rules and the expression of --where to the trace. Returns 0 or an exit status. */
+static int bind(struct check_command *command, struct ktread *trace)
+{
+	struct rules_error error;
+	int status = rules_bind(command->rules, trace, &error);
+
+	if (status)
+		return print_error(command->args.name, command->path, status, &error);
+	if (!command->where)
+		return 0;
+	command->rules->judges = judges;
+	command->rules->context = command;
+	return trace_where_bind(command->args.name, command->where, command->filter, trace);
+}
+
 /* Reads and checks the trace. Returns the result of reading it. */
 static int check_trace(struct check_command *command, struct ktread *trace)
 {
@@ -227,18 +257,18 @@ static int check_trace(struct check_command *command, struct ktread *trace)
 
 static int run_loaded(struct check_command *command)
 {
-	struct rules_error error;
 	struct ktread *trace;
-	int status = trace_args_open(&command->args, &trace);
+	int status = 0;
 	bool violated, failed;
 
+	if (command->where)
+		status = trace_where_parse(command->args.name, command->where, &command->filter);
+	if (!status)
+		status = trace_args_open(&command->args, &trace);
+	if (!status && (status = bind(command, trace)) != 0)
+		trace_args_close(&command->args, trace, 0);
 	if (status)
 		return status == EXIT_BAD_INPUT ? EXIT_UNREADABLE : status;
-	status = rules_bind(command->rules, trace, &error);
-	if (status) {
-		trace_args_close(&command->args, trace, 0);
-		return print_error(command->args.name, command->path, status, &error);
-	}
 	if (base_output_open(&command->out, STDOUT_FILENO) < 0) {
 		command_message(command->args.name, "out of memory");
 		trace_args_close(&command->args, trace, 0);
@@ -250,6 +280,8 @@ static int run_loaded(struct check_command *command)
 	progress_start(command->args.name, trace, &command->out);
 	status = check_trace(command, trace);
 	violated = violations_first(&command->found) != NULL;
+	if (command->where && !command->accepted)
+		command_message(command->args.name, "--where selects no event that a rule judges");
 	failed = trace_output_status(command->args.name, "standard output",
 				     base_output_close(&command->out)) != 0;
 	failed |= trace_args_close(&command->args, trace, status) != 0;
@@ -274,6 +306,7 @@ static int run_check(int argc, char **argv)
 		status = load_rules(command);
 		status = status ? status : run_loaded(command);
 	}
+	filter_free(command->filter);
 	free(command->rules);
 	free(command);
 	return status;

@@ -51,6 +51,10 @@ printf 'a: nev\033er b\n' >"$tmp/word.rules"
 golden bad-word ktrace check --rules word.rules v2.ktrx
 golden no-rules ktrace check --rules absent.rules v2.ktrx
 golden no-filter ktrace check --event sched v2.ktrx
+golden where ktrace check --rules some.rules --where "cpu == 0 and time > 20us" v2.ktrx
+golden where-nothing ktrace check --rules some.rules --where "cpu == 7" v2.ktrx
+golden where-wrong ktrace check --where "cpu = 1" v2.ktrx
+golden where-unknown ktrace check --where "cpu == 1 and nrr == 3" v2.ktrx
 head -c 2000000 /dev/zero >"$tmp/zero.rules"
 golden zeros ktrace check --rules zero.rules v2.ktrx
 

@@ -63,9 +63,10 @@ for c in show summary stats check why export html decode; do
 		esac
 		case $c in
 		check | why)
-			for option in '--pid 12' '--cpu 1' '--event sched' '--since 1' '--until 1' '--where cpu==1'; do
+			for option in '--pid 12' '--cpu 1' '--event sched' '--since 1' '--until 1'; do
 				refused $c "${option%% *}" $all $option $file
 			done
+			[ $c = check ] || refused $c --where --where cpu==1 $file
 			;;
 		decode)
 			works $c --pid $all $file -- $all --pid 12 $file
@@ -91,6 +92,8 @@ for c in show summary why decode; do
 	works $c --raw-clock clocks-apart.ktrx -- --raw-clock clocks-apart.ktrx
 done
 works stats --raw-clock --rate --interval 1us clocks-apart.ktrx -- --rate --interval 1us --raw-clock clocks-apart.ktrx
+works check --where --rules mine.rules v2.ktrx -- --rules mine.rules --where 'time > 50us' v2.ktrx
+refused check 'column 5' --where 'cpu = 1' v2.ktrx
 works check --raw-clock --all --rules switch.rules clocks-apart.ktrx -- --all --rules switch.rules --raw-clock clocks-apart.ktrx
 for c in show why decode; do
 	works $c --v1-layout v1.bin -- --v1-layout spec v1.bin

@@ -141,6 +141,52 @@ static void clock_that_goes_back_makes_nothing_late(void **state)
 	checking_expect(1, 1, 0);
 }
 
+static bool is_on_cpu_1(void *context, const struct ktread_event *event)
+{
+	(void)context;
+	return event->cpu == 1;
+}
+
+static bool is_late(void *context, const struct ktread_event *event)
+{
+	(void)context;
+	return event->stamp >= 100;
+}
+
+static void only_chosen_events_are_judged(void **state)
+{
+	(void)state;
+	script_event(LOCK, 10, 0, 1, V(7));
+	script_event(LOCK, 20, 1, 2, V(8));
+	script_event(ENTER, 30, 0, 1, V(5));
+	script_event(ENTER, 40, 1, 2, V(6));
+	script_event(UNLOCK, 50, 0, 1, V(7));
+	script_event(LOCK, 110, 0, 1, V(9));
+	script_event(LEAVE, 120, 1, 2, V(6), V(0));
+	checking_judges = is_on_cpu_1;
+	checking_run("a: never syscall.enter (nr == 5)");
+	checking_expect(0, 0, 0);
+	checking_run("a: never syscall.enter");
+	checking_expect(0, 1, 0);
+	assert_int_equal(checking_result[0].first.stamp, 40);
+	checking_run("a: always syscall.enter has (nr == 6)");
+	checking_expect(1, 0, 0);
+	checking_run("a: at most 0 lock.acquire");
+	checking_expect(0, 1, 0);
+	/* events that are not chosen still count as causes and as ends */
+	checking_run("a: never syscall.exit after lock.acquire (lock == 7)");
+	checking_expect(0, 1, 0);
+	checking_run("depth d: up lock.acquire, down lock.release\na: never syscall.exit while d > 1");
+	checking_expect(0, 1, 0);
+	checking_run("a: every lock.acquire then syscall.exit within 1ms");
+	checking_expect(1, 0, 0);
+	checking_judges = is_late;
+	checking_run("a: every syscall.enter then lock.release within 1ns by @thread");
+	checking_expect(0, 0, 0);
+	checking_run("a: every lock.acquire then lock.release within 1ns by lock");
+	checking_expect(0, 1, 0);
+}
+
 static void depth_rules_are_checked(void **state)
 {
 	static const char text[] = "depth d: up irq.enter, down irq.exit, none syscall.enter by @cpu\n"
@@ -224,6 +270,10 @@ static void cpu_descriptors_count_if_their_hooks_are_called(void **unused)
 	assert_int_equal(checking_result[0].first.thread, 7);
 	assert_int_equal(checking_result[0].first.stamp, 30);
 	assert_int_equal(checking_result[0].first.pc, 0xabc);
+	checking_judges = is_on_cpu_1; /* CPU 2's violation is not judged, and its later ones are unknown */
+	checking_run("a: never broken switch-preempt");
+	checking_expect(2, 0, 1);
+	checking_judges = NULL;
 	checking_run("optional\na: never broken switch-locked");
 	assert_false(checking_rules->rule[0].checked);
 	assert_string_equal(checking_rules->rule[0].why,
@@ -365,6 +415,7 @@ int main(void)
 		TEST(latency_rules_are_checked),
 		TEST(rate_rules_are_checked),
 		TEST(clock_that_goes_back_makes_nothing_late),
+		TEST(only_chosen_events_are_judged),
 		TEST(depth_rules_are_checked),
 		TEST(events_without_the_key_are_left_out),
 		TEST(switch_before_the_end_of_an_interrupt_is_found),

@@ -13,6 +13,7 @@
 struct rules *checking_rules;
 struct rules_error checking_error;
 struct check_result checking_result[RULES_MAX];
+rules_judge *checking_judges;
 static unsigned reported;
 
 int checking_begin(void **state)
@@ -45,6 +46,7 @@ int checking_end(void **state)
 	(void)state;
 	free(checking_rules);
 	checking_rules = NULL;
+	checking_judges = NULL;
 	script_end();
 	return 0;
 }
@@ -66,6 +68,7 @@ int checking_parse(const char *text)
 void checking_run(const char *text)
 {
 	assert_int_equal(checking_parse(text), 0);
+	checking_rules->judges = checking_judges;
 	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), 0);
 	assert_int_equal(ktread_rewind(script_trace()), 0);
 	memset(checking_result, 0, sizeof(checking_result));

@@ -35,6 +35,8 @@ enum {
 extern struct rules *checking_rules;
 extern struct rules_error checking_error;
 extern struct check_result checking_result[RULES_MAX];
+/* The function that selects the events to judge, as rules->judges; NULL: all events are judged. */
+extern rules_judge *checking_judges;
 
 /*
  * Call checking_begin() before each test: it begins a script with the types of events above. Call
