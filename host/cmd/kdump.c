@@ -30,6 +30,9 @@ struct kdump {
 	struct ktread_proc_options reading;
 	const struct kdump_form *form;
 	const char *table;
+	const char *where; /* value of --where; NULL if not given */
+	struct filter *filter;
+	struct ktread *events; /* trace to which `filter` is bound; NULL until the first record */
 	bool oneline, count, json, letter_c, follow;
 };
 
@@ -107,6 +110,10 @@ static const struct option_row rows[] = {
 	  "utrace(), w context switches, y settings; + means the default: all types except f, l "
 	  "and w",
 	  set_letters, AT(select) },
+	{ "where", 0, "EXPRESSION",
+	  "print only records for which EXPRESSION is true: 'call == \"openat\" and pid == 17'; see "
+	  "ktrace-filter(7)",
+	  options_set_text, AT(where) },
 	{ "format", 0, "NAME",
 	  "read the file in this format: ktrx, dragonfly, freebsd0, freebsd0-i386 or freebsd1 "
 	  "(detected)",
@@ -158,9 +165,12 @@ static int check_options(struct kdump *kdump, const struct options *line)
 		return options_refuse(line, "--json cannot be combined with --oneline or --count");
 	if (kdump->count && kdump->follow)
 		return options_refuse(line, "--count needs a complete trace: it cannot be combined with -l");
+	if (kdump->where && (kdump->oneline || kdump->count))
+		return options_refuse(line, "--where selects records: it cannot be combined with --oneline "
+					    "or --count, which join several records");
 	option = useless(kdump, line);
 	if (!option)
-		return 0;
+		return kdump->where ? trace_where_parse(kdump->name, kdump->where, &kdump->filter) : 0;
 	command_message(kdump->name, "%s has no effect with %s", option,
 			kdump->count  ? "--count"
 			: kdump->json ? "--json"
@@ -218,6 +228,33 @@ static void wait_for_more(struct base_output *out)
 	nanosleep(&time, NULL);
 }
 
+/* Binds --where to the events that records are made into, when the first record is known. */
+static int bind(struct kdump *kdump, struct ktread_proc *trace, uint64_t first)
+{
+	int status = ktread_proc_events(&kdump->events, trace, first);
+
+	if (status == 0 && kdump->options.table)
+		status = foreign_calls_set_table(kdump->events, kdump->options.table, 0);
+	else if (status == 0)
+		status = foreign_calls_set(kdump->events);
+	if (status < 0) {
+		command_message(kdump->name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	return trace_where_bind(kdump->name, kdump->where, kdump->filter, kdump->events);
+}
+
+/* Returns whether --where accepts a record. */
+static bool accepts(const struct kdump *kdump, const struct ktread_proc_record *record)
+{
+	struct ktread_event event;
+
+	if (!kdump->where)
+		return true;
+	filter_set_process(kdump->filter, record->pid);
+	return ktread_proc_event(kdump->events, record, &event) && filter_accepts(kdump->filter, &event);
+}
+
 /* Prints all records. Reports an error in the file after all records before the error were printed. */
 static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_context *context, void *state)
 {
@@ -242,12 +279,18 @@ static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_con
 				break;
 			continue;
 		}
+		if (kdump->where && !kdump->events) {
+			status = bind(kdump, trace, record->stamp);
+			if (status)
+				return status;
+		}
 		result = kdump_context_update(context, record);
 		if (result == 0)
 			result = kdump->form->record(
 				state, context, record,
-				kdump_select_wants(&kdump->select, record,
-						   !context->ktrx && !context->dragonfly));
+				accepts(kdump, record) &
+					kdump_select_wants(&kdump->select, record,
+							   !context->ktrx && !context->dragonfly));
 		if (result < 0) {
 			command_message(kdump->name, "out of memory");
 			return EXIT_BAD_INPUT;
@@ -320,6 +363,8 @@ static int show_file(struct kdump *kdump)
 	if (kdump->reading.follow)
 		catch_signals();
 	status = show_all(kdump, trace, &out);
+	ktread_close(kdump->events);
+	filter_free(kdump->filter);
 	ktread_proc_close(trace);
 	return trace_output_status(kdump->name, "standard output", base_output_close(&out)) | status;
 }

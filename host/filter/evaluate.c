@@ -71,6 +71,8 @@ static bool compare_thread(const struct filter *filter, const struct filter_node
 {
 	const char *name;
 
+	if (filter->has_process && strcmp(node->name, "pid") == 0)
+		thread = filter->process;
 	if (thread == KTREAD_NO_THREAD)
 		return false;
 	if (node->value.kind == FILTER_NUMBER)
@@ -171,6 +173,12 @@ static bool accepts(const struct filter *filter, uint16_t index, const struct kt
 bool filter_accepts(const struct filter *filter, const struct ktread_event *event)
 {
 	return accepts(filter, filter->root, event);
+}
+
+void filter_set_process(struct filter *filter, uint32_t process)
+{
+	filter->process = process;
+	filter->has_process = true;
 }
 
 bool filter_uses_time(const struct filter *filter)

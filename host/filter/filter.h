@@ -49,6 +49,12 @@ void filter_free(struct filter *filter);
 /* Returns whether the expression is true for an event. Requires: the filter is bound to the event's trace. */
 bool filter_accepts(const struct filter *filter, const struct ktread_event *event);
 
+/*
+ * Sets the process of the events that are evaluated next: `pid` in the expression then means the process, not
+ * the event's thread.
+ */
+void filter_set_process(struct filter *filter, uint32_t process);
+
 /* Returns whether the expression compares the time. */
 bool filter_uses_time(const struct filter *filter);
 

@@ -99,6 +99,9 @@ struct filter {
 	struct filter_node node[FILTER_NODES];
 	uint32_t nodes;
 	uint16_t root;
+	/* set by filter_set_process() */
+	bool has_process;
+	uint32_t process;
 	struct ktread *trace; /* the trace to which the filter is bound; NULL: none */
 	char *words;	      /* memory for the names and strings that the nodes use */
 	size_t words_used;

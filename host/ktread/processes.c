@@ -31,6 +31,7 @@ struct processes {
 	struct ktread_proc *records;
 	uint32_t first_id; /* id of this source's first event type in the trace's table of event types */
 	bool beside;
+	bool borrowed; /* true if the caller owns `records`, reads it, and passes each record on */
 	struct {
 		uint32_t tid, abi;
 		/*
@@ -176,7 +177,8 @@ static void destroy(struct ktread_cursor *cursor)
 
 	if (!processes)
 		return;
-	ktread_proc_close(processes->records);
+	if (!processes->borrowed)
+		ktread_proc_close(processes->records);
 	free(processes);
 }
 
@@ -298,6 +300,24 @@ static const char *kernel_of(const struct processes *processes)
 	}
 }
 
+/* Sets what is known about the trace from the file's head, except its frequency. */
+static void describe(struct ktread *trace, const struct ktread_proc_info *info)
+{
+	trace->info.form = KTREAD_FORM_PROCESSES;
+	trace->info.version = KTRX2_VERSION;
+	trace->info.dumps = 1;
+	trace->info.nonce = info->nonce;
+	trace->info.wall_stamp = info->wall_stamp;
+	trace->info.wall_ns = info->wall_ns;
+	trace->info.kernel = kernel_of(trace->cursor[0].state);
+	/*
+	 * Set the machine only for our own format. If a trace has no names of system calls, its machine
+	 * decides which names of Linux's calls are used. For the calls of the BSDs, these names would be
+	 * wrong.
+	 */
+	trace->info.machine = info->format == KTREAD_PROC_KTRX ? info->machine : 0;
+}
+
 int ktread_processes_open(struct ktread *trace, const char *path)
 {
 	const struct ktread_proc_info *info;
@@ -309,21 +329,9 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	if (status < 0)
 		return status;
 	info = info_of(&trace->cursor[0]);
-	trace->info.form = KTREAD_FORM_PROCESSES;
-	trace->info.version = KTRX2_VERSION;
-	trace->info.dumps = 1;
+	describe(trace, info);
 	trace->info.frequency = ktread_settle_frequency(trace, info->frequency ? info->frequency
 									       : info->impossible_frequency);
-	trace->info.nonce = info->nonce;
-	trace->info.wall_stamp = info->wall_stamp;
-	trace->info.wall_ns = info->wall_ns;
-	trace->info.kernel = kernel_of(trace->cursor[0].state);
-	/*
-	 * Set the machine only for our own format. If a trace has no names of system calls, its machine
-	 * decides which names of Linux's calls are used. For the calls of the BSDs, these names would be
-	 * wrong.
-	 */
-	trace->info.machine = info->format == KTREAD_PROC_KTRX ? info->machine : 0;
 	return 0;
 }
 
@@ -359,4 +367,75 @@ int ktread_beside(struct ktread *trace, const char *path)
 	if (status == 0)
 		status = check_pair(trace, info_of(cursor), path);
 	return status < 0 ? ktread_keep_message(trace, status) : ktread_rewind(trace);
+}
+
+/* ---- Events of records that the caller reads ------------------------------------------------------ */
+
+/* Prepares a trace whose only cursor makes events of records that the caller reads. */
+static int open_borrowed(struct ktread *trace, struct ktread_proc *records)
+{
+	struct processes *processes = calloc(1, sizeof(*processes));
+	int status;
+
+	trace->version = &version;
+	trace->threads.row = calloc(1, sizeof(*trace->threads.row));
+	trace->threads.text = calloc(1, sizeof(((struct ktread_proc_record *)0)->name));
+	status = processes && trace->threads.row && trace->threads.text ? ktread_cursors_create(trace, 1)
+									: ktread_fail_memory();
+	if (status < 0) {
+		free(processes);
+		return status;
+	}
+	trace->cursor[0].state = processes;
+	processes->records = records;
+	processes->borrowed = true;
+	describe(trace, ktread_proc_info(records));
+	trace->info.frequency = ktread_proc_info(records)->frequency;
+	status = load_types(trace, processes);
+	for (uint32_t n = 0; n < KTREAD_PROCESSES_CALLS && status == 0; n++) {
+		trace->types.row[processes->first_id + n] = ktread_processes_called[n];
+		trace->types.row[processes->first_id + n].id = (uint16_t)(processes->first_id + n);
+	}
+	return status < 0 ? status : load_calls(trace, processes);
+}
+
+int ktread_proc_events(struct ktread **trace, struct ktread_proc *records, uint64_t first)
+{
+	struct ktread *opened = calloc(1, sizeof(*opened));
+	int status = opened ? 0 : ktread_fail_memory();
+
+	*trace = NULL;
+	if (opened) {
+		opened->info.kernel = opened->info.note = opened->info.registers = "";
+		opened->first_stamp = first;
+		status = open_borrowed(opened, records);
+	}
+	if (status < 0)
+		ktread_close(opened);
+	else
+		*trace = opened;
+	return status;
+}
+
+int ktread_proc_event(struct ktread *trace, const struct ktread_proc_record *record,
+		      struct ktread_event *event)
+{
+	struct processes *processes = trace->cursor[0].state;
+	struct ktread_processes_event *made = &processes->event[0];
+
+	if (!ktread_processes_make(made, record, abi_of(processes, record), NULL))
+		return 0;
+	if (made->type < KTREAD_PROCESSES_CALLS)
+		ktread_processes_add_call(made, &trace->syscalls);
+	memcpy(trace->threads.text, record->name, sizeof(record->name));
+	trace->threads.row[0] = (struct ktread_name){ made->thread, trace->threads.text, NULL };
+	trace->threads.rows = record->name[0] != '\0';
+	*event = (struct ktread_event){ .stamp = record->stamp,
+					.cpu = made->cpu,
+					.thread = made->thread,
+					.id = (uint16_t)(processes->first_id + made->type),
+					.payload = made->payload,
+					.payload_size = made->size };
+	event->type = ktread_types_get(&trace->types, event->id);
+	return 1;
 }

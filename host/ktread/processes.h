@@ -46,6 +46,14 @@ extern const uint32_t ktread_processes_types;
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
 
 /*
+ * Event types 0 and 1, the beginning and the return of a system call, with the name of the call as a further
+ * field. ktread_processes_add_call() adds this field to an event.
+ */
+#define KTREAD_PROCESSES_CALLS 2u
+extern const struct ktread_type ktread_processes_called[KTREAD_PROCESSES_CALLS];
+void ktread_processes_add_call(struct ktread_processes_event *event, const struct ktread_names *calls);
+
+/*
  * Returns the thread of a record. For a record about a whole process, returns the process's first thread.
  */
 static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *record)

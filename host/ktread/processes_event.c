@@ -115,6 +115,15 @@ static const struct ktread_type beside_types[] = {
 	[EXIT] = TYPE("proc", "return", "%s = %lld", named_result),
 };
 
+FIELDS(called) = {
+	U32("nr"), U64("a1"), U64("a2"), U64("a3"), U64("a4"), U64("a5"), U64("a6"), TEXT("call")
+};
+FIELDS(called_result) = { U32("nr"), I64("result"), TEXT("call") };
+const struct ktread_type ktread_processes_called[] = {
+	[ENTER] = TYPE("syscall", "enter", "", called),
+	[EXIT] = TYPE("syscall", "exit", "", called_result),
+};
+
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside)
 {
 	return beside && n <= EXIT ? &beside_types[n] : &types[n];
@@ -169,6 +178,14 @@ static void put_call(struct ktread_processes_event *event, uint32_t number, cons
 		snprintf(digits, sizeof(digits), "[%u]", (unsigned)number);
 		put_words(event, digits);
 	}
+}
+
+void ktread_processes_add_call(struct ktread_processes_event *event, const struct ktread_names *calls)
+{
+	uint32_t number;
+
+	memcpy(&number, event->payload, sizeof(number));
+	put_call(event, number, calls);
 }
 
 static uint32_t make_call(struct ktread_processes_event *event, const struct ktread_proc_record *record,

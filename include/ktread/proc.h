@@ -26,6 +26,8 @@
 extern "C" {
 #endif
 
+struct ktread;
+struct ktread_event;
 struct ktread_proc;
 
 enum ktread_proc_format {
@@ -259,6 +261,21 @@ int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record 
  * KTREAD_E_UNSUPPORTED for a pipe.
  */
 int ktread_proc_rewind(struct ktread_proc *trace);
+
+/*
+ * Opens a trace that has no events of its own, but has the event types of ktread_proc_event(). `first` is the
+ * timestamp of its first event. Requires: the first record of `records` was read; `records` is closed after
+ * the trace.
+ * Returns 0 and a handle in *trace, to be closed with ktread_close(), or a negative error.
+ */
+int ktread_proc_events(struct ktread **trace, struct ktread_proc *records, uint64_t first);
+/*
+ * Makes the event that a trace of the process trace would contain for a record. Events of system calls have
+ * the name of the call as an additional field, `call`. The event and the name of its thread are valid until
+ * the next call. Must be called for each record. Returns 1, or 0 if no event is made from such a record.
+ */
+int ktread_proc_event(struct ktread *trace, const struct ktread_proc_record *record,
+		      struct ktread_event *event);
 
 /* Returns what is known of the file so far. Owned by the handle. */
 const struct ktread_proc_info *ktread_proc_info(const struct ktread_proc *trace);

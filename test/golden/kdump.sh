@@ -153,6 +153,22 @@ golden bad-most kdump -m much
 golden bad-format kdump --format netbsd
 golden bad-table kdump --table nowhere ktrx.ktrace
 golden bad-word kdump ktrx.ktrace linux.ktrace
+# --where selects records by the names that ktrace show also has, and by the name of a call.
+golden where-call kdump --where 'call == "openat"' -T linux.ktrace
+golden where-failed kdump --where 'result < 0 and call ~ "s*"' linux.ktrace
+golden where-pid kdump -H --where 'pid == 43' freebsd1.ktrace
+golden where-thread kdump -H --where 'thread == 100042 and thread == "ls" and nr == 5' freebsd1.ktrace
+golden where-path kdump --where 'path ~ "/etc/*"' -T dragonfly.ktrace
+golden where-time kdump -E --where 'time > 500us and time < 2ms and event == "proc.data"' ktrx.ktrace
+golden where-json kdump --json --where 'size > 20 and fd == 3' freebsd1.ktrace
+golden where-table kdump --table own.table --where 'call == "mine"' freebsd1.ktrace
+golden where-input sh -c 'kdump --where "has(signal)" - <freebsd1.ktrace'
+golden where-types kdump -t n --where 'pid == 42' ktrx.ktrace
+golden where-wrong kdump --where 'pid = 42' ktrx.ktrace
+golden where-unknown kdump --where 'pid == 42 and pth == 3' ktrx.ktrace
+golden where-oneline kdump --oneline --where 'pid == 42' ktrx.ktrace
+golden where-hostile kdump --where 'name == "[31m" and nam > 1' hostile.ktrace
+
 golden bad-json kdump --json --oneline
 golden bad-follow kdump --count -l
 : >"$tmp/empty"

@@ -220,6 +220,9 @@ for option in -A -c -d -E -H -j -m -n -p -R -r -S -s -T -t --table --names; do
 done
 works kdump -f -- -f ktrx.ktrace
 works kdump --format -f freebsd1.ktrace -- --format freebsd0 -f freebsd1.ktrace
+works kdump --where -f ktrx.ktrace -- --where 'call == "open"' -f ktrx.ktrace
+refused kdump 'column 5' --where 'pid = 1' ktrx.ktrace
+refused kdump --where --count --where 'pid == 1' ktrx.ktrace
 beyond kdump -l test/golden/kdump.sh
 for form in --oneline --count --json; do
 	works kdump $form freebsd1.ktrace -- $form freebsd1.ktrace
