@@ -105,7 +105,7 @@ heading "Unknown options and missing arguments"
 for command in $commands; do
 	try ktrace "$command" --frobnicate
 	case $command in
-	live | take) ;; # these wait for a guest, and for standard input
+	live | open | take) ;; # these look for a guest, and wait for standard input
 	*) try ktrace "$command" ;;
 	esac
 done

@@ -13,7 +13,6 @@
 #include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "base/escape.h"
 #include "live/guests.h"
 #include "live/live.h"
 #include "live/page.h"
@@ -348,16 +347,8 @@ static int run_view(struct live *live, struct live_model *model, int *error)
 /* Prints a list of this user's guests. Returns the exit status. */
 static int list_guests(struct live *live)
 {
-	char path[4 * PATH_MAX], kernel[1024];
-
 	live_guests_find(&live->guests, "/proc");
-	for (uint32_t n = 0; n < live->guests.count; n++) {
-		const struct live_found *found = &live->guests.guest[n];
-
-		*base_escape_utf8(path, found->path, strlen(found->path), sizeof(path) - 1) = '\0';
-		*base_escape_utf8(kernel, found->kernel, strlen(found->kernel), sizeof(kernel) - 1) = '\0';
-		printf("%s\t%ld\t%s\n", path, (long)found->pid, kernel);
-	}
+	live_guests_write(&live->guests, stdout, "");
 	if (live->guests.count == 0)
 		command_message(live->name, "no QEMU of this user has its memory in a file");
 	return command_flush(live->name) | (live->guests.count ? EXIT_SUCCESS : EXIT_BAD_INPUT);

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "analyze/symbols.h"
+#include "base/escape.h"
 #include "base/open.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
+#include "live/guests.h"
 #include "live/live.h"
 #include "serve/serve.h"
 
@@ -47,7 +49,9 @@ static const struct options_syntax syntax = {
 	.about = "Shows a trace, or a running guest, in a browser on this machine. "
 		 "Serves the trace on 127.0.0.1 until Ctrl-C, prints the address on standard error, and "
 		 "starts a browser if standard error is a terminal. "
-		 "Access needs this address, which contains a token. The trace is not changed.",
+		 "Access needs this address, which contains a token. The trace is not changed. "
+		 "Without FILE, shows the newest guest that runs in this folder, or ktrace.ktrx; "
+		 "if there is neither, the guest that this user runs elsewhere, or a list of several.",
 	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
 		   trace_calls_options },
 	.end = "Examples:\n"
@@ -110,6 +114,43 @@ static int try_to_open(struct open_command *command)
 	return trace_args_close(&command->args, trace, 0) | status;
 }
 
+/*
+ * Finds a trace for a command line without a file: the newest guest that runs in this folder or, if the
+ * folder has no trace either, the guest that runs elsewhere. Stores its path, or "" if there are several.
+ * Returns whether it runs, as live_guest_find_running() does; 0 if nothing was found.
+ */
+static int find_guest(struct live_guests *elsewhere, char path[PATH_MAX])
+{
+	const int runs = live_guest_find_running(TRACE_USUAL_FILE, path);
+
+	elsewhere->count = 0;
+	if (runs || access(TRACE_USUAL_FILE, F_OK) == 0)
+		return runs;
+	live_guests_find(elsewhere, "/proc");
+	snprintf(path, PATH_MAX, "%s", elsewhere->count == 1 ? elsewhere->guest[0].path : "");
+	return elsewhere->count > 0;
+}
+
+/* Reports which guest was found. Returns 0, or EXIT_USAGE if there are several. */
+static int report_guest(const char *name, const struct live_guests *elsewhere, int runs, const char *path)
+{
+	char text[4 * PATH_MAX];
+
+	*base_escape_utf8(text, path, strlen(path), sizeof(text) - 1) = '\0';
+	if (runs < 0)
+		command_message(name,
+				"%s: whether this guest runs is unknown: the guest is shown as if it ran",
+				text);
+	else if (elsewhere->count == 1)
+		command_message(name, "this folder has no trace: showing the guest of %s", text);
+	if (elsewhere->count < 2)
+		return 0;
+	command_message(name,
+			"this folder has no trace, and several guests run: give the file of one of them:");
+	live_guests_write(elsewhere, stderr, "  ");
+	return EXIT_USAGE;
+}
+
 static int run(int argc, char **argv)
 {
 	struct open_command command = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true },
@@ -118,19 +159,18 @@ static int run(int argc, char **argv)
 		.name = argv[0], .open = open_trace, .open_symbols = open_symbols, .context = &command
 	};
 	char version[64], guest[PATH_MAX];
-	int status, runs;
+	static struct live_guests elsewhere;
+	const int runs = find_guest(&elsewhere, guest);
+	int status;
 
-	runs = live_guest_find_running(TRACE_USUAL_FILE, guest);
 	if (runs)
 		command.args.path = guest;
 	status = trace_args_parse(&command.args, argc, argv);
 	if (status >= 0)
 		return status;
-	if (runs < 0 && command.args.path == guest)
-		command_message(argv[0],
-				"%s: whether this guest runs is unknown: the guest is shown as if it ran",
-				guest);
-	status = try_to_open(&command);
+	status = command.args.path == guest ? report_guest(argv[0], &elsewhere, runs, guest) : 0;
+	if (!status)
+		status = try_to_open(&command);
 	if (status)
 		return status;
 	snprintf(version, sizeof(version), "ktrace %s", command_version());

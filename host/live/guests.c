@@ -3,11 +3,12 @@
 
 #include <dirent.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/escape.h"
 
 #define FILE_NAME 400u
 
@@ -115,4 +116,17 @@ void live_guests_find(struct live_guests *guests, const char *proc)
 	if (folder)
 		closedir(folder);
 	qsort(guests->guest, guests->count, sizeof(guests->guest[0]), newest_first);
+}
+
+void live_guests_write(const struct live_guests *guests, FILE *file, const char *indent)
+{
+	char path[4 * PATH_MAX], kernel[1024];
+
+	for (uint32_t n = 0; n < guests->count; n++) {
+		const struct live_found *found = &guests->guest[n];
+
+		*base_escape_utf8(path, found->path, strlen(found->path), sizeof(path) - 1) = '\0';
+		*base_escape_utf8(kernel, found->kernel, strlen(found->kernel), sizeof(kernel) - 1) = '\0';
+		fprintf(file, "%s%s\t%ld\t%s\n", indent, path, (long)found->pid, kernel);
+	}
 }

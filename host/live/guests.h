@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #define LIVE_GUESTS 64u
@@ -27,5 +28,7 @@ struct live_guests {
  * `proc` is /proc, or a folder of a test.
  */
 void live_guests_find(struct live_guests *guests, const char *proc);
+/* Writes a line for each guest: `indent`, the path of its RAM file, its pid, and its kernel; escaped. */
+void live_guests_write(const struct live_guests *guests, FILE *file, const char *indent);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-SCRIPT_TESTS += test/serve/server.sh
-CHECK_NEEDS += build/asan/bin/ktrace build/test/cmd-traces build/test/ktrdump-traces
+SCRIPT_TESTS += test/serve/server.sh test/serve/elsewhere.sh
+CHECK_NEEDS += build/bin/ktrace build/asan/bin/ktrace build/test/cmd-traces build/test/ktrdump-traces
 CHECK_NEEDS += build/test/serve-guests
 
 build/test/serve-guests: test/serve/guests.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
