@@ -265,7 +265,7 @@ async function start() {
 	const head = await feed.head();
 	kt.useTicks = head.unit === "ticks";
 	if (head.redacted)
-		kt.warn("This page is redacted: paths and data were left out.");
+		kt.warn("This page is redacted: paths, data and names of threads were left out.");
 	const trace = new kt.Trace(head);
 	const page = kt.page = new Page(trace, feed);
 	if (head.live && feed.renew)

@@ -21,8 +21,8 @@ static const struct option_row rows[] = {
 	{ "output", 'o', "OUT", "write to OUT; - is standard output (default, unless it is a terminal)",
 	  options_set_text, AT(to) },
 	{ "redact", 0, NULL,
-	  "leave out paths, strings in the fields of events, and commands of processes; names of "
-	  "threads stay, even if they are names of programs",
+	  "leave out paths, strings in the fields of events, names of threads and processes, and texts "
+	  "of findings; numbers stay, and names of events, locks, interrupts and functions",
 	  options_set_flag, AT(redact) },
 	{ "elf", 0, "KERNEL",
 	  "take names and lines from this ELF file of the kernel (the file that 'ktrace run' "

@@ -96,6 +96,8 @@ struct summary {
 	double seconds; /* time from the first event to the last; 0 if the frequency is unknown */
 	uint64_t cost;	/* cost of a thousand events in ticks; 0 if unknown */
 	uint64_t overwritten, invalid, dropped; /* numbers of slots, in all rings together */
+	/* set by the caller: JSON lacks the names of threads, and the text about how the guest ended */
+	bool redact;
 };
 
 /* Fills in `summary`. Returns 0 or KTREAD_E_MEMORY. */

@@ -73,7 +73,7 @@ static void write_head(struct base_output *out, const struct summary *summary)
 	if (info->outcome == KTRX_OUTCOME_EXITED)
 		base_json_put_format(out, "status", "%d", info->status);
 	ended = summary_ended(summary->trace, &length);
-	if (ended)
+	if (ended && !summary->redact)
 		base_json_put_bytes(out, "ended", ended, length < 256 ? length : 256);
 	if (ktread_is_cut(info))
 		base_json_put_bool(out, "cut_short", true);
@@ -142,7 +142,7 @@ static void write_thread(struct base_output *out, const struct summary *summary,
 	const char *name = ktread_thread_name(summary->trace, entry->key);
 
 	base_json_put_number(out, "thread", entry->key);
-	if (name)
+	if (name && !summary->redact)
 		base_json_put_text(out, "name", name);
 	base_json_put_number(out, "records", entry->count);
 }

@@ -119,6 +119,7 @@ static int write_summary(const struct page *page, struct base_output *out, const
 	if (status)
 		return status;
 	status = summary_init(&summary, page->trace, tally);
+	summary.redact = page->options.redact;
 	if (status == 0)
 		summary_write_json(&inner, &summary);
 	summary_free(&summary);

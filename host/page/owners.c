@@ -47,11 +47,15 @@ static uint32_t name_process(struct page_pass *pass, uint32_t thread)
 	return page_string(&pass->strings, text, strlen(text));
 }
 
-/* Describes a thread's lane, with this name. If `length` is 0, describes the lane without a name. */
+/*
+ * Describes a thread's lane, with this name. If `length` is 0 or the page is redacted, describes the lane
+ * without a name.
+ */
 static void describe_thread(struct page_pass *pass, struct page_owner *owner, uint32_t id, const char *name,
 			    size_t length)
 {
-	const uint32_t group = name_process(pass, id), string = page_string(&pass->strings, name, length);
+	const uint32_t group = name_process(pass, id);
+	const uint32_t string = page_string(&pass->strings, name, pass->page->options.redact ? 0 : length);
 
 	owner->idle = id == 0 || threads_name_is_idle(name, length);
 	if (owner->lane == 0)

@@ -34,8 +34,8 @@ struct page_options {
 	/* true if the head contains the verdict of `ktrace why`; for this, the whole trace is read */
 	bool verdict;
 	/*
-	 * true to leave out paths, texts in the fields of events, and the commands of processes; names of
-	 * threads, locks, interrupts and functions stay
+	 * true to leave out paths, texts in the fields of events, and the names of threads and processes;
+	 * names of locks, interrupts and functions stay
 	 */
 	bool redact;
 	/*

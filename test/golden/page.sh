@@ -49,6 +49,22 @@ chmod 644 page.html
 equal "the mode of an older file stays" 644 "$(stat -c %a page.html)"
 check "--redact: the head has no path" grep -q '"file":null' page.html
 
+# Names of threads are commands, which may have arguments: only their numbers stay.
+python3 -c 'import sys; sys.stdout.buffer.write(sys.stdin.buffer.read().replace(b"shell\0\0\0\0\0\0\0\0\0\0\0", b"ls -k s3cr3t/al\0"))' \
+	<v2.ktrx >private.ktrx
+cp "$root/test/golden/proc/freebsd1.ktrace" .
+for case in private.ktrx:s3cr3t private.ktrx:worker hostile.ktrx:31m deadlock.ktrx:green starved.ktrx:idle/0 \
+	freebsd1.ktrace:name-without-any-end; do
+	trace=${case%:*} name=${case##*:}
+	"$ktrace" html -o page.html $trace >log 2>&1
+	python3 "$check" --words page.html >words
+	check "html $trace: the name $name is on the page" grep -qF -- "$name" words
+	"$ktrace" html --redact -o page.html $trace >log 2>&1
+	python3 "$check" --words page.html >words
+	check "html --redact $trace: the name $name is not on the page" sh -c '! grep -oF -e "$0" words' "$name"
+	check "html --redact $trace: the page has the data of the trace" python3 "$check" "$ktrace" page.html $trace
+done
+
 # ---- The time at which the trace was taken: 4.98 s, 4 s and 2 s after the last event. For other traces,
 # this time is unknown.
 for expected in late.ktrx:4999000030 starved.ktrx:4039000030 deadlock.ktrx:2039000030 v1.bin:null \

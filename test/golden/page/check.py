@@ -4,6 +4,8 @@
     python3 test/golden/page/check.py KTRACE PAGE TRACE [OPTION...]
     python3 test/golden/page/check.py --text PAGE       prints the texts in the fields of events
     python3 test/golden/page/check.py --strings PAGE    prints all strings of the blocks
+    python3 test/golden/page/check.py --words PAGE      prints all strings of the blocks and of the head, but the
+                                                        event types
     python3 test/golden/page/check.py --functions PAGE  prints the functions of a hardware trace
 
 The page was made from the trace, with the options. Prints a line for each mistake, and fails if there is one.
@@ -151,6 +153,10 @@ def print_functions(page):
 def main():
     if sys.argv[1] == "--strings":
         print("\n".join(Page(sys.argv[2]).strings))
+        return
+    if sys.argv[1] == "--words":
+        page = Page(sys.argv[2])
+        print("\n".join(page.strings), json.dumps({**page.head, "types": []}, ensure_ascii=False))
         return
     if sys.argv[1] == "--functions":
         print_functions(Page(sys.argv[2]))
