@@ -30,4 +30,5 @@ done
 0,1 tabs kdump -j -n -t csitlfpuy @ %
 0,1 tabs kdump --oneline --names -m 0 -TRE @ %
 0,1 json kdump --json -m 0 --table linux @ %
+0,1 tabs kdump --where not(call~"a*")and(not(thread~"l*")or(not(path~"/e*"))) @ %
 LINES
