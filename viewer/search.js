@@ -61,7 +61,7 @@ class Search {
 	}
 
 	// Selects the next or previous hit. The first step forward selects the first lane that was found, or the first hit
-	// that is not before the beginning of the view.
+	// that is not before the beginning of the view. The first step backward selects the last hit.
 	step(way) {
 		const { found, from } = this.state;
 		if (!found.length)
@@ -69,7 +69,7 @@ class Search {
 		if (this.at < 0 && way > 0)
 			this.at = Math.max(0, found.findIndex((hit) => hit.lane || hit.time >= from));
 		else
-			this.at = (this.at + way + found.length) % found.length;
+			this.at = (Math.max(this.at, 0) + way + found.length) % found.length;
 		const hit = found[this.at];
 		if (hit.strip)
 			this.state.selectSpan(hit.strip, hit.i);
