@@ -4,16 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "frames.h"
 #include "plugin/code.h"
 #include "plugin/virtual.h"
+#include "ram.h"
 
-#define PAGE	 UINT64_C(4096)
 #define BUFFERED 4096u
 #define BUCKETS	 65536u
 #define LOADS	 1024u /* number of elements in the set of loads, a power of 2 */
@@ -28,21 +28,7 @@ static const _Atomic uint64_t *watched; /* the word that begins recording; NULL:
 
 static const char *map_word(void)
 {
-	const uint64_t begin = wanted->position / PAGE * PAGE;
-	unsigned char *page = MAP_FAILED;
-	int fd;
-
-	if (wanted->word == 0)
-		return NULL;
-	fd = open(control->ram, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && wanted->position % sizeof(*watched) == 0)
-		page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, (off_t)begin);
-	if (fd >= 0)
-		close(fd);
-	if (page == MAP_FAILED)
-		return "the guest's RAM file cannot be mapped";
-	watched = (const void *)(page + (wanted->position - begin));
-	return NULL;
+	return wanted->word == 0 ? NULL : ram_map_word(control->ram, wanted->position, &watched);
 }
 
 /* ---- Records ------------------------------------------------------------------------------------- */
@@ -310,20 +296,26 @@ static void look(struct qemu_plugin_tb *block)
 
 /* ---- Loading ------------------------------------------------------------------------------------- */
 
-/* Reads the list of addresses from the file, and empties the file. */
+/* Reads the list of addresses from the file, and empties the file. Returns NULL, or an error message. */
 static const char *open_file(void)
 {
+	static char message[SCHEDULE_PATH + 100];
 	off_t bytes;
 
 	file = open(wanted->file, O_RDWR | O_CLOEXEC);
 	bytes = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
-	if (bytes < 0)
-		return "the file of functions cannot be opened";
+	if (bytes < 0) {
+		snprintf(message, sizeof(message), "%s: the file of functions cannot be opened: %s",
+			 wanted->file, strerror(errno));
+		return message;
+	}
 	list_count = (size_t)bytes / sizeof(*list);
 	list = malloc(list_count * sizeof(*list) + 1);
 	if (list == NULL || pread(file, list, (size_t)bytes, 0) != bytes || ftruncate(file, 0) != 0 ||
-	    lseek(file, 0, SEEK_SET) != 0)
-		return "the file of functions cannot be read";
+	    lseek(file, 0, SEEK_SET) != 0) {
+		snprintf(message, sizeof(message), "%s: the file of functions cannot be read", wanted->file);
+		return message;
+	}
 	return NULL;
 }
 

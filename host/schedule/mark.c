@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "parts.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "plugin/virtual.h"
+#include "ram.h"
 
-#define PAGE	       UINT64_C(4096)
 #define INSTRUCTION_NS 4u /* with -icount shift=2, an instruction takes 4 ns */
 
 static struct schedule_mark *mark;
@@ -57,18 +54,11 @@ static void look(struct qemu_plugin_tb *block)
 
 const char *mark_open(struct schedule_control *control)
 {
-	const uint64_t begin = control->mark.position / PAGE * PAGE;
-	unsigned char *page = MAP_FAILED;
-	int fd = open(control->ram, O_RDONLY | O_CLOEXEC);
+	const char *message = ram_map_word(control->ram, control->mark.position, &watched);
 
+	if (message != NULL)
+		return message;
 	mark = &control->mark;
-	if (fd >= 0 && mark->position % sizeof(*watched) == 0)
-		page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, (off_t)begin);
-	if (fd >= 0)
-		close(fd);
-	if (page == MAP_FAILED)
-		return "the guest's RAM file cannot be mapped";
-	watched = (const void *)(page + (mark->position - begin));
 	mark_times();
 	blocks_add(look);
 	return NULL;

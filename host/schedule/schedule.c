@@ -325,11 +325,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		message = watch_open(control, reach_word);
 	if (message == NULL && control->mark.word != 0)
 		message = mark_open(control);
+	if (message == NULL && control->functions.end != 0)
+		message = functions_open(info, control);
 	if (message != NULL)
-		return refuse(control->ram, message);
-	message = control->functions.end != 0 ? functions_open(info, control) : NULL;
-	if (message != NULL)
-		return refuse(control->functions.file, message);
+		return refuse(message, "");
 	blocks_open(id);
 	qemu_plugin_register_atexit_cb(id, leave, NULL);
 	return 0;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "parts.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#define PAGE UINT64_C(4096)
+#include "ram.h"
 
 static const _Atomic uint64_t *watched;
 static uint64_t wanted;
@@ -30,19 +27,10 @@ static void look(struct qemu_plugin_tb *block)
 
 const char *watch_open(const struct schedule_control *control, void (*reached)(void))
 {
-	const uint64_t begin = control->position / PAGE * PAGE;
-	unsigned char *page = MAP_FAILED;
-	int fd = open(control->ram, O_RDONLY | O_CLOEXEC);
+	const char *message = ram_map_word(control->ram, control->position, &watched);
 
-	if (control->position % sizeof(*watched) != 0)
-		return "the position of the watched word is not a multiple of 8";
-	if (fd >= 0)
-		page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, (off_t)begin);
-	if (fd >= 0)
-		close(fd);
-	if (page == MAP_FAILED)
-		return "the guest's RAM file cannot be mapped";
-	watched = (const void *)(page + (control->position - begin));
+	if (message != NULL)
+		return message;
 	wanted = control->word;
 	call = reached;
 	blocks_add(look);
