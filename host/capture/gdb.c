@@ -19,7 +19,13 @@
 #define PACKET_MOST  256u
 #define LEAST_PACKET 128u /* packet size, in bytes, that every server accepts */
 #define HALT_MS	     500  /* time, in ms, to wait for an answer if the machine may be running */
-#define FRAME	     4u	  /* number of bytes in a packet that are not data: $, #, and 2 digits of checksum */
+/*
+ * A server may send short replies slowly, each of them in time. All waiting together is limited to PATIENCE
+ * times the time for one reply, plus the time in which SLOWEST bytes per second send what was received.
+ */
+#define PATIENCE 4
+#define SLOWEST	 256.0
+#define FRAME	 4u /* number of bytes in a packet that are not data: $, #, and 2 digits of checksum */
 
 int gdb_open(struct gdb *gdb, const char *address, int timeout_ms)
 {
@@ -27,8 +33,19 @@ int gdb_open(struct gdb *gdb, const char *address, int timeout_ms)
 	gdb->address = address;
 	gdb->timeout_ms = timeout_ms;
 	gdb->most = (LEAST_PACKET - FRAME) / 2;
+	gdb_grant(gdb);
 	gdb->fd = capture_dial(address, timeout_ms);
 	return gdb->fd < 0 ? gdb->fd : 0;
+}
+
+static double most_patience(const struct gdb *gdb)
+{
+	return PATIENCE * gdb->timeout_ms / 1000.0;
+}
+
+void gdb_grant(struct gdb *gdb)
+{
+	gdb->patience = most_patience(gdb);
 }
 
 void gdb_close(struct gdb *gdb)
@@ -54,16 +71,42 @@ static int fail_silent(const struct gdb *gdb)
 	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer in gdb's remote protocol", gdb->address);
 }
 
+/*
+ * Waits until bytes can be read, at most until `end`, and no longer than the patience lasts. Returns 0;
+ * CAPTURE_E_ABSENT if no bytes arrive; or CAPTURE_E_SYSTEM.
+ */
+static int await_bytes(struct gdb *gdb, double end)
+{
+	const double begin = capture_now(), time = end - begin;
+	const bool is_impatient = gdb->patience < time;
+	const double wait = is_impatient ? gdb->patience : time;
+	const int error = capture_await(gdb->fd, false, wait > 0 ? (int)(wait * 1000) : 0, gdb->address);
+
+	gdb->patience -= capture_now() - begin;
+	if (error != CAPTURE_E_ABSENT)
+		return error;
+	if (!is_impatient)
+		return fail_silent(gdb);
+	return capture_fail(CAPTURE_E_ABSENT,
+			    "%s: the answers arrive too slowly, at less than %.0f bytes per second",
+			    gdb->address, SLOWEST);
+}
+
+/* Adds the time that `bytes` received bytes are worth. */
+static void gain_patience(struct gdb *gdb, size_t bytes)
+{
+	const double most = most_patience(gdb), gained = gdb->patience + (double)bytes / SLOWEST;
+
+	gdb->patience = gained < most ? gained : most;
+}
+
 /* Returns the next byte, or an error if none arrives until `end`. */
 static int get(struct gdb *gdb, double end)
 {
 	while (gdb->begin == gdb->end) {
-		int left = (int)((end - capture_now()) * 1000);
-		int error = capture_await(gdb->fd, false, left > 0 ? left : 0, gdb->address);
+		const int error = await_bytes(gdb, end);
 		ssize_t got;
 
-		if (error == CAPTURE_E_ABSENT)
-			return fail_silent(gdb);
 		if (error)
 			return error;
 		got = recv(gdb->fd, gdb->input, sizeof(gdb->input), 0);
@@ -73,6 +116,7 @@ static int get(struct gdb *gdb, double end)
 			return capture_fail_errno("%s", gdb->address);
 		gdb->begin = 0;
 		gdb->end = got > 0 ? (size_t)got : 0;
+		gain_patience(gdb, gdb->end);
 	}
 	return gdb->input[gdb->begin++];
 }
@@ -302,11 +346,14 @@ static void take_size(struct gdb *gdb, const char *features)
 int gdb_run_for(struct gdb *gdb, int ms)
 {
 	int error = send_packet(gdb, "c"), halted;
+	const double patience = gdb->patience;
 
 	if (error)
 		return error;
-	/* no reply comes in this time, unless the machine halts by itself */
+	/* no reply comes in this time, unless the machine halts by itself; this time does not count as waiting */
+	gdb->patience = ms / 1000.0 + 1;
 	error = await_reply(gdb, ms);
+	gdb->patience = patience;
 	if (error == 0)
 		return 0;
 	/*

@@ -16,7 +16,12 @@
 struct gdb {
 	int fd;
 	const char *address; /* address of the server, for messages; borrowed */
-	int timeout_ms;
+	int timeout_ms;	     /* maximum time, in ms, to wait for one reply */
+	/*
+	 * Time, in seconds, for which the client may still wait. Waiting reduces it, and each received byte
+	 * adds to it, so a server that sends too slowly is left after a limited time.
+	 */
+	double patience;
 	size_t most; /* maximum number of bytes of memory that can be read with one packet */
 	unsigned char input[4096];
 	size_t begin, end;		/* bytes [begin, end) of `input` are not processed yet */
@@ -27,6 +32,8 @@ struct gdb {
 
 /* Connects. Returns 0 or an error. */
 int gdb_open(struct gdb *gdb, const char *address, int timeout_ms);
+/* Lets the client wait again as if the connection were new, to resume the machine after an error. */
+void gdb_grant(struct gdb *gdb);
 /* Halts the machine if it runs, and reads the packet size that the server supports. */
 int gdb_await_halt(struct gdb *gdb);
 /* Lets a halted machine run for `ms` milliseconds, and halts it again. */

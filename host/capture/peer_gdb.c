@@ -99,6 +99,7 @@ static int gdb_resume(struct capture_peer *base)
 	if (!base->halted)
 		return 0;
 	base->halted = false;
+	gdb_grant(&peer->gdb);
 	if (!base->by_virtual)
 		gdb_command_ok(&peer->gdb, "Qqemu.PhyMemMode:0");
 	if (gdb_command_ok(&peer->gdb, "D")) {
