@@ -111,15 +111,24 @@ static bool find_table(struct stack_walk *walk)
 	return walk->by_table;
 }
 
-/* Ends the walk if there is no usable frame at walk->frame. */
+/*
+ * Returns whether this frame pointer or return address is that of the outermost function: the kernel's entry
+ * code stores zero, or the registers of the program that entered the kernel. The program is in the lower half
+ * of the address space; the kernel is in the upper half.
+ */
+static bool is_end(const struct stack_walk *walk, uint64_t word)
+{
+	return word == 0 || (walk->high && word < UPPER_HALF);
+}
+
+/*
+ * Ends the walk if there is no usable frame at walk->frame. Such a frame pointer is the end of the chain only if
+ * a function of this stack keeps frame pointers. Otherwise, the register may contain any other value.
+ */
 static void check_frame(struct stack_walk *walk)
 {
-	/*
-	 * The program that entered the kernel has its frame pointer in the lower half; the kernel is in the
-	 * upper half.
-	 */
-	if (walk->frame == 0 || (walk->high && walk->frame < UPPER_HALF))
-		finish(walk, STACK_END_WHOLE);
+	if (is_end(walk, walk->frame))
+		finish(walk, walk->chained ? STACK_END_WHOLE : STACK_END_BROKEN);
 	else if (walk->frame % 8 || walk->frame <= below(walk) || walk->frame > UINT64_MAX - PAGE)
 		finish(walk, STACK_END_BROKEN);
 }
@@ -150,7 +159,7 @@ static void prepare(struct stack_walk *walk)
 /* Adds a return address. If the value is not a return address, ends the walk and returns false. */
 static bool add_place(struct stack_walk *walk, uint64_t back)
 {
-	if (back == 0 || (walk->high && back < UPPER_HALF)) {
+	if (is_end(walk, back)) {
 		finish(walk, STACK_END_WHOLE);
 		return false;
 	}
@@ -228,6 +237,11 @@ static void take_frame(struct stack_walk *walk, uint64_t caller, uint64_t back)
 		caller = back;
 		back = walk->link;
 	}
+	/* nothing but this frame shows that the register is a frame pointer, and this frame does not */
+	if (!walk->chained && is_end(walk, back) && !is_end(walk, caller)) {
+		finish(walk, STACK_END_BROKEN);
+		return;
+	}
 	if (!add_place(walk, back))
 		return;
 	if (caller && caller <= walk->frame && (caller == walk->frame || ++walk->switches > MOST_SWITCHES)) {
@@ -256,10 +270,12 @@ void stack_walk_begin(struct stack_walk *walk, uint16_t machine, const struct st
 				     .link = registers->link,
 				     .stack = registers->sp,
 				     .high = registers->pc >= UPPER_HALF };
-	if (is_known(machine) && !registers->user)
+	if (registers->user)
+		finish(walk, STACK_END_WHOLE);
+	else if (is_known(machine))
 		prepare(walk);
 	else
-		finish(walk, STACK_END_WHOLE);
+		finish(walk, STACK_END_BROKEN);
 }
 
 bool stack_walk_wants(const struct stack_walk *walk, uint64_t *address, size_t *size)

@@ -26,10 +26,18 @@ struct stack_registers {
 
 /* The reason why a walk has ended. */
 enum stack_end {
-	STACK_END_WHOLE,      /* the walk has reached the outermost function of the kernel */
+	/*
+	 * The walk has reached the outermost function of the kernel: call frame information says so, or a
+	 * function has stored a return address or a frame pointer of zero, or of a program. A frame pointer
+	 * of zero in a register shows nothing.
+	 */
+	STACK_END_WHOLE,
 	STACK_END_UNREADABLE, /* memory of the stack could not be read */
-	STACK_END_BROKEN,     /* a frame pointer or a stack pointer is not valid */
-	STACK_END_DEEP,	      /* there were more than STACK_PLACES addresses */
+	/*
+	 * a frame pointer or a stack pointer is not valid, or nothing describes the frame of the last address
+	 */
+	STACK_END_BROKEN,
+	STACK_END_DEEP, /* there were more than STACK_PLACES addresses */
 	STACK_ENDS,
 };
 

@@ -149,15 +149,46 @@ static void invalid_frame_pointers_are_reported(void **state)
 	assert_int_equal(walk_from(EM_X86_64, UINT64_MAX - 7, 0).end, STACK_END_BROKEN);
 	assert_int_equal(reads, 0);
 	/*
-	 * In the kernel's entry code, the frame pointer may still be the one of the interrupted program. This
-	 * is no error, and the walk reads nothing.
+	 * Nothing shows that these registers are frame pointers: code that keeps none may use the register for
+	 * other values. In the kernel's entry code, the register may still be that of the interrupted program.
+	 * The walk reads nothing.
 	 */
-	assert_int_equal(walk_from(EM_X86_64, 0x7fff0000, 0).end, STACK_END_WHOLE);
-	assert_int_equal(walk_from(EM_X86_64, 0, 0).end, STACK_END_WHOLE);
+	assert_int_equal(walk_from(EM_X86_64, 0x7fff0000, 0).end, STACK_END_BROKEN);
+	assert_int_equal(walk_from(EM_X86_64, 0, 0).end, STACK_END_BROKEN);
+	assert_int_equal(walk_from(EM_RISCV, 0, CODE(1)).end, STACK_END_BROKEN);
 	assert_int_equal(reads, 0);
-	put(BASE, 0x7fff0000);
-	put(BASE + 8, 0x400000); /* the address of a program's code */
-	assert_int_equal(walk_from(EM_X86_64, BASE, 0).places, 1);
+}
+
+/* Ends of a chain: an entry of the kernel stores zero, or the registers of the interrupted program. */
+static void frames_show_where_a_chain_ends(void **state)
+{
+	static const uint64_t ends[] = { 0, 0x7fff0000 };
+	struct stack_walk walk;
+
+	(void)state;
+	for (unsigned n = 0; n < 2; n++) {
+		put(BASE, ends[n]);
+		put(BASE + 8, ends[n] ? 0x400000 : 0); /* the address of a program's code */
+		walk = walk_from(EM_X86_64, BASE, 0);
+		assert_int_equal(walk.places, 1);
+		assert_int_equal(walk.end, STACK_END_WHOLE);
+		put(BASE + 8, CODE(1));
+		walk = walk_from(EM_X86_64, BASE, 0);
+		assert_int_equal(walk.places, 2);
+		assert_int_equal(walk.end, STACK_END_WHOLE);
+	}
+	/* the register is no frame pointer: it points to something that only looks like half of a frame */
+	put(BASE, BASE + 0x100);
+	put(BASE + 8, 0);
+	walk = walk_from(EM_X86_64, BASE, 0);
+	assert_int_equal(walk.places, 1);
+	assert_int_equal(walk.end, STACK_END_BROKEN);
+	/* after one frame that is a frame, a return address of zero is an end */
+	put(BASE + 8, CODE(1));
+	put(BASE + 0x100, BASE + 0x200);
+	walk = walk_from(EM_X86_64, BASE, 0);
+	assert_int_equal(walk.places, 2);
+	assert_int_equal(walk.end, STACK_END_WHOLE);
 }
 
 static void the_stack_of_a_program_is_not_read(void **state)
@@ -169,8 +200,19 @@ static void the_stack_of_a_program_is_not_read(void **state)
 	stack_walk_begin(&walk, EM_X86_64, &registers, NULL, NULL);
 	assert_true(walk.done);
 	assert_int_equal(walk.places, 1);
+	assert_int_equal(walk.end, STACK_END_WHOLE);
+}
+
+static void the_stack_of_an_unknown_machine_is_not_read(void **state)
+{
+	const struct stack_registers registers = { .pc = CODE(0), .frame = BASE };
+	struct stack_walk walk;
+
+	(void)state;
 	stack_walk_begin(&walk, EM_386, &registers, NULL, NULL);
 	assert_true(walk.done);
+	assert_int_equal(walk.places, 1);
+	assert_int_equal(walk.end, STACK_END_BROKEN);
 }
 
 static void pieces_of_other_memory_change_nothing(void **state)
@@ -310,6 +352,32 @@ static void chain_continues_only_if_the_kernel_keeps_frame_pointers(void **state
 	assert_int_equal(walk.end, STACK_END_BROKEN);
 }
 
+/*
+ * The innermost function has no call frame information, and its frame pointer is zero. Call frame information
+ * of other functions shows that the kernel need not keep frame pointers.
+ */
+static void zero_is_no_end_unless_the_kernel_keeps_frame_pointers(void **state)
+{
+	struct table table = { 1, { pushes_nothing } };
+	struct stack_registers registers = { .pc = CODE(5), .sp = BASE + 0x100 };
+	struct stack_walk walk = walk_by_table(EM_X86_64, &table, &registers);
+
+	(void)state;
+	assert_int_equal(walk.places, 1);
+	assert_int_equal(walk.end, STACK_END_BROKEN);
+	/* a function with call frame information was called by one without */
+	registers.pc = CODE(0);
+	put(BASE + 0x110, CODE(5));
+	walk = walk_by_table(EM_X86_64, &table, &registers);
+	assert_int_equal(walk.places, 2);
+	assert_int_equal(walk.end, STACK_END_BROKEN);
+	/* call frame information that says where the return address is shows the end */
+	put(BASE + 0x110, 0);
+	walk = walk_by_table(EM_X86_64, &table, &registers);
+	assert_int_equal(walk.places, 1);
+	assert_int_equal(walk.end, STACK_END_WHOLE);
+}
+
 /* The first code of an interrupt handler changes from the thread's stack to a stack at a higher address. */
 static void walk_continues_on_the_interrupted_stack(void **state)
 {
@@ -410,7 +478,10 @@ int main(void)
 		cmocka_unit_test_setup(a_stack_that_is_unreadable_is_reported, forget),
 		cmocka_unit_test_setup(a_chain_without_end_ends, forget),
 		cmocka_unit_test_setup(invalid_frame_pointers_are_reported, forget),
+		cmocka_unit_test_setup(frames_show_where_a_chain_ends, forget),
 		cmocka_unit_test_setup(the_stack_of_a_program_is_not_read, forget),
+		cmocka_unit_test_setup(the_stack_of_an_unknown_machine_is_not_read, forget),
+		cmocka_unit_test_setup(zero_is_no_end_unless_the_kernel_keeps_frame_pointers, forget),
 		cmocka_unit_test_setup(pieces_of_other_memory_change_nothing, forget),
 		cmocka_unit_test_setup(callers_are_found_without_frame_pointers, forget),
 		cmocka_unit_test_setup(caller_of_leaf_is_in_link_register, forget),
