@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "kernel_elf.h"
 #include "ktread/memory.h"
 
 /* Registers as text (spec/ktrx.md, section 3): one line per CPU, "cpu N pc=HEX sp=HEX NAME=HEX …". */
@@ -43,7 +44,7 @@ uint64_t capture_registers_value(const char *text, uint32_t cpu, const char *nam
  * Collects the return addresses on the stacks of halted CPUs (analyze/stack_walk.h). These functions read no
  * memory: they name the pages that they need, and continue with the pages that the caller supplies.
  *
- *	capture_stacks_open(&stacks, registers, elf, self);
+ *	capture_stacks_open(&stacks, registers, &kernel);
  *	while ((pages = capture_stacks_wanted(stacks, page, room)))
  *		for each of them: read it, capture_stacks_put(stacks, &page[i]);
  *	text = capture_stacks_text(stacks);
@@ -63,13 +64,23 @@ struct capture_stack_page {
 
 struct capture_stacks;
 
+/* The kernel whose stacks are walked. */
+struct capture_stack_kernel {
+	/*
+	 * the kernel's file, for its call frame information; NULL or "": unknown. The file is not trusted, and
+	 * is not used if its build id differs from `id`.
+	 */
+	const char *elf;
+	uint64_t self; /* address of ktrace_root in the running kernel; 0: unknown */
+	struct capture_build_id id;
+};
+
 /*
- * Begins a walk for each CPU in `registers`, which is text as in spec/ktrx.md section 3. `elf`: the kernel's
- * file, for its call frame information; NULL or "": unknown. The file is not trusted. `self`: address of
- * ktrace_root in the running kernel; 0: unknown. Returns 0 or CAPTURE_E_SYSTEM.
+ * Begins a walk for each CPU in `registers`, which is text as in spec/ktrx.md section 3. Returns 0 or
+ * CAPTURE_E_SYSTEM.
  */
-int capture_stacks_open(struct capture_stacks **stacks, const char *registers, const char *elf,
-			uint64_t self);
+int capture_stacks_open(struct capture_stacks **stacks, const char *registers,
+			const struct capture_stack_kernel *kernel);
 /*
  * Fills in `cpu` and `address` of the pages that must be read next: one page per CPU, and at most `room`
  * pages.
@@ -89,11 +100,10 @@ void capture_stacks_close(struct capture_stacks *stacks);
 typedef int capture_stack_reader(void *context, struct capture_stack_page *page, unsigned pages);
 /*
  * Adds the "stack" lines to *text, which holds the registers. If `read` fails, adds only the return addresses
- * that were found before the failure. For `elf` and `self`, see capture_stacks_open(). Returns 0,
- * CAPTURE_E_SYSTEM, or the error that `read` returned.
+ * that were found before the failure. Returns 0, CAPTURE_E_SYSTEM, or the error that `read` returned.
  */
-int capture_stacks_add(char **text, capture_stack_reader *read, void *context, const char *elf,
-		       uint64_t self);
+int capture_stacks_add(char **text, capture_stack_reader *read, void *context,
+		       const struct capture_stack_kernel *kernel);
 
 /* The registers and stacks of the CPUs in an ELF core dump. */
 
@@ -110,7 +120,7 @@ int capture_core_registers(const char *path, char **text);
 /*
  * Reads the registers of all CPUs from a core's notes, and their stacks from its memory, as text
  * (spec/ktrx.md section 3). `memory`: the physical memory in the core. `image`: the trace in that memory.
- * `elf`: the kernel's file, as in capture_stacks_open().
+ * `elf`: the kernel's file; NULL: unknown. It is not used if it is certainly the file of another kernel.
  * *text: for the caller to free; NULL if the core has no registers, or if the boot in `image` had ended
  * before the core was written. Returns 0 or CAPTURE_E_SYSTEM.
  */

@@ -189,6 +189,8 @@ static int read_pages(void *context, struct capture_stack_page *page, unsigned p
 
 static int take_registers(struct session *session)
 {
+	struct capture_stack_kernel kernel = { .elf = session->options->elf,
+					       .self = ktread_image_virtual(session->image) };
 	char *text = NULL;
 	uint16_t machine = ktread_image_machine(session->image);
 	int error = 0;
@@ -200,9 +202,10 @@ static int take_registers(struct session *session)
 	     */
 	    !ktread_image_is_kept(session->image))
 		error = session->peer->ops->registers(session->peer, machine, &text);
-	if (!error && text)
-		error = capture_stacks_add(&text, read_pages, session->peer, session->options->elf,
-					   ktread_image_virtual(session->image));
+	if (!error && text) {
+		capture_build_id_find_by_file(&kernel.id, session->image, session->memory, kernel.elf);
+		error = capture_stacks_add(&text, read_pages, session->peer, &kernel);
+	}
 	if (!error && text && ktread_image_set_registers(session->image, text) < 0)
 		error = capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 	free(text);

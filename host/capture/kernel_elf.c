@@ -373,12 +373,7 @@ const char *capture_kernel_machine(const struct capture_kernel *kernel)
 	return base_machine_name(kernel->machine);
 }
 
-struct build_id {
-	unsigned char bytes[CAPTURE_BUILD_ID_MAX];
-	uint32_t size; /* size in bytes; 0: the build id is unknown */
-};
-
-static void read_trace_id(struct build_id *id, uint16_t *machine, const char *path)
+static void read_trace_id(struct capture_build_id *id, uint16_t *machine, const char *path)
 {
 	const struct ktread_info *info;
 	struct ktread *trace = NULL;
@@ -399,7 +394,7 @@ static void read_trace_id(struct build_id *id, uint16_t *machine, const char *pa
  * part of the kernel's image, at the address where a loader puts it unless the kernel was moved. The bytes
  * are accepted only if the header of a build-id note precedes them.
  */
-static void read_memory_id(struct build_id *id, struct ktread_memory *memory,
+static void read_memory_id(struct capture_build_id *id, struct ktread_memory *memory,
 			   const struct capture_kernel *kernel)
 {
 	struct {
@@ -418,6 +413,26 @@ static void read_memory_id(struct build_id *id, struct ktread_memory *memory,
 		id->size = header.note.n_descsz;
 }
 
+void capture_build_id_find(struct capture_build_id *id, const struct ktread_image *image,
+			   struct ktread_memory *memory, const struct capture_kernel *kernel)
+{
+	*id = (struct capture_build_id){ .size = 0 };
+	if (image)
+		id->size = ktread_image_build_id(image, id->bytes, sizeof(id->bytes));
+	if (!id->size && kernel)
+		read_memory_id(id, memory, kernel);
+}
+
+void capture_build_id_find_by_file(struct capture_build_id *id, const struct ktread_image *image,
+				   struct ktread_memory *memory, const char *elf)
+{
+	struct capture_kernel kernel;
+
+	capture_build_id_find(id, image, NULL, NULL);
+	if (!id->size && elf && capture_kernel_read(&kernel, elf) == 0)
+		capture_build_id_find(id, NULL, memory, &kernel);
+}
+
 static const char *hex(const unsigned char *bytes, uint32_t size, char text[2 * CAPTURE_BUILD_ID_MAX + 1])
 {
 	text[0] = '\0';
@@ -431,7 +446,7 @@ int capture_kernel_check(const char *elf, struct ktread_memory *memory, const ch
 {
 	char wanted[2 * CAPTURE_BUILD_ID_MAX + 1], seen[2 * CAPTURE_BUILD_ID_MAX + 1];
 	struct capture_kernel kernel;
-	struct build_id id = { 0 };
+	struct capture_build_id id = { 0 };
 	uint16_t machine = 0;
 
 	if (capture_kernel_read(&kernel, elf) != 0) {

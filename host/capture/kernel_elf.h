@@ -78,6 +78,26 @@ const char *capture_kernel_machine(const struct capture_kernel *kernel);
 /* Reads the file at `path`. Returns 0, CAPTURE_E_SYSTEM or CAPTURE_E_FORMAT; the message names the file. */
 int capture_kernel_read(struct capture_kernel *kernel, const char *path);
 
+/* The build id of a kernel that runs or ran. */
+struct capture_build_id {
+	unsigned char bytes[CAPTURE_BUILD_ID_MAX];
+	uint32_t size; /* size in bytes; 0: the build id is unknown */
+};
+
+struct ktread_image;
+
+/*
+ * Finds the build id of the guest's kernel: in its trace `image`, or else in the guest's `memory`, at the
+ * address where `kernel` would have been loaded. Each of the three may be NULL. Opens no file. If the build id
+ * is unknown, sets id->size to 0.
+ */
+void capture_build_id_find(struct capture_build_id *id, const struct ktread_image *image,
+			   struct ktread_memory *memory, const struct capture_kernel *kernel);
+
+/* Does the same with the kernel's file `elf` (may be NULL). Opens the file only if the trace has no build id. */
+void capture_build_id_find_by_file(struct capture_build_id *id, const struct ktread_image *image,
+				   struct ktread_memory *memory, const char *elf);
+
 /* Check that a trace and a kernel's ELF file belong together. */
 
 /*

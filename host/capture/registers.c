@@ -432,6 +432,7 @@ int capture_core_cpus(const char *path, struct ktread_memory *memory, const stru
 		      const char *elf, char **text)
 {
 	const uint64_t address = ktread_image_virtual(image);
+	struct capture_stack_kernel kernel = { .elf = elf, .self = address };
 	struct mapping mapping = { memory, address - ktread_image_physical(image) };
 	int error;
 
@@ -441,7 +442,8 @@ int capture_core_cpus(const char *path, struct ktread_memory *memory, const stru
 	error = capture_core_registers(path, text);
 	if (error || !*text || !address)
 		return error;
-	return capture_stacks_add(text, read_pages, &mapping, elf, address);
+	capture_build_id_find_by_file(&kernel.id, image, memory, elf);
+	return capture_stacks_add(text, read_pages, &mapping, &kernel);
 }
 
 int capture_core_cpus_read(const char *path, const char *elf, char **text)

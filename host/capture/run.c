@@ -193,13 +193,12 @@ void capture_run_say(const struct capture_run *run, const char *format, ...)
 	run->options->hooks.say(run->options->hooks.context, sentence);
 }
 
-static int check_options(const struct capture_run_options *options)
+static int check_options(const struct capture_run_options *options, struct capture_kernel *kernel)
 {
-	struct capture_kernel kernel;
 	int error = capture_output_check(options->out);
 
 	if (!error && options->elf)
-		error = capture_kernel_read(&kernel, options->elf);
+		error = capture_kernel_read(kernel, options->elf);
 	return error;
 }
 
@@ -263,7 +262,7 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 		.force = options->force,
 		.wanted = options->schedule.on ? &options->schedule : NULL,
 	};
-	int error = check_options(options);
+	int error = check_options(options, &run.file);
 
 	*result = (struct capture_result){ 0 };
 	if (error)

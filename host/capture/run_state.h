@@ -105,8 +105,7 @@ void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_
 
 struct capture_inspection {
 	const char *directory; /* folder in which QEMU saves memory to a file for ktrace; borrowed */
-	const char *elf;       /* the kernel's file; NULL or "": unknown; borrowed */
-	uint64_t self;	       /* address of ktrace_root in the running kernel; 0: unknown */
+	struct capture_stack_kernel kernel;
 	/* time at which the inspection began; 0: the inspection has not begun */
 	double begun;
 	bool done;			/* the inspection has ended, even if nothing could be read */
@@ -180,6 +179,7 @@ struct capture_run {
 	bool has_guest;
 	struct capture_cycles begin; /* the host's cycle counter at the beginning of the run */
 	double connected;	     /* time at which QEMU connected; 0: QEMU has not connected */
+	struct capture_kernel file;  /* the file of --elf; valid if there is such a file */
 	/* file status of the kernel's file at the time `connected`; st_nlink is 0: unknown */
 	struct stat kernel;
 	double started;	      /* time at which the guest began to run; 0: the guest has not */

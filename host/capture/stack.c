@@ -147,17 +147,21 @@ static bool add_walk(struct capture_stacks *stacks, const char *line, size_t len
 }
 
 /* Opens the kernel's file. Ignores the file if it is certainly the file of another kernel. */
-static void open_symbols(struct capture_stacks *stacks, const char *elf, uint64_t self)
+static void open_symbols(struct capture_stacks *stacks, const struct capture_stack_kernel *kernel)
 {
-	const struct ktread_info info = { .self = self, .machine = stacks->walk[0].machine };
+	const struct ktread_info info = { .self = kernel->self,
+					  .machine = stacks->walk[0].machine,
+					  .build_id = kernel->id.bytes,
+					  .build_id_size = kernel->id.size };
 
-	if (symbols_open(&stacks->symbols, elf, &info) >= 0 && !symbols_doubtful(stacks->symbols))
+	if (symbols_open(&stacks->symbols, kernel->elf, &info) >= 0 && !symbols_doubtful(stacks->symbols))
 		return;
 	symbols_close(stacks->symbols);
 	stacks->symbols = NULL;
 }
 
-int capture_stacks_open(struct capture_stacks **opened, const char *registers, const char *elf, uint64_t self)
+int capture_stacks_open(struct capture_stacks **opened, const char *registers,
+			const struct capture_stack_kernel *kernel)
 {
 	struct capture_stacks *stacks = calloc(1, sizeof(*stacks));
 	bool failed = !stacks || !(stacks->registers = strdup(registers));
@@ -172,8 +176,8 @@ int capture_stacks_open(struct capture_stacks **opened, const char *registers, c
 		capture_stacks_close(stacks);
 		return capture_fail_errno("stacks");
 	}
-	if (elf && *elf && stacks->walks)
-		open_symbols(stacks, elf, self);
+	if (kernel->elf && *kernel->elf && stacks->walks)
+		open_symbols(stacks, kernel);
 	for (uint32_t i = 0; i < stacks->walks; i++)
 		walk_again(stacks, &stacks->walk[i]);
 	*opened = stacks;
@@ -255,12 +259,13 @@ void capture_stacks_close(struct capture_stacks *stacks)
 	free(stacks);
 }
 
-int capture_stacks_add(char **text, capture_stack_reader *read, void *context, const char *elf, uint64_t self)
+int capture_stacks_add(char **text, capture_stack_reader *read, void *context,
+		       const struct capture_stack_kernel *kernel)
 {
 	struct capture_stack_page page[CAPTURE_STACK_PAGES];
 	struct capture_stacks *stacks;
 	unsigned pages;
-	int error = capture_stacks_open(&stacks, *text, elf, self);
+	int error = capture_stacks_open(&stacks, *text, kernel);
 
 	if (error)
 		return error;

@@ -187,8 +187,8 @@ static void continue_inspection(struct capture_inspection *inspection, struct ca
 		take_page(inspection, machine->refused);
 	} else {
 		inspection->text = machine->answer ? capture_registers_of_qemu(machine->answer) : NULL;
-		if (!inspection->text || capture_stacks_open(&inspection->stacks, inspection->text,
-							     inspection->elf, inspection->self) != 0) {
+		if (!inspection->text ||
+		    capture_stacks_open(&inspection->stacks, inspection->text, &inspection->kernel) != 0) {
 			finish(inspection);
 			return;
 		}
@@ -217,6 +217,5 @@ void capture_inspection_reset(struct capture_inspection *inspection)
 {
 	capture_stacks_close(inspection->stacks);
 	free(inspection->text);
-	*inspection =
-		(struct capture_inspection){ .directory = inspection->directory, .elf = inspection->elf };
+	*inspection = (struct capture_inspection){ .directory = inspection->directory };
 }

@@ -431,6 +431,20 @@ uint64_t ktread_image_virtual(const struct ktread_image *image)
 	return image->root.self;
 }
 
+uint32_t ktread_image_build_id(const struct ktread_image *image, unsigned char *id, uint32_t room)
+{
+	const struct ktread_section *section = ktread_layout_section(image->layout, KTRX_SECTION_BUILD_ID, 0);
+	const struct ktread_region *region = section ? &section->region : NULL;
+	unsigned char any = 0;
+
+	if (!region || region->length > room || ktread_region_readable(region) < region->length ||
+	    ktread_region_read(region, 0, id, region->length) < 0)
+		return 0;
+	for (uint64_t n = 0; n < region->length; n++)
+		any |= id[n];
+	return any ? (uint32_t)region->length : 0; /* zeros: the kernel's image has no build id there */
+}
+
 int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t bytes, uint64_t *position)
 {
 	const struct ktread_section *section = ktread_layout_section(image->layout, type, 0);

@@ -129,6 +129,11 @@ uint64_t
 /* virtual address of the root in its kernel; 0 if unknown */
 ktread_image_virtual(const struct ktread_image *image);
 /*
+ * Copies the build id of the kernel, as the trace contains it, to `id`. Returns its size in bytes; 0 if the
+ * trace has none, or has more than `room` bytes.
+ */
+uint32_t ktread_image_build_id(const struct ktread_image *image, unsigned char *id, uint32_t room);
+/*
  * Sets *position to the file offset at which a section (KTRX_SECTION_*) begins, for a caller that writes to
  * its first `bytes` bytes. Returns 0, or KTREAD_E_ABSENT: there is no such section, it has fewer bytes, or
  * these bytes are not contiguous in the file.

@@ -86,6 +86,7 @@ UNIT_WITH_why_wakeups := $(UNIT_WITH_why) why_threads
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
 UNIT_CFLAGS_hwt_found := -Ihost -fpie -pie
 UNIT_LDLIBS_analyze_symbols := -Wl,--build-id=sha1
+UNIT_LDLIBS_capture_stack := -Wl,--build-id=sha1
 UNIT_LDLIBS_base_index := -Wl,--wrap=calloc
 UNIT_LDLIBS_live_guest := -Wl,--wrap=base_file_ended
 UNIT_LDLIBS_record_tracer := -Wl,--wrap=calloc -Wl,--wrap=realloc

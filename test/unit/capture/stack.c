@@ -36,15 +36,15 @@ static int forget(void **state)
 	return 0;
 }
 
-/* Walks the stacks. If `symbols` is not NULL, uses the call frame information of this file. */
-static void check_with(const char *elf, const char *registers, const char *expected)
+/* Walks the stacks. If kernel->elf is not NULL, uses the call frame information of this file. */
+static void check_with(const struct capture_stack_kernel *kernel, const char *registers, const char *expected)
 {
 	struct capture_stack_page page[2];
 	struct capture_stacks *stacks;
 	unsigned pages;
 	char *text;
 
-	assert_int_equal(capture_stacks_open(&stacks, registers, elf, 0), 0);
+	assert_int_equal(capture_stacks_open(&stacks, registers, kernel), 0);
 	while ((pages = capture_stacks_wanted(stacks, page, 2))) {
 		reads += pages;
 		for (unsigned i = 0; i < pages; i++) {
@@ -69,7 +69,7 @@ static void check_with(const char *elf, const char *registers, const char *expec
 
 static void check(const char *registers, const char *expected)
 {
-	check_with(NULL, registers, expected);
+	check_with(&(struct capture_stack_kernel){ 0 }, registers, expected);
 }
 
 static void callers_are_found_on_every_machine(void **state)
@@ -166,6 +166,7 @@ extern const char __ehdr_start[];
 static void stack_of_a_program_is_not_walked_by_the_kernels_file(void **state)
 {
 	const uintptr_t function = (uintptr_t)hostile_chains_end - (uintptr_t)__ehdr_start;
+	const struct capture_stack_kernel kernel = { .elf = "/proc/self/exe" };
 	char line[120];
 
 	(void)state;
@@ -175,8 +176,33 @@ static void stack_of_a_program_is_not_walked_by_the_kernels_file(void **state)
 	for (unsigned user = 0; user < 2; user++) {
 		snprintf(line, sizeof(line), "cpu 0 pc=%" PRIxPTR " sp=%" PRIx64 " rbp=%" PRIx64 " cs=%s\n",
 			 function, BASE + 0x100, BASE + 0x10, user ? "33" : "8");
-		check_with("/proc/self/exe", line, user ? "stack 0 1111\n" : "stack 0 2222\n");
+		check_with(&kernel, line, user ? "stack 0 1111\n" : "stack 0 2222\n");
 	}
+}
+
+/* The guest runs another build of the kernel, in which other code is at the same addresses. */
+static void file_with_another_build_id_is_not_used(void **state)
+{
+	const uintptr_t function = (uintptr_t)hostile_chains_end - (uintptr_t)__ehdr_start;
+	struct capture_stack_kernel kernel = { .elf = "/proc/self/exe" };
+	struct capture_kernel file;
+	char line[120];
+
+	(void)state;
+	assert_int_equal(capture_kernel_read(&file, kernel.elf), 0);
+	assert_in_range(file.build_id_size, 4, sizeof(kernel.id.bytes));
+	put(BASE + 0x10, 0);
+	put(BASE + 0x18, 0x1111);
+	put(BASE + 0x100, 0x2222);
+	snprintf(line, sizeof(line), "cpu 0 pc=%" PRIxPTR " sp=%" PRIx64 " rbp=%" PRIx64 "\n", function,
+		 BASE + 0x100, BASE + 0x10);
+	kernel.id.size = file.build_id_size;
+	memcpy(kernel.id.bytes, file.build_id, file.build_id_size);
+	check_with(&kernel, line, "stack 0 2222\n");
+	kernel.id.bytes[file.build_id_size - 1] ^= 1;
+	check_with(&kernel, line, "stack 0 1111\n");
+	kernel.id.size = file.build_id_size - 1;
+	check_with(&kernel, line, "stack 0 1111\n");
 }
 #endif
 
@@ -189,6 +215,7 @@ int main(void)
 		cmocka_unit_test_setup(registers_of_each_cpu_are_found, forget),
 #ifdef __x86_64__
 		cmocka_unit_test_setup(stack_of_a_program_is_not_walked_by_the_kernels_file, forget),
+		cmocka_unit_test_setup(file_with_another_build_id_is_not_used, forget),
 #endif
 	};
 
