@@ -2,11 +2,13 @@
 #include "serve/answers.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/changed.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/temporary.h"
@@ -47,6 +49,17 @@ static int fail_reading(const struct answer *answer, int status)
 
 /* ---- The file ---- */
 
+/* Returns a text about a file that became shorter while this process read it; NULL: there is none. */
+static const char *what_became_shorter(void)
+{
+	static char text[PATH_MAX + 200];
+
+	if (!base_changed_file())
+		return NULL;
+	snprintf(text, sizeof(text), "%s: %s", base_changed_file(), base_changed_how());
+	return text;
+}
+
 const char *serve_what_changed(const struct serve_source *source)
 {
 	const struct stat *then = &source->file;
@@ -57,11 +70,11 @@ const char *serve_what_changed(const struct serve_source *source)
 	if (now.st_dev != then->st_dev || now.st_ino != then->st_ino)
 		return "the trace file has been replaced by another file: start ktrace open again";
 	if (source->options->live)
-		return NULL;
+		return what_became_shorter();
 	if (now.st_size != then->st_size || now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
 	    now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
 		return "the trace file has changed since it was opened: start ktrace open again";
-	return NULL;
+	return what_became_shorter();
 }
 
 /* ---- Times ---- */
@@ -284,7 +297,10 @@ static int write_events(const struct answer *answer)
 	const int file = base_temporary_open();
 	struct found found = { .events = 0 };
 	const int status = file < 0 ? KTREAD_E_SYSTEM : write_lines(answer, file, &found);
+	const char *changed = serve_what_changed(answer->source);
 
+	if (changed)
+		return fail(answer, SERVE_CHANGED, changed);
 	if (status < 0 || lseek(file, 0, SEEK_SET) != 0)
 		return fail_reading(answer, status);
 	if (answer->request->what != SERVE_EVENT)
@@ -343,6 +359,7 @@ static int write_verdict(const struct answer *answer)
 	struct page_options about = { .version = options->version, .base = &base };
 	const int file = base_temporary_open();
 	struct base_output out;
+	const char *changed;
 	struct page *page;
 	int status;
 
@@ -359,6 +376,9 @@ static int write_verdict(const struct answer *answer)
 	symbols_close(about.symbols);
 	if ((base_output_close(&out) && status == 0) || lseek(file, 0, SEEK_SET) != 0)
 		status = KTREAD_E_SYSTEM;
+	changed = serve_what_changed(answer->source);
+	if (changed)
+		return fail(answer, SERVE_CHANGED, changed);
 	return status < 0 ? fail_reading(answer, status) : copy_file(answer, file);
 }
 

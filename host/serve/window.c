@@ -52,6 +52,7 @@ int serve_window(const struct serve_source *source, const struct serve_request *
 	const uint64_t end = request->until == UINT64_MAX ? request->until : request->until + 1;
 	struct page *page;
 	uint64_t events = 0;
+	const char *changed;
 	int status;
 
 	if (options->open_symbols)
@@ -63,7 +64,10 @@ int serve_window(const struct serve_source *source, const struct serve_request *
 		status = page_write_window(page, request->from, end, serve_take_piece, &pieces);
 	page_close(page);
 	symbols_close(about.symbols);
-	if (status < 0)
+	changed = serve_what_changed(source);
+	if (changed)
+		status = serve_error(descriptor, SERVE_CHANGED, changed, 0);
+	else if (status < 0)
 		status = serve_error(descriptor, SERVE_BROKEN,
 				     status == KTREAD_E_MEMORY ? "out of memory" : ktread_message(trace), 0);
 	else if (events > SERVE_WINDOW_EVENTS)

@@ -66,6 +66,7 @@ UNIT_WITH_schedule_match := host/schedule/match.c
 UNIT_WITH_schedule_frames := host/schedule/frames.c
 UNIT_WITH_schedule_ram := host/schedule/ram.c
 UNIT_WITH_schedule_ends := host/schedule/ends.c host/plugin/a64.c host/plugin/x86.c
+UNIT_WITH_serve_answers := ktread_support ktread_writer ktread_sample
 UNIT_WITH_why := why_support why_property script elf_file
 UNIT_WITH_why_cpus := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_ends := $(UNIT_WITH_why) why_cpus
