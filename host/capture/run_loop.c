@@ -186,12 +186,10 @@ static bool is_kernel_rebuilt(const struct capture_run *run)
 /* Continues the inspection of the CPUs. Returns true when it is done. */
 static bool inspect(struct capture_run *run)
 {
-	struct capture_stack_kernel *kernel = &run->inspection.kernel;
-
-	kernel->elf = is_kernel_rebuilt(run) ? NULL : kernel_file(run);
-	kernel->self = run->view.image ? ktread_image_virtual(run->view.image) : 0;
-	capture_build_id_find(&kernel->id, run->view.image, run->view.memory,
-			      run->options->elf ? &run->file : NULL);
+	if (run->inspection.begun == 0)
+		capture_inspection_set_kernel(&run->inspection, &run->view,
+					      is_kernel_rebuilt(run) ? NULL : kernel_file(run),
+					      run->options->elf ? &run->file : NULL);
 	return capture_inspection_step(&run->inspection, &run->machine);
 }
 

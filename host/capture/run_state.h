@@ -21,6 +21,7 @@
 #include "run.h"
 #include "shim.h"
 #include "signals.h"
+#include "walk.h"
 #include "cpu_state.h"
 #include "plan.h"
 
@@ -109,7 +110,8 @@ struct capture_inspection {
 	/* time at which the inspection began; 0: the inspection has not begun */
 	double begun;
 	bool done;			/* the inspection has ended, even if nothing could be read */
-	struct capture_stacks *stacks;	/* stacks that are being walked; NULL: none */
+	struct capture_walk *walk;	/* walk of the stacks; NULL: none */
+	bool walking;			/* a step of the walk may still run */
 	struct capture_stack_page page; /* the page of memory that QEMU is saving */
 	/* registers and stacks as text (spec/ktrx.md, section 3); NULL: none */
 	char *text;
@@ -153,6 +155,13 @@ int capture_view_search_again(struct capture_view *view);
  */
 void capture_view_explain_loss(const struct capture_view *view, bool may_reset, char *text, size_t size);
 void capture_view_close(struct capture_view *view);
+
+/*
+ * Sets the kernel whose stacks the inspection walks. `elf`: path of the kernel's file (borrowed), NULL if it is
+ * unknown. `file`: contents of that file, NULL if they are unknown.
+ */
+void capture_inspection_set_kernel(struct capture_inspection *inspection, const struct capture_view *view,
+				   const char *elf, const struct capture_kernel *file);
 
 /* One run, shared by run.c, run_loop.c and run_finish.c. */
 

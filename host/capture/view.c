@@ -137,14 +137,17 @@ static int page_path(const struct capture_inspection *inspection, char path[PATH
 
 static void finish(struct capture_inspection *inspection)
 {
-	char path[PATH_MAX], *text = inspection->stacks ? capture_stacks_text(inspection->stacks) : NULL;
+	struct capture_stacks *stacks =
+		inspection->walk && !inspection->walking ? capture_walk_stacks(inspection->walk) : NULL;
+	char path[PATH_MAX], *text = stacks ? capture_stacks_text(stacks) : NULL;
 
 	if (text) {
 		free(inspection->text);
 		inspection->text = text;
 	}
-	capture_stacks_close(inspection->stacks);
-	inspection->stacks = NULL;
+	capture_walk_close(inspection->walk);
+	inspection->walk = NULL;
+	inspection->walking = false;
 	inspection->done = true;
 	if (page_path(inspection, path) == 0)
 		unlink(path);
@@ -155,8 +158,9 @@ static void ask_for_page(struct capture_inspection *inspection, struct capture_m
 {
 	char path[PATH_MAX], arguments[CAPTURE_QMP_MOST + 1];
 	struct capture_stack_page *page = &inspection->page;
+	struct capture_stacks *stacks = capture_walk_stacks(inspection->walk);
 
-	if (page_path(inspection, path) != 0 || !capture_stacks_wanted(inspection->stacks, page, 1)) {
+	if (page_path(inspection, path) != 0 || !stacks || !capture_stacks_wanted(stacks, page, 1)) {
 		finish(inspection);
 		return;
 	}
@@ -177,23 +181,42 @@ static void take_page(struct capture_inspection *inspection, bool refused)
 		close(fd);
 	}
 	page->readable = got == (ssize_t)sizeof(page->bytes);
-	capture_stacks_put(inspection->stacks, page);
+	capture_walk_put(inspection->walk, page);
+}
+
+/* Continues if the last step of the walk has ended. */
+static void continue_walk(struct capture_inspection *inspection, struct capture_machine *machine)
+{
+	inspection->walking = !capture_walk_is_ready(inspection->walk);
+	if (!inspection->walking)
+		ask_for_page(inspection, machine);
 }
 
 /* Processes the answer to the last request and sends the next request. */
 static void continue_inspection(struct capture_inspection *inspection, struct capture_machine *machine)
 {
-	if (inspection->stacks) {
+	if (inspection->walk) {
 		take_page(inspection, machine->refused);
 	} else {
 		inspection->text = machine->answer ? capture_registers_of_qemu(machine->answer) : NULL;
-		if (!inspection->text ||
-		    capture_stacks_open(&inspection->stacks, inspection->text, &inspection->kernel) != 0) {
+		if (inspection->text)
+			inspection->walk = capture_walk_open(inspection->text, &inspection->kernel);
+		if (!inspection->walk) {
 			finish(inspection);
 			return;
 		}
 	}
-	ask_for_page(inspection, machine);
+	continue_walk(inspection, machine);
+}
+
+void capture_inspection_set_kernel(struct capture_inspection *inspection, const struct capture_view *view,
+				   const char *elf, const struct capture_kernel *file)
+{
+	struct capture_stack_kernel *kernel = &inspection->kernel;
+
+	kernel->elf = elf;
+	kernel->self = view->image ? ktread_image_virtual(view->image) : 0;
+	capture_build_id_find(&kernel->id, view->image, view->memory, file);
 }
 
 bool capture_inspection_step(struct capture_inspection *inspection, struct capture_machine *machine)
@@ -205,7 +228,9 @@ bool capture_inspection_step(struct capture_inspection *inspection, struct captu
 		capture_machine_pause(machine);
 		capture_machine_ask(machine, "human-monitor-command",
 				    "{\"command-line\":\"" CAPTURE_QMP_REGISTERS "\"}");
-	} else if (machine->answered) {
+	} else if (inspection->walking && capture_now() - inspection->begun < PATIENCE) {
+		continue_walk(inspection, machine);
+	} else if (machine->answered && !inspection->walking) {
 		continue_inspection(inspection, machine);
 	} else if (machine->ended || capture_now() - inspection->begun >= PATIENCE) {
 		finish(inspection);
@@ -215,7 +240,7 @@ bool capture_inspection_step(struct capture_inspection *inspection, struct captu
 
 void capture_inspection_reset(struct capture_inspection *inspection)
 {
-	capture_stacks_close(inspection->stacks);
+	capture_walk_close(inspection->walk);
 	free(inspection->text);
 	*inspection = (struct capture_inspection){ .directory = inspection->directory };
 }

@@ -87,6 +87,7 @@ UNIT_WITH_why_wakeups := $(UNIT_WITH_why) why_threads
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
 UNIT_CFLAGS_hwt_found := -Ihost -fpie -pie
 UNIT_LDLIBS_analyze_symbols := -Wl,--build-id=sha1
+UNIT_LDLIBS_capture_inspection := -Wl,--wrap=symbols_open
 UNIT_LDLIBS_capture_stack := -Wl,--build-id=sha1
 UNIT_LDLIBS_base_index := -Wl,--wrap=calloc
 UNIT_LDLIBS_live_guest := -Wl,--wrap=base_file_ended

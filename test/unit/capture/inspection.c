@@ -11,12 +11,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "analyze/symbols.h"
 #include "capture/run_state.h"
 
 #define REGISTERS                                                                                        \
@@ -170,6 +172,75 @@ static void closed_connection_ends_inspection(void **state)
 	assert_string_equal(fixture->inspection.text, "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\n");
 }
 
+/* ---- A slow file system -------------------------------------------------------------------------- */
+
+#define MOST_WAIT 1.0 /* maximum time, in seconds, of one step of the inspection */
+
+static atomic_int opening; /* 1: the kernel's file is being opened; 2: the file system has answered */
+
+int __wrap_symbols_open(struct symbols **symbols, const char *elf, const struct ktread_info *info);
+
+/* Takes the place of symbols_open(), which opens the kernel's file. Fails when the file system has answered. */
+int __wrap_symbols_open(struct symbols **symbols, const char *elf, const struct ktread_info *info)
+{
+	(void)elf;
+	(void)info;
+	*symbols = NULL;
+	for (unsigned n = 0; n < 600 && atomic_load(&opening) == 1; n++)
+		poll(NULL, 0, 5);
+	return SYMBOLS_E_SYSTEM;
+}
+
+/* Makes a step, and checks that it did not wait for the file system. Returns whether the inspection is done. */
+static bool quick_step(struct fixture *fixture)
+{
+	const double begin = capture_now();
+	const bool done = capture_inspection_step(&fixture->inspection, &fixture->machine);
+
+	assert_true(capture_now() - begin < MOST_WAIT);
+	return done;
+}
+
+static void slow_kernel_file_does_not_delay_the_caller(void **state)
+{
+	struct fixture *fixture = *state;
+	double begin;
+
+	atomic_store(&opening, 1);
+	fixture->inspection.kernel.elf = "kernel.elf";
+	assert_false(quick_step(fixture));
+	begin = capture_now();
+	assert_false(answer(fixture, REGISTERS));
+	assert_true(capture_now() - begin < MOST_WAIT);
+	for (unsigned n = 0; n < 3; n++)
+		assert_false(quick_step(fixture));
+	atomic_store(&opening, 2);
+	while (fixture->inspection.walking)
+		assert_false(quick_step(fixture));
+	save_page(fixture);
+	assert_true(answer(fixture, "{\"return\": {}, \"id\": \"ask\"}\r\n"));
+	assert_string_equal(fixture->inspection.text,
+			    "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\nstack 0 77\n");
+}
+
+/* The file system does not answer. The inspection ends with the registers. */
+static void silent_file_system_ends_inspection(void **state)
+{
+	struct fixture *fixture = *state;
+
+	atomic_store(&opening, 1);
+	fixture->inspection.kernel.elf = "kernel.elf";
+	assert_false(quick_step(fixture));
+	assert_false(answer(fixture, REGISTERS));
+	while (!quick_step(fixture))
+		continue;
+	assert_string_equal(fixture->inspection.text, "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\n");
+	capture_inspection_reset(&fixture->inspection);
+	/* the file system answers after the walk was closed */
+	atomic_store(&opening, 2);
+	poll(NULL, 0, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +250,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(garbage_contains_no_registers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(inspection_of_silent_qemu_times_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(closed_connection_ends_inspection, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(slow_kernel_file_does_not_delay_the_caller, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(silent_file_system_ends_inspection, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("capture_inspection", tests, NULL, NULL);
