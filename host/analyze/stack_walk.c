@@ -122,8 +122,8 @@ static bool is_end(const struct stack_walk *walk, uint64_t word)
 }
 
 /*
- * Ends the walk if there is no usable frame at walk->frame. Such a frame pointer is the end of the chain only if
- * a function of this stack keeps frame pointers. Otherwise, the register may contain any other value.
+ * Ends the walk if there is no usable frame at walk->frame. Such a frame pointer is the end of the chain only
+ * if a function of this stack keeps frame pointers. Otherwise, the register may contain any other value.
  */
 static void check_frame(struct stack_walk *walk)
 {

@@ -67,8 +67,8 @@ struct capture_stacks;
 /* The kernel whose stacks are walked. */
 struct capture_stack_kernel {
 	/*
-	 * the kernel's file, for its call frame information; NULL or "": unknown. The file is not trusted, and
-	 * is not used if its build id differs from `id`.
+	 * the kernel's file, for its call frame information; NULL or "": unknown. The file is not trusted,
+	 * and is not used if its build id differs from `id`.
 	 */
 	const char *elf;
 	uint64_t self; /* address of ktrace_root in the running kernel; 0: unknown */

@@ -350,7 +350,7 @@ int gdb_run_for(struct gdb *gdb, int ms)
 
 	if (error)
 		return error;
-	/* no reply comes in this time, unless the machine halts by itself; this time does not count as waiting */
+	/* no reply comes in this time, unless the machine halts by itself; so it does not count as waiting */
 	gdb->patience = ms / 1000.0 + 1;
 	error = await_reply(gdb, ms);
 	gdb->patience = patience;

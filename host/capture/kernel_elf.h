@@ -88,13 +88,15 @@ struct ktread_image;
 
 /*
  * Finds the build id of the guest's kernel: in its trace `image`, or else in the guest's `memory`, at the
- * address where `kernel` would have been loaded. Each of the three may be NULL. Opens no file. If the build id
- * is unknown, sets id->size to 0.
+ * address where `kernel` would have been loaded. Each of the three may be NULL. Opens no file. If the build
+ * id is unknown, sets id->size to 0.
  */
 void capture_build_id_find(struct capture_build_id *id, const struct ktread_image *image,
 			   struct ktread_memory *memory, const struct capture_kernel *kernel);
 
-/* Does the same with the kernel's file `elf` (may be NULL). Opens the file only if the trace has no build id. */
+/*
+ * Does the same with the kernel's file `elf` (may be NULL). Opens the file only if the trace has no build id.
+ */
 void capture_build_id_find_by_file(struct capture_build_id *id, const struct ktread_image *image,
 				   struct ktread_memory *memory, const char *elf);
 

@@ -157,8 +157,8 @@ void capture_view_explain_loss(const struct capture_view *view, bool may_reset, 
 void capture_view_close(struct capture_view *view);
 
 /*
- * Sets the kernel whose stacks the inspection walks. `elf`: path of the kernel's file (borrowed), NULL if it is
- * unknown. `file`: contents of that file, NULL if they are unknown.
+ * Sets the kernel whose stacks the inspection walks. `elf`: path of the kernel's file (borrowed); NULL:
+ * unknown. `file`: contents of that file; NULL: unknown.
  */
 void capture_inspection_set_kernel(struct capture_inspection *inspection, const struct capture_view *view,
 				   const char *elf, const struct capture_kernel *file);

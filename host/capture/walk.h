@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Walks the stacks of halted CPUs, as cpu_state.h describes, in a thread. A step of the walk reads the kernel's
- * file, which may be on a slow file system, and the caller must not wait for that.
+ * Walks the stacks of halted CPUs, as cpu_state.h describes, in a thread. A step of the walk reads the
+ * kernel's file, which may be on a slow file system, and the caller must not wait for that.
  */
 #ifndef CAPTURE_WALK_H
 #define CAPTURE_WALK_H

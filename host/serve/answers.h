@@ -32,8 +32,8 @@ uint64_t serve_base(const struct serve_source *source, const struct ktread *trac
 
 /*
  * Returns a text that states how the trace's file has changed since the server started, or which file became
- * shorter while this process read it. Returns NULL if nothing has changed. An answer that was made while a file
- * changed may be wrong, so a process calls this again before it sends its answer.
+ * shorter while this process read it. Returns NULL if nothing has changed. An answer that was made while a
+ * file changed may be wrong, so a process calls this again before it sends its answer.
  */
 const char *serve_what_changed(const struct serve_source *source);
 
