@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Interrupts have small numbers. Their keys differ from addresses of locks. */
+/*
+ * Upper bits of the key of an interrupt. Interrupt numbers are small, so the key is never the address of a
+ * lock.
+ */
 #define INTERRUPT (UINT64_C(0xfff) << 52)
 
 /* Returns whether the event is about a lock, a queue or an interrupt, and stores its key. */

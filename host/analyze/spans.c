@@ -478,8 +478,8 @@ static __attribute__((noinline)) int interrupt_event(struct spans *s, const stru
 }
 
 /*
- * Begins or ends the span of an event. Requires: the owner `who` and the event's CPU have entries, and spans
- * that had to end before the event were ended.
+ * Begins or ends the span of an event. Requires: the owner `who` and the event's CPU have entries, and all
+ * spans that end before this event are already closed.
  */
 static inline __attribute__((always_inline)) int take(struct spans *s, struct spans_owner who,
 						      const struct ktread_event *event,

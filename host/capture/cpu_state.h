@@ -15,7 +15,7 @@
 
 /*
  * Converts the output of QEMU's "info registers -a", of any architecture, to text (spec/ktrx.md section 3).
- * Keeps only the integer registers. Returns the text, which the caller frees, or NULL if memory is short.
+ * Keeps only the integer registers. Returns the text, which the caller frees, or NULL if memory runs out.
  */
 char *capture_registers_of_qemu(const char *printed);
 
@@ -91,7 +91,7 @@ unsigned capture_stacks_wanted(struct capture_stacks *stacks, struct capture_sta
 void capture_stacks_put(struct capture_stacks *stacks, const struct capture_stack_page *page);
 /*
  * Returns the text of the registers, followed by a line "stack N HEX …" for each CPU that has return
- * addresses. The caller frees the text. Returns NULL if memory is short.
+ * addresses. The caller frees the text. Returns NULL if memory runs out.
  */
 char *capture_stacks_text(struct capture_stacks *stacks);
 void capture_stacks_close(struct capture_stacks *stacks);

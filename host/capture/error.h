@@ -8,7 +8,7 @@
 #define CAPTURE_ERROR_H
 
 enum capture_error {
-	CAPTURE_E_SYSTEM = -1, /* a system call failed, or memory is short */
+	CAPTURE_E_SYSTEM = -1, /* a system call failed, or memory runs out */
 	/* the QEMU command line or an option asks for something that is not possible */
 	CAPTURE_E_USAGE = -2,
 	CAPTURE_E_FORMAT = -3, /* input is malformed, or does not match other input */

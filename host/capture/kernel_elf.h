@@ -119,7 +119,7 @@ int capture_kernel_check(const char *elf, struct ktread_memory *memory, const ch
  * by commas, as ktrace_boot_argument() takes them: ktrace, ktrace-GROUP, the name of a group, or a pattern
  * with a dot. Returns 0 if each word matches an event, or if the events are unknown: the file is not an ELF
  * file or has no section ktrace_events. Returns CAPTURE_E_USAGE if a word matches no event; the message
- * suggests similar names, or lists all groups. Returns CAPTURE_E_SYSTEM if memory is short.
+ * suggests similar names, or lists all groups. Returns CAPTURE_E_SYSTEM if memory runs out.
  */
 int capture_kernel_events_check(const char *path, const char *list);
 

@@ -28,7 +28,7 @@ struct capture_trace_unit {
 	uint64_t ring_bytes; /* size in bytes of the unit's ring for each CPU; 0: the unit's default */
 	uint64_t begin, end; /* the unit records only code at addresses in [begin, end); both 0: all code */
 	bool hidden;	     /* the trace unit is hidden from the guest */
-	bool is_virtual;     /* the unit uses the virtual clock of a run with a schedule */
+	bool is_virtual;     /* the time is that of the virtual clock of a run with a schedule */
 };
 
 /*

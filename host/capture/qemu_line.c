@@ -159,7 +159,7 @@ int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes)
 	return 0;
 }
 
-/* Stores the argument `word` and takes ownership of it. `word` is NULL if memory was short. */
+/* Stores the argument `word` and takes ownership of it. `word` is NULL if memory ran out. */
 static void store(struct capture_words *words, char *word)
 {
 	char **grown = word ? base_grow(words->word, &words->room, words->count + 2, sizeof(*grown)) : NULL;

@@ -42,8 +42,8 @@ bool capture_qemu_property(const char *list, const char *implied, const char *ke
 int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes);
 
 /*
- * A growing list of arguments that ends in NULL, as execv() needs it. If memory is short, the functions set
- * `failed`; they return no error.
+ * A growing, NULL-terminated list of arguments for execv(). If an allocation fails, the functions set
+ * `failed` instead of returning an error.
  */
 
 struct capture_words {

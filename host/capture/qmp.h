@@ -110,7 +110,7 @@ void capture_monitor_close(struct capture_monitor *monitor);
  */
 
 /*
- * Parses one message. Returns NULL if it is not JSON, has too many values, or memory is short. The caller
+ * Parses one message. Returns NULL if it is not JSON, has too many values, or memory runs out. The caller
  * releases it with json_decref().
  */
 json_t *capture_json_parse(const char *text, size_t length);

@@ -128,7 +128,7 @@ static void add(FILE *line, char *const *text, const char *name, uint64_t value)
 		fprintf(line, " %s=%" PRIx64, name, value);
 }
 
-/* Converts the registers of one CPU, which end at the next "CPU#". Returns false if memory is short. */
+/* Converts the registers of one CPU, which end at the next "CPU#". Returns false if memory runs out. */
 static bool add_cpu(FILE *all, const char **at)
 {
 	char name[NAME_BYTES], *front = NULL, *rest = NULL;

@@ -45,7 +45,7 @@ struct capture_guest {
 int capture_shim_plant(const char *directory, const char *self, char **command);
 /*
  * Returns the value of PATH for the command: bin/ of `directory` is first. The caller frees it. Returns NULL
- * if memory is short.
+ * if memory runs out.
  */
 char *capture_shim_path(const char *directory);
 /* Removes `directory` with all that is in it. */

@@ -10,11 +10,11 @@
 
 struct capture_walk;
 
-/* Begins the first step, which opens the kernel's file. Returns NULL if memory is short. */
+/* Begins the first step, which opens the kernel's file. Returns NULL if memory runs out. */
 struct capture_walk *capture_walk_open(const char *registers, const struct capture_stack_kernel *kernel);
 /* Returns whether the last step has ended. Waits for that for a few milliseconds. */
 bool capture_walk_is_ready(struct capture_walk *walk);
-/* Returns the stacks; NULL if memory was short. Requires: capture_walk_is_ready() has returned true. */
+/* Returns the stacks; NULL if memory ran out. Requires: capture_walk_is_ready() has returned true. */
 struct capture_stacks *capture_walk_stacks(struct capture_walk *walk);
 /* Begins a step that continues with a page (copied). Requires: as capture_walk_stacks(). */
 void capture_walk_put(struct capture_walk *walk, const struct capture_stack_page *page);

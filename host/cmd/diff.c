@@ -138,7 +138,7 @@ static int write_report(struct diff_command *command)
 	status = command->json ? diff_write_json(&out, &report) : diff_write_text(&out, &report);
 	if (status < 0)
 		command_message(command->args.name,
-				"a trace cannot be read again: it has changed, or memory is short");
+				"a trace cannot be read again: it has changed, or memory runs out");
 	if (trace_output_status(command->args.name, "standard output", base_output_close(&out)) || status < 0)
 		return EXIT_UNREADABLE;
 	switch (diff_verdict(&command->result)) {

@@ -25,7 +25,7 @@ static void print_doubts(const struct view *view, const struct flow_doubts *doub
 	if (doubts->resyncs)
 		command_message(view->args->name,
 				"%s: %llu time%s a new stack began whose callers are unknown, "
-				"for example after a switch of threads (not an error)",
+				"for example after a thread switch (not an error)",
 				view->args->path, (unsigned long long)doubts->resyncs,
 				doubts->resyncs == 1 ? "" : "s");
 	if (doubts->deeper)

@@ -35,7 +35,7 @@ struct retrace_accesses {
 	uint64_t all; /* number of all accesses in the run */
 };
 
-/* Copies the recorded accesses from the control file. Returns false if memory is short. */
+/* Copies the recorded accesses from the control file. Returns false if memory runs out. */
 bool retrace_copy(struct retrace_accesses *accesses, const struct schedule_control *control);
 
 /* Prints the accesses to standard output. Returns the exit status. */

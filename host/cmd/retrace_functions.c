@@ -32,7 +32,7 @@ struct choice {
 	const struct options_list *only;
 	uint32_t room;
 	bool matched[OPTIONS_WORDS];
-	bool failed; /* true if memory was short */
+	bool failed; /* true if memory ran out */
 };
 
 static bool is_chosen(struct choice *choice, const char *name)
@@ -260,7 +260,7 @@ static int by_count(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Counts the entries of each function. *count: number of functions. Returns NULL if memory is short. */
+/* Counts the entries of each function. *count: number of functions. Returns NULL if memory runs out. */
 static struct count *count_entries(const struct retrace_functions *functions, size_t *count)
 {
 	uint64_t *sorted = malloc((functions->entries + 1) * sizeof(*sorted));

@@ -30,7 +30,7 @@ struct talk {
 	bool quiet;
 	bool why;
 	bool painted;
-	bool announced;	     /* true if a message has reported that the guest records */
+	bool announced;	     /* true if a message has reported that the guest is recording */
 	bool announced_cpus; /* true if a message has stated the number of CPUs */
 };
 

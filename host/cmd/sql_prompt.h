@@ -11,7 +11,7 @@
 
 struct sql_prompt;
 
-/* Creates a reader of lines. Returns NULL if memory is short. */
+/* Creates a reader of lines. Returns NULL if memory runs out. */
 struct sql_prompt *sql_prompt_open(void);
 /*
  * Prints `prompt` and reads a line, as getline(3) does: the line ends in a newline. Returns its length; -1 at

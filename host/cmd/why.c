@@ -258,7 +258,7 @@ static void note_machine(struct ktread *trace, const char *ram, double seconds)
 	if (capture_ram_kernel(ram, kernel, sizeof(kernel)))
 		length += snprintf(note + length, sizeof(note) - (size_t)length, "kernel: %s\n", kernel);
 	if (length)
-		/* ignore that memory is short, because `explain` then fails, too */
+		/* ignore that memory runs out, because `explain` then fails, too */
 		ktread_set_note(trace, note);
 }
 

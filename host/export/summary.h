@@ -58,7 +58,7 @@ struct tally {
 int tally_trace(struct tally **tally, struct ktread *trace);
 /*
  * Does the same as tally_trace(), and passes each event to `each` when it is read, one ring after another.
- * `each` returns 0, or -1 if memory is short.
+ * `each` returns 0, or -1 if memory runs out.
  */
 typedef int tally_each(void *context, const struct ktread_brief *brief, unsigned count);
 int tally_trace_with(struct tally **tally, struct ktread *trace, tally_each *each, void *context);

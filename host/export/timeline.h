@@ -99,7 +99,7 @@ static inline char *timeline_put_id(char *at, const struct ktread_event *event)
 
 /*
  * Writes the timeline line by line, without reporting gaps, for callers that have their own source of events.
- * The trace must not change while the writer is open. timeline_writer_open() returns NULL if memory is short.
+ * The trace must not change while the writer is open. timeline_writer_open() returns NULL if memory runs out.
  */
 struct timeline_writer;
 struct timeline_writer *timeline_writer_open(struct timeline *timeline);

@@ -168,7 +168,7 @@ static size_t find_cpus(char *const *words, unsigned *cpus, const char **prefix)
 	return index;
 }
 
-/* Copies the command line with another number of CPUs. Returns false if memory is short. */
+/* Copies the command line with another number of CPUs. Returns false if memory runs out. */
 static bool change_cpus(struct capture_words *words, char *const *from, size_t index, const char *prefix,
 			unsigned cpus)
 {

@@ -159,7 +159,7 @@ static bool has_results(const char *path)
 	if (length > 0)
 		head = json_loadb(text, (size_t)length, 0, NULL);
 	/*
-	 * A file whose first line is truncated or too long counts as a file with results. If memory is short,
+	 * A file whose first line is truncated or too long counts as a file with results. If memory runs out,
 	 * the contents are unknown, and the file must not be removed.
 	 */
 	found = file &&

@@ -24,7 +24,7 @@ int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take);
 void hunt_copy_text(char *to, size_t size, const json_t *json, const char *name);
 /* Appends the result of a run. Returns 0, or -1 if it cannot be written. */
 int hunt_results_add(FILE *file, const struct hunt_run *run);
-/* Returns the result of a run as a JSON object, which the caller releases; NULL if memory is short. */
+/* Returns the result of a run as a JSON object, which the caller releases; NULL if memory runs out. */
 json_t *hunt_run_json(const struct hunt_run *run);
 
 #endif

@@ -145,7 +145,7 @@ struct hwt_names {
 	struct hwt_function *function;
 	size_t functions;
 	uint32_t room;
-	int failed; /* true if memory was short */
+	int failed; /* true if memory ran out */
 };
 
 static void add(void *context, const char *name, uint64_t address, uint64_t size)

@@ -193,7 +193,10 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	return status;
 }
 
-/* Reads the executed code. Its timestamps are times of the unit until take_clock() converts them. */
+/*
+ * Reads the executed code. Its timestamps are in the clock of the trace unit until take_clock() converts
+ * them.
+ */
 static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 {
 	/* bits of an address space that trace packets contain */

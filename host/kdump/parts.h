@@ -122,7 +122,7 @@ char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *conte
  * has a fixed size: if there are too many descriptors, new ones overwrite others.
  */
 
-/* Creates the table. Returns NULL if memory is short. kdump_descriptors_destroy() frees it. */
+/* Creates the table. Returns NULL if memory runs out. kdump_descriptors_destroy() frees it. */
 struct kdump_descriptors *kdump_descriptors_create(void);
 void kdump_descriptors_destroy(struct kdump_descriptors *descriptors);
 /* Stores what an FD record states about a descriptor. */

@@ -89,7 +89,7 @@ void mcp_call_remove(struct mcp_call *call);
 /* ---- Answers ---- */
 
 /*
- * Answers a request with a result, and frees the result. If the result is NULL, reports that memory is short.
+ * Answers a request with a result, and frees the result. If the result is NULL, reports that memory runs out.
  */
 void mcp_answer(struct mcp_server *server, json_t *id, json_t *result);
 /* Answers a request with an error of JSON-RPC. `id` is NULL if it is unknown. */

@@ -27,7 +27,7 @@ struct mcp_line {
 	long long budget; /* maximum number of bytes of the answer */
 };
 
-/* Returns the result of tools/list; the caller owns it. Returns NULL if memory is short. */
+/* Returns the result of tools/list; the caller owns it. Returns NULL if memory runs out. */
 json_t *mcp_tools_list(void);
 /* Returns the tool of this name; NULL if there is none. */
 const struct mcp_tool *mcp_tool_find(const char *name);

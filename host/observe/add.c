@@ -34,7 +34,7 @@ static void add_fact(enum observe_fact *fact, bool first, bool known, bool value
 		*fact = OBSERVE_SOMETIMES;
 }
 
-/* Adds facts about a CPU. The registers in the CPU's line show these facts. */
+/* Adds the modes of a CPU, which are taken from the registers in the CPU's line. */
 static void add_modes(struct observe_cpu *cpu, uint16_t machine, const char *line, size_t length)
 {
 	const bool first = cpu->samples == 0;

@@ -66,7 +66,7 @@ struct observe {
 
 /*
  * Adds a sample: the output of QEMU's "info registers -a". Malformed text adds no facts. Returns false if the
- * text contains no CPU, or if memory is short.
+ * text contains no CPU, or if memory runs out.
  */
 bool observe_add(struct observe *observe, const char *printed);
 /*

@@ -14,14 +14,14 @@
 
 #define PAGE_VARINT_MOST 10u /* maximum number of bytes that encode a number */
 
-/* A growing buffer of bytes. If memory is short, `failed` is set, and later bytes are discarded. */
+/* A growing buffer of bytes. If memory runs out, `failed` is set, and later bytes are discarded. */
 struct page_bytes {
 	unsigned char *byte;
 	size_t size, room;
 	bool failed;
 };
 
-/* Makes room for `more` bytes. Returns false if memory is short. */
+/* Makes room for `more` bytes. Returns false if memory runs out. */
 bool page_bytes_reserve(struct page_bytes *bytes, size_t more);
 void page_bytes_put(struct page_bytes *bytes, const void *from, size_t size);
 void page_bytes_free(struct page_bytes *bytes);
@@ -68,7 +68,7 @@ enum page_section {
 struct page_block;
 
 /*
- * Creates the writer of blocks. Returns NULL if memory is short. `take` gets each block that page_block_end()
+ * Creates the writer of blocks. Returns NULL if memory runs out. `take` gets each block that page_block_end()
  * completes.
  */
 struct page_block *page_block_create(page_take *take, void *context);

@@ -34,7 +34,7 @@ static void forget(struct page_strings *strings)
 	strings->size = 0;
 }
 
-/* Adds a string, which gets the next number. Returns false if memory is short. */
+/* Adds a string, which gets the next number. Returns false if memory runs out. */
 static bool add(struct page_strings *strings, uint64_t hash, const char *text, size_t length)
 {
 	struct page_string *string;

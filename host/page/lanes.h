@@ -27,7 +27,7 @@ struct page_strings {
 
 /*
  * Returns the number of a string, after base_escape_utf8() has escaped it. Equal strings usually have the
- * same number. If memory is short, sets new.failed and returns 0, the number of "".
+ * same number. If memory runs out, sets new.failed and returns 0, the number of "".
  */
 uint32_t page_string(struct page_strings *strings, const char *text, size_t length);
 /* Appends the section that describes new strings. String 0 is "", which no section describes. */

@@ -157,7 +157,7 @@ int page_models_read(struct page *page, int (*read_gaps)(struct gaps **gaps, str
 /* ---- owners.c: lanes of threads and CPUs ---- */
 
 /*
- * These functions return an owner, which has a lane; NULL if memory is short. The pointer is valid until the
+ * These functions return an owner, which has a lane; NULL if memory runs out. The pointer is valid until the
  * next call.
  */
 struct page_owner *page_owner_thread(struct page_pass *pass, const struct threads_thread *thread);

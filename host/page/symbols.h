@@ -30,7 +30,7 @@ enum page_symbol_kind {
 
 /*
  * Returns the number of the string that names an address, for example "sleep+0x1f (proc.c:30)"; 0 if the
- * address has no name, or memory is short. The name will be written with the next block.
+ * address has no name, or memory runs out. The name will be written with the next block.
  */
 uint32_t page_symbol(struct page_symbols *symbols, struct page_strings *strings, uint64_t address,
 		     enum page_symbol_kind kind);

@@ -32,7 +32,7 @@ struct profile_node {
 struct profile_tree {
 	struct profile_node *node;
 	uint32_t count, room;
-	/* number of samples whose stacks were truncated, because the tree was full or memory was short */
+	/* number of samples whose stacks were truncated, because the tree was full or memory ran out */
 	uint64_t cut;
 };
 
@@ -54,7 +54,7 @@ struct profile_frame {
 /*
  * Lists the frames of the tree. Frames with the largest number of samples of their own (not of frames that
  * they called) come first. Requires: profile_tree_sum() was called. Returns the number of frames, with
- * *frames for the caller to free; 0 with *frames NULL if memory is short or the tree is empty.
+ * *frames for the caller to free; 0 with *frames NULL if memory runs out or the tree is empty.
  */
 uint32_t profile_tree_frames(const struct profile_tree *tree, struct profile_frame **frames);
 

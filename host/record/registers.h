@@ -148,7 +148,7 @@ struct record_call {
 const struct record_call *record_call(uint32_t abi, uint64_t number);
 
 /*
- * Returns the table of Linux's calls for this ABI. Returns NULL if there is no table, or memory is short. The
+ * Returns the table of Linux's calls for this ABI. Returns NULL if there is no table, or memory runs out. The
  * table is never freed.
  */
 struct calls_table *record_table(uint32_t abi);

@@ -235,7 +235,7 @@ void record_drop_all(void)
 /*
  * Returns the thread with this id. If the thread is not in the table, a traced thread has created it. In this
  * case, adds the thread to the table. `parent` is the process of the creating thread, NULL if unknown.
- * Returns NULL if the thread has ended or memory is short.
+ * Returns NULL if the thread has ended or memory runs out.
  */
 static struct record_thread *find_or_add_thread(pid_t tid, struct record_process *parent)
 {
@@ -310,7 +310,7 @@ static struct record_thread *handle_exec(struct record_thread *thread)
 }
 
 /*
- * Handles the report that `parent` has created a thread or process. If memory is short, only sets
+ * Handles the report that `parent` has created a thread or process. If memory runs out, only sets
  * `creation_without_memory`. In this case, the first stop of the new thread is handled as if its creation was
  * not reported.
  */
@@ -420,7 +420,7 @@ static void handle_stop(pid_t tid, int status)
  * that the recorder resumed each thread directly after its report: wait() would always report busy threads,
  * which stop again soon, and hardly ever the threads later in the list. So the recorder works in turns: a
  * turn first collects the reports of all threads that have stopped, and only then resumes them. The table of
- * reports is static, because recording must not end when memory is short. A thread for which the table has no
+ * reports is static, because recording must not end when memory runs out. A thread for which the table has no
  * room is reported in the next turn.
  */
 #define TURN_MOST 65536u

@@ -211,8 +211,7 @@ pid_t record_proc_parent(pid_t pid);
 /* Returns the effective user id of a thread; -1 if the thread has ended. */
 uid_t record_proc_user(pid_t tid);
 /*
- * Returns whether the thread cannot get other rights when it executes a program, because PR_SET_NO_NEW_PRIVS
- * is set.
+ * Returns whether PR_SET_NO_NEW_PRIVS is set for the thread, so that it cannot gain privileges by execve().
  */
 bool record_proc_gains_nothing(pid_t tid);
 /* Reads the current name of a process; "" if it has ended. */
@@ -281,7 +280,7 @@ unsigned long record_memory_denied(void);
 unsigned long record_descriptors_denied(void);
 
 /*
- * Returns how many threads could not be recorded because memory was short. The first thread of a new process
+ * Returns how many threads could not be recorded because memory ran out. The first thread of a new process
  * counts, too.
  */
 unsigned record_without_memory(void);

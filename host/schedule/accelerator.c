@@ -59,8 +59,8 @@ static void **find_word(void **word)
 }
 
 /*
- * In some QEMUs, the accelerator is a module that is loaded after the plugin. It has been loaded when the
- * first CPU begins to run.
+ * In some builds of QEMU, the accelerator is a module that is loaded after the plugin, but before the first
+ * CPU begins to run.
  */
 static void begin_cpu(qemu_plugin_id_t id, unsigned cpu)
 {

@@ -44,7 +44,7 @@ typedef void frames_enter(unsigned cpu, const struct frames_code *to, uint64_t c
 
 /*
  * Prepares CPUs 0 to count - 1. `link`: number of the register that contains the return address; FRAMES_LINK
- * if calls push it on the stack. Returns false if memory is short.
+ * if calls push it on the stack. Returns false if memory runs out.
  */
 bool frames_open(unsigned count, uint8_t link, frames_enter *enter);
 

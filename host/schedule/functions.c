@@ -106,7 +106,7 @@ static bool is_same(const struct frames_code *a, const struct frames_code *b)
 	       a->end == b->end && a->reg == b->reg && a->count == b->count && a->outside == b->outside;
 }
 
-/* Returns the stored block that is equal to `code`, which is added if necessary; NULL if memory is short. */
+/* Returns the stored block that is equal to `code`, which is added if necessary; NULL if memory runs out. */
 static const struct frames_code *keep(const struct frames_code *code)
 {
 	struct known **place = &bucket[(code->start ^ code->start >> 16) % BUCKETS], *known = *place;

@@ -102,7 +102,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	(void)version;
 	(void)body;
 	(void)length;
-	if (!call) /* if memory is short, close the connection */
+	if (!call) /* if memory runs out, close the connection */
 		return MHD_NO;
 	if (call->status) /* the connection was suspended, and its response is ready now */
 		return send_response(server, call);

@@ -94,7 +94,7 @@ int serve_peers_expire(struct serve_server *server);
 
 /* ---- Calls (calls.c) ---- */
 
-/* Makes a response with all headers, and frees `bytes` with it. Returns NULL if memory is short. */
+/* Makes a response with all headers, and frees `bytes` with it. Returns NULL if memory runs out. */
 struct MHD_Response *serve_response(unsigned char *bytes, size_t offset, size_t length, enum serve_kind kind);
 /* Makes a response like serve_response(), but from bytes that stay in memory. */
 struct MHD_Response *serve_constant(const char *bytes, size_t length, enum serve_kind kind);

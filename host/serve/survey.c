@@ -54,7 +54,7 @@ static void widen(struct serve_survey *survey)
 	survey->shift++;
 }
 
-/* Adds a row for a thread and returns it; NULL if memory is short. */
+/* Adds a row for a thread and returns it; NULL if memory runs out. */
 static struct row *add_thread(struct serve_survey *survey, uint32_t thread)
 {
 	struct row ***page = &survey->thread[(thread & KTRX_THREAD_MAX) / TALLY_THREAD_PAGE];

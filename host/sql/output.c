@@ -37,7 +37,7 @@ struct sql_writer {
 	uint32_t cell_room;
 };
 
-/* Returns memory for the escaped text of a cell; NULL if memory is short. */
+/* Returns memory for the escaped text of a cell; NULL if memory runs out. */
 static char *reserve(struct sql_writer *writer, size_t length)
 {
 	char *larger = base_grow(writer->cell, &writer->cell_room,
@@ -202,7 +202,7 @@ static bool write_csv(struct sql_writer *writer)
 	return true;
 }
 
-/* Writes the header of CSV. Returns false if memory is short. */
+/* Writes the header of CSV. Returns false if memory runs out. */
 static bool write_csv_header(struct sql_writer *writer)
 {
 	for (int n = 0; n < writer->columns; n++) {
@@ -263,7 +263,7 @@ static bool write_header(struct sql_writer *writer)
 	return true;
 }
 
-/* Writes the header and the rows that were read in advance. Returns false if memory is short. */
+/* Writes the header and the rows that were read in advance. Returns false if memory runs out. */
 static bool write_ahead(struct sql_writer *writer)
 {
 	const char *at = writer->text;

@@ -145,9 +145,9 @@ const struct sql_table *sql_table_at(uint32_t n);
 struct sql_cell sql_row_cell(struct sql *sql, const struct sql_row *row, enum sql_value value);
 /* Fills the stores of a table, if they are empty. Returns 0 or a negative KTREAD_E_*. */
 int sql_rows_load(struct sql *sql, const struct sql_table *table);
-/* Adds a row. Returns NULL if memory is short. */
+/* Adds a row. Returns NULL if memory runs out. */
 struct sql_row *sql_rows_add(struct sql *sql, uint32_t store);
-/* Stores a name, and returns its index, plus 1; 0 if memory is short. */
+/* Stores a name, and returns its index, plus 1; 0 if memory runs out. */
 uint32_t sql_name_add(struct sql *sql, const char *name, size_t length);
 
 /* Fills the store of states or of losses. Returns 0 or a negative KTREAD_E_*. */
@@ -269,9 +269,9 @@ const struct tally *sql_tally(struct sql *sql);
 /* ---- Output ---- */
 
 struct sql_writer;
-/* Creates a writer of rows. Returns NULL if memory is short. */
+/* Creates a writer of rows. Returns NULL if memory runs out. */
 struct sql_writer *sql_writer_open(struct base_output *out, enum sql_form form, sqlite3_stmt *statement);
-/* Writes the current row of the statement. Returns false if memory is short. */
+/* Writes the current row of the statement. Returns false if memory runs out. */
 bool sql_writer_row(struct sql_writer *writer);
 /*
  * Writes the rows that are left. `complete`: the statement has no more rows; in this case, a table gets a

@@ -21,7 +21,7 @@ enum sql_status {
 	SQL_DONE,
 	SQL_REFUSED, /* the statement is invalid, or not allowed */
 	SQL_LIMIT,   /* the statement reached its time limit or the limit of memory, or was interrupted */
-	SQL_UNREAD,  /* the trace could not be read, or memory is short */
+	SQL_UNREAD,  /* the trace could not be read, or memory runs out */
 };
 
 enum sql_form {

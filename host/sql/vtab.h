@@ -18,7 +18,7 @@ int sql_vtab_new(sqlite3_vtab **result, struct sql *sql, const void *table, cons
 int sql_vtab_free(sqlite3_vtab *vtab);
 
 /*
- * Returns a zeroed cursor of `size` bytes, which begins with a sqlite3_vtab_cursor; NULL if memory is short.
+ * Returns a zeroed cursor of `size` bytes, which begins with a sqlite3_vtab_cursor; NULL if memory runs out.
  */
 void *sql_cursor_new(size_t size);
 

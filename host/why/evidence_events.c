@@ -112,7 +112,7 @@ void why_survey_cut(struct why_evidence *evidence)
 /*
  * If recording was stopped and the machine continued to run, the time from the stop to the end counts as a
  * gap, because only the tables show what happened then. If the guest stopped recording only to send a dump,
- * this gap is not recorded for each CPU.
+ * this is a gap of the whole trace, but not a gap of any CPU.
  */
 void why_survey_stop(struct why_evidence *evidence)
 {

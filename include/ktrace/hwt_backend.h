@@ -143,7 +143,7 @@ struct ktrace_hwt_unit {
 	struct ktrace_hwt_unit *next_here; /* next unit that is enabled on the same CPU */
 	struct ktrace_hwt_thread *thread;  /* thread mode: the thread; NULL: it has ended */
 	uint32_t barred;		   /* nonzero: the unit must not be enabled */
-	uint64_t said;			   /* position in the newest BUFFER record */
+	uint64_t said;			   /* position that the newest BUFFER record reported */
 };
 
 /*

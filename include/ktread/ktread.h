@@ -544,8 +544,9 @@ int ktread_value(const struct ktread_event *event, uint32_t n, struct ktread_val
 int ktread_value_named(const struct ktread_event *event, const char *name, struct ktread_value *value);
 
 /*
- * Formats the event's text with its values, like printf. Unprintable bytes become \xNN. The output is cut to
- * `size` bytes with the NUL. Returns the length of the text that was written.
+ * Formats the event's text with its values, like printf. Unprintable bytes become \xNN. Text that does not
+ * fit into `size` bytes, including the terminating NUL, is left out. Returns the length of the written text
+ * without the NUL.
  */
 size_t ktread_format(const struct ktread_event *event, char *buffer, size_t size);
 

@@ -134,7 +134,7 @@ static void a_wait_for_a_lock_is_divided_by_its_holder(void **state)
 	script_event(SWITCH, 1800, 1, 9, V(9), V(8), V(0));
 	script_event(RELEASE, 1900, 1, 8, V(0xa0));
 	script_event(ACQUIRE, 1950, 0, 7, V(0xa0), "");
-	/* shows that states have a meaning in this trace */
+	/* a state other than 0, so that the analysis uses the states of this trace */
 	script_event(SWITCH, 2000, 1, 8, V(8), V(9), V(1));
 	explain(LATENCIES_LOCK_WAIT, &shares);
 	assert_int_equal(ticks_of(&shares, WORST_LOCK, WORST_NODES), 900);

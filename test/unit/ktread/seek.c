@@ -416,7 +416,7 @@ static void search_finds_a_window_on_both_sides_of_a_step_of_the_clock(void **st
 	assert_in_range(search_large(true), 2 * BACK, 4 << 20);
 }
 
-/* Only the order of events with equal timestamps may differ after sorting, so none is equal here. */
+/* Sorting may change only the order of events with equal timestamps, so no two timestamps are equal here. */
 static void real_traces_have_exact_windows(void **state)
 {
 	static const char *const patterns[] = { "test/corpus/*/*.ktrx.zst", "test/corpus/*/*.v1.zst",
