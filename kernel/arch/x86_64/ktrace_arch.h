@@ -6,9 +6,11 @@
  *	#define KTRACE_PORT_RESERVE "%%gs:8"	// or "%%gs:symbol(%%rip)"
  *	#define KTRACE_PORT_THREAD  "%%gs:16"	// 32-bit word: thread id | context << 22, below 2^24
  *
- * One xadd on it is atomic against interrupts of the same CPU without a lock prefix. The value of the word
- * contains the number of the ring. So a thread that migrates to another CPU directly after the xadd still
- * uses the slot that it has reserved.
+ * With -masm=intel, the operands are "qword ptr gs:[8]" and "dword ptr gs:[16]".
+ *
+ * One xadd on the reserve word is atomic against interrupts of the same CPU without a lock prefix. The value
+ * of the word contains the number of the ring. So a thread that migrates to another CPU directly after the
+ * xadd still uses the slot that it has reserved.
  */
 #ifndef KTRACE_ARCH_X86_64_H
 #define KTRACE_ARCH_X86_64_H
@@ -20,8 +22,12 @@
 #define KTRACE_ARCH_MACHINE   62
 #define KTRACE_ARCH_UNALIGNED 1
 
+/* Selects the syntax of inline assembler: AT&T, or Intel with -masm=intel. */
+#define KTRACE_ARCH_DIALECT(att, intel) "{" att "|" intel "}"
+
 /* Assembler that loads the address of a label of the image into a register. */
-#define KTRACE_ARCH_ADDRESS(register, label) "leaq " label "(%%rip), " register
+#define KTRACE_ARCH_ADDRESS(register, label) \
+	KTRACE_ARCH_DIALECT("leaq " label "(%%rip), " register, "lea " register ", " label "[rip]")
 
 #ifndef ktrace_arch_clock
 #define ktrace_arch_clock ktrace_arch_clock
@@ -74,7 +80,11 @@ static inline uint64_t ktrace_arch_frequency(void)
 #define ktrace_arch_reserve ktrace_arch_reserve
 static inline uint64_t ktrace_arch_reserve(uint64_t n)
 {
-	__asm__ volatile("xaddq %0, " KTRACE_PORT_RESERVE : "+r"(n) : : "memory", "cc");
+	__asm__ volatile(
+		KTRACE_ARCH_DIALECT("xaddq %0, " KTRACE_PORT_RESERVE, "xadd " KTRACE_PORT_RESERVE ", %0")
+		: "+r"(n)
+		:
+		: "memory", "cc");
 	return n;
 }
 
@@ -83,7 +93,11 @@ static inline uint64_t ktrace_arch_reserve_read(void)
 {
 	uint64_t word;
 
-	__asm__ volatile("movq " KTRACE_PORT_RESERVE ", %0" : "=r"(word) : : "memory");
+	__asm__ volatile(
+		KTRACE_ARCH_DIALECT("movq " KTRACE_PORT_RESERVE ", %0", "mov %0, " KTRACE_PORT_RESERVE)
+		: "=r"(word)
+		:
+		: "memory");
 	return word;
 }
 #endif
@@ -94,7 +108,8 @@ static inline uint32_t ktrace_arch_thread(void)
 {
 	uint32_t thread;
 
-	__asm__ volatile("movl " KTRACE_PORT_THREAD ", %0" : "=r"(thread));
+	__asm__ volatile(KTRACE_ARCH_DIALECT("movl " KTRACE_PORT_THREAD ", %0", "mov %0, " KTRACE_PORT_THREAD)
+			 : "=r"(thread));
 	return thread;
 }
 #endif
@@ -112,7 +127,10 @@ static inline void ktrace_arch_store_barrier(void)
 #define ktrace_arch_fetch_add ktrace_arch_fetch_add
 static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 {
-	__asm__ volatile("lock xaddq %0, %1" : "+r"(n), "+m"(*word) : : "memory", "cc");
+	__asm__ volatile(KTRACE_ARCH_DIALECT("lock xaddq %0, %1", "lock xadd %1, %0")
+			 : "+r"(n), "+m"(*word)
+			 :
+			 : "memory", "cc");
 	return n;
 }
 #endif

@@ -9,7 +9,7 @@ static inline uint8_t ktrace_port_read8(uint16_t port)
 {
 	uint8_t value;
 
-	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	__asm__ volatile("in{b %1, %0| %0, %1}" : "=a"(value) : "Nd"(port) : "memory");
 	return value;
 }
 
@@ -17,7 +17,7 @@ static inline uint16_t ktrace_port_read16(uint16_t port)
 {
 	uint16_t value;
 
-	__asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	__asm__ volatile("in{w %1, %0| %0, %1}" : "=a"(value) : "Nd"(port) : "memory");
 	return value;
 }
 
@@ -25,23 +25,23 @@ static inline uint32_t ktrace_port_read32(uint16_t port)
 {
 	uint32_t value;
 
-	__asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	__asm__ volatile("in{l %1, %0| %0, %1}" : "=a"(value) : "Nd"(port) : "memory");
 	return value;
 }
 
 static inline void ktrace_port_write8(uint16_t port, uint8_t value)
 {
-	__asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port) : "memory");
+	__asm__ volatile("out{b %0, %1| %1, %0}" : : "a"(value), "Nd"(port) : "memory");
 }
 
 static inline void ktrace_port_write16(uint16_t port, uint16_t value)
 {
-	__asm__ volatile("outw %0, %1" : : "a"(value), "Nd"(port) : "memory");
+	__asm__ volatile("out{w %0, %1| %1, %0}" : : "a"(value), "Nd"(port) : "memory");
 }
 
 static inline void ktrace_port_write32(uint16_t port, uint32_t value)
 {
-	__asm__ volatile("outl %0, %1" : : "a"(value), "Nd"(port) : "memory");
+	__asm__ volatile("out{l %0, %1| %1, %0}" : : "a"(value), "Nd"(port) : "memory");
 }
 
 /* Writes single bytes, because debug consoles lose bytes of wider writes. */
@@ -120,8 +120,8 @@ static inline void ktrace_io_relax(void)
 static inline void ktrace_arch_unit_ring(uint8_t *doorbell)
 {
 	__asm__ volatile(".p2align 4\n"
-			 "	nopl	0x4b545255(%%rax)\n"
-			 "	movb	$0, (%0)"
+			 "	nop{l	0x4b545255(%%rax)|	dword ptr [rax + 0x4b545255]}\n"
+			 "	mov{b	$0, (%0)|	byte ptr [%0], 0}"
 			 :
 			 : "r"(doorbell)
 			 : "memory");

@@ -77,7 +77,7 @@ sections='-ffunction-sections -fdata-sections -Wl,--gc-sections'
 # builds use -O1, because it compiles faster than -O2. The build of the demo kernel tests gcc's -O2.
 wanted() {
 	case $1-$2 in
-	x86_64-gcc) echo "-O0 $frames $pie" ;;
+	x86_64-gcc) echo "-O0 -masm=intel $frames $pie" ;;
 	aarch64-gcc) echo "-O0 $frames $plain" ;;
 	riscv64-gcc) echo "-O0 -std=gnu11 $frames $pie" ;; # with names that are no words of C11, but macros
 	x86_64-clang) echo "-O2 -mcmodel=kernel $frames $plain" ;;
