@@ -79,8 +79,8 @@
  *   KTRACE_ARCH_UNALIGNED
  *         1 if unaligned stores are always safe and cost nothing.
  */
-#ifndef KTRACE_PORT_H
-#define KTRACE_PORT_H
+#ifndef KTRACE_INCLUDE_PORT_H
+#define KTRACE_INCLUDE_PORT_H
 
 #include <stdint.h>
 

@@ -33,6 +33,12 @@ cat >"$tmp/wrong.c" <<'END'
 KTRACE_EVENT(sample, wrong, "%s", (uint32_t, number));
 END
 
+# A port header whose guard has the name that people choose first
+printf '%s\n' '#ifndef KTRACE_PORT_H' '#define KTRACE_PORT_H' '#define PORT_WAS_READ' '#endif' >"$tmp/ktrace_port.h"
+printf '%s\n' '#include "ktrace/ktrace.h"' '#ifndef PORT_WAS_READ' '#error not read' '#endif' >"$tmp/guarded.c"
+check "a port header with the guard KTRACE_PORT_H is read" \
+	compile gcc x86_64 "$tmp/guarded.c" "$tmp/out.o" "-I$tmp"
+
 for arch in x86_64 aarch64 riscv64; do
 	for compiler in gcc clang; do
 		have $compiler $arch || {
