@@ -54,8 +54,12 @@ static void write_note(const struct ktread_image *image, const struct capture_ex
 	int length = snprintf(note, size, "%s", reset ? NOTE_RESET : kept ? NOTE_PERSISTENT : NOTE);
 
 	if (report->silence >= 0)
-		snprintf(note + length, size - (size_t)length, "silent: %.1f s%s\n", report->silence,
-			 report->silence > 0 ? " or more" : "");
+		length += snprintf(note + length, size - (size_t)length, "silent: %.1f s%s\n",
+				   report->silence, report->silence > 0 ? " or more" : "");
+	if (report->frequency)
+		snprintf(note + length, size - (size_t)length,
+			 "frequency: %" PRIu64 " Hz, measured by the host while the guest ran\n",
+			 report->frequency);
 }
 
 /*
@@ -72,7 +76,7 @@ static int write_image(struct ktread_image *image, const struct capture_extract_
 	if (error)
 		return error;
 	write_note(image, options, report, note, sizeof(note));
-	error = capture_output_dump(&output, image, note, 0);
+	error = capture_output_dump(&output, image, note, report->frequency);
 	if (!error)
 		error = check_kernel(options, memory, output.fresh, report);
 	if (error) {
@@ -228,6 +232,12 @@ static int let_run(void *context, int ms)
 	return session->peer->ops->let_run(session->peer, ms);
 }
 
+/* Returns whether the machine runs now, and the trace is that of its newest boot. */
+static bool is_running(const struct session *session)
+{
+	return !session->peer->was_halted && !session->options->boot && !ktread_image_is_kept(session->image);
+}
+
 /*
  * Lets the machine run and measures the time without a new record or heartbeat, as report->silence. Does
  * nothing if the machine was halted before we connected, if it cannot run during the measurement, or if an
@@ -237,7 +247,7 @@ static int watch(struct session *session)
 {
 	const bool by_itself = session->peer->reads_running;
 
-	if (session->peer->was_halted || session->options->boot || ktread_image_is_kept(session->image) ||
+	if (!is_running(session) ||
 	    !(by_itself || (session->peer->was_running && session->peer->ops->let_run)))
 		return 0;
 	return capture_stillness(session->image, by_itself ? NULL : let_run, session,
@@ -292,6 +302,8 @@ static int extract_from_peer(struct session *session)
 	error = watch(session);
 	if (error)
 		return error;
+	if (session->peer->reads_running && is_running(session))
+		session->report->frequency = capture_measure_image(session->image);
 	return session->snapshot ? extract_running(session) : extract_halted(session);
 }
 

@@ -180,12 +180,15 @@ static uint64_t rounded(uint64_t hz)
 	return (double)(near > hz ? near - hz : hz - near) < (double)hz * ROUND ? near : hz;
 }
 
-static uint64_t measure(struct ktread_image *image)
+uint64_t capture_measure_image(struct ktread_image *image)
 {
 	const struct capture_cycles begin = capture_cycles_now();
 	struct capture_frequency samples = { 0 };
+	struct ktread_pulse pulse;
 	uint64_t own, host;
 
+	if (ktread_image_pulse(image, &pulse) != 0 || pulse.frequency)
+		return 0;
 	do {
 		if (!await_movement(image))
 			return 0;
@@ -204,14 +207,12 @@ uint64_t capture_measure(const char *path, const char *machine)
 {
 	struct ktread_memory *memory = NULL;
 	struct ktread_image *image = NULL;
-	struct ktread_pulse pulse;
 	uint64_t hz = 0;
 
 	if (ktread_memory_open_ram(&memory, path, machine) != 0)
 		return 0;
-	if (ktread_image_find(&image, memory) == 0 && ktread_image_pulse(image, &pulse) == 0 &&
-	    pulse.frequency == 0)
-		hz = measure(image);
+	if (ktread_image_find(&image, memory) == 0)
+		hz = capture_measure_image(image);
 	ktread_image_close(image);
 	ktread_memory_close(memory);
 	return hz;

@@ -136,12 +136,17 @@ uint64_t capture_cycles_frequency(const struct capture_cycles *begin);
 /* Returns the frequency of the guest's counter in Hz, computed from the samples; 0 while it is unknown. */
 uint64_t capture_frequency_get(const struct capture_frequency *frequency);
 
-/* The frequency of a running guest's counter, measured through the file that holds the guest's RAM. */
+/*
+ * Measures the frequency of a running guest's counter through the guest's memory. Returns the frequency in
+ * Hz, accurate to about 1 %. Takes about half a second, or less if it cannot measure. Returns 0 if the kernel
+ * has recorded its frequency, or if the guest records nothing and has no heartbeats.
+ * Requires: the guest can run while its memory is read.
+ */
+uint64_t capture_measure_image(struct ktread_image *image);
 
 /*
- * Returns the frequency in Hz, accurate to about 1 %. Takes about half a second, or less if it cannot
- * measure. `machine`: as for ktread_memory_open_ram(). Returns 0 if the kernel has recorded its frequency, if
- * the guest records nothing and has no heartbeats, or if the file is not a guest's RAM.
+ * Does the same through the file that holds the guest's RAM. Returns 0 also if the file is not a guest's RAM.
+ * `machine`: as for ktread_memory_open_ram().
  */
 uint64_t capture_measure(const char *path, const char *machine);
 

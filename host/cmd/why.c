@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace why: prints what is wrong with a machine, and the evidence for it. */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,6 +362,12 @@ static int explain_machine(struct why *why)
 	/* report.warning is about the kernel's file; the same problem is reported when names are looked up */
 	why->args.path = path;
 	why->args.shown = "the machine";
+	if (report.frequency && !why->args.options.frequency)
+		command_message(
+			why->args.name,
+			"the machine: the kernel does not know its clock frequency; measured while the "
+			"guest runs: %" PRIu64 " Hz (--frequency HZ sets it)",
+			report.frequency);
 	return explain_trace(why);
 }
 

@@ -10,7 +10,8 @@
 # start NAME: starts the kernel in $tmp/NAME; stores the path of its RAM file in $ram.
 start() {
 	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --stall 0 --out "$tmp/ktrace.ktrx" -- qemu-system-riscv64 -M virt \
-		-bios none -smp 2 -nographic -kernel "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/console" 2>"$tmp/err" &
+		-bios none -smp 2 -nographic -kernel "$tmp/$1/build/kernel.elf" \
+		-qmp "unix:$tmp/qmp,server=on,wait=off" </dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 	await_ram "$tmp"
 	await sh -c '"$0" show --event example.hello --limit 1 "$1" >"$2/hello" 2>"$2/messages"' "$ktrace" "$ram" "$tmp"
@@ -43,6 +44,8 @@ check "the counter of QEMU's riscv64 machine runs at 10 MHz: $hz" test "$hz" -gt
 check "why measures the frequency" eventually measured "$ktrace" why "$ram"
 check "why prints seconds" grep -q 'last event [0-9.]* [mu]*s ago' "$tmp/out"
 check "why prints no ticks" sh -c "! grep -q ' ticks' '$tmp/out'"
+check "why --qmp measures the frequency" eventually measured "$ktrace" why --qmp "$tmp/qmp"
+check "why --qmp prints seconds" grep -q 'last event [0-9.]* [mu]*s ago' "$tmp/out"
 followed_has_seconds() { "$ktrace" show --follow --limit 5 "$ram" | grep -q '^\[ *[0-9]*\.[0-9]*\] CPU0'; }
 check "show --follow prints seconds" eventually followed_has_seconds
 "$ktrace" summary --json --frequency 1000 "$ram" >"$tmp/json" 2>&1
