@@ -419,15 +419,17 @@ static bool is_silent_without_clock(const struct why_evidence *evidence)
 }
 
 /*
- * Lowers the certainty to "possible" if the machine may have stopped: no tick was recorded while the machine
- * was watched, although its timer may have ticked all the time before.
+ * Lowers the certainty to "possible" in two cases. The machine may have stopped: no tick was recorded while
+ * the machine was watched, although its timer may have ticked all the time before. Or `open` sleeps may be
+ * faults, and it is unknown how long they are.
  */
-static void doubt_ticks(const struct why_evidence *evidence, struct why_finding *finding)
+static void doubt_times(const struct why_evidence *evidence, uint32_t open, struct why_finding *finding)
 {
 	const struct why_cpu *cpu = why_stopped_ticking(evidence);
-	const bool needless = cpu && why_ticks_without_reason(cpu);
+	const bool needless = cpu && why_ticks_without_reason(cpu),
+		   silent = is_silent_without_clock(evidence);
 
-	if (!cpu && !is_silent_without_clock(evidence))
+	if (!cpu && !silent && (open == 0 || evidence->info->frequency))
 		return;
 	finding->base.certain = FINDING_POSSIBLE;
 	finding->open = true;
@@ -437,7 +439,7 @@ static void doubt_ticks(const struct why_evidence *evidence, struct why_finding 
 				 "machine was watched: it may have stopped%s",
 				 cpu->number, needless ? "no thread was to be woken" : "the CPU idled",
 				 needless ? "" : "; wakeups are not recorded");
-	else
+	else if (silent)
 		finding_evidence(&finding->base,
 				 "the machine recorded nothing while it was watched, and it is unknown how "
 				 "often its timer used to tick: it may have stopped");
@@ -494,7 +496,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 				 "%" PRIu32 " threads sleep, %" PRIu32 " of them with a timeout",
 				 health->waiting, health->timed);
 	why_slow_explain(evidence, finding);
-	doubt_ticks(evidence, finding);
+	doubt_times(evidence, open, finding);
 	if (list->count)
 		finding_evidence(&finding->base, "threads that wait without a timeout%s:",
 				 evidence->timeouts_recorded ? "" : " (as far as is known)");
@@ -521,13 +523,16 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 		       const struct health *health, unsigned busy)
 {
 	const bool scant = health->reach < evidence->window / SCANT;
+	/* whether a CPU stopped long ago is unknown, too */
+	const bool timeless = evidence->info->frequency == 0;
 	struct why_finding *finding =
-		why_finding_new(findings, WHY_BUSY, scant ? FINDING_POSSIBLE : FINDING_LIKELY);
+		why_finding_new(findings, WHY_BUSY, scant || timeless ? FINDING_POSSIBLE : FINDING_LIKELY);
 	char window[WHY_WORDS], longest[WHY_WORDS], runnable[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->base.partial = evidence->most_beats == 0 || !is_whole(evidence, health);
+	finding->open = timeless;
 	finding_say(finding->base.what,
 		    "all CPUs make progress: %" PRIu32 " CPU%s, on average busy for %u %% of %s",
 		    health->cpus, finding_plural(health->cpus), busy,
@@ -544,7 +549,11 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 	why_finding_without_ticks(finding, evidence);
 	why_finding_users(finding, evidence);
 	why_slow_explain(evidence, finding);
-	if (evidence->most_beats == 0)
+	if (timeless)
+		finding_say(
+			finding->base.advice,
+			"pass --frequency, because it is unknown for how long a CPU has had no heartbeat");
+	else if (evidence->most_beats == 0)
 		finding_say(
 			finding->base.advice,
 			"call ktrace_heartbeat(), which records that the CPUs ran until the trace was taken");

@@ -308,6 +308,30 @@ static void idle_machine_with_unknown_frequency_is_likely(void **state)
 	why_says("pass --frequency");
 }
 
+/* Whether a wait is too long, and whether a CPU has stopped, is decided by the clock. */
+static void sleep_of_unknown_length_leaves_open_whether_the_machine_idles(void **state)
+{
+	(void)state;
+	idles();
+	sleeps_since(10 * MS);
+	script_info()->frequency = 0;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	assert_int_equal(why_judge()->base.mark, FINDING_NOTE);
+	why_says("pass --frequency");
+}
+
+static void machine_with_unknown_frequency_is_only_possibly_busy(void **state)
+{
+	(void)state;
+	works(0);
+	script_info()->frequency = 0;
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	assert_int_equal(why_judge()->base.mark, FINDING_NOTE);
+	why_says("pass --frequency, because it is unknown for how long a CPU has had no heartbeat");
+}
+
 /* Nothing was recorded for 1.5 s. It is unknown whether this kernel's timer ticks when the machine idles. */
 static void silence_with_unknown_frequency_leaves_open_whether_the_machine_idles(void **state)
 {
@@ -464,6 +488,8 @@ int main(void)
 		TEST(idle_machine_that_recorded_nothing_is_likely),
 		TEST(kept_ram_file_of_ended_kernel_gets_no_advice),
 		TEST(idle_machine_with_unknown_frequency_is_likely),
+		TEST(sleep_of_unknown_length_leaves_open_whether_the_machine_idles),
+		TEST(machine_with_unknown_frequency_is_only_possibly_busy),
 		TEST(silence_with_unknown_frequency_leaves_open_whether_the_machine_idles),
 		TEST(silent_machine_is_not_busy),
 		TEST(machine_seen_running_is_busy),
