@@ -130,10 +130,15 @@ static void doubt_few(const struct why_sleeper *group, uint32_t count, struct wh
 	if (least >= HABIT || finding->base.certain == FINDING_POSSIBLE)
 		return;
 	finding->base.certain = FINDING_POSSIBLE;
-	finding_say(finding->base.advice,
-		    "check what else may wake them, because %" PRIu64
-		    " wakeup%s cannot show which threads they depend on",
-		    least, finding_plural(least));
+	if (least == 0)
+		finding_say(
+			finding->base.advice,
+			"check what else may wake them, because some of them were never woken from this wait");
+	else
+		finding_say(finding->base.advice,
+			    "check what else may wake them, because %" PRIu64
+			    " wakeup%s cannot show which threads they depend on",
+			    least, finding_plural(least));
 }
 
 static void say_race(const struct why_evidence *evidence, struct why_finding *finding,

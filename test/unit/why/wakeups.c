@@ -80,6 +80,24 @@ static void sleepers_after_few_wakeups_are_only_possible(void **state)
 	why_says("10 wakeups cannot show");
 }
 
+/* The client never waited for an answer before, so the worker's answers found it awake. */
+static void sleeper_that_was_never_woken_is_only_possible(void **state)
+{
+	(void)state;
+	both_wait();
+	for (uint64_t n = 1; n <= 20; n++) {
+		why_sleep_on(JOBS, n * MS / 5, WORKER, KTRX_WAIT_EVENT, CLIENT);
+		why_wake(n * MS / 5 + 20, CLIENT, WORKER);
+		script_event(NOBODY, n * MS / 5 + 40, 0, WORKER, V(DONE), V(0x77));
+	}
+	why_sleep_on(JOBS, 5 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
+	script_event(OTHER, 6 * MS - 1, 0, CLIENT);
+	why_sleep_on(DONE, 6 * MS, CLIENT, KTRX_WAIT_EVENT, IDLE);
+	why_idle_until(2005 * MS);
+	is_idle_with(1);
+	why_says("because some of them were never woken from this wait");
+}
+
 /* The client's sleep ends at its deadline, and then the client may wake the worker. */
 static void waker_with_deadline_may_still_wake(void **state)
 {
@@ -235,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(sleepers_after_many_wakeups_lost_one),
 		TEST(sleepers_after_few_wakeups_are_only_possible),
+		TEST(sleeper_that_was_never_woken_is_only_possible),
 		TEST(waker_with_deadline_may_still_wake),
 		TEST(earlier_interrupt_may_wake_again),
 		TEST(sleeper_never_woken_is_healthy),
