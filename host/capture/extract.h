@@ -47,7 +47,7 @@ struct capture_extract_report {
 	 */
 	double silence;
 	uint64_t frequency; /* the counter's frequency in Hz, if the host measured it; otherwise 0 */
-	char warning[300]; /* warning about the kernel's file; "": none */
+	char warning[300];  /* warning about the kernel's file; "": none */
 };
 
 /*

@@ -131,9 +131,8 @@ static void doubt_few(const struct why_sleeper *group, uint32_t count, struct wh
 		return;
 	finding->base.certain = FINDING_POSSIBLE;
 	if (least == 0)
-		finding_say(
-			finding->base.advice,
-			"check what else may wake them, because some of them were never woken from this wait");
+		finding_say(finding->base.advice,
+			    "check what else may wake them, because some were never woken from this wait");
 	else
 		finding_say(finding->base.advice,
 			    "check what else may wake them, because %" PRIu64

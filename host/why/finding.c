@@ -369,9 +369,25 @@ static const struct why_cpu *starting_cpu(const struct why_evidence *evidence)
 	return NULL;
 }
 
+/*
+ * Returns the first CPU that does not idle, had heartbeats, and makes no progress now. Returns NULL if there
+ * is none.
+ */
+static const struct why_cpu *silent_cpu(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (why_is_there(cpu) && !why_idles(evidence, cpu) && why_is_silent(evidence, cpu) &&
+		    !why_works_without_ticks(evidence, cpu))
+			return cpu;
+	}
+	return NULL;
+}
+
 static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
 {
-	const struct why_cpu *starts = starting_cpu(evidence);
+	const struct why_cpu *starts = starting_cpu(evidence), *silent = silent_cpu(evidence);
 	char silence[WHY_WORDS];
 
 	if (evidence->info->unusable)
@@ -403,6 +419,12 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 		finding_say(finding->base.what,
 			    "CPU %" PRIu32 " has neither idled nor run a thread yet, for an unknown reason",
 			    starts->number);
+	else if (silent)
+		finding_say(finding->base.what,
+			    "CPU %" PRIu32
+			    " does not idle, and has had no heartbeat for %s, for an unknown reason",
+			    silent->number,
+			    why_say_ticks(evidence, why_silence(evidence, silent), silence, sizeof(silence)));
 	else
 		finding_say(finding->base.what, "nothing in the trace explains what this machine does");
 }
@@ -410,6 +432,7 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 static int find_nothing(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_UNKNOWN, FINDING_POSSIBLE);
+	const struct why_cpu *silent = silent_cpu(evidence);
 	char hooks[FINDING_LINE];
 
 	if (!finding)
@@ -428,6 +451,10 @@ static int find_nothing(const struct why_evidence *evidence, struct why_findings
 		finding_say(finding->base.advice,
 			    "call the hooks, "
 			    "or record events with the names in doc/events.md (see ktrace doctor)");
+	else if (silent && !silent->has_registers)
+		finding_say(finding->base.advice,
+			    "capture the registers of CPU %" PRIu32 " (ktrace why --qmp), to see where it is",
+			    silent->number);
 	else
 		why_finding_hooks(finding, evidence->missing_hooks);
 	return 0;

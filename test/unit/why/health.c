@@ -357,6 +357,22 @@ static void silent_machine_is_not_busy(void **state)
 		 "1.00 s");
 }
 
+/* CPU 1 spins with interrupts disabled or has stopped: without registers, this is unknown. */
+static void cpu_without_heartbeat_is_named(void **state)
+{
+	(void)state;
+	cpu_in(0, KTRX_MODE_IDLE, THE_END);
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	script_cpu(1)->heartbeats = 100;
+	script_cpu(1)->heartbeat_stamp = script_cpu(1)->now = 1000 * MS;
+	script_cpu(1)->thread = WORKER;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_event(SWITCH, 1000 * MS, 1, IDLE, V(IDLE), V(WORKER), V(0));
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("CPU 1 does not idle, and has had no heartbeat for 4.00 s, for an unknown reason");
+	why_says("capture the registers of CPU 1 (ktrace why --qmp), to see where it is");
+}
+
 static void machine_seen_running_is_busy(void **state)
 {
 	(void)state;
@@ -492,6 +508,7 @@ int main(void)
 		TEST(machine_with_unknown_frequency_is_only_possibly_busy),
 		TEST(silence_with_unknown_frequency_leaves_open_whether_the_machine_idles),
 		TEST(silent_machine_is_not_busy),
+		TEST(cpu_without_heartbeat_is_named),
 		TEST(machine_seen_running_is_busy),
 		TEST(machine_without_idle_cpus_is_not_idle),
 		TEST(spinning_for_held_lock_is_no_progress),

@@ -95,7 +95,7 @@ static void sleeper_that_was_never_woken_is_only_possible(void **state)
 	why_sleep_on(DONE, 6 * MS, CLIENT, KTRX_WAIT_EVENT, IDLE);
 	why_idle_until(2005 * MS);
 	is_idle_with(1);
-	why_says("because some of them were never woken from this wait");
+	why_says("because some were never woken from this wait");
 }
 
 /* The client's sleep ends at its deadline, and then the client may wake the worker. */
