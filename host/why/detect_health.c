@@ -570,7 +570,10 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 static bool has_stopped(const struct why_evidence *evidence, const struct health *health)
 {
 	const uint64_t least = why_ms(evidence, WHY_SILENT_MS);
+	bool more;
 
+	if (evidence->info->frequency == 0)
+		return note_silence(evidence->info->note, &more) >= WATCHED_S && health->idle < health->cpus;
 	return least && evidence->end - evidence->alive >= least && health->idle < health->cpus;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/note.h"
 #include "base/grow.h"
 #include "why/pulse.h"
 
@@ -385,6 +386,23 @@ static const struct why_cpu *silent_cpu(const struct why_evidence *evidence)
 	return NULL;
 }
 
+/*
+ * If no CPU recorded anything for long before the trace was taken, formats for how long. Otherwise returns
+ * NULL.
+ */
+static const char *say_silence(const struct why_evidence *evidence, char *buffer, size_t size)
+{
+	const uint64_t silence = evidence->end - evidence->alive;
+	bool more;
+	const double watched = note_silence(evidence->info->note, &more);
+
+	if (evidence->info->frequency == 0) /* the silence cannot be converted to ticks */
+		return watched >= WHY_SILENT_MS / 1000.0 ? why_say(buffer, size, "%.1f s", watched) : NULL;
+	if (silence == 0 || silence < why_ms(evidence, WHY_SILENT_MS))
+		return NULL;
+	return why_say_ticks(evidence, silence, buffer, size);
+}
+
 static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_cpu *starts = starting_cpu(evidence), *silent = silent_cpu(evidence);
@@ -405,13 +423,11 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 	else if (!why_shows_activity(evidence))
 		finding_say(finding->base.what, "this trace does not record what CPUs and threads do: "
 						"no hook was called, and no event has a known name");
-	else if (evidence->end - evidence->alive >= why_ms(evidence, WHY_SILENT_MS) &&
-		 evidence->end > evidence->alive)
-		finding_say(
-			finding->base.what,
-			"the machine has stopped, or is paused: "
-			"no CPU has recorded an event or a heartbeat for %s, for an unknown reason",
-			why_say_ticks(evidence, evidence->end - evidence->alive, silence, sizeof(silence)));
+	else if (say_silence(evidence, silence, sizeof(silence)))
+		finding_say(finding->base.what,
+			    "the machine has stopped, or is paused: "
+			    "no CPU has recorded an event or a heartbeat for %s, for an unknown reason",
+			    silence);
 	else if (starts && !evidence->switched)
 		finding_say(finding->base.what, "no CPU has switched threads yet: "
 						"the machine is still booting, or stopped while it booted");
@@ -451,6 +467,10 @@ static int find_nothing(const struct why_evidence *evidence, struct why_findings
 		finding_say(finding->base.advice,
 			    "call the hooks, "
 			    "or record events with the names in doc/events.md (see ktrace doctor)");
+	else if (evidence->info->frequency == 0 && why_shows_activity(evidence))
+		finding_say(
+			finding->base.advice,
+			"pass --frequency, because it is unknown for how long a CPU has had no heartbeat");
 	else if (silent && !silent->has_registers)
 		finding_say(finding->base.advice,
 			    "capture the registers of CPU %" PRIu32 " (ktrace why --qmp), to see where it is",

@@ -357,6 +357,18 @@ static void silent_machine_is_not_busy(void **state)
 		 "1.00 s");
 }
 
+static void silent_machine_with_unknown_frequency_is_not_busy(void **state)
+{
+	(void)state;
+	works(0);
+	script_info()->note = "silent: 1.0 s or more\n";
+	script_info()->frequency = 0;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("the machine has stopped, or is paused: no CPU has recorded an event or a heartbeat for "
+		 "1.0 s");
+	why_says("pass --frequency");
+}
+
 /* CPU 1 spins with interrupts disabled or has stopped: without registers, this is unknown. */
 static void cpu_without_heartbeat_is_named(void **state)
 {
@@ -508,6 +520,7 @@ int main(void)
 		TEST(machine_with_unknown_frequency_is_only_possibly_busy),
 		TEST(silence_with_unknown_frequency_leaves_open_whether_the_machine_idles),
 		TEST(silent_machine_is_not_busy),
+		TEST(silent_machine_with_unknown_frequency_is_not_busy),
 		TEST(cpu_without_heartbeat_is_named),
 		TEST(machine_seen_running_is_busy),
 		TEST(machine_without_idle_cpus_is_not_idle),
