@@ -144,7 +144,7 @@ static int open_peer_by_symbol(struct session *session)
 	return capture_fail(
 		CAPTURE_E_FORMAT,
 		"%s: %s; ktrace_root is there in %s: is that another build, or was the kernel moved? "
-		"Without --elf, all memory is searched",
+		"'ktrace extract --range START:SIZE' searches memory",
 		session->options->path, ktread_image_message(), elf);
 }
 
