@@ -165,11 +165,24 @@ static void write_recipe(const struct capture_run *run, char *note, size_t size,
 	free(line);
 }
 
+/*
+ * Returns the path of the kernel's file: the file of --elf or, without that option, the file that QEMU loads;
+ * "" if it is unknown.
+ */
+static const char *kernel_file(const struct capture_run *run, char path[PATH_MAX])
+{
+	if (run->options->elf && capture_path_absolute(path, run->options->elf) == 0)
+		return path;
+	return run->guest.line.kernel_path;
+}
+
 /* Writes the note for the trace: how it was captured and how the run ended. */
 static void write_note(const struct capture_run *run, const struct capture_result *result, uint64_t frequency,
 		       const char *source, char *note, size_t size)
 {
 	const double silence = find_silence(run, frequency);
+	char path[PATH_MAX];
+	const char *kernel = kernel_file(run, path);
 	int length =
 		snprintf(note, size, "captured by: ktrace run\nended: %s\n%sguest ran: %.3f s\nboots: %u\n",
 			 result->text, mark_of(run, result), result->seconds, run->view.watch.boots);
@@ -180,10 +193,8 @@ static void write_note(const struct capture_run *run, const struct capture_resul
 		length +=
 			snprintf(note + length, size - (size_t)length,
 				 "frequency: %" PRIu64 " Hz, measured by the host: %s\n", frequency, source);
-	if (length > 0 && (size_t)length + strlen(run->guest.line.kernel_path) < size / 2 &&
-	    run->guest.line.kernel_path[0])
-		length += snprintf(note + length, size - (size_t)length, "kernel: %s\n",
-				   run->guest.line.kernel_path);
+	if (length > 0 && (size_t)length + strlen(kernel) < size / 2 && kernel[0])
+		length += snprintf(note + length, size - (size_t)length, "kernel: %s\n", kernel);
 	for (size_t i = 0; run->options->command[i] && length > 0 && (size_t)length < size; i++)
 		length += snprintf(note + length, size - (size_t)length, "%s%s",
 				   i ? " " : "command: ", run->options->command[i]);
@@ -314,7 +325,8 @@ static double age_of_dump(struct capture_run *run, const struct stat *status)
  */
 static int write_dump_note(const struct capture_run *run, const struct capture_result *result)
 {
-	char note[2048], taken[64] = "", ended[96] = "";
+	char note[2048], taken[64] = "", ended[96] = "", path[PATH_MAX];
+	const char *kernel = kernel_file(run, path);
 	int length;
 
 	if (result->taken >= SILENCE)
@@ -326,10 +338,8 @@ static int write_dump_note(const struct capture_run *run, const struct capture_r
 			  "captured by: ktrace run\nended: %s%s\ndumped over: %s\n%sguest ran: %.3f s\n",
 			  result->text, ended, capture_transport_name(run->options->transport), taken,
 			  result->seconds);
-	if (run->guest.line.kernel_path[0] &&
-	    strlen(run->guest.line.kernel_path) < sizeof(note) - (size_t)length - 16)
-		snprintf(note + length, sizeof(note) - (size_t)length, "kernel: %s\n",
-			 run->guest.line.kernel_path);
+	if (kernel[0] && strlen(kernel) < sizeof(note) - (size_t)length - 16)
+		snprintf(note + length, sizeof(note) - (size_t)length, "kernel: %s\n", kernel);
 	return capture_dump_note(run->place.file, note);
 }
 

@@ -42,6 +42,10 @@ run --events sched -- ${line% -append*} -append "seconds=0"
 check "--events reaches the kernel" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
 check "--events leaves the others off" sh -c "! '$ktrace' show '$out' | grep -q irq.enter"
 
+cp build/demo/x86_64/kernel.elf "$tmp/named.elf"
+run --elf "$tmp/named.elf" -- $line
+check "the trace names the kernel's file that --elf gives" grep -aqx "kernel: $tmp/named.elf" "$out"
+
 size=$((64 << 20))
 run -- $line -m 64 -object memory-backend-file,id=mine,size=$size,mem-path="$tmp/mine",share=on -machine memory-backend=mine
 traced "a memory backend of the user's"
