@@ -177,9 +177,9 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 	char loss[CAPTURE_LOSS_TEXT], dump[160];
 
 	clear_progress(talk);
-	if (talk->quiet)
+	if (talk->quiet && result->written)
 		return;
-	if (result->kept[0])
+	if (result->kept[0] && !talk->quiet)
 		command_message(talk->name, "the guest's RAM is in %s", result->kept);
 	if (!result->written) {
 		command_message(talk->name, "%s; no trace was written%s%s", result->text,
