@@ -87,6 +87,50 @@ static const char *panic_function(const struct why_evidence *evidence, const str
 		       : NULL;
 }
 
+/* Returns whether the CPU runs the exception handler, or a function that the handler has called. */
+static bool is_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	struct symbol symbol;
+	uint64_t handler;
+
+	if (!cpu->vector || symbols_find(evidence->symbols, cpu->vector, &symbol) != 0)
+		return false;
+	handler = cpu->vector - symbol.offset;
+	if (symbols_find(evidence->symbols, cpu->pc, &symbol) == 0 && cpu->pc - symbol.offset == handler)
+		return true;
+	for (uint32_t n = 0; n < cpu->frames; n++)
+		if (symbols_find_call(evidence->symbols, cpu->frame[n], &symbol) == 0 &&
+		    cpu->frame[n] - symbol.offset == handler)
+			return true;
+	return false;
+}
+
+/*
+ * Adds a line about the CPU's last trap, if this trap was an exception. Many kernels stop in a loop in their
+ * exception handler, and the exception is then what went wrong. If the handler is not on the stack, the
+ * exception may have been handled.
+ */
+static void say_exception(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			  struct why_finding *finding)
+{
+	const bool handles = is_in_handler(evidence, cpu);
+	char place[WHY_WORDS];
+
+	if (cpu->fetch_failed && !cpu->trap_pc)
+		finding_evidence(&finding->base,
+				 "%s a jump to address 0: a null function pointer was called, or a return "
+				 "address is 0",
+				 handles ? "it handles an exception," : "the last exception on that CPU was");
+	else if (cpu->trap_pc && handles)
+		finding_evidence(&finding->base, "it handles an exception of the instruction at %s",
+				 why_say_place(evidence, cpu->trap_pc, place, sizeof(place)));
+	else if (cpu->trap_pc)
+		finding_evidence(&finding->base, "the last exception on that CPU was at %s",
+				 why_say_place(evidence, cpu->trap_pc, place, sizeof(place)));
+	if (handles && (cpu->fetch_failed || cpu->trap_pc) && !finding->base.advice[0])
+		finding_say(finding->base.advice, "call ktrace_panic() in the exception handler");
+}
+
 /* Reports a kernel that has stopped itself in `function` without a call of ktrace_panic(). */
 static int found_panic(const struct why_evidence *evidence, struct why_findings *findings,
 		       const struct why_cpu *cpu, const char *function, uint32_t frames)
@@ -103,6 +147,7 @@ static int found_panic(const struct why_evidence *evidence, struct why_findings 
 		    cpu->row.interrupts == KTRX_INTERRUPTS_OFF ? ", with interrupts disabled" : "");
 	why_finding_stack(finding, evidence, cpu, frames + FRAMES);
 	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	say_exception(evidence, cpu, finding);
 	finding_say(finding->base.advice,
 		    "call ktrace_panic() in %s(), which records the reason of the panic", name);
 	why_finding_actor(finding,
@@ -255,6 +300,8 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 				 "exceptions are handled at 0x%" PRIx64 ", where no instruction can be "
 				 "fetched: it takes one exception after another",
 				 cpu->pc);
+	else
+		say_exception(evidence, cpu, finding);
 	if (cpu->row.interrupts_pc)
 		finding_evidence(&finding->base, "interrupts were disabled at %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));

@@ -173,6 +173,7 @@ struct why_cpu {
 	bool fetch_failed;
 	/* trap_pc is the address of the exception handler, and no instruction can be fetched from it */
 	bool vector_fails;
+	uint64_t vector; /* address of the exception handler, from the captured registers; 0: unknown */
 	uint64_t frame[WHY_FRAMES]; /* return addresses on the captured stack, innermost first */
 	uint32_t frames;
 	/* number of lost or unreadable slots in the part of the CPU's ring that has not been overwritten */

@@ -226,9 +226,9 @@ static void read_trap(struct why_cpu *cpu, const char *line)
 		cpu->fetch_failed = cause == RISCV_FETCH || cause == RISCV_FETCH_PAGE;
 		if (at && !(cause & RISCV_INTERRUPT) && (cause < RISCV_CALLS || cause > RISCV_CALL_LAST))
 			cpu->trap_pc = at;
-		cpu->vector_fails =
-			cpu->fetch_failed && vector &&
-			at == (strtoull(vector + strlen(names[n][2]), NULL, 16) & ~RISCV_VECTOR_MODE);
+		cpu->vector =
+			vector ? strtoull(vector + strlen(names[n][2]), NULL, 16) & ~RISCV_VECTOR_MODE : 0;
+		cpu->vector_fails = cpu->fetch_failed && vector && at == cpu->vector;
 		if (at || cpu->fetch_failed)
 			return;
 	}

@@ -31,6 +31,8 @@ static const struct elf_file_section sections[] = {
 static const struct elf_file_symbol names[] = {
 	{ "list_remove", BASE + 0x100, 0x80, STT_FUNC, 1 },
 	{ "panic", BASE + 0x200, 0x80, STT_FUNC, 1 },
+	{ "handle_trap", BASE + 0x300, 0x80, STT_FUNC, 1 },
+	{ "trap_entry", BASE + 0x380, 0x80, STT_FUNC, 1 },
 	{ "ktrace_root", BASE + 0x20000, 0x200, STT_OBJECT, 2 },
 	{ NULL, 0, 0, 0, 0 },
 };
@@ -202,6 +204,60 @@ static void riscv_interrupt_or_call_is_no_fault(void **state)
 	}
 }
 
+/* ---- Exception handlers that stop the CPU, and are not named like a panic ----------------------------- */
+
+/* CPU 0 spins in handle_trap() with interrupts disabled. */
+static void spin_in_handler(void **state, const char *registers)
+{
+	why_teardown(state);
+	why_setup(state);
+	begin_on(EM_RISCV);
+	script_info()->cpus = 2;
+	why_cpu_row(1, KTRX_MODE_IDLE);
+	why_cpu_beats(1, 200, LAST + 2000 * MS);
+	script_event(OTHER, LAST + 2000 * MS, 1, IDLE0);
+	script_cpu(0)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_info()->registers = registers;
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	why_says("with interrupts disabled on CPU 0, at handle_trap+0x10");
+}
+
+static void spin_in_handler_names_instruction_that_faulted(void **state)
+{
+	spin_in_handler(
+		state,
+		"cpu 0 pc=ffffffff80100310 sp=1000 mtvec=ffffffff80100381 mepc=ffffffff80100114 mcause=7\n"
+		"stack 0 ffffffff80100390\n");
+	why_says("it handles an exception of the instruction at list_remove+0x14");
+	why_says("call ktrace_panic() in the exception handler");
+}
+
+static void spin_in_handler_names_jump_to_null(void **state)
+{
+	spin_in_handler(state, "cpu 0 pc=ffffffff80100310 sp=1000 mtvec=ffffffff80100380 mepc=0 mcause=1\n"
+			       "stack 0 ffffffff80100390\n");
+	why_says("it handles an exception, a jump to address 0: a null function pointer was called");
+}
+
+/* The handler is not on the stack, so the exception may have been handled. */
+static void spin_outside_handler_does_not_claim_to_handle_exception(void **state)
+{
+	spin_in_handler(
+		state,
+		"cpu 0 pc=ffffffff80100310 sp=1000 mtvec=ffffffff80100380 mepc=ffffffff80100114 mcause=7\n"
+		"stack 0 ffffffff80100120\n");
+	assert_null(strstr(why_text(), "it handles an exception"));
+	why_says("the last exception on that CPU was at list_remove+0x14");
+}
+
+static void spin_after_interrupt_names_no_exception(void **state)
+{
+	spin_in_handler(state,
+			"cpu 0 pc=ffffffff80100310 sp=1000 mtvec=ffffffff80100380 mepc=ffffffff80100114 "
+			"mcause=8000000000000007\nstack 0 ffffffff80100390\n");
+	assert_null(strstr(why_text(), "exception"));
+}
+
 /* ---- Stacks that have no guard page ----------------------------------------------------------------- */
 
 static void deep(const char *registers)
@@ -353,6 +409,10 @@ int main(void)
 		TEST(advice_asks_for_unknown_instruction),
 		TEST(riscv_register_has_faulting_instruction),
 		TEST(riscv_registers_show_jump_to_null),
+		TEST(spin_in_handler_names_instruction_that_faulted),
+		TEST(spin_in_handler_names_jump_to_null),
+		TEST(spin_outside_handler_does_not_claim_to_handle_exception),
+		TEST(spin_after_interrupt_names_no_exception),
 		TEST(riscv_interrupt_or_call_is_no_fault),
 		TEST(stack_pointer_below_stack_is_overflow),
 		TEST(other_stack_pointers_are_no_overflow),
