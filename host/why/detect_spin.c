@@ -87,24 +87,6 @@ static const char *panic_function(const struct why_evidence *evidence, const str
 		       : NULL;
 }
 
-/* Returns whether the CPU runs the exception handler, or a function that the handler has called. */
-static bool is_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	struct symbol symbol;
-	uint64_t handler;
-
-	if (!cpu->vector || symbols_find(evidence->symbols, cpu->vector, &symbol) != 0)
-		return false;
-	handler = cpu->vector - symbol.offset;
-	if (symbols_find(evidence->symbols, cpu->pc, &symbol) == 0 && cpu->pc - symbol.offset == handler)
-		return true;
-	for (uint32_t n = 0; n < cpu->frames; n++)
-		if (symbols_find_call(evidence->symbols, cpu->frame[n], &symbol) == 0 &&
-		    cpu->frame[n] - symbol.offset == handler)
-			return true;
-	return false;
-}
-
 /*
  * Adds a line about the CPU's last trap, if this trap was an exception. Many kernels stop in a loop in their
  * exception handler, and the exception is then what went wrong. If the handler is not on the stack, the
@@ -113,7 +95,7 @@ static bool is_in_handler(const struct why_evidence *evidence, const struct why_
 static void say_exception(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			  struct why_finding *finding)
 {
-	const bool handles = is_in_handler(evidence, cpu);
+	const bool handles = why_is_in_handler(evidence, cpu);
 	char place[WHY_WORDS];
 
 	if (cpu->fetch_failed && !cpu->trap_pc)

@@ -234,6 +234,16 @@ static void read_trap(struct why_cpu *cpu, const char *line)
 	}
 }
 
+/* Reads whether an interrupt is pending, and enabled apart from mstatus. Only RISC-V has these registers. */
+static void read_pending(struct why_cpu *cpu, const char *line)
+{
+	const size_t length = strcspn(line, "\n");
+	const char *pending = memmem(line, length, " mip=", 5), *enabled = memmem(line, length, " mie=", 5);
+
+	cpu->irq_pending =
+		pending && enabled && (strtoull(pending + 5, NULL, 16) & strtoull(enabled + 5, NULL, 16));
+}
+
 static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 {
 	const char *value;
@@ -241,6 +251,7 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 	cpu->side = privilege_of(at);
 	cpu->mask = interrupt_mask_of(at);
 	read_trap(cpu, at);
+	read_pending(cpu, at);
 	while (*at == ' ') {
 		at++;
 		if ((value = after_word(at, "pc=")))

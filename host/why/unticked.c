@@ -13,8 +13,10 @@
  * not this long
  */
 #define QUIET_MS  1500u
-#define MOMENT_MS 100u	/* time in ms: a switch is recent, and a sleep is not yet late, within this time */
-#define LATE_MS	  1000u /* time in ms: a thread that is runnable for longer should have run */
+#define MOMENT_MS 100u /* time in ms: a switch is recent, and a sleep is not yet late, within this time */
+/* minimum time in ms for which a CPU that seems to idle has had interrupts disabled */
+#define STAYS_MS 1000u
+#define LATE_MS	 1000u /* time in ms: a thread that is runnable for longer should have run */
 
 bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -64,4 +66,31 @@ void why_finding_without_ticks(struct why_finding *finding, const struct why_evi
 					 "%s, but it switches threads, and timed sleeps end there",
 					 why_say_beat(evidence, cpu, beat, sizeof(beat)));
 	}
+}
+
+bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	struct symbol symbol;
+	uint64_t handler;
+
+	if (!cpu->vector || symbols_find(evidence->symbols, cpu->vector, &symbol) != 0)
+		return false;
+	handler = cpu->vector - symbol.offset;
+	if (symbols_find(evidence->symbols, cpu->pc, &symbol) == 0 && cpu->pc - symbol.offset == handler)
+		return true;
+	for (uint32_t n = 0; n < cpu->frames; n++)
+		if (symbols_find_call(evidence->symbols, cpu->frame[n], &symbol) == 0 &&
+		    cpu->frame[n] - symbol.offset == handler)
+			return true;
+	return false;
+}
+
+bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const bool reported = cpu->row.nesting == 1 && cpu->row.irq_stamp > cpu->row.mode_stamp;
+
+	return cpu->mask == INTERRUPTS_MASKED &&
+	       (reported || (cpu->irq_pending && why_is_in_handler(evidence, cpu))) &&
+	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, STAYS_MS) &&
+	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -206,16 +207,21 @@ static void riscv_interrupt_or_call_is_no_fault(void **state)
 
 /* ---- Exception handlers that stop the CPU, and are not named like a panic ----------------------------- */
 
+static void other_cpu_goes_on(void)
+{
+	script_info()->cpus = 2;
+	why_cpu_row(1, KTRX_MODE_IDLE);
+	why_cpu_beats(1, 200, LAST + 2000 * MS);
+	script_event(OTHER, LAST + 2000 * MS, 1, IDLE0 + 1);
+}
+
 /* CPU 0 spins in handle_trap() with interrupts disabled. */
 static void spin_in_handler(void **state, const char *registers)
 {
 	why_teardown(state);
 	why_setup(state);
 	begin_on(EM_RISCV);
-	script_info()->cpus = 2;
-	why_cpu_row(1, KTRX_MODE_IDLE);
-	why_cpu_beats(1, 200, LAST + 2000 * MS);
-	script_event(OTHER, LAST + 2000 * MS, 1, IDLE0);
+	other_cpu_goes_on();
 	script_cpu(0)->interrupts = KTRX_INTERRUPTS_OFF;
 	script_info()->registers = registers;
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
@@ -256,6 +262,38 @@ static void spin_after_interrupt_names_no_exception(void **state)
 			"cpu 0 pc=ffffffff80100310 sp=1000 mtvec=ffffffff80100380 mepc=ffffffff80100114 "
 			"mcause=8000000000000007\nstack 0 ffffffff80100390\n");
 	assert_null(strstr(why_text(), "exception"));
+}
+
+/*
+ * CPU 0 was idle, and its handler spins for a lock. It leaves an interrupt pending, which would have ended
+ * wfi. Without a pending interrupt or without the handler on the stack, the CPU may be waiting.
+ */
+static void handler_that_leaves_interrupt_pending_does_not_idle(void **state)
+{
+	static const char *const registers[] = {
+		"mip=80 mie=888 mtvec=ffffffff80100380\nstack 0 ffffffff80100390\n",
+		"mip=2 mie=888 mtvec=ffffffff80100380\nstack 0 ffffffff80100390\n",
+		"mip=80 mie=888 mtvec=ffffffff80100380\nstack 0 ffffffff80100120\n",
+	};
+	static char line[256];
+
+	for (size_t n = 0; n < 3; n++) {
+		why_teardown(state);
+		why_setup(state);
+		begin_on(EM_RISCV);
+		other_cpu_goes_on();
+		worker->state = KTRX_THREAD_WAITING;
+		script_event(OTHER, LAST + MS, 0, IDLE0);
+		script_cpu(0)->thread = IDLE0;
+		script_cpu(0)->mode = KTRX_MODE_IDLE;
+		snprintf(line, sizeof(line),
+			 "cpu 0 pc=ffffffff80100310 sp=1000 mstatus=a00000000 mepc=ffffffff80100014 "
+			 "mcause=8000000000000007 %s",
+			 registers[n]);
+		script_info()->registers = line;
+		why_judge();
+		assert_int_equal(why_count(WHY_KERNEL_SPIN), n == 0);
+	}
 }
 
 /* ---- Stacks that have no guard page ----------------------------------------------------------------- */
@@ -413,6 +451,7 @@ int main(void)
 		TEST(spin_in_handler_names_jump_to_null),
 		TEST(spin_outside_handler_does_not_claim_to_handle_exception),
 		TEST(spin_after_interrupt_names_no_exception),
+		TEST(handler_that_leaves_interrupt_pending_does_not_idle),
 		TEST(riscv_interrupt_or_call_is_no_fault),
 		TEST(stack_pointer_below_stack_is_overflow),
 		TEST(other_stack_pointers_are_no_overflow),
