@@ -104,12 +104,13 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 			  const struct why_cpu *cpu)
 {
 	char actor[WHY_WORDS], event[WHY_WORDS], beat[WHY_WORDS];
-	const char *mode = !cpu->has_row		      ? "unknown"
-			   : is_idle(evidence, cpu)	      ? "idle"
-			   : is_idle_and_asks(evidence, cpu)  ? "waiting"
-			   : cpu->row.nesting > 0	      ? "interrupt"
-			   : why_idle_is_stale(evidence, cpu) ? "busy"
-							      : why_say_mode(cpu->row.mode);
+	const char *mode = !cpu->has_row			 ? "unknown"
+			   : is_idle(evidence, cpu)		 ? "idle"
+			   : is_idle_and_asks(evidence, cpu)	 ? "waiting"
+			   : cpu->row.nesting > 0		 ? "interrupt"
+			   : why_stays_in_handler(evidence, cpu) ? "interrupt"
+			   : why_idle_is_stale(evidence, cpu)	 ? "busy"
+								 : why_say_mode(cpu->row.mode);
 	const bool is_left = is_idle(evidence, cpu) && why_runs_work(evidence, cpu);
 
 	put_line(out, "CPU %-3" PRIu32 " %s%s, %s%s; %s, %s", cpu->number, mode,

@@ -293,6 +293,7 @@ static void handler_that_leaves_interrupt_pending_does_not_idle(void **state)
 		script_info()->registers = line;
 		why_judge();
 		assert_int_equal(why_count(WHY_KERNEL_SPIN), n == 0);
+		assert_int_equal(!!strstr(why_text(), "CPU 0   interrupt, interrupts disabled"), n == 0);
 	}
 }
 
