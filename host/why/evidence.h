@@ -167,8 +167,7 @@ struct why_cpu {
 	bool without_stack;	  /* the captured stack pointer is 0: no code that needs a stack has run */
 	enum privilege side;	  /* privilege level of the CPU, from the captured registers */
 	enum interrupt_mask mask; /* whether interrupts were disabled, from the captured registers */
-	/* on RISC-V: an interrupt was enabled in mie and pending, from the captured registers */
-	bool irq_pending;
+	bool irq_pending; /* on RISC-V: an interrupt was enabled and pending, from the captured registers */
 	/* address of the instruction of the last exception, from the captured registers; 0: unknown */
 	uint64_t trap_pc;
 	/* true if no instruction can be fetched from trap_pc; trap_pc may then also be 0 */

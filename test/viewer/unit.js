@@ -260,42 +260,6 @@ test("lanes of the verdict are first, then CPUs, then threads; idle threads are 
 	assert.deepStrictEqual(layout.rows.filter((row) => row.first).map((row) => row.lane.key), ["t5"]);
 });
 
-test("a search finds spans, events, lanes, and an event by its identifier", () => {
-	const trace = open();
-	assert.deepStrictEqual(kt.search(trace, "read").map((hit) => hit.time), [1 * ms]);
-	assert.strictEqual(kt.search(trace, "SCHED.SWITCH").length, 2);
-	assert.strictEqual(kt.search(trace, "1.8")[0].event, 3);
-	assert.ok(kt.search(trace, "<img").some((hit) => hit.lane === trace.lane(1, 6)));
-	assert.deepStrictEqual(kt.search(trace, "absent"), []);
-});
-
-// Returns a search of `text` in the trace. Adds the times of the events that it selects to `selected`.
-function searchOf(trace, text, selected = []) {
-	const selectEvent = (event) => selected.push(trace.events.time[event]);
-	const state = { trace, from: 0, changed() {}, reveal() {}, selectEvent };
-	const search = new kt.Search(state, { value: text, addEventListener() {} }, {});
-	search.run();
-	return search;
-}
-
-test("a step backward from no hit selects the last hit, and a step forward the first", () => {
-	const trace = open();
-	const times = kt.search(trace, "sched.switch").map((hit) => hit.time);
-	const selected = [];
-	const search = searchOf(trace, "sched.switch", selected);
-	search.step(-1);
-	assert.strictEqual(search.output.textContent, "2 of 2");
-	search.step(-1);
-	search.step(-1);
-	search.step(1);
-	assert.deepStrictEqual(selected, [times[1], times[0], times[1], times[0]]);
-	searchOf(trace, "absent", selected).step(-1);
-	searchOf(trace, "1.8", selected).step(-1);
-	assert.deepStrictEqual(selected.slice(4), [trace.events.time[3]]);
-	searchOf(trace, "sched.switch", selected).step(1);
-	assert.deepStrictEqual(selected.slice(5), [times[0]]);
-});
-
 test("a flame graph contains all time of the chosen states once", () => {
 	const trace = open();
 	const on = kt.flameTree(trace, [1], 0, 100 * ms);
@@ -405,6 +369,7 @@ test("times are ticks if the frequency of the clock is unknown", () => {
 require("./kept.js")(test, kt);
 require("./follow.js")(test, kt);
 require("./named.js")(test, kt, open);
+require("./search.js")(test, kt, open);
 
 last.then(() => {
 	console.log("1.." + count);
