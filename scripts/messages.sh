@@ -175,7 +175,7 @@ try ktrace kdump -t x linux.ktrace
 try ktrace kdump --table absent -f linux.ktrace
 try ktrace kdump --format vax -f linux.ktrace
 
-heading "Options that exclude each other, or need each other"
+heading "Options that cannot be used together, or need each other"
 try ktrace show --svg out --json exit.ktrx
 try ktrace show --hex --json exit.ktrx
 try ktrace show --settings --event sched exit.ktrx

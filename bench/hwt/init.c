@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The first program of an x86_64 Linux guest, without a libc. Starts copies of itself, waits until they have
- * ended, and powers the machine off. Each copy computes, in a process with random addresses of its own.
+ * The first program of an x86_64 Linux guest, without a libc. Starts copies of itself, waits until they
+ * have ended, and powers the machine off. Each copy is a process with an address space that is randomized
+ * anew, and does computations.
  */
 #include <linux/reboot.h>
 #include <stdint.h>

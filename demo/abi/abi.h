@@ -51,7 +51,7 @@ enum {
 #define SIG_IGN UINT64_C(1)
 
 struct abi_sigaction {
-	/* Address of a function with a parameter int and no result, or SIG_DFL or SIG_IGN. */
+	/* Address of a function void (int), or SIG_DFL or SIG_IGN. */
 	uint64_t handler;
 	uint64_t restorer; /* return address of the handler; the code there calls SYS_sigreturn */
 	/*

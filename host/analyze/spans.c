@@ -516,7 +516,7 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 	}
 }
 
-/* Makes true what take() requires, and then calls take(). */
+/* Establishes the preconditions of take(), and then calls it. */
 static __attribute__((noinline)) int take_slowly(struct spans *s, struct spans_owner who,
 						 const struct ktread_event *event,
 						 const struct wellknown *known, uint64_t time)

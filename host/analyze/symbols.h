@@ -100,7 +100,7 @@ int symbols_doubtful(const struct symbols *symbols);
 /* ---- Call frame information ---- */
 
 /*
- * Where a function has stored the registers of its caller, while the CPU is at one address. CFA: DWARF's
+ * Where a function has stored the registers of its caller, for one value of the program counter. CFA: DWARF's
  * name for the caller's stack pointer.
  */
 struct symbols_frame {

@@ -360,8 +360,7 @@ static int detect_form(const char *path, enum ktread_form *form)
 
 	if (fd < 0 && (errno == ENOTSUP || errno == EISDIR))
 		capture_fail(CAPTURE_E_FORMAT,
-			     "%s: not a regular file: memory must be readable at any offset, unlike a pipe",
-			     path);
+			     "%s: not a regular file: the memory must be readable at any offset", path);
 	else if (fd < 0 || (got = pread(fd, &header, sizeof(header), 0)) < 0)
 		capture_fail_errno("%s", path);
 	else if (got == 0)

@@ -27,8 +27,8 @@ struct capture_schedule {
 	struct schedule_hooks hooks;
 	uint64_t deadline; /* time at which the run is ended; 0: none */
 	/*
-	 * the run is ended when the 8 bytes at this offset of the RAM file become `word`; 0: no such
-	 * condition
+	 * the run is ended when the 8 bytes at offset `position` of the RAM file become `word`; `word` is
+	 * 0: no such condition
 	 */
 	uint64_t word, position;
 	const char *input; /* script that is typed on the first serial line (schedule/parts.h); NULL: none */

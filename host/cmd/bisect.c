@@ -51,7 +51,7 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace bisect [OPTION]... TRACE",
-	.about = "Finds when the failure of a run was decided. TRACE is the recording of this run. "
+	.about = "Finds when the failure of a run became inevitable. TRACE is the recording of this run. "
 		 "Repeats the run up to a virtual time T, and continues it with K other seeds. Searches for "
 		 "the T from which on all K continuations fail in the same way. The run must have been "
 		 "recorded with --seed or --deterministic.",
@@ -192,6 +192,6 @@ static int bisect_command(int argc, char **argv)
 
 const struct command command_bisect = {
 	.name = "bisect",
-	.purpose = "find when the failure of a repeatable run was decided",
+	.purpose = "find when the failure of a repeatable run became inevitable",
 	.run = bisect_command,
 };

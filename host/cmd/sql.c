@@ -214,7 +214,7 @@ static int run_sql(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (command.json && options_given(&command.args.line, "format"))
-		return options_refuse(&command.args.line, "--json and --format exclude each other");
+		return options_refuse(&command.args.line, "--json and --format cannot be used together");
 	status = trace_args_open(&command.args, &trace);
 	if (status)
 		return status;

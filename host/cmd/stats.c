@@ -46,7 +46,7 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(by) },
 	{ "value", 0, "EVENT.FIELD", "print the distribution of the values of a field", options_set_text,
 	  AT(value) },
-	{ "worst", 0, "N", "print the N longest durations, each divided by what the thread did or waited for",
+	{ "worst", 0, "N", "print the N longest durations, and for each what the thread did or waited for",
 	  options_set_number, AT(worst), .least = 1, .most = WORST_MOST },
 	{ "of", 0, "syscall|fault|lock-wait|lock-held|run-queue",
 	  "choose the kind of durations for --worst (syscall)", options_set_choice, AT(of) },

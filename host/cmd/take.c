@@ -397,7 +397,7 @@ static int run(int argc, char **argv)
 		return options_refuse(
 			&line, "--force replaces files in an existing folder: it needs --dir or --out");
 	if (command.dir && out)
-		return options_refuse(&line, "--dir and --out exclude each other");
+		return options_refuse(&line, "--dir and --out cannot be used together");
 	if (argc - optind > 1)
 		return options_refuse(&line, "only one log can be given");
 	if (optind < argc && strcmp(argv[optind], "-") != 0)

@@ -202,7 +202,7 @@ static int align(const struct trace_args *args, struct ktread *trace)
 	int status;
 
 	if (args->options.raw_clock) {
-		command_message(args->name, "--raw-clock and --align exclude each other");
+		command_message(args->name, "--raw-clock and --align cannot be used together");
 		return EXIT_USAGE;
 	}
 	status = align_clocks(trace, &report);

@@ -108,7 +108,7 @@ static void take_step(struct reader *reader, const struct ktread_event *event, c
 	}
 }
 
-/* Handles the event of a process trace that a process begins or runs another program. */
+/* Handles an event of a process trace that reports the start of a process, or an exec. */
 static void take_begin(struct reader *reader, const struct ktread_event *event)
 {
 	struct ktread_value how, parent;

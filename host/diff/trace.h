@@ -246,7 +246,7 @@ void diff_retries_drop(struct diff_trace *trace);
 enum diff_end {
 	DIFF_END_ITSELF,    /* the thread ended itself, by a call or a fault; or it has not ended */
 	DIFF_END_BY_OTHER,  /* another thread sent a signal, or ended the process; this is in the trace */
-	DIFF_END_BY_SIGNAL, /* a signal that no fault causes; the sender of the signal is not in the trace */
+	DIFF_END_BY_SIGNAL, /* a signal not caused by a fault; the trace lacks its sender */
 };
 
 /*

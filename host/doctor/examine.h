@@ -17,7 +17,7 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-/* ---- Views of the other commands ---- */
+/* ---- Views: what the other commands can show ---- */
 
 /*
  * The table of views. For each view, it contains the line of C that a kernel needs for the view. A view is

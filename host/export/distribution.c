@@ -99,8 +99,7 @@ static distribution_number round_up(distribution_number value)
 }
 
 /*
- * Returns the next edge after `edge`. Edges are 0, the numbers 1, 2, 5, 10, …, and these numbers with
- * negative sign.
+ * Returns the next edge after `edge`. Edges are 0, the numbers 1, 2, 5, 10, …, and their negatives.
  */
 static distribution_number next_edge(distribution_number edge)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reads numbers from an event's payload, for callers that know their offsets. Strings have no fixed width. */
+/* Reads numbers at known offsets in an event's payload. After a string, offsets are not known in advance. */
 #ifndef EXPORT_PAYLOAD_H
 #define EXPORT_PAYLOAD_H
 

@@ -163,7 +163,7 @@ struct walk {
 	uint64_t time; /* time of the current event in ns */
 	uint64_t events;
 	int error;	   /* 0, or the KTREAD_E_* that a callback has stored */
-	const int *output; /* errno of the format's failed write: the walk then ends early; may be NULL */
+	const int *output; /* errno of the output; nonzero ends the walk early; may be NULL */
 };
 
 /* Creates the models. Returns 0 or a negative KTREAD_E_*. Call walk_close() even after an error. */

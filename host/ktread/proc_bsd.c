@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads the ktrace files of the BSDs. A file consists of records: a head and a payload. A head has no magic,
- * so the first impossible head ends the trace. A payload that is too long, such as the data of a large read
- * or write, is truncated, and the reader steps over the rest.
+ * Reads the ktrace files of the BSDs. A file is a sequence of records, each of them a header and a payload.
+ * A header has no magic, so the first impossible header ends the trace. A payload that is too long, such as
+ * the data of a large read or write, is truncated, and the reader steps over the rest.
  */
 #include <elf.h>
 #include <inttypes.h>

@@ -199,7 +199,7 @@ static void pass_hook(unsigned cpu)
 
 static enum schedule_end reason; /* the reason why the machine is being halted */
 
-/* a timer must not call this function, because the function would wait for the timer's own end */
+/* must not be called from a timer callback: it waits for running callbacks, and would wait for itself */
 static void halt_machine(void)
 {
 	pause_all_vcpus();

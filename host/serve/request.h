@@ -35,7 +35,7 @@ enum serve_what { /* the answers to the first four are in memory (store.c) */
 /* HTTP status codes. */
 enum {
 	SERVE_OK = 200,
-	SERVE_MOVED = 308, /* the page's address without its last slash */
+	SERVE_MOVED = 308, /* the request lacks the trailing slash of the page's address: redirect to it */
 	SERVE_BAD = 400,
 	SERVE_FORBIDDEN = 403,
 	SERVE_ABSENT = 404,

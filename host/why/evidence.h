@@ -93,7 +93,7 @@ struct why_quiet {
 	uint64_t events; /* number of events that the thread recorded in the period */
 	uint64_t others; /* number of interrupts that other CPUs took in the period */
 	uint32_t thread;
-	/* address of the instruction that the interrupt after the period interrupted; 0: unknown */
+	/* address at which the first interrupt after the period occurred; 0: unknown */
 	uint64_t pc;
 };
 

@@ -544,7 +544,7 @@ static void doubt_state(const struct why_evidence *evidence, struct why_thread *
 	thread->object = thread->blocked = 0;
 }
 
-/* Computes what can be known about threads and CPUs only at the end of the trace, where it is called. */
+/* Is called at the end of the trace. Computes what was not known about threads and CPUs before. */
 static void settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;

@@ -246,16 +246,16 @@ void why_side_settle(struct why_evidence *evidence);
 enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc);
 
 /*
- * Decides for the pc in a CPU's captured registers. Uses the privilege level in the registers or, if it is
- * unknown, the address.
+ * Determines the side of the pc in a CPU's captured registers. Uses the privilege level in the registers
+ * or, if it is unknown, the address.
  */
 enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Decides for the places where a thread on that CPU was interrupted after `since`. If the pc in the CPU's
- * captured registers is near these places, the privilege level in the registers decides. Otherwise the mode
- * that the kernel has set and the addresses decide; if these two contradict each other, the result is
- * "unknown".
+ * Determines the side of the places at which a thread on the CPU was interrupted after `since`. If the pc
+ * in the CPU's captured registers is near these places, the privilege level in the registers decides.
+ * Otherwise the mode that the kernel has set and the addresses decide; if these two contradict each other,
+ * the result is "unknown".
  */
 enum why_side why_side_of_places(const struct why_evidence *evidence, const struct why_cpu *cpu,
 				 const struct why_places *places, uint64_t since);

@@ -178,8 +178,8 @@ struct ktrace_proc_sink_operations {
 	 */
 	int64_t (*write)(struct ktrace_proc_sink *sink, const void *data, size_t size);
 	/*
-	 * Removes the last `bytes` bytes of the file. Returns 0 or a negative value. NULL: not possible. Sink
-	 * locked.
+	 * Removes the last `bytes` bytes of the file. Returns 0 or a negative value. NULL if the sink
+	 * cannot truncate the file. Called with the sink locked.
 	 */
 	int (*truncate)(struct ktrace_proc_sink *sink, uint64_t bytes);
 	void (*lock)(struct ktrace_proc_sink *sink);

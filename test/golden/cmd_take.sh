@@ -171,6 +171,6 @@ equal "a log that does not exist" 1 $?
 $take -x 2>/dev/null
 equal "an option that does not exist" 2 $?
 $take -d "$tmp/out" -o "$tmp/x" "$tmp/log" 2>/dev/null
-equal "--dir and --out exclude each other" 2 $?
+equal "--dir and --out cannot be used together" 2 $?
 check "take --help prints the usage" sh -c "$take --help | grep -q '^usage: ktrace take'"
 done_testing

@@ -168,7 +168,7 @@ fails 2 'did you mean events?' v2.ktrx 'SELECT * FROM event'
 fails 2 'did you mean syscalls?' v2.ktrx '.schema syscall'
 fails 2 'unknown command .tabels' v2.ktrx .tabels
 fails 2 'too many words' v2.ktrx SELECT 1
-fails 2 'exclude each other' --json --format csv v2.ktrx 'SELECT 1'
+fails 2 'cannot be used together' --json --format csv v2.ktrx 'SELECT 1'
 for statement in "ATTACH 'made' AS m" 'CREATE TABLE t(x)' 'CREATE TEMP TABLE t(x)' "VACUUM INTO 'made'" 'PRAGMA temp_store = 1' BEGIN; do
 	sql v2.ktrx "$statement"
 	equal "refused: $statement" 2 "$status"

@@ -82,7 +82,7 @@ has "a query opens no other file" '"id":6,.*"isError":true'
 check "a query makes no file" test ! -e "$tmp/made"
 has "sql needs a query" '"id":7,.*needs the argument query.*"isError":true'
 has "a query is a string" '"id":8,.*the argument query must be a string.*"isError":true'
-has "CSV and JSON exclude each other" '"id":9,.*exclude each other.*"isError":true'
+has "CSV and JSON cannot be used together" '"id":9,.*cannot be used together.*"isError":true'
 call 1 show '"trace":"v2.ktrx","event":"no.such"' >"$tmp/in"
 talk
 has "a message of the command explains the error" "has no event 'no.such'.*\"isError\":true"

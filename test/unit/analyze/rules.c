@@ -270,7 +270,8 @@ static void cpu_descriptors_count_if_their_hooks_are_called(void **unused)
 	assert_int_equal(checking_result[0].first.thread, 7);
 	assert_int_equal(checking_result[0].first.stamp, 30);
 	assert_int_equal(checking_result[0].first.pc, 0xabc);
-	checking_judges = is_on_cpu_1; /* CPU 2's violation is not judged, and its later ones are unknown */
+	checking_judges =
+		is_on_cpu_1; /* the violation on CPU 2 is not judged; whether CPU 2 violates the rule later is unknown */
 	checking_run("a: never broken switch-preempt");
 	checking_expect(2, 0, 1);
 	checking_judges = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests reading build ids, ktrace's sections, and symbols from valid and damaged files of kernels. */
+/* Tests that build ids, ktrace's sections and symbols are read from valid and damaged kernel files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

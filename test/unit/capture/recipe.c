@@ -194,7 +194,8 @@ static void changed_file_is_named(void **state)
 	load_sample(&recipe);
 	assert_int_equal(capture_recipe_check(&recipe), 0);
 	write_file(kernel, "kernel");
-	assert_int_equal(capture_recipe_check(&recipe), 0); /* writes the file again, with equal contents */
+	assert_int_equal(capture_recipe_check(&recipe),
+			 0); /* succeeds: the file was written again with the same contents */
 	write_file(disk, "risk");
 	check_fails(&recipe, disk, "changed since the run was recorded");
 	write_file(kernel, "longer kernel");

@@ -156,7 +156,7 @@ static void last_calls_of_a_thread_that_another_one_ends_are_noise(void **state)
 
 static void last_calls_before_other_ends_are_differences(void **state)
 {
-	/* The thread ends by a fault. In `sent`, another thread also sends the signal of the fault. */
+	/* A fault kills the thread. In `sent`, another thread also sends it the same signal. */
 	const struct ending faults = { .signal = SIGNAL_SEGV },
 			    sent = { .signal = SIGNAL_SEGV, .ender = "kill" }, leaves = { .last = "exit" },
 			    itself = { .signal = SIGNAL_TERM, .last = "kill" },

@@ -16,7 +16,7 @@ void flow_test_output(struct base_output *out);
 /* Closes the output. Fails the test unless `expected` was written. */
 void flow_test_expect(struct base_output *out, const char *expected);
 
-/* A function for notes, which stores the text of the last note. */
+/* Callback for notes: stores the text of the last note in flow_test_noted. */
 extern char flow_test_noted[512];
 void flow_test_note(void *to, const char *text);
 /* A view that counts steps. Its context is an unsigned int. */

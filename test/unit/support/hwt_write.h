@@ -22,7 +22,7 @@ struct hwt_packets_writer {
 };
 
 void packets_begin(struct hwt_packets_writer *writer);
-/* Ends the packets. Returns their number of bytes. */
+/* Completes the packet stream. Returns its size in bytes. */
 size_t packets_end(struct hwt_packets_writer *writer);
 size_t packets_size(const struct hwt_packets_writer *writer);
 void packet_put(struct hwt_packets_writer *writer, const struct pt_packet *packet);

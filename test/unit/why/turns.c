@@ -465,7 +465,7 @@ static void own_events_shorten_wait(void **state)
 	why_says("for 5.95 s and has not run");
 	next();
 	worker->cause = KTRX_CAUSE_WAKE;
-	/* the worker recorded this event, so it was running, and the kernel does not call one of the hooks */
+	/* the worker recorded this event, so it was running; hence the kernel omits a call of a hook */
 	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER);
 	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is unknown");
 }
