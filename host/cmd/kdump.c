@@ -364,7 +364,6 @@ static int show_file(struct kdump *kdump)
 		catch_signals();
 	status = show_all(kdump, trace, &out);
 	ktread_close(kdump->events);
-	filter_free(kdump->filter);
 	ktread_proc_close(trace);
 	return trace_output_status(kdump->name, "standard output", base_output_close(&out)) | status;
 }
@@ -381,13 +380,11 @@ static int run_kdump(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	kdump.options.columns = screen_columns(kdump.options.raw);
-	if (kdump.table) {
-		status = kdump_table_read(kdump.name, kdump.table, &table, &kdump.options.table);
-		if (status)
-			return status;
-	}
-	status = show_file(&kdump);
+	status = kdump.table ? kdump_table_read(kdump.name, kdump.table, &table, &kdump.options.table) : 0;
+	if (!status)
+		status = show_file(&kdump);
 	free(table);
+	filter_free(kdump.filter);
 	return status;
 }
 
