@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Files that documents name, and files and headings to which they link, exist. A name in capitals means
-# many files. The table of sources and tests is up to date.
+# many files. Sample outputs name lines that exist, and samples of code are those of the example. The table of
+# sources and tests is up to date.
 . test/tap.sh
 
 find . -name .git -prune -o -path ./build -prune -o -type f -print | sed 's|^\./||' >"$tmp/files"
@@ -26,6 +27,30 @@ equal "a link without a target is found" "#no y.md ../z" \
 # shellcheck disable=SC2086
 LC_ALL=C awk -f test/lint/links.awk "$tmp/files" $links $links >"$tmp/broken"
 check "every link has a target: $(head -n 3 "$tmp/broken" | paste -sd ,)" test ! -s "$tmp/broken"
+
+# Sample outputs name lines of the demo kernel. A change of the kernel's source moves these lines.
+cat >"$tmp/moved.c" <<'..'
+/* A comment. */
+	spin_lock(&lock);
+{
+	i++;
+..
+cat >"$tmp/samples.md" <<'..'
+  has waited 1 s for lock a (0x1), at f+0x6 (moved.c:2)
+  at f+0x6 (moved.c:1)
+  at f+0x6 (moved.c:3)
+  taken at f+0x6 (moved.c:4)
+  at f+0x6 (moved.c:4), at f+0x6 (absent.c:1)
+  at f+0x6 (moved.c:5)
+..
+echo moved.c >"$tmp/sources"
+lint=$PWD/test/lint
+equal "a place in a sample output where the source has no code is found" "2 3 4 6" \
+	"$(cd "$tmp" && LC_ALL=C awk -f "$lint/places.awk" sources samples.md | sed 's/^[^:]*:\([0-9]*\) .*/\1/' | xargs)"
+# shellcheck disable=SC2086
+LC_ALL=C awk -f test/lint/places.awk "$tmp/files" $pages man/*.[1-8] >"$tmp/moved"
+check "lines of sources in sample outputs are those of the present sources (make docs): $(head -n 5 "$tmp/moved" | paste -sd ,)" \
+	test ! -s "$tmp/moved"
 
 sh test/map.sh >"$tmp/map"
 same "the table of sources and tests is up to date: make map writes it" test/README.md "$tmp/map"
