@@ -113,9 +113,15 @@ docs: build build/single/ktrace.c build/bench/record/record build/test/stress_ch
 	$(MAKE) -s -C examples/minimal OUT=$(CURDIR)/build/minimal
 	build/bin/ktrace run -q --out build/minimal.ktrx -- qemu-system-riscv64 -M virt -bios none -smp 4 -nographic \
 		-kernel build/minimal/kernel.elf
+	$(MAKE) -s -C examples/threads OUT=$(CURDIR)/build/threads
+	$(MAKE) -s -C examples/threads OUT=$(CURDIR)/build/threads-early EARLY=1
+	build/bin/ktrace run -q --out build/threads.ktrx -- qemu-system-riscv64 -M virt -bios none -nographic \
+		-kernel build/threads/kernel.elf
+	build/bin/ktrace run -q --timeout 3 --out build/threads-early.ktrx -- qemu-system-riscv64 -M virt -bios none -nographic \
+		-kernel build/threads-early/kernel.elf || test $$? -eq 12
 	sh scripts/first_hour.sh build/first-hour >build/first-hour.log 2>&1
 	sh scripts/picture.sh build/demo-x86_64.ktrx doc/picture.svg
-	sh scripts/embed.sh README.md doc/examples.md doc/figures.md doc/first-hour.md doc/try.md spec/ktrx.md
+	sh scripts/embed.sh README.md doc/examples.md doc/figures.md doc/first-hour.md doc/howto/threads.md doc/try.md spec/ktrx.md
 
 map:
 	sh test/map.sh >build/test-readme.md && cp build/test-readme.md test/README.md

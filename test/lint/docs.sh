@@ -52,6 +52,15 @@ LC_ALL=C awk -f test/lint/places.awk "$tmp/files" $pages man/*.[1-8] >"$tmp/move
 check "lines of sources in sample outputs are those of the present sources (make docs): $(head -n 5 "$tmp/moved" | paste -sd ,)" \
 	test ! -s "$tmp/moved"
 
+# Samples of code are parts of sources: `<!-- output: sed -n ... -->`. embed.sh runs only these commands here.
+for page in $(grep -l '^<!-- output: sed -n ' $pages); do
+	sed '/^<!-- output: sed -n /!s/^<!-- output: /<!-- other output: /' "$page" >"$tmp/code"
+	cp "$tmp/code" "$tmp/new-code"
+	sh scripts/embed.sh "$tmp/new-code" 2>"$tmp/embed"
+	check "$page: each command for a sample of code succeeds" test ! -s "$tmp/embed"
+	same "$page: samples of code are those of the sources (make docs)" "$tmp/code" "$tmp/new-code"
+done
+
 sh test/map.sh >"$tmp/map"
 same "the table of sources and tests is up to date: make map writes it" test/README.md "$tmp/map"
 done_testing

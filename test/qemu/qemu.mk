@@ -62,7 +62,7 @@ SCRIPT_TESTS += test/qemu/try.sh test/qemu/first_hour.sh
 CHECK_NEEDS += host build/test/stress_check build/demo/x86_64/kernel.elf build/single/ktrace.c
 
 # Tests that boot whole guests under QEMU, with the commands that a user would type.
-SCRIPT_TESTS += test/qemu/stress.sh test/qemu/example.sh test/qemu/example_cplusplus.sh test/qemu/single.sh test/qemu/frequency.sh test/qemu/switched.sh test/qemu/doctor_sections.sh test/qemu/doctor_hooks.sh test/qemu/porting.sh test/qemu/features.sh test/qemu/accel.sh test/qemu/probes.sh test/qemu/callers.sh test/qemu/noise.sh test/qemu/state.sh test/qemu/tickless.sh test/qemu/keep.sh
+SCRIPT_TESTS += test/qemu/stress.sh test/qemu/example.sh test/qemu/example_cplusplus.sh test/qemu/example_threads.sh test/qemu/single.sh test/qemu/frequency.sh test/qemu/switched.sh test/qemu/doctor_sections.sh test/qemu/doctor_hooks.sh test/qemu/porting.sh test/qemu/features.sh test/qemu/accel.sh test/qemu/probes.sh test/qemu/callers.sh test/qemu/noise.sh test/qemu/state.sh test/qemu/tickless.sh test/qemu/keep.sh
 SOAK_TESTS += test/qemu/soak.sh
 CHECK_NEEDS += host build/single/ktrace.c build/test/stress_check build/test/state_check $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
