@@ -15,6 +15,7 @@ line=$(sh scripts/qemu.sh "$arch")
 set -- $line -append "debug=boot,sched,syscall,process,vfs,net,signal,mm,irq slots=65536 run=pipeline,echo,resolver"
 # shellcheck disable=SC2086
 {
+	echo 'The programs in the guest count their own system calls and print the counts in lines that begin with "account".'
 	say "ktrace run --timeout 300 ${seed:+$seed }--out $trace -- $*"
 	build/bin/ktrace run --timeout 300 $seed --out "$trace" -- "$@"
 }
@@ -22,10 +23,13 @@ if [ -n "$seed" ]; then
 	say "ktrace run --timeout 300 --quiet --replay $trace --out build/demo-$arch-again.ktrx"
 	build/bin/ktrace run --timeout 300 --quiet --replay "$trace" --out "build/demo-$arch-again.ktrx"
 fi
-say "ktrace show --event process,syscall,vfs,net --limit 40 $trace"
-build/bin/ktrace show --event process,syscall,vfs,net --limit 40 "$trace"
+printf '\nFrom here on, programs exchange data over TCP:\n'
+say "ktrace show --event process,syscall,net,sched $trace | grep -m 1 -A 39 net.connect"
+build/bin/ktrace show --event process,syscall,net,sched "$trace" | grep -m 1 -A 39 net.connect
 say "ktrace summary $trace"
 build/bin/ktrace summary "$trace"
 say "ktrace export --format perfetto $trace -o build/demo-$arch.pftrace"
 build/bin/ktrace export --format perfetto "$trace" -o "build/demo-$arch.pftrace"
 echo "Open build/demo-$arch.pftrace at https://ui.perfetto.dev: running thread and state of every CPU and thread."
+# shellcheck disable=SC2016 # the reader's shell expands the variables
+echo 'Next: export PATH=$PWD/build/bin:$PATH, then "The two commands" in README.md.'

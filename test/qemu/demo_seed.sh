@@ -14,4 +14,5 @@ check "the run records thousands of events: $recorded" test "$recorded" -gt 1000
 equal "the second run has the same events" "$recorded" \
 	"$(sed -n 's/.*the same run as build.*: all \([0-9]*\) events that both traces have are equal$/\1/p' "$tmp/shown")"
 check "the timeline is printed" grep -q '^\$ ktrace show' "$tmp/shown"
+equal "the timeline has 40 events" 40 "$(sed -n '/^\$ ktrace show/,/^$/p' "$tmp/shown" | grep -c '^\[')"
 done_testing
