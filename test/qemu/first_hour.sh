@@ -14,4 +14,12 @@ check "each hart has its ring" sh -c "build/bin/ktrace summary '$folder/bank.ktr
 check "how long locks were held is shown" sh -c "build/bin/ktrace stats '$folder/bank.ktrx' 2>/dev/null | grep -q '^lock held'"
 check "with the bug the run times out" grep -qx 'status 12' "$tmp/out"
 check "why finds the deadlock" grep -q '^deadlock (certain): CPU [01] and CPU [01] ' "$tmp/out"
+check "no call of ktrace fails" sh -c "! build/bin/ktrace show '$folder/bank.ktrx' 2>/dev/null | grep -q boot.error"
+
+# verdict_places: prints the lines of the kernel that the first paragraph of why's output names.
+verdict_places() { sed -n '/^deadlock (certain)/,/^$/p' | grep -o '(kernel\.c:[0-9]*)' | sort; }
+verdict_places <doc/first-hour.md >"$tmp/documented"
+verdict_places <"$tmp/out" >"$tmp/found"
+check "the verdict names lines of the kernel" test -s "$tmp/found"
+same "the page names the lines of the present kernel: make docs" "$tmp/documented" "$tmp/found"
 done_testing
