@@ -28,6 +28,23 @@ sample() {
 		inside && count == wanted' "$page"
 }
 
+# The sample of the README for the same calls: the declarations are a port header, the other lines a function.
+awk '/^   ```/ { inside = !inside; if (!inside && text ~ /ktrace_port\.h/) printf "%s", text; text = ""; next }
+	inside { text = text substr($0, 4) "\n" }' README.md >"$tmp/sample"
+mkdir "$tmp/readme"
+sed '/^ /d; /^$/d' "$tmp/sample" >"$tmp/readme/ktrace_port.h"
+{
+	echo '#include "ktrace.h"'
+	echo 'struct thread { unsigned id; };'
+	echo 'void sample(struct thread *prev, struct thread *next, struct thread *thread, int sleeps, void *queue, unsigned cpu)'
+	echo '{'
+	grep '^ ' "$tmp/sample"
+	echo '}'
+} >"$tmp/readme/sample.c"
+check "the sample of the README has a port header and calls" grep -q 'define ktrace_arch_thread' "$tmp/readme/ktrace_port.h"
+check "the sample of the README compiles" riscv64-linux-gnu-gcc -Wall -Wextra -Werror -ffreestanding -I"$tmp/readme" \
+	-Ibuild/single -c -o "$tmp/readme/sample.o" "$tmp/readme/sample.c"
+
 seconds=$limit
 run sound 0
 equal "sound: why finds nothing wrong" 0 "$status"
