@@ -130,6 +130,7 @@ static void thread_create(const char *name, void (*run)(void))
 	thread->context[STACK] = (uintptr_t)(thread->stack + sizeof(thread->stack));
 	ktrace_thread_stack(thread->id, thread->stack, thread->stack + sizeof(thread->stack));
 	ktrace_thread_name(thread->id, name);
+	ktrace_wake(thread->id); /* schedule() can choose the new thread from now on */
 }
 
 static void thread_end(void)
