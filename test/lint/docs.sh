@@ -49,7 +49,7 @@ equal "a place in a sample output where the source has no code is found" "2 3 4 
 	"$(cd "$tmp" && LC_ALL=C awk -f "$lint/places.awk" sources samples.md | sed 's/^[^:]*:\([0-9]*\) .*/\1/' | xargs)"
 # shellcheck disable=SC2086
 LC_ALL=C awk -f test/lint/places.awk "$tmp/files" $pages man/*.[1-8] >"$tmp/moved"
-check "lines of sources in sample outputs are those of the present sources (make docs): $(head -n 5 "$tmp/moved" | paste -sd ,)" \
+check "lines of sources in sample outputs are those of the present sources (make docs; manual pages: by hand): $(head -n 5 "$tmp/moved" | paste -sd ,)" \
 	test ! -s "$tmp/moved"
 
 # Samples of code are parts of sources: `<!-- output: sed -n ... -->`. embed.sh runs only these commands here.

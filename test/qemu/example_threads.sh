@@ -30,7 +30,7 @@ sample() {
 
 # The sample of the README for the same calls: the declarations are a port header, the other lines a function.
 awk '/^   ```/ { inside = !inside; if (!inside && text ~ /ktrace_port\.h/) printf "%s", text; text = ""; next }
-	inside { text = text substr($0, 4) "\n" }' README.md >"$tmp/sample"
+	inside { text = text substr($0, 4) "\n" }' <README.md >"$tmp/sample"
 mkdir "$tmp/readme"
 sed '/^ /d; /^$/d' "$tmp/sample" >"$tmp/readme/ktrace_port.h"
 {
