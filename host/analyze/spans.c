@@ -422,6 +422,26 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 }
 
 /*
+ * The thread stops waiting for a lock without having got it. Returns 0 even if a span ends: the span does not
+ * show that the thread gave up.
+ */
+static __attribute__((noinline)) int lock_fail(struct spans *s, struct spans_owner who, struct owner *owner,
+					       const struct ktread_event *event, const struct wellknown *known,
+					       uint64_t time)
+{
+	struct spans_span span;
+	unsigned i;
+
+	describe(s, &span, event, known);
+	i = find_lock(owner, &span);
+	if (i == SPANS_LOCKS || owner->lock[i].kind != WELLKNOWN_LOCK_CONTEND)
+		return 0;
+	end(s, who, i + 1, &owner->lock[i], event, time);
+	owner->lock[i].kind = 0;
+	return 0;
+}
+
+/*
  * Handles an event that records that other events were switched on or off: ends all spans of these events,
  * because a beginning before it and an end after it must not be paired. If the events are switched on while
  * their spans are open, it is unknown when they were switched off. The spans then end at the last event of
@@ -506,6 +526,8 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 	case WELLKNOWN_LOCK_ACQUIRE:
 	case WELLKNOWN_LOCK_RELEASE:
 		return lock_event(s, who, owner, event, known, time);
+	case WELLKNOWN_LOCK_FAIL:
+		return lock_fail(s, who, owner, event, known, time);
 	case WELLKNOWN_IRQ_ENTER:
 	case WELLKNOWN_IRQ_EXIT:
 		return interrupt_event(s, event, known, time);

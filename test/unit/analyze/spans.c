@@ -30,6 +30,7 @@ enum {
 	CONTEND,
 	ACQUIRE,
 	RELEASE,
+	FAIL,
 	SWITCHED
 };
 
@@ -92,6 +93,7 @@ static int begin(void **state)
 	script_type(CONTEND, "lock", "contend", "pointer lock");
 	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
 	script_type(RELEASE, "lock", "release", "pointer lock");
+	script_type(FAIL, "lock", "fail", "pointer lock");
 	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
 	fed = 0;
 	table = calloc(1, sizeof(*table));
@@ -212,6 +214,24 @@ static void locks_end_in_any_order(void **state)
 	       1);
 }
 
+/* A later acquire of the same lock does not belong to a wait that was given up. */
+static void a_wait_ends_when_the_thread_gives_up(void **state)
+{
+	(void)state;
+	script_event(CONTEND, 10, 0, 1, V(100));
+	script_event(FAIL, 20, 0, 1, V(200));
+	script_event(FAIL, 30, 0, 1, V(100));
+	script_event(ACQUIRE, 40, 0, 1, V(100));
+	script_event(FAIL, 50, 0, 1, V(100));
+	script_event(RELEASE, 60, 0, 1, V(100));
+	assert_int_equal(feed(), 3);
+	expect("10 1/1 begins wait 100\n"
+	       "30 1/1 ends wait 100\n"
+	       "40 1/1 begins hold 100\n"
+	       "60 1/1 ends hold 100\n",
+	       0);
+}
+
 static void spans_beyond_the_limit_are_ignored(void **state)
 {
 	(void)state;
@@ -328,6 +348,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_need_their_beginnings, begin, end),
 		cmocka_unit_test_setup_teardown(interrupts_belong_to_cpus, begin, end),
 		cmocka_unit_test_setup_teardown(locks_end_in_any_order, begin, end),
+		cmocka_unit_test_setup_teardown(a_wait_ends_when_the_thread_gives_up, begin, end),
 		cmocka_unit_test_setup_teardown(spans_beyond_the_limit_are_ignored, begin, end),
 		cmocka_unit_test_setup_teardown(dead_threads_hold_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(gaps_end_spans_that_may_have_ended, begin, end),
