@@ -39,6 +39,7 @@ struct gaps {
 struct progress {
 	uint64_t seen; /* timestamp of the ring's last event */
 	uint64_t first;
+	uint64_t lost; /* number of missing slots before the ring's events so far */
 	uint32_t last; /* index of the ring's last gap, plus 1; 0 if the ring has no gap */
 	bool begun;
 };
@@ -75,11 +76,14 @@ static bool lacks_head(const struct gaps *gaps, const struct ktread *trace, cons
 static int take(struct gaps *gaps, struct progress *ring, const struct ktread *trace,
 		const struct ktread_event *event)
 {
-	const bool head_missing = !ring->begun && lacks_head(gaps, trace, event);
+	const bool head_missing = !ring->begun && lacks_head(gaps, trace, event),
+		   boot = event->ring == 0 && ktread_ring(trace, 0)->cpu == KTRX_NO_CPU;
+	const uint32_t cpu = boot ? KTRX_NO_CPU : event->cpu;
 
 	if ((event->lost > 0 || head_missing) &&
-	    add(gaps, ring, (struct gaps_gap){ ring->seen, event->stamp, event->ring, event->cpu, 0 }) < 0)
+	    add(gaps, ring, (struct gaps_gap){ ring->seen, event->stamp, event->ring, cpu, 0 }) < 0)
 		return KTREAD_E_MEMORY;
+	ring->lost += event->lost;
 	if (!ring->begun)
 		ring->first = event->stamp;
 	ring->begun = true;
@@ -88,10 +92,11 @@ static int take(struct gaps *gaps, struct progress *ring, const struct ktread *t
 }
 
 /*
- * Adds gaps for a boot ring that was full and rejected records: one gap for each CPU, which ends when the CPU
- * gets a ring of its own. If the beginning of the CPU's own ring is lost, that gap is known already.
+ * Adds gaps for a boot ring whose end is missing, because it was full and rejected records, or because its
+ * last slots cannot be read: one gap for each CPU, which ends when the CPU gets a ring of its own. If the
+ * beginning of the CPU's own ring is lost, that gap is known already.
  */
-static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
+static int find_end_of_boot(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
 {
 	const uint64_t from = rings[0].seen;
 	int status = 0;
@@ -101,11 +106,12 @@ static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const
 		const struct ktread_ring *ring = ktread_ring(trace, n);
 
 		any |= rings[n].begun && ring->cpu != KTRX_NO_CPU;
-		if (rings[n].begun && ring->cpu != KTRX_NO_CPU && !ring->overwritten && !ring->cleared)
+		if (rings[n].begun && ring->cpu != KTRX_NO_CPU && !ring->overwritten && !ring->cleared &&
+		    rings[n].first > from)
 			status = add(gaps, &rings[0],
 				     (struct gaps_gap){ from, rings[n].first, n, ring->cpu, 0 });
 	}
-	if (!any)
+	if (!any && ktread_ring(trace, 0)->dropped > 0)
 		status = add(gaps, &rings[0], (struct gaps_gap){ from, UINT64_MAX, 0, KTRX_NO_CPU, 0 });
 	return status;
 }
@@ -118,8 +124,9 @@ static int find_tails(struct gaps *gaps, struct progress *rings, const struct kt
 	for (uint32_t n = 0; n < ktread_info(trace)->rings && status == 0; n++) {
 		const struct ktread_ring *ring = ktread_ring(trace, n);
 
-		if (n == 0 && ring->dropped > 0 && ring->cpu == KTRX_NO_CPU)
-			status = find_refused_at_boot(gaps, rings, trace);
+		if (n == 0 && ring->cpu == KTRX_NO_CPU &&
+		    (ring->dropped > 0 || ring->overwritten + ring->invalid > rings[0].lost))
+			status = find_end_of_boot(gaps, rings, trace);
 		if (status == 0 && (ring->cut > 0 || (n > 0 && ring->dropped > 0)))
 			status = add(gaps, &rings[n],
 				     (struct gaps_gap){ rings[n].seen, UINT64_MAX, n, ring->cpu, 0 });

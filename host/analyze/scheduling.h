@@ -164,8 +164,10 @@ void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, 
  * a gap.
  *
  * A gap reaches from the last event of its ring before the missing slots to the first event after them. If
- * the last record of a ring was not finished when the trace was captured, that is not a gap. There are three
+ * the last record of a ring was not finished when the trace was captured, that is not a gap. There are four
  * special cases:
+ * - Slots of the boot ring may be from any CPU that has no ring of its own yet. So a gap of the boot ring
+ *   counts for every CPU, and missing slots at its end are a gap up to the first event in the CPU's own ring.
  * - If the file lacks the rest of a ring, the gap at the end of that ring has no end.
  * - The same holds for a ring that was full and refused later records. The boot ring is an exception, because
  *   CPUs leave it when they have rings of their own.

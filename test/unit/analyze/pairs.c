@@ -64,9 +64,10 @@ static void expect(uint64_t count, uint64_t begins, uint64_t ends, uint64_t drop
 }
 
 /* Makes the event report that three slots before it are missing. */
-static void lost_before(struct ktread_event *event)
+static struct ktread_event *lost_before(struct ktread_event *event)
 {
 	event->lost = 3;
+	return event;
 }
 
 /* While an event was off, it may have occurred without a record, and may have begun or ended a pair. */
@@ -220,6 +221,38 @@ static void gap_counts_from_the_last_event_before_it(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.least, 4);
 }
 
+/* The boot ring is shared, so the slots that it lacks may be from another CPU than the next event. */
+static void gap_of_the_boot_ring_counts_for_every_cpu(void **state)
+{
+	(void)state;
+	rule.key[0].by = PAIRS_BY_CPU;
+	script_ring(0)->cpu = KTRX_NO_CPU;
+	script_event(OPEN, 10, 1, 1, V(1), V(0))->ring = 0;
+	script_event(OPEN, 11, 2, 2, V(1), V(0))->ring = 0;
+	lost_before(script_event(OTHER, 20, 2, 2))->ring = 0;
+	script_event(CLOSE, 30, 1, 1, V(1), V(0));
+	script_event(CLOSE, 31, 2, 2, V(1), V(0));
+	script_event(OPEN, 40, 1, 1, V(1), V(0));
+	script_event(CLOSE, 50, 1, 1, V(1), V(0));
+	expect(1, 0, 0, 2);
+}
+
+/* Slots at the end of the boot ring are from a time before the CPU had a ring of its own. */
+static void missing_end_of_the_boot_ring_is_a_gap(void **state)
+{
+	(void)state;
+	rule.key[0].by = PAIRS_BY_CPU;
+	script_ring(0)->cpu = KTRX_NO_CPU;
+	script_ring(0)->invalid = 2;
+	script_event(OPEN, 5, 1, 1, V(1), V(0));
+	script_event(OPEN, 10, 2, 2, V(1), V(0))->ring = 0;
+	script_event(CLOSE, 20, 1, 1, V(1), V(0)); /* this CPU had its own ring before */
+	script_event(CLOSE, 30, 2, 2, V(1), V(0));
+	script_event(OPEN, 40, 2, 2, V(1), V(0));
+	script_event(CLOSE, 50, 2, 2, V(1), V(0));
+	expect(2, 0, 0, 1);
+}
+
 /* If a thread runs on one CPU all the time, a gap of another CPU cannot contain events of this thread. */
 static void gap_of_another_cpu_matters_only_if_the_thread_moved(void **state)
 {
@@ -306,6 +339,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_event_is_paired_with_the_next, begin, end),
 		cmocka_unit_test_setup_teardown(gap_of_the_cpu_drops_a_pair, begin, end),
 		cmocka_unit_test_setup_teardown(gap_counts_from_the_last_event_before_it, begin, end),
+		cmocka_unit_test_setup_teardown(gap_of_the_boot_ring_counts_for_every_cpu, begin, end),
+		cmocka_unit_test_setup_teardown(missing_end_of_the_boot_ring_is_a_gap, begin, end),
 		cmocka_unit_test_setup_teardown(gap_of_another_cpu_matters_only_if_the_thread_moved, begin,
 						end),
 		cmocka_unit_test_setup_teardown(overwritten_beginnings_are_unmatched, begin, end),
