@@ -100,6 +100,58 @@ struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency)
 	return time;
 }
 
+#define HALF 500u /* half a microsecond, in nanoseconds */
+
+/* Converts nanoseconds to ticks, rounded down; UINT64_MAX if it does not fit into 64 bits. */
+static uint64_t ticks_of(unsigned __int128 nanoseconds, uint64_t frequency)
+{
+	const unsigned __int128 whole = nanoseconds / NANO * frequency,
+				ticks = whole + nanoseconds % NANO * frequency / NANO;
+
+	return ticks >> 64 ? UINT64_MAX : (uint64_t)ticks;
+}
+
+/* Returns the first number of ticks whose time is shown as at least this time. */
+static uint64_t first_shown(uint64_t microseconds, uint64_t frequency)
+{
+	const unsigned __int128 nanoseconds = (unsigned __int128)microseconds * 1000;
+	uint64_t from = microseconds ? ticks_of(nanoseconds - 1000, frequency) : 0,
+		 to = ticks_of(nanoseconds + 1000, frequency);
+
+	to += to != UINT64_MAX;
+	while (from < to) {
+		const uint64_t middle = from + (to - from) / 2;
+		const struct base_ticks_time time = base_ticks_time(middle, frequency);
+
+		if ((unsigned __int128)time.seconds * MICRO + time.microseconds < microseconds)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+uint64_t base_ticks_first(uint64_t nanoseconds, uint64_t frequency)
+{
+	const unsigned __int128 from = nanoseconds > HALF ? nanoseconds - HALF : 0;
+	uint64_t ticks;
+
+	if (nanoseconds % 1000 == 0)
+		return first_shown(nanoseconds / 1000, frequency);
+	ticks = ticks_of(from, frequency);
+	return ticks + (ticks != UINT64_MAX && (unsigned __int128)ticks * NANO < from * frequency);
+}
+
+uint64_t base_ticks_last(uint64_t nanoseconds, uint64_t frequency)
+{
+	uint64_t ticks;
+
+	if (nanoseconds % 1000)
+		return ticks_of((unsigned __int128)nanoseconds + HALF, frequency);
+	ticks = first_shown(nanoseconds / 1000 + 1, frequency);
+	return ticks == UINT64_MAX || ticks == 0 ? ticks : ticks - 1;
+}
+
 int64_t base_ticks_interpolate(uint64_t ticks, uint64_t from, int64_t from_value, uint64_t to,
 			       int64_t to_value)
 {

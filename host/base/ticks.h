@@ -57,6 +57,15 @@ static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *sc
 int64_t base_ticks_interpolate(uint64_t ticks, uint64_t from, int64_t from_value, uint64_t to,
 			       int64_t to_value);
 
+/*
+ * base_ticks_first() and base_ticks_last() return the first and the last number of ticks whose time is shown
+ * as `nanoseconds`, a time that was copied from a timeline, in whole microseconds. For other times, they
+ * return the limits of the time from half a microsecond before to half a microsecond after `nanoseconds`.
+ * Return UINT64_MAX if the result does not fit into 64 bits.
+ */
+uint64_t base_ticks_first(uint64_t nanoseconds, uint64_t frequency);
+uint64_t base_ticks_last(uint64_t nanoseconds, uint64_t frequency);
+
 /* Returns the time in nanoseconds, rounded down; UINT64_MAX if it does not fit into 64 bits. */
 uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
 

@@ -162,7 +162,7 @@ static int choose_event(struct goto_command *command, const char *slot)
 	run_schedule_kernel(&command->schedule, ktread_info(trace)->note, command->kernel,
 			    sizeof(command->kernel));
 	if (command->at &&
-	    trace_parse_ticks(command->at, ktread_info(trace)->frequency, 0, &wanted.since) != 0)
+	    trace_parse_ticks(command->at, ktread_info(trace)->frequency, TRACE_MOMENT, &wanted.since) != 0)
 		status =
 			command_bad_value(command->name, "--at", command->at, "a time, such as 1.5 or 250ms");
 	else {

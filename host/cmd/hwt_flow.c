@@ -88,7 +88,7 @@ static int take_time(const struct hwt_args *args, const struct flow *flow, const
 
 	if (!text)
 		return 0;
-	if (trace_parse_ticks(text, flow->frequency, 0, &ticks) != 0)
+	if (trace_parse_ticks(text, flow->frequency, TRACE_MOMENT, &ticks) != 0)
 		return trace_bad_time(args->name, option, text, flow->frequency);
 	if (__builtin_add_overflow(flow->base, ticks, stamp))
 		*stamp = UINT64_MAX;

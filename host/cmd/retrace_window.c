@@ -25,7 +25,7 @@ static int parse(const char *name, struct edge *edge, const struct ktread *trace
 	if (!edge->word)
 		return 0;
 	if (edge->by_time) {
-		if (trace_parse_ticks(edge->word, frequency, 0, &edge->stamp) != 0)
+		if (trace_parse_ticks(edge->word, frequency, TRACE_MOMENT, &edge->stamp) != 0)
 			return trace_bad_time(name, edge->option, edge->word, frequency);
 		/* `word` is a time relative to the first event, because commands print times in this way */
 		edge->stamp += ktread_first_stamp(trace);

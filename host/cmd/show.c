@@ -348,9 +348,9 @@ static int find_ends(const struct trace_args *args, struct window *window, const
 {
 	const uint64_t frequency = ktread_info(window->trace)->frequency;
 
-	if (from && trace_stamp(window->trace, from, 0, &window->from))
+	if (from && trace_stamp(window->trace, from, TRACE_MOMENT, &window->from))
 		return trace_bad_time(args->name, "--from", from, frequency);
-	if (to && trace_stamp(window->trace, to, 0, &window->to))
+	if (to && trace_stamp(window->trace, to, TRACE_MOMENT, &window->to))
 		return trace_bad_time(args->name, "--to", to, frequency);
 	if (window->from <= window->to)
 		return 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/machine.h"
+#include "base/ticks.h"
 #include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
@@ -66,7 +67,7 @@ int trace_parse_time(const char *text, uint64_t *nanoseconds)
 	return -1;
 }
 
-int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks)
+int trace_parse_ticks(const char *text, uint64_t frequency, enum trace_moment moment, uint64_t *ticks)
 {
 	unsigned __int128 product;
 	uint64_t nanoseconds;
@@ -75,10 +76,11 @@ int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint6
 		return trace_parse_number(text, UINT64_MAX, ticks);
 	if (trace_parse_time(text, &nanoseconds))
 		return -1;
-	if (slack < 0 && nanoseconds < (uint64_t)-slack)
-		nanoseconds = 0;
-	else if (slack < 0 || nanoseconds < UINT64_MAX - (uint64_t)slack)
-		nanoseconds += (uint64_t)slack;
+	if (moment != TRACE_MOMENT) {
+		*ticks = moment == TRACE_MOMENT_FIRST ? base_ticks_first(nanoseconds, frequency)
+						      : base_ticks_last(nanoseconds, frequency);
+		return 0;
+	}
 	product = (unsigned __int128)nanoseconds * frequency / 1000000000u;
 	*ticks = product >> 64 ? UINT64_MAX : (uint64_t)product;
 	return 0;

@@ -25,10 +25,13 @@ int trace_parse_number(const char *text, uint64_t limit, uint64_t *number);
 /* Parses a time such as "1.5" (seconds) or "250ms", and stores nanoseconds. */
 int trace_parse_time(const char *text, uint64_t *nanoseconds);
 /*
- * Parses a time, adds `slack` nanoseconds and converts the sum to ticks. If the frequency is unknown (0),
- * the text is a number of ticks.
+ * What a time on the command line means: a moment, or the first or the last moment that timelines show as
+ * this time. Timelines show rounded microseconds, and a time that was copied from a timeline must select its
+ * event.
  */
-int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks);
+enum trace_moment { TRACE_MOMENT, TRACE_MOMENT_FIRST, TRACE_MOMENT_LAST };
+/* Parses a time and converts it to ticks. If the frequency is unknown (0), the text is a number of ticks. */
+int trace_parse_ticks(const char *text, uint64_t frequency, enum trace_moment moment, uint64_t *ticks);
 /*
  * Parses a list such as "0,2-5" into a bit map. `limit`: number of bits in the map, one for each CPU.
  * TRACE_CPUS_WANTED is the error message for a `limit` of TRACE_CPUS_MAX.
@@ -156,10 +159,10 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 		      uint8_t *map);
 
 /*
- * Parses a time in the same form as --since, adds `slack` nanoseconds, and converts it to a timestamp.
- * Returns 0, or -1 if the time is invalid.
+ * Parses a time in the same form as --since, and converts it to a timestamp. Returns 0, or -1 if the time is
+ * invalid.
  */
-int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp);
+int trace_stamp(struct ktread *trace, const char *text, enum trace_moment moment, uint64_t *stamp);
 
 /*
  * trace_where_parse() parses the expression of --where, and trace_where_bind() binds it to the events of a

@@ -71,17 +71,12 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 	return status;
 }
 
-/*
- * Converts a time on the command line to a timestamp. Adds `slack` nanoseconds, which may be negative:
- * timelines show rounded microseconds, and a time that was copied from a timeline must still select its
- * event.
- */
-int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp)
+int trace_stamp(struct ktread *trace, const char *text, enum trace_moment moment, uint64_t *stamp)
 {
 	uint64_t frequency = ktread_info(trace)->frequency, base = ktread_first_stamp(trace);
 	uint64_t ticks;
 
-	if (trace_parse_ticks(text, frequency, slack, &ticks))
+	if (trace_parse_ticks(text, frequency, moment, &ticks))
 		return -1;
 	if (__builtin_add_overflow(base, ticks, stamp))
 		*stamp = UINT64_MAX;
@@ -166,9 +161,9 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 			return status;
 		filter.events = args->event_map;
 	}
-	if (args->since && trace_stamp(trace, args->since, -500, &filter.since))
+	if (args->since && trace_stamp(trace, args->since, TRACE_MOMENT_FIRST, &filter.since))
 		return trace_bad_time(args->name, "--since", args->since, ktread_info(trace)->frequency);
-	if (args->until && trace_stamp(trace, args->until, 500, &filter.until))
+	if (args->until && trace_stamp(trace, args->until, TRACE_MOMENT_LAST, &filter.until))
 		return trace_bad_time(args->name, "--until", args->until, ktread_info(trace)->frequency);
 	if (args->since && args->until && filter.since > filter.until) {
 		command_message(args->name, "the window ends before it begins: %s to %s", args->since,

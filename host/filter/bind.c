@@ -9,15 +9,11 @@
 #include <strings.h>
 
 #include "analyze/event_name.h"
+#include "base/ticks.h"
 #include "filter/tree.h"
 #include "ktrx/v2.h"
 
 #define NS_PER_S 1000000000u
-/*
- * maximum difference, in nanoseconds, between an event's time and the rounded time that a timeline shows for
- * it
- */
-#define ROUNDED 500
 
 struct binding {
 	struct filter *filter;
@@ -80,16 +76,12 @@ static int bind_event(struct binding *binding, struct filter_node *node)
 
 /* ---- Comparisons of the time ---- */
 
-/* Converts nanoseconds since the beginning of the trace to a timestamp. */
-static uint64_t stamp_of(const struct binding *binding, __int128 ns)
+/* Converts ticks since the beginning of the trace to a timestamp. */
+static uint64_t stamp_of(const struct binding *binding, uint64_t ticks)
 {
-	const unsigned __int128 whole = ns < 0 ? 0 : (unsigned __int128)ns;
-	const uint64_t frequency = ktread_info(binding->trace)->frequency;
-	const unsigned __int128 ticks =
-		whole / NS_PER_S * frequency + whole % NS_PER_S * frequency / NS_PER_S;
-	const unsigned __int128 stamp = ktread_first_stamp(binding->trace) + ticks;
+	uint64_t stamp;
 
-	return whole >> 96 || stamp >> 64 ? UINT64_MAX : (uint64_t)stamp;
+	return __builtin_add_overflow(ktread_first_stamp(binding->trace), ticks, &stamp) ? UINT64_MAX : stamp;
 }
 
 static void set_span(struct filter_node *node, uint64_t since, uint64_t until, bool none)
@@ -124,17 +116,18 @@ static void set_stamps(struct filter_node *node, uint64_t low, uint64_t high)
 
 static int bind_time(struct binding *binding, struct filter_node *node)
 {
-	const uint64_t base = ktread_first_stamp(binding->trace);
+	const uint64_t base = ktread_first_stamp(binding->trace),
+		       frequency = ktread_info(binding->trace)->frequency;
 	const struct filter_value *value = &node->value;
 	__int128 ns = value->number;
-	uint64_t stamp;
+	uint64_t stamp, whole;
 
 	if (value->kind == FILTER_TEXT)
 		return filter_fail(binding->error, value->column,
 				   "time is compared with a time, such as 1.5 or 250ms");
 	if (ns < 0)
 		return filter_fail(binding->error, value->column, "time begins at 0, with the first event");
-	if (ktread_info(binding->trace)->frequency == 0) {
+	if (frequency == 0) {
 		if (value->kind != FILTER_NUMBER)
 			return filter_fail(
 				binding->error, value->column,
@@ -145,7 +138,9 @@ static int bind_time(struct binding *binding, struct filter_node *node)
 	}
 	if (value->kind == FILTER_NUMBER)
 		ns *= NS_PER_S;
-	set_stamps(node, stamp_of(binding, ns - ROUNDED), stamp_of(binding, ns + ROUNDED));
+	whole = ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+	set_stamps(node, stamp_of(binding, base_ticks_first(whole, frequency)),
+		   stamp_of(binding, base_ticks_last(whole, frequency)));
 	return 0;
 }
 

@@ -57,6 +57,37 @@ static void multiplication_and_exact_division_agree(void **state)
 	}
 }
 
+static uint64_t shown(uint64_t ticks, uint64_t frequency)
+{
+	struct base_ticks_time time = base_ticks_time(ticks, frequency);
+
+	return time.seconds * 1000000 + time.microseconds;
+}
+
+/* The limits of a time that is copied from a timeline enclose exactly the ticks for which it is shown. */
+static void limits_enclose_the_ticks_with_a_shown_time(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < FREQUENCIES; n++) {
+		for (unsigned i = 0; i < 3000; i++) {
+			const uint64_t frequency = frequencies[n],
+				       ticks = (random_word(&seed) >> 3) %
+					       (frequency >> 53 ? UINT64_MAX : frequency * 1000),
+				       microseconds = shown(ticks, frequency),
+				       first = base_ticks_first(microseconds * 1000, frequency),
+				       last = base_ticks_last(microseconds * 1000, frequency);
+
+			assert_in_range(ticks, first, last);
+			assert_int_equal(shown(first, frequency), microseconds);
+			assert_int_equal(shown(last, frequency), microseconds);
+			assert_true(first == 0 || shown(first - 1, frequency) < microseconds);
+			assert_true(shown(last + 1, frequency) > microseconds);
+		}
+	}
+	assert_int_equal(base_ticks_first(UINT64_MAX, UINT64_MAX), UINT64_MAX);
+	assert_int_equal(base_ticks_last(UINT64_MAX, UINT64_MAX), UINT64_MAX);
+}
+
 /* Times that end in half a microsecond. printf() rounds them by the last bit of the double. */
 static void ties_are_rounded_as_printf_does(void **state)
 {
@@ -95,6 +126,7 @@ static void common_clocks_use_multiplication(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(limits_enclose_the_ticks_with_a_shown_time),
 		cmocka_unit_test(multiplication_and_exact_division_agree),
 		cmocka_unit_test(ties_are_rounded_as_printf_does),
 		cmocka_unit_test(seconds_are_rounded_to_a_double),

@@ -280,6 +280,24 @@ static void a_field_past_the_payload_compares_as_false(void **state)
 	assert_string_equal(accepted("exit.nr == 59"), "c");
 }
 
+/* A tick of this clock is 16 ns, so no tick is half a microsecond. */
+static void times_are_those_of_timelines(void **state)
+{
+	(void)state;
+	script_end();
+	script_begin(2);
+	script_info()->frequency = 62500000;
+	script_type(BARE, "irq", "spurious", "");
+	for (uint64_t n = 0; n < 8; n++) /* 0, 496, 512, 1488, 1504, 2496, 2512, 3488 ns */
+		script_event(BARE, (uint64_t[]){ 0, 31, 32, 93, 94, 156, 157, 218 }[n], 0, 1);
+	assert_string_equal(accepted("time == 0us"), "ab");
+	assert_string_equal(accepted("time >= 1us"), "cdefgh");
+	assert_string_equal(accepted("time > 1us"), "efgh");
+	assert_string_equal(accepted("time <= 2us"), "abcdef");
+	assert_string_equal(accepted("time < 3us"), "abcdef");
+	assert_string_equal(accepted("time == 3us"), "gh");
+}
+
 static void times_are_ticks_if_the_frequency_is_unknown(void **state)
 {
 	struct filter_error error;
@@ -309,8 +327,8 @@ static void constraints_narrow_the_window(void **state)
 	filter_narrow(filter, &window);
 	assert_true(window.some_cpus);
 	assert_int_equal(window.cpus[0], 2);
-	assert_int_equal(window.since, 2999500);
-	assert_int_equal(window.until, 5999499);
+	assert_int_equal(window.since, 2999501); /* 1.9995 ms are shown as 0.001999 */
+	assert_int_equal(window.until, 5999500); /* and 4.9995 ms as 0.004999 */
 	assert_int_equal(window.events[0], 1u << ENTER | 1u << EXIT);
 	assert_false(window.only_time);
 	filter_free(filter);
@@ -330,6 +348,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_error_has_a_column, begin, end),
 		cmocka_unit_test_setup_teardown(length_and_depth_are_bounded, begin, end),
 		cmocka_unit_test_setup_teardown(a_field_past_the_payload_compares_as_false, begin, end),
+		cmocka_unit_test_setup_teardown(times_are_those_of_timelines, begin, end),
 		cmocka_unit_test_setup_teardown(times_are_ticks_if_the_frequency_is_unknown, begin, end),
 		cmocka_unit_test_setup_teardown(constraints_narrow_the_window, begin, end),
 	};
