@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/escape.h"
 #include "sql/session.h"
@@ -18,24 +19,63 @@
 
 /* ---- Messages ---- */
 
+static const char no_table[] = "no such table: "; /* beginning of SQLite's message */
+
 /*
  * Returns a suggestion for the message about a table that does not exist, such as "; did you mean
  * sched.switch?"; otherwise "".
  */
 static void suggest(const struct sql *sql, const char *error, char *text, size_t size)
 {
-	static const char start[] = "no such table: ";
 	struct suggestions similar;
 
 	*text = '\0';
-	if (strncmp(error, start, strlen(start)) != 0)
+	if (strncmp(error, no_table, strlen(no_table)) != 0)
 		return;
-	suggestions_start(&similar, error + strlen(start), strlen(error) - strlen(start));
+	suggestions_start(&similar, error + strlen(no_table), strlen(error) - strlen(no_table));
 	for (uint32_t n = 0; sql_table_at(n); n++)
 		suggestions_offer(&similar, sql_table_at(n)->name);
 	for (uint32_t n = 0; n < sql->event_tables; n++)
 		suggestions_offer(&similar, sql->events[n].name);
 	suggestions_text(&similar, text, size);
+}
+
+static bool is_letter(char c)
+{
+	return (c & 0x80) || isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/*
+ * SQLite does not report where the name of a table that does not exist is. Returns the offset of the name in
+ * the statement: of the first word with this name behind FROM that is not the table of a column. Returns -1
+ * if the error is another one, or the name is not found.
+ */
+static int place_of_table(const char *statement, const char *error)
+{
+	const char *name = error + strlen(no_table), *dot, *from = NULL;
+	size_t length;
+
+	if (strncmp(error, no_table, strlen(no_table)) != 0)
+		return -1;
+	dot = strrchr(name, '.');
+	/* a name with a dot is either in quotes, or has the name of a database before the dot */
+	if (dot && (strncmp(name, "main.", 5) == 0 || strncmp(name, "temp.", 5) == 0))
+		name = dot + 1;
+	length = strlen(name);
+	for (const char *at = statement; *at; at++) {
+		if (*at == '\'') {
+			at += 1 + strcspn(at + 1, "'");
+			if (!*at)
+				return -1;
+		} else if (at == statement || !is_letter(at[-1])) {
+			if (strncasecmp(at, "from", 4) == 0 && !is_letter(at[4]))
+				from = at;
+			else if (from && length && strncasecmp(at, name, length) == 0 && !is_letter(at[length]) &&
+				 at[length] != '.' && (at[length] != '"' || at[length + 1] != '.'))
+				return (int)(at - statement);
+		}
+	}
+	return -1;
 }
 
 /*
@@ -61,7 +101,8 @@ static void put_place(char *text, size_t size, const char *statement, size_t off
 static enum sql_status explain(struct sql *sql, int status, const char *statement)
 {
 	const char *error = sqlite3_errmsg(sql->db);
-	const int offset = sqlite3_error_offset(sql->db);
+	const int known = sqlite3_error_offset(sql->db),
+		  offset = known >= 0 ? known : place_of_table(statement, error);
 	char escaped[1024], place[2 * ESCAPED + SHOWN * 4] = "", similar[SUGGESTIONS_TEXT];
 
 	if (sql->error)

@@ -182,7 +182,8 @@ static struct sql_cell time_cell(const struct sql *sql, const struct sql_row *ro
 	default:
 		if (!ended || value == (waits ? SQL_VALUE_HOLD : SQL_VALUE_WAIT))
 			return sql_cell_null();
-		return sql_cell_integer(sql_time(sql, row->end) - sql_time(sql, row->begin));
+		return sql_cell_integer(sql_time(sql, row->end > row->begin ? row->end : row->begin) -
+					sql_time(sql, row->begin));
 	}
 }
 

@@ -424,6 +424,25 @@ static void make_pairs(const char *directory)
 	writer_close(&writer);
 }
 
+/* The clock is set back while a call is in progress. */
+static void make_set_back(const char *directory)
+{
+	struct bytes dump = { NULL, 0 };
+	struct writer writer;
+
+	writer_open(&writer, 2, 9);
+	describe(&writer, "note");
+	note(&writer, 0, 100, 12, "begin");
+	enter(&writer, 0, 200, 12, 0, 0);
+	for (uint32_t n = 0; n < 100; n++) /* more events than the reader sorts */
+		note(&writer, 0, 201 + n, 12, "later");
+	leave(&writer, 0, 150, 12, 0, 0);
+	writer_dump(&writer, &dump);
+	save(directory, "set-back.ktrx", &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 /*
  * Each CPU has a number of heartbeats that no real kernel reaches, so the rate per second has dozens of
  * digits. The wall clock shows the year 2554, and the number of records that a ring has refused is the
@@ -464,6 +483,7 @@ int main(int argc, char **argv)
 	make_pairs(argv[1]);
 	make_stateless(argv[1]);
 	make_unseen(argv[1]);
+	make_set_back(argv[1]);
 	make_beats(argv[1]);
 	make_written_over(argv[1]);
 	return EXIT_SUCCESS;

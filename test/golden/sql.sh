@@ -142,6 +142,9 @@ rm long2.*
 # ---- Output formats ------------------------------------------------------------------------------
 sql --json v2.ktrx 'SELECT ts, thread_name, cpu, cpu, NULL AS n, 1.5 AS f FROM events WHERE thread = 12 LIMIT 1'
 equal "JSON" '{"schema":"ktrace-sql/1","strings":"untrusted","ts":0,"thread_name":"worker","cpu":0,"cpu_2":0,"n":null,"f":1.5}' "$(cat out)"
+equal "a duration is never negative, even if the clock is set back" 0 \
+	"$(cell set-back.ktrx 'SELECT duration FROM syscalls')"
+
 sql --json v2.ktrx "SELECT 1 AS schema"
 equal "JSON: a column does not replace the name of the schema" '{"schema":"ktrace-sql/1","strings":"untrusted","schema_2":1}' "$(cat out)"
 sql v2.ktrx "SELECT 1 AS number, 'a' AS text UNION ALL SELECT 12, NULL"
@@ -165,6 +168,9 @@ fails() {
 fails 2 'no such column: nam' v2.ktrx 'SELECT nam FROM events'
 equal "a caret is below the wrong word" '         ^' "$(tail -n 1 err)"
 fails 2 'did you mean events?' v2.ktrx 'SELECT * FROM event'
+equal "a caret is below the name of a table that does not exist" '                ^' "$(tail -n 1 err)"
+fails 2 'no such table: main.X' v2.ktrx "SELECT 'x', x.a FROM events, main.X"
+equal "a caret is below a table's name behind other uses of it" '                                    ^' "$(tail -n 1 err)"
 fails 2 'did you mean syscalls?' v2.ktrx '.schema syscall'
 fails 2 'unknown command .tabels' v2.ktrx .tabels
 fails 2 'too many words' v2.ktrx SELECT 1
