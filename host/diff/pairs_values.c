@@ -47,6 +47,9 @@ static bool is_result_lost(const struct diff_trace *trace, uint32_t n)
 		else
 			high = middle;
 	}
+	/* The call may have returned after the steps that the thread made within the call. */
+	while (low < thread->steps && trace->step[order[low]].inside)
+		low++;
 	return diff_trace_gap_between(trace, step->stamp,
 				      low < thread->steps ? trace->step[order[low]].stamp : UINT64_MAX);
 }
