@@ -80,6 +80,9 @@ int trace_stamp(struct ktread *trace, const char *text, enum trace_moment moment
 		return -1;
 	if (__builtin_add_overflow(base, ticks, stamp))
 		*stamp = UINT64_MAX;
+	/* If a clock was set back, events may come before the first one. Timelines show 0 for them. */
+	if (ticks == 0 && moment == TRACE_MOMENT_FIRST)
+		*stamp = 0;
 	return 0;
 }
 

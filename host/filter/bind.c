@@ -120,7 +120,7 @@ static int bind_time(struct binding *binding, struct filter_node *node)
 		       frequency = ktread_info(binding->trace)->frequency;
 	const struct filter_value *value = &node->value;
 	__int128 ns = value->number;
-	uint64_t stamp, whole;
+	uint64_t stamp, whole, ticks;
 
 	if (value->kind == FILTER_TEXT)
 		return filter_fail(binding->error, value->column,
@@ -139,7 +139,9 @@ static int bind_time(struct binding *binding, struct filter_node *node)
 	if (value->kind == FILTER_NUMBER)
 		ns *= NS_PER_S;
 	whole = ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
-	set_stamps(node, stamp_of(binding, base_ticks_first(whole, frequency)),
+	ticks = base_ticks_first(whole, frequency);
+	/* If a clock was set back, events may come before the first one. Timelines show 0 for them. */
+	set_stamps(node, ticks ? stamp_of(binding, ticks) : 0,
 		   stamp_of(binding, base_ticks_last(whole, frequency)));
 	return 0;
 }

@@ -298,6 +298,24 @@ static void times_are_those_of_timelines(void **state)
 	assert_string_equal(accepted("time == 3us"), "gh");
 }
 
+/* A clock was set back. Timelines show 0 for an event before the first one. */
+static void time_0_includes_earlier_events(void **state)
+{
+	(void)state;
+	script_end();
+	script_begin(2);
+	script_type(BARE, "irq", "spurious", "");
+	script_event(BARE, 10000, 0, 1);
+	script_event(BARE, 20000, 0, 1);
+	script_event(BARE, 5000, 0, 1);
+	assert_string_equal(accepted("time >= 0"), "abc");
+	assert_string_equal(accepted("time == 0"), "ac");
+	assert_string_equal(accepted("time != 0"), "b");
+	assert_string_equal(accepted("time > 0"), "b");
+	assert_string_equal(accepted("time < 0"), "");
+	assert_string_equal(accepted("time >= 1us"), "b");
+}
+
 static void times_are_ticks_if_the_frequency_is_unknown(void **state)
 {
 	struct filter_error error;
@@ -349,6 +367,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(length_and_depth_are_bounded, begin, end),
 		cmocka_unit_test_setup_teardown(a_field_past_the_payload_compares_as_false, begin, end),
 		cmocka_unit_test_setup_teardown(times_are_those_of_timelines, begin, end),
+		cmocka_unit_test_setup_teardown(time_0_includes_earlier_events, begin, end),
 		cmocka_unit_test_setup_teardown(times_are_ticks_if_the_frequency_is_unknown, begin, end),
 		cmocka_unit_test_setup_teardown(constraints_narrow_the_window, begin, end),
 	};
