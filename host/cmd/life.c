@@ -311,6 +311,7 @@ static void put_json(struct life *life, const struct ktread_event *event)
 	base_json_put_number(out, "life", life->lives);
 	base_json_put_number(out, "lives", life->total);
 	base_json_put_format(out, "time", "%s", stats_time(life->trace, event->stamp, text));
+	base_json_put_format(out, "id", "\"%" PRIu32 ".%" PRIu64 "\"", event->ring, event->index);
 	base_json_put_known(out, "cpu", event->cpu != KTRX_NO_CPU, event->cpu);
 	base_json_put_known(out, "thread", event->thread != KTREAD_NO_THREAD, event->thread);
 	snprintf(name, sizeof(name), "%.60s%s%.60s", event->type->group, *event->type->group ? "." : "",
