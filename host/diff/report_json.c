@@ -19,6 +19,8 @@ static void put_event(struct base_output *out, const char *key, const struct dif
 	else
 		base_json_put_number(out, "line", event->slot);
 	base_json_put_text(out, "text", texts_of(texts, event));
+	if (texts_end_of(texts, event))
+		base_json_put_text(out, "returns", texts_end_of(texts, event));
 	base_output_text(out, "}");
 }
 

@@ -44,7 +44,9 @@ static void put_side(struct base_output *out, const struct diff_report *report, 
 	}
 	if (event->known)
 		put_event(out, "    > ", texts_of(texts, event));
-	else if (result->last[which].known)
+	if (event->known && result->first.what == DIFF_CHANGED && texts_end_of(texts, event))
+		put_event(out, "    > ", texts_end_of(texts, event));
+	if (!event->known && result->last[which].known)
 		put_event(out, "      ", texts_of(texts, &result->last[which]));
 	if (!event->known)
 		base_output_text(out, result->last[which].known || shown ? "    > no such event after this\n"
@@ -67,10 +69,13 @@ static void put_first(struct base_output *out, const struct diff_report *report,
 
 static void put_item(struct base_output *out, const struct diff_item *item, const struct texts texts[2])
 {
-	for (int which = 0; which < 2; which++)
+	for (int which = 0; which < 2; which++) {
 		if (item->event[which].known)
 			base_output_format(out, "  %c %s\n", 'A' + which,
 					   texts_of(&texts[which], &item->event[which]));
+		if (item->what == DIFF_CHANGED && texts_end_of(&texts[which], &item->event[which]))
+			put_event(out, "    ", texts_end_of(&texts[which], &item->event[which]));
+	}
 	if (item->steps > 1)
 		base_output_format(out, "    and %" PRIu32 " more directly after it on this thread\n",
 				   item->steps - 1);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/wellknown.h"
 #include "base/escape.h"
 #include "base/grow.h"
 #include "base/output.h"
@@ -13,6 +14,7 @@
 #include "export/timeline.h"
 #include "ktrx/slot.h"
 
+#define OPEN_CALLS 64u /* maximum number of calls in progress whose return is searched for */
 #define LINE_MOST 400u /* maximum number of bytes of a line of strace that are shown */
 
 bool texts_want(struct texts *texts, const struct diff_event *event)
@@ -53,6 +55,13 @@ const char *texts_of(const struct texts *texts, const struct diff_event *event)
 	return text && text->line ? text->line : "?";
 }
 
+const char *texts_end_of(const struct texts *texts, const struct diff_event *event)
+{
+	const struct text *text = event->known ? find(texts, event->ring, event->slot) : NULL;
+
+	return text ? text->end : NULL;
+}
+
 const char *texts_before(const struct texts *texts, uint32_t n)
 {
 	const uint32_t first = texts->next > DIFF_CONTEXT ? texts->next - DIFF_CONTEXT : 0;
@@ -64,6 +73,8 @@ void texts_free(struct texts *texts)
 {
 	for (uint32_t n = 0; n < texts->count; n++)
 		free(texts->text[n].line);
+	for (uint32_t n = 0; n < texts->count; n++)
+		free(texts->text[n].end);
 	for (uint32_t n = 0; n < DIFF_CONTEXT; n++)
 		free(texts->before[n]);
 	free(texts->text);
@@ -76,6 +87,8 @@ void texts_free(struct texts *texts)
 struct place {
 	struct texts *texts;
 	bool reached; /* true if the first difference was reached */
+	struct wellknown_table known;
+	struct text *open[OPEN_CALLS]; /* calls that were requested and have not returned so far */
 };
 
 static bool is_context(struct place *place, uint32_t thread, uint32_t ring, uint64_t slot)
@@ -84,6 +97,35 @@ static bool is_context(struct place *place, uint32_t thread, uint32_t ring, uint
 
 	place->reached |= !end->known || (end->ring == ring && end->slot == slot);
 	return !place->reached && thread != DIFF_NONE && thread == place->texts->thread;
+}
+
+/*
+ * Processes an event that may begin or end a system call. `text`: the text for the event if it was requested,
+ * or NULL. Returns the text of the requested call that returns with this event; NULL if there is none.
+ */
+static struct text *see_call(struct place *place, const struct ktread_event *event, struct text *text)
+{
+	const enum wellknown_kind kind = wellknown_of(&place->known, event)->kind;
+	struct text *ended = NULL;
+	unsigned n = 0;
+
+	if (kind != WELLKNOWN_SYSCALL_ENTER && kind != WELLKNOWN_SYSCALL_EXIT)
+		return NULL;
+	while (n < OPEN_CALLS && !(place->open[n] && place->open[n]->thread == event->thread))
+		n++;
+	if (n < OPEN_CALLS) {
+		ended = kind == WELLKNOWN_SYSCALL_EXIT ? place->open[n] : NULL;
+		place->open[n] = NULL;
+	}
+	if (!text || kind != WELLKNOWN_SYSCALL_ENTER)
+		return ended;
+	text->thread = event->thread;
+	for (n = 0; n < OPEN_CALLS; n++)
+		if (!place->open[n]) {
+			place->open[n] = text;
+			break;
+		}
+	return NULL;
 }
 
 static int keep(struct place *place, struct text *text, bool context, const char *line, size_t length)
@@ -117,13 +159,18 @@ static int read_events(struct place *place, const struct diff_trace *trace, stru
 			event->context == KTRX_CONTEXT_INTERRUPT || event->context == KTRX_CONTEXT_NMI;
 		const bool context =
 			is_context(place, interrupts ? DIFF_NONE : event->thread, event->ring, event->index);
-		struct text *text = find(place->texts, event->ring, event->index);
+		struct text *text = find(place->texts, event->ring, event->index),
+			    *ended = see_call(place, event, text);
 
-		if (!context && !text)
+		if (!context && !text && !ended)
 			continue;
 		out->at = out->buffer;
 		timeline_writer_event(writer, event);
 		more = keep(place, text, context, out->buffer, (size_t)(out->at - out->buffer) - 1);
+		if (more >= 0 && ended) {
+			ended->end = strndup(out->buffer, (size_t)(out->at - out->buffer) - 1);
+			more = ended->end ? 0 : KTREAD_E_MEMORY;
+		}
 		if (more < 0)
 			break;
 	}
@@ -186,8 +233,9 @@ static int read_lines(struct place *place, const struct diff_trace *trace)
 
 int texts_read(struct texts *texts, const struct diff_trace *trace)
 {
-	struct place place = { .texts = texts };
+	struct place *place;
 	uint32_t kept = 0;
+	int status;
 
 	if (texts->count == 0)
 		return 0;
@@ -196,5 +244,11 @@ int texts_read(struct texts *texts, const struct diff_trace *trace)
 		if (by_event(&texts->text[n], &texts->text[kept]) != 0)
 			texts->text[++kept] = texts->text[n];
 	texts->count = kept + 1;
-	return trace->trace ? read_trace(&place, trace) : read_lines(&place, trace);
+	place = calloc(1, sizeof(*place));
+	if (!place)
+		return KTREAD_E_MEMORY;
+	place->texts = texts;
+	status = trace->trace ? read_trace(place, trace) : read_lines(place, trace);
+	free(place);
+	return status;
 }

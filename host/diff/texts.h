@@ -8,6 +8,8 @@
 struct text {
 	struct diff_event event;
 	char *line; /* text of the event, without a newline; NULL if the event was not found */
+	char *end;  /* if the event is the beginning of a call: text of its return; NULL if it was not found */
+	uint32_t thread; /* id of the thread that records the event */
 };
 
 struct texts {
@@ -26,6 +28,8 @@ bool texts_want(struct texts *texts, const struct diff_event *event);
 int texts_read(struct texts *texts, const struct diff_trace *trace);
 /* Returns the text of an event; "?" if it was not found. */
 const char *texts_of(const struct texts *texts, const struct diff_event *event);
+/* Returns the text of the return of the call that begins with this event; NULL if there is none. */
+const char *texts_end_of(const struct texts *texts, const struct diff_event *event);
 /*
  * Returns the text of the event number `n` (from 0) before the first difference; NULL if there are no more.
  */

@@ -52,6 +52,8 @@ golden lowclock-where ktrace show --where 'time < 5' lowclock.bin
 golden typed-where ktrace show --where 'has(path) or result == -2' typed.ktrx
 golden life-file ktrace life file 0xffff0300 typed.ktrx
 golden life-file-json ktrace life --json file 0xffff0300 typed.ktrx
+golden diff-result ktrace diff result-5.ktrx result-6.ktrx
+golden diff-result-json ktrace diff --json result-5.ktrx result-6.ktrx
 golden life-thread ktrace life thread 12 v2.ktrx
 golden life-field ktrace life nr=600 v2.ktrx
 golden life-text ktrace life path=/lost typed.ktrx

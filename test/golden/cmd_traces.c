@@ -424,6 +424,24 @@ static void make_pairs(const char *directory)
 	writer_close(&writer);
 }
 
+/* A thread makes a call with this result. */
+static void make_result(const char *directory, const char *name, int64_t result)
+{
+	struct bytes dump = { NULL, 0 };
+	struct writer writer;
+
+	writer_open(&writer, 2, 9);
+	describe(&writer, "note");
+	enter(&writer, 0, 100, 12, 0, 0);
+	note(&writer, 0, 110, 12, "within the call");
+	leave(&writer, 0, 120, 12, 0, result);
+	note(&writer, 0, 130, 12, "end");
+	writer_dump(&writer, &dump);
+	save(directory, name, &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 /* The clock is set back while a call is in progress. */
 static void make_set_back(const char *directory)
 {
@@ -484,6 +502,8 @@ int main(int argc, char **argv)
 	make_stateless(argv[1]);
 	make_unseen(argv[1]);
 	make_set_back(argv[1]);
+	make_result(argv[1], "result-5.ktrx", 5);
+	make_result(argv[1], "result-6.ktrx", 6);
 	make_beats(argv[1]);
 	make_written_over(argv[1]);
 	return EXIT_SUCCESS;
