@@ -39,6 +39,14 @@ struct reading {
 	uint8_t needed[LATENCIES_KINDS][(KTRX_EVENT_MAX + 1) / 8];
 	/* true if the trace was read to its end, and durations that have not ended are being passed on */
 	bool closing;
+	/*
+	 * The trace's filter, if it selects events by CPU, thread or type; otherwise NULL. The trace is then
+	 * read without it, because hidden events may end a duration. The filter selects durations by the
+	 * events that end them.
+	 */
+	const struct ktread *filter;
+	uint64_t since, until; /* the filter's time window */
+	uint64_t hidden;       /* number of unpaired spans at events that the filter does not select */
 	int error;
 };
 
@@ -82,6 +90,11 @@ static struct latencies_row *row_of(struct latencies *latencies, enum latencies_
 	return row;
 }
 
+static bool is_selected(const struct reading *r, const struct ktread_event *event, uint64_t begin)
+{
+	return !r->filter || (begin >= r->since && begin <= r->until && ktread_selects(r->filter, event));
+}
+
 static void keep_error(struct reading *r, int error)
 {
 	if (error)
@@ -97,7 +110,7 @@ static void on_begin(void *context, struct spans_owner owner, unsigned lane, con
 
 	(void)owner;
 	(void)lane;
-	if ((span->kind != WELLKNOWN_IRQ_ENTER && !r->sink) ||
+	if ((span->kind != WELLKNOWN_IRQ_ENTER && !r->sink) || !is_selected(r, event, event->stamp) ||
 	    !wellknown_string(wellknown_of(&r->known, event), event, WELLKNOWN_NAME, &name))
 		return;
 	if (r->sink) {
@@ -184,7 +197,8 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 	(void)time;
 	if (kind >= 0 && r->sink)
 		pass_span(r, owner, span, event, kind);
-	row = kind < 0 || r->sink ? NULL
+	row = kind < 0 || r->sink || !is_selected(r, event ? event : r->event, span->stamp)
+		      ? NULL
 				  : row_of(r->latencies, (enum latencies_kind)kind, span->has_key, span->key);
 	if (!row)
 		return;
@@ -258,7 +272,8 @@ static void on_change(void *context, const struct threads_change *change)
 	end.thread = change->thread->id;
 	if (waiting->stamp != 0 && r->sink)
 		pass_wakeup(r, waiting, runs ? &end : NULL);
-	if (runs && waiting->stamp != 0 && change->thread->id != 0 && !r->sink) {
+	if (runs && waiting->stamp != 0 && change->thread->id != 0 && !r->sink &&
+	    is_selected(r, r->event, waiting->stamp)) {
 		row = row_of(r->latencies, LATENCIES_RUN_QUEUE, false, 0);
 		if (row && !is_wait_measured(r, waiting->stamp))
 			row->dropped++;
@@ -277,7 +292,7 @@ static void on_change(void *context, const struct threads_change *change)
 static void take(struct reading *r, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&r->known, event);
-	uint64_t time = 2 * ++r->latencies->events;
+	const uint64_t time = 2 * ++r->latencies->events, unpaired = spans_unpaired(r->spans);
 
 	r->event = event;
 	gaps_event(r->gaps, event);
@@ -291,6 +306,8 @@ static void take(struct reading *r, const struct ktread_event *event)
 	keep_error(r, threads_event(r->threads, event, known, time));
 	if (spans_event(r->spans, event, known, time) < 0)
 		r->error = KTREAD_E_MEMORY;
+	if (r->filter && !is_selected(r, event, event->stamp))
+		r->hidden += spans_unpaired(r->spans) - unpaired;
 }
 
 /*
@@ -353,9 +370,17 @@ static int read_all(struct reading *r, struct ktread *trace)
 		scheduling_states_are_empty(gaps_scheduling(r->gaps), &r->latencies->announced);
 	threads_learn(r->threads, gaps_scheduling(r->gaps));
 	mark_needed(r, trace);
+	if (ktread_is_narrowed(trace)) {
+		r->filter = trace;
+		ktread_filter_window(trace, &r->since, &r->until);
+		ktread_apply_filter(trace, 0);
+		status = ktread_rewind(trace);
+		if (status < 0)
+			return status;
+	}
 	while ((status = ktread_next(trace, &event)) > 0 && !r->error)
 		take(r, event);
-	r->latencies->unpaired = spans_unpaired(r->spans);
+	r->latencies->unpaired = spans_unpaired(r->spans) - r->hidden;
 	if (r->sink && status == 0 && !r->error)
 		pass_open(r);
 	return r->error ? r->error : status;
@@ -384,6 +409,8 @@ static int read_into(struct latencies *latencies, struct ktread *trace, uint64_t
 		r->context = context;
 		r->seen = calloc(THREADS_CPUS_MAX, sizeof(*r->seen));
 		status = r->seen ? read_all(r, trace) : KTREAD_E_MEMORY;
+		if (r->filter)
+			ktread_apply_filter(trace, 1);
 		qsort(latencies->row, latencies->rows, sizeof(latencies->row[0]), in_order);
 	}
 	if (r) {
