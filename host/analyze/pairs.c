@@ -25,8 +25,19 @@ struct pairs {
 	struct keyed open;
 	uint64_t events[CPUS]; /* indexed by CPU: number of events so far */
 	struct pairs_result result;
+	/*
+	 * The trace's filter, if it selects events by CPU, thread or type; otherwise NULL. The trace is then
+	 * read without it, because hidden events may end a pair. The filter selects pairs by their ends.
+	 */
+	const struct ktread *filter;
+	uint64_t since, until; /* the filter's time window */
 	uint8_t events_of_rule[(KTRX_EVENT_MAX + 1) / 8];
 };
+
+static bool is_selected(const struct pairs *p, const struct ktread_event *event, uint64_t begin)
+{
+	return !p->filter || (begin >= p->since && begin <= p->until && ktread_selects(p->filter, event));
+}
 
 static bool of_cpu(const struct ktread_event *event)
 {
@@ -98,11 +109,15 @@ static int end(struct pairs *p, const uint64_t *key, const struct ktread_event *
 	uint64_t meanwhile = 0;
 
 	if (!entry) {
-		p->result.ends++;
+		p->result.ends += is_selected(p, event, event->stamp);
 		return 0;
 	}
 	begin = *entry;
 	keyed_remove(&p->open, entry);
+	if (!is_selected(p, event, begin.stamp)) {
+		p->result.ends += is_selected(p, event, event->stamp);
+		return 0;
+	}
 	if (gaps_switched(p->gaps, p->events_of_rule, begin.stamp, event->stamp)) {
 		p->result.switched++;
 		return 0;
@@ -129,7 +144,8 @@ static int begin(struct pairs *p, const uint64_t *key, const struct ktread_event
 		p->result.left_out++;
 		return 0;
 	}
-	p->result.begins += p->open.count == before;
+	p->result.begins += p->open.count == before && open->known;
+	open->known = is_selected(p, event, event->stamp);
 	open->stamp = event->stamp;
 	open->time = p->time;
 	open->cpu = event->cpu;
@@ -156,13 +172,13 @@ static int take(struct pairs *p, const struct ktread_event *event)
 		if (read_key(p, event, true, key))
 			error = end(p, key, event);
 		else
-			p->result.keyless++;
+			p->result.keyless += is_selected(p, event, event->stamp);
 	}
 	if (!error && in(p->rule->begins, event->id)) {
 		if (read_key(p, event, false, key))
 			error = begin(p, key, event);
 		else
-			p->result.keyless++;
+			p->result.keyless += is_selected(p, event, event->stamp);
 	}
 	return error;
 }
@@ -183,9 +199,18 @@ static int read_all(struct pairs *p, struct ktread *trace)
 	if (status)
 		return status;
 	threads_learn(p->threads, gaps_scheduling(p->gaps));
-	while (!error && (status = ktread_next(trace, &event)) > 0)
+	if (ktread_is_narrowed(trace)) {
+		p->filter = trace;
+		ktread_filter_window(trace, &p->since, &p->until);
+		ktread_apply_filter(trace, 0);
+		status = ktread_rewind(trace);
+	}
+	while (status >= 0 && !error && (status = ktread_next(trace, &event)) > 0)
 		error = take(p, event);
-	p->result.begins += p->open.count;
+	if (p->filter)
+		ktread_apply_filter(trace, 1);
+	for (uint32_t n = 0; n < p->open.count; n++)
+		p->result.begins += p->open.entry[n].known;
 	return error ? error : status;
 }
 

@@ -78,6 +78,11 @@ equal "stats --cpu: durations that end on the CPU, also if their threads moved" 
 	"$(tr '{' '\n' <stats | sed -n 's/.*"kind":"syscall".*"count":\([0-9]*\).*/\1/p' | awk '{ s += $1 } END { print s }')" \
 	"$(cell pairs.ktrx 'SELECT count(*) FROM syscalls s CROSS JOIN "syscall.exit" e
 	WHERE e.ts = s.ts + s.duration AND e.thread = s.thread AND e.cpu = 0')"
+ktrace stats --json --cpu 0 --begin syscall.enter --end syscall.exit pairs.ktrx >stats 2>err
+equal "stats --begin --cpu: pairs that end on the CPU, also if their threads moved" \
+	"$(sed -n 's/.*"count":\([0-9]*\),"min".*/\1/p' stats)" \
+	"$(cell pairs.ktrx 'SELECT count(*) FROM syscalls s CROSS JOIN "syscall.exit" e
+	WHERE e.ts = s.ts + s.duration AND e.thread = s.thread AND e.cpu = 0')"
 equal "slices have all kinds of durations" "$(cell v2.ktrx 'SELECT (SELECT count(*) FROM syscalls) + (SELECT count(*) FROM irqs) +
 	(SELECT count(*) FROM faults) + (SELECT count(*) FROM locks) + (SELECT count(*) FROM wakeups)')" \
 	"$(cell v2.ktrx 'SELECT count(*) FROM slices')"
