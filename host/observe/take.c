@@ -36,25 +36,34 @@ struct taking {
 	struct capture_monitor monitor;
 	long thread[OBSERVE_CPUS];  /* for each CPU: id of the QEMU thread that runs it; 0: unknown */
 	double begin[OBSERVE_CPUS]; /* CPU time of this thread at the first sample, in seconds */
+	/* time for which this thread had run or had waited for a CPU of the host, at the first sample */
+	double begin_awake[OBSERVE_CPUS];
+	double begun; /* time of the first sample, in seconds */
 	long process;
 };
 
 /* ---- QEMU's threads ------------------------------------------------------------------------------ */
 
-/* Returns the CPU time of a thread in seconds; negative if it is unknown. */
-static double time_of(const struct taking *taking, long thread)
+/*
+ * Returns the CPU time of a thread in seconds; negative if it is unknown. *awake: CPU time of the thread, plus
+ * the time for which the thread was ready and waited for a CPU of the host.
+ */
+static double time_of(const struct taking *taking, long thread, double *awake)
 {
 	char path[80];
 	double seconds = -1;
-	uint64_t ns;
+	uint64_t ns, waited;
 	FILE *file;
 
+	*awake = 0;
 	if (!thread)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/schedstat", taking->process, thread);
 	file = fopen(path, "re");
-	if (file && fscanf(file, "%" SCNu64, &ns) == 1)
+	if (file && fscanf(file, "%" SCNu64 " %" SCNu64, &ns, &waited) == 2) {
 		seconds = (double)ns / 1e9;
+		*awake = seconds + (double)waited / 1e9;
+	}
 	if (file)
 		fclose(file);
 	return seconds;
@@ -88,13 +97,15 @@ static void find_threads(struct taking *taking)
 			taking->thread[index] = (long)json_integer_value(capture_json_at(cpu, "thread-id"));
 	}
 	for (uint32_t n = 0; n < OBSERVE_CPUS; n++)
-		taking->begin[n] = time_of(taking, taking->thread[n]);
+		taking->begin[n] = time_of(taking, taking->thread[n], &taking->begin_awake[n]);
+	taking->begun = capture_now();
 }
 
 static void measure(struct taking *taking)
 {
 	for (uint32_t n = 0; n < taking->observe->cpus; n++) {
-		const double now = time_of(taking, taking->thread[n]);
+		double awake;
+		const double now = time_of(taking, taking->thread[n], &awake);
 
 		taking->observe->cpu[n].ran =
 			now < 0 || taking->begin[n] < 0
@@ -104,13 +115,27 @@ static void measure(struct taking *taking)
 }
 
 /*
- * Returns whether more samples of a CPU are needed: the CPU is not halted, and has not run for long enough.
+ * Returns whether the thread of a CPU slept for most of the time: the guest's CPU waits for interrupts, and is
+ * not slow because the host is busy.
+ */
+static bool sleeps(const struct taking *taking, uint32_t n)
+{
+	double awake;
+
+	return time_of(taking, taking->thread[n], &awake) >= 0 &&
+	       awake - taking->begin_awake[n] < (capture_now() - taking->begun) / 2;
+}
+
+/*
+ * Returns whether more samples of a CPU are needed: the CPU is not idle, and has not run for long enough.
  */
 static bool wants_more(const struct taking *taking)
 {
 	for (uint32_t n = 0; n < taking->observe->cpus; n++) {
 		const struct observe_cpu *cpu = &taking->observe->cpu[n];
 
+		if (sleeps(taking, n))
+			continue;
 		if (cpu->ran >= 0 && cpu->ran < WANTED && cpu->lowest_pc != cpu->highest_pc)
 			return true;
 		/*

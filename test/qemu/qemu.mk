@@ -127,10 +127,12 @@ build/test/bare/$(1)_$(2).elf: test/qemu/transport_bare/$(2)/start.S test/qemu/p
 endef
 $(foreach program,halts shares stuck,$(eval $(call without_ktrace,$(program),x86_64,0x100000)) \
 	$(eval $(call without_ktrace,$(program),aarch64,0x40080000)) $(eval $(call without_ktrace,$(program),riscv64,0x80000000)))
+$(eval $(call without_ktrace,naps,riscv64,0x80000000))
 
 # Tests of `ktrace why` for guests without ktrace.
 SCRIPT_TESTS += test/qemu/why_outside.sh
-CHECK_NEEDS += build/test/bare/halts_x86_64.elf $(DEMO_ARCHES:%=build/test/bare/stuck_%.elf)
+CHECK_NEEDS += build/test/bare/halts_x86_64.elf build/test/bare/naps_riscv64.elf
+CHECK_NEEDS += $(DEMO_ARCHES:%=build/test/bare/stuck_%.elf)
 
 # Tests of the demo kernel as a small Unix.
 SCRIPT_TESTS += test/qemu/unix_programs.sh test/qemu/unix_trace.sh test/qemu/unix_v1.sh

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # `ktrace why --qmp` for guests without ktrace: a CPU that spins with interrupts disabled, one that is halted for
-# ever, one that runs, and guests that QEMU has paused. How long it takes does not matter: why waits until each CPU
-# has run for a second.
+# ever, one that runs, one that is idle, and guests that QEMU has paused. How long it takes does not matter: why
+# waits until each CPU that is not idle has run for a second.
 . test/tap.sh
 export TMPDIR="$tmp" # a killed run leaves its files here
 
@@ -79,6 +79,13 @@ why 11
 has '^unknown \(possible\): the kernel has no ktrace'
 has 'CPU 0: (spins in [0-9]+ bytes .* its registers change|runs, last at )'
 check "$name: the guest runs afterwards" is_in spin
+shut_down
+
+boot naps riscv64
+await is_in bare_main
+why 11 --json
+has '"verdict":"unknown"'
+check "$name: no wait until an idle CPU has run for a second" sh -c "grep -oE '\"samples\":[0-9]+' '$tmp/report' | grep -qE ':[0-9]{2}\$'"
 shut_down
 
 boot stuck x86_64 -S
