@@ -104,7 +104,7 @@ static void add_files_of(json_t *files, const char *value)
 	}
 }
 
-static json_t *files_of(char *const *words)
+json_t *capture_recipe_files(char *const *words)
 {
 	struct capture_qemu_option option;
 	json_t *files = json_array();
@@ -137,7 +137,7 @@ int capture_recipe_save(char *const *words, const char *path)
 		return error;
 	}
 	recipe = json_pack("{s:i, s:s, s:o, s:o}", "version", VERSION, "directory", directory, "words", list,
-			   "files", files_of(words));
+			   "files", capture_recipe_files(words));
 	if (!recipe)
 		error = capture_fail(CAPTURE_E_SYSTEM,
 				     "'%s': a run in a folder whose name is not UTF-8 cannot be repeated",

@@ -27,6 +27,12 @@
  */
 int capture_recipe_save(char *const *words, const char *path);
 
+/*
+ * Returns a JSON array that describes the contents of all files that the arguments of QEMU name, as the recipe
+ * does. The caller releases the array. NULL if memory is short.
+ */
+json_t *capture_recipe_files(char *const *words);
+
 /* Data about a run that only `ktrace run` knows. */
 struct capture_recipe_run {
 	struct capture_schedule schedule;

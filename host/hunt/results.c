@@ -11,6 +11,7 @@
 
 #include "base/escape.h"
 #include "base/open.h"
+#include "capture/recipe.h"
 #include "results.h"
 
 #define VERSION 1
@@ -23,13 +24,17 @@ static int fail(struct hunt *hunt, const char *path, const char *why)
 	return -1;
 }
 
-/* Returns the properties of the hunt that must be the same if it is resumed. */
+/*
+ * Returns the properties of the hunt that must be the same if it is resumed. If the command is a program that
+ * starts QEMU, the files that QEMU reads are unknown.
+ */
 static json_t *describe(const struct hunt *hunt)
 {
 	const struct hunt_options *options = hunt->options;
-	json_t *words = json_array(), *head;
+	char **command = options->run->command;
+	json_t *words = json_array(), *head, *files = NULL;
 
-	for (char **word = hunt->options->run->command; words && *word; word++)
+	for (char **word = command; words && *word; word++)
 		json_array_append_new(words, json_string(*word));
 	head = json_pack("{s:i, s:o, s:I, s:I, s:s}", "version", VERSION, "command", words, "noise",
 			 (json_int_t)options->run->schedule.noise.mean, "deadline",
@@ -40,7 +45,31 @@ static json_t *describe(const struct hunt *hunt)
 				    json_string(capture_noise_names[options->run->schedule.noise.kind]));
 	if (options->rules)
 		json_object_set_new(head, "rules", json_string(options->rules));
+	if (command && command[0] && capture_qemu_program(command[0]))
+		files = capture_recipe_files(command);
+	if (json_array_size(files) > 0)
+		json_object_set(head, "files", files);
+	json_decref(files);
 	return head;
+}
+
+/* Compares the first line of an earlier hunt with that of this hunt. Returns 0 or a negative error. */
+static int check_head(struct hunt *hunt, const char *path, json_t *line, json_t *wanted)
+{
+	json_t *copy = json_copy(line);
+	int error = 0;
+
+	if (!json_equal(line, wanted)) {
+		json_object_set(copy, "files", json_object_get(wanted, "files"));
+		error = fail(hunt, path,
+			     json_equal(copy, wanted)
+				     ? "results of other contents of the files that the command line names, "
+				       "such as the kernel; choose another folder with --out"
+				     : "results of another command line, or of other values of --noise, "
+				       "--deadline, --expect or --check; choose another folder with --out");
+	}
+	json_decref(copy);
+	return error;
 }
 
 void hunt_copy_text(char *to, size_t size, const json_t *json, const char *name)
@@ -105,10 +134,9 @@ static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take
 	*end = 0;
 	while (!error && (length = read_line(file, text)) > 0) {
 		line = json_loadb(text, (size_t)length, 0, NULL);
-		if (*end == 0 && !json_equal(line, wanted))
-			error = fail(hunt, path,
-				     "results of another command line; choose another folder with --out");
-		else if (*end > 0 && unpack(hunt, line, &run))
+		if (*end == 0)
+			error = check_head(hunt, path, line, wanted);
+		else if (unpack(hunt, line, &run))
 			take(hunt, &run);
 		json_decref(line);
 		*end += length;

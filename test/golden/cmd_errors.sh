@@ -108,7 +108,7 @@ reports 2 "--timeout: 'x' is not a number of seconds" ktrace hunt --timeout x --
 reports 1 'absent/hunt: No such file' ktrace hunt --out absent/hunt -- true
 reports 1 'three/results.jsonl: Not a directory' ktrace hunt --out three -- true
 mkdir other && echo '{"version":1}' >other/results.jsonl
-reports 1 'other/results.jsonl: results of another command line; choose another folder' ktrace hunt --resume -o other -- true
+reports 1 'other/results.jsonl: results of another command line, or of other values of' ktrace hunt --resume -o other -- true
 reports 2 'other: has results of an earlier hunt: continue it with --resume, or choose another folder with --out' ktrace hunt -o other -- true
 equal "results of another command line are unchanged" '{"version":1}' "$(cat other/results.jsonl)"
 reports 2 "--since: 'soon' (a time such as 1.5, 250ms or 20us)" ktrace show --since soon v2.ktrx

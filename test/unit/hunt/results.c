@@ -167,6 +167,33 @@ static void resumed_hunt_continues_the_file(void **state)
 	assert_int_equal(fclose(resume(4)), 0);
 }
 
+static void changed_kernel_is_refused(void **state)
+{
+	char kernel[sizeof(folder) + 8];
+	char *command[] = { "qemu-system-x86_64", "-kernel", kernel, NULL };
+	struct opened opened;
+	FILE *file;
+
+	(void)state;
+	snprintf(kernel, sizeof(kernel), "%s/kernel", folder);
+	for (int build = 0; build < 2; build++) {
+		file = fopen(kernel, "w");
+		assert_non_null(file);
+		assert_true(fprintf(file, "build %d", build) > 0);
+		assert_int_equal(fclose(file), 0);
+		if (build == 0) {
+			assert_int_equal(open_results(&opened, command, false), 0);
+			add(opened.file, 0);
+			assert_int_equal(fclose(opened.file), 0);
+			assert_int_equal(open_results(&opened, command, true), 0);
+			assert_int_equal(fclose(opened.file), 0);
+		}
+	}
+	assert_true(open_results(&opened, command, true) < 0);
+	assert_non_null(strstr(opened.hunt.error, "such as the kernel"));
+	unlink(kernel);
+}
+
 static void replacing_hunt_begins_anew(void **state)
 {
 	(void)state;
@@ -412,6 +439,7 @@ int main(void)
 		TEST(endless_line_is_refused),
 		TEST(only_a_regular_file_is_opened),
 		TEST(resumed_hunt_continues_the_file),
+		TEST(changed_kernel_is_refused),
 		TEST(replacing_hunt_begins_anew),
 		TEST(resume_without_results_begins_a_file),
 		TEST(last_line_that_is_cut_is_removed),
