@@ -375,7 +375,8 @@ static int report(struct command_hunt *command, const struct hunt *hunt)
 		return STATUS_FOUND;
 	if (hunt->signal)
 		return STATUS_SIGNAL + hunt->signal;
-	return hunt->cut || (hunt->runs > 0 && hunt->not_run == hunt->runs) ? EXIT_BAD_INPUT : 0;
+	/* the run of seed 0 alone shows nothing: all other runs are compared with it */
+	return hunt->cut || (hunt->not_run > 0 && hunt->not_run + 1 >= hunt->runs) ? EXIT_BAD_INPUT : 0;
 }
 
 /* Checks the rule file of --check before the first run. Replaces the value "default" by "". */

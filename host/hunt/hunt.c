@@ -155,6 +155,8 @@ static void take_result(struct hunt *hunt, const struct hunt_run *run)
 	const struct hunt_options *options = hunt->options;
 	const uint64_t n = run->seed - options->first;
 
+	if (!can_be_judged(run)) /* the run is made again */
+		return;
 	if (run->seed == 0 && hunt->runs == 0 && hunt->base.text[0] == '\0') {
 		hunt->base = *run;
 		hunt->resumed++;

@@ -43,6 +43,11 @@ equal "--resume runs only new seeds" "0 1 2 3" "$(seeds fine)"
 summary_has "none failed"
 check "--resume: the summary has results of both hunts" grep -q '^[34] runs, ' "$tmp/summary"
 
+sed -i '/^{"seed":2,/s/"status":[0-9]*/"status":14/' "$folder/results.jsonl"
+hunt fine --seeds 2-3 --jobs 2 --noise 50us --resume -- $fine
+equal "--resume repeats a run that was not judged" "0 1 2 2 3" "$(seeds fine)"
+check "--resume: all runs are judged" sh -c '! grep -q "not be judged" "$1"' sh "$tmp/summary"
+
 # ---- A failure in each run: seed 0 is the first
 
 hunt unseen --page "$tmp/unseen.html" --expect "a text that is not written" --first --jobs 1 -- $fine
@@ -58,6 +63,15 @@ equal "QEMU does not start: status" 1 "$status"
 message_has "QEMU did not start the guest; its output is in $folder/seed-0.log"
 check "QEMU does not start: its message is in the file" grep -q -e -no-such-option "$folder/seed-0.log"
 equal "QEMU does not start: no other seed is run" "" "$(seeds refused)"
+
+cat >"$tmp/once.sh" <<EOF
+[ ! -e "$tmp/was" ] || exec qemu-system-x86_64 -no-such-option
+: >"$tmp/was"
+exec $fine
+EOF
+hunt once --seeds 2 -- sh "$tmp/once.sh"
+equal "only the run of seed 0 is judged: status" 1 "$status"
+summary_has "2 of the runs could not be judged"
 
 # ---- A signal to the hunt
 
