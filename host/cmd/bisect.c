@@ -142,7 +142,7 @@ static int search(struct command_bisect *command)
 	struct bisect bisect = {
 		.options = &options, .runs = command->runs, .step = print_step, .context = command
 	};
-	int status;
+	int error, status = EXIT_BAD_INPUT;
 
 	command_self(self);
 	command->run.self = self;
@@ -154,17 +154,21 @@ static int search(struct command_bisect *command)
 				base_temporary_folder(), strerror(errno));
 		return EXIT_BAD_INPUT;
 	}
-	status = bisect_run(&bisect);
+	error = bisect_run(&bisect);
 	remove_folder(folder);
-	if (status < 0) {
+	if (error < 0)
 		command_message(command->name, "%s", bisect.error);
-		return EXIT_BAD_INPUT;
-	}
-	if (status > 0) {
+	if (error > 0) {
 		command_message(command->name, "the run does not fail");
 		return STATUS_NONE;
 	}
-	status = print_result(command, &bisect);
+	if (bisect.tried)
+		status = print_result(command, &bisect);
+	else if (!error)
+		command_message(command->name, bisect.signal ? "there is no result so far"
+							     : "the time at which the run ended is unknown");
+	if (error)
+		return EXIT_BAD_INPUT;
 	return bisect.signal ? 128 + bisect.signal : status;
 }
 

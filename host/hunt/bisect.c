@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "hunt.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,10 +52,11 @@ static int repeat(struct bisect *bisect, struct hunt *hunt)
 {
 	int error = continue_from(bisect, hunt, 0, 1);
 
-	if (error)
+	if (error || bisect->signal)
 		return error;
 	if (hunt->not_run) {
-		snprintf(bisect->error, sizeof(bisect->error), "the run could not be repeated");
+		snprintf(bisect->error, sizeof(bisect->error), "the run could not be repeated: %s",
+			 hunt->why_not);
 		return -1;
 	}
 	if (hunt->kinds == 0)
@@ -62,6 +64,17 @@ static int repeat(struct bisect *bisect, struct hunt *hunt)
 	bisect->failure = hunt->kind[0];
 	bisect->from = hunt->kind[0].first.ended;
 	return 0;
+}
+
+/* Counts as an error if a continuation was not judged: it may have failed. Returns 0 or a negative error. */
+static int check_judged(struct bisect *bisect, const struct hunt *hunt, uint64_t time)
+{
+	if (!hunt->not_run)
+		return 0;
+	snprintf(bisect->error, sizeof(bisect->error),
+		 "%" PRIu64 " of %" PRIu64 " continuations from %.9f s on could not be judged: %s",
+		 hunt->not_run, bisect->runs, (double)time / 1e9, hunt->why_not);
+	return -1;
 }
 
 int bisect_run(struct bisect *bisect)
@@ -77,8 +90,11 @@ int bisect_run(struct bisect *bisect)
 		if (time >= bisect->from || (step > 0 && time <= bisect->before))
 			break;
 		error = continue_from(bisect, &hunt, time, bisect->runs);
+		if (!error && !bisect->signal)
+			error = check_judged(bisect, &hunt, time);
 		if (error || bisect->signal)
 			break;
+		bisect->tried++;
 		failed = count_same(bisect, &hunt);
 		bisect->step(bisect->context, time, failed, bisect->runs);
 		if (failed == bisect->runs) {

@@ -129,7 +129,8 @@ static void take_run(struct hunt *hunt, const struct hunt_run *run, bool has_fil
 
 	hunt->runs++;
 	if (!can_be_judged(run)) {
-		hunt->not_run++;
+		if (hunt->not_run++ == 0)
+			snprintf(hunt->why_not, sizeof(hunt->why_not), "%s", run->text);
 		if (has_files && hunt->not_run == 1)
 			say(hunt, "seed %" PRIu64 " could not be judged: %s", run->seed, run->text);
 	} else if ((cause = hunt_judge(&hunt->base, run, key, sizeof(key))) != HUNT_FINE) {

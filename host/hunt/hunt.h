@@ -91,7 +91,8 @@ struct hunt {
 	bool base_failed;     /* true if the run without a seed has failed */
 	uint64_t deadline;    /* deadline of a run: virtual time in ns at which the run is ended */
 	uint64_t runs, failures, not_run;
-	uint64_t resumed; /* number of runs whose results were read from the folder */
+	char why_not[HUNT_TEXT]; /* why the first run of `not_run` could not be judged */
+	uint64_t resumed;	 /* number of runs whose results were read from the folder */
 	double begun, ended;
 	int signal;  /* signal that ended the hunt; 0: none */
 	bool wanted; /* true if options->is_wanted() has returned true, which ended the hunt */
@@ -195,13 +196,15 @@ struct bisect {
 	 */
 	uint64_t before;
 	uint64_t before_failed; /* number of continuations from `before` that fail */
+	unsigned tried;		/* number of times T that were tried; 0: there is no result */
 	int signal;		/* signal that ended the search; 0: none */
 	char error[HUNT_ERROR];
 };
 
 /*
- * Repeats the run of options->run.schedule, and then searches. Returns 0 on success, 1 if the run does not
- * fail, or a negative error with bisect->error.
+ * Repeats the run of options->run.schedule, and then searches. Returns 0 on success or if a signal ended the
+ * search; 1 if the run does not fail; or a negative error with bisect->error. If bisect->tried is not 0, the
+ * result from before the signal or the error is valid.
  */
 int bisect_run(struct bisect *bisect);
 

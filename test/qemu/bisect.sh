@@ -33,6 +33,29 @@ TMPDIR=$tmp/absent search --runs 2
 equal "TMPDIR is absent: status" 1 "$status"
 message_has "$tmp/absent: no folder can be created there: No such file"
 
+# interrupted NAME CONDITION: starts a search, waits for the condition, and interrupts the search.
+interrupted() {
+	"$ktrace" bisect --runs 2 -j 1 --ram-dir "$tmp" "$out" </dev/null >"$tmp/shown" 2>"$tmp/err" &
+	pid=$!
+	await sh -c "$2" "$tmp"
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	equal "SIGINT $1: status" 130 "$status"
+	equal "SIGINT $1: no result" "" "$(cat "$tmp/shown")"
+	message_has "there is no result so far"
+}
+rm -f "$tmp"/*.ram
+interrupted "while the run is repeated" 'ls "$0"/seed-1.*.ram'
+interrupted "in the first continuations" 'ls "$0"/seed-2.*.ram'
+
+sed 's/"qemu":"./"qemu":"0/' "$out" >"$tmp/old.ktrx"
+kept=$out out=$tmp/old.ktrx
+search --runs 2
+out=$kept
+equal "another version of QEMU: status" 1 "$status"
+message_has "the run could not be repeated: this QEMU is version"
+
 # shellcheck disable=SC2046
 run --seed 7 -- $(demo riscv64 2) -append run=echo
 search --runs 2
