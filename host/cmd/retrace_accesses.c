@@ -62,6 +62,8 @@ static int find_name(const struct argument *argument, struct symbols *symbols, u
 		snprintf(text, sizeof(text), "%u places have this name; give the address of one", found);
 		return refuse(argument, text);
 	}
+	if (offset > UINT64_MAX - *address)
+		return refuse(argument, "the offset is too large");
 	*address += offset;
 	if (!plus && size > 0 && size <= SCHEDULE_WATCH_MOST)
 		*length = size;
@@ -87,6 +89,8 @@ static int add_range(struct retrace_ranges *ranges, struct argument *argument, e
 		return status;
 	if (comma && (trace_parse_number(comma + 1, SCHEDULE_WATCH_MOST, &length) != 0 || length == 0))
 		return refuse(argument, "the length is not a number from 1 to 4096");
+	if (length - 1 > UINT64_MAX - address)
+		return refuse(argument, "the range ends after the last address");
 	ranges->word[ranges->count] = argument->word;
 	ranges->watch[ranges->count++] =
 		(struct schedule_watch){ .address = address, .length = (uint32_t)length, .kinds = kind };

@@ -178,7 +178,7 @@ static int prepare_replay(struct run_schedule *schedule, const struct options *l
 	int error;
 
 	if (is_same_file(schedule->replay, options->out))
-		return options_refuse(line, "--out must not be the trace of --replay");
+		return options_refuse(line, "--out must not be the trace of the first run");
 	if (options->branches && (is_same_file(schedule->replay, options->branches) ||
 				  strcmp(options->out, options->branches) == 0))
 		return options_refuse(line, "--branches must not be the file of a trace");

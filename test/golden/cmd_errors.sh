@@ -95,7 +95,7 @@ for option in --deterministic '--seed 7' '--noise 1us' '--then 1,7' '--deadline 
 	'--transport ram' --allow-reboot; do
 	reports 2 "${option%% *} cannot be combined with --replay, which repeats a run unchanged" ktrace run --replay v2.ktrx $option
 done
-reports 2 '--out must not be the trace of --replay' ktrace run --replay v2.ktrx --out ./v2.ktrx
+reports 2 '--out must not be the trace of the first run' ktrace run --replay v2.ktrx --out ./v2.ktrx
 reports 1 'v2.ktrx: the run cannot be repeated: it was not recorded with --seed or --deterministic' ktrace run --replay v2.ktrx
 reports 1 'absent: No such file' ktrace run --replay absent
 reports 1 'three' ktrace run --replay three

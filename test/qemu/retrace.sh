@@ -88,9 +88,12 @@ refused "expected --who-wrote, --who-read, --functions or --branches"
 refused "has no such name" --who-wrote no_such_variable
 refused "gdb prints the address of a part: print &cpus[1].queue" --who-wrote "cpus[1].queue"
 refused "not a number from 1 to 4096" --who-wrote full,4097
+refused "the range ends after the last address" --who-wrote 0xfffffffffffffff9
+refused "the range ends after the last address" --who-wrote 0xffffffffffffffff,2
+refused "the offset is too large" --who-wrote full+0xffffffffffffffff
 refused "more than 8 ranges" --who-wrote full --who-read 1 --who-read 2 --who-read 3 --who-read 4 --who-read 5 --who-read 6 \
 	--who-read 7 --who-read 8
-refused "replay" --who-wrote full -o "$out"
+refused "--out must not be the trace of the first run" --who-wrote full -o "$out"
 
 # Tests a kernel whose file has changed.
 cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
