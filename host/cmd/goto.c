@@ -23,6 +23,7 @@
 #define STATUS_NOT_REACHED 17
 #define EXIT_NO_PROGRAM	   127
 #define NAME_BYTES	   200u
+#define MEMORY_MOST	   65536u /* maximum number of bytes that gdb prints */
 
 struct goto_command {
 	const char *name;
@@ -210,13 +211,24 @@ __attribute__((format(printf, 2, 3))) static void add_command(struct arguments *
 	va_end(list);
 }
 
-/* Converts "ADDRESS,LENGTH" to a command of gdb. */
-static void add_memory(struct arguments *arguments, const char *range)
+/* Parses "ADDRESS,LENGTH". Returns the number of characters of ADDRESS, or 0 if the text is invalid. */
+static int parse_memory(const char *range, uint64_t *length)
 {
 	const char *comma = strrchr(range, ',');
 
-	if (comma)
-		add_command(arguments, "x/%sxb %.*s", comma + 1, (int)(comma - range), range);
+	if (!comma || trace_parse_number(comma + 1, MEMORY_MOST, length) != 0 || *length == 0)
+		return 0;
+	return (int)(comma - range);
+}
+
+/* Converts "ADDRESS,LENGTH" to a command of gdb. */
+static void add_memory(struct arguments *arguments, const char *range)
+{
+	uint64_t length;
+	const int size = parse_memory(range, &length);
+
+	if (size > 0)
+		add_command(arguments, "x/%" PRIu64 "xb %.*s", length, size, range);
 }
 
 static _Noreturn void become_gdb(const struct goto_command *command, const char *socket)
@@ -368,6 +380,7 @@ static int goto_run(int argc, char **argv)
 		.name = argv[0], .cpu = NO_CPU, .event_cpu = NO_CPU, .run = { .events = "", .stall = 0 }
 	};
 	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
+	uint64_t length;
 	int status = options_parse(&line, argc, argv);
 	const char *slot = argc - optind == 2 ? argv[optind] : NULL;
 
@@ -380,9 +393,9 @@ static int goto_run(int argc, char **argv)
 			&line, "RING.SLOT already selects the event: it cannot be combined with --at, --cpu, "
 			       "--thread or --where");
 	for (unsigned n = 0; n < command.memory.count; n++)
-		if (!strrchr(command.memory.word[n], ','))
+		if (parse_memory(command.memory.word[n], &length) == 0)
 			return command_bad_value(argv[0], "--memory", command.memory.word[n],
-						 "ADDRESS,LENGTH");
+						 "ADDRESS,LENGTH, with a LENGTH from 1 to 65536");
 	status = command.where ? trace_where_parse(argv[0], command.where, &command.filter) : 0;
 	if (status)
 		return status;

@@ -58,6 +58,11 @@ for arch in x86_64 aarch64 riscv64; do
 	shows '= 2$'
 	shows '^0x[0-9a-f]* <ktrace_state>:'
 done
+for range in 0 0,0 0,65537 0,-1 0,1x ,4; do
+	visit --memory $range
+	equal "--memory $range: status" 2 "$status"
+	message_has "--memory: '$range' (ADDRESS,LENGTH, with a LENGTH from 1 to 65536)"
+done
 visit --at 0.01 --gdb
 equal "--gdb with an empty input: status" 0 "$status"
 
