@@ -144,7 +144,8 @@ static void write_recipe(const struct capture_run *run, char *note, size_t size,
 		.image = run->view.image,
 		.map = &run->machine.map,
 		.mean = control->mean,
-		.ended = control->now,
+		/* a QEMU that was killed did not store the time of its end, which is in the last slice */
+		.ended = control->now ? control->now : control->slice_end,
 	};
 	char path[PATH_MAX], *line;
 	int error = capture_path_join(path, run->place.directory, CAPTURE_RECIPE_FILE);

@@ -88,6 +88,7 @@ static void set_timer(int64_t length)
 	if (change != 0 && now + length > change)
 		length = change > now ? change - now : 0;
 	timer_mod_ns(timer_of(&slice_timer), now + length);
+	control->slice_end = (uint64_t)(now + length);
 }
 
 /*

@@ -6,11 +6,13 @@
 
 line="$(demo x86_64 2) -append"
 
-# begin COMMAND…: starts `ktrace run` in the background, stores its pid in $pid, and waits until the guest has
-# recorded events.
+# begin COMMAND…: starts `ktrace run` in the background, with the options in $options, stores its pid in $pid, and
+# waits until the guest has recorded events.
+options=
 begin() {
 	rm -f "$out" "$tmp"/*.ram
-	"$ktrace" run --timeout $limit --out "$out" -- "$@" </dev/null >"$tmp/console" 2>"$tmp/err" &
+	# shellcheck disable=SC2086
+	"$ktrace" run --timeout $limit $options --out "$out" -- "$@" </dev/null >"$tmp/console" 2>"$tmp/err" &
 	pid=$!
 	await_guest "$pid"
 }
@@ -26,6 +28,18 @@ finish
 equal "SIGKILL of QEMU: status" 14 "$status"
 message_has "signal 9"
 check "SIGKILL of QEMU: there is a trace" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
+
+options="--seed 4"
+begin $line "debug=ktrace run=forever"
+options=
+kill -KILL "$guest"
+finish
+equal "SIGKILL of a QEMU with a seed: status" 14 "$status"
+mv "$out" "$tmp/killed.ktrx"
+run --replay "$tmp/killed.ktrx"
+equal "SIGKILL of a QEMU with a seed: status of the replay" 12 "$status"
+message_has "the virtual deadline of "
+message_has "the same run as $tmp/killed.ktrx: all "
 
 begin sh -c "$line 'debug=ktrace run=mix seconds=60'; true"
 kill -KILL "$guest"
