@@ -18,6 +18,7 @@
 
 #define NANOSECONDS 1e9
 #define MILLISECOND UINT64_C(1000000)
+#define TIME_MOST   1e9	   /* the latest time, in seconds, of a line of this script */
 #define SCRIPT_MOST 16384u /* maximum size, in bytes, of the script given with --input */
 
 /* ---- Options of a repeatable run ----------------------------------------------------------------- */
@@ -68,31 +69,53 @@ static bool parse_later(const char *text, struct capture_schedule *schedule)
 	       trace_parse_number(comma + 1, INT64_MAX, &schedule->later.seed) == 0;
 }
 
-char *run_schedule_script(const char *name, const char *path)
+/* Returns a character in the first line that is invalid; NULL if all lines are valid. */
+static const char *find_wrong_line(const char *script)
 {
-	char *script = calloc(1, SCRIPT_MOST + 1), *end;
-	FILE *file = script ? fopen(path, "re") : NULL;
-	size_t length = file ? fread(script, 1, SCRIPT_MOST, file) : 0;
-	bool good = length > 0 && length < SCRIPT_MOST && strlen(script) == length;
 	double before = 0;
+	char *end;
 
-	if (file)
-		fclose(file);
-	else
-		command_message(name, "%s: %s", path, strerror(errno));
-	for (char *line = script; file && good && *line; line = end + (*end == '\n')) {
-		double time = strtod(line, &end);
+	for (const char *line = script; *line; line = end + (*end == '\n')) {
+		const double time = strtod(line, &end);
 
-		good = end > line && time >= before && (*end == ' ' || *end == '\n');
+		if (end == line)
+			return line + strspn(line, " \n");
+		if (!(time >= before && time <= TIME_MOST) || (*end != ' ' && *end != '\n'))
+			return end;
 		before = time;
 		end += strcspn(end, "\n");
 	}
-	if (file && !good)
-		command_message(name,
-				"%s: expected at most %u bytes of lines \"SECONDS TEXT\", in the order of "
-				"their times",
-				path, SCRIPT_MOST);
-	if (file && good)
+	return NULL;
+}
+
+/* Returns the number of the line that contains this character. */
+static unsigned line_number(const char *text, const char *at)
+{
+	unsigned number = 1;
+
+	for (; text < at; text++)
+		number += *text == '\n';
+	return number;
+}
+
+char *run_schedule_script(const char *name, const char *path)
+{
+	char *script = calloc(1, SCRIPT_MOST + 1);
+	FILE *file = script ? fopen(path, "re") : NULL;
+	size_t length = file ? fread(script, 1, SCRIPT_MOST, file) : 0;
+	const bool good = length > 0 && length < SCRIPT_MOST && strlen(script) == length;
+	const char *wrong = good ? find_wrong_line(script) : NULL;
+
+	if (file)
+		fclose(file);
+	if (!file)
+		command_message(name, "%s: %s", path, strerror(errno));
+	else if (!good)
+		command_message(name, "%s: expected 1 to %u bytes of text", path, SCRIPT_MOST - 1);
+	else if (wrong)
+		command_message(name, "%s: line %u: expected \"SECONDS TEXT\", in the order of the times",
+				path, line_number(script, wrong));
+	if (good && !wrong)
 		return script;
 	free(script);
 	return NULL;

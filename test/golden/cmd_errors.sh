@@ -90,6 +90,14 @@ for command in run hunt; do
 	reports 1 'never started a QEMU' ktrace $command -- true
 done
 reports 2 'no command given' ktrace run --seed 7
+printf '0.2 ls\n0.1 ps\n' >typed.order
+printf '0.2 ls\n\nps\n' >typed.time
+printf '0.2 ls\ninf ps\n' >typed.endless
+: >typed.empty
+reports 1 'typed.order: line 2: expected "SECONDS TEXT", in the order of the times' ktrace run --seed 7 --input typed.order -- true
+reports 1 'typed.time: line 3: expected "SECONDS TEXT"' ktrace run --seed 7 --input typed.time -- true
+reports 1 'typed.endless: line 2: expected "SECONDS TEXT"' ktrace hunt --input typed.endless -- true
+reports 1 'typed.empty: expected 1 to 16383 bytes of text' ktrace hunt --input typed.empty -- true
 reports 2 '--replay takes the command from the trace' ktrace run --replay v2.ktrx -- true
 for option in --deterministic '--seed 7' '--noise 1us' '--then 1,7' '--deadline 1' '--events sched' --branches --trace-unit \
 	'--transport ram' --allow-reboot; do

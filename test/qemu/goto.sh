@@ -128,7 +128,7 @@ printf 'now hello\n' >"$tmp/typed"
 # shellcheck disable=SC2046
 run --seed 7 --input "$tmp/typed" -- $(demo riscv64 2)
 equal "--input without a time: status" 1 "$status"
-message_has 'expected at most'
+message_has 'line 1: expected "SECONDS TEXT"'
 
 # If the kernel's file has changed, the run would differ, so goto refuses to repeat the run. With --force,
 # goto repeats it nevertheless.

@@ -99,5 +99,5 @@ printf 'now x\n' >"$tmp/typed"
 status=0
 "$ktrace" hunt --input "$tmp/typed" --out "$tmp/typing" -- true >"$tmp/shown" 2>"$tmp/err" || status=$?
 equal "--input without a time: status" 1 "$status"
-message_has "expected at most"
+message_has 'line 1: expected "SECONDS TEXT"'
 done_testing
