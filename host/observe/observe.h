@@ -71,7 +71,7 @@ struct observe {
 bool observe_add(struct observe *observe, const char *printed);
 /*
  * Samples the guest of the QEMU that listens on a QMP socket. Takes at least OBSERVE_SAMPLES samples, and
- * continues until each CPU that is not halted has run for a second. `elf` is the path of the kernel's file;
+ * continues until each CPU that is not idle has run for a second. `elf` is the path of the kernel's file;
  * NULL means the file that QEMU's -kernel names, if QEMU has this option. Sets *names to the functions of
  * this file; the caller closes them. If there is no usable file, *names is NULL, and *reason is a message or
  * NULL. Returns 0 or an error (capture/error.h).
