@@ -211,10 +211,20 @@ const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS] = { "ktrac
 									  "ktrace_state",
 									  "ktrace_boot_slot" };
 
+/* Returns whether the symbol is that object. The names of some objects are followed by one of `ends`. */
+static bool is_object(const char *symbol, const char *object)
+{
+	static const char *const ends[] = { "", "_with_ktrace_port_h", "_without_ktrace_port_h" };
+	const size_t length = strlen(object);
+
+	return strncmp(symbol, object, length) == 0 &&
+	       one_of(ends, sizeof(ends) / sizeof(ends[0]), symbol + length);
+}
+
 static void take_object(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
 {
 	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS; n++)
-		if (strcmp(name, capture_kernel_object_names[n]) == 0)
+		if (is_object(name, capture_kernel_object_names[n]))
 			kernel->object[n] = (struct capture_kernel_section){ .size = symbol->st_size,
 									     .address = symbol->st_value };
 }

@@ -88,16 +88,12 @@
 #include "ktrx/v2.h"
 #include "ktrace/compiler.h"
 
-#if !defined(__has_include)
-#error "ktrace needs a compiler with __has_include"
-#endif
-
 KTRACE_BEGIN_C
 /*
  * The rings: entry 0 is the boot ring, entry n the ring of CPU n - 1. One spare entry follows the entry of
  * the last CPU: CPUs with a number of KTRACE_MAX_CPUS or more use its reserve word.
  */
-extern KTRACE_HIDDEN struct ktrx_ring ktrace_ring[];
+extern KTRACE_HIDDEN struct ktrx_ring ktrace_ring[] KTRACE_PORT_NAME(ktrace_ring);
 KTRACE_END_C
 
 #if __has_include("ktrace_port.h")

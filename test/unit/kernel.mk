@@ -126,7 +126,7 @@ SCRIPT_TESTS += test/unit/kernel_build/marker.sh
 
 # Tests of the kernel library: builds, and recording on a fake machine.
 SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh ktr.sh cplusplus.sh refused.sh documented.sh macros.sh code.sh \
-	arguments.sh cplusplus_rows.sh)
+	arguments.sh cplusplus_rows.sh port.sh)
 
 .PHONY: ktrace-sources ktrace-proc-sources test-kernel-matrix
 ktrace-sources:
