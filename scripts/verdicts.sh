@@ -29,5 +29,6 @@ lock-order order Two locks are taken in both orders: a deadlock is possible, but
 bookkeeping lost A thread is runnable, and the scheduler has lost it.
 busy ended-recorded Nothing is wrong: the CPUs work.
 idle right-states Nothing is wrong: the machine has nothing to do.
+ended ended-well Nothing is wrong: the run ended by itself, and the kernel records hardly anything.
 unknown lies The trace explains nothing.
 END

@@ -181,8 +181,9 @@ struct why_cpu {
 	uint64_t lost;
 	uint64_t gap;	      /* timestamp of the first event after the last lost slot; 0: no slot is lost */
 	uint64_t first_stamp; /* timestamp of the oldest event of the CPU */
-	bool cut;	      /* the events before `first_stamp` have been overwritten in the CPU's ring */
-	uint64_t last_stamp;  /* timestamp of the newest event of the CPU; 0: there is none */
+	bool named; /* true if an event or table row of another CPU or thread names it as a lock's holder */
+	bool cut;   /* the events before `first_stamp` have been overwritten in the CPU's ring */
+	uint64_t last_stamp; /* timestamp of the newest event of the CPU; 0: there is none */
 	/* number of ticks of the time window in which the CPU ran threads other than idle threads */
 	uint64_t worked;
 	uint32_t running; /* id of the running thread, from tables or events; UINT32_MAX: unknown */

@@ -268,14 +268,17 @@ static int take(struct why_reader *reader, const struct ktread_event *event, con
 	return 0;
 }
 
-/* Stores whether the lock for which the event shows a wait is held by a CPU or by a thread. */
+/* Stores whether the lock for which the event shows a wait is held by a CPU or by a thread, and which CPU. */
 static void note_kind(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
 {
 	struct why_object *object = why_object_find(reader->evidence, lock);
-	struct ktread_value kind;
+	struct ktread_value kind, holder;
 
 	if (!object || ktread_value_named(event, "kind", &kind) != 0 || kind.length == 0)
 		return;
+	if (kind.string[0] == 'C' && ktread_value_named(event, "holder", &holder) == 0 &&
+	    holder.number < reader->evidence->cpus)
+		reader->evidence->cpu[holder.number].named = true;
 	object->by_cpu |= kind.string[0] == 'C';
 	object->by_thread |= kind.string[0] == 't';
 }

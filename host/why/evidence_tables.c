@@ -94,8 +94,12 @@ static int read_cpus(struct why_evidence *evidence)
 static int take_holder(struct why_reader *reader, const struct ktrx_holder *holder)
 {
 	struct why_evidence *evidence = reader->evidence;
-	const uint32_t cpu = holder->id & ~KTRX_HOLDER_CPU;
+	const uint32_t cpu = holder->id & ~KTRX_HOLDER_CPU, owner = holder->owner & ~KTRX_HOLDER_CPU;
 	struct why_thread *thread;
+
+	if (holder->id && holder->wait == KTRX_WAIT_SPIN && holder->owner & KTRX_HOLDER_CPU &&
+	    owner < evidence->cpus)
+		evidence->cpu[owner].named = true;
 
 	if (holder->id & KTRX_HOLDER_CPU) {
 		if (cpu < evidence->cpus) {

@@ -7,6 +7,7 @@
 
 #include "analyze/note.h"
 #include "base/grow.h"
+#include "why/numbers.h"
 #include "why/pulse.h"
 
 struct why_findings {
@@ -130,7 +131,7 @@ static int class_of(const struct why_finding *finding)
 {
 	if (finding->verdict == WHY_UNKNOWN)
 		return 3;
-	if (why_verdict_is_healthy(finding->verdict))
+	if (why_verdict_is_healthy(finding->verdict) || finding->verdict == WHY_ENDED)
 		return 1;
 	return finding->base.certain == FINDING_POSSIBLE ? 2 : 0;
 }
@@ -319,6 +320,32 @@ static void doubt_health(struct why_findings *findings)
 	}
 }
 
+/*
+ * If events and state of several CPUs may be attributed to one, no finding is certain except how the run
+ * ended: two CPUs that take two locks then look like one CPU that waits for itself.
+ */
+static void doubt_numbers(struct why_findings *findings, const struct why_evidence *evidence)
+{
+	const struct why_cpu *cpu = why_misnumbered(evidence);
+	char shows[FINDING_LINE];
+
+	for (uint32_t n = 0; cpu && n < findings->count; n++) {
+		struct why_finding *one = &findings->finding[n];
+
+		if (one->verdict == WHY_TRIPLE_FAULT || one->verdict == WHY_PANIC)
+			continue;
+		one->base.certain = FINDING_POSSIBLE;
+		one->base.partial = true;
+		one->open = true;
+		if (one->verdict != WHY_UNKNOWN)
+			finding_evidence(&one->base,
+					 "events and state of several CPUs may be mixed up: %s, "
+					 "so this proves nothing",
+					 why_say_misnumbered(cpu, shows, sizeof(shows)));
+		finding_say(one->base.advice, "%s", WHY_NUMBERS_ADVICE);
+	}
+}
+
 static enum finding_mark mark_of(const struct why_finding *finding)
 {
 	if (class_of(finding) == 0)
@@ -405,8 +432,9 @@ static const char *say_silence(const struct why_evidence *evidence, char *buffer
 
 static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
 {
-	const struct why_cpu *starts = starting_cpu(evidence), *silent = silent_cpu(evidence);
-	char silence[WHY_WORDS];
+	const struct why_cpu *starts = starting_cpu(evidence), *silent = silent_cpu(evidence),
+			     *missing = why_misnumbered(evidence);
+	char silence[WHY_WORDS], shows[FINDING_LINE];
 
 	if (evidence->info->unusable)
 		finding_say(finding->base.what,
@@ -420,6 +448,14 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 		finding_say(finding->base.what,
 			    "the file is cut short: %" PRIu32 " ring%s, so the newest events may be missing",
 			    evidence->cut, evidence->cut == 1 ? " lacks its end" : "s lack their ends");
+	else if (missing)
+		finding_say(finding->base.what,
+			    "the trace may mix up the events and the state of several CPUs: %s",
+			    why_say_misnumbered(missing, shows, sizeof(shows)));
+	else if (why_lacks_init(evidence))
+		finding_say(finding->base.what,
+			    "ktrace_init() was not called in this run, or returned an error, "
+			    "so hooks kept no state of CPUs, threads and locks");
 	else if (!why_shows_activity(evidence))
 		finding_say(finding->base.what, "this trace does not record what CPUs and threads do: "
 						"no hook was called, and no event has a known name");
@@ -445,12 +481,35 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 		finding_say(finding->base.what, "nothing in the trace explains what this machine does");
 }
 
+/* Returns whether the run ended as a run without a problem does, and all of its trace is there. */
+static bool ended_well(const struct why_evidence *evidence)
+{
+	if (evidence->info->unusable || evidence->cut || is_empty(evidence) || why_misnumbered(evidence))
+		return false;
+	return why_ended_well(evidence) || (evidence->info->outcome == KTRX_OUTCOME_RUNNING &&
+					    strcmp(evidence->ended, "clean exit") == 0);
+}
+
+static int find_end(struct why_findings *findings)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_ENDED, FINDING_LIKELY);
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what,
+		    "the run ended by itself (clean exit), and this trace shows nothing wrong");
+	return 0;
+}
+
 static int find_nothing(const struct why_evidence *evidence, struct why_findings *findings)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_UNKNOWN, FINDING_POSSIBLE);
 	const struct why_cpu *silent = silent_cpu(evidence);
+	struct why_finding *finding;
 	char hooks[FINDING_LINE];
 
+	if (ended_well(evidence))
+		return find_end(findings);
+	finding = why_finding_new(findings, WHY_UNKNOWN, FINDING_POSSIBLE);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->base.partial =
@@ -461,6 +520,8 @@ static int find_nothing(const struct why_evidence *evidence, struct why_findings
 			    "protect that memory with a guard page below each stack, or map it nowhere else");
 	else if (evidence->cut)
 		finding_say(finding->base.advice, "use the complete file");
+	else if (why_lacks_init(evidence))
+		finding_say(finding->base.advice, "%s", WHY_INIT_ADVICE);
 	else if (why_finding_state(finding, evidence))
 		return 0;
 	else if (evidence->missing_hooks == WHY_ALL_HOOKS)
@@ -496,6 +557,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 	if (!error && findings->count == 0)
 		error = find_nothing(evidence, findings);
 	mark_consequences(findings);
+	doubt_numbers(findings, evidence);
 	if (findings->count)
 		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
 	drop_explained(findings);

@@ -50,6 +50,7 @@
 		ROW(BOOKKEEPING, "bookkeeping", 0) /* used if the recorded state has several explanations */ \
 	ROW(BUSY, "busy", 0) \
 	ROW(IDLE, "idle", 0) \
+	ROW(ENDED, "ended", 0) \
 	ROW(UNKNOWN, "unknown", 0)
 /* clang-format on */
 

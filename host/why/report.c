@@ -104,12 +104,13 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 			  const struct why_cpu *cpu)
 {
 	char actor[WHY_WORDS], event[WHY_WORDS], beat[WHY_WORDS];
-	const char *mode = !cpu->has_row			 ? "unknown"
+	const char *mode = !cpu->has_row			 ? "mode unknown"
 			   : is_idle(evidence, cpu)		 ? "idle"
 			   : is_idle_and_asks(evidence, cpu)	 ? "waiting"
 			   : cpu->row.nesting > 0		 ? "interrupt"
 			   : why_stays_in_handler(evidence, cpu) ? "interrupt"
 			   : why_idle_is_stale(evidence, cpu)	 ? "busy"
+			   : cpu->row.mode == KTRX_MODE_UNKNOWN	 ? "mode unknown"
 								 : why_say_mode(cpu->row.mode);
 	const bool is_left = is_idle(evidence, cpu) && why_runs_work(evidence, cpu);
 
@@ -132,10 +133,14 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 static uint32_t put_offline(struct base_output *out, const struct why_evidence *evidence, uint32_t first)
 {
 	uint32_t last = first;
+	const bool failed = evidence->cpu[first].row.misnumbered != 0;
 
-	while (last + 1 < evidence->cpus && why_is_offline(evidence, &evidence->cpu[last + 1]))
+	while (!failed && last + 1 < evidence->cpus && why_is_offline(evidence, &evidence->cpu[last + 1]) &&
+	       !evidence->cpu[last + 1].row.misnumbered)
 		last++;
-	if (last == first)
+	if (failed)
+		put_line(out, "CPU %-3" PRIu32 " offline: ktrace_cpu_online() failed there", first);
+	else if (last == first)
 		put_line(out, "CPU %-3" PRIu32 " offline: it never started", first);
 	else
 		put_line(out, "CPUs %" PRIu32 " to %" PRIu32 " offline: they never started", first, last);

@@ -76,7 +76,12 @@ struct ktrx_cpu {
 	 * neither an entry for the thread nor a free entry
 	 */
 	uint64_t refused;
-	uint8_t reserved[40];
+	/*
+	 * number of calls of ktrace_cpu_online() for this CPU that failed, because the port reported the
+	 * number of another CPU
+	 */
+	uint32_t misnumbered;
+	uint8_t reserved[36];
 };
 #define KTRX_MODE_UNKNOWN   0u
 #define KTRX_MODE_IDLE	    1u

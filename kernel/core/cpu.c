@@ -47,8 +47,10 @@ int ktrace_cpu_online(uint32_t cpu)
 	if (ktrace_state.cpu[cpu].online)
 		return KTRACE_ERROR_STATE;
 	word = ktrace_arch_reserve_word();
-	if (!word_is_free(word, cpu))
+	if (!word_is_free(word, cpu)) {
+		ktrace_state.cpu[cpu].misnumbered++;
 		return KTRACE_ERROR_ARGUMENT;
+	}
 	head_place(&ktrace_ring[cpu + 1], word);
 	ktrace_arch_online(cpu + 1);
 	*(volatile uint64_t *)word = (uint64_t)(cpu + 1) << KTRX_WORD_INDEX_BITS | ktrace_ring[cpu + 1].first;

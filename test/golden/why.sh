@@ -27,13 +27,14 @@ stories="deadlock self-deadlock asleep-with-lock ipi-deadlock dead-owner order i
 	retry-given-up-blocked retry-healthy retry-twenty slow-timeouts short-timeouts dead-timed dead-retry
 	dead-given-up half-minute-locked hour-locked seconds-locked hour-event seconds-event hour-input slow-device
 	polled-device polled-shortly stopped preempted
-	ended ended-recorded lost starved stale-idle"
+	ended ended-recorded ended-well mixed-up lost starved stale-idle"
 for story in $stories; do
 	golden $story ktrace why $story.ktrx
 done
 ktrace why "$tmp/ipi-deadlock.ktrx" >"$tmp/in-step"
 ktrace why "$tmp/clocks-apart.ktrx" >"$tmp/apart"
 check "why prints the same for CPUs whose clocks differ" diff "$tmp/in-step" "$tmp/apart"
+golden no-init ktrace why no-init.ktrx
 golden deadlock-json slots ktrace why --json deadlock.ktrx
 golden dead-owner-json slots ktrace why --json dead-owner.ktrx
 golden yield-deadlock-json slots ktrace why --json yield-deadlock.ktrx

@@ -8,6 +8,7 @@
 
 void make_answers(void);
 void make_crowds(void);
+void make_numbers(void);
 void make_overdue(void);
 void make_retries(void);
 void make_runnable(void);

@@ -267,6 +267,7 @@ static void make_all(void **state)
 	make_answers();
 	make_crowds();
 	make_overdue();
+	make_numbers();
 	make_runnable();
 	make_states();
 }

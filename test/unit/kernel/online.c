@@ -65,6 +65,9 @@ static void a_cpu_cannot_use_the_reserve_word_of_another(void **state)
 	KTRACE(test, event, 1);
 	assert_int_equal(check_ring(1)->records, 1);
 	assert_int_equal(check_ring(2)->produced, 0);
+	assert_int_equal(ktrace_state.cpu[0].misnumbered, 0);
+	assert_int_equal(ktrace_state.cpu[1].misnumbered, 2);
+	assert_int_equal(ktrace_state.cpu[1].online, 0);
 	fake.cpu = 1;
 	assert_int_equal(ktrace_cpu_online(1), KTRACE_OK);
 }

@@ -268,6 +268,7 @@ static void empty_trace_is_unknown(void **state)
 static void trace_without_known_events_is_unknown(void **state)
 {
 	(void)state;
+	script_cpu(0)->online = 1;
 	script_event(OTHER, 1 * MS, 0, WORKER);
 	script_event(OTHER, 1000 * MS, 0, WORKER);
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);

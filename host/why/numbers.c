@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "why/numbers.h"
+
+#include <inttypes.h>
+
+#include "why/finding.h"
+
+static bool any_online(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].has_row && evidence->cpu[n].row.online)
+			return true;
+	return false;
+}
+
+const struct why_cpu *why_misnumbered(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus && any_online(evidence); n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (cpu->has_row && !cpu->row.online && cpu->last_stamp == 0 &&
+		    (cpu->row.misnumbered || cpu->named))
+			return cpu;
+	}
+	return NULL;
+}
+
+const char *why_say_misnumbered(const struct why_cpu *cpu, char *buffer, size_t size)
+{
+	if (cpu->row.misnumbered)
+		return why_say(buffer, size,
+			       "ktrace_cpu_online(%" PRIu32 ") failed, because ktrace_arch_cpu() returned "
+			       "the number of another CPU there",
+			       cpu->number);
+	return why_say(buffer, size, "CPU %" PRIu32 " has held a lock, but has no event and is not online",
+		       cpu->number);
+}
+
+bool why_lacks_init(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].has_row)
+			return false;
+	return evidence->events > 0 && evidence->info->version == 2;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * CPUs whose events and state a trace may attribute to another CPU, because the kernel's port reports a wrong
+ * number. Conclusions about CPUs and threads of such a trace prove nothing. The usual cause is a library that
+ * was compiled before the kernel had a ktrace_port.h: it treats every CPU as CPU 0.
+ */
+#ifndef WHY_NUMBERS_H
+#define WHY_NUMBERS_H
+
+#include "why/evidence.h"
+
+/*
+ * Returns the first CPU that never recorded although it ran: ktrace_cpu_online() failed for it because the
+ * port reported another CPU, or a lock was waited for that this CPU held. Returns NULL if there is none. CPUs
+ * that the kernel has not started, or that have recorded something, do not count.
+ */
+const struct why_cpu *why_misnumbered(const struct why_evidence *evidence);
+/*
+ * Formats what shows that this CPU ran, such as "ktrace_cpu_online(1) failed, because …".
+ */
+const char *why_say_misnumbered(const struct why_cpu *cpu, char *buffer, size_t size);
+/* Returns whether the kernel recorded events without a successful call of ktrace_init(). */
+bool why_lacks_init(const struct why_evidence *evidence);
+
+#define WHY_NUMBERS_ADVICE                                                                        \
+	"remove all objects and compile again, in case some are older than ktrace_port.h, which " \
+	"defines ktrace_arch_cpu(); then run ktrace doctor"
+
+#define WHY_INIT_ADVICE                                                                             \
+	"call KTRACE_INIT(1 << 20, .cpus = 4, .threads = 256, .holders = 256); once at boot, then " \
+	"ktrace_cpu_online(cpu); on each CPU"
+
+#endif
