@@ -238,7 +238,12 @@ static int examine(struct doctor *doctor, const char *path)
 static void write_text(struct base_output *out, const struct findings *report)
 {
 	bool explained = false;
+	char begin[FINDING_LINE];
 
+	if (*examine_begin(report, begin))
+		base_output_format(out, "Begin with: %s%s\n",
+				   report->marks[FINDING_WRONG] ? "the lines marked wrong; then " : "",
+				   begin);
 	for (uint32_t n = 0; n < report->count; n++) {
 		if (report->finding[n].mark == FINDING_DARK && !explained) {
 			base_output_text(out, DARK_EXPLAINED);
@@ -327,6 +332,7 @@ static int doctor_run(struct doctor *doctor, char **words)
 static const struct option_row rows[] = {
 	{ "seconds", 0, "S", "run the guest for at most S seconds (5)", options_set_seconds, AT(run.timeout),
 	  .least = 1 },
+	{ "timeout", 0, "S", "the same as --seconds", options_set_seconds, AT(run.timeout), .least = 1 },
 	{ "expect", 0, "TEXT", "end the run earlier, when COMMAND has written TEXT to standard output",
 	  options_set_text, AT(run.expect) },
 	{ "elf", 0, "KERNEL", "use this ELF file of the kernel (the file of QEMU's -kernel)",
@@ -377,7 +383,7 @@ static int parse(struct doctor *doctor, struct options *line, int argc, char **a
 /* Checks that the options and arguments are compatible. Returns -1 to continue; otherwise EXIT_USAGE. */
 static int check_words(const struct doctor *doctor, const struct options *line, bool command)
 {
-	const char *const of_run = options_given(line, "expect out seconds");
+	const char *const of_run = options_given(line, "expect out seconds timeout");
 
 	if (doctor->list &&
 	    (of_run || doctor->json || doctor->subject.elf_given || doctor->traces || command))

@@ -87,8 +87,16 @@ struct facts {
 	 * known
 	 */
 	uint32_t threads, named;
-	uint32_t lit;	  /* bit map of the facts (enum view_fact) that are true */
-	uint32_t hooks;	  /* bit map of the hooks (KTRX_HOOK_*) that at least one CPU has called */
+	uint32_t lit;	/* bit map of the facts (enum view_fact) that are true */
+	uint32_t hooks; /* bit map of the hooks (KTRX_HOOK_*) that at least one CPU has called */
+	/* true if the kernel has described its CPUs, which ktrace_init() does */
+	bool initialised;
+	bool has_names; /* true if the kernel provided memory for names of threads */
+	/*
+	 * number of CPUs that are not online because the port reported another CPU there, and the first of
+	 * them
+	 */
+	uint32_t misnumbered, first_misnumbered;
 	bool has_table;	  /* true if the kernel provided memory for a table of held locks and waits */
 	uint64_t refused; /* number of calls of hooks that found this table full */
 	/* `rows`: number of rows of this table for threads; `used`: number of those rows that are in use */
@@ -234,7 +242,15 @@ int examine_rules(struct findings *report, const struct subject *subject, struct
 int examine_order(struct findings *report, struct subject *subject, struct ktread *trace);
 /* Examines whether the kernel's file has functions and source lines for addresses in the trace. */
 void examine_symbols(struct findings *report, const struct subject *subject);
-/* Adds a finding for each view that is dark, and one finding that lists the views that are lit. */
+/*
+ * Adds a finding for each view that is dark, one finding that lists the views that were not used in this run,
+ * and one that lists the views that are lit.
+ */
 void examine_views(struct findings *report, const struct subject *subject);
+/*
+ * Formats the names of the dark views in the report with which a new port should begin, in this order.
+ * Formats "" if none of them is dark.
+ */
+const char *examine_begin(const struct findings *report, char text[FINDING_LINE]);
 
 #endif

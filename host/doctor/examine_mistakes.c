@@ -42,7 +42,10 @@ static const struct advice advice[MISTAKES] = {
 	[MISTAKE_ID_ZERO] = { "thread-ids",
 			      "in which thread %s sleeps or is woken: "
 			      "0 means idle threads and early boot, and no state is kept for it",
-			      "thread creation", "number threads from 1", true },
+			      "thread creation",
+			      "number threads from 1; if they are numbered so, remove all objects "
+			      "and build again: some are older than ktrace_port.h",
+			      true },
 	[MISTAKE_ID_REUSED] = { "sched.create",
 				"of a thread that exists already, the first is %s: "
 				"its id was reused before sched.exit was recorded for the old thread",

@@ -57,12 +57,38 @@ static bool is_silent(const struct facts *facts, uint32_t n)
 	return facts->cpu[n].row.online && facts->cpu[n].own == 0;
 }
 
+#define REBUILD                                                                    \
+	"ktrace.o, or another object, was compiled before ktrace_port.h existed: " \
+	"remove all objects and build again"
+
+/*
+ * Reports that ktrace_cpu_online() failed for a CPU because the port reported another CPU there. Returns
+ * whether it reported anything.
+ */
+static bool examine_misnumbered(struct findings *report, const struct facts *facts)
+{
+	const uint32_t cpu = facts->first_misnumbered;
+
+	if (!facts->misnumbered)
+		return false;
+	findings_add(report, FINDING_WRONG, "CPU numbers",
+		     "ktrace_cpu_online(%" PRIu32
+		     ") failed on its CPU%s: ktrace_arch_cpu() returned the number of "
+		     "another CPU there. It is not defined in ktrace_port.h, or is wrong; or " REBUILD,
+		     cpu, facts->misnumbered > 1 ? ", and others failed" : "");
+	findings_set_certain(report, FINDING_CERTAIN);
+	findings_advise(report, "ktrace_port.h", "#define ktrace_arch_cpu() (this_cpu()->number)");
+	return true;
+}
+
 static void examine_cpus(struct findings *report, const struct subject *subject)
 {
 	const struct facts *facts = subject->facts;
 	char list[LIST];
 
-	if (subject->cpus && facts->cpus > subject->cpus)
+	if (examine_misnumbered(report, facts))
+		; /* the other findings about numbers would follow from this one */
+	else if (subject->cpus && facts->cpus > subject->cpus)
 		findings_add(
 			report, FINDING_WRONG, "CPU numbers",
 			"there is CPU %" PRIu32 ", but QEMU has %" PRIu32
@@ -78,7 +104,7 @@ static void examine_cpus(struct findings *report, const struct subject *subject)
 		findings_add(report, FINDING_DARK, "CPU numbers",
 			     "QEMU has %" PRIu32 " CPUs, but events come from %" PRIu32
 			     ": the others are not started, "
-			     "or ktrace_arch_cpu() returns the same number for several",
+			     "or ktrace_arch_cpu() returns the same number for several, or " REBUILD,
 			     subject->cpus, facts->cpus);
 	else
 		findings_add(report, FINDING_OK, "CPU numbers", "0 to %" PRIu32,
@@ -92,7 +118,7 @@ static void examine_cpus(struct findings *report, const struct subject *subject)
 			     list);
 	else if (list_cpus(facts, is_silent, list))
 		findings_add(report, FINDING_NOTE, "rings", "no event in the ring of CPU %s", list);
-	else
+	else if (!facts->misnumbered)
 		findings_add(report, FINDING_OK, "rings",
 			     "each of %" PRIu32 " CPUs records into its own ring", facts->online);
 }

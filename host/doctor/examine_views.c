@@ -31,8 +31,9 @@ struct view {
 
 /* The most useful views come first. */
 static const struct view views[] = {
-	{ "rings", "each CPU's start", "ktrace_cpu_online(cpu);", "a ring of its own for each CPU",
-	  FACT(VIEW_RINGS) },
+	{ "rings", "boot, once, on one CPU; then each CPU's start",
+	  "KTRACE_INIT(1 << 20, .cpus = 4, .threads = 256, .holders = 256); … ktrace_cpu_online(cpu);",
+	  "a ring of its own for each CPU", FACT(VIEW_RINGS) },
 	{ "cpus", "ktrace_port.h", "#define ktrace_arch_cpu() (this_cpu()->number)",
 	  "which CPU recorded an event", FACT(VIEW_CPUS) },
 	{ "early", "entry code that runs before the per-CPU base is set", "KTRACE_EARLY(group, event, …);",
@@ -65,9 +66,10 @@ static const struct view views[] = {
 	  "ktrace_thread_end(id);",
 	  "which threads have ended; without this hook a thread that has ended looks runnable",
 	  HOOK(KTRX_HOOK_EXIT) },
-	{ "holders", "the configuration of ktrace_init()", ".holders = 256,",
+	{ "holders", "the configuration, in KTRACE_INIT() or ktrace_init()", ".holders = 256,",
 	  "a table of what up to this many threads hold and wait for", FACT(VIEW_HOLDERS) },
-	{ "names", "thread creation", "ktrace_thread_name(id, name);", "names of threads", FACT(VIEW_NAMES) },
+	{ "names", "the configuration, in KTRACE_INIT() or ktrace_init(); thread creation",
+	  ".threads = 256, … ktrace_thread_name(id, name);", "names of threads", FACT(VIEW_NAMES) },
 	{ "heartbeat", "the timer tick of each CPU", "ktrace_heartbeat(pc);",
 	  "stall detection; the code that a CPU was running; `ktrace control` from the host; "
 	  "measurement of clocks",
@@ -254,13 +256,82 @@ static enum finding_mark mark_of(const struct subject *subject, const struct vie
 	}
 }
 
-static bool examine_fact(struct findings *report, const struct subject *subject, const struct view *view)
+/* Names of views that this run did not use, although the kernel may have what they need. */
+struct unused {
+	char called[FINDING_LINE / 2]; /* their hooks are linked in, but were not called */
+	char seen[FINDING_LINE / 2];   /* their facts were not seen */
+};
+
+static void add_name(char names[FINDING_LINE / 2], const char *name)
 {
+	const size_t at = strlen(names);
+
+	snprintf(names + at, FINDING_LINE / 2 - at, "%s%s", at ? ", " : "", name);
+}
+
+static void say_unused(struct findings *report, const struct unused *unused)
+{
+	if (*unused->called)
+		findings_add(
+			report, FINDING_NOTE, "not called",
+			"linked in, but not called in this run: %s (ktrace doctor --list shows the lines)",
+			unused->called);
+	if (*unused->seen)
+		findings_add(report, FINDING_NOTE, "not seen",
+			     "not seen in this run: %s (ktrace doctor --list shows the lines)", unused->seen);
+}
+
+/*
+ * Returns why the view is dark, if the trace shows a reason that the view's line of C alone would not cure.
+ * Returns NULL if there is none.
+ */
+static const char *reason_of(const struct facts *facts, const struct view *view)
+{
+	const bool recorded = facts->events != 0;
+
+	switch (view->bits) {
+	case VIEW_RINGS:
+		return !recorded ? NULL
+		       : facts->initialised
+			       ? "no CPU is online: ktrace_cpu_online() was not called, or returned an error"
+			       : "ktrace_init() was not called in this run, or returned an error";
+	case VIEW_THREADS:
+		return recorded && !facts->initialised
+			       ? "events before ktrace_init() have no thread ids: first do what rings needs"
+			       : NULL;
+	case VIEW_NAMES:
+		return facts->initialised && !facts->has_names
+			       ? "without .threads, ktrace_thread_name() stores no name, and returns an error"
+			       : NULL;
+	default:
+		return NULL;
+	}
+}
+
+static bool examine_fact(struct findings *report, const struct subject *subject, const struct view *view,
+			 struct unused *unused)
+{
+	const char *reason = reason_of(subject->facts, view);
+
 	if (subject->facts->lit & view->bits)
 		return true;
+	if (view->bits == VIEW_HOLDERS && subject->facts->has_table) {
+		findings_add(
+			report, FINDING_NOTE, view->name,
+			"the table exists, but no thread has used it: its hooks were called for CPUs only, "
+			"or not at all");
+		return false;
+	}
+	if (reason) {
+		say_view(report, FINDING_DARK, view, "", reason);
+		return false;
+	}
 	switch (mark_of(subject, view)) {
 	case FINDING_NOTE:
-		say_view(report, FINDING_NOTE, view, "not seen in this run: ", view->enables);
+		if (view->bits == VIEW_JOINS)
+			say_view(report, FINDING_NOTE, view, "not seen in this run: ", view->enables);
+		else
+			add_name(unused->seen, view->name);
 		break;
 	case FINDING_DARK:
 		say_view(report, FINDING_DARK, view, "", view->enables);
@@ -281,7 +352,8 @@ static bool may_be_called(const struct subject *subject, const struct view *view
 	return subject->facts->hooks && subject->has_kernel && subject->kernel.hooks & view->bits;
 }
 
-static bool examine_hook(struct findings *report, const struct subject *subject, const struct view *view)
+static bool examine_hook(struct findings *report, const struct subject *subject, const struct view *view,
+			 struct unused *unused)
 {
 	const bool needs_table = view->bits & (KTRX_HOOK_THREAD | KTRX_HOOK_LOCK);
 
@@ -294,22 +366,22 @@ static bool examine_hook(struct findings *report, const struct subject *subject,
 	if (subject->facts->hooks & view->bits)
 		return true;
 	if (may_be_called(subject, view))
-		say_view(report, FINDING_NOTE, view,
-			 "linked in, but not called in this run: ", view->enables);
+		add_name(unused->called, view->name);
 	else
 		say_view(report, FINDING_DARK, view, "", view->enables);
 	return false;
 }
 
-static bool examine_view(struct findings *report, const struct subject *subject, const struct view *view)
+static bool examine_view(struct findings *report, const struct subject *subject, const struct view *view,
+			 struct unused *unused)
 {
 	switch (view->sign) {
 	case VIEW_BY_EVENT:
 		return examine_event(report, subject->facts, view);
 	case VIEW_BY_FACT:
-		return examine_fact(report, subject, view);
+		return examine_fact(report, subject, view, unused);
 	case VIEW_BY_HOOK:
-		return examine_hook(report, subject, view);
+		return examine_hook(report, subject, view, unused);
 	default:
 		return false;
 	}
@@ -317,6 +389,7 @@ static bool examine_view(struct findings *report, const struct subject *subject,
 
 void examine_views(struct findings *report, const struct subject *subject)
 {
+	struct unused unused = { "", "" };
 	char lit[FINDING_LINE] = "";
 	size_t at = 0;
 
@@ -325,9 +398,34 @@ void examine_views(struct findings *report, const struct subject *subject)
 			     "debug.ktr.state is 0: the state of CPUs and threads is not kept, "
 			     "so views of it are dark even if their hooks are called");
 	for (uint32_t n = 0; n < VIEWS; n++)
-		if (examine_view(report, subject, &views[n]) && at < sizeof(lit))
+		if (examine_view(report, subject, &views[n], &unused) && at < sizeof(lit))
 			at += (size_t)snprintf(lit + at, sizeof(lit) - at, "%s%s", at ? ", " : "",
 					       views[n].name);
+	say_unused(report, &unused);
 	if (at)
 		findings_add(report, FINDING_OK, "lit", "%s", lit);
+}
+
+/* The views with which a new port should begin, in this order: each needs those before it. */
+static const char *const first_views[] = { "cpus",  "rings", "thread-ids",  "holders",	 "switch",
+					   "block", "wake",  "wake-nobody", "lock-state" };
+
+static bool is_dark(const struct findings *report, const char *name)
+{
+	for (uint32_t n = 0; n < report->count; n++)
+		if (report->finding[n].mark == FINDING_DARK && strcmp(report->finding[n].kind, name) == 0)
+			return true;
+	return false;
+}
+
+const char *examine_begin(const struct findings *report, char text[FINDING_LINE])
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t n = 0; n < sizeof(first_views) / sizeof(first_views[0]); n++)
+		if (is_dark(report, first_views[n]))
+			at += (size_t)snprintf(text + at, FINDING_LINE - at, "%s%s", at ? ", " : "",
+					       first_views[n]);
+	return text;
 }

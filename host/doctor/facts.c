@@ -96,6 +96,9 @@ static int read_events(struct reading *reading)
 
 static void note_row(struct facts *facts, const struct ktrx_cpu *row, uint32_t number)
 {
+	facts->initialised = true;
+	if (row->misnumbered && !row->online && facts->misnumbered++ == 0)
+		facts->first_misnumbered = number;
 	facts->cpu[number].row = *row;
 	facts->hooks |= row->hooks;
 	facts->refused += row->refused;
@@ -129,6 +132,17 @@ static void note_holder(struct facts *facts, const struct ktrx_holder *row)
 		facts->lit |= VIEW_STACKS;
 }
 
+/* Returns whether the trace has a table of thread names, even an empty one. */
+static bool has_names(const struct ktread *trace)
+{
+	uint64_t size = 0;
+	char *copy = NULL;
+	const bool read = ktread_section_copy(trace, KTRX_SECTION_THREADS, &copy, &size) == 0;
+
+	free(copy);
+	return read && size != 0;
+}
+
 static int read_tables(struct facts *facts)
 {
 	struct ktrx_holder holder[HOLDERS_AT_ONCE];
@@ -143,6 +157,7 @@ static int read_tables(struct facts *facts)
 		for (int n = 0; n < rows; n++)
 			note_holder(facts, &holder[n]);
 	facts->has_table = number > 0;
+	facts->has_names = has_names(facts->trace);
 	return rows;
 }
 

@@ -49,6 +49,19 @@ for story in always-4 always-1 xv6-numbers; do
 		grep -qF 'ktrace_switch(prev, next, state); with the state that prev goes into: 0 runnable, 1 or 2 asleep' "$tmp/$story"
 	check "$story: rules about sleeping and dead threads are not reported as violated" sh -c '! grep "^wrong *rules" "$1"' - "$tmp/$story"
 done
+build/bin/ktrace doctor "$tmp/mixed-up.ktrx" >"$tmp/report" 2>&1
+equal "doctor fails if a CPU could not come online" 10 $?
+check "a CPU that could not come online is reported, with both causes" grep -qE '^wrong +CPU numbers +ktrace_cpu_online\(1\) failed .* not defined in ktrace_port.h, .* before ktrace_port.h existed: remove all objects' "$tmp/report"
+check "names without .threads are reported with the line to add" sh -c 'grep -A 1 "^dark *names *without .threads" "$1" | grep -qF ".threads = 256, … ktrace_thread_name(id, name);"' - "$tmp/report"
+check "a table of threads that no thread used is not dark" grep -qE '^note +holders +the table exists' "$tmp/report"
+check "views that this run did not use are in one line" grep -qE '^note +not seen +not seen in this run: callers, exit, panic ' "$tmp/report"
+build/bin/ktrace doctor "$tmp/no-init.ktrx" >"$tmp/report" 2>&1
+equal "doctor does not fail without ktrace_init()" 0 $?
+equal "the first line states with which views to begin" "Begin with: rings, thread-ids, holders, wake-nobody, lock-state" "$(head -n 1 "$tmp/report")"
+check "without ktrace_init(), rings states it" grep -qE '^dark +rings +ktrace_init\(\) was not called in this run' "$tmp/report"
+check "without ktrace_init(), rings has both lines" grep -qF 'KTRACE_INIT(1 << 20, .cpus = 4, .threads = 256, .holders = 256); … ktrace_cpu_online(cpu);' "$tmp/report"
+check "without ktrace_init(), thread-ids refers to rings" grep -qE '^dark +thread-ids .*first do what rings needs' "$tmp/report"
+golden timeout ktrace doctor --timeout 3 v2.ktrx
 check "a state that is always 4 is reported as wrong" \
 	grep -qE '^wrong +sched.switch +191 switches leave a thread in state 4, which means dead, but .* ran again: it is a constant or' "$tmp/always-4"
 check "a state that is always 1 is reported as wrong" \

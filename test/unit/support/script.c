@@ -363,3 +363,13 @@ int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holde
 		holder[n] = trace->holder[first + n];
 	return (int)n;
 }
+
+/* A script has no sections. */
+int ktread_section_copy(const struct ktread *trace, uint32_t type, char **bytes, uint64_t *size)
+{
+	(void)trace;
+	(void)type;
+	*bytes = NULL;
+	*size = 0;
+	return KTREAD_E_ABSENT;
+}
