@@ -158,6 +158,9 @@ static int read_tables(struct facts *facts)
 			note_holder(facts, &holder[n]);
 	facts->has_table = number > 0;
 	facts->has_names = has_names(facts->trace);
+	/* the trace of an earlier boot has rings of CPUs, but no table of CPUs */
+	for (uint32_t ring = 0; ring < facts->info->rings; ring++)
+		facts->initialised |= ktread_ring(facts->trace, ring)->cpu != KTRX_NO_CPU;
 	return rows;
 }
 

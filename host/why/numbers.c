@@ -41,5 +41,9 @@ bool why_lacks_init(const struct why_evidence *evidence)
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		if (evidence->cpu[n].has_row)
 			return false;
+	/* the trace of an earlier boot has rings of CPUs, but no table of CPUs */
+	for (uint32_t n = 0; n < evidence->info->rings; n++)
+		if (ktread_ring(evidence->trace, n)->cpu != KTRX_NO_CPU)
+			return false;
 	return evidence->events > 0 && evidence->info->version == 2;
 }

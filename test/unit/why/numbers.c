@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "unit/support/script.h"
@@ -83,11 +84,23 @@ static void holder_that_never_recorded_makes_it_possible(void **state)
 static void kernel_without_init_is_recognised(void **state)
 {
 	(void)state;
+	script_info()->rings = 1;
+	script_ring(0)->cpu = KTRX_NO_CPU;
 	script_type(HELLO, "boot", "hello", "u32 hart");
 	script_event(HELLO, 100 * MS, 0, 0, UINT64_C(0));
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 	why_says("ktrace_init() was not called in this run, or returned an error");
 	why_says("call KTRACE_INIT(1 << 20,");
+}
+
+/* The trace of an earlier boot has no table of CPUs, but rings of CPUs. */
+static void rings_of_cpus_show_that_init_was_called(void **state)
+{
+	(void)state;
+	script_type(HELLO, "boot", "hello", "u32 hart");
+	script_event(HELLO, 100 * MS, 0, 0, UINT64_C(0));
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	assert_null(strstr(why_text(), "ktrace_init()"));
 }
 
 static void run_that_ended_well_is_not_suspicious(void **state)
@@ -124,6 +137,7 @@ int main(void)
 		TEST(cpu_that_recorded_under_its_number_changes_nothing),
 		TEST(holder_that_never_recorded_makes_it_possible),
 		TEST(kernel_without_init_is_recognised),
+		TEST(rings_of_cpus_show_that_init_was_called),
 		TEST(run_that_ended_well_is_not_suspicious),
 		TEST(run_that_failed_did_not_end_well),
 	};
