@@ -109,6 +109,7 @@ struct capture_result {
 	/* when ktrace last found the guest running, the guest had stalled, or one of its CPUs was stuck */
 	bool stalled;
 	bool written; /* a trace was written, and `summary` describes it */
+	bool linked;  /* no trace was found, but the kernel's file contains ktrace */
 	bool sent;    /* the guest itself sent the trace, which has no events after the guest's dump */
 	/*
 	 * if `sent` is set: seconds from the arrival of the last byte of the trace to the end of the run;
@@ -171,6 +172,7 @@ struct capture_facts {
 	int32_t status;
 	enum capture_end end;
 	int signal;
+	bool linked;	      /* the kernel's file contains ktrace */
 	bool may_lack_ktrace; /* the guest may run without ktrace, so `found` does not affect the verdict */
 	bool unseen;	      /* the expected text has not appeared on the console */
 	/* the limit that ended the run, in seconds: of the timeout, the stall or the deadline */

@@ -29,6 +29,15 @@
 /* frequency in Hz of x86 counters with -icount, which count virtual nanoseconds */
 #define ICOUNT_HZ 1000000000u
 
+/* Returns whether the kernel's file, if it is known, contains ktrace. */
+static bool is_linked(const struct capture_run *run)
+{
+	const char *path = run->options->elf ? run->options->elf : run->guest.line.kernel_path;
+	struct capture_kernel kernel;
+
+	return *path && capture_kernel_read(&kernel, path) == 0 && kernel.root_address != 0;
+}
+
 /* Collects the facts for the verdict. `outcome` and `status` are those of the trace. */
 static struct capture_facts gather(const struct capture_run *run, bool found, uint32_t outcome,
 				   int32_t status)
@@ -39,6 +48,7 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 		.stopped_for_good = run->machine.stopped_for_good,
 		.state = run->machine.state,
 		.found = found,
+		.linked = !found && is_linked(run),
 		.sent = run->options->transport == CAPTURE_RAM
 				? NULL
 				: capture_transport_name(run->options->transport),
@@ -284,6 +294,7 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 	else /* `found` stays true for a trace that a reset has erased after it was found */
 		facts = gather(run, run->view.watch.boots > 0, KTRX_OUTCOME_RUNNING, 0);
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
+	result->linked = facts.linked;
 	if (error) {
 		explain_loss(run, result);
 		return 0;
@@ -354,6 +365,7 @@ static int finish_sent(struct capture_run *run, struct capture_result *result)
 
 	facts = gather(run, sent, result->summary.outcome, result->summary.status);
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
+	result->linked = facts.linked;
 	if (!sent)
 		return 0;
 	result->sent = true;

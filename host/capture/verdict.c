@@ -139,7 +139,11 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 		return verdict;
 	if (facts->sent) /* the guest may still have ktrace */
 		snprintf(text + length, size - length, "; the guest dumped nothing over %s", facts->sent);
+	else if (facts->linked)
+		snprintf(text + length, size - length,
+			 "; ktrace is linked in, but the kernel recorded no event before it stopped");
 	else
-		snprintf(text + length, size - length, "; no ktrace in the guest");
+		snprintf(text + length, size - length,
+			 "; no ktrace in the guest: it is not linked in, or has recorded no event");
 	return CAPTURE_NO_KTRACE;
 }

@@ -147,7 +147,11 @@ static void print_run(struct doctor *doctor, const struct capture_result *result
 	else
 		findings_add(&doctor->report, ended_badly(result->status) ? FINDING_WRONG : FINDING_OK, "run",
 			     "%.1f s: %s", result->seconds, result->text);
-	if (result->status == CAPTURE_NO_KTRACE)
+	if (result->status == CAPTURE_NO_KTRACE && result->linked)
+		findings_add(
+			&doctor->report, FINDING_NOTE, "root",
+			"ktrace is linked in, but the kernel reached no event: record one with KTRACE()");
+	else if (result->status == CAPTURE_NO_KTRACE)
 		findings_add(&doctor->report, FINDING_WRONG, "root",
 			     "no ktrace_root was found in the guest's memory: "
 			     "is ktrace linked in, and does the kernel reach its first event?");

@@ -45,6 +45,17 @@ static void outcome_in_trace_has_precedence(void **state)
 			 CAPTURE_PANIC);
 }
 
+static void kernel_with_ktrace_but_without_event_is_named(void **state)
+{
+	(void)state;
+	assert_int_equal(JUDGE("triple-faulted); ktrace is linked in, but the kernel recorded no event",
+			       .ran = 1, .linked = 1, .shutdown = CAPTURE_SHUTDOWN_RESET),
+			 CAPTURE_NO_KTRACE);
+	assert_int_equal(JUDGE("no ktrace in the guest: it is not linked in, or has recorded no event",
+			       .ran = 1, .shutdown = CAPTURE_SHUTDOWN_RESET),
+			 CAPTURE_NO_KTRACE);
+}
+
 static void end_by_ktrace_is_named(void **state)
 {
 	(void)state;
@@ -159,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(outcome_in_trace_has_precedence),
+		cmocka_unit_test(kernel_with_ktrace_but_without_event_is_named),
 		cmocka_unit_test(end_by_ktrace_is_named),
 		cmocka_unit_test(otherwise_end_of_qemu_decides),
 		cmocka_unit_test(missing_trace_is_reported),
