@@ -32,4 +32,4 @@ say "ktrace export --format perfetto $trace -o build/demo-$arch.pftrace"
 build/bin/ktrace export --format perfetto "$trace" -o "build/demo-$arch.pftrace"
 echo "Open build/demo-$arch.pftrace at https://ui.perfetto.dev: running thread and state of every CPU and thread."
 # shellcheck disable=SC2016 # the reader's shell expands the variables
-echo 'Next: export PATH=$PWD/build/bin:$PATH, then "The two commands" in README.md.'
+echo 'Next: export PATH=$PWD/build/bin:$PATH, then "The two commands" in README.md: a kernel that hangs, and ktrace why.'

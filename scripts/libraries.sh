@@ -95,7 +95,7 @@ add() {
 		echo $found
 	else
 		echo $2
-		echo "  LIBS  no complete archive of $1: linked shared" >&2
+		echo "  LIBS  no complete archive of $1: linked as a shared library, which is fine on this machine" >&2
 	fi
 }
 

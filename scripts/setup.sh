@@ -63,7 +63,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "	apt-get update && apt-get install --no-install-recommends$missing" >&2
 	exit 1
 fi
-echo "Installing:$missing" >&2
+echo "Installing (some minutes, without output):$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends $missing >/dev/null

@@ -339,10 +339,12 @@ static int is_one_cpu(const struct trace_args *args)
 
 static void print_order(const struct trace_args *args, const struct ktread *trace)
 {
+	const bool curable =
+		order_between_cpus(trace).state == ORDER_UNMEASURED && ktread_info(trace)->version == 2;
 	char order[ORDER_TEXT];
 
 	if (!args->reports_order && !is_one_cpu(args) && order_say(trace, order) > 0)
-		command_message(args->name, "%s: %s", shown(args), order);
+		command_message(args->name, "%s: %s%s", shown(args), order, curable ? ORDER_CURE : "");
 }
 
 /* Opens the trace, without filters. Returns 0, EXIT_USAGE or EXIT_BAD_INPUT. */

@@ -340,10 +340,12 @@ int examine_order(struct findings *report, struct subject *subject, struct ktrea
 
 	if (subject->facts->cpus < 2)
 		return 0;
-	if (order_say(trace, order) > 0)
-		findings_add(report,
-			     order_between_cpus(trace).state == ORDER_MEASURED ? FINDING_OK : FINDING_NOTE,
-			     "clocks", "%s", order);
+	if (order_say(trace, order) > 0) {
+		const enum order_state state = order_between_cpus(trace).state;
+
+		findings_add(report, state == ORDER_MEASURED ? FINDING_OK : FINDING_NOTE, "clocks", "%s%s",
+			     order, state == ORDER_UNMEASURED ? ORDER_CURE : "");
+	}
 	if (info->clock_samples)
 		findings_add(report, FINDING_OK, "skew",
 			     "measured: clocks are corrected by up to %.1f us, accurate to %.3f us",

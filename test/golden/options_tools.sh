@@ -334,6 +334,7 @@ decimal ktrdump -A 8 -r -M ktr.ktrx
 }
 refused hwt 'only for recording' -b 0128K kernel.steps
 decimal doctor --seconds 8 v2.ktrx
+decimal doctor --timeout 8 v2.ktrx
 refused live 'newest events' --json --tail 08 ktr.ram
 refused run 'needs --expect' --timeout 08 --expect-continue -- true
 
