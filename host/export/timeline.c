@@ -280,6 +280,26 @@ static char *put_path(struct timeline_writer *writer, char *at, const struct wel
 	return at + 1;
 }
 
+#define WAIT_WORD 16u
+
+/* Writes " (event)": what the thread that goes to sleep waits for, if the event has the kind of the wait. */
+static char *put_wait_kind(char *at, const struct wellknown *known, const struct ktread_event *event)
+{
+	static const char *const words[] = {
+		[KTRX_WAIT_SPIN] = "spinning",	      [KTRX_WAIT_LOCK] = "lock",
+		[KTRX_WAIT_EVENT] = "event",	      [KTRX_WAIT_TIME] = "time",
+		[KTRX_WAIT_THREAD] = "end of thread", [KTRX_WAIT_DEVICE] = "device",
+	};
+	uint64_t kind;
+
+	if (known->kind != WELLKNOWN_BLOCK || !wellknown_number(known, event, WELLKNOWN_NUMBER, &kind) ||
+	    kind >= sizeof(words) / sizeof(words[0]) || !words[kind])
+		return at;
+	at = base_escape_text(base_put_literal(at, " ("), words[kind], strlen(words[kind]), WAIT_WORD);
+	*at = ')';
+	return at + 1;
+}
+
 /* Writes " (inode)": the name of the lock or interrupt that the event refers to. */
 static char *put_object_named(struct timeline_writer *writer, char *at, const struct wellknown *known,
 			      const struct ktread_event *event)
@@ -312,6 +332,7 @@ static char *put_event(struct timeline_writer *writer, char *at, const struct kt
 		at = put_text(writer, at, event);
 	at = put_threads_named(writer, at, known, event);
 	at = put_path(writer, at, known, event);
+	at = put_wait_kind(at, known, event);
 	at = put_object_named(writer, at, known, event);
 	if (event->callers || event->site)
 		at = places_put(at, event, writer->timeline->symbols);
