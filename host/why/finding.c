@@ -456,6 +456,11 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 		finding_say(finding->base.what,
 			    "ktrace_init() was not called in this run, or returned an error, "
 			    "so hooks kept no state of CPUs, threads and locks");
+	else if (why_lacks_cpus(evidence))
+		finding_say(
+			finding->base.what,
+			"no CPU is online: ktrace_cpu_online() was not called in this run, or returned an "
+			"error, so hooks kept no state of CPUs, threads and locks");
 	else if (!why_shows_activity(evidence))
 		finding_say(finding->base.what, "this trace does not record what CPUs and threads do: "
 						"no hook was called, and no event has a known name");
@@ -520,7 +525,7 @@ static int find_nothing(const struct why_evidence *evidence, struct why_findings
 			    "protect that memory with a guard page below each stack, or map it nowhere else");
 	else if (evidence->cut)
 		finding_say(finding->base.advice, "use the complete file");
-	else if (why_lacks_init(evidence))
+	else if (why_lacks_init(evidence) || why_lacks_cpus(evidence))
 		finding_say(finding->base.advice, "%s", WHY_INIT_ADVICE);
 	else if (why_finding_state(finding, evidence))
 		return 0;

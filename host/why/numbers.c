@@ -36,6 +36,12 @@ const char *why_say_misnumbered(const struct why_cpu *cpu, char *buffer, size_t 
 		       cpu->number);
 }
 
+bool why_lacks_cpus(const struct why_evidence *evidence)
+{
+	return evidence->events > 0 && evidence->cpus > 0 && evidence->cpu[0].has_row &&
+	       !any_online(evidence);
+}
+
 bool why_lacks_init(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)

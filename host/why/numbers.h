@@ -21,6 +21,8 @@ const struct why_cpu *why_misnumbered(const struct why_evidence *evidence);
 const char *why_say_misnumbered(const struct why_cpu *cpu, char *buffer, size_t size);
 /* Returns whether the kernel recorded events without a successful call of ktrace_init(). */
 bool why_lacks_init(const struct why_evidence *evidence);
+/* Returns whether the kernel called ktrace_init() and recorded events, but no CPU came online. */
+bool why_lacks_cpus(const struct why_evidence *evidence);
 
 #define WHY_NUMBERS_ADVICE                                                                        \
 	"remove all objects and compile again, in case some are older than ktrace_port.h, which " \

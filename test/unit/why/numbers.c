@@ -93,6 +93,16 @@ static void kernel_without_init_is_recognised(void **state)
 	why_says("call KTRACE_INIT(1 << 20,");
 }
 
+static void kernel_whose_cpus_are_not_online_is_recognised(void **state)
+{
+	(void)state;
+	script_cpu(0);
+	script_type(HELLO, "boot", "hello", "u32 hart");
+	script_event(HELLO, 100 * MS, 0, 0, UINT64_C(0));
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("no CPU is online: ktrace_cpu_online() was not called in this run");
+}
+
 /* The trace of an earlier boot has no table of CPUs, but rings of CPUs. */
 static void rings_of_cpus_show_that_init_was_called(void **state)
 {
@@ -137,6 +147,7 @@ int main(void)
 		TEST(cpu_that_recorded_under_its_number_changes_nothing),
 		TEST(holder_that_never_recorded_makes_it_possible),
 		TEST(kernel_without_init_is_recognised),
+		TEST(kernel_whose_cpus_are_not_online_is_recognised),
 		TEST(rings_of_cpus_show_that_init_was_called),
 		TEST(run_that_ended_well_is_not_suspicious),
 		TEST(run_that_failed_did_not_end_well),
