@@ -2,6 +2,7 @@
 /* Tests that build ids, ktrace's sections and symbols are read from valid and damaged kernel files. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -105,7 +106,7 @@ struct linked {
 	Elf64_Phdr segment;
 	Elf64_Shdr section[6];
 	Elf64_Sym symbol[4];
-	char names[80];
+	char names[120];
 	char data[64];
 };
 
@@ -245,6 +246,32 @@ static void functions_for_locks_and_threads_are_switch_points(void **state)
 	}
 }
 
+/* The linker's name of the rings states whether the library was compiled with a port header. */
+static void rings_are_found_by_each_of_their_names(void **state)
+{
+	static const struct {
+		const char *name;
+		bool found;
+	} cases[] = {
+		{ "ktrace_ring", true },
+		{ "ktrace_ring_with_ktrace_port_h", true },
+		{ "ktrace_ring_without_ktrace_port_h", true },
+		{ "ktrace_ring_number", false },
+		{ "ktrace_rin", false },
+	};
+	struct capture_kernel kernel;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		struct linked image = make_linked();
+
+		image.symbol[2].st_name = name_of(&image, cases[n].name);
+		image.symbol[2].st_value = 0x5000;
+		assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
+		assert_int_equal(kernel.object[1].address == 0x5000, cases[n].found);
+	}
+}
+
 /* The tables may contain any values. No byte outside the file is read. */
 static void hostile_tables_are_harmless(void **state)
 {
@@ -273,6 +300,7 @@ int main(void)
 		cmocka_unit_test(sections_and_symbols_are_read),
 		cmocka_unit_test(linked_hooks_are_found),
 		cmocka_unit_test(functions_for_locks_and_threads_are_switch_points),
+		cmocka_unit_test(rings_are_found_by_each_of_their_names),
 		cmocka_unit_test(hostile_tables_are_harmless),
 	};
 
