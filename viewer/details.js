@@ -23,12 +23,22 @@ function laneLink(state, lane) {
 	}) : "";
 }
 
+// Fetches the part of a long trace around an event, and selects the event. `find` is as in Windows.goTo().
+kt.goTo = async function (state, find, name) {
+	kt.say(name + ": ktrace open searches the trace…");
+	try {
+		kt.say(await state.windows?.goTo(find) ? name + " is shown" : name + " was not found");
+	} catch (error) {
+		kt.say(error.message);
+	}
+};
+
 // Returns a link to an event. If the page does not contain this event, returns text without a link.
 kt.eventLink = function (state, id, text = id) {
 	const find = () => state.trace.events.find(id);
 	return find() < 0 && state.trace.head.whole !== false ? text : kt.action(text, "Show this event", () => {
 		if (find() < 0)
-			return kt.say("Event " + id + " is not in the part of the trace that is shown");
+			return void kt.goTo(state, async () => kt.placeOf(await state.feed.event(id)), "Event " + id);
 		state.selectEvent(find());
 		state.reveal();
 	});
@@ -108,7 +118,8 @@ function placeText(place) {
 // Asks the server, if there is one, for the addresses in the code that recorded the event.
 async function more(state, event, box) {
 	const { events } = state.trace;
-	const answer = await state.feed?.event?.(events.idOf(event), events.time[event]).catch(() => null);
+	const answer = await state.feed?.event?.(events.idOf(event), events.time[event]).catch((error) =>
+		void box.append(kt.el("p", { class: "dim" }, "code: unknown, because " + error.message)));
 	const places = answer ? [answer.site, ...(answer.callers || [])].filter((place) => place) : [];
 	box.append(pairs([["source line", answer?.file ? answer.file + ":" + answer.line : ""],
 		["code", places.map(placeText).join(" ← ")]]));

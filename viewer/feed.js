@@ -138,13 +138,21 @@ class Served {
 		return (await get("verdict")).json();
 	}
 
-	// Returns an event in the form of ktrace show --json, or null.
+	// Returns an event in the form of ktrace show --json, or null. Without `time`, the server reads the whole trace.
 	async event(id, time) {
-		const answer = await find("event?id=" + encodeURIComponent(id) + "&time=" + time);
+		const answer = await find("event?id=" + encodeURIComponent(id) + (time === undefined ? "" : "&time=" + time));
 		return answer && answer.json();
+	}
+
+	// Returns {id, time} of the first event, at the time or later, for which the expression is true, or null.
+	async search(where, from) {
+		const answer = await (await get("search?limit=1&from=" + from + "&where=" + encodeURIComponent(where))).json();
+		return kt.placeOf(answer.events.find((item) => item.id));
 	}
 }
 
+// Returns {id, time} of an event that the server sent, with its time in nanoseconds, or null if there is no event.
+kt.placeOf = (event) => event ? { id: event.id, time: Math.round(event.time * (kt.useTicks ? 1 : 1e9)) } : null;
 kt.Renewed = Renewed;
 kt.feed = () => kt.id("ktrace-head") ? new Embedded() : new Served();
 

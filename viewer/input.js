@@ -303,7 +303,7 @@ class Input {
 			state.marks.splice(at, 1);
 		else
 			state.marks.push(time);
-		state.changed("pointer");
+		state.changed("marks");
 	}
 
 	goMark(way) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 // The address of a view: #t=begin&d=length&sel=…, in nanoseconds. Reloading the page, or sending its address,
-// shows the same part and the same selection.
+// shows the same part, the same lanes, selection and marks.
 "use strict";
 (function (kt) {
 // Returns a text that identifies the selection, so that it can be found again.
@@ -20,6 +20,10 @@ kt.linkOf = function (state) {
 		parts.set("sel", selected);
 	if (state.layout.pinned.size)
 		parts.set("pin", [...state.layout.pinned].join(" "));
+	if (state.marks.length)
+		parts.set("marks", state.marks.map(Math.round).join(" "));
+	if (state.layout.filter)
+		parts.set("lanes", state.layout.filter);
 	return "#" + parts;
 };
 
@@ -51,6 +55,8 @@ kt.openLink = function (state, hash) {
 	for (const key of (parts.get("pin") || "").split(" "))
 		if (state.trace.byKey.has(key))
 			state.layout.pinned.add(key);
+	state.marks = (parts.get("marks") || "").split(" ").filter((text) => text).map(Number).filter(Number.isFinite);
+	state.layout.filter = parts.get("lanes") || "";
 	state.show(from, length);
 	const selection = parts.has("sel") ? kt.selectionFrom(state.trace, parts.get("sel")) : null;
 	if (selection)

@@ -30,6 +30,7 @@ class Page {
 		kt.id("filter").addEventListener("input", (event) => {
 			state.layout.filter = event.target.value;
 			this.relayout();
+			this.saveLater();
 		});
 		kt.id("lanes").addEventListener("scroll", (event) => {
 			state.scroll = event.target.scrollTop;
@@ -39,8 +40,16 @@ class Page {
 		new ResizeObserver(() => this.resize()).observe(kt.id("lanes"));
 		addEventListener("hashchange", () => {
 			if (location.hash !== this.hash)
-				kt.openLink(state, location.hash);
+				this.openLink(location.hash);
 		});
+	}
+
+	// Shows the view that the address describes. Returns false if it describes none.
+	openLink(address) {
+		const shown = kt.openLink(this.state, address);
+		kt.id("filter").value = this.state.layout.filter;
+		this.relayout();
+		return shown;
 	}
 
 	changed(what) {
@@ -53,7 +62,7 @@ class Page {
 		}
 		if (what === "view" && this.open > 1)
 			this.later(() => this.fillTab());
-		if (what === "view" || what === "selection")
+		if (what === "view" || what === "selection" || what === "marks")
 			this.saveLater();
 		this.redraw();
 	}
@@ -177,6 +186,8 @@ class Page {
 				for (const strip of row ? row.strips : [])
 					kt.paintStrip(strip, this.trace);
 		this.overview.stale = true;
+		if (this.search.input.value)
+			this.search.renew();
 		this.relayout();
 	}
 
@@ -212,7 +223,7 @@ class Page {
 	begin() {
 		const { state, worst } = this;
 		this.ready = true;
-		if (this.shown === kt.linkOf(state) && !kt.openLink(state, this.wanted))
+		if (this.shown === kt.linkOf(state) && !this.openLink(this.wanted))
 			kt.showCause(state, worst);
 		if (!worst && !state.selection)
 			this.tab(1);

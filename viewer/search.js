@@ -32,6 +32,11 @@ kt.search = function (trace, text) {
 	return hits.sort((a, b) => a.time - b.time);
 };
 
+// Returns an expression for the server: events whose name contains the text.
+function whereOf(text) {
+	return 'event ~ "*' + text.replace(/[^\w.-]/g, "?") + '*"';
+}
+
 class Search {
 	constructor(state, input, output) {
 		this.state = state;
@@ -54,16 +59,29 @@ class Search {
 		this.state.changed("found");
 	}
 
+	// Searches again, because the data of the trace was replaced. The current hit remains the current one.
+	renew() {
+		const hit = this.state.found[this.at];
+		this.run();
+		this.at = hit ? this.state.found.findIndex((other) => other.time === hit.time && other.lane === hit.lane
+			&& !other.strip === !hit.strip) : -1;
+		this.report();
+	}
+
 	report() {
 		const count = this.state.found.length;
 		this.output.textContent = !this.input.value ? "" : count ? (this.at + 1) + " of " + kt.number(count)
 			+ (count >= most ? " or more" : "") : "nothing found";
+		if (this.input.value && this.state.windows && !this.state.windows.stopped)
+			this.output.textContent += " in this part (Enter: further)";
 	}
 
 	// Selects the next or previous hit. The first step forward selects the first lane that was found, or the first hit
 	// that is not before the beginning of the view. The first step backward selects the last hit.
 	step(way) {
-		const { found, from } = this.state;
+		const { found, from, windows } = this.state;
+		if (way > 0 && this.at + 1 >= found.length && this.input.value && windows && !windows.stopped)
+			return void this.further(windows);
 		if (!found.length)
 			return;
 		if (this.at < 0 && way > 0)
@@ -78,6 +96,24 @@ class Search {
 		else
 			this.state.selectEvent(hit.event);
 		this.state.reveal();
+		this.report();
+	}
+
+	// Lets the server search the part of the trace that follows: for an event whose name contains the text, or for the
+	// event that has this identifier. Names of spans and lanes are only found in the part that is loaded.
+	async further(windows) {
+		const { state } = this;
+		const text = this.input.value.trim();
+		const from = Math.max(0, Math.ceil(windows.loaded?.until ?? (state.selectedTime()?.until + 1 || state.from)));
+		const isId = /^\d+\.\d+$/.test(text);
+		const names = [...state.trace.types.values()].map((type) => type.name.toLowerCase());
+		if (!isId && !names.some((name) => name.includes(text.toLowerCase())))
+			return kt.say("No event has this name. Lanes and spans are searched only in the part that is shown.");
+		if (isId)
+			await kt.goTo(state, async () => kt.placeOf(await state.feed.event(text)), "Event " + text);
+		else
+			await kt.goTo(state, () => state.feed.search(whereOf(text), from), "Another event");
+		this.at = state.found.findIndex((hit) => hit.event !== undefined && hit.event === state.selection?.event);
 		this.report();
 	}
 }

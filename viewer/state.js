@@ -22,7 +22,7 @@ class State {
 	}
 
 	// Registers a function that is called with the argument of changed() after a change: "view", "selection", "scroll",
-	// "pointer", "found" or "hint".
+	// "marks", "pointer", "found" or "hint".
 	onChange(listener) {
 		this.listeners.push(listener);
 	}

@@ -25,6 +25,7 @@ class Windows {
 		// The overview has a number. Answers that are requested before the newest overview, or before
 		// stop(), are discarded.
 		Object.assign(this, { state, feed, refresh, loaded: null, busy: false, number: 0 });
+		state.windows = this;
 		state.onChange((what) => {
 			if (what === "view")
 				this.later();
@@ -93,6 +94,27 @@ class Windows {
 			this.loaded = { from, until };
 		this.state.changed("hint");
 		return bytes !== null;
+	}
+
+	// Shows an event anywhere in the trace, with about `share` of all events around it, and selects it. `find` returns
+	// {id, time} of the event, or null. Returns whether the event is selected.
+	async goTo(find, share = 20000 / this.state.trace.head.events) {
+		const { state } = this;
+		const { trace } = state;
+		const place = this.stopped ? null : await find();
+		if (!place)
+			return false;
+		const length = (trace.end - trace.begin) * Math.min(share, 1);
+		const from = Math.max(trace.begin, place.time - length / 2);
+		if (!this.covers(from, from + length / 2) && !await this.request(from, Math.min(trace.end, from + length)))
+			return share > 1e-9 && this.goTo(() => place, share / 8);
+		const event = trace.events.find(place.id);
+		if (event < 0)
+			return false;
+		state.show(place.time - length / 8, length / 4);
+		state.selectEvent(event);
+		state.reveal();
+		return true;
 	}
 
 	// Replaces the data of the trace. Selects the same span, event or lane again if the new data contains it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Unit tests of viewer/search.js.
+// Unit tests of viewer/search.js, and of what an address contains besides the view and the selection.
 "use strict";
 const assert = require("node:assert");
-const { ms } = require("./story.js");
+const { head, ms } = require("./story.js");
 
 module.exports = function (test, kt, open) {
 	test("a search finds spans, events, lanes, and an event by its identifier", () => {
@@ -39,5 +39,78 @@ module.exports = function (test, kt, open) {
 		assert.deepStrictEqual(selected.slice(4), [trace.events.time[3]]);
 		searchOf(trace, "sched.switch", selected).step(1);
 		assert.deepStrictEqual(selected.slice(5), [times[0]]);
+	});
+
+	// Returns a long trace whose loaded part is that of open(). `sent` is the event that the server finds.
+	function longSearch(text, sent) {
+		const trace = open(undefined, { ...head, whole: false, events: 1000000 });
+		const state = new kt.State(trace);
+		const asked = [];
+		state.feed = { search: async (where, from) => (asked.push(where, from), sent) };
+		const windows = new kt.Windows(state, state.feed, () => null);
+		windows.later = () => null;	// nothing is loaded except by the search
+		Object.assign(windows, { loaded: { from: 0, until: 20 * ms }, request: async (from, until) => {
+			const few = until - from < 1 * ms;	// otherwise the server refuses
+			if (few)
+				windows.loaded = { from, until };
+			return few;
+		} });
+		const search = new kt.Search(state, { value: text, addEventListener() {} }, {});
+		search.run();
+		return { state, search, windows, asked };
+	}
+
+	// Runs the function while kt.say only stores the text.
+	async function quietly(run) {
+		const say = kt.say;
+		let said;
+		kt.say = (message) => said = message;
+		try {
+			await run();
+		} finally {
+			kt.say = say;
+		}
+		return said;
+	}
+
+	test("a search of a long trace goes on behind the part that is loaded", async () => {
+		const { state, search, windows, asked } = longSearch("wake", { id: "2.2", time: 50 * ms });
+		assert.match(search.output.textContent, /^0 of 1 in this part/);
+		search.step(1);
+		assert.deepStrictEqual([state.selection.event, asked], [2, []]);
+		await quietly(() => search.further(windows));
+		assert.deepStrictEqual(asked, ['event ~ "*wake*"', 20 * ms]);
+		assert.ok(windows.loaded.from < 50 * ms && windows.loaded.until - windows.loaded.from < 1 * ms);
+		assert.deepStrictEqual([state.selection.event, search.at], [2, 0]);
+	});
+
+	test("a search of a long trace asks only for names that the trace has", async () => {
+		const { search, windows, asked } = longSearch("absent", null);
+		assert.match(search.output.textContent, /^nothing found in this part/);
+		assert.match(await quietly(() => search.further(windows)), /no event/i);
+		assert.deepStrictEqual(asked, []);
+	});
+
+	test("after other data was loaded, a search has no hits of the old data", () => {
+		const trace = open();
+		const search = searchOf(trace, "sched.switch");
+		search.step(1);
+		search.renew();
+		assert.strictEqual(search.output.textContent, "1 of 2");
+		trace.restart();
+		trace.finish();
+		search.renew();
+		assert.deepStrictEqual([search.state.found, search.at], [[], -1]);
+	});
+
+	test("an address contains the marks and the filter of lanes", () => {
+		const state = new kt.State(open());
+		state.marks = [3 * ms, 7 * ms];
+		state.layout.filter = "red & blue";
+		const other = new kt.State(open());
+		assert.ok(kt.openLink(other, kt.linkOf(state)));
+		assert.deepStrictEqual([other.marks, other.layout.filter], [state.marks, state.layout.filter]);
+		kt.openLink(other, "#t=0&d=5&marks=x NaN 1e999");
+		assert.deepStrictEqual(other.marks, []);
 	});
 };
