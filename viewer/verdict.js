@@ -72,13 +72,12 @@ function cycle(state, finding) {
 		return kt.el("span", { class: "box" }, lane ? kt.action(actor.text, "Show this thread", show) : actor.text);
 	};
 	actors.forEach((actor, n) => {
-		parts.push(box(actor), kt.el("span", { class: "verb" }, "waits for →"),
-			kt.el("span", { class: "box lock" }, actor.waits.name || actor.waits.text),
-			kt.el("span", { class: "verb" }, "held by →"));
 		const owner = ownerOf(finding, actor);
-		if (!owner)
-			parts.push(kt.el("span", { class: "dim" }, "?"));
-		else if (owner !== actors[n + 1])
+		parts.push(box(actor), kt.el("span", { class: "verb" }, "waits for →"),
+			kt.el("span", { class: "box lock" }, actor.waits.name || actor.waits.text));
+		if (owner)
+			parts.push(kt.el("span", { class: "verb" }, "held by →"));
+		if (owner && owner !== actors[n + 1])
 			parts.push(box(owner));
 	});
 	return kt.el("div", { class: "cycle" }, ...parts);
