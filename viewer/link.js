@@ -61,6 +61,8 @@ kt.openLink = function (state, hash) {
 	const selection = parts.has("sel") ? kt.selectionFrom(state.trace, parts.get("sel")) : null;
 	if (selection)
 		state.select(selection);
+	else if (state.windows)
+		state.windows.wanted = parts.get("sel");
 	return true;
 };
 })(globalThis.ktrace ??= {});

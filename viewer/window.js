@@ -138,7 +138,18 @@ class Windows {
 		this.refresh();
 		if (selection)
 			this.state.selection = kt.selectionFrom(trace, selected);
+		else
+			this.selectWanted();
 		return true;
+	}
+
+	// Selects what the address of the page selects, as soon as it is loaded.
+	selectWanted() {
+		const found = this.wanted && kt.selectionFrom(this.state.trace, this.wanted);
+		if (!found)
+			return;
+		this.wanted = null;
+		this.state.select(found);
 	}
 }
 

@@ -2,7 +2,7 @@
 // Unit tests of viewer/search.js, and of what an address contains besides the view and the selection.
 "use strict";
 const assert = require("node:assert");
-const { head, ms } = require("./story.js");
+const { block, head, ms } = require("./story.js");
 
 module.exports = function (test, kt, open) {
 	test("a search finds spans, events, lanes, and an event by its identifier", () => {
@@ -60,6 +60,14 @@ module.exports = function (test, kt, open) {
 		return { state, search, windows, asked };
 	}
 
+	// Returns an answer of the server that consists of one block.
+	function bytesOf(compressed) {
+		const bytes = Buffer.alloc(4 + compressed.length);
+		bytes.writeUInt32LE(compressed.length);
+		bytes.set(compressed, 4);
+		return new Uint8Array(bytes);
+	}
+
 	// Runs the function while kt.say only stores the text.
 	async function quietly(run) {
 		const say = kt.say;
@@ -101,6 +109,20 @@ module.exports = function (test, kt, open) {
 		trace.finish();
 		search.renew();
 		assert.deepStrictEqual([search.state.found, search.at], [[], -1]);
+	});
+
+	test("a selection in an address is selected as soon as a long trace has loaded it", async () => {
+		const { state, windows } = longSearch("", null);
+		const { trace } = state;
+		trace.restart();
+		trace.finish();
+		kt.openLink(state, "#t=0&d=5&sel=e1.8");
+		assert.strictEqual(state.selection, null);
+		await windows.load(new Uint8Array(), windows.number);
+		assert.strictEqual(state.selection, null);
+		Object.assign(windows, { refresh: () => trace.finish() });
+		await windows.load(bytesOf(block().compressed()), windows.number);
+		assert.strictEqual(trace.events.idOf(state.selection.event), "1.8");
 	});
 
 	test("an address contains the marks and the filter of lanes", () => {
