@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/scheduling.h"
 #include "base/escape.h"
 #include "base/grow.h"
 #include "base/index.h"
@@ -39,11 +40,14 @@ struct thread_stack {
 	uint32_t node[DEPTH_MOST];
 	uint32_t depth;
 	uint64_t since; /* time of the last change */
+	uint64_t stamp; /* timestamp of the event of the last change */
 	uint8_t state;	/* state of the thread since the last change, an enum threads_state */
 };
 
 struct folded {
 	struct walk walk;
+	struct gaps *gaps;
+	uint64_t stamp; /* timestamp of the current event */
 	struct base_output out;
 	struct node *node;
 	uint32_t nodes, room;
@@ -99,6 +103,25 @@ static size_t make_frame(char *frame, const char *name, size_t length)
 
 /* ---- Adding time to stacks ---- */
 
+/*
+ * Ends the state of a thread that does not run where slots are missing on any CPU: events there may have
+ * changed the state. For a running thread, the walk itself does this. Returns the time up to which the
+ * state is certain, at most `time`.
+ */
+static uint64_t end_state(struct folded *folded, struct thread_stack *stack, uint64_t time)
+{
+	uint64_t gap, certain;
+
+	if (stack->state == THREADS_RUNNING || stack->state == THREADS_UNKNOWN ||
+	    stack->state == THREADS_DEAD)
+		return time;
+	gap = gaps_first(folded->gaps, GAPS_ANYWHERE, stack->stamp, folded->stamp);
+	if (gap == UINT64_MAX)
+		return time;
+	certain = gap > stack->stamp ? walk_clock_ns(&folded->walk.clock, gap) : stack->since;
+	return certain < time ? certain : time;
+}
+
 /* Adds the time of a thread since the last change to its current stack. */
 static void count(struct folded *folded, struct thread_stack *stack, uint64_t time)
 {
@@ -106,19 +129,23 @@ static void count(struct folded *folded, struct thread_stack *stack, uint64_t ti
 					      [THREADS_SLEEPING] = "[sleeping]",
 					      [THREADS_WAITING] = "[waiting]",
 					      [THREADS_STOPPED] = "[stopped]" };
-	const uint64_t spent = time - stack->since;
+	const uint64_t since = stack->since, certain = end_state(folded, stack, time);
+	const uint8_t state = stack->state;
 	uint32_t node = stack->depth ? stack->node[stack->depth - 1] : UINT32_MAX;
 
 	/* a span that may have ended in a gap is ended later in the trace, but with a time before the gap */
-	if (time <= stack->since)
+	if (time <= since)
 		return;
 	stack->since = time;
-	if (node == UINT32_MAX || stack->state == THREADS_UNKNOWN || stack->state == THREADS_DEAD)
+	stack->stamp = folded->stamp;
+	if (certain < time)
+		stack->state = THREADS_UNKNOWN;
+	if (node == UINT32_MAX || state == THREADS_UNKNOWN || state == THREADS_DEAD || certain <= since)
 		return;
-	if (stack->state != THREADS_RUNNING)
-		node = child_of(folded, node, states[stack->state], strlen(states[stack->state]));
+	if (state != THREADS_RUNNING)
+		node = child_of(folded, node, states[state], strlen(states[state]));
 	if (folded->nodes > 0)
-		folded->node[node].time += spent;
+		folded->node[node].time += certain - since;
 }
 
 static struct thread_stack *stack_of(struct folded *folded, const struct threads_thread *thread)
@@ -139,10 +166,21 @@ static struct thread_stack *stack_of(struct folded *folded, const struct threads
 		return stack;
 	length = snprintf(text, sizeof(text), "%.40s (%u)", name ? name : "thread", thread->id);
 	*stack = (struct thread_stack){
-		.known = true, .life = thread->life, .depth = 1, .since = folded->walk.time
+		.known = true,
+		.life = thread->life,
+		.depth = 1,
+		.since = folded->walk.time,
+		.stamp = folded->stamp,
 	};
 	stack->node[0] = child_of(folded, UINT32_MAX, frame, make_frame(frame, text, (size_t)length));
 	return stack;
+}
+
+static void take_event(void *context, const struct ktread_event *event)
+{
+	struct folded *folded = context;
+
+	folded->stamp = event->stamp;
 }
 
 static void take_change(void *context, const struct threads_change *change)
@@ -233,6 +271,7 @@ static int folded_write(struct ktread *trace, int fd, struct export_report *repo
 	struct folded *folded = calloc(1, sizeof(*folded));
 	const struct walk_sink sink = {
 		.context = folded,
+		.event = take_event,
 		.thread = take_change,
 		.begin = begin_span,
 		.end = end_span,
@@ -241,14 +280,16 @@ static int folded_write(struct ktread *trace, int fd, struct export_report *repo
 
 	if (!folded)
 		return KTREAD_E_MEMORY;
-	error = base_output_open(&folded->out, fd) < 0 ? KTREAD_E_MEMORY
-						       : walk_open(&folded->walk, trace, &sink);
+	error = base_output_open(&folded->out, fd) < 0 ? KTREAD_E_MEMORY : gaps_read(&folded->gaps, trace);
+	if (!error)
+		error = walk_open(&folded->walk, trace, &sink);
 	if (!error)
 		error = write_all(folded);
 	walk_close(&folded->walk, report);
 	report->output_error = base_output_close(&folded->out);
 	if (report->output_error)
 		error = KTREAD_E_SYSTEM;
+	gaps_free(folded->gaps);
 	base_index_free(&folded->index);
 	free(folded->node);
 	free(folded->thread);
