@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/scheduling.h"
 #include "base/escape.h"
 #include "base/grow.h"
 #include "base/index.h"
@@ -52,6 +53,7 @@ struct profile {
 	 * is no such frame
 	 */
 	uint32_t leaf;
+	uint64_t stamp; /* timestamp of the event after which the leaf is open */
 	bool begun;
 };
 
@@ -62,6 +64,8 @@ struct frame {
 
 struct speedscope {
 	struct walk walk;
+	struct gaps *gaps;
+	uint64_t stamp; /* timestamp of the current event */
 	struct base_output out;
 	int blocks;	     /* descriptor of the temporary file */
 	uint64_t next_block; /* number of the next free block */
@@ -210,6 +214,30 @@ static uint32_t state_frame(struct speedscope *scope, enum threads_state state)
 	return names[state] ? frame_of(scope, names[state], strlen(names[state])) : NONE;
 }
 
+/*
+ * Ends the state of a thread where slots are missing on any CPU since it began: events there may have
+ * changed the state. `profile`: of a thread.
+ */
+static void end_state(struct speedscope *scope, struct profile *profile)
+{
+	uint64_t gap = UINT64_MAX;
+
+	if (profile->leaf != NONE)
+		gap = gaps_first(scope->gaps, GAPS_ANYWHERE, profile->stamp, scope->stamp);
+	/* time 0 ends the state at the time at which it began */
+	if (gap != UINT64_MAX)
+		set_leaf(scope, profile, gap > profile->stamp ? walk_clock_ns(&scope->walk.clock, gap) : 0,
+			 NONE);
+	profile->stamp = scope->stamp;
+}
+
+static void take_event(void *context, const struct ktread_event *event)
+{
+	struct speedscope *scope = context;
+
+	scope->stamp = event->stamp;
+}
+
 static void take_change(void *context, const struct threads_change *change)
 {
 	struct speedscope *scope = context;
@@ -218,6 +246,8 @@ static void take_change(void *context, const struct threads_change *change)
 	char text[NAME_MOST];
 	uint32_t frame;
 
+	if (profile)
+		end_state(scope, profile);
 	if (profile)
 		set_leaf(scope, profile, change->time, state_frame(scope, (enum threads_state)thread->state));
 	if (change->cpu >= THREADS_CPUS_MAX)
@@ -241,6 +271,8 @@ static void begin_span(void *context, struct spans_owner owner, unsigned lane, c
 
 	if (!profile)
 		return;
+	if (!owner.cpu)
+		end_state(scope, profile);
 	walk_name_span(&scope->walk, &name, span, event);
 	walk_name_text(&scope->walk, &name);
 	push(scope, profile, scope->walk.time, frame_of(scope, name.text, name.length));
@@ -254,6 +286,8 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 
 	(void)span;
 	(void)event;
+	if (profile && !owner.cpu)
+		end_state(scope, profile);
 	if (profile)
 		pop(scope, profile, time);
 }
@@ -337,10 +371,12 @@ static void write_file(struct speedscope *scope)
 
 		write_profile(scope, &scope->cpu[n], name, (size_t)length, start);
 	}
-	for (uint32_t n = 0; n < scope->threads && n < threads_count(scope->walk.threads); n++)
+	for (uint32_t n = 0; n < scope->threads && n < threads_count(scope->walk.threads); n++) {
+		end_state(scope, &scope->thread[n]);
 		write_profile(scope, &scope->thread[n], name,
 			      label(scope, threads_at(scope->walk.threads, n)->id, name, sizeof(name)),
 			      start);
+	}
 	base_output_text(&scope->out, "],\n\"shared\":{\"frames\":[");
 	for (uint32_t n = 0; n < scope->frames; n++) {
 		char *at = stpcpy(base_output_line(&scope->out), n ? ",\n{\"name\":" : "\n{\"name\":");
@@ -356,6 +392,7 @@ static int speedscope_write(struct ktread *trace, int fd, struct export_report *
 	struct speedscope *scope = calloc(1, sizeof(*scope));
 	const struct walk_sink sink = {
 		.context = scope,
+		.event = take_event,
 		.thread = take_change,
 		.begin = begin_span,
 		.end = end_span,
@@ -368,8 +405,9 @@ static int speedscope_write(struct ktread *trace, int fd, struct export_report *
 	scope->blocks = base_temporary_open();
 	if (scope->blocks < 0)
 		scope->error = errno;
-	error = base_output_open(&scope->out, fd) < 0 ? KTREAD_E_MEMORY
-						      : walk_open(&scope->walk, trace, &sink);
+	error = base_output_open(&scope->out, fd) < 0 ? KTREAD_E_MEMORY : gaps_read(&scope->gaps, trace);
+	if (!error)
+		error = walk_open(&scope->walk, trace, &sink);
 	if (!error && !scope->error)
 		error = walk_run(&scope->walk);
 	if (scope->walk.threads && !scope->error)
@@ -384,6 +422,7 @@ static int speedscope_write(struct ktread *trace, int fd, struct export_report *
 		error = KTREAD_E_SYSTEM;
 	if (scope->blocks >= 0)
 		close(scope->blocks);
+	gaps_free(scope->gaps);
 	base_index_free(&scope->index);
 	free(scope->frame);
 	free(scope->thread);
