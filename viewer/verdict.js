@@ -146,13 +146,18 @@ kt.fetchVerdict = async function (state, show) {
 	}
 };
 
+// Returns the finding that the first view shows: the first problem or, if there is none, the first note about a thread
+// or CPU, such as the longest wait of a machine that is alive.
+kt.worstOf = (findings) => findings.find((item) => item.mark === "wrong")
+	?? findings.find((item) => item.mark === "note" && item.actors?.length > 0);
+
 // Shows all findings. Moves the lanes that the first problem names to the top. Returns this problem, or undefined.
 kt.showVerdict = function (state) {
 	const { why, redacted } = state.trace.head;
 	const findings = why?.findings?.length || !redacted || !why?.verdict ? why?.findings || []
 		: [{ verdict: why.verdict, text: "The text is left out, because the page is redacted." }];
 	kt.fill(kt.id("verdict"), ...findings.map((item) => finding(state, item)));
-	const worst = findings.find((item) => item.mark === "wrong");
+	const worst = kt.worstOf(findings);
 	noteWaits(state, worst);
 	const texts = worst ? [worst.text || worst.what || "", ...(worst.evidence || worst.lines || [])] : [];
 	const lanes = [...(worst?.actors || []).map((actor) => laneOf(state, actor)).filter((lane) => lane),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// Unit tests of viewer/search.js, and of what an address contains besides the view and the selection.
+// Unit tests of viewer/search.js, of addresses, and of what the first view shows.
 "use strict";
 const assert = require("node:assert");
 const { block, head, ms } = require("./story.js");
@@ -123,6 +123,14 @@ module.exports = function (test, kt, open) {
 		Object.assign(windows, { refresh: () => trace.finish() });
 		await windows.load(bytesOf(block().compressed()), windows.number);
 		assert.strictEqual(trace.events.idOf(state.selection.event), "1.8");
+	});
+
+	test("the first view shows a problem, or else a note about a thread", () => {
+		const finding = (mark, ...actors) => ({ mark, actors });
+		const [idle, note, slow, wrong] = [finding("ok", 1), finding("note"), finding("note", 2), finding("wrong")];
+		assert.strictEqual(kt.worstOf([idle, note, slow, wrong]), wrong);
+		assert.strictEqual(kt.worstOf([idle, note, slow]), slow);
+		assert.strictEqual(kt.worstOf([idle, note]), undefined);
 	});
 
 	test("an address contains the marks and the filter of lanes", () => {
