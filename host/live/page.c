@@ -318,7 +318,9 @@ static void put_table(struct live_page *page, const struct live_model *model, st
 	}
 	if (ui->rows == 0 && ui->room)
 		live_page_put(page, LIVE_LOOK_DIM, "%s",
-			      ui->search[0] ? "no row contains the text" : reasons[ui->tab]);
+			      !model->running ? "no guest runs"
+			      : ui->search[0] ? "no row contains the text"
+					      : reasons[ui->tab]);
 }
 
 /* Adds a row that states how certain the order of the events below it is. */

@@ -246,6 +246,27 @@ static void clicks_choose_tabs_rows_and_columns(void **state)
 	assert_int_equal(ui.selected[LIVE_TAB_THREADS], 0);
 }
 
+static bool page_shows(const char *text)
+{
+	bool shows = false;
+
+	live_page_make(&page, &model, &ui, 24, 80);
+	for (uint32_t y = 0; y < page.rows; y++)
+		shows |= strstr(page.row[y].text, text) != NULL;
+	return shows;
+}
+
+/* Nothing can be said about what a guest records while none runs. */
+static void empty_tables_have_a_reason(void **state)
+{
+	(void)state;
+	live_ui_key(&ui, &model, '2');
+	model.running = true;
+	assert_true(page_shows("no locks: the kernel records no"));
+	model.running = false;
+	assert_true(page_shows("no guest runs"));
+}
+
 static void help_and_quit(void **state)
 {
 	(void)state;
@@ -338,6 +359,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(locks_have_holders_and_waiters, begin, end),
 		cmocka_unit_test_setup_teardown(rows_are_sorted_and_searched, begin, end),
 		cmocka_unit_test_setup_teardown(clicks_choose_tabs_rows_and_columns, begin, end),
+		cmocka_unit_test_setup_teardown(empty_tables_have_a_reason, begin, end),
 		cmocka_unit_test_setup_teardown(help_and_quit, begin, end),
 		cmocka_unit_test(sparks_have_the_height_of_their_rate),
 		cmocka_unit_test_setup_teardown(guests_are_found_by_their_command_lines, begin, end),
