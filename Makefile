@@ -42,7 +42,7 @@ help:
 	@echo 'make map                                  update the table of sources and tests in test/README.md'
 	@echo 'make clean'
 
-# $(folder): the command that creates the folder of a recipe's target, or nothing if that folder exists.
+# $(directory): the command that creates the directory of a recipe's target, or nothing if that directory exists.
 folder = $(if $(wildcard $(@D)),,mkdir -p $(@D))
 
 # QEMU's accelerator for guests that are started by hand: kvm, tcg, or auto, which is KVM if it is usable.

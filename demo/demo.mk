@@ -9,7 +9,7 @@ endif
 
 DEMO_ARCHES := x86_64 aarch64 riscv64
 DEMO_OUT ?= build/demo
-# Output folder of the user programs. A build of the demo kernel that differs only in its events or clocks
+# Output directory of the user programs. A build of the demo kernel that differs only in its events or clocks
 # may use the user programs of another build.
 DEMO_USER_OUT ?= $(DEMO_OUT)
 
@@ -23,7 +23,7 @@ DEMO_TAR ?= tar
 DEMO_TAR_FLAGS := --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u+rwX,go+rX,go-w
 
 # For the kernel only. Tests that need no fast kernel use -O1, which compiles in 60 % of the time. User programs
-# do not use it, because kernels in different DEMO_OUT folders may share the programs of one DEMO_USER_OUT.
+# do not use it, because kernels in different DEMO_OUT directories may share the programs of one DEMO_USER_OUT.
 DEMO_OPTIMISE ?= -O2 -g
 DEMO_CFLAGS := -std=c11 -ffreestanding -fno-pic -fno-stack-protector -fno-omit-frame-pointer \
 	-DKTRACE_FRAME_POINTERS=1 -fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror \
@@ -59,8 +59,8 @@ DEMO_CLOCK_SKEW ?=
 DEMO_SKEW_WORDS := $(subst $(DEMO_COMMA), ,$(DEMO_CLOCK_SKEW))
 DEMO_SKEW_FLAGS := $(if $(DEMO_SKEW_WORDS),-Idemo/skew -DSKEW_US=$(word 1,$(DEMO_SKEW_WORDS)) \
 	-DSKEW_PPM=$(word 2,$(DEMO_SKEW_WORDS)))
-# A folder with an ordinary build of the kernel. A build with different clocks or events uses those
-# objects of this folder that do not depend on clocks or events. An object depends on the clocks if it
+# A directory with an ordinary build of the kernel. A build with different clocks or events uses those
+# objects of this directory that do not depend on clocks or events. An object depends on the clocks if it
 # contains the bytes of the instruction that reads the clock: rdtsc, mrs with cntvct_el0, rdtime. It
 # depends on the events if it has a symbol of ktrace.
 DEMO_SAME_OUT ?=
@@ -84,7 +84,7 @@ DEMO_CFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -mcmodel=medany -mno-relax \
 	$(if $(findstring clang,$(DEMO_CC_riscv64)),,-misa-spec=2.2)
 DEMO_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -Wl,-n
 
-# For each architecture: folders of demo/arch with sources that several architectures share.
+# For each architecture: directories of demo/arch with sources that several architectures share.
 DEMO_SHARED_aarch64 := virt
 DEMO_SHARED_riscv64 := virt
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The host side: build/lib/libktread.a, build/bin/ktrace, links to it with other names, and the trace unit for
-# QEMU. Each room is a folder; all of its sources belong to the program. A subcommand is a file of host/cmd
+# QEMU. Each room is a directory; all of its sources belong to the program. A subcommand is a file of host/cmd
 # (qemu_args.c is qemu-args). An output format is an object export_NAME, defined in host/export.
 KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
 KTRACE_SRCS := $(foreach room,analyze calls capture cmd diff doctor export filter findings flow hunt hwt kdump live mcp observe page profile record serve sql why,$(wildcard host/$(room)/*.c))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The kernel library, for any make. Include this file and use these lists. All paths are relative to
-# KTRACE_ROOT, the folder that contains include/ and kernel/.
+# KTRACE_ROOT, the directory that contains include/ and kernel/.
 #
 #   KTRACE_SOURCES          C sources for every kernel and all CPUs
 #   KTRACE_CORE_SOURCES     the part of KTRACE_SOURCES that recording needs

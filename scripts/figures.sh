@@ -11,7 +11,7 @@ trap 'exit 1' INT TERM
 # figure VALUE AIM WHAT: prints a line with the value, its target, and a description of the value.
 figure() { printf '%9s  %9s  %s\n' "$1" "$2" "$3"; }
 
-# sources FOLDER…: prints the C, C++, header and assembler files in the folders.
+# sources DIRECTORY…: prints the C, C++, header and assembler files in the directories.
 sources() { git ls-files -- "$@" | grep -E '\.(c|h|S|cc)$'; }
 
 # lines PATH…: prints the total number of lines of the tracked files at these paths.
@@ -54,7 +54,7 @@ long_functions() {
 		/^\}/ { if (begun && FNR - begun - 1 > 60) print FILENAME ":" begun; begun = 0 }'
 }
 
-# Counts the cycles of headers that include each other. Searches for an included file in the folder of the
+# Counts the cycles of headers that include each other. Searches for an included file in the directory of the
 # including file, then in include/ and host/.
 cycles() {
 	while read -r from name; do

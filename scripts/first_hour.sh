@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Follows doc/first-hour.md as a reader would: writes its files into FOLDER and runs its commands there. Skips
-# the first block of commands, which builds the tools and makes the folder.
-#	scripts/first_hour.sh FOLDER
+# Follows doc/first-hour.md as a reader would: writes its files into DIRECTORY and runs its commands there. Skips
+# the first block of commands, which builds the tools and makes the directory.
+#	scripts/first_hour.sh DIRECTORY
 set -eu
 unset MAKEFLAGS MFLAGS MAKELEVEL # the page's make must not use the options of a make that runs this script
 page=$PWD/doc/first-hour.md

@@ -43,7 +43,7 @@ require() {
 	fi
 }
 
-# has_archive NAME FOLDER…: succeeds if the compiler finds libNAME.a, or one of the folders contains it.
+# has_archive NAME DIRECTORY…: succeeds if the compiler finds libNAME.a, or one of the directories contains it.
 has_archive() {
 	archive=lib$1.a
 	shift

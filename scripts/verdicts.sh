@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Prints doc/verdicts.md: what `ktrace why` prints for traces of simulated machines, one for each verdict.
-# Usage: sh scripts/verdicts.sh FOLDER; the folder has the traces of build/test/why-traces.
+# Usage: sh scripts/verdicts.sh DIRECTORY; the directory has the traces of build/test/why-traces.
 set -eu
 cat <<'END'
 # A gallery of verdicts

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Tests. Makefile fragments of folders add to these lists:
+# Tests. Makefile fragments of directories add to these lists:
 #
 #   UNIT_TESTS += ring              a cmocka program; its sources and flags are in
 #   UNIT_SRCS_ring := test/unit/kernel/ring.c kernel/core/ring.c
@@ -53,7 +53,7 @@ $$(UNIT_HOST_$(1))/lib/libhost.a: $$(patsubst %.c,$$(UNIT_HOST_$(1))/%.o,$$(filt
 	@rm -f $$@.new && ar rcs $$@.new $$^ && mv $$@.new $$@
 endef
 
-# $(call unit_folder,<flags>): the name of the folder for objects with these flags.
+# $(call unit_folder,<flags>): the name of the directory for objects with these flags.
 unit_nothing :=
 unit_folder = $(or $(subst $(unit_nothing) ,,$(subst =,_,$(subst /,_,$(1)))),plain)
 
@@ -95,7 +95,7 @@ $(foreach folder,$(UNIT_FOLDERS),$(eval $(call unit_compile,$(1),$(2),$(UNIT_FLA
 $(foreach t,$(UNIT_TESTS),$(eval $(call unit_link,$(1),$(2),$(t))))
 endef
 
-# $(call unit_flags,<flags>): stores the flags under the name of their folder.
+# $(call unit_flags,<flags>): stores the flags under the name of their directory.
 unit_flags = $(eval UNIT_FLAGS_$(call unit_folder,$(1)) := $(1))$(eval UNIT_FOLDERS += $(call unit_folder,$(1)))
 unit_same_flags = $(1)
 UNIT_FOLDERS :=

@@ -3,7 +3,7 @@
 #
 #	viewer/assemble.sh >build/gen/page.html
 #
-# Joins the files of this folder into one page: page.html with the style and, in the order of files.list, the
+# Joins the files of this directory into one page: page.html with the style and, in the order of files.list, the
 # scripts. The page's policy allows only this style and this script, by their SHA-256. The line <!--data--> stays:
 # ktrace html replaces it with the data.
 set -eu

@@ -12,8 +12,8 @@
 #include "../cost.h"
 #include "../short.h"
 
-#define BIN "build/bin" /* the folder of the program ktrace */
-/* Folder of the bench's programs, and of the traces while they are in use. */
+#define BIN "build/bin" /* the directory of the program ktrace */
+/* Directory of the bench's programs, and of the traces while they are in use. */
 #define WORK	   "build/bench/decode"
 #define PATH_BYTES 128
 #define MILLION	   1048576.0

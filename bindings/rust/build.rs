@@ -43,7 +43,7 @@ fn sources(root: &Path, arch: &str) -> Vec<PathBuf> {
         .map(|room| root.join(room))
         .iter()
         .flat_map(|room| std::fs::read_dir(room).unwrap_or_else(|e| panic!("{}: {e}", room.display())))
-        .map(|entry| entry.expect("a folder's entry").path())
+        .map(|entry| entry.expect("a directory's entry").path())
         .filter(|path| path.extension().map_or(false, |e| e == "c"))
         .collect();
     all.sort();
@@ -63,7 +63,7 @@ fn cargo(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"))
 }
 
-/// Returns the folder that contains include/ and kernel/: the project's folder, or the folder into which
+/// Returns the directory that contains include/ and kernel/: the project's directory, or the directory into which
 /// `make install` copied them.
 fn root() -> PathBuf {
     let crate_folder = PathBuf::from(cargo("CARGO_MANIFEST_DIR"));

@@ -15,13 +15,13 @@ fi
 least=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' bindings/rust/Cargo.toml)
 old() { [ "$(printf '%s\n' "$least" "$1" | sort -V | head -n 1)" != "$least" ]; }
 
-# toolchain FOLDER: makes all later commands use the cargo in FOLDER. Each toolchain has its own
-# build folder.
+# toolchain DIRECTORY: makes all later commands use the cargo in DIRECTORY. Each toolchain has its own
+# build directory.
 toolchain() {
 	RUSTC=$1/rustc PATH=$1:$path
 	version=$("$RUSTC" --version | cut -d ' ' -f 2)
 	CARGO_TARGET_DIR=$PWD/build/rust/$version
-	# rustc replaces each % in the name of an archive with a random digit, and then does not find the folder.
+	# rustc replaces each % in the name of an archive with a random digit, and then does not find the directory.
 	case $PWD in
 	*%*) CARGO_TARGET_DIR=$tmp/rust/$version ;;
 	esac
@@ -29,7 +29,7 @@ toolchain() {
 }
 path=$PATH
 
-# in_crate COMMAND: runs the command in the crate's folder.
+# in_crate COMMAND: runs the command in the crate's directory.
 in_crate() { (cd bindings/rust && exec "$@"); }
 
 # The tests need no debug information, and -O0 compiles the C library faster.

@@ -4,9 +4,9 @@
 # Makes the core library of a bare-metal target, if the toolchain has none, from Debian's rust-src and
 # librust-compiler-builtins-dev:
 #
-#	core.sh RUSTC TARGET FOLDER
+#	core.sh RUSTC TARGET DIRECTORY
 #
-# Prints the flags that rustc needs for the target: none, or the sysroot below FOLDER. If there is no core library, prints the
+# Prints the flags that rustc needs for the target: none, or the sysroot below DIRECTORY. If there is no core library, prints the
 # reason and fails.
 set -eu
 rustc=$1 target=$2 folder=$3

@@ -199,7 +199,7 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 		pass_span(r, owner, span, event, kind);
 	row = kind < 0 || r->sink || !is_selected(r, event ? event : r->event, span->stamp)
 		      ? NULL
-				  : row_of(r->latencies, (enum latencies_kind)kind, span->has_key, span->key);
+		      : row_of(r->latencies, (enum latencies_kind)kind, span->has_key, span->key);
 	if (!row)
 		return;
 	if (!is_measured(r, owner, span, event, kind)) {

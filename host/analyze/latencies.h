@@ -80,10 +80,9 @@ struct pairs_result {
 struct pairs;
 
 /*
- * Reads the trace to its end, once for its gaps and once for the pairs. The trace's filter selects pairs by the
- * events that end them. Returns 0, KTREAD_E_MEMORY, or the
- * error of ktread_next(). After an error, `*pairs` contains what was collected before the error, or is NULL.
- * The caller frees `*pairs` in any case.
+ * Reads the trace to its end, once for its gaps and once for the pairs. The trace's filter selects pairs by
+ * the events that end them. Returns 0, KTREAD_E_MEMORY, or the error of ktread_next(). After an error,
+ * `*pairs` contains what was collected before the error, or is NULL. The caller frees `*pairs` in any case.
  */
 int pairs_read(struct pairs **pairs, struct ktread *trace, const struct pairs_rule *rule);
 void pairs_free(struct pairs *pairs);

@@ -4,149 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/scheduling.h"
+#include "analyze/recorded.h"
 #include "base/grow.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
-
-/*
- * While the trace is read, tracks whether the events that begin and end spans are recorded. Uses the
- * library's own records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7). A
- * family is the set of all events that belong to one kind of span.
- */
-
-enum recorded_family {
-	RECORDED_CALLS,
-	RECORDED_INTERRUPTS,
-	RECORDED_FAULTS,
-	RECORDED_LOCKS,
-	/* number of families; in recorded.family: the event belongs to no family */
-	RECORDED_FAMILIES,
-};
-
-struct recorded {
-	uint32_t change;		    /* id of ktrace.switched */
-	uint32_t of_spans_off;		    /* number of events that are off, in all families together */
-	uint8_t family[KTRX_EVENT_MAX + 1]; /* for each event: the family to which it belongs */
-	bool off[KTRX_EVENT_MAX + 1];
-	uint32_t events_off[RECORDED_FAMILIES]; /* indexed by family: number of events that are off */
-	/* number of gaps before the newest record of ktrace.switched */
-	uint32_t gaps;
-};
-
-static enum recorded_family family_of(enum wellknown_kind kind)
-{
-	switch (kind) {
-	case WELLKNOWN_SYSCALL_ENTER:
-	case WELLKNOWN_SYSCALL_EXIT:
-		return RECORDED_CALLS;
-	case WELLKNOWN_IRQ_ENTER:
-	case WELLKNOWN_IRQ_EXIT:
-		return RECORDED_INTERRUPTS;
-	case WELLKNOWN_FAULT_ENTER:
-	case WELLKNOWN_FAULT_EXIT:
-		return RECORDED_FAULTS;
-	case WELLKNOWN_LOCK_CONTEND:
-	case WELLKNOWN_LOCK_ACQUIRE:
-	case WELLKNOWN_LOCK_RELEASE:
-		return RECORDED_LOCKS;
-	default:
-		return RECORDED_FAMILIES;
-	}
-}
-
-/*
- * Returns 0 or KTREAD_E_MEMORY. The caller frees `*recorded`, which is NULL if the trace does not declare
- * ktrace.switched. All events then count as recorded.
- */
-static int recorded_create(struct recorded **recorded, const struct ktread *trace)
-{
-	const struct ktread_type *change = ktread_type_find(trace, "ktrace", "switched");
-	struct wellknown_table *table;
-	struct recorded *r;
-
-	*recorded = NULL;
-	if (!change)
-		return 0;
-	table = calloc(1, sizeof(*table));
-	r = calloc(1, sizeof(*r));
-	if (!table || !r) {
-		free(table);
-		free(r);
-		return KTREAD_E_MEMORY;
-	}
-	r->change = change->id;
-	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
-		const struct ktread_type *type = id ? ktread_type(trace, id) : NULL;
-
-		r->family[id] =
-			(uint8_t)(type ? family_of(wellknown_bind(table, type)->kind) : RECORDED_FAMILIES);
-	}
-	free(table);
-	*recorded = r;
-	return 0;
-}
-
-static void set_off(struct recorded *r, uint32_t id, bool off)
-{
-	if (r->family[id] == RECORDED_FAMILIES || r->off[id] == off)
-		return;
-	r->off[id] = off;
-	r->events_off[r->family[id]] += off ? 1 : UINT32_MAX;
-	r->of_spans_off += off ? 1 : UINT32_MAX;
-}
-
-/* Returns whether recorded_event() must be called for an event. */
-static inline bool recorded_is_due(const struct recorded *r, const struct ktread_event *event)
-{
-	return r && (event->id == r->change || r->of_spans_off != 0);
-}
-
-/*
- * Processes an event of the trace. Called for each event, in the order of the trace. `gaps`: number of gaps
- * before the event; a record of ktrace.switched may be lost in a gap. If the event switches other events on
- * or off, returns a bit map of the families to which these belong, and sets *on: true if they were switched
- * on, false if off.
- */
-static unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
-{
-	struct switched_change change;
-	unsigned families = 0;
-
-	if (!recorded_is_due(r, event))
-		return 0;
-	/*
-	 * An event that counts as off may still have a record. If there was a gap before the record, the
-	 * event was switched on in the gap. Otherwise the CPU began to write the record before the event was
-	 * switched off, and finished it later.
-	 */
-	if (r->of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
-		set_off(r, event->id, false);
-	if (event->id != r->change || !switched_change_of(event, &change))
-		return 0;
-	r->gaps = gaps;
-	*on = change.records;
-	for (uint32_t id = change.first; id <= change.last; id++) {
-		if (r->family[id] != RECORDED_FAMILIES)
-			families |= 1u << r->family[id];
-		set_off(r, id, !change.records);
-	}
-	return families;
-}
-
-/*
- * Returns whether all events of the family to which this kind of event belongs are recorded, as far as the
- * trace shows so far.
- */
-static inline bool recorded_now(const struct recorded *r, enum wellknown_kind kind)
-{
-	enum recorded_family family;
-
-	if (!r || r->of_spans_off == 0)
-		return true;
-	family = family_of(kind);
-	return family == RECORDED_FAMILIES || r->events_off[family] == 0;
-}
 
 /*
  * Lost slots of a CPU (a gap) affect every thread that may have run on this CPU during the gap: all threads
@@ -269,7 +130,7 @@ static void end_families(struct spans *s, struct spans_owner who, unsigned famil
 	struct owner *owner = lookup(s, who);
 
 	for (uint32_t i = 0; i < owner->depth; i++)
-		if (families >> family_of(owner->nest[i].kind) & 1u)
+		if (families >> recorded_family_of(owner->nest[i].kind) & 1u)
 			unwind(s, who, i, time);
 	for (unsigned i = 0; i < SPANS_LOCKS && families >> RECORDED_LOCKS & 1u; i++) {
 		if (owner->lock[i].kind == 0)
@@ -426,8 +287,8 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
  * show that the thread gave up.
  */
 static __attribute__((noinline)) int lock_fail(struct spans *s, struct spans_owner who, struct owner *owner,
-					       const struct ktread_event *event, const struct wellknown *known,
-					       uint64_t time)
+					       const struct ktread_event *event,
+					       const struct wellknown *known, uint64_t time)
 {
 	struct spans_span span;
 	unsigned i;

@@ -257,7 +257,7 @@ int symbols_doubtful(const struct symbols *symbols)
 	return symbols && symbols->doubtful;
 }
 
-/* Removes the compilation folder from a path; most compilers leave it out anyway. */
+/* Removes the compilation directory from a path; most compilers leave it out anyway. */
 static const char *short_path(Dwarf_Die *unit, const char *path)
 {
 	Dwarf_Attribute attribute;

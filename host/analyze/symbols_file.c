@@ -165,7 +165,7 @@ void symbols_file_close(struct symbols_file *file)
 }
 
 /*
- * Resolves a name relative to the folder of the module's file, as libdw does. Returns false if the path is
+ * Resolves a name relative to the directory of the module's file, as libdw does. Returns false if the path is
  * too long.
  */
 static bool resolve(Dwfl_Module *module, const char *name, char path[PATH_MAX])

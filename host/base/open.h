@@ -7,7 +7,7 @@
  * Do not use these functions for a file that the user names on the command line, because that file may be a
  * pipe or a terminal. Open it with open().
  *
- * If the environment variable KTRACE_FOLDER is set, these functions open only files below that folder.
+ * If the environment variable KTRACE_FOLDER is set, these functions open only files below that directory.
  */
 #ifndef BASE_OPEN_H
 #define BASE_OPEN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Errors of the functions in this folder. A function that can fail returns 0 or a negative enum
+ * Errors of the functions in this directory. A function that can fail returns 0 or a negative enum
  * capture_error. The message of the error, one sentence without a full stop, is then available from
- * capture_message(). No function in this folder prints or exits.
+ * capture_message(). No function in this directory prints or exits.
  */
 #ifndef CAPTURE_ERROR_H
 #define CAPTURE_ERROR_H

@@ -516,7 +516,7 @@ int capture_extract(const struct capture_extract_options *options, struct captur
 	return error ? error : capture_summary_read(&report->summary, options->out);
 }
 
-/* Creates an empty file in the folder for temporary files. `path` is "" on error. */
+/* Creates an empty file in the directory for temporary files. `path` is "" on error. */
 static int make_temporary(char path[PATH_MAX])
 {
 	const char *folder = base_temporary_folder();

@@ -16,7 +16,7 @@
 
 /*
  * A trace file that is either complete or does not appear: it is written under a temporary name in the same
- * folder, and then renamed, which replaces an older file of that name.
+ * directory, and then renamed, which replaces an older file of that name.
  */
 
 struct capture_output {
@@ -28,7 +28,7 @@ struct capture_output {
 /*
  * Checks that a new file may get the name `path`. This is permitted if no file has this name, or if a regular
  * file has this name; the regular file is then replaced. A symbolic link, a device, a FIFO, a socket or a
- * folder is never replaced. Returns 0 or CAPTURE_E_SYSTEM.
+ * directory is never replaced. Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_output_may_replace(const char *path);
 /*

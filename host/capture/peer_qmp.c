@@ -77,7 +77,7 @@ static int take_saved(struct peer_qmp *qmp, int64_t cpu, unsigned id, const stru
 			error = capture_fail(
 				CAPTURE_E_SYSTEM,
 				"%s: the memory that QEMU saved is not here: does it run on another machine? "
-				"Use --gdb, which needs no common folder",
+				"Use --gdb, which needs no common directory",
 				qmp->monitor.address);
 		else
 			done += (size_t)got;
@@ -283,7 +283,7 @@ static int open_memory(struct peer_qmp *qmp)
 	if (error)
 		return error;
 	/*
-	 * the path that QEMU reports may lead to a folder of huge pages or a FIFO, or to a file on another
+	 * the path that QEMU reports may lead to a directory of huge pages or a FIFO, or to a file on another
 	 * machine
 	 */
 	if (path[0] && base_is_readable(path))

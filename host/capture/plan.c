@@ -15,7 +15,7 @@
 #include "qemu_line.h"
 #include "shim.h"
 
-/* path relative to the folder of this program, both when installed and in the build folder */
+/* path relative to the directory of this program, both when installed and in the build directory */
 #define PLUGIN "/../lib/ktrace-pt.so"
 
 /*

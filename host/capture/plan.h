@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Defines how `ktrace run` starts QEMU: the trace unit, the transport, the plan (a file that passes both to
- * the shim), and the folder of the plan.
+ * the shim), and the directory of the plan.
  */
 #ifndef CAPTURE_PLAN_H
 #define CAPTURE_PLAN_H
@@ -122,8 +122,8 @@ bool capture_plan_starts_guest(const struct capture_qemu_line *line);
 
 /*
  * Files that exist only during a run. A private directory contains the plan, the shim and the QMP socket.
- * Another file, usually in the folder of the output, contains the guest's RAM or dump. If ktrace is killed,
- * that other file remains; its name contains ktrace's process id.
+ * Another file, usually in the directory of the output, contains the guest's RAM or dump. If ktrace is
+ * killed, that other file remains; its name contains ktrace's process id.
  */
 
 struct capture_workplace {
@@ -136,9 +136,9 @@ struct capture_workplace {
 };
 
 /*
- * Creates these files. `out`: where the trace will be written. `folder`: the folder in which `file` is
- * created (NULL: the folder of `out`). Sets the plan's paths and saves the plan. Creates the shim, which may
- * replace arguments in `command`. Returns 0 or an error.
+ * Creates these files. `out`: where the trace will be written. `folder`: the directory in which `file` is
+ * created (NULL: the directory of `out`). Sets the plan's paths and saves the plan. Creates the shim, which
+ * may replace arguments in `command`. Returns 0 or an error.
  */
 int capture_workplace_open(struct capture_workplace *place, struct capture_plan *plan, const char *out,
 			   const char *folder, const char *self, char **command);
@@ -154,7 +154,7 @@ void capture_workplace_close(struct capture_workplace *place);
 int capture_path_join(char path[PATH_MAX], const char *folder, const char *name);
 /* Writes the absolute path of `name`, which need not exist. */
 int capture_path_absolute(char path[PATH_MAX], const char *name);
-/* Writes the folder part of `name`; "." if it has none. */
+/* Writes the directory part of `name`; "." if it has none. */
 int capture_path_folder(char path[PATH_MAX], const char *name);
 
 #endif

@@ -375,7 +375,7 @@ static int read_option(struct capture_qemu_line *line, struct gathered *gathered
 	if (capture_qemu_option_is(option, "mem-path"))
 		return capture_fail(CAPTURE_E_USAGE,
 				    "-mem-path: leave it out; ktrace creates a file for the guest's RAM "
-				    "(--ram-dir FOLDER)");
+				    "(--ram-dir DIR)");
 	return 0;
 }
 

@@ -140,7 +140,7 @@ int capture_recipe_save(char *const *words, const char *path)
 			   "files", capture_recipe_files(words));
 	if (!recipe)
 		error = capture_fail(CAPTURE_E_SYSTEM,
-				     "'%s': a run in a folder whose name is not UTF-8 cannot be repeated",
+				     "'%s': a run in a directory whose name is not UTF-8 cannot be repeated",
 				     directory);
 	else if (json_dump_file(recipe, path, JSON_COMPACT) != 0)
 		error = capture_fail_errno("%s", path);
@@ -413,7 +413,7 @@ int capture_recipe_check(const struct capture_recipe *recipe)
 			return capture_fail(
 				CAPTURE_E_FORMAT,
 				"%s: cannot be read, but the run needs this file; put a copy into the "
-				"folder of the trace or into the current folder",
+				"directory of the trace or into the current directory",
 				path);
 		if (contents == CAPTURE_RECIPE_CHANGED)
 			return capture_fail(CAPTURE_E_FORMAT, "%s: changed since the run was recorded", path);

@@ -28,8 +28,8 @@
 int capture_recipe_save(char *const *words, const char *path);
 
 /*
- * Returns a JSON array that describes the contents of all files that the arguments of QEMU name, as the recipe
- * does. The caller releases the array. NULL if memory is short.
+ * Returns a JSON array that describes the contents of all files that the arguments of QEMU name, as the
+ * recipe does. The caller releases the array. NULL if memory is short.
  */
 json_t *capture_recipe_files(char *const *words);
 
@@ -79,10 +79,10 @@ int capture_recipe_slot(const struct capture_recipe *recipe, const struct ktread
 			const struct ktread_event *event, uint64_t *position, uint64_t *word);
 /*
  * Prepares to repeat the run on another machine. If a file is not at its path, or has changed, looks for a
- * file with the same contents, relative to the folder of the trace and to the current folder. If there is
- * such a file, its path replaces the old path in the recipe. The folder of the run and QEMU's path are also
- * replaced if they do not exist. Calls `say` with a sentence about each change. Does not change the paths of
- * files that are not found. Returns 0 or an error.
+ * file with the same contents, relative to the directory of the trace and to the current directory. If
+ * there is such a file, its path replaces the old path in the recipe. The directory of the run and QEMU's
+ * path are also replaced if they do not exist. Calls `say` with a sentence about each change. Does not
+ * change the paths of files that are not found. Returns 0 or an error.
  */
 int capture_recipe_find(struct capture_recipe *recipe, void (*say)(void *context, const char *sentence),
 			void *context);

@@ -14,7 +14,7 @@
 /* ---- Arguments of the command line --------------------------------------------------------------- */
 
 struct move {
-	const char *directory; /* folder of the first run, to which paths in the arguments are relative */
+	const char *directory; /* directory of the first run, to which paths in the arguments are relative */
 	const char *from, *to; /* absolute path of the file */
 };
 
@@ -106,8 +106,8 @@ static void move_in_word(const struct move *move, char **word)
 
 struct search {
 	struct capture_recipe *recipe;
-	char before[PATH_MAX]; /* folder of the first run */
-	char beside[PATH_MAX]; /* folder of the trace */
+	char before[PATH_MAX]; /* directory of the first run */
+	char beside[PATH_MAX]; /* directory of the trace */
 	char current[PATH_MAX];
 	void (*say)(void *context, const char *sentence);
 	void *context;
@@ -121,7 +121,7 @@ static void say(const struct search *search, const char *from, const char *to)
 	search->say(search->context, sentence);
 }
 
-/* Checks whether a file with this name in a folder has the right contents. */
+/* Checks whether a file with this name in a directory has the right contents. */
 static bool try_file(const json_t *file, const char *folder, const char *name, char found[PATH_MAX])
 {
 	return capture_path_join(found, folder, name) == 0 &&
@@ -129,8 +129,8 @@ static bool try_file(const json_t *file, const char *folder, const char *name, c
 }
 
 /*
- * Looks for a file with the same contents. It may be at the same place relative to the folder of the trace or
- * the current folder, or have the same name in one of these folders.
+ * Looks for a file with the same contents. It may be at the same place relative to the directory of the
+ * trace or the current directory, or have the same name in one of these directories.
  */
 static bool find_file(const struct search *search, const json_t *file, const char *path, char found[PATH_MAX])
 {
@@ -173,7 +173,7 @@ static void find_files(const struct search *search)
 	}
 }
 
-/* If the folder of the first run does not exist, the run is repeated in the current folder. */
+/* If the directory of the first run does not exist, the run is repeated in the current directory. */
 static int choose_folder(const struct search *search)
 {
 	struct capture_recipe *recipe = search->recipe;
@@ -186,7 +186,7 @@ static int choose_folder(const struct search *search)
 		 recipe->directory, search->current);
 	search->say(search->context, sentence);
 	if (json_object_set_new(recipe->json, "directory", json_string(search->current)) != 0)
-		return capture_fail(CAPTURE_E_SYSTEM, "'%s': the folder's name is not UTF-8",
+		return capture_fail(CAPTURE_E_SYSTEM, "'%s': the directory's name is not UTF-8",
 				    search->current);
 	recipe->directory = json_string_value(json_object_get(recipe->json, "directory"));
 	return 0;

@@ -82,9 +82,9 @@ static void send_refusal(int pipe_end, int error)
 }
 
 /*
- * Starts `command`, with the shim's folder in `directory` first in its PATH. Returns 0 when the program runs;
- * CAPTURE_E_USAGE if the shim refused the QEMU command line; CAPTURE_E_SYSTEM if the program cannot be
- * started.
+ * Starts `command`, with the shim's directory in `directory` first in its PATH. Returns 0 when the program
+ * runs; CAPTURE_E_USAGE if the shim refused the QEMU command line; CAPTURE_E_SYSTEM if the program cannot
+ * be started.
  */
 static int child_start(struct capture_child *child, const char *directory, char *const *command)
 {
@@ -174,7 +174,7 @@ static void capture_terminal_restore(const struct capture_terminal *terminal)
 
 /*
  * Steps of a run:
- *  1. Check early what would make the run fail later: the folder of the output, the kernel's file.
+ *  1. Check early what would make the run fail later: the directory of the output, the kernel's file.
  *  2. Create a private directory with the shim and its plan, and the file for the guest's RAM.
  *  3. Start the command, which becomes or starts a QEMU. QEMU connects back to us.
  *  4. Watch the guest until it has ended or must be ended (run_loop.c).

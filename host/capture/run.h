@@ -64,7 +64,7 @@ struct capture_run_options {
 	const char *self;    /* absolute path of this program */
 	const char *version; /* version of this program, for the recipe; NULL: unknown */
 	const char *out;     /* path of the trace that is written */
-	const char *ram_dir; /* folder for the RAM file; NULL: the folder of `out` */
+	const char *ram_dir; /* directory for the RAM file; NULL: the directory of `out` */
 	/* path of the kernel's ELF file: ktrace warns if the trace is of another kernel; NULL: no check */
 	const char *elf;
 	const char *events; /* value for debug= in the kernel's arguments; "": no debug= is added */

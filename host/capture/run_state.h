@@ -105,7 +105,7 @@ void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_
  */
 
 struct capture_inspection {
-	const char *directory; /* folder in which QEMU saves memory to a file for ktrace; borrowed */
+	const char *directory; /* directory in which QEMU saves memory to a file for ktrace; borrowed */
 	struct capture_stack_kernel kernel;
 	/* time at which the inspection began; 0: the inspection has not begun */
 	double begun;

@@ -13,7 +13,7 @@
 #include "kernel_elf.h"
 #include "plan.h"
 
-/* path relative to the folder of the program, both when installed and in the build folder */
+/* path relative to the directory of the program, both when installed and in the build directory */
 #define PLUGIN "/../lib/ktrace-schedule.so"
 
 /*
@@ -231,7 +231,7 @@ static const char *hazard_of(const struct capture_qemu_option *option, bool snap
 	     begins_with(value, "telnet") || begins_with(value, "unix") || begins_with(value, "pty")))
 		return "input arrives at other times";
 	if (capture_qemu_option_is(option, "virtfs") || capture_qemu_option_is(option, "fsdev"))
-		return "the guest can write to a folder of the host";
+		return "the guest can write to a directory of the host";
 	return NULL;
 }
 

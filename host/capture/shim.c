@@ -58,7 +58,7 @@ char *capture_shim_path(const char *directory)
 		       : with;
 }
 
-/* Removes the shim's folder from this process's PATH: a program that QEMU starts needs no shim. */
+/* Removes the shim's directory from this process's PATH: a program that QEMU starts needs no shim. */
 static int leave_path(const char *directory)
 {
 	const char *path = getenv("PATH");
@@ -120,7 +120,10 @@ static int plant_folders(const char *directory)
 	while (!error && path && *path) {
 		size_t length = strcspn(path, ":");
 
-		/* skip relative folders, because their contents depend on the command's working directory */
+		/*
+		 * skip relative directories, because their contents depend on the command's working
+		 * directory
+		 */
 		if (*path == '/' && length < sizeof(folder)) {
 			memcpy(folder, path, length);
 			folder[length] = '\0';

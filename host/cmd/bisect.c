@@ -40,7 +40,7 @@ static const struct option_row rows[] = {
 	  .most = RUNS_MOST },
 	{ "jobs", 'j', "N", "run N QEMUs at a time (number of CPUs)", options_set_number, AT(jobs),
 	  .least = 1, .most = JOBS_MOST },
-	{ "ram-dir", 0, "FOLDER", "put the guests' RAM files into this folder (a temporary folder)",
+	{ "ram-dir", 0, "DIR", "put the guests' RAM files into this directory (a temporary directory)",
 	  options_set_text, AT(run.ram_dir) },
 	{ "force", 0, NULL, "continue even if a file or the version of QEMU has changed since the first run",
 	  options_set_flag, AT(run.force) },
@@ -150,7 +150,7 @@ static int search(struct command_bisect *command)
 	options.jobs = command->jobs ? (unsigned)command->jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	if (capture_path_join(folder, base_temporary_folder(), "ktrace-bisect-XXXXXX") < 0 ||
 	    !mkdtemp(folder)) {
-		command_message(command->name, "%s: no folder can be created there: %s",
+		command_message(command->name, "%s: no directory can be created there: %s",
 				base_temporary_folder(), strerror(errno));
 		return EXIT_BAD_INPUT;
 	}

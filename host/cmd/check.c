@@ -21,7 +21,7 @@
 #define EXIT_VIOLATED 1
 /* exit status if the trace is unreadable or the output cannot be written */
 #define EXIT_UNREADABLE 3
-/* path of the rules, relative to the program's folder */
+/* path of the rules, relative to the program's directory */
 #define DEFAULT_RULES "/../share/ktrace/default.rules"
 
 /* Finds the file with the rules that every kernel must obey. Returns 0, or -1 after a message. */

@@ -29,7 +29,7 @@
 struct doctor {
 	const char *name; /* text that begins each message */
 	struct capture_run_options run;
-	char directory[PATH_MAX - 32]; /* temporary folder of the trace; "" if the user keeps the trace */
+	char directory[PATH_MAX - 32]; /* temporary directory of the trace; "" if the user keeps the trace */
 	char out[PATH_MAX];
 	char elf[PATH_MAX];
 	struct subject subject;

@@ -71,11 +71,11 @@ static const struct option_row rows[] = {
 	  "after the hunt, search for a smaller run of each failure: fewer CPUs, fewer forced "
 	  "switches between CPUs, an earlier end",
 	  options_set_flag, AT(minimise) },
-	{ "out", 'o', "FOLDER", "write traces and results into this folder (" DEFAULT_FOLDER ")",
+	{ "out", 'o', "DIR", "write traces and results into this directory (" DEFAULT_FOLDER ")",
 	  options_set_text, AT(options.folder) },
-	{ "resume", 0, NULL, "continue the hunt whose results are in the folder of --out", options_set_flag,
-	  AT(options.resume) },
-	{ "ram-dir", 0, "FOLDER", "put the guests' RAM files into this folder (the folder of the traces)",
+	{ "resume", 0, NULL, "continue the hunt whose results are in the directory of --out",
+	  options_set_flag, AT(options.resume) },
+	{ "ram-dir", 0, "DIR", "put the guests' RAM files into this directory (the directory of the traces)",
 	  options_set_text, AT(run.ram_dir) },
 	{ "page", 0, "FILE",
 	  "write the trace of the failure that the summary lists first as a page, "

@@ -234,7 +234,7 @@ static const struct option_row rows[] = {
 	{ "to", 0, "TIME", "print only steps up to TIME, which is given as for --from", options_set_text,
 	  AT(to) },
 	{ .help = "Code, in addition to what the recording contains:" },
-	{ NULL, 'R', "ROOT", "look up the images below this folder", options_set_text, AT(root) },
+	{ NULL, 'R', "ROOT", "look up the images below this directory", options_set_text, AT(root) },
 	{ "elf", 0, "FILE[@BASE]",
 	  "take code and names from this ELF file, the kernel or a program, moved by BASE or "
 	  "located by its code; may be given several times",

@@ -136,7 +136,7 @@ static int check_options(struct ktrdump *dump)
 	else if (dump->kernel && !(*columns & (KTR_CALLERS | KTR_FILE)))
 		command_message(name, "-N names callers and sites: it needs -x or -f");
 	else if (dump->args.path == NULL && access(TRACE_USUAL_FILE, F_OK) != 0)
-		command_message(name, "no file given (-M COREFILE), and this folder contains no %s",
+		command_message(name, "no file given (-M COREFILE), and this directory contains no %s",
 				TRACE_USUAL_FILE);
 	else
 		return 0;

@@ -208,7 +208,7 @@ static int take_words(struct life *life, int argc, char **argv)
 	if (life->args.path)
 		return 0;
 	return options_refuse(&life->args.line,
-			      "no file given, and this folder contains no " TRACE_USUAL_FILE);
+			      "no file given, and this directory contains no " TRACE_USUAL_FILE);
 }
 
 /* ---- Dividing the events into lives ---- */

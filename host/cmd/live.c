@@ -158,7 +158,7 @@ static const struct option_row rows[] = {
 	{ "cpu", 0, "LIST", "of the newest events, show only those of these CPUs: 0,2-5", set_filter,
 	  AT(filter) },
 	{ "pid", 0, "N", "of the newest events, show only those of this thread", set_filter, AT(filter) },
-	{ "list", 0, NULL, "list all guests of this user, in whatever folder their files are, and end",
+	{ "list", 0, NULL, "list all guests of this user, in whatever directory their files are, and end",
 	  options_set_flag, AT(list) },
 	{ "where", 0, "EXPRESSION",
 	  "of the newest events, show only those for which EXPRESSION is true; see ktrace-filter(7)",
@@ -173,11 +173,12 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace live [OPTION]... [FILE]",
-	.about = "Shows what a running guest does: its CPUs, the rate of events, "
-		 "threads, locks, interrupts, calls and the newest events. "
-		 "FILE is the RAM file of the guest; without FILE, the newest RAM file that 'ktrace run' has "
-		 "created in this folder. If this folder has none, the screen shows the guest that runs "
-		 "elsewhere, or a list to choose from. If no guest is running, waits for one.",
+	.about =
+		"Shows what a running guest does: its CPUs, the rate of events, "
+		"threads, locks, interrupts, calls and the newest events. "
+		"FILE is the RAM file of the guest; without FILE, the newest RAM file that 'ktrace run' has "
+		"created in this directory. If this directory has none, the screen shows the guest that runs "
+		"elsewhere, or a list to choose from. If no guest is running, waits for one.",
 	.lists = { rows },
 	.end = "Keys of the screen: ? shows all keys; q or Ctrl-C quits.\n"
 	       "\n"
@@ -283,7 +284,7 @@ static int run_lines(const struct live *live, struct live_model *model, int *err
 #define LOOK_AGAIN UINT64_C(1000000000) /* ns */
 
 /*
- * Searches for other guests if there is none in the current folder. Shows a single guest; if there are
+ * Searches for other guests if there is none in the current directory. Shows a single guest; if there are
  * several, shows the list once. Returns true if something has changed.
  */
 static bool look_elsewhere(struct screened *screened, struct live_ui *ui)
@@ -355,8 +356,8 @@ static int list_guests(struct live *live)
 }
 
 /*
- * Prints a message about guests in other folders, if lines are printed and there is no guest in the current
- * folder.
+ * Prints a message about guests in other directories, if lines are printed and there is no guest in the
+ * current directory.
  */
 static void hint_elsewhere(struct live *live)
 {
@@ -366,7 +367,7 @@ static void hint_elsewhere(struct live *live)
 	if (live->guests.count)
 		command_message(
 			live->name,
-			"no guest in this folder; %u elsewhere: 'ktrace live --list' shows their files",
+			"no guest in this directory; %u elsewhere: 'ktrace live --list' shows their files",
 			live->guests.count);
 }
 
@@ -377,9 +378,10 @@ static int run(struct live *live)
 	struct stat about;
 	int status, error = 0;
 
-	/* a file that does not exist yet may be created later, but a folder never becomes a RAM file */
+	/* a file that does not exist yet may be created later, but a directory never becomes a RAM file */
 	if (live->guest.given && stat(live->guest.given, &about) == 0 && S_ISDIR(about.st_mode)) {
-		command_message(live->name, "%s: a folder, not the RAM file of a guest", live->guest.given);
+		command_message(live->name, "%s: a directory, not the RAM file of a guest",
+				live->guest.given);
 		return EXIT_BAD_INPUT;
 	}
 	live_guest_open(&live->guest, &source);

@@ -12,7 +12,7 @@
 
 #define AT(member) .to = offsetof(struct mcp_options, member)
 static const struct option_row rows[] = {
-	{ "dir", 'd', "FOLDER", "read only files below FOLDER (the current folder)", options_set_text,
+	{ "dir", 'd', "DIR", "read only files below DIR (the current directory)", options_set_text,
 	  AT(folder) },
 	{ "timeout", 0, "S", "end a command that takes longer than S seconds (60)", options_set_seconds,
 	  AT(seconds), .least = 1 },
@@ -23,7 +23,7 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace mcp [OPTION]...",
 	.about = "Lets a language model read traces: serves the Model Context Protocol on standard input and "
 		 "standard output, with the commands that only read a trace as tools. Writes no file, and "
-		 "opens no file outside the folder.",
+		 "opens no file outside the directory.",
 	.lists = { rows },
 	.end = "Example of an entry in a client's list of servers:\n"
 	       "  {\"mcpServers\":{\"ktrace\":{\"command\":\"ktrace\",\n"

@@ -50,7 +50,7 @@ static const struct options_syntax syntax = {
 		 "Serves the trace on 127.0.0.1 until Ctrl-C, prints the address on standard error, and "
 		 "starts a browser if standard error is a terminal. "
 		 "Access needs this address, which contains a token. The trace is not changed. "
-		 "Without FILE, shows the newest guest that runs in this folder, or ktrace.ktrx; "
+		 "Without FILE, shows the newest guest that runs in this directory, or ktrace.ktrx; "
 		 "if there is neither, the guest that this user runs elsewhere, or a list of several.",
 	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
 		   trace_calls_options },
@@ -115,8 +115,8 @@ static int try_to_open(struct open_command *command)
 }
 
 /*
- * Finds a trace for a command line without a file: the newest guest that runs in this folder or, if the
- * folder has no trace either, the guest that runs elsewhere. Stores its path, or "" if there are several.
+ * Finds a trace for a command line without a file: the newest guest that runs in this directory or, if the
+ * directory has no trace either, the guest that runs elsewhere. Stores its path, or "" if there are several.
  * Returns whether it runs, as live_guest_find_running() does; 0 if nothing was found.
  */
 static int find_guest(struct live_guests *elsewhere, char path[PATH_MAX])
@@ -142,11 +142,11 @@ static int report_guest(const char *name, const struct live_guests *elsewhere, i
 				"%s: whether this guest runs is unknown: the guest is shown as if it ran",
 				text);
 	else if (elsewhere->count == 1)
-		command_message(name, "this folder has no trace: showing the guest of %s", text);
+		command_message(name, "this directory has no trace: showing the guest of %s", text);
 	if (elsewhere->count < 2)
 		return 0;
 	command_message(name,
-			"this folder has no trace, and several guests run: give the file of one of them:");
+			"this directory has no trace, and several guests run: give the file of one of them:");
 	live_guests_write(elsewhere, stderr, "  ");
 	return EXIT_USAGE;
 }

@@ -22,9 +22,9 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 /* The output that is removed if a signal arrives while the output is incomplete. */
 static struct {
-	int fd;		  /* descriptor of the output, which is a regular file or a folder */
+	int fd;		  /* descriptor of the output, which is a regular file or a directory */
 	const char *path; /* path of the output; NULL: there is none */
-	/* if the output is a folder: list of the exported files, to remove them */
+	/* if the output is a directory: list of the exported files, to remove them */
 	struct export_report *report;
 	char message[128];
 	struct sigaction before[SIGNALS];
@@ -182,8 +182,8 @@ int output_file_close(const struct trace_args *args, const char *to, int fd, int
 }
 
 /*
- * Closes and removes an output that is still empty. `made`: the output is a folder, and was created by this
- * command.
+ * Closes and removes an output that is still empty. `made`: the output is a directory, and was created by
+ * this command.
  */
 static void discard(const char *to, int fd, bool made)
 {
@@ -196,7 +196,10 @@ static void discard(const char *to, int fd, bool made)
 		rmdir(to);
 }
 
-/* Opens the folder `to`. Creates it if it does not exist, and then sets *made. Returns -1 after a message. */
+/*
+ * Opens the directory `to`. Creates it if it does not exist, and then sets *made. Returns -1 after a
+ * message.
+ */
 static int output_folder_open(const char *name, const char *to, bool empty, bool *made)
 {
 	const struct dirent *entry;
@@ -215,7 +218,7 @@ static int output_folder_open(const char *name, const char *to, bool empty, bool
 	}
 	while (empty && fd >= 0 && (entry = readdir(folder)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-			command_message(name, "%s is not empty: choose a new folder", to);
+			command_message(name, "%s is not empty: choose a new directory", to);
 			close(fd);
 			fd = -1;
 		}

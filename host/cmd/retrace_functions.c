@@ -369,7 +369,7 @@ int retrace_functions_report(const char *name, const struct retrace_functions *f
 	if (!functions->failure)
 		return 0;
 	command_message(name,
-			"the functions after that are missing: the folder for temporary files: %s; "
+			"the functions after that are missing: the directory for temporary files: %s; "
 			"set TMPDIR, or use --only, --since and --until",
 			strerror((int)functions->failure));
 	return EXIT_BAD_INPUT;

@@ -109,7 +109,7 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 }
 
 /*
- * Writes the path of the file for branches. The file is in the folder of the trace: ktrace.branches for
+ * Writes the path of the file for branches. The file is in the directory of the trace: ktrace.branches for
  * ktrace.ktrx.
  */
 static void name_branches(const char *out, char *path, size_t size)
@@ -290,7 +290,7 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(options.elf) },
 	{ "transport", 0, CAPTURE_TRANSPORTS, "choose how the trace leaves the guest (ram)",
 	  options_set_choice, AT(options.transport) },
-	{ "ram-dir", 0, "FOLDER", "put the guest's RAM file into this folder (the folder of the trace)",
+	{ "ram-dir", 0, "DIR", "put the guest's RAM file into this directory (the directory of the trace)",
 	  options_set_text, AT(options.ram_dir) },
 	{ "keep-ram", 0, NULL, "do not remove the guest's RAM file", options_set_flag, AT(options.keep_ram) },
 	{ "why", 0, NULL, "if something went wrong, explain it at the end, as 'ktrace why' does",

@@ -366,7 +366,8 @@ static int show_rates(struct stats_command *stats, struct ktread *trace, struct 
 	if (!interval)
 		interval = frequency ? DEFAULT_INTERVAL : DEFAULT_TICKS;
 	*exit_status = 0;
-	if (trace_parse_ticks(interval, frequency, TRACE_MOMENT, &options.interval) || options.interval == 0) {
+	if (trace_parse_ticks(interval, frequency, TRACE_MOMENT, &options.interval) ||
+	    options.interval == 0) {
 		*exit_status = trace_bad_time(stats->args.name, "--interval", interval, frequency);
 		return 0;
 	}

@@ -29,7 +29,7 @@ struct taking {
 	bool partial;
 	struct take_folder folder;
 	struct take_file file; /* the current file; file.stream is NULL if no file is open */
-	/* folder to create when the first file begins; "" if no folder has to be created */
+	/* directory to create when the first file begins; "" if no directory has to be created */
 	char new_folder[PATH_MAX];
 	char called[TAKE_NAME_ROOM];
 	uint64_t line;	/* number of the current line of the log */
@@ -267,9 +267,9 @@ static int take_all(struct taking *taking, FILE *log)
 	return status;
 }
 
-/* ---- The folder to which files are written ------------------------------------------------------ */
+/* ---- The directory to which files are written ------------------------------------------------------ */
 
-/* Opens the folder that contains the file of --out. */
+/* Opens the directory that contains the file of --out. */
 static int open_folder_of(struct taking *taking, const char *out)
 {
 	const char *slash = strrchr(out, '/');
@@ -289,8 +289,8 @@ static int open_folder_of(struct taking *taking, const char *out)
 }
 
 /*
- * Chooses the folder. Without --dir and --out, files go into a new folder in the working directory, named
- * after the log.
+ * Chooses the directory. Without --dir and --out, files go into a new directory in the working directory,
+ * named after the log.
  */
 static int open_folder(struct taking *taking, const char *dir, const char *out, const char *log)
 {
@@ -362,7 +362,7 @@ struct take_command {
 
 #define AT(member) .to = offsetof(struct take_command, member)
 static const struct option_row rows[] = {
-	{ "dir", 'd', "DIR", "write the files into this folder", options_set_text, AT(dir) },
+	{ "dir", 'd', "DIR", "write the files into this directory", options_set_text, AT(dir) },
 	{ "out", 'o', "FILE", "write the only file that LOG contains to FILE; '-' is standard output",
 	  options_set_text, AT(out), .instead = true },
 	{ "force", 'f', NULL, "replace existing files, but never LOG", options_set_flag,
@@ -377,7 +377,7 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace take [OPTION]... [LOG]",
 	.about = "Restores the files that the demo kernel's command `give` printed on the console. "
 		 "LOG is the console's output (default: standard input). "
-		 "Files go into a new folder, LOG.files, whose name is printed.",
+		 "Files go into a new directory, LOG.files, whose name is printed.",
 	.lists = { rows },
 	.end = "Status: 0 all files were restored, 1 a file is damaged or could not be written, "
 	       "or there is none, 2 usage error.\n",
@@ -395,7 +395,7 @@ static int run(int argc, char **argv)
 	out = command.out;
 	if (command.taking.folder.replace && (out ? strcmp(out, "-") == 0 : !command.dir))
 		return options_refuse(
-			&line, "--force replaces files in an existing folder: it needs --dir or --out");
+			&line, "--force replaces files in an existing directory: it needs --dir or --out");
 	if (command.dir && out)
 		return options_refuse(&line, "--dir and --out cannot be used together");
 	if (argc - optind > 1)

@@ -10,10 +10,10 @@
 #include "base/temporary.h"
 #include "cmd/command.h"
 
-/* maximum number that is appended to a folder's name to make it unique */
+/* maximum number that is appended to a directory's name to make it unique */
 #define FOLDERS_MOST 1000u
 
-/* ---- Creating and opening folders -------------------------------------------------------------- */
+/* ---- Creating and opening directories -------------------------------------------------------------- */
 
 int take_folder_open(struct take_folder *folder, const char *path)
 {

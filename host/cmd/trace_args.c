@@ -182,7 +182,7 @@ const struct option_row trace_hardware_options[] = {
 	{ "with-elf", 0, "FILE[@BASE]",
 	  "take code and names for the hardware trace from this ELF file: the kernel or a program",
 	  options_set_list, AT(with_elf), .most = OPTIONS_WORDS },
-	{ "with-root", 0, "ROOT", "look up the files named in the hardware trace below this folder",
+	{ "with-root", 0, "ROOT", "look up the files named in the hardware trace below this directory",
 	  options_set_text, AT(with_root) },
 	{ "branches", 0, NULL, "show all branches of the hardware trace, instead of functions",
 	  options_set_flag, AT(branches) },
@@ -260,7 +260,7 @@ static int take_file(struct trace_args *args, int argc, char **argv)
 	return options_refuse(&args->line,
 			      args->file_needed
 				      ? "no file given"
-				      : "no file given, and this folder contains no " TRACE_USUAL_FILE);
+				      : "no file given, and this directory contains no " TRACE_USUAL_FILE);
 }
 
 int trace_args_parse(struct trace_args *args, int argc, char **argv)

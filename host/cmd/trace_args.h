@@ -68,7 +68,7 @@ struct trace_args {
 	const char *shown; /* name of the trace in messages, if `path` is a temporary file; otherwise NULL */
 	const char *with;  /* process trace or hardware trace to merge; NULL: nothing to merge */
 	struct options_list with_elf; /* code and names for hardware trace: FILE or FILE@BASE */
-	/* folder to which the paths in the hardware trace are relative; NULL: use the paths as they are */
+	/* directory to which the paths in the hardware trace are relative; NULL: use the paths as they are */
 	const char *with_root;
 	const char *calls; /* table with names of system calls; NULL: use the trace's own table */
 	bool branches;	   /* true: show all branches of the hardware trace, not only functions */

@@ -328,7 +328,7 @@ static int check_hardware_options(const struct trace_args *args)
 	return EXIT_USAGE;
 }
 
-/* Checks that the folder of --with-root exists. Returns 0 or EXIT_BAD_INPUT. */
+/* Checks that the directory of --with-root exists. Returns 0 or EXIT_BAD_INPUT. */
 static int check_root(const struct trace_args *args)
 {
 	struct stat status;

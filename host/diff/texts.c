@@ -14,8 +14,8 @@
 #include "export/timeline.h"
 #include "ktrx/slot.h"
 
-#define OPEN_CALLS 64u /* maximum number of calls in progress whose return is searched for */
-#define LINE_MOST 400u /* maximum number of bytes of a line of strace that are shown */
+#define OPEN_CALLS 64u	/* maximum number of calls in progress whose return is searched for */
+#define LINE_MOST  400u /* maximum number of bytes of a line of strace that are shown */
 
 bool texts_want(struct texts *texts, const struct diff_event *event)
 {

@@ -8,7 +8,7 @@
 struct text {
 	struct diff_event event;
 	char *line; /* text of the event, without a newline; NULL if the event was not found */
-	char *end;  /* if the event is the beginning of a call: text of its return; NULL if it was not found */
+	char *end; /* if the event is the beginning of a call: text of its return; NULL if it was not found */
 	uint32_t thread; /* id of the thread that records the event */
 };
 

@@ -441,8 +441,8 @@ static int write_streams(struct ctf *ctf)
 }
 
 /*
- * Removes the files of a trace that could not be written. The folder contained no other files, unless another
- * command writes into it at the same time (EEXIST).
+ * Removes the files of a trace that could not be written. The directory contained no other files, unless
+ * another command writes into it at the same time (EEXIST).
  */
 static void remove_files(struct ctf *ctf)
 {
@@ -501,7 +501,7 @@ static int ctf_write(struct ktread *trace, int fd, struct export_report *report)
 
 const struct export_format export_ctf = {
 	.name = "ctf",
-	.purpose = "folder in Common Trace Format 1.8 (Trace Compass, babeltrace2)",
+	.purpose = "directory in Common Trace Format 1.8 (Trace Compass, babeltrace2)",
 	.place = EXPORT_NEW_FOLDER,
 	.write = ctf_write,
 };

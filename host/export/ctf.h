@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The Common Trace Format, version 1.8: a folder with the file `metadata` and a stream file for each ring.
+ * The Common Trace Format, version 1.8: a directory with the file `metadata` and a stream file for each ring.
  *
- * Rings are read one after another, so only one stream is open at a time. Readers merge the streams by time.
- * The metadata is written last, because it declares only the events that occurred. A folder without metadata
- * is not a trace.
+ * Rings are read one after another, so only one stream is open at a time. Readers merge the streams by
+ * time. The metadata is written last, because it declares only the events that occurred. A directory
+ * without metadata is not a trace.
  *
  * Events that Trace Compass knows get the names and fields of LTTng events, followed by a structure with the
  * fields of the trace.

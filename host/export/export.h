@@ -2,7 +2,7 @@
 /*
  * An output format is a struct export_format. `ktrace export --format NAME` looks NAME up among the formats
  * that are built in: those in EXPORT_FORMATS of host/host.mk. Each defines `const struct export_format
- * export_NAME` in a source file of this folder.
+ * export_NAME` in a source file of this directory.
  *
  * Formats use only the reader's API. They neither print messages nor exit: they store errors in the report.
  */
@@ -27,13 +27,13 @@ struct export_report {
 	bool announced;	  /* true if sched.block shows which threads sleep */
 	int output_error; /* errno of the write to `fd` that failed; 0 if no write failed */
 	/*
-	 * name of the thing that `output_error` is about, such as a folder for temporary files; NULL: the
+	 * name of the thing that `output_error` is about, such as a directory for temporary files; NULL: the
 	 * output
 	 */
 	const char *failed;
 	/*
-	 * Set by the caller while a format writes a folder: the number of a signal that ends the export. The
-	 * format then removes what it wrote, and stores EINTR in output_error.
+	 * Set by the caller while a format writes a directory: the number of a signal that ends the export.
+	 * The format then removes what it wrote, and stores EINTR in output_error.
 	 */
 	volatile sig_atomic_t interrupted;
 };
@@ -41,8 +41,8 @@ struct export_report {
 /* The kind of output that a format writes. */
 enum export_place {
 	EXPORT_FILE,
-	EXPORT_NEW_FOLDER, /* a folder that is new or empty */
-	EXPORT_FOLDER,	   /* a folder to which each export adds files with new names */
+	EXPORT_NEW_FOLDER, /* a directory that is new or empty */
+	EXPORT_FOLDER,	   /* a directory to which each export adds files with new names */
 	EXPORT_DATABASE,   /* a regular file, which another library opens by its name */
 };
 
@@ -58,10 +58,10 @@ struct export_format {
 	enum export_place place;
 	/*
 	 * Writes all events of `trace` that pass its filter, from its current position on, to `fd`. `fd`
-	 * stays open. It is a folder if `place` is one of the kinds of folders; otherwise it may be a pipe.
-	 * If reading fails, the output is complete and well-formed up to the previous event. Returns 0.
-	 * Returns KTREAD_E_SYSTEM with report->output_error set if writing failed. Returns another negative
-	 * KTREAD_E_* if reading failed; ktread_message() has the reason.
+	 * stays open. It is a directory if `place` is one of the kinds of directories; otherwise it may be
+	 * a pipe. If reading fails, the output is complete and well-formed up to the previous event.
+	 * Returns 0. Returns KTREAD_E_SYSTEM with report->output_error set if writing failed. Returns
+	 * another negative KTREAD_E_* if reading failed; ktread_message() has the reason.
 	 */
 	int (*write)(struct ktread *trace, int fd, struct export_report *report);
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Parquet: writes three tables for each run, in the folders run=ID/kind=event, run=ID/kind=sched (times on
- * CPUs) and run=ID/kind=syscall. Readers use `run` and `kind` as columns, so that many runs in one folder can
- * be read as one table.
+ * Parquet: writes three tables for each run, in the directories run=ID/kind=event, run=ID/kind=sched (times
+ * on CPUs) and run=ID/kind=syscall. Readers use `run` and `kind` as columns, so that many runs in one
+ * directory can be read as one table.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ struct parquet {
 	char text[2 * BASE_OUTPUT_LINE]; /* the arguments of an event, as JSON */
 	struct chrome_texts texts;	 /* cached names of fields */
 	uint64_t first;			 /* time of the trace's first event */
-	char run[40];			 /* name of the folder of the run */
+	char run[40];			 /* name of the directory of the run */
 	int error;			 /* errno of the first failed system call */
 };
 
@@ -261,9 +261,9 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 	parquet_row(file);
 }
 
-/* ---- The folder of a run ---- */
+/* ---- The directory of a run ---- */
 
-/* Creates and opens the folder of the run. On failure, returns -1 and sets parquet->error. */
+/* Creates and opens the directory of the run. On failure, returns -1 and sets parquet->error. */
 static int open_run(struct parquet *parquet, int folder)
 {
 	const struct ktread_info *info = ktread_info(parquet->walk.trace);
@@ -278,7 +278,7 @@ static int open_run(struct parquet *parquet, int folder)
 	return run;
 }
 
-/* Removes the folder of a run that could not be written completely. */
+/* Removes the directory of a run that could not be written completely. */
 static void remove_run(const struct parquet *parquet, struct parquet_file *const files[KINDS], int folder,
 		       int run)
 {
@@ -352,7 +352,7 @@ static int parquet_write(struct ktread *trace, int fd, struct export_report *rep
 
 const struct export_format export_parquet = {
 	.name = "parquet",
-	.purpose = "folder of tables (DuckDB, Spark, Trino, ClickHouse, pandas)",
+	.purpose = "directory of tables (DuckDB, Spark, Trino, ClickHouse, pandas)",
 	.place = EXPORT_FOLDER,
 	.write = parquet_write,
 };

@@ -57,7 +57,7 @@ struct parquet_group {
 };
 
 struct parquet_file {
-	int folder; /* the table's folder; -1 if it is not open */
+	int folder; /* the table's directory; -1 if it is not open */
 	int error;  /* errno of the first failed system call */
 	bool open;  /* true if a file is open */
 	int fd;
@@ -69,7 +69,7 @@ struct parquet_file {
 	struct parquet_group group[PARQUET_GROUPS];
 };
 
-/* Creates the folder `name` inside `run` for the table's files. Requires: columns have been set. */
+/* Creates the directory `name` inside `run` for the table's files. Requires: columns have been set. */
 void parquet_open(struct parquet_file *file, int run, const char *name);
 /* Writes all data that has not been written yet. Stores an error in file->error. Frees all memory. */
 void parquet_close(struct parquet_file *file);

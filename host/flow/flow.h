@@ -28,11 +28,12 @@
  */
 
 struct flow_function {
-	const char *image; /* name of the file that has the code, without folders, unescaped; NULL: unknown */
-	const char *path;  /* path of the file that was read; NULL: none */
-	const char *name;  /* name of the function, unescaped; NULL: none */
-	uint64_t offset;   /* address of the function's first byte, in terms of the file's own addresses */
-	uint32_t id;	   /* counted from 0, in the order in which functions are first found */
+	const char *
+		image; /* name of the file that has the code, without directories, unescaped; NULL: unknown */
+	const char *path; /* path of the file that was read; NULL: none */
+	const char *name; /* name of the function, unescaped; NULL: none */
+	uint64_t offset;  /* address of the function's first byte, in terms of the file's own addresses */
+	uint32_t id;	  /* counted from 0, in the order in which functions are first found */
 	/*
 	 * for the rarely executed part of a function ("f.cold"): the id of that function; otherwise the same
 	 * as `id`
@@ -168,7 +169,7 @@ int flow_find_function(struct flow *flow, const char *image, const char *functio
 const struct flow_range *flow_range_find(const struct flow_range *range, size_t ranges, uint64_t address);
 
 /*
- * Opens a recording. `root`: folder in which the paths of images begin, or NULL. After an error, *flow is
+ * Opens a recording. `root`: directory in which the paths of images begin, or NULL. After an error, *flow is
  * NULL.
  */
 int flow_open(struct flow **flow, const char *path, const char *root);

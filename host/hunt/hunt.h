@@ -61,7 +61,7 @@ struct hunt;
 struct hunt_options {
 	const struct capture_run_options *run; /* the command, and options that are the same for all runs */
 	const char *self;		       /* absolute path of the ktrace program */
-	const char *folder;   /* folder for traces, consoles and results; created if it does not exist */
+	const char *folder;   /* directory for traces, consoles and results; created if it does not exist */
 	uint64_t first, last; /* the first and the last seed */
 	/*
 	 * true: the seeds take effect at the time run->schedule.change; before that time, each run uses the
@@ -76,8 +76,8 @@ struct hunt_options {
 	bool stop_at_first; /* end the hunt after the first failure */
 	/* Returns whether the hunt must end after this failure. May be NULL. */
 	bool (*is_wanted)(const void *context, const struct hunt_kind *found);
-	bool resume;  /* skip the seeds whose results are already in the folder */
-	bool replace; /* replace the results of an earlier hunt that are in the folder */
+	bool resume;  /* skip the seeds whose results are already in the directory */
+	bool replace; /* replace the results of an earlier hunt that are in the directory */
 	/* Called with each message for the user: one sentence, without a newline. May be NULL. */
 	void (*say)(void *context, const char *sentence);
 	/* Called after each run, and also a few times per second. May be NULL. */
@@ -92,7 +92,7 @@ struct hunt {
 	uint64_t deadline;    /* deadline of a run: virtual time in ns at which the run is ended */
 	uint64_t runs, failures, not_run;
 	char why_not[HUNT_TEXT]; /* why the first run of `not_run` could not be judged */
-	uint64_t resumed;	 /* number of runs whose results were read from the folder */
+	uint64_t resumed;	 /* number of runs whose results were read from the directory */
 	double begun, ended;
 	int signal;  /* signal that ended the hunt; 0: none */
 	bool wanted; /* true if options->is_wanted() has returned true, which ended the hunt */
@@ -103,12 +103,12 @@ struct hunt {
 	char error[HUNT_ERROR]; /* reason why the hunt could not be made, or ended early */
 };
 
-#define HUNT_E_RESULTS (-2) /* the folder already contains results of an earlier hunt */
+#define HUNT_E_RESULTS (-2) /* the directory already contains results of an earlier hunt */
 
 /*
  * Makes the run of seed 0, and then the others. Returns 0 with the result in *hunt, even if an error on the
  * host ended the hunt early. Returns a negative error with hunt->error if nothing could be judged: for
- * example, if the run of seed 0 could not be made. Returns HUNT_E_RESULTS if the folder has results, and
+ * example, if the run of seed 0 could not be made. Returns HUNT_E_RESULTS if the directory has results, and
  * neither options->resume nor options->replace is set.
  */
 int hunt_run(struct hunt *hunt, const struct hunt_options *options);

@@ -35,7 +35,7 @@ struct search {
 	struct hunt *hunt;
 	const struct hunt_kind *kind;
 	struct hunt_smaller *best;
-	char folder[PATH_MAX];		/* folder for the files that the search writes */
+	char folder[PATH_MAX];		/* directory for the files that the search writes */
 	struct capture_run_options run; /* options of the smallest run so far */
 	struct hunt_run base;		/* the run of seed 0 with this number of CPUs */
 	struct hunt tried;		/* the runs made by the last call of hunt_run() */
@@ -61,7 +61,7 @@ static bool ends_search(const void *context, const struct hunt_kind *found)
 	return fails_alike(search->kind, found);
 }
 
-/* Moves a file of a run in `tried` to the folder of the hunt. Returns false if the file does not exist. */
+/* Moves a file of a run in `tried` to the directory of the hunt. Returns false if the file does not exist. */
 static bool keep_file(const struct search *search, uint64_t seed, const char *suffix, char to[PATH_MAX])
 {
 	char from[PATH_MAX], name[32];

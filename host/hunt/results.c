@@ -61,12 +61,13 @@ static int check_head(struct hunt *hunt, const char *path, json_t *line, json_t 
 
 	if (!json_equal(line, wanted)) {
 		json_object_set(copy, "files", json_object_get(wanted, "files"));
-		error = fail(hunt, path,
-			     json_equal(copy, wanted)
-				     ? "results of other contents of the files that the command line names, "
-				       "such as the kernel; choose another folder with --out"
-				     : "results of another command line, or of other values of --noise, "
-				       "--deadline, --expect or --check; choose another folder with --out");
+		error = fail(
+			hunt, path,
+			json_equal(copy, wanted)
+				? "results of other contents of the files that the command line names, "
+				  "such as the kernel; choose another directory with --out"
+				: "results of another command line, or of other values of --noise, "
+				  "--deadline, --expect or --check; choose another directory with --out");
 	}
 	json_decref(copy);
 	return error;
@@ -142,7 +143,8 @@ static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take
 		*end += length;
 	}
 	if (!error && length < 0)
-		error = fail(hunt, path, "a line is too long for a result; choose another folder with --out");
+		error = fail(hunt, path,
+			     "a line is too long for a result; choose another directory with --out");
 	free(text);
 	json_decref(wanted);
 	return error;
@@ -200,7 +202,7 @@ static bool has_results(const char *path)
 }
 
 /*
- * Opens the file. Never waits, and follows no symbolic link: the folder may belong to another user, whose
+ * Opens the file. Never waits, and follows no symbolic link: the directory may belong to another user, whose
  * links may lead to files that must not be changed.
  */
 static FILE *open_file(const char *path, bool resumed)
@@ -239,7 +241,7 @@ int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take)
 	if (!hunt->options->resume && !hunt->options->replace && has_results(path)) {
 		fail(hunt, folder,
 		     "has results of an earlier hunt: continue it with --resume, or choose "
-		     "another folder with --out");
+		     "another directory with --out");
 		return HUNT_E_RESULTS;
 	}
 	resumed = hunt->options->resume && base_is_readable(path);

@@ -12,9 +12,9 @@
 typedef void hunt_take_result(struct hunt *hunt, const struct hunt_run *run);
 
 /*
- * Creates the folder and the file; with options->resume, reads an existing file instead and continues it. The
- * caller closes *file. Returns 0, or a negative number with hunt->error: HUNT_E_RESULTS if the file has
- * results and the options ask neither to resume nor to replace them.
+ * Creates the directory and the file; with options->resume, reads an existing file instead and continues
+ * it. The caller closes *file. Returns 0, or a negative number with hunt->error: HUNT_E_RESULTS if the file
+ * has results and the options ask neither to resume nor to replace them.
  */
 int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take);
 /*

@@ -23,7 +23,7 @@ struct hwt_names;
 
 struct hwt_binary {
 	char *path;
-	const char *name; /* path without folders */
+	const char *name; /* path without directories */
 	const unsigned char *bytes;
 	uint64_t size;
 	uint16_t machine; /* ELF machine number; 0: not an ELF file */

@@ -256,8 +256,8 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
  */
 struct hwt_place {
 	/*
-	 * File name without folders. For an address that is only in a symbol list: "kernel" or the module's
-	 * name. NULL: the code is in no file.
+	 * File name without directories. For an address that is only in a symbol list: "kernel" or the
+	 * module's name. NULL: the code is in no file.
 	 */
 	const char *image;
 	const char *path;		      /* path of the file that was read; NULL: none */

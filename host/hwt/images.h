@@ -194,8 +194,8 @@ struct hwt_found {
 struct hwt_image_warning {
 	char *text;
 	/*
-	 * Name of the missing file without folders, or NULL. The warning is removed if a file of that name is
-	 * added.
+	 * Name of the missing file without directories, or NULL. The warning is removed if a file of that
+	 * name is added.
 	 */
 	char *missing;
 };

@@ -32,7 +32,7 @@ static bool take_value(const char *word, const char *name, char value[PATH_MAX])
 	return length > 0 && length < PATH_MAX - 1;
 }
 
-/* Makes a path absolute. A relative path is relative to the current folder of the process. */
+/* Makes a path absolute. A relative path is relative to the current directory of the process. */
 static bool make_absolute(const char *process, const char *value, char path[PATH_MAX])
 {
 	char link[FILE_NAME], folder[PATH_MAX];

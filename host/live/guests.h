@@ -25,7 +25,7 @@ struct live_guests {
 /*
  * Finds all processes of this user that have the RAM of a guest in a file: their command line contains
  * memory-backend-file with a mem-path, and this file belongs to the user. The newest process comes first.
- * `proc` is /proc, or a folder of a test.
+ * `proc` is /proc, or a directory of a test.
  */
 void live_guests_find(struct live_guests *guests, const char *proc);
 /* Writes a line for each guest: `indent`, the path of its RAM file, its pid, and its kernel; escaped. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds files below the folder that a server may read. */
+/* Finds files below the directory that a server may read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ int mcp_folder_open(struct mcp_folder *folder, const char *path)
 	return folder->descriptor < 0 ? errno : 0;
 }
 
-/* Returns the part of an absolute path after the folder; NULL if the path is not below the folder. */
+/* Returns the part of an absolute path after the directory; NULL if the path is not below the directory. */
 static const char *below(const struct mcp_folder *folder, const char *path)
 {
 	const size_t length = strcmp(folder->path, "/") == 0 ? 0 : strlen(folder->path);
@@ -45,7 +45,7 @@ int mcp_folder_find(const struct mcp_folder *folder, const char *name, char to[P
 	}
 	rest = below(folder, real);
 	if (!rest) {
-		snprintf(why, MCP_WHY, "%.*s: is not below the folder that this server may read", shown,
+		snprintf(why, MCP_WHY, "%.*s: is not below the directory that this server may read", shown,
 			 name);
 		return -1;
 	}

@@ -11,13 +11,13 @@ struct mcp_options {
 	const char *name;    /* text that begins each message */
 	const char *version; /* version of ktrace */
 	const char *self;    /* path of the program ktrace */
-	const char *folder;  /* folder; tools read only files below this folder */
+	const char *folder;  /* directory; tools read only files below this directory */
 	double seconds;	     /* time limit of a call, in seconds */
 };
 
 /*
  * Serves until standard input ends and all calls are answered, or until an answer cannot be written.
- * Returns 0 or an errno. Prints a message on standard error if the folder cannot be opened.
+ * Returns 0 or an errno. Prints a message on standard error if the directory cannot be opened.
  */
 int mcp_serve(const struct mcp_options *options);
 

@@ -222,7 +222,7 @@ int mcp_serve(const struct mcp_options *options)
 
 	if (!error) {
 		server->options = options;
-		/* if a trace names other files, the commands open only files below the folder */
+		/* if a trace names other files, the commands open only files below the directory */
 		if (setenv("KTRACE_FOLDER", server->folder.path, 1) != 0)
 			error = errno;
 		server->input = malloc(MCP_LINE_MOST);

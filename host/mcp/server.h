@@ -38,7 +38,7 @@ struct mcp_child {
 	}
 
 /*
- * Starts a program with its arguments, which end with NULL, in the folder. The program's standard input is
+ * Starts a program with its arguments, which end with NULL, in the directory. The program's standard input is
  * empty. Stores at most `most` bytes of its output. Returns 0 or an errno.
  */
 int mcp_child_start(struct mcp_child *child, const char *path, char *const *words, int folder, size_t most);

@@ -22,13 +22,13 @@ enum argument_type {
 	ARGUMENT_TEXT,
 	ARGUMENT_NUMBER,
 	ARGUMENT_FLAG,
-	ARGUMENT_FILE,	 /* name of a file below the folder */
+	ARGUMENT_FILE,	 /* name of a file below the directory */
 	ARGUMENT_BUDGET, /* a number of bytes */
 	/* Arguments of the command line after the options, in the order of these tables. */
-	ARGUMENT_TRACE, /* a file below the folder; USUAL_TRACE if the client gives none */
+	ARGUMENT_TRACE, /* a file below the directory; USUAL_TRACE if the client gives none */
 	/* The following arguments are required. */
 	ARGUMENT_WORD,	    /* a text that does not begin with "-" */
-	ARGUMENT_FILE_WORD, /* name of a file below the folder */
+	ARGUMENT_FILE_WORD, /* name of a file below the directory */
 	ARGUMENT_QUERY,	    /* any text */
 };
 
@@ -42,7 +42,7 @@ struct argument {
 /* Lists of arguments. The last element of each list has no name. */
 static const struct argument common[] = {
 	{ "trace", ARGUMENT_TRACE, NULL,
-	  "Path of the trace, relative to the server's folder. Default: " USUAL_TRACE "." },
+	  "Path of the trace, relative to the server's directory. Default: " USUAL_TRACE "." },
 	{ "json", ARGUMENT_FLAG, "json", "true: answer in JSON. Text is shorter. Default: false." },
 	{ "budget", ARGUMENT_BUDGET, NULL, "Maximum number of bytes of the answer. Default: 16000." },
 	{ "cursor", ARGUMENT_TEXT, "cursor",

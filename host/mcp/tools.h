@@ -12,7 +12,7 @@
 #define MCP_WHY	  512u
 #define MCP_SHOWN 200u /* maximum number of bytes of a name in a message of MCP_WHY bytes */
 
-/* The folder that contains the files that tools may read. */
+/* The directory that contains the files that tools may read. */
 struct mcp_folder {
 	int descriptor;
 	char path[PATH_MAX]; /* absolute path without symbolic links */
@@ -34,18 +34,18 @@ const struct mcp_tool *mcp_tool_find(const char *name);
 /*
  * Makes the command line of a call. `arguments` is an object or NULL. `seconds` is the time limit of the
  * call. Returns 0, or -1 with the reason in `why`: an argument is unknown, has a wrong type or value, or
- * names a file outside the folder.
+ * names a file outside the directory.
  */
 int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
 		  const struct mcp_folder *folder, double seconds, char why[MCP_WHY]);
 void mcp_line_free(struct mcp_line *line);
 
-/* Opens the folder and stores its path. Returns 0 or an errno. */
+/* Opens the directory and stores its path. Returns 0 or an errno. */
 int mcp_folder_open(struct mcp_folder *folder, const char *path);
 /*
- * Resolves the name of a file, which is absolute or relative to the folder. Follows symbolic links, and
- * opens nothing. Stores the path relative to the folder in `to`. Returns 0, or -1 with the reason in `why`:
- * the file is absent, not below the folder, or not a regular file.
+ * Resolves the name of a file, which is absolute or relative to the directory. Follows symbolic links, and
+ * opens nothing. Stores the path relative to the directory in `to`. Returns 0, or -1 with the reason in
+ * `why`: the file is absent, not below the directory, or not a regular file.
  */
 int mcp_folder_find(const struct mcp_folder *folder, const char *name, char to[PATH_MAX], char why[MCP_WHY]);
 

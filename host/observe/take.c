@@ -45,8 +45,8 @@ struct taking {
 /* ---- QEMU's threads ------------------------------------------------------------------------------ */
 
 /*
- * Returns the CPU time of a thread in seconds; negative if it is unknown. *awake: CPU time of the thread, plus
- * the time for which the thread was ready and waited for a CPU of the host.
+ * Returns the CPU time of a thread in seconds; negative if it is unknown. *awake: CPU time of the thread,
+ * plus the time for which the thread was ready and waited for a CPU of the host.
  */
 static double time_of(const struct taking *taking, long thread, double *awake)
 {
@@ -115,8 +115,8 @@ static void measure(struct taking *taking)
 }
 
 /*
- * Returns whether the thread of a CPU slept for most of the time: the guest's CPU waits for interrupts, and is
- * not slow because the host is busy.
+ * Returns whether the thread of a CPU slept for most of the time: the guest's CPU waits for interrupts, and
+ * is not slow because the host is busy.
  */
 static bool sleeps(const struct taking *taking, uint32_t n)
 {

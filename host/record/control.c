@@ -116,8 +116,8 @@ static unsigned record_control_clear(const struct record_request *request)
 
 /*
  * Reads the name of a file from the thread's memory, and makes a path by which we can open this file:
- * relative to the thread's root or current folder. If the last part of the path is a symbolic link, callers
- * must not follow it. Returns 0 or a positive errno.
+ * relative to the thread's root or current directory. If the last part of the path is a symbolic link,
+ * callers must not follow it. Returns 0 or a positive errno.
  */
 static int find_file(const struct record_thread *thread, uint64_t address, char *path, size_t room)
 {
@@ -230,10 +230,10 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 }
 
 /*
- * A recorder receives requests through a socket. The sockets of a user's recorders are in a folder that only
- * this user can enter. A request is a struct record_request, and a reply is a number of processes. Requests
- * and replies are sent in the form that they have in memory, because the sender and the receiver are this
- * program on the same machine.
+ * A recorder receives requests through a socket. The sockets of a user's recorders are in a directory that
+ * only this user can enter. A request is a struct record_request, and a reply is a number of processes.
+ * Requests and replies are sent in the form that they have in memory, because the sender and the receiver
+ * are this program on the same machine.
  */
 
 #define PATIENCE_MS 2000
@@ -242,7 +242,7 @@ static int listener = -1;
 static struct sockaddr_un own;
 
 /*
- * Finds the folder, and creates it if necessary. Returns 0 or a positive errno: EPERM if it belongs to
+ * Finds the directory, and creates it if necessary. Returns 0 or a positive errno: EPERM if it belongs to
  * another user or others can enter it.
  */
 static int find_folder(char *path, size_t room)

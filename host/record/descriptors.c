@@ -51,9 +51,9 @@ static bool is_recorded(const struct record_process *process, int32_t fd)
 }
 
 /*
- * Reading a link in /proc/TID/fd is faster through an open descriptor of this folder than by the link's whole
- * path. So after LOOKUPS lookups for a thread, the recorder keeps the thread's folder open; at most
- * FOLDERS_MOST folders are open at the same time.
+ * Reading a link in /proc/TID/fd is faster through an open descriptor of this directory than by the link's
+ * whole path. So after LOOKUPS lookups for a thread, the recorder keeps the thread's directory open; at
+ * most FOLDERS_MOST directories are open at the same time.
  */
 #define LOOKUPS	     4u
 #define FOLDERS_MOST 8u
@@ -101,8 +101,8 @@ static ssize_t read_link(struct record_thread *thread, int32_t fd, char path[sta
 	if (thread->has_folder)
 		length = readlinkat(thread->folder, strrchr(link, '/') + 1, path, PATH_MAX);
 	/*
-	 * if readlinkat() fails, try the whole path: the open folder only gives access with the rights that
-	 * the recorder had when it opened the folder
+	 * if readlinkat() fails, try the whole path: the open directory only gives access with the rights
+	 * that the recorder had when it opened the directory
 	 */
 	return length < 0 ? readlink(link, path, PATH_MAX) : length;
 }

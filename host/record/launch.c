@@ -125,9 +125,9 @@ static int open_sink(const struct record_plan *plan, struct record_sink **sink,
 /* ---- Recording a new command ------------------------------------------------------------------- */
 
 /*
- * Finds a command in the folders of PATH if its name has no slash. Returns its path, or the name itself if it
- * has a slash or is not found. execvp() is not used, because each of its attempts would be recorded as a
- * call.
+ * Finds a command in the directories of PATH if its name has no slash. Returns its path, or the name itself
+ * if it has a slash or is not found. execvp() is not used, because each of its attempts would be recorded
+ * as a call.
  */
 static const char *find_program(const char *name, char *path, size_t room)
 {

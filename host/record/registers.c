@@ -206,7 +206,7 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t 
 
 /*
  * Makes a path by which the recorder can open the file that the thread calls `name`. If /proc cannot be used,
- * assumes that the thread has the same root and current folder as the recorder.
+ * assumes that the thread has the same root and current directory as the recorder.
  */
 static bool make_path(const struct record_thread *thread, const char *name, char *path, size_t room)
 {
@@ -220,7 +220,7 @@ static bool make_path(const struct record_thread *thread, const char *name, char
 
 /*
  * Finds the path of the program that the thread is about to execute. A relative path is relative to the
- * thread's current folder or, for execveat(), to the folder of one of the thread's descriptors.
+ * thread's current directory or, for execveat(), to the directory of one of the thread's descriptors.
  */
 static bool find_path(const struct record_thread *thread, char *path, size_t room)
 {

@@ -125,13 +125,13 @@ enum record_special {
 	RECORD_CALL_CLONE,     /* the flags in arg[0] decide whether the call creates a process or a thread */
 	/* the flags in memory at address arg[0] decide whether the call creates a process or a thread */
 	RECORD_CALL_CLONE3,
-	/* The following calls change what a descriptor or the current folder refers to: */
+	/* The following calls change what a descriptor or the current directory refers to: */
 	RECORD_CALL_CLOSE, /* the call changes the descriptor arg[0] */
 	/*
 	 * the call changes the descriptors from arg[0] to arg[1]; the recorder looks up all descriptors again
 	 */
 	RECORD_CALL_CLOSE_RANGE,
-	RECORD_CALL_FOLDER, /* the call changes the current folder */
+	RECORD_CALL_FOLDER, /* the call changes the current directory */
 };
 
 struct record_call {

@@ -101,8 +101,8 @@ struct record_process {
 	bool detaching; /* true if all threads of the process are to be detached, including new ones */
 	bool named;	/* true if the sink contains a record of the process's name */
 	/*
-	 * known_folder: the recorder has looked up the current folder, and this folder has not changed since
-	 * then. recorded_folder: the sink contains a record of the current folder.
+	 * known_folder: the recorder has looked up the current directory, and this directory has not
+	 * changed since then. recorded_folder: the sink contains a record of the current directory.
 	 */
 	bool known_folder, recorded_folder;
 	/*
@@ -155,7 +155,9 @@ struct record_thread {
 	struct record_faults *faults;
 	/* true if an attempt to record the thread's page faults has failed; there is no other attempt */
 	bool without_faults;
-	/* true if `folder` is a valid descriptor of /proc/TID/fd, the folder of the thread's descriptors */
+	/*
+	 * true if `folder` is a valid descriptor of /proc/TID/fd, the directory of the thread's descriptors
+	 */
 	bool has_folder;
 	int folder;
 	unsigned lookups; /* number of lookups of the thread's descriptors that were made without `folder` */
@@ -422,7 +424,7 @@ void record_put_message(struct record_thread *thread, unsigned argument, uint64_
 void record_put_mask(struct record_thread *thread);
 
 /*
- * Closes the thread's open folder of descriptors, if there is one. Requires: the thread has ended, or will
+ * Closes the thread's open directory of descriptors, if there is one. Requires: the thread has ended, or will
  * get another id next.
  */
 void record_descriptors_end(struct record_thread *thread);
@@ -440,7 +442,7 @@ void record_descriptor_is_new(struct record_thread *thread, int32_t fd);
  * refer to other files now.
  */
 void record_forget_descriptors(struct record_process *process, uint64_t first, uint64_t last);
-/* Marks all descriptors and the current folder as unknown. */
+/* Marks all descriptors and the current directory as unknown. */
 void record_forget_all_descriptors(struct record_process *process);
 
 /* Records the beginning of the thread's current call. */
@@ -464,7 +466,7 @@ int record_put_user(struct record_thread *thread, uint64_t address, uint64_t siz
 /*
  * Functions that change, during recording, what is recorded. Traced programs request such changes with
  * ktrace(). Other processes of `ktrace record` request them with -c and -C, through a socket: each recorder
- * has a socket, in a folder of its user.
+ * has a socket, in a directory of its user.
  */
 
 /* Selects the processes to which a request applies. */

@@ -7,7 +7,6 @@
 #include "page/page.h"
 #include "serve/answers.h"
 #include "serve/job.h"
-#include "serve/survey.h"
 #include "serve/window.h"
 
 static int put_frame(int descriptor, enum serve_frame_kind kind, const void *bytes, size_t size)

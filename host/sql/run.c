@@ -70,8 +70,9 @@ static int place_of_table(const char *statement, const char *error)
 		} else if (at == statement || !is_letter(at[-1])) {
 			if (strncasecmp(at, "from", 4) == 0 && !is_letter(at[4]))
 				from = at;
-			else if (from && length && strncasecmp(at, name, length) == 0 && !is_letter(at[length]) &&
-				 at[length] != '.' && (at[length] != '"' || at[length + 1] != '.'))
+			else if (from && length && strncasecmp(at, name, length) == 0 &&
+				 !is_letter(at[length]) && at[length] != '.' &&
+				 (at[length] != '"' || at[length + 1] != '.'))
 				return (int)(at - statement);
 		}
 	}

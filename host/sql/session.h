@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Declarations shared by the files of this folder: the session, its tables, and the rows of tables in memory.
+ * Declarations shared by the files of this directory: the session, its tables, and the rows of tables in
+ * memory.
  */
 #ifndef SQL_SESSION_H
 #define SQL_SESSION_H

@@ -170,8 +170,7 @@ struct why_cpu {
 	bool irq_pending; /* on RISC-V: an interrupt was enabled and pending, from the captured registers */
 	/* address of the instruction of the last exception, from the captured registers; 0: unknown */
 	uint64_t trap_pc;
-	/* true if no instruction can be fetched from trap_pc; trap_pc may then also be 0 */
-	bool fetch_failed;
+	bool fetch_failed; /* no instruction can be fetched from trap_pc, which may then also be 0 */
 	/* trap_pc is the address of the exception handler, and no instruction can be fetched from it */
 	bool vector_fails;
 	uint64_t vector; /* address of the exception handler, from the captured registers; 0: unknown */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/note.h"
 #include "base/grow.h"
 #include "why/numbers.h"
 #include "why/pulse.h"
@@ -369,183 +368,6 @@ static void say_where(const struct why_evidence *evidence, struct why_finding *f
 		    *place ? " at " : "", place);
 }
 
-/*
- * Makes the finding "unknown" if no detector has found anything. In this case, the finding states why, and
- * which events or hooks the kernel should record.
- */
-
-static bool is_empty(const struct why_evidence *evidence)
-{
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (evidence->cpu[n].row.online || evidence->cpu[n].row.now)
-			return false;
-	return evidence->events == 0;
-}
-
-/*
- * Returns the first CPU that is still starting. Such a CPU runs its idle thread and does not idle yet.
- * Returns NULL if there is none.
- */
-static const struct why_cpu *starting_cpu(const struct why_evidence *evidence)
-{
-	for (uint32_t n = 0; n < evidence->cpus; n++) {
-		const struct why_thread *thread = why_runs(evidence, &evidence->cpu[n]);
-
-		if (thread && thread->idle && !why_idles(evidence, &evidence->cpu[n]))
-			return &evidence->cpu[n];
-	}
-	return NULL;
-}
-
-/*
- * Returns the first CPU that does not idle, had heartbeats, and makes no progress now. Returns NULL if there
- * is none.
- */
-static const struct why_cpu *silent_cpu(const struct why_evidence *evidence)
-{
-	for (uint32_t n = 0; n < evidence->cpus; n++) {
-		const struct why_cpu *cpu = &evidence->cpu[n];
-
-		if (why_is_there(cpu) && !why_idles(evidence, cpu) && why_is_silent(evidence, cpu) &&
-		    !why_works_without_ticks(evidence, cpu))
-			return cpu;
-	}
-	return NULL;
-}
-
-/*
- * If no CPU recorded anything for long before the trace was taken, formats for how long. Otherwise returns
- * NULL.
- */
-static const char *say_silence(const struct why_evidence *evidence, char *buffer, size_t size)
-{
-	const uint64_t silence = evidence->end - evidence->alive;
-	bool more;
-	const double watched = note_silence(evidence->info->note, &more);
-
-	if (evidence->info->frequency == 0) /* the silence cannot be converted to ticks */
-		return watched >= WHY_SILENT_MS / 1000.0 ? why_say(buffer, size, "%.1f s", watched) : NULL;
-	if (silence == 0 || silence < why_ms(evidence, WHY_SILENT_MS))
-		return NULL;
-	return why_say_ticks(evidence, silence, buffer, size);
-}
-
-static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
-{
-	const struct why_cpu *starts = starting_cpu(evidence), *silent = silent_cpu(evidence),
-			     *missing = why_misnumbered(evidence);
-	char silence[WHY_WORDS], shows[FINDING_LINE];
-
-	if (evidence->info->unusable)
-		finding_say(finding->base.what,
-			    "the trace's memory was overwritten: the descriptions of %" PRIu32 " of %" PRIu32
-			    " rings are invalid, so nothing is concluded",
-			    evidence->info->unusable, evidence->info->rings);
-	else if (is_empty(evidence))
-		finding_say(finding->base.what,
-			    "the trace is empty: no event, and no state of CPUs or threads");
-	else if (evidence->cut)
-		finding_say(finding->base.what,
-			    "the file is cut short: %" PRIu32 " ring%s, so the newest events may be missing",
-			    evidence->cut, evidence->cut == 1 ? " lacks its end" : "s lack their ends");
-	else if (missing)
-		finding_say(finding->base.what,
-			    "the trace may mix up the events and the state of several CPUs: %s",
-			    why_say_misnumbered(missing, shows, sizeof(shows)));
-	else if (why_lacks_init(evidence))
-		finding_say(finding->base.what,
-			    "ktrace_init() was not called in this run, or returned an error, "
-			    "so hooks kept no state of CPUs, threads and locks");
-	else if (why_lacks_cpus(evidence))
-		finding_say(
-			finding->base.what,
-			"no CPU is online: ktrace_cpu_online() was not called in this run, or returned an "
-			"error, so hooks kept no state of CPUs, threads and locks");
-	else if (!why_shows_activity(evidence))
-		finding_say(finding->base.what, "this trace does not record what CPUs and threads do: "
-						"no hook was called, and no event has a known name");
-	else if (say_silence(evidence, silence, sizeof(silence)))
-		finding_say(finding->base.what,
-			    "the machine has stopped, or is paused: "
-			    "no CPU has recorded an event or a heartbeat for %s, for an unknown reason",
-			    silence);
-	else if (starts && !evidence->switched)
-		finding_say(finding->base.what, "no CPU has switched threads yet: "
-						"the machine is still booting, or stopped while it booted");
-	else if (starts)
-		finding_say(finding->base.what,
-			    "CPU %" PRIu32 " has neither idled nor run a thread yet, for an unknown reason",
-			    starts->number);
-	else if (silent)
-		finding_say(finding->base.what,
-			    "CPU %" PRIu32
-			    " does not idle, and has had no heartbeat for %s, for an unknown reason",
-			    silent->number,
-			    why_say_ticks(evidence, why_silence(evidence, silent), silence, sizeof(silence)));
-	else
-		finding_say(finding->base.what, "nothing in the trace explains what this machine does");
-}
-
-/* Returns whether the run ended as a run without a problem does, and all of its trace is there. */
-static bool ended_well(const struct why_evidence *evidence)
-{
-	if (evidence->info->unusable || evidence->cut || is_empty(evidence) || why_misnumbered(evidence))
-		return false;
-	return why_ended_well(evidence) || (evidence->info->outcome == KTRX_OUTCOME_RUNNING &&
-					    strcmp(evidence->ended, "clean exit") == 0);
-}
-
-static int find_end(struct why_findings *findings)
-{
-	struct why_finding *finding = why_finding_new(findings, WHY_ENDED, FINDING_LIKELY);
-
-	if (!finding)
-		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what,
-		    "the run ended by itself (clean exit), and this trace shows nothing wrong");
-	return 0;
-}
-
-static int find_nothing(const struct why_evidence *evidence, struct why_findings *findings)
-{
-	const struct why_cpu *silent = silent_cpu(evidence);
-	struct why_finding *finding;
-	char hooks[FINDING_LINE];
-
-	if (ended_well(evidence))
-		return find_end(findings);
-	finding = why_finding_new(findings, WHY_UNKNOWN, FINDING_POSSIBLE);
-	if (!finding)
-		return KTREAD_E_MEMORY;
-	finding->base.partial =
-		*why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks)) || evidence->cut;
-	say_what(evidence, finding);
-	if (evidence->info->unusable)
-		finding_say(finding->base.advice,
-			    "protect that memory with a guard page below each stack, or map it nowhere else");
-	else if (evidence->cut)
-		finding_say(finding->base.advice, "use the complete file");
-	else if (why_lacks_init(evidence) || why_lacks_cpus(evidence))
-		finding_say(finding->base.advice, "%s", WHY_INIT_ADVICE);
-	else if (why_finding_state(finding, evidence))
-		return 0;
-	else if (evidence->missing_hooks == WHY_ALL_HOOKS)
-		finding_say(finding->base.advice,
-			    "call the hooks, "
-			    "or record events with the names in doc/events.md (see ktrace doctor)");
-	else if (evidence->info->frequency == 0 && why_shows_activity(evidence))
-		finding_say(
-			finding->base.advice,
-			"pass --frequency, because it is unknown for how long a CPU has had no heartbeat");
-	else if (silent && !silent->has_registers)
-		finding_say(finding->base.advice,
-			    "capture the registers of CPU %" PRIu32 " (ktrace why --qmp), to see where it is",
-			    silent->number);
-	else
-		why_finding_hooks(finding, evidence->missing_hooks);
-	return 0;
-}
-
 int why_find(struct why_findings **result, const struct why_evidence *evidence)
 {
 #define ROW(name) why_detect_##name,
@@ -560,7 +382,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 	for (size_t n = 0; n < sizeof(detectors) / sizeof(detectors[0]) && !error; n++)
 		error = detectors[n](evidence, findings);
 	if (!error && findings->count == 0)
-		error = find_nothing(evidence, findings);
+		error = why_detect_nothing(evidence, findings);
 	mark_consequences(findings);
 	doubt_numbers(findings, evidence);
 	if (findings->count)

@@ -139,6 +139,8 @@ void why_finding_users(struct why_finding *finding, const struct why_evidence *e
 /* Adds an actor. Does nothing if the finding already has WHY_ACTORS actors. */
 void why_finding_actor(struct why_finding *finding, struct why_actor actor);
 
+/* Adds a finding for a trace in which no detector has found anything. Returns 0 or KTREAD_E_MEMORY. */
+int why_detect_nothing(const struct why_evidence *evidence, struct why_findings *findings);
 /*
  * Runs all detectors and sorts their findings. Returns 0 or KTREAD_E_MEMORY. The caller must free *findings
  * with why_findings_free(), even after an error.

@@ -215,7 +215,7 @@ struct ktread_proc_record {
 			int32_t result;
 		} faultend;
 		struct {
-			int32_t number; /* descriptor, or KTRX_PROC_FD_CWD: the current folder */
+			int32_t number; /* descriptor, or KTRX_PROC_FD_CWD: the current directory */
 		} fd;			/* the data is the path, or the kernel's name for the object */
 		struct {
 			uint32_t element_size, count; /* count: number of complete elements in `data` */

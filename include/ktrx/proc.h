@@ -129,7 +129,7 @@ struct ktrx_proc_psig {
  * the structure, the target of the descriptor is unknown from here on.
  */
 struct ktrx_proc_fd {
-	int32_t fd; /* KTRX_PROC_FD_CWD: the current folder */
+	int32_t fd; /* KTRX_PROC_FD_CWD: the current directory */
 	uint32_t reserved;
 };
 #define KTRX_PROC_FD_CWD (-100)

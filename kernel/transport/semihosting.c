@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Semihosting: the part that is the same on ARM and RISC-V. The trap instruction itself is in the
- * architecture's folder.
+ * architecture's directory.
  *
  * Writing to a file sends a whole buffer with one trap. KTRACE_SYS_WRITE to the standard handles is not used:
  * its effect differs between QEMU versions, and some drop the output. KTRACE_SYS_WRITEC reaches the console

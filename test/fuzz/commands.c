@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * commands COUNT FOLDER[:WORDS]... <LINES: runs commands over damaged traces, which are the files 0 to
- * COUNT - 1 of each folder. Prints TAP, one result per folder. File n of folder k is passed to the command in
- * line n + k, modulo the number of lines: cmd_mutate damages file n of each folder in the same way, so this
- * damage is tried with a different command in each folder. A line looks like
+ * COUNT - 1 of each directory. Prints TAP, one result per directory. File n of directory k is passed to the
+ * command in line n + k, modulo the number of lines: cmd_mutate damages file n of each directory in the
+ * same way, so this damage is tried with a different command in each directory. A line looks like
  *
  *	0,1,3 text ktrace check --all @ %
  *
- * and has the exit statuses that the manual allows, the rule for the bytes of the output (see rules), and the
- * command. In the command, % is replaced by the file and @ by the WORDS of the folder; && works as in a shell.
- * Output and messages must consist of whole lines. A command must free all memory and close all files.
+ * and has the exit statuses that the manual allows, the rule for the bytes of the output (see rules), and
+ * the command. In the command, % is replaced by the file and @ by the WORDS of the directory; && works as
+ * in a shell. Output and messages must consist of whole lines. A command must free all memory and close all
+ * files.
  *
  * Commands run within this process, because starting a sanitized program takes far longer than such a
- * command. No entry function of a command calls exit(). A child process passes the files of a folder to
+ * command. No entry function of a command calls exit(). A child process passes the files of a directory to
  * commands. If a file ends the child, the parent reports that file, and a new child continues after it.
  */
 #include <fcntl.h>
@@ -359,7 +360,7 @@ static void run_file(const char *folder, const char *extra)
 	}
 }
 
-/* Passes the remaining files of the folder to commands. Runs in a child process. */
+/* Passes the remaining files of the directory to commands. Runs in a child process. */
 _Noreturn static void run_files(const char *folder, const char *extra, unsigned count)
 {
 	if (dup2(outputs[0], STDOUT_FILENO) < 0 || dup2(outputs[1], STDERR_FILENO) < 0)
@@ -395,7 +396,7 @@ int main(int argc, char **argv)
 	bool failed = false;
 
 	if (count == 0 || !read_lines()) {
-		fprintf(stderr, "usage: commands COUNT FOLDER[:WORDS]... <LINES\n");
+		fprintf(stderr, "usage: commands COUNT DIR[:WORDS]... <LINES\n");
 		return EXIT_USAGE;
 	}
 	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -5,7 +5,7 @@
 commands=$PWD/build/test/asan/commands
 mutate=$PWD/build/test/cmd-mutate
 
-# damage COUNT TRACE…: writes COUNT damaged copies of each trace to a folder damaged-TRACE.
+# damage COUNT TRACE…: writes COUNT damaged copies of each trace to a directory damaged-TRACE.
 damage() {
 	copies=$1
 	shift

@@ -4,7 +4,7 @@
  * that the decoder returns are limited. Bits of the input's first byte state whether the bytes after it are
  * in frames (bit 0), whether the unit is an ETE (bit 6), and whether it speculates (bit 7). Memory contains
  * the stream itself, so the stream's bytes are also the traced code. Linked with replay.c, it replays files
- * and folders without a fuzzer.
+ * and directories without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

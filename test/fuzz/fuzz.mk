@@ -26,8 +26,8 @@ build/test/given-files: test/fuzz/given_files.c test/unit/support/hwt_write.c te
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 CHECK_NEEDS += build/test/hwt-traces build/test/why-traces build/test/given-files
 
-# $(call fuzzer,<name>,<further sources>,<options of libFuzzer>,<folders of initial inputs, or a program that
-# writes initial inputs to a folder>)
+# $(call fuzzer,<name>,<further sources>,<options of libFuzzer>,<directories of initial inputs, or a program that
+# writes initial inputs to a directory>)
 define fuzzer
 CHECK_NEEDS += build/test/asan/$(1)_replay
 build/test/asan/$(1)_replay: $$$$(call unit_objects,asan,test/fuzz/replay.c test/fuzz/$(1)_fuzz.c $(2),-Ihost) build/asan/lib/libhost.a \

@@ -2,7 +2,7 @@
 /*
  * Fuzz target of the reader of hardware trace: the bytes are read as a whole file. They are also read as the
  * output of a unit, in each encoding, in an otherwise valid file. Linked with replay.c, it replays files and
- * folders without a fuzzer.
+ * directories without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * Fuzz target of the reader. With clang, build it with -fsanitize=fuzzer,address,undefined from this file,
  * ktread_exercise.c and the sources in host/ktread. Linked with replay.c instead, it replays files and
- * folders without a fuzzer.
+ * directories without a fuzzer.
  */
 #include <stdint.h>
 #include <stdlib.h>

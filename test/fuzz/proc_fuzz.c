@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Fuzz target of the reader of process traces. The bytes are read in the format that they appear to have, and
- * then in each of the formats. Linked with replay.c, it replays files and folders without a fuzzer.
+ * then in each of the formats. Linked with replay.c, it replays files and directories without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Passes files, and all files of folders, to a fuzz target. Prints TAP. With --truncate, it also passes
+ * Passes files, and all files of directories, to a fuzz target. Prints TAP. With --truncate, it also passes
  * copies of each file: truncated at every fourth length, and with one changed bit in each byte. With
  * --mutate, the copies are truncated at every length, and each bit is changed once.
  */

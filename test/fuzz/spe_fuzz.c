@@ -2,7 +2,7 @@
 /*
  * Fuzz target of the SPE decoder. The target checks that the numbers of steps and packets that the decoder
  * reports are limited, and that their offsets in the stream never decrease. Linked with replay.c, it replays
- * files and folders without a fuzzer.
+ * files and directories without a fuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -48,7 +48,7 @@ reports 2 '--frequency' ktrace show --frequency 0 v1.bin
 reports 2 "--frequency: '1000000000001' (a number from 1 to 1000000000000)" ktrace show --frequency 1000000000001 v1.bin
 reports 2 "--frequency: '0' (a number from 1 to" timeout $limit ktrace live --frequency 0 --count 1 absent
 reports 2 "--count: '0' (a number of at least 1)" timeout $limit ktrace live --count 0 absent
-reports 1 "a folder, not the RAM file of a guest" timeout $limit ktrace live --count 1 --interval 100ms .
+reports 1 "a directory, not the RAM file of a guest" timeout $limit ktrace live --count 1 --interval 100ms .
 for value in 0 99ms 86401 18446744073s; do
 	reports 2 "--interval: '$value' (a time from 100ms to 86400s)" timeout $limit ktrace live --interval "$value" --count 1 absent
 done
@@ -117,7 +117,7 @@ reports 1 'absent/hunt: No such file' ktrace hunt --out absent/hunt -- true
 reports 1 'three/results.jsonl: Not a directory' ktrace hunt --out three -- true
 mkdir other && echo '{"version":1}' >other/results.jsonl
 reports 1 'other/results.jsonl: results of another command line, or of other values of' ktrace hunt --resume -o other -- true
-reports 2 'other: has results of an earlier hunt: continue it with --resume, or choose another folder with --out' ktrace hunt -o other -- true
+reports 2 'other: has results of an earlier hunt: continue it with --resume, or choose another directory with --out' ktrace hunt -o other -- true
 equal "results of another command line are unchanged" '{"version":1}' "$(cat other/results.jsonl)"
 reports 2 "--since: 'soon' (a time such as 1.5, 250ms or 20us)" ktrace show --since soon v2.ktrx
 reports 2 "--earlier: 'x' is too many: at most 16 can be given" ktrace why $(printf -- '--earlier a %.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16) --earlier x v2.ktrx

@@ -87,7 +87,7 @@ check "an incomplete file is removed" test ! -e plain
 equal "a link to an incomplete file remains" target "$(readlink link)"
 check "a file that a link names is empty after a failed write" test ! -s target
 
-# If a write into a folder fails, the command removes only the files that it wrote. So the command can be
+# If a write into a directory fails, the command removes only the files that it wrote. So the command can be
 # repeated.
 for format in ctf parquet; do
 	mkdir folder
@@ -98,9 +98,9 @@ for format in ctf parquet; do
 		ktrace export --format $format -o folder v2.ktrx
 	) 2>stderr
 	check "$format: the write fails" grep -q 'File too large' stderr
-	equal "$format: the incomplete files are removed" "$([ $format = ctf ] || echo other)" "$(ls folder)"
+	equal "$format: the incomplete files are removed" "$([ $format = ctf ] || echo other)" "$(ls directory)"
 	ktrace export --format $format -o folder v2.ktrx 2>stderr
-	equal "$format: the folder can be used again" 0 $?
+	equal "$format: the directory can be used again" 0 $?
 	rm -r folder
 done
 
@@ -117,15 +117,15 @@ equal "html: SIGTERM ends it, and nothing remains" "-15 " "$(sed -n 's/^status /
 mkdir kept
 touch kept/other
 python3 "$root/test/golden/interrupt.py" --keep SIGHUP kept ktrace export -f parquet long.ktrx -o kept >said
-equal "parquet: other files of the folder remain" other "$(ls kept)"
+equal "parquet: other files of the directory remain" other "$(ls kept)"
 
-# If the folder for temporary files is full, the message does not blame the output file.
+# If the directory for temporary files is full, the message does not blame the output file.
 (
 	trap '' XFSZ
 	ulimit -f 1
 	TMPDIR=$tmp/kept ktrace export --format speedscope v2.ktrx -o plain
 ) 2>stderr
-check "speedscope: the error names the folder for temporary files" grep -q "kept: File too large" stderr
+check "speedscope: the error names the directory for temporary files" grep -q "kept: File too large" stderr
 
 ktrace extract --json --machine x86_64 -o out ktr.ram >/dev/full 2>stderr
 equal "extract --json: a full disk gives exit status 1" 1 $?

@@ -15,7 +15,7 @@ without_file() {
 	sed '/^dumps  /d; s/"dumps":[0-9]*,"offset":[0-9]*,//'
 }
 
-# alike "name" COMMAND…: runs the command once in the folder of the dump and once in the folder of the
+# alike "name" COMMAND…: runs the command once in the directory of the dump and once in the directory of the
 # stream, and compares the two outputs. The dump and the stream have the same file name.
 alike() {
 	name=$1

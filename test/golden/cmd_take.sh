@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace take: files from a guest's console, complete or damaged, with hostile names, and in folders with
+# ktrace take: files from a guest's console, complete or damaged, with hostile names, and in directories with
 # files that must not be replaced.
 . test/tap.sh
 take="$PWD/build/bin/ktrace take"
@@ -19,7 +19,7 @@ printf 'boot\r\n$ ktrace-file hello\r\n~aGVs\r\nnoise ~AAAA\r\n~bG8=\r\nktrace-f
 took "a file between lines of others" 0 -d "$tmp/out"
 equal "the file has its contents" hello "$(cat "$tmp/out/hello")"
 equal "the file is readable only by its owner" 600 "$(stat -c %a "$tmp/out/hello")"
-took "into the same folder again" 1 -d "$tmp/out"
+took "into the same directory again" 1 -d "$tmp/out"
 check "a file that exists is not replaced" grep -q '/hello: exists (--force replaces it)' "$tmp/messages"
 echo other >"$tmp/out/hello"
 took "with --force" 0 --force -d "$tmp/out"
@@ -33,10 +33,10 @@ equal "a file between NUL bytes is complete" hello "$(cat "$tmp/out/nul")"
 
 printf 'ktrace-file ../../e/t%%c/.x\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\nktrace-file \nktrace-file-end 0 811c9dc5\n' >"$tmp/log"
 took "names with slashes, and an empty name" 0 -d "$tmp/out"
-check "names with slashes stay in the folder" test -f "$tmp/out/_._.._e_t_c_.x"
+check "names with slashes stay in the directory" test -f "$tmp/out/_._.._e_t_c_.x"
 ln -s "$tmp/elsewhere" "$tmp/out/link"
 printf 'ktrace-file link\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
-took "a name that is a link in the folder" 1 -d "$tmp/out"
+took "a name that is a link in the directory" 1 -d "$tmp/out"
 check "nothing is written through a link" test ! -e "$tmp/elsewhere"
 took "the same with --force" 1 --force -d "$tmp/out"
 check "nothing is written through a link with --force" test ! -e "$tmp/elsewhere"
@@ -76,8 +76,8 @@ took "lines longer than any valid line" 1 -d "$tmp/out"
 : >"$tmp/log"
 took "a log without a file" 1 -d "$tmp/out"
 check "the empty log is reported" grep -q 'no file found' "$tmp/messages"
-took "a folder that does not exist" 1 -d "$tmp/none"
-# ---- Files in a new folder ------------------------------------------------------------------------
+took "a directory that does not exist" 1 -d "$tmp/none"
+# ---- Files in a new directory ------------------------------------------------------------------------
 # file_of NAME CONTENTS: prints a file in the form in which the guest's program `give` sends it.
 file_of() {
 	printf 'ktrace-file %s\n~%s\n' "$1" "$(printf '%s' "$2" | base64 -w 0)"
@@ -115,7 +115,7 @@ ls -A >"$tmp/names"
 status=0
 printed=$(timeout $kill_limit $take console.log 2>"$tmp/messages") || status=$?
 equal "a hostile log: $(grep -v ' bytes$' "$tmp/messages")" 0 "$status"
-equal "files go into a new folder, whose name is printed" ./console.log.files "$printed"
+equal "files go into a new directory, whose name is printed" ./console.log.files "$printed"
 check "the log is unchanged" cmp -s console.log before
 equal "the makefile is unchanged" all: "$(cat Makefile)"
 ls -A | grep -vx console.log.files >"$tmp/after"
@@ -129,14 +129,14 @@ same "unsafe names are changed" "$tmp/wanted" "$tmp/found"
 equal "a second file with the same name gets a number" "of hello" "$(cat console.log.files/hello.2)"
 equal "the files have the guest's contents" "of -rf" "$(cat console.log.files/_rf)"
 check "messages contain no control characters" sh -c "! LC_ALL=C grep -q '[^ -~]' '$tmp/messages'"
-equal "a second run creates another folder" ./console.log.files.2 "$(timeout $kill_limit $take console.log 2>/dev/null)"
-equal "files from standard input go into a folder" ./console.files "$(timeout $kill_limit $take <console.log 2>/dev/null)"
+equal "a second run creates another directory" ./console.log.files.2 "$(timeout $kill_limit $take console.log 2>/dev/null)"
+equal "files from standard input go into a directory" ./console.files "$(timeout $kill_limit $take <console.log 2>/dev/null)"
 echo boot >empty
-equal "without a file no folder is printed" "" "$($take empty 2>/dev/null)"
-check "no folder is left" test ! -e empty.files
+equal "without a file no directory is printed" "" "$($take empty 2>/dev/null)"
+check "no directory is left" test ! -e empty.files
 printf 'ktrace-file x\n~aGVs\n' >half
 $take half >/dev/null 2>&1
-check "no folder is left for a file that was cut off" test ! -e half.files
+check "no directory is left for a file that was cut off" test ! -e half.files
 
 timeout $kill_limit $take --force -d . console.log >/dev/null 2>"$tmp/messages"
 equal "--force into the working directory: status" 1 $?

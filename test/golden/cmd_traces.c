@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes the traces for the tests of the command line into the given folder:
+ * Writes the traces for the tests of the command line into the given directory:
  *
  *	v1.bin     two dumps of version 1; the second one has every well-known event, an unknown event and an
  *	           empty slot

@@ -6,7 +6,7 @@
 . test/tap.sh
 ktrace=$PWD/build/bin/ktrace
 
-# exported NAME TRACE [OPTION]...: exports the trace into the folder $tmp/NAME.
+# exported NAME TRACE [OPTION]...: exports the trace into the directory $tmp/NAME.
 exported() {
 	name=$1 trace=$2
 	shift 2
@@ -55,8 +55,8 @@ done
 equal "events whose time does not fit are counted" '1 of them are later' "$(cat "$tmp/late")"
 
 "$ktrace" export --format ctf "$tmp/v2.ktrx" -o "$tmp/v2" 2>"$tmp/err"
-equal "a folder that is not empty is refused" 1 $?
-check "the message names the folder" grep -q "v2 is not empty: choose a new folder" "$tmp/err"
+equal "a directory that is not empty is refused" 1 $?
+check "the message names the directory" grep -q "v2 is not empty: choose a new directory" "$tmp/err"
 "$ktrace" export --format ctf "$tmp/v2.ktrx" -o - 2>"$tmp/err"
 equal "standard output is refused" 2 $?
 done_testing

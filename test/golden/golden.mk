@@ -51,7 +51,7 @@ build/test/harmless: test/golden/harmless.c test/golden/json_tree.c test/golden/
 SCRIPT_TESTS += test/golden/hwt_views.sh
 CHECK_NEEDS += build/test/ktrace-script build/test/cmd-traces build/test/perfetto-text
 
-# The reader of scripts replaces the sources in the folder that reads hardware traces, except the reader of
+# The reader of scripts replaces the sources in the directory that reads hardware traces, except the reader of
 # ELF files and the texts for SPE packets.
 HWT_SCRIPT_KEEPS := $(patsubst %,build/host/hwt/%.o,binary spe_text)
 HWT_SCRIPT_OBJS := $(filter $(HWT_SCRIPT_KEEPS),$(KTRACE_OBJS)) $(filter-out build/host/hwt/%,$(KTRACE_OBJS))

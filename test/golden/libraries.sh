@@ -92,7 +92,7 @@ for static in 0 1; do
 done
 
 # A rule that links must have the prerequisite HOST_LIBRARIES. Without it, the build fails, but only in an
-# empty build folder; or a program is not linked again after STATIC has changed.
+# empty build directory; or a program is not linked again after STATIC has changed.
 git ls-files Makefile '*.mk' | xargs awk '
 	/^[^\t#]/ { rule = FNR; depends = 0 }
 	/\$\(HOST_LIBRARIES\)/ { depends = rule }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The commands of doc/questions.md print what the page says. Runs all blocks of the page in one shell, as a
-# reader would, in a folder that contains links to build/ and test/. UPDATE=1 writes the outputs into the page.
+# reader would, in a directory that contains links to build/ and test/. UPDATE=1 writes the outputs into the page.
 . test/tap.sh
 
 page=doc/questions.md
 
-# commands FOLDER: reads a page. Prints its ```sh blocks as a script, which writes the standard output of
+# commands DIRECTORY: reads a page. Prints its ```sh blocks as a script, which writes the standard output of
 # block N to FOLDER/N.
 commands() {
 	awk -v folder="$1" '
@@ -15,7 +15,7 @@ commands() {
 	inside'
 }
 
-# with_outputs FOLDER: reads a page. Prints it with the files of FOLDER as ```text blocks. Each ```text block
+# with_outputs DIRECTORY: reads a page. Prints it with the files of DIRECTORY as ```text blocks. Each ```text block
 # belongs to the ```sh block before it.
 with_outputs() {
 	awk -v folder="$1" '
@@ -25,7 +25,7 @@ with_outputs() {
 	/^```text$/ { inside = 1; while ((getline line <(folder "/" blocks)) > 0) print line }'
 }
 
-# follow PAGE FOLDER: runs the commands of a page in FOLDER. Prints the page with the outputs of
+# follow PAGE DIRECTORY: runs the commands of a page in DIRECTORY. Prints the page with the outputs of
 # these commands.
 follow() {
 	mkdir -p "$2/outputs"

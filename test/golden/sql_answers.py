@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# sql_answers.py FOLDER LINES: answers questions about a trace from the lines of `ktrace show --json --ids`, without
+# sql_answers.py DIRECTORY LINES: answers questions about a trace from the lines of `ktrace show --json --ids`, without
 # ktrace's models. Writes the answer to question NAME to FOLDER/NAME, as CSV without a header.
 import collections
 import json

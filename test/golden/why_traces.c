@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * why-traces FOLDER: makes traces of short stories with the kernel library on a fake machine, which consists
- * of a few variables. Addresses and timestamps are invented, so the output of `ktrace why` is the same
- * everywhere.
+ * why-traces DIRECTORY: makes traces of short stories with the kernel library on a fake machine, which
+ * consists of a few variables. Addresses and timestamps are invented, so the output of `ktrace why` is the
+ * same everywhere.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Turns a snapshot folder of OpenCSD's tests (snapshot.ini, trace.ini, a file for each device, memory dumps and
- * trace buffers) into a file of hardware trace. The file has a context with one unit, in CPU mode, for each
- * trace source that is an ETMv4 or an ETE, and code records for each memory dump.
+ * Turns a snapshot directory of OpenCSD's tests (snapshot.ini, trace.ini, a file for each device, memory
+ * dumps and trace buffers) into a file of hardware trace. The file has a context with one unit, in CPU
+ * mode, for each trace source that is an ETMv4 or an ETE, and code records for each memory dump.
  *
- *	opencsd_snapshot [--frames] FOLDER OUTPUT
+ *	opencsd_snapshot [--frames] DIRECTORY OUTPUT
  *
  * With --frames, buffers in memory-aligned CoreSight frames are copied as they are, and ktrace unpacks them;
  * otherwise this program unpacks them. Prints a line for each source of each buffer:
@@ -91,7 +91,7 @@ static void copy(char *to, const char *text)
 
 /* ---- Reading .ini files ---- */
 
-/* Opens a file of the folder. Returns NULL if it does not exist. */
+/* Opens a file of the directory. Returns NULL if it does not exist. */
 static FILE *open_in(const struct snapshot *snapshot, const char *name)
 {
 	char path[4096];
@@ -494,7 +494,7 @@ int main(int argc, char **argv)
 	uint32_t unit = 0;
 
 	if (argc != 3 + frames) {
-		fprintf(stderr, "usage: opencsd_snapshot [--frames] FOLDER OUTPUT\n");
+		fprintf(stderr, "usage: opencsd_snapshot [--frames] DIR OUTPUT\n");
 		return 2;
 	}
 	snapshot.folder = argv[1 + frames];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A kernel may put the objects of kernel/ into one folder, may compile assembler by another rule than C, and
+# A kernel may put the objects of kernel/ into one directory, may compile assembler by another rule than C, and
 # has its own macros. Therefore base names are unique, each list of sources in a makefile has files of only
 # one language, and macros have a prefix.
 . test/tap.sh

@@ -90,7 +90,7 @@ for page in man/*.[1-9]; do
 		check "$page: doc/commands.md names it" grep -qF -- "$link" doc/commands.md
 done
 
-# in_kernel FOLDER: prints each setting that the folder's sources declare. Adds its range of values if the
+# in_kernel DIRECTORY: prints each setting that the directory's sources declare. Adds its range of values if the
 # source states the limit as a number.
 in_kernel() {
 	find "$1" -name '*.[ch]' -exec cat {} + | sed -n 's/^KTRACE_SETTING_\([A-Z0-9]*\)("\([^"]*\)", \(.*\));$/\2 \1 \3/p' |

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Input: paths of files, a line "--", then lines "FILE:#include …". Prints "FROM TO FILE" for each include of
-# a header in another room. Looks for a header as compilers do: in the file's folder and in the folders of
+# a header in another room. Looks for a header as compilers do: in the file's directory and in the directories of
 # their search path. Ignores headers that it does not find: ktrace_port.h and headers that a build generates.
 function room(path, part)
 {

@@ -24,8 +24,8 @@ for room in $(find include kernel host -mindepth 1 -maxdepth 1 -type d | sort); 
 	check "the table of rooms has $room" grep -qF "\`$room\`" "$tmp/rooms"
 done
 
-# customer FOLDER PREFIX…: checks that sources in the folder include only headers whose paths begin with these
-# prefixes: public headers of ktrace, and headers of the folder itself.
+# customer DIRECTORY PREFIX…: checks that sources in the directory include only headers whose paths begin with these
+# prefixes: public headers of ktrace, and headers of the directory itself.
 customer() {
 	folder=$1
 	shift
@@ -39,7 +39,7 @@ customer() {
 customer demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 customer examples ktrace/ ktrx/
 
-# Only the sources in the folders for architectures may test an architecture's macro by #if.
+# Only the sources in the directories for architectures may test an architecture's macro by #if.
 find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |
 	xargs grep -nE '^[[:space:]]*#[[:space:]]*(el)?if.*__(x86_64|amd64|aarch64|riscv|arm)' >"$tmp/arch" || :
 check "no #if on an architecture outside kernel/arch and demo/arch: $(head -n 3 "$tmp/arch")" test ! -s "$tmp/arch"

@@ -2,9 +2,9 @@
 //
 // Talks to `ktrace mcp` with the protocol's official client:
 //
-//	node client.mjs PACKAGES KTRACE FOLDER        prints a line for each answer
+//	node client.mjs PACKAGES KTRACE DIRECTORY        prints a line for each answer
 //
-// PACKAGES is a folder with the client's npm packages; FOLDER has v2.ktrx and deadlock.ktrx. The client validates each
+// PACKAGES is a directory with the client's npm packages; DIRECTORY has v2.ktrx and deadlock.ktrx. The client validates each
 // answer by the protocol's schema, and throws if an answer is invalid.
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';

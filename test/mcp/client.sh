@@ -30,7 +30,7 @@ tools="check diff doctor life show sql stats summary why"
 	echo "life true"
 	echo "sql true"
 	echo "life needs its words true the tool life needs the argument id"
-	echo "outside true /etc/passwd: is not below the folder that this server may read"
+	echo "outside true /etc/passwd: is not below the directory that this server may read"
 	echo "absent tool -32602"
 	echo closed
 } | sort >"$tmp/expected"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace mcp` answers requests, opens only files below its folder, and survives hostile input.
+# `ktrace mcp` answers requests, opens only files below its directory, and survives hostile input.
 . test/tap.sh
 
 traces=$tmp/traces
@@ -60,7 +60,7 @@ for arguments in '"kind":"--json","id":"12"' '"kind":"thread","id":"-h"' '"id":"
 done
 call 1 diff '"trace":"v2.ktrx","good":"../outside/v2.ktrx"' >"$tmp/in"
 talk
-has "both traces of diff must be below the folder" '"isError":true'
+has "both traces of diff must be below the directory" '"isError":true'
 {
 	call 1 sql '"trace":"v2.ktrx","query":"SELECT 6 * 7 AS answer"'
 	call 2 sql '"trace":"v2.ktrx","csv":true,"query":"SELECT 1 AS a, 2 AS b"'
@@ -99,13 +99,13 @@ mkfifo "$traces/fifo"
 for name in v2.ktrx ./v2.ktrx inside/link.ktrx inside/../v2.ktrx -dash.ktrx --svg=drawn "$traces/v2.ktrx"; do
 	call 1 summary "\"trace\":\"$name\"" >"$tmp/in"
 	talk
-	has "a file below the folder is read: $name" 'KTRX version 2.*"isError":false'
+	has "a file below the directory is read: $name" 'KTRX version 2.*"isError":false'
 done
 for name in out.ktrx out/v2.ktrx ../outside/v2.ktrx "$tmp/outside/v2.ktrx" inside/../../outside/v2.ktrx "$traces/../outside/v2.ktrx" /etc/passwd \
 	/proc/self/root/etc/passwd /dev/zero; do
 	call 1 summary "\"trace\":\"$name\"" >"$tmp/in"
 	talk
-	has "a file outside the folder is refused: $name" 'not below the folder.*"isError":true'
+	has "a file outside the directory is refused: $name" 'not below the directory.*"isError":true'
 done
 # A message shows only the first part of a long name. This part must not end within a character,
 # because JSON is UTF-8.
@@ -121,7 +121,7 @@ has "a long name of an argument is refused" '"id":2,.*aééé.*"isError":true'
 has "the server continues after long names" '"id":3,.*"isError":false'
 call 1 why '"trace":"v2.ktrx","elf":"../../../bin/sh"' >"$tmp/in"
 talk
-has "the kernel's file must be below the folder" '(not below the folder|No such file).*"isError":true'
+has "the kernel's file must be below the directory" '(not below the directory|No such file).*"isError":true'
 for name in fifo inside .; do
 	call 1 summary "\"trace\":\"$name\"" >"$tmp/in"
 	talk
@@ -129,25 +129,25 @@ for name in fifo inside .; do
 done
 ln -s "$traces" "$tmp/alias"
 call 1 summary '"trace":"v2.ktrx"' | timeout -k 5 $limit build/bin/ktrace mcp --dir "$tmp/alias" >"$tmp/out"
-has "the folder may be a symbolic link" '"isError":false'
+has "the directory may be a symbolic link" '"isError":false'
 call 1 summary '"trace":"v2.ktrx"' | timeout -k 5 $limit build/bin/ktrace mcp -d "$tmp/alias" --timeout 200 >"$tmp/out"
 has "-d and --timeout work" '"isError":false'
 build/bin/ktrace mcp --dir "$tmp/nowhere" </dev/null >"$tmp/out" 2>"$tmp/err"
-equal "a folder that is absent ends the server" "1 ktrace mcp: $tmp/nowhere: No such file or directory" "$? $(cat "$tmp/err")"
+equal "a directory that is absent ends the server" "1 ktrace mcp: $tmp/nowhere: No such file or directory" "$? $(cat "$tmp/err")"
 equal "a picture was not drawn, and no file was made" "" "$(find "$traces" "$tmp/outside" -newer "$traces/fifo" -type f)"
 
 # A trace contains the path of its kernel's file. The server opens this file only if it is below the
-# server's folder.
+# server's directory.
 cp build/bin/ktrace "$tmp/outside/kernel.elf"
 if ! strace -f -o "$tmp/strace" true 2>"$tmp/log"; then
-	skip "no file outside the folder is opened" "strace does not work here"
+	skip "no file outside the directory is opened" "strace does not work here"
 else
 	for tool in summary show why stats doctor check; do call "\"$tool\"" $tool '"trace":"v2.ktrx"'; done >"$tmp/calls"
 	call 1 sql '"trace":"v2.ktrx","query":"SELECT * FROM events ORDER BY fields LIMIT 5"' >>"$tmp/calls"
 	strace -f -e trace=open,openat,openat2,creat,rename,unlink,mkdir -o "$tmp/strace" build/bin/ktrace mcp --dir "$traces" <"$tmp/calls" >"$tmp/out"
 	sed -n 's/.*\(open\|openat\|creat\|rename\|unlink\|mkdir\)([^"]*"\([^"]*\)".*/\2/p' "$tmp/strace" | sort -u |
 		grep -vE "^($PWD/build/|/lib|/usr/lib|/etc/ld\.so|/proc/|/sys/|/dev/(null|urandom)$|/etc/localtime$|$traces)|^v2\.ktrx$" >"$tmp/opened"
-	equal "no file outside the folder is opened" "" "$(paste -sd ' ' "$tmp/opened")"
+	equal "no file outside the directory is opened" "" "$(paste -sd ' ' "$tmp/opened")"
 	check "the trace was opened" grep -q 'v2\.ktrx' "$tmp/strace"
 fi
 

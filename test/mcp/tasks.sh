@@ -4,9 +4,9 @@
 # Prepares ten tasks for a language model that has nothing but the tools of `ktrace mcp`: a trace of a run of
 # the demo kernel with one bug, and a question. `make mcp-tasks` runs it. No model is run.
 #
-#	test/mcp/tasks.sh [FOLDER [TASK…]]
+#	test/mcp/tasks.sh [DIRECTORY [TASK…]]
 #
-# FOLDER (build/mcp-tasks) gets the traces and the kernel's ELF file, for `ktrace mcp --dir FOLDER`. The file
+# DIRECTORY (build/mcp-tasks) gets the traces and the kernel's ELF file, for `ktrace mcp --dir FOLDER`. The file
 # FOLDER.answers gets the lines with the bugs, so that the model cannot read it. The questions are printed.
 # TASK: numbers of tasks; without them, all ten.
 set -u

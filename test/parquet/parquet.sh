@@ -44,13 +44,13 @@ equal "records that the boot ring refused: the durations are those of sql" \
 	"$("$ktrace" sql --json "$tmp/hostile.ktrx" 'SELECT duration FROM syscalls' 2>"$tmp/err" | grep -o '"duration":[^,}]*' | sort)" \
 	"$(grep -o '"duration":[^,}]*' "$tmp/refused.syscall" | sort)"
 
-# A folder may contain the exports of several runs, which readers see as one table. The export refuses a
-# run that is already in the folder.
+# A directory may contain the exports of several runs, which readers see as one table. The export refuses a
+# run that is already in the directory.
 "$ktrace" export --format parquet "$tmp/v1.bin" -o "$tmp/v2" 2>"$tmp/err"
-equal "a second run is added to the folder" 0 $?
-equal "the folder has two runs" 2 "$(ls "$tmp/v2" | wc -l)"
+equal "a second run is added to the directory" 0 $?
+equal "the directory has two runs" 2 "$(ls "$tmp/v2" | wc -l)"
 "$ktrace" export --format parquet "$tmp/v2.ktrx" -o "$tmp/v2" 2>"$tmp/err"
-equal "a run that is in the folder is refused" 1 $?
+equal "a run that is in the directory is refused" 1 $?
 check "the message has the reason" grep -q 'File exists' "$tmp/err"
 
 # Tests a table with more rows than fit into one row group.

@@ -4,7 +4,7 @@
 //
 //	node read.mjs LIBRARY FILE...     prints each row as a line of JSON
 //
-// LIBRARY is the folder of hyparquet, which test/npm.sh installs.
+// LIBRARY is the directory of hyparquet, which test/npm.sh installs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

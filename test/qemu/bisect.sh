@@ -31,7 +31,7 @@ check "--json: one object" sh -c "python3 -c 'import json, sys; assert json.load
 
 TMPDIR=$tmp/absent search --runs 2
 equal "TMPDIR is absent: status" 1 "$status"
-message_has "$tmp/absent: no folder can be created there: No such file"
+message_has "$tmp/absent: no directory can be created there: No such file"
 
 # interrupted NAME CONDITION: starts a search, waits for the condition, and interrupts the search.
 interrupted() {

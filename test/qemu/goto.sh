@@ -66,7 +66,7 @@ done
 visit --at 0.01 --gdb
 equal "--gdb with an empty input: status" 0 "$status"
 
-# Makes a folder with all programs except gdb.
+# Makes a directory with all programs except gdb.
 mkdir "$tmp/bin"
 printf '%s\n' "$PATH" | tr : '\n' | while IFS= read -r folder; do
 	find "$folder/" -maxdepth 1 ! -type d ! -name 'gdb*' -exec ln -s -t "$tmp/bin" {} + 2>/dev/null

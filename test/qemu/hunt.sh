@@ -34,9 +34,9 @@ equal "no failure, --quiet: no message" "" "$(cat "$tmp/err")"
 check "no failure: the summary is a valid JSON object" python3 test/schema.py hunt "$tmp/summary"
 check "no failure: the object has the numbers" grep -qE '"runs": 3, "failures": 0, "not_judged": 0, .*"kinds": \[\]' "$tmp/summary"
 hunt fine --seeds 2-3 --noise 50us -- $fine
-equal "a folder with results, without --resume: status" 2 "$status"
+equal "a directory with results, without --resume: status" 2 "$status"
 message_has "has results of an earlier hunt: continue it with --resume"
-equal "a folder with results, without --resume: they are kept" "0 1 2" "$(seeds fine)"
+equal "a directory with results, without --resume: they are kept" "0 1 2" "$(seeds fine)"
 hunt fine --seeds 2-3 --jobs 2 --noise 50us --resume -- $fine
 equal "--resume: status" 0 "$status"
 equal "--resume runs only new seeds" "0 1 2 3" "$(seeds fine)"

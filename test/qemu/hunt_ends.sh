@@ -9,7 +9,7 @@
 race="$(demo x86_64 2) -append run=wakeup-race"
 fine="$(demo x86_64 2) -append run=echo"
 
-# start FOLDER [OPTION…] -- COMMAND…: starts a hunt in the background. Stores its pid in $pid.
+# start DIRECTORY [OPTION…] -- COMMAND…: starts a hunt in the background. Stores its pid in $pid.
 start() {
 	folder=$tmp/$1
 	shift
@@ -17,7 +17,7 @@ start() {
 	pid=$!
 }
 
-# has_failure SEED: succeeds if the results contain this seed and a failure. A trace in the folder does not
+# has_failure SEED: succeeds if the results contain this seed and a failure. A trace in the directory does not
 # show a failure, because the trace of each run is there while the run is judged.
 has_failure() {
 	grep -q "^{\"seed\":$1," "$folder/results.jsonl" 2>/dev/null && grep -q '"verdict":"wakeup-race"' "$folder/results.jsonl"
@@ -87,7 +87,7 @@ trace_is_kept "Ctrl-C after a failure"
 
 # ---- A disk that becomes full during a hunt
 
-# small FOLDER SIZE COMMAND…: runs the command with a file system of this size at the folder, in a namespace of
+# small DIRECTORY SIZE COMMAND…: runs the command with a file system of this size at the directory, in a namespace of
 # its own.
 small() {
 	unshare -rm sh -c 'mount -t tmpfs -o size="$1" none "$0" && shift && exec "$@"' "$@"

@@ -23,7 +23,7 @@ smaller() {
 	run --replay "$small"
 	equal "$1: status of the replay" "$2" "$status"
 	message_has "the same run as $small"
-	check "$1: the folder of the search is removed" test ! -e "$folder/small"
+	check "$1: the directory of the search is removed" test ! -e "$folder/small"
 }
 
 # This race occurs with one CPU as well, and without forced switches.
@@ -58,5 +58,5 @@ status=0
 wait $pid || status=$?
 equal "Ctrl-C during the search: status" 10 "$status"
 summary_has ": wakeup-race"
-check "Ctrl-C during the search: the folder of the search is removed" test ! -e "$folder/small"
+check "Ctrl-C during the search: the directory of the search is removed" test ! -e "$folder/small"
 done_testing

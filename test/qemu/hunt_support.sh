@@ -2,7 +2,7 @@
 #
 # Functions for tests of `ktrace hunt`. Requires run_support.sh.
 
-# hunt FOLDER [OPTION…] -- COMMAND…: stores the exit status in $status, the summary in $tmp/summary, the messages
+# hunt DIRECTORY [OPTION…] -- COMMAND…: stores the exit status in $status, the summary in $tmp/summary, the messages
 # in $tmp/err.
 hunt() {
 	folder=$tmp/$1
@@ -14,5 +14,5 @@ hunt() {
 # summary_has TEXT: checks that the summary of the last hunt has the text.
 summary_has() { check "the summary has: $1" grep -qF -- "$1" "$tmp/summary"; }
 
-# seeds FOLDER: prints, in ascending order, the seeds whose results are in the folder.
+# seeds DIRECTORY: prints, in ascending order, the seeds whose results are in the directory.
 seeds() { sed -n 's/^{"seed":\([0-9]*\),.*/\1/p' "$tmp/$1/results.jsonl" | sort -n | xargs; }

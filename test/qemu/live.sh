@@ -11,7 +11,7 @@ live="$PWD/$ktrace live"
 # Busy guests whose CPUs need not run at the same time share a thread of the host.
 one_thread='-accel tcg,thread=single'
 
-# start ARCH APPEND…: starts a guest whose RAM file is in the folder in which `ktrace live` looks for it.
+# start ARCH APPEND…: starts a guest whose RAM file is in the directory in which `ktrace live` looks for it.
 # $options: more options for QEMU.
 options=
 start() {
@@ -236,7 +236,7 @@ if command -v tmux >/dev/null; then
 	done
 	finish
 
-	# live finds a guest whose RAM file is in another folder. The following checks test the tables on
+	# live finds a guest whose RAM file is in another directory. The following checks test the tables on
 	# the screen, the keys and the mouse.
 	mkdir "$tmp/else where"
 	: >"$tmp/console"

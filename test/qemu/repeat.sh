@@ -121,16 +121,16 @@ replay "$out"
 message_has "$tmp/kernel.elf: cannot be read, but the run needs this file"
 unset KERNEL
 
-# The recorded command line names a file by a path relative to the folder of the first run. The options of
-# the replay name files by paths relative to the folder of the replay.
+# The recorded command line names a file by a path relative to the directory of the first run. The options of
+# the replay name files by paths relative to the directory of the replay.
 boot aarch64 2 "run=echo" --seed 7
 mkdir "$tmp/elsewhere" "$tmp/elsewhere/ram"
 (cd "$tmp/elsewhere" && timeout -k 5 $kill_limit "$root/$ktrace" run --timeout $limit --ram-dir ram --keep-ram --replay ../out.ktrx \
 	</dev/null >"$tmp/console" 2>"$tmp/err")
-equal "a replay in another folder: status" 0 $?
+equal "a replay in another directory: status" 0 $?
 message_has "the same run as ../out.ktrx"
-check "a replay in another folder: its trace is there" test -s "$tmp/elsewhere/replay.ktrx"
-check "a replay in another folder: its RAM file is there" sh -c "ls '$tmp'/elsewhere/ram/*.ram"
+check "a replay in another directory: its trace is there" test -s "$tmp/elsewhere/replay.ktrx"
+check "a replay in another directory: its RAM file is there" sh -c "ls '$tmp'/elsewhere/ram/*.ram"
 
 LC_ALL=C sed 's/"qemu":"[0-9]/"qemu":"0/' "$out" >"$tmp/older"
 replay "$tmp/older"

@@ -7,7 +7,7 @@
 top=$PWD
 ktrace=$top/build/bin/ktrace
 
-# repeat COMMAND…: runs a ktrace command in the folder $tmp/developer. Stores the output in $tmp/output,
+# repeat COMMAND…: runs a ktrace command in the directory $tmp/developer. Stores the output in $tmp/output,
 # the messages in $tmp/err, the exit status in $status.
 repeat() {
 	status=0
@@ -24,7 +24,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: the kernel has the path of this test" grep -qF 'build/kernel.elf' "$tmp/ci/run.ktrx"
 	mv "$tmp/ci" "$tmp/developer/artifacts"
 
-	# The kernel's path relative to the folder of the trace is the same as in the recorded run.
+	# The kernel's path relative to the directory of the trace is the same as in the recorded run.
 	repeat run -q --timeout $limit -o again.ktrx --replay artifacts/run.ktrx
 	message_has "$tmp/ci does not exist: the run is repeated in $tmp/developer"
 	message_has "$tmp/developer/artifacts/build/kernel.elf is used instead of $tmp/ci/build/kernel.elf: it has the same contents"
@@ -34,7 +34,7 @@ for arch in x86_64 aarch64 riscv64; do
 	message_has "the same run as again.ktrx"
 	check "$arch: a trace from this machine needs no search" sh -c '! grep -q "is used instead" "$0"' "$tmp/err"
 
-	# The kernel's file is in the current folder. The output has names of functions.
+	# The kernel's file is in the current directory. The output has names of functions.
 	mv "$tmp/developer/artifacts/build/kernel.elf" "$tmp/developer/"
 	repeat retrace --functions --only schedule artifacts/run.ktrx
 	equal "$arch: retrace: status" 0 "$status"
@@ -54,5 +54,5 @@ check "other contents: no file is taken" sh -c '! grep -q "is used instead" "$0"
 rm "$tmp/developer/kernel.elf"
 repeat goto --at 0.01 artifacts/run.ktrx
 equal "no file: status" 1 "$status"
-message_has "put a copy into the folder of the trace or into the current folder"
+message_has "put a copy into the directory of the trace or into the current directory"
 done_testing

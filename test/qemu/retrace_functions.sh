@@ -124,7 +124,7 @@ cp build/demo/riscv64/kernel.elf "$tmp/kernel.elf"
 riscv64-linux-gnu-strip "$tmp/kernel.elf" 2>/dev/null || llvm-strip "$tmp/kernel.elf" 2>/dev/null || : >"$tmp/kernel.elf"
 refused 1 "kernel.elf" --functions --elf "$tmp/kernel.elf"
 
-# The folder for temporary files becomes full: retrace prints the functions recorded before that.
+# The directory for temporary files becomes full: retrace prints the functions recorded before that.
 if mkdir "$tmp/small" && mount -t tmpfs -o size=300k tmpfs "$tmp/small" 2>/dev/null; then
 	status=0
 	TMPDIR="$tmp/small" timeout -k 5 $kill_limit "$ktrace" retrace --functions --until 0.5 --out "$tmp/again" "$out" </dev/null >"$tmp/functions" 2>"$tmp/err" ||

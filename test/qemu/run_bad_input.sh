@@ -43,9 +43,9 @@ fails "--elf of another kernel" 0 "not the kernel that ran" --elf build/bin/ktra
 fails "transport of another architecture" 2 "no semihosting" --transport semihosting -- $no_ktrace
 
 out=$tmp/nowhere/x
-fails "folder is missing" 1 "No such file" -- $no_ktrace
+fails "directory is missing" 1 "No such file" -- $no_ktrace
 out=$tmp
-fails "output is a folder" 1 "not a regular file" -- $no_ktrace
+fails "output is a directory" 1 "not a regular file" -- $no_ktrace
 out=$tmp/out.ktrx
 
 run_until 'grep -q "booted again" "$tmp/err"' --allow-reboot -- $(demo x86_64 1 | sed 's/-no-reboot//') -append "run=triple"

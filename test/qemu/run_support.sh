@@ -68,7 +68,7 @@ await_guest() {
 	guest=$(qemu_of "$1" | head -n 1)
 }
 
-# await_ram FOLDER: waits until the folder has a RAM file; stores its path in $ram.
+# await_ram DIRECTORY: waits until the directory has a RAM file; stores its path in $ram.
 await_ram() {
 	await sh -c 'find "$0" -maxdepth 1 -name "*.ram" | grep .' "$1"
 	ram=$(find "$1" -maxdepth 1 -name '*.ram' | head -n 1)

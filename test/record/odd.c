@@ -175,7 +175,7 @@ static int execs(void)
 	char *argv[] = { (char *)self, (char *)"over", NULL };
 
 	print_result("no such file", execv("/nowhere/program", argv));
-	print_result("a folder", execv("/", argv));
+	print_result("a directory", execv("/", argv));
 	print_result("personality", personality(ADDR_NO_RANDOMIZE));
 	fflush(stdout);
 	return execv(self, argv);

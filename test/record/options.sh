@@ -62,7 +62,7 @@ for kind in link folder fifo; do
 done
 check "a link as the output file is not replaced" test -L "$tmp/link"
 record -f "$tmp/no/where" true
-equal "a missing folder is an error" 1 "$status"
+equal "a missing directory is an error" 1 "$status"
 
 # Tests the exit status.
 record -f "$tmp/f" sh -c 'exit 7'

@@ -11,7 +11,7 @@ from client import FOLDER, TRACE, Server, check, only_events, skip
 def changes():
     """The file changes while it is open."""
     name = os.path.join(FOLDER, "changing.ktrx")
-    for what in ("appended to", "truncated", "emptied", "deleted", "replaced", "replaced by a folder"):
+    for what in ("appended to", "truncated", "emptied", "deleted", "replaced", "replaced by a directory"):
         if os.path.isdir(name):
             os.rmdir(name)
         shutil.copy(TRACE, name)
@@ -28,7 +28,7 @@ def changes():
             os.unlink(name)
             if what == "replaced":
                 shutil.copy(TRACE, name)
-            elif what == "replaced by a folder":
+            elif what == "replaced by a directory":
                 os.mkdir(name)
         got = server.get("events")
         check(f"a file that was {what}: an error in JSON", good and got.is_refusal(409), got)
@@ -61,7 +61,7 @@ def ram():
 
 
 def lease_error():
-    """Returns why the file system of the folder grants no lease, which shows whether a file is written; or None."""
+    """Returns why the file system of the directory grants no lease, which shows whether a file is written; or None."""
     name = os.path.join(FOLDER, "leased")
     open(name, "wb").close()
     try:

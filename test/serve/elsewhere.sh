@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Without a file, `ktrace open` shows the trace of this folder, then the guest that runs elsewhere, and lists the guests if
+# Without a file, `ktrace open` shows the trace of this directory, then the guest that runs elsewhere, and lists the guests if
 # there are several. Guests are shells with QEMU's arguments, in a namespace without other processes.
 . test/tap.sh
 
@@ -20,7 +20,7 @@ cat >"$tmp/inside.sh" <<'END'
 guest() {
 	sh -c 'while sleep 1; do :; done' qemu -object "memory-backend-file,id=m,mem-path=$1,share=on" -kernel k.elf &
 }
-# opened NAME FOLDER WORD…: runs ktrace open in the folder until it prints an address or ends.
+# opened NAME DIRECTORY WORD…: runs ktrace open in the directory until it prints an address or ends.
 opened() {
 	name=$1
 	cd "$tmp/$2" || exit 1
@@ -46,11 +46,11 @@ opened here full
 END
 timeout -k 5 $kill_limit env tmp="$tmp" esc="$esc" ktrace="$PWD/build/bin/ktrace" \
 	unshare -r -p -f --mount-proc --kill-child sh "$tmp/inside.sh" </dev/null >"$tmp/log" 2>&1 || cat "$tmp/log"
-check "no guest: a file is needed" grep -q 'no file given, and this folder contains no ktrace.ktrx' "$tmp/none"
+check "no guest: a file is needed" grep -q 'no file given, and this directory contains no ktrace.ktrx' "$tmp/none"
 check "a guest elsewhere is shown" grep -q 'http://' "$tmp/one"
-check "and named" grep -q "this folder has no trace: showing the guest of $tmp/a/1,1.ram" "$tmp/one"
+check "and named" grep -q "this directory has no trace: showing the guest of $tmp/a/1,1.ram" "$tmp/one"
 check "its server ends with status 0" grep -q '^status 0' "$tmp/one"
-check "a trace in this folder comes first" grep -q '^status 0' "$tmp/file"
+check "a trace in this directory comes first" grep -q '^status 0' "$tmp/file"
 check "without a message about guests" sh -c '! grep -q guest "$0"' "$tmp/file"
 check "several guests: status 2" grep -q '^status 2' "$tmp/several"
 for path in a/1,1.ram b/ktr.ram 'b/esc\\x1b\[31m.ram'; do
@@ -58,5 +58,5 @@ for path in a/1,1.ram b/ktr.ram 'b/esc\\x1b\[31m.ram'; do
 done
 check "several guests: no control characters" sh -c '! LC_ALL=C grep -q "$1" "$0"' "$tmp/several" "$esc"
 check "several guests: a file chooses one" grep -q '^status 0' "$tmp/given"
-check "several guests: a trace in this folder comes first" grep -q '^status 0' "$tmp/here"
+check "several guests: a trace in this directory comes first" grep -q '^status 0' "$tmp/here"
 done_testing

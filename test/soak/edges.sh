@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Compares the edges between blocks with those that another decoder finds in published ETMv4 traces of Linux programs. This decoder,
-# coresight-decoder, shares no code with OpenCSD. CORESIGHT_DECODER names its folder of tests, with PROGRAM/TRACE/cstrace.bin,
+# coresight-decoder, shares no code with OpenCSD. CORESIGHT_DECODER names its directory of tests, with PROGRAM/TRACE/cstrace.bin,
 # PROGRAM/TRACE/decoderargs.txt and PROGRAM/expected_edge_coverage.out. None of it is part of ktrace.
 #
 # The traces come without registers. The script uses those of a unit with context ids and timestamps.
 . test/tap.sh
 
 if [ -z "${CORESIGHT_DECODER-}" ] || [ ! -d "${CORESIGHT_DECODER-}" ]; then
-	skip "published traces of Linux programs" "CORESIGHT_DECODER names no folder of coresight-decoder's tests"
+	skip "published traces of Linux programs" "CORESIGHT_DECODER names no directory of coresight-decoder's tests"
 	done_testing
 fi
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Tests with published streams of Intel PT; skipped without a folder of them.
+# Tests with published streams of Intel PT; skipped without a directory of them.
 
 SOAK_TESTS += test/soak/libipt.sh
 CHECK_NEEDS += build/test/pt-stream

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Runs `ktrace hwt` on the streams of Intel PT of libipt's own tests, and compares the output with what these tests expect of ptdump
-# and ptxed. LIBIPT_STREAMS names a folder with one folder for each stream: NAME, or NAME@FAMILY_MODEL[_STEPPING] for a CPU, with
+# and ptxed. LIBIPT_STREAMS names a directory with one directory for each stream: NAME, or NAME@FAMILY_MODEL[_STEPPING] for a CPU, with
 # NAME.ptt, NAME.pt, NAME.bin and the .exp files of both tools. doc/hwt.md has the results and the versions.
 . test/tap.sh
 
 if [ ! -d "${LIBIPT_STREAMS:-}" ]; then
-	skip "published streams of Intel PT" "LIBIPT_STREAMS names no folder of them"
+	skip "published streams of Intel PT" "LIBIPT_STREAMS names no directory of them"
 	done_testing
 fi
 
@@ -16,7 +16,7 @@ options() { sed -n "s/^.*;[ \t]*opt:$1[ \t]*//p" "$ptt" | tr '\n' ' '; }
 # value NAME: prints the value of the option --NAME that the test passes to ptxed or ptdump.
 value() { printf '%s\n' "$(options ptxed) $(options ptdump)" | tr -s ' ' '\n' | awk -v name="--$1" 'found { print; exit } $0 == name { found = 1 }'; }
 
-# stream FOLDER: writes the trace $name of FOLDER to $tmp/stream.
+# stream DIRECTORY: writes the trace $name of DIRECTORY to $tmp/stream.
 stream() {
 	set -- "$1" -i "$1/$name.bin:$(sed -n 's/^org *//p' "$ptt" | head -n 1)"
 	cpu=${1##*@}

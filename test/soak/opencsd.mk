@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Tests that decode published hardware trace, and compare the result with that of its authors. The data is not part of ktrace: the
-# scripts are skipped unless a variable names a folder with it (CSIGHT, CORESIGHT_DECODER, SPE_LISTINGS).
+# scripts are skipped unless a variable names a directory with it (CSIGHT, CORESIGHT_DECODER, SPE_LISTINGS).
 
 SOAK_TESTS += test/soak/opencsd.sh
 CHECK_NEEDS += build/test/opencsd-snapshot build/bin/ktrace

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Decodes the ETMv4 and ETE traces of OpenCSD's tests (snapshots), and compares the result with the output of OpenCSD's own lister.
-# None of this data is part of ktrace. CSIGHT names a folder with SNAPSHOT/snapshot.ini, ... and SNAPSHOT.ppl;
+# None of this data is part of ktrace. CSIGHT names a directory with SNAPSHOT/snapshot.ini, ... and SNAPSHOT.ppl;
 # SNAPSHOT_multi_sess.ppl and SNAPSHOT_src_addr_N.ppl are preferred to SNAPSHOT.ppl. If none of these files
 # exists, TRC_PKT_LISTER (or trc_pkt_lister of the package libopencsd-bin) makes one.
 #
@@ -12,7 +12,7 @@
 
 list=test/soak/opencsd.list
 if [ -z "${CSIGHT-}" ] || [ ! -d "${CSIGHT-}" ]; then
-	skip "published traces of ETMv4 and ETE" "CSIGHT names no folder of OpenCSD's snapshots"
+	skip "published traces of ETMv4 and ETE" "CSIGHT names no directory of OpenCSD's snapshots"
 	done_testing
 fi
 lister=${TRC_PKT_LISTER:-$(command -v trc_pkt_lister || :)}

@@ -3,7 +3,7 @@
 # Converts the output of `ktrace hwt --json -o id,pc,event_type,event_payload,space` to the lines that opencsd_theirs.awk describes.
 # Lines of unit N are written to the file FOLDER/ours.N.
 #
-# awk -v folder=FOLDER -f opencsd_ours.awk
+# awk -v folder=DIRECTORY -f opencsd_ours.awk
 
 function field(name,    text) {
 	if (!match($0, "\"" name "\":(\"[^\"]*\"|[0-9]+)"))

@@ -21,7 +21,7 @@ wants() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac }
 # at_most NUMBER: prints the smaller of the number and N.
 at_most() { if [ "${N:-$1}" -lt "$1" ]; then echo "$N"; else echo "$1"; fi; }
 
-# hunt ARCH NAME SEEDS [OPTION…]: stores the folder in $folder, the status in $status.
+# hunt ARCH NAME SEEDS [OPTION…]: stores the directory in $folder, the status in $status.
 hunt() {
 	folder=$tmp/$1-$2 status=0 guest=$(demo "$1" 2) append="run=$2 seconds=1" seeds=$3
 	shift 3

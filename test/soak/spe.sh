@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Compares ktrace's description of SPE packets with published listings of `perf report --dump-raw-trace`. SPE_LISTINGS names a folder
+# Compares ktrace's description of SPE packets with published listings of `perf report --dump-raw-trace`. SPE_LISTINGS names a directory
 # with the listings, in files *.txt. They are not part of ktrace.
 . test/tap.sh
 
 if [ -z "${SPE_LISTINGS-}" ] || [ ! -d "${SPE_LISTINGS-}" ]; then
-	skip "published packets of SPE" "SPE_LISTINGS names no folder of listings"
+	skip "published packets of SPE" "SPE_LISTINGS names no directory of listings"
 	done_testing
 fi
 

@@ -46,8 +46,8 @@ generic() {
 	done
 	gcc -nostdlib -no-pie -r -o "$tmp/generic.o" "$tmp"/generic/*.o
 }
-check "a CPU without a folder: the library compiles" generic
-equal "a CPU without a folder: only the clock is undefined" clock_of_the_kernel \
+check "a CPU without a directory: the library compiles" generic
+equal "a CPU without a directory: only the clock is undefined" clock_of_the_kernel \
 	"$(nm -u "$tmp/generic.o" | awk '{ print $2 }' | grep -vx -e memcpy -e memset -e memmove -e memcmp -e __start_ktrace_events -e __stop_ktrace_events -e __start_ktrace_settings -e __stop_ktrace_settings | paste -sd ' ')"
 
 done_testing

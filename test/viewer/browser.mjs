@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 // Opens pages in Chromium, uses them as a reader would, and prints TAP.
-//	node test/viewer/browser.mjs PACKAGES CHROMIUM FOLDER
-// FOLDER contains real.html, with real.json of ktrace summary and why.json, and the files of pages.js.
+//	node test/viewer/browser.mjs PACKAGES CHROMIUM DIRECTORY
+// DIRECTORY contains real.html, with real.json of ktrace summary and why.json, and the files of pages.js.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import path from "node:path";

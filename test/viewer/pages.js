@@ -2,7 +2,7 @@
 // Writes pages for the test in a browser: story.html, and damaged.html, whose second
 // block is damaged; overview.bin, an overview of story.html; later.bin, a second block of story.html;
 // redacted.html, without events.
-//	node test/viewer/pages.js TEMPLATE FOLDER
+//	node test/viewer/pages.js TEMPLATE DIRECTORY
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");

@@ -24,7 +24,7 @@
 //! # Features
 //!
 //! - `bundled`: compiles the C library with the crate, with the flags that kernel code needs. `CC`, `AR` and `CFLAGS`
-//!   are read from the environment. `CFLAGS=-I<folder>` names the folder with `ktrace_port.h`, through which C gets the
+//!   are read from the environment. `CFLAGS=-I<directory>` names the directory with `ktrace_port.h`, through which C gets the
 //!   kernel's CPU and thread numbers. Without this feature the kernel's own build links the library.
 //! - `transport-x86-64`: the transport is QEMU's debug console, unless [`transport::set`] sets another.
 //! - `transport-arm64`: the transport is semihosting, unless [`transport::set`] sets another.

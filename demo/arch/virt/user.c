@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Access to the saved registers (user frame) of a thread, as far as it is the same on all machines of this
- * folder.
+ * directory.
  */
 #include "arch_user.h"
 

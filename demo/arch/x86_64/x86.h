@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Declarations that the files of this folder share: instructions that C does not offer, and the functions of
- * each file.
+ * Declarations that the files of this directory share: instructions that C does not offer, and the
+ * functions of each file.
  */
 #ifndef DEMO_X86_H
 #define DEMO_X86_H

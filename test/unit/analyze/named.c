@@ -110,8 +110,8 @@ static void fifo_as_split_unit_is_not_opened(void **state)
 }
 
 /*
- * DW_FORM_GNU_strp_alt: the name of the unit's folder is in another file, and a section has the path of that
- * file. libdw would open that file, so no line numbers are read.
+ * DW_FORM_GNU_strp_alt: the name of the unit's directory is in another file, and a section has the path of
+ * that file. libdw would open that file, so no line numbers are read.
  */
 static void fifo_as_alternate_file_is_not_opened(void **state)
 {

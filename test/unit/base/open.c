@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests opening files that are named in data. A FIFO, a device or a folder is refused without waiting. */
+/* Tests opening files that are named in data. A FIFO, a device or a directory is refused without waiting. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -56,7 +56,7 @@ static int tear_down(void **state)
 	capture_inspection_reset(&fixture->inspection);
 	capture_machine_close(&fixture->machine);
 	close(fixture->qemu);
-	return rmdir(fixture->directory); /* this fails if a file was left in the folder */
+	return rmdir(fixture->directory); /* this fails if a file was left in the directory */
 }
 
 /* Checks that ktrace has just sent `words`. */
@@ -180,7 +180,9 @@ static atomic_int opening; /* 1: the kernel's file is being opened; 2: the file 
 
 int __wrap_symbols_open(struct symbols **symbols, const char *elf, const struct ktread_info *info);
 
-/* Takes the place of symbols_open(), which opens the kernel's file. Fails when the file system has answered. */
+/*
+ * Takes the place of symbols_open(), which opens the kernel's file. Fails when the file system has answered.
+ */
 int __wrap_symbols_open(struct symbols **symbols, const char *elf, const struct ktread_info *info)
 {
 	(void)elf;
@@ -191,7 +193,9 @@ int __wrap_symbols_open(struct symbols **symbols, const char *elf, const struct 
 	return SYMBOLS_E_SYSTEM;
 }
 
-/* Makes a step, and checks that it did not wait for the file system. Returns whether the inspection is done. */
+/*
+ * Makes a step, and checks that it did not wait for the file system. Returns whether the inspection is done.
+ */
 static bool quick_step(struct fixture *fixture)
 {
 	const double begin = capture_now();

@@ -37,8 +37,8 @@ static int end(void **state)
 }
 
 /*
- * Starts a process in the folder /usr, with these arguments, that has the file open. Returns the path that is
- * found, or "".
+ * Starts a process in the directory /usr, with these arguments, that has the file open. Returns the path
+ * that is found, or "".
  */
 static const char *found_beside(const char *option, const char *kernel)
 {

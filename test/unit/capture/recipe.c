@@ -212,8 +212,8 @@ static void count_sentence(void *context, const char *sentence)
 }
 
 /*
- * The files of the kernel and the disk were moved to the current folder. They are used only if their contents
- * are the same.
+ * The files of the kernel and the disk were moved to the current directory. They are used only if their
+ * contents are the same.
  */
 static void moved_file_is_found_by_its_contents(void **state)
 {
@@ -391,7 +391,9 @@ static void words_that_are_no_qemu_line_are_refused(void **state)
 	damaged(recipe_with("{\"words\":[\"qemu-system-x86_64/sh\"]}"));
 }
 
-/* A recipe must contain the folder of the run, because its file names may be relative to this folder. */
+/*
+ * A recipe must contain the directory of the run, because its file names may be relative to this directory.
+ */
 static void directory_that_is_not_absolute_is_refused(void **state)
 {
 	(void)state;

@@ -142,7 +142,7 @@ static void devices_of_host_are_reported(void **state)
 		LINE("-device", "virtio-rng-pci"));
 	hazards("-device vfio-pci,host=01:00.0 (a device of the host)",
 		LINE("-device", "vfio-pci,host=01:00.0"));
-	hazards("-virtfs local,path=. (the guest can write to a folder of the host)",
+	hazards("-virtfs local,path=. (the guest can write to a directory of the host)",
 		LINE("-virtfs", "local,path=."));
 	hazards("", LINE("-device", "isa-debug-exit,iobase=0xf4"));
 }

@@ -524,24 +524,15 @@ static struct diff_trace *call_without_end(void)
 	return end();
 }
 
-/* The thread makes a step before the event of the return is lost, and another one behind the gap. */
-static struct diff_trace *call_with_late_gap(void)
+/* The thread makes a step in the call, and another one after it. The event of the return may be lost. */
+static struct diff_trace *call_with_step(bool is_lost)
 {
 	begin();
 	script_event(ENTER, later(), 0, BOSS, V(1), V(0));
 	lookup(BOSS, "/a");
-	script_event(LOOKUP, later(), 0, BOSS, "/b", V(7), V(0))->lost = 1;
-	finish(BOSS);
-	return end();
-}
-
-static struct diff_trace *call_with_step(void)
-{
-	begin();
-	script_event(ENTER, later(), 0, BOSS, V(1), V(0));
-	lookup(BOSS, "/a");
-	script_event(RETURN, later(), 0, BOSS, V(1), V(-2));
-	lookup(BOSS, "/b");
+	if (!is_lost)
+		script_event(RETURN, later(), 0, BOSS, V(1), V(-2));
+	script_event(LOOKUP, later(), 0, BOSS, "/b", V(7), V(0))->lost = is_lost;
 	finish(BOSS);
 	return end();
 }
@@ -569,7 +560,7 @@ static void result_in_a_gap_is_undecided(void **state)
 		free(result.item);
 	}
 	expect_same(call_without_end(), call_without_end(), 3);
-	result = compare(call_with_step(), call_with_late_gap());
+	result = compare(call_with_step(false), call_with_step(true));
 	assert_int_equal(result.items, 0);
 	assert_int_equal(result.undecided, 1);
 	free(result.item);

@@ -294,7 +294,7 @@ static void refused(struct opened *opened)
 	assert_int_equal(takings, 0);
 	assert_null(opened->file);
 	assert_non_null(strstr(opened->hunt.error, path));
-	assert_non_null(strstr(opened->hunt.error, "choose another folder"));
+	assert_non_null(strstr(opened->hunt.error, "choose another directory"));
 }
 
 static void results_of_another_hunt_are_refused(void **state)
@@ -377,7 +377,7 @@ static void endless_line_is_refused(void **state)
 	assert_non_null(strstr(opened.hunt.error, "too long"));
 }
 
-/* A folder that another user can write may contain a link or a FIFO instead of the file. */
+/* A directory that another user can write may contain a link or a FIFO instead of the file. */
 static void only_a_regular_file_is_opened(void **state)
 {
 	struct opened opened;

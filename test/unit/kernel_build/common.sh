@@ -67,7 +67,7 @@ read_at_once() {
 	esac
 }
 
-# make_tree FOLDER…: makes copies of the folders in $tmp/tree. In the copies, files are links to the
+# make_tree DIRECTORY…: makes copies of the directories in $tmp/tree. In the copies, files are links to the
 # originals.
 make_tree() {
 	for folder; do

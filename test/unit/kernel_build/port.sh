@@ -29,7 +29,7 @@ KTRACE_EVENT(sample, event, "%u", (uint32_t, number));
 extern "C" void sample(uint32_t number) { KTRACE(sample, event, number); }
 END
 
-# build COMPILER ARCH FOLDER FLAGS…: compiles the sources above, and those of the library that define the names
+# build COMPILER ARCH DIRECTORY FLAGS…: compiles the sources above, and those of the library that define the names
 build() {
 	build_compiler=$1 build_arch=$2 build_folder=$tmp/$3
 	shift 3
