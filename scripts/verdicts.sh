@@ -8,7 +8,7 @@ cat <<'END'
 # A gallery of verdicts
 
 This page has the first lines of the output of `ktrace why` for one machine per verdict. The machines are simulated:
-the tests of `ktrace why` use the same traces. `sh scripts/verdicts.sh FOLDER` makes this page, and a test compares it.
+the tests of `ktrace why` use the same traces. `sh scripts/verdicts.sh DIR` makes this page, and a test compares it.
 [Asking why](why.md) explains what each verdict needs. All other verdicts are shown, with the demo kernel under QEMU, in
 [Verdicts of the demo kernel](verdicts-demo.md).
 END

@@ -80,9 +80,13 @@ void chrome_span_end(void *context, struct spans_owner owner, unsigned lane, con
 		     const struct ktread_event *event, uint64_t time)
 {
 	struct chrome_writer *writer = context;
-	char *at = chrome_put_end(writer, chrome_row_of(writer, owner, lane), event ? event->stamp : time);
+	uint64_t stamp = event ? event->stamp : time;
+	char *at;
 
-	(void)span;
+	/* if the clock was set back during the span, the end must not come before the beginning */
+	if (stamp < span->stamp)
+		stamp = span->stamp;
+	at = chrome_put_end(writer, chrome_row_of(writer, owner, lane), stamp);
 	if (at && event)
 		chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_END);
 	else if (at)

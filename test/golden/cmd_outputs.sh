@@ -98,7 +98,7 @@ for format in ctf parquet; do
 		ktrace export --format $format -o folder v2.ktrx
 	) 2>stderr
 	check "$format: the write fails" grep -q 'File too large' stderr
-	equal "$format: the incomplete files are removed" "$([ $format = ctf ] || echo other)" "$(ls directory)"
+	equal "$format: the incomplete files are removed" "$([ $format = ctf ] || echo other)" "$(ls folder)"
 	ktrace export --format $format -o folder v2.ktrx 2>stderr
 	equal "$format: the directory can be used again" 0 $?
 	rm -r folder

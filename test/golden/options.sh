@@ -273,7 +273,7 @@ refused decode --timeline --timeline --summary v1.bin
 works doctor --json v2.ktrx -- --json v2.ktrx
 works doctor --list v2.ktrx -- --list
 opens doctor --elf --elf absent v2.ktrx
-for option in --seconds=1 --expect=text --out=other -oother; do
+for option in --seconds=1 --timeout=1 --expect=text --out=other -oother; do
 	name=${option%%=*} name=${name%other}
 	echo "doctor $name" >>covered # with a guest: test/qemu/doctor.sh
 	refused doctor "$name" "$option" v2.ktrx
