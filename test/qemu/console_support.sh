@@ -75,5 +75,5 @@ plain() { sed -nE 's/^(cpu[0-9]+) [0-9]+: ([0-9]+ [^ ]+:[0-9]+ )?([^ ]+)  (from\
 host() {
 	"$ktrace" show "$@" "$tmp/trace" 2>/dev/null | tac |
 		sed -nE 's/^\[ *[0-9.]+\] CPU([0-9]+) +[^.]* ([^ .]+)\.([^ ]+) +(.*)$/cpu\1 \2_\3 \4/p' |
-		sed -E 's/( <- 0x[0-9a-f]+)+$//; / (sched_(switch|wake)|vfs_(read|write|close)|irq_(eoi|exit)) /s/ \([^()]*\)$//'
+		sed -E 's/( <- 0x[0-9a-f]+)+$//; / (sched_(switch|wake|block)|vfs_(read|write|close)|irq_(eoi|exit)) /s/ \([^()]*\)$//'
 }
