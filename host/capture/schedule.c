@@ -255,6 +255,17 @@ void capture_schedule_hazards(char *const *words, char *text, size_t size)
 	}
 }
 
+bool capture_schedule_writes(char *const *words)
+{
+	struct capture_qemu_option option;
+	size_t at = 1;
+
+	while (!given(words, "snapshot") && capture_qemu_option_next(words, &at, &option))
+		if (option.value ? is_writable_disk(&option) || is_writable_flash(&option) : !option.name[0])
+			return true;
+	return false;
+}
+
 /* ---- Options that are added ---------------------------------------------------------------------- */
 
 int capture_schedule_add(const struct capture_schedule_files *files, const struct capture_qemu_line *line,

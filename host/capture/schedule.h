@@ -92,5 +92,7 @@ int capture_schedule_add(const struct capture_schedule_files *files, const struc
  * at other times), …". Writes "" if no such option is known. The list is truncated to `size` bytes.
  */
 void capture_schedule_hazards(char *const *words, char *text, size_t size);
+/* Returns whether the guest can write to a disk or flash memory whose file an argument of QEMU names. */
+bool capture_schedule_writes(char *const *words);
 
 #endif

@@ -109,6 +109,9 @@ static struct text *see_call(struct place *place, const struct ktread_event *eve
 	struct text *ended = NULL;
 	unsigned n = 0;
 
+	/* the return of a call may be missing, and the next return then belongs to another call */
+	if (event->lost)
+		memset(place->open, 0, sizeof(place->open));
 	if (kind != WELLKNOWN_SYSCALL_ENTER && kind != WELLKNOWN_SYSCALL_EXIT)
 		return NULL;
 	while (n < OPEN_CALLS && !(place->open[n] && place->open[n]->thread == event->thread))

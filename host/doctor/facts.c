@@ -158,7 +158,10 @@ static int read_tables(struct facts *facts)
 			note_holder(facts, &holder[n]);
 	facts->has_table = number > 0;
 	facts->has_names = has_names(facts->trace);
-	/* the trace of an earlier boot has rings of CPUs, but no table of CPUs */
+	/*
+	 * the trace of an earlier boot has rings of CPUs, but no table of CPUs; a process trace has neither
+	 */
+	facts->initialised |= facts->info->form == KTREAD_FORM_PROCESSES;
 	for (uint32_t ring = 0; ring < facts->info->rings; ring++)
 		facts->initialised |= ktread_ring(facts->trace, ring)->cpu != KTRX_NO_CPU;
 	return rows;

@@ -133,7 +133,7 @@ static int bind_time(struct binding *binding, struct filter_node *node)
 				binding->error, value->column,
 				"time is compared with a number of ticks, because the frequency is unknown");
 		stamp = ns > UINT64_MAX - base ? UINT64_MAX : base + (uint64_t)ns;
-		set_stamps(node, stamp, stamp);
+		set_stamps(node, ns ? stamp : 0, stamp);
 		return 0;
 	}
 	if (value->kind == FILTER_NUMBER)

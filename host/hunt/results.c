@@ -25,8 +25,9 @@ static int fail(struct hunt *hunt, const char *path, const char *why)
 }
 
 /*
- * Returns the properties of the hunt that must be the same if it is resumed. If the command is a program that
- * starts QEMU, the files that QEMU reads are unknown.
+ * Returns the properties of the hunt that must be the same if it is resumed. If the command is a program
+ * that starts QEMU, the files that QEMU reads are unknown. If the guest can write to a disk, each run
+ * changes a file.
  */
 static json_t *describe(const struct hunt *hunt)
 {
@@ -45,7 +46,7 @@ static json_t *describe(const struct hunt *hunt)
 				    json_string(capture_noise_names[options->run->schedule.noise.kind]));
 	if (options->rules)
 		json_object_set_new(head, "rules", json_string(options->rules));
-	if (command && command[0] && capture_qemu_program(command[0]))
+	if (command && command[0] && capture_qemu_program(command[0]) && !capture_schedule_writes(command))
 		files = capture_recipe_files(command);
 	if (json_array_size(files) > 0)
 		json_object_set(head, "files", files);
@@ -59,7 +60,10 @@ static int check_head(struct hunt *hunt, const char *path, json_t *line, json_t 
 	json_t *copy = json_copy(line);
 	int error = 0;
 
-	if (!json_equal(line, wanted)) {
+	/* the first lines of older versions have no files */
+	if (!json_object_get(line, "files"))
+		json_object_set(copy, "files", json_object_get(wanted, "files"));
+	if (!json_equal(copy, wanted)) {
 		json_object_set(copy, "files", json_object_get(wanted, "files"));
 		error = fail(
 			hunt, path,

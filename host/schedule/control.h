@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* version of this structure, which changes whenever the structure changes */
-#define SCHEDULE_MAGIC UINT64_C(0x3730434854584b00)
+#define SCHEDULE_MAGIC UINT64_C(0x3830434854584b00)
 #define SCHEDULE_PATH  4096u
 
 #define SCHEDULE_WATCHES      8u     /* maximum number of watched ranges */

@@ -275,16 +275,17 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
 
 /*
  * Returns whether events show that the lock is free: it was taken before the wait began, was released, and
- * has not been taken since.
+ * has not been taken since, as far as all events of the lock are in the trace.
  */
 static bool was_released(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
 	const uint64_t key[KEYED_WORDS] = { untimed->object };
 	const struct keyed_entry *lasted = keyed_find(&evidence->lasted, key);
 
-	if (untimed->held || !lasted || lasted->time >= untimed->since ||
-	    !why_is_whole_since(evidence, untimed->since) ||
-	    !scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_ACQUIRE, untimed->since, evidence->end))
+	if (untimed->held || !lasted || lasted->known || lasted->time >= untimed->since ||
+	    !why_is_whole_since(evidence, lasted->time) ||
+	    !scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_ACQUIRE, lasted->time, evidence->end) ||
+	    !scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE, lasted->time, evidence->end))
 		return false;
 	for (uint32_t n = 0; n < evidence->holds; n++)
 		if (evidence->hold[n].lock == untimed->object)

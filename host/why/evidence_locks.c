@@ -101,6 +101,8 @@ static int note_held(struct why_reader *reader, const struct ktread_event *event
 	lasted->count++;
 	lasted->time = hold->stamp;
 	lasted->cpu = hold->cpu;
+	lasted->thread = (uint32_t)reader->gaps;
+	lasted->known = hold->thread != event->thread; /* the order of events, or a holder, is uncertain */
 	if (ticks > lasted->stamp)
 		lasted->stamp = ticks;
 	return 0;
@@ -348,6 +350,8 @@ int why_lock_settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;
 
+	for (uint32_t n = 0; n < evidence->lasted.count; n++)
+		evidence->lasted.entry[n].known |= evidence->lasted.entry[n].thread != (uint32_t)reader->gaps;
 	for (uint32_t n = 0; n < evidence->threads; n++) {
 		struct why_thread *thread = &evidence->thread[n];
 

@@ -51,5 +51,6 @@ bool why_lacks_init(const struct why_evidence *evidence)
 	for (uint32_t n = 0; n < evidence->info->rings; n++)
 		if (ktread_ring(evidence->trace, n)->cpu != KTRX_NO_CPU)
 			return false;
-	return evidence->events > 0 && evidence->info->version == 2;
+	return evidence->events > 0 && evidence->info->version == 2 &&
+	       evidence->info->form != KTREAD_FORM_PROCESSES;
 }

@@ -142,10 +142,9 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /* Returns whether the CPU runs the handler of traps, or a function that the handler has called. */
 bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
- * Returns whether the CPU took an interrupt while it idled, and has been in the handler for long. The tables
- * show it if the kernel has reported the start of the handler. On RISC-V, the registers and the stack show
- * it: a pending interrupt ends wfi even if interrupts are disabled, so a CPU that leaves an interrupt pending
- * runs code.
+ * Returns whether the CPU took an interrupt while it idled, and has been in the handler for long. Only on
+ * RISC-V, the registers and the stack show it: a pending interrupt ends wfi even if interrupts are disabled,
+ * so a CPU that leaves an interrupt pending runs code.
  */
 bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

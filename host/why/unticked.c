@@ -87,10 +87,7 @@ bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu
 
 bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	const bool reported = cpu->row.nesting == 1 && cpu->row.irq_stamp > cpu->row.mode_stamp;
-
-	return cpu->mask == INTERRUPTS_MASKED &&
-	       (reported || (cpu->irq_pending && why_is_in_handler(evidence, cpu))) &&
+	return cpu->mask == INTERRUPTS_MASKED && cpu->irq_pending && why_is_in_handler(evidence, cpu) &&
 	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, STAYS_MS) &&
 	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS);
 }

@@ -18,16 +18,12 @@
  * KTRACE_PORT_NAME(name) sets the name by which the linker knows an object. The name depends on whether the
  * file that is compiled finds ktrace_port.h. So the linker rejects objects that were compiled before a kernel
  * got its ktrace_port.h, together with objects that were compiled later: these would disagree about CPU
- * numbers and threads. KTRACE_PORT_FUNCTION(name) does the same for a function that files without
- * ktrace_port.h may call by its plain name; the library defines that name as an alias.
+ * numbers and threads.
  */
 #if __has_include("ktrace_port.h")
-#define KTRACE_PORT_NAME(name)	   __asm__(#name "_with_ktrace_port_h")
-#define KTRACE_PORT_FUNCTION(name) __asm__(#name "_with_ktrace_port_h")
-#define KTRACE_PORT_ALIAS(name)	   __asm__(#name) __attribute__((__alias__(#name "_with_ktrace_port_h")))
+#define KTRACE_PORT_NAME(name) __asm__(#name "_with_ktrace_port_h")
 #else
 #define KTRACE_PORT_NAME(name) __asm__(#name "_without_ktrace_port_h")
-#define KTRACE_PORT_FUNCTION(name)
 #endif
 
 #define KTRACE_INLINE	     static inline __attribute__((__always_inline__, __unused__))

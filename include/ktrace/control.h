@@ -151,7 +151,7 @@ struct ktrace_config {
  * Requires: called once, on one CPU. Every CPU that records with KTRACE() has a valid per-CPU area with a
  * zero reserve word.
  */
-int ktrace_init(const struct ktrace_config *config) KTRACE_PORT_FUNCTION(ktrace_init);
+int ktrace_init(const struct ktrace_config *config);
 
 /*
  * Calls ktrace_init() with `bytes` of static memory and returns its result. The other arguments, at least

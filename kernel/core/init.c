@@ -471,7 +471,3 @@ int ktrace_init(const struct ktrace_config *config)
 		ktrace_keep_open(layout.kept, rings(&layout), arena.boot);
 	return KTRACE_OK;
 }
-
-#ifdef KTRACE_PORT_ALIAS
-int ktrace_init_by_plain_name(const struct ktrace_config *config) KTRACE_PORT_ALIAS(ktrace_init);
-#endif

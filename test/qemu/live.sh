@@ -263,9 +263,10 @@ if command -v tmux >/dev/null; then
 	$tmux new-session -d -x 120 -y 30 "cd $tmp/empty && LC_ALL=C.UTF-8 $live --interval 200ms; echo \$? >../status"
 	await shows '^q quit'
 	$tmux send-keys g
-	await shows 'RAM FILE'
-	# The list contains all guests of this user. The guest of this test may not be the first in
-	# the list.
+	# The list contains all guests of this user. The guest of this test may not be the first in the list. So
+	# wait for the end of the list: the screen may have been copied while it was being drawn.
+	await shows 'choose a guest, Escape'
+	check 'the list of guests contains the guest' grep -q 'else where.a,b' "$tmp/screen"
 	for _ in $(seq "$(sed -n '/RAM FILE/,/else where.a,b/p' "$tmp/screen" | sed 1,2d | wc -l)"); do $tmux send-keys Down; done
 	key Enter 'the list of guests' 'CPU0  \[.*events/s\|^CPU0 '
 	check 'threads: a table with states' eventually shows 'idle/0 .* \(running\|runnable\|sleeping\) '

@@ -13,16 +13,6 @@ KTRACE_EVENT(sample, event, "%u", (uint32_t, number));
 void sample(uint32_t number);
 void sample(uint32_t number) { KTRACE(sample, event, number); }
 END
-cat >"$tmp/start.c" <<'END'
-#include "ktrace/ktrace.h"
-int start(void);
-int start(void) { return KTRACE_INIT(1 << 20, .cpus = 4); }
-END
-cat >"$tmp/plain.c" <<'END'
-int ktrace_init(const void *config);
-int start(void);
-int start(void) { return ktrace_init(0); }
-END
 cat >"$tmp/event.cc" <<'END'
 #include "ktrace/ktrace.h"
 KTRACE_EVENT(sample, event, "%u", (uint32_t, number));
@@ -34,7 +24,7 @@ build() {
 	build_compiler=$1 build_arch=$2 build_folder=$tmp/$3
 	shift 3
 	mkdir -p "$build_folder"
-	for source in kernel/core/attach.c kernel/core/init.c "$tmp/event.c" "$tmp/start.c" "$tmp/plain.c"; do
+	for source in kernel/core/attach.c kernel/core/init.c "$tmp/event.c"; do
 		compile $build_compiler $build_arch $source "$build_folder/$(basename $source .c).o" -O1 "$@" || return 1
 	done
 }
@@ -43,7 +33,7 @@ build() {
 undefined() {
 	case $arch in x86_64) undefined_linker=ld ;; *) undefined_linker=$arch-linux-gnu-ld ;; esac
 	$undefined_linker -r -o "$tmp/linked.o" "$tmp/$1/attach.o" "$tmp/$1/init.o" "$2" &&
-		nm -u "$tmp/linked.o" | awk '$2 ~ /_ktrace_port_h$|^ktrace_init$/ { print $2 }' | xargs
+		nm -u "$tmp/linked.o" | awk '$2 ~ /_ktrace_port_h$/ { print $2 }' | xargs
 }
 
 for arch in x86_64 aarch64 riscv64; do
@@ -53,18 +43,13 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: the library compiles with ktrace_port.h" build $compiler $arch with "-I$tmp/port"
 	for both in with without; do
 		equal "$arch: objects $both ktrace_port.h belong together" "" \
-			"$(undefined $both "$tmp/$both/event.o" "$tmp/$both/start.o")"
-		equal "$arch: a file that includes no header calls ktrace_init() of a library $both it" "" \
-			"$(undefined $both "$tmp/$both/plain.o")"
+			"$(undefined $both "$tmp/$both/event.o")"
 	done
 	equal "$arch: an old library lacks the rings of a new event" ktrace_ring_with_ktrace_port_h \
 		"$(undefined without "$tmp/with/event.o")"
-	equal "$arch: an old library lacks the function of a new file that calls no event" \
-		ktrace_init_with_ktrace_port_h "$(undefined without "$tmp/with/start.o")"
 	equal "$arch: a new library lacks the rings of an old event" ktrace_ring_without_ktrace_port_h \
 		"$(undefined with "$tmp/without/event.o")"
 done
-
 
 arch=x86_64
 if have gcc $arch; then
