@@ -47,7 +47,7 @@ static bool is_letter(char c)
 
 /*
  * SQLite does not report where the name of a table that does not exist is. Returns the offset of the name in
- * the statement: of the first word with this name behind FROM that is not the table of a column. Returns -1
+ * the statement: of the first word with this name after FROM that is not the table of a column. Returns -1
  * if the error is another one, or the name is not found.
  */
 static int place_of_table(const char *statement, const char *error)

@@ -81,7 +81,7 @@ module.exports = function (test, kt, open) {
 		return said;
 	}
 
-	test("a search of a long trace goes on behind the part that is loaded", async () => {
+	test("a search of a long trace continues after the part that is loaded", async () => {
 		const { state, search, windows, asked } = longSearch("wake", { id: "2.2", time: 50 * ms });
 		assert.match(search.output.textContent, /^0 of 1 in this part/);
 		search.step(1);
