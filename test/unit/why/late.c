@@ -188,40 +188,71 @@ static void wait_for_free_lock_is_possibly_overdue(void **state)
 	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000); the lock is no longer held");
 }
 
-/* Events show that the holder released the lock, and did not wake the waiter. No lock is held now. */
-static void events_show_that_lock_is_free(void **state)
+/*
+ * A thread waits from 1000 ms on for a lock. The waker took the lock at `taken`, and the thread `releaser`
+ * released it 200 ms later. No row of the table shows that a lock is held now.
+ */
+static void waits_for_released_lock(uint64_t taken, uint32_t releaser)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
 
-	(void)state;
 	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
 	script_type(ACQUIRE + 1, "lock", "release", "u64 lock");
-	script_event(ACQUIRE, 900 * MS, 1, WAKER, V(LOCK));
-	script_event(ACQUIRE + 1, 1100 * MS, 1, WAKER, V(LOCK));
-	script_event(OTHER, 1100 * MS + 100, 1, IDLE);
+	script_event(ACQUIRE, taken, 1, WAKER, V(LOCK));
+	script_event(ACQUIRE + 1, taken + 200 * MS, 1, releaser, V(LOCK));
 	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
 	waiter->owner = WAKER + 1;
 	why_waker_lives();
+}
+
+/* Events show that the holder released the lock, and did not wake the waiter. */
+static void events_show_that_lock_is_free(void **state)
+{
+	(void)state;
+	waits_for_released_lock(900 * MS, WAKER);
+	script_event(OTHER, 1100 * MS + 100, 1, IDLE);
 	why_is_overdue(FINDING_POSSIBLE);
 	why_says("for lock cache (0x2000); held by thread 6 (waker) when the wait began; "
 		 "the lock is no longer held");
 }
 
-/* Like the test above, but another thread has taken the lock since. */
+/* Another thread has taken the lock since. */
 static void lock_that_another_thread_took_is_not_free(void **state)
 {
-	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
-
 	(void)state;
-	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
-	script_type(ACQUIRE + 1, "lock", "release", "u64 lock");
-	script_event(ACQUIRE, 900 * MS, 1, WAKER, V(LOCK));
-	script_event(ACQUIRE + 1, 1100 * MS, 1, WAKER, V(LOCK));
+	waits_for_released_lock(900 * MS, WAKER);
 	script_event(ACQUIRE, 1200 * MS, 1, OTHER_ONE, V(LOCK));
 	script_event(OTHER, 1200 * MS + 100, 1, IDLE);
-	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
-	waiter->owner = WAKER + 1;
-	why_waker_lives();
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
+/* A thread that does not hold the lock releases it: the holder of this release is not in the trace. */
+static void lock_that_another_thread_released_may_be_held(void **state)
+{
+	(void)state;
+	waits_for_released_lock(900 * MS, OTHER_ONE);
+	script_event(OTHER, 1100 * MS + 100, 1, IDLE);
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
+/* Before the wait began, events were lost. One of them may show that another thread took the lock. */
+static void lock_before_a_gap_may_be_held(void **state)
+{
+	(void)state;
+	waits_for_released_lock(500 * MS, WAKER);
+	script_event(OTHER, 800 * MS, 1, IDLE)->lost = 1;
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
+/* Another thread took the lock before an event was switched on or off. */
+static void lock_before_a_switched_event_may_be_held(void **state)
+{
+	(void)state;
+	script_type(ACQUIRE + 2, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	waits_for_released_lock(500 * MS, WAKER);
+	script_event(ACQUIRE, 750 * MS, 1, OTHER_ONE, V(LOCK));
+	script_event(ACQUIRE + 2, 800 * MS, 1, IDLE, V(OTHER), V(OTHER), V(0));
+	script_event(OTHER, 1100 * MS + 100, 1, IDLE);
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
@@ -408,6 +439,9 @@ int main(void)
 		TEST(owner_without_row_may_hold_lock),
 		TEST(events_show_that_lock_is_free),
 		TEST(lock_that_another_thread_took_is_not_free),
+		TEST(lock_that_another_thread_released_may_be_held),
+		TEST(lock_before_a_gap_may_be_held),
+		TEST(lock_before_a_switched_event_may_be_held),
 		TEST(owner_at_begin_of_wait_is_not_called_holder),
 		TEST(lock_that_the_holder_took_again_is_kept),
 		TEST(lock_that_changes_hands_is_not_kept),
