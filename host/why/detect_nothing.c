@@ -43,8 +43,8 @@ static const struct why_cpu *silent_cpu(const struct why_evidence *evidence)
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
-		if (why_is_there(cpu) && !why_idles(evidence, cpu) && why_is_silent(evidence, cpu) &&
-		    !why_works_without_ticks(evidence, cpu))
+		if (why_is_there(cpu) && cpu->row.heartbeats && !why_idles(evidence, cpu) &&
+		    why_is_silent(evidence, cpu) && !why_works_without_ticks(evidence, cpu))
 			return cpu;
 	}
 	return NULL;
@@ -78,6 +78,9 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 			    "the trace's memory was overwritten: the descriptions of %" PRIu32 " of %" PRIu32
 			    " rings are invalid, so nothing is concluded",
 			    evidence->info->unusable, evidence->info->rings);
+	else if (evidence->info->form == KTREAD_FORM_PROCESSES)
+		finding_say(finding->base.what,
+			    "a process trace shows what processes do, not what the machine does");
 	else if (is_empty(evidence))
 		finding_say(finding->base.what,
 			    "the trace is empty: no event, and no state of CPUs or threads");
@@ -162,6 +165,8 @@ int why_detect_nothing(const struct why_evidence *evidence, struct why_findings 
 			    "protect that memory with a guard page below each stack, or map it nowhere else");
 	else if (evidence->cut)
 		finding_say(finding->base.advice, "use the complete file");
+	else if (evidence->info->form == KTREAD_FORM_PROCESSES)
+		finding_say(finding->base.advice, "use kdump, or give a trace of the kernel's events");
 	else if (why_lacks_init(evidence) || why_lacks_cpus(evidence))
 		finding_say(finding->base.advice, "%s", WHY_INIT_ADVICE);
 	else if (why_finding_state(finding, evidence))

@@ -6,6 +6,7 @@
 . test/golden/golden.sh
 
 golden=test/golden/why
+corpus=$PWD/test/golden/proc
 build/test/why-traces "$tmp" >/dev/null 2>&1 || exit 1
 build/test/cmd-traces "$tmp" || exit 1
 
@@ -66,6 +67,14 @@ golden both ktrace why --qmp absent.sock deadlock.ktrx
 golden two-machines ktrace why --qmp absent.sock --gdb absent.sock
 golden no-machine ktrace why --qmp absent.sock
 golden no-filter ktrace why --event sched deadlock.ktrx
+
+# A process trace has no state of CPUs, threads and locks. This is not a mistake of the kernel's author.
+for trace in "$corpus"/*.ktrace; do
+	ktrace why "$trace" >"$tmp/text" 2>/dev/null
+	equal "$(basename "$trace"): a process trace is no evidence about a machine: status" 11 $?
+	check "$(basename "$trace"): the verdict states it" grep -q '^unknown (possible, partial): a process trace shows' "$tmp/text"
+	check "$(basename "$trace"): the advice is to use kdump" grep -q 'to be more certain: use kdump' "$tmp/text"
+done
 
 # Texts for people fit the width of a terminal and contain only printable characters.
 for story in $stories; do

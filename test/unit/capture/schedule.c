@@ -156,6 +156,16 @@ static void connections_are_reported(void **state)
 	hazards("", LINE("-serial", "stdio", "-chardev", "file,id=c,path=f"));
 }
 
+static void files_that_the_guest_can_write_are_found(void **state)
+{
+	(void)state;
+	assert_true(capture_schedule_writes(LINE("-kernel", "k", "-drive", "file=fs.img,format=raw")));
+	assert_true(capture_schedule_writes(LINE("-pflash", "vars.fd")));
+	assert_true(capture_schedule_writes(LINE("disk.img")));
+	assert_false(capture_schedule_writes(LINE("-drive", "file=fs.img,format=raw", "-snapshot")));
+	assert_false(capture_schedule_writes(LINE("-kernel", "k", "-initrd", "i")));
+}
+
 static void harmless_line_has_no_hazards(void **state)
 {
 	(void)state;
@@ -249,6 +259,7 @@ int main(void)
 		cmocka_unit_test(clock_of_host_is_reported),
 		cmocka_unit_test(devices_of_host_are_reported),
 		cmocka_unit_test(connections_are_reported),
+		cmocka_unit_test(files_that_the_guest_can_write_are_found),
 		cmocka_unit_test(harmless_line_has_no_hazards),
 		cmocka_unit_test(several_hazards_are_listed),
 		cmocka_unit_test(list_of_hazards_is_cut),
