@@ -103,7 +103,7 @@ run-ktrace: build
 decode-ktrace:
 	build/bin/ktrace-decode build/ktrace.ktrx $(ARGS)
 
-# Runs the commands whose output documents show, and updates the output there.
+# Runs the commands whose output is shown in documents, and updates the output there.
 docs: export ACCEL := tcg
 docs: build build/single/ktrace.c build/bench/record/record build/test/stress_check
 	sh scripts/demo.sh x86_64 >build/demo.log 2>&1

@@ -59,7 +59,7 @@ int check_order_see(struct check_order *order, uint32_t table, const uint64_t ke
 /* Returns true if the order of the events with this key is uncertain so far. */
 bool check_order_is_unsure(const struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS]);
 
-/* Stores a violation until later events cannot change it. Returns false if there is no room. */
+/* Holds a violation back until no later event can change it. Returns false if there is no room. */
 bool check_order_wait(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		      const struct check_violation *violation);
 

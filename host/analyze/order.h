@@ -42,10 +42,10 @@ struct order order_between_cpus(const struct ktread *trace);
 uint64_t order_error_at(const struct ktread *trace, uint32_t cpu, uint64_t stamp);
 
 #define ORDER_TEXT 160u
-/* what follows from clocks that were not measured, and what a kernel does to have them measured */
-#define ORDER_CURE                                                                          \
-	", so events of different CPUs may be in the wrong order; a kernel with .clocks = " \
-	"KTRACE_CLOCKS_ASKED has them measured"
+/* what follows from clocks that were not measured, and how to have a kernel measure them */
+#define ORDER_CURE                                                                       \
+	", so events of different CPUs may be in the wrong order; to measure them, set " \
+	".clocks = KTRACE_CLOCKS_ASKED in the kernel"
 
 /*
  * Writes one line, without a newline, about how certain the order is. Returns its length, or 0 and "" if the

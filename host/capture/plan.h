@@ -137,8 +137,8 @@ struct capture_workplace {
 
 /*
  * Creates these files. `out`: where the trace will be written. `folder`: the directory in which `file` is
- * created (NULL: the directory of `out`). Sets the plan's paths and saves the plan. Creates the shim, which
- * may replace arguments in `command`. Returns 0 or an error.
+ * created (NULL: the directory of `out`). Sets the plan's paths and saves the plan. Creates the shim; for
+ * this, it may replace arguments in `command`. Returns 0 or an error.
  */
 int capture_workplace_open(struct capture_workplace *place, struct capture_plan *plan, const char *out,
 			   const char *folder, const char *self, char **command);

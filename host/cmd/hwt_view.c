@@ -23,11 +23,12 @@ struct view {
 static void print_doubts(const struct view *view, const struct flow_doubts *doubts)
 {
 	if (doubts->resyncs)
-		command_message(view->args->name,
-				"%s: %llu time%s a new stack began whose callers are unknown, "
-				"for example after a thread switch (not an error)",
-				view->args->path, (unsigned long long)doubts->resyncs,
-				doubts->resyncs == 1 ? "" : "s");
+		command_message(
+			view->args->name,
+			"%s: %llu stack%s began with unknown callers, for example after a thread switch "
+			"(not an error)",
+			view->args->path, (unsigned long long)doubts->resyncs,
+			doubts->resyncs == 1 ? "" : "s");
 	if (doubts->deeper)
 		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",
 				view->args->path, FLOW_DEPTH_MOST, (unsigned long long)doubts->deeper);

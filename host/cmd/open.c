@@ -51,7 +51,8 @@ static const struct options_syntax syntax = {
 		 "starts a browser if standard error is a terminal. "
 		 "Access needs this address, which contains a token. The trace is not changed. "
 		 "Without FILE, shows the newest guest that runs in this directory, or ktrace.ktrx; "
-		 "if there is neither, the guest that this user runs elsewhere, or a list of several.",
+		 "if there is neither, a guest that this user started in another directory, or a "
+		 "list of several.",
 	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
 		   trace_calls_options },
 	.end = "Examples:\n"

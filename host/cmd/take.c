@@ -169,7 +169,7 @@ static bool keep(struct taking *taking, const char *ending)
 static void end(struct taking *taking, const char *wrong)
 {
 	if (wrong)
-		command_message(taking->name, "line %" PRIu64 ": file %s: %s, after %" PRIu64 " byte%s",
+		command_message(taking->name, "line %" PRIu64 ": file '%s': %s, after %" PRIu64 " byte%s",
 				taking->line, taking->called, wrong, taking->size,
 				taking->size == 1 ? "" : "s");
 	if (wrong && taking->partial && taking->size > 0)

@@ -133,7 +133,10 @@ static void count(struct folded *folded, struct thread_stack *stack, uint64_t ti
 	const uint8_t state = stack->state;
 	uint32_t node = stack->depth ? stack->node[stack->depth - 1] : UINT32_MAX;
 
-	/* a span that may have ended in a gap is ended later in the trace, but with a time before the gap */
+	/*
+	 * counted already: a span that may have ended in a gap is ended by a later event, at the gap's
+	 * beginning
+	 */
 	if (time <= since)
 		return;
 	stack->since = time;

@@ -163,7 +163,7 @@ static const struct hwt_step *report_missing(struct hwt_decoder *decoder)
 
 /* ---- Steps ---- */
 
-/* Completes a step of an encoding that makes single steps: sets its position, thread and timestamp. */
+/* Sets a single step's position in the data, thread and timestamp. */
 static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 {
 	step->offset += decoder->part.position;

@@ -17,7 +17,7 @@ struct vcpu {
 	/* set that contains only the virtual CPU's address space, for tests of block->seen */
 	uint64_t bit;
 	unsigned traces;
-	unsigned idle; /* number of blocks reported since the virtual CPU's last trace was disabled */
+	unsigned idle; /* number of blocks reported while the virtual CPU has had no enabled trace */
 	struct trace ring, guest;
 	/*
 	 * Copies of the last block and the last point. They are used if QEMU has discarded the translation of

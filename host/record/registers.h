@@ -92,8 +92,8 @@ bool record_is_privileged_exec(const struct record_thread *thread);
 bool record_is_execveat(const struct record_thread *thread);
 
 /*
- * The data of a Linux system call that must be recorded in addition to its arguments, and the changes that
- * the call makes.
+ * What must be recorded about a Linux system call in addition to its arguments: data that they point to, and
+ * changes to the process that the call makes.
  */
 
 enum record_data {

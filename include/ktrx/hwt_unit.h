@@ -118,7 +118,8 @@ struct ktrx_hwt_unit {
 #define KTRX_HWT_UNIT_ERROR_OUTPUT 2u
 
 /*
- * Time in PT. TSC packets have the clock of `stamp` (out=: nanoseconds since the plugin was loaded). MTC
+ * Time in PT. TSC packets have the clock of `stamp`; with the plugin's option out=, the clock is nanoseconds
+ * since the plugin was loaded. MTC
  * packets have the same clock, in periods of 1 << KTRX_HWT_UNIT_MTC_FREQUENCY ticks, as on a processor whose
  * CPUID leaf 0x15 has eax = ebx = 1.
  */
@@ -178,8 +179,9 @@ struct ktrx_hwt_ring {
 };
 
 /*
- * A piece of code, written before it runs. If a later piece has the same addresses and space, the bytes have
- * changed: the unit then writes its time in a packet (TSC) before the packets about running the new bytes.
+ * A piece of code. The unit stores it before the code runs. If a later piece has the same addresses and
+ * space, the bytes have changed: the unit then writes its time in a packet (TSC) before the packets about
+ * running the new bytes.
  */
 struct ktrx_hwt_seen {
 	uint64_t unit_time;

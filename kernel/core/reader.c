@@ -249,8 +249,8 @@ static uint32_t lap_of(const struct ktrx_ring *ring, uint64_t index)
 }
 
 /*
- * Returns true if the first slot `index` has the right check. `rest` is the contribution of the record's
- * other slots.
+ * Returns true if the check in the first slot of a record is right. `index`: the slot's position. `rest`:
+ * what the record's other slots contribute to the check.
  */
 static bool is_checked(const struct ktrx_ring *ring, uint64_t index, const union slot *slot, uint64_t rest)
 {

@@ -43,7 +43,7 @@ check "nothing is written through a link with --force" test ! -e "$tmp/elsewhere
 
 printf 'ktrace-file hello\n~aGVs\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "a line is missing" 1 -d "$tmp/out"
-check "the damage is reported" grep -q 'line 3: file hello: damaged, or lines are missing, after 3 bytes' "$tmp/messages"
+check "the damage is reported" grep -q "line 3: file 'hello': damaged, or lines are missing, after 3 bytes" "$tmp/messages"
 equal "the complete file with that name is still there" hello "$(cat "$tmp/out/hello")"
 took "the same, to standard output" 1 -o -
 check "nothing of a damaged file is printed" test ! -s "$tmp/stdout"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Shows a guest's branches, recorded by the trace unit in software, in every view of ktrace hwt and with the
-# events of its trace.
+# The trace unit in software records a guest's branches. Every view of ktrace hwt shows them, also together with
+# the guest's events.
 # HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 

@@ -472,8 +472,8 @@ static void check_flush(struct trace *trace)
 }
 
 /*
- * QEMU may be killed while packets are written. Then the stored address must not state that all packets are
- * complete.
+ * QEMU may be killed while packets are written. Until all are complete, the stored end of the trace must not
+ * move behind them.
  */
 static void no_address_is_reached_while_packets_are_written(void **state)
 {

@@ -14,8 +14,8 @@
 #define BUFFER_SIZE (1u << 20)
 
 /*
- * Makes the trace of CPU 0, which is written into a buffer of this size. All code is traced, and returns are
- * compressed.
+ * Makes a trace of CPU 0 whose packets are written into a buffer of BUFFER_SIZE bytes. All code is traced, and
+ * returns are compressed.
  */
 struct trace *machine_trace(void);
 /* Starts the trace again, with tracing enabled. The next code must be 64-bit code. */
