@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Boots the demo kernel of an architecture under `ktrace run` and shows what it recorded.
-# Environment: SEED chooses the order of the CPUs (`ktrace run --seed`), and the run is repeated once. That needs TCG.
+# Environment: if SEED is set, it chooses the order of the CPUs (`ktrace run --seed`, which needs TCG), and the run is
+# repeated once.
 set -eu
 arch=$1
 trace=build/demo-$arch.ktrx

@@ -185,8 +185,8 @@ struct latencies_duration {
 	/* thread of the beginning; for LATENCIES_RUN_QUEUE, the thread that was woken */
 	uint32_t thread;
 	/*
-	 * for LATENCIES_RUN_QUEUE: thread that caused the wakeup, and whether an interrupt during this thread
-	 * caused it
+	 * for LATENCIES_RUN_QUEUE: the thread that ran where the wakeup was made, and whether an interrupt
+	 * that came during it, not the thread itself, made the wakeup
 	 */
 	uint32_t waker;
 	bool interrupt;

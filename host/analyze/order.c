@@ -113,8 +113,8 @@ static int say_measured(const struct ktread_info *info, const struct order *orde
 {
 	const double us = info->frequency ? (double)order->doubt * 1e6 / (double)info->frequency : 0;
 	const char *why = order->state == ORDER_ALIGNED
-				  ? " except for causes and effects, as clocks were measured and aligned"
-				  : ", as clocks were measured";
+				  ? " except for causes and effects; clocks were measured and aligned"
+				  : "; clocks were measured";
 
 	if (info->frequency)
 		return snprintf(text, ORDER_TEXT,

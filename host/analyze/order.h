@@ -73,8 +73,8 @@ int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
 
 struct align_report {
 	uint64_t pairs;	 /* number of pairs of a cause on one CPU and its effect on another */
-	uint64_t before; /* number of effects before the alignment that came before their cause */
-	uint64_t after;	 /* number of effects after the alignment that come before their cause */
+	uint64_t before; /* number of effects earlier than their cause, in the order before the alignment */
+	uint64_t after;	 /* number of effects earlier than their cause, in the order after the alignment */
 	/* 1 if the clocks were left unchanged, because the alignment did not improve the order */
 	int kept;
 	/*

@@ -213,8 +213,8 @@ struct check_result {
 	 */
 	uint64_t uncertain;
 	/*
-	 * number of events of the rule and of its depth that were left out, because they lack the key or
-	 * because the table was full
+	 * number of events that the rule or its depth needs and that were left out, because they lack the key
+	 * or because the table was full
 	 */
 	uint64_t left_out;
 	struct check_violation first; /* the earliest violation; valid if `violated` is not 0 */

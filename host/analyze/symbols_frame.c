@@ -6,7 +6,9 @@
 
 #include "analyze/symbols_file.h"
 
-/* DWARF's numbers of the registers that a walk of a stack knows, from the ABI of each architecture. */
+/*
+ * DWARF's numbers of the registers that are followed from frame to frame, from the ABI of each architecture.
+ */
 struct registers {
 	uint16_t machine;
 	uint8_t sp, frame, back; /* the stack pointer, the frame pointer, the return address */

@@ -90,7 +90,7 @@ static const struct option_row rows[] = {
 	{ NULL, 'l', NULL, "at the end of the file, wait for further records and print them",
 	  options_set_flag, AT(follow) },
 	{ NULL, 'm', "MAXDATA",
-	  "print at most MAXDATA bytes of data; 0 prints all (64; all for FreeBSD's files)",
+	  "print at most MAXDATA bytes of data; 0 prints all (default: 64; FreeBSD's files: all)",
 	  options_set_number, AT(options.data_most), .most = UINT64_MAX - 1 },
 	{ NULL, 'n', NULL, "print numbers instead of names", options_set_flag, AT(options.raw) },
 	{ NULL, 'p', "PID", "print only this process; in FreeBSD's files also this thread", set_pid,

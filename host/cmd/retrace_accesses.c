@@ -134,7 +134,7 @@ static const char *kind_of(const struct schedule_access *access)
 	return access->kind == SCHEDULE_WRITE ? "write" : "read";
 }
 
-/* Writes a value as hexadecimal digits of `bytes` bytes, at most 8. Writes "?" if the value is unknown. */
+/* Writes a value of `bytes` bytes (at most 8) in hexadecimal. Writes "?" if the value is unknown. */
 static const char *put_value(const struct schedule_access *access, uint64_t value, uint32_t bytes, char *text,
 			     size_t size)
 {

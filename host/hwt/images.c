@@ -61,7 +61,7 @@ int hwt_images_open(struct hwt_images *images, const char *path, struct hwt_bina
 	if (status == KTREAD_E_FORMAT)
 		return hwt_images_fail(
 			images, status,
-			"%s: not a regular file, or an ELF file that is not 64-bit little-endian", path);
+			"%s: must be a regular file, and an ELF file must be 64-bit little-endian", path);
 	grown = status < 0 ? NULL
 			   : base_grow(images->binary, &images->binary_room, images->binaries + 1,
 				       sizeof(*grown));

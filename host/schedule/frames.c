@@ -197,7 +197,7 @@ static struct stack *find_frame(uint64_t slot, uint32_t *number)
 
 /*
  * Removes the frame whose return address was at `slot`, and the frames above it, because they have ended
- * although no return was seen. Does not remove the topmost frame of `stack`.
+ * although no return was seen. Keeps the topmost frame of `stack` in any case.
  */
 static void forget_former(struct stack *stack, uint64_t slot)
 {

@@ -148,7 +148,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
  * CPU idles. In such a kernel, the thread is the reason why no ticks come.
  */
 
-#define IDLE_TICKS 32u /* minimum number of interrupts that show whether the CPU gets any while it works */
+#define IDLE_TICKS 32u /* fewer interrupts do not show whether the CPU gets any while it works */
 /* the number N: interrupts come only while the CPU idles if at most one in N came while it did not idle */
 #define IDLE_PART 64u
 #define FRAMES	  6u /* maximum number of frames that are listed */

@@ -297,9 +297,9 @@ static bool is_kept(const struct why_cpu *cpu)
 }
 
 /*
- * Returns the earliest timestamp from which on it is possible that the running thread could not be preempted;
- * 0: unknown. The result is never before the context switch to this thread, because each context switch
- * disables interrupts or preemption for a moment.
+ * Returns the earliest time since which preemption of the running thread may have been disabled without a
+ * break; 0: unknown. Time before the switch to this thread does not count: each context switch disables
+ * preemption for a moment.
  */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -181,7 +181,10 @@ static void put_cpu_row(struct base_output *out, const struct why_evidence *evid
  */
 #define UNANSWERED_MOST 64u
 
-/* Writes the CPUs whose IPI answers a CPU waits for; null if it waits for none. */
+/*
+ * Writes the CPUs that have not answered an IPI of this CPU, which waits for them; null if it waits for
+ * none.
+ */
 static void put_answers(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {

@@ -118,13 +118,13 @@ static void measured_clocks_have_their_error(void **state)
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
 	expect(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 20,
-	       "order between CPUs: uncertain for events less than 0.020 us apart, as clocks were measured",
+	       "order between CPUs: uncertain for events less than 0.020 us apart; clocks were measured",
 	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":20}");
 	/* Each of two clocks has an error relative to a third clock. */
 	begin(&writer, 4);
 	put_samples(&writer, 3, 8, 20);
 	expect(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 40,
-	       "order between CPUs: uncertain for events less than 0.040 us apart, as clocks were measured",
+	       "order between CPUs: uncertain for events less than 0.040 us apart; clocks were measured",
 	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":40}");
 }
 
@@ -140,7 +140,7 @@ static void error_grows_after_the_last_measurement(void **state)
 	begin(&writer, 3);
 	put_samples(&writer, 2, 1, 20);
 	expect(trace_of(&writer, EVERY, 101 * EVERY, NULL), ORDER_MEASURED, 20 + EVERY / 20,
-	       "order between CPUs: uncertain for events less than 5000.0 us apart, as clocks were measured",
+	       "order between CPUs: uncertain for events less than 5000.0 us apart; clocks were measured",
 	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":5000020}");
 	begin(&writer, 3);
 	put_samples(&writer, 2, 8, 20);
@@ -149,7 +149,7 @@ static void error_grows_after_the_last_measurement(void **state)
 	 * billionths. In 100 × EVERY ticks, that is 1140 ticks.
 	 */
 	expect(trace_of(&writer, EVERY, 108 * EVERY, NULL), ORDER_MEASURED, 20 + 1140,
-	       "order between CPUs: uncertain for events less than 1.160 us apart, as clocks were measured",
+	       "order between CPUs: uncertain for events less than 1.160 us apart; clocks were measured",
 	       "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":1160}");
 }
 
@@ -211,7 +211,7 @@ static void aligned_measured_clocks_have_twice_the_doubt(void **state)
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
 	expect(trace, ORDER_ALIGNED, 80,
 	       "order between CPUs: uncertain for events less than 0.080 us apart "
-	       "except for causes and effects, as clocks were measured and aligned",
+	       "except for causes and effects; clocks were measured and aligned",
 	       "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":80}");
 	/* One of the clocks was not measured. */
 	begin(&writer, 4);

@@ -234,7 +234,7 @@ static void thread_with_recorded_ends_starves(void **state)
 	starves(FINDING_CERTAIN);
 }
 
-/* The thread may sleep, because the kernel does not record sleeps. */
+/* The kernel does not record sleeps, so the thread may be asleep. */
 static void thread_that_may_sleep_does_not_starve(void **state)
 {
 	(void)state;
