@@ -473,7 +473,7 @@ static void check_flush(struct trace *trace)
 
 /*
  * QEMU may be killed while packets are written. Until all are complete, the stored end of the trace must not
- * move behind them.
+ * move past them.
  */
 static void no_address_is_reached_while_packets_are_written(void **state)
 {
