@@ -5,7 +5,8 @@
 #
 #	scripts/setup.sh host|demo ARCH|check|list
 #
-# If not run as root, prints what to install and fails. Prints nothing if nothing is missing.
+# If not run as root, prints what to install and fails. Prints nothing if nothing is missing. If the system is not
+# Debian, prints all packages that are needed, and succeeds.
 set -eu
 
 host="gcc g++ make libc6-dev pkg-config libseccomp-dev libzstd-dev zlib1g-dev libelf-dev libdw-dev libbz2-dev libiberty-dev libjansson-dev libmd-dev libncurses-dev libsqlite3-dev libmicrohttpd-dev libipt-dev libopencsd-dev"

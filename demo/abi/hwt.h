@@ -24,8 +24,9 @@
 #define HWT_PATH	"/dev/hwt"
 
 /*
- * Argument of HWT_IOC_ALLOC. Errors: ENODEV: no such trace unit; ESRCH; EPERM; EEXIST: the target is already
- * traced; ENOMEM; ENOSYS: the kernel was compiled without hooks.
+ * Argument of HWT_IOC_ALLOC. Errors: EINVAL; EMFILE: too many contexts; ENODEV: no such trace unit or CPU;
+ * ESRCH; EPERM; EEXIST: the target is already traced, or the trace unit is in use; EBUSY: the library is not
+ * initialized; ENOMEM; ENOSYS: the kernel was compiled without hooks.
  */
 struct abi_hwt_alloc {
 	uint32_t mode; /* one of KTRX_HWT_MODE_* */

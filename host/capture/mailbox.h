@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Requests to a running guest, through the mailbox in its memory (spec/ktrx.md section 9). The mailbox is the
- * only part of a guest's memory to which the host writes. The RAM file is locked while the mailbox is open,
- * so that two host programs do not mix their requests.
+ * Requests to a running guest, through the mailbox in its memory (spec/ktrx.md section 9). The mailbox is
+ * the only part of a guest's memory to which ktrace's commands write. The RAM file is locked while the
+ * mailbox is open, so that two host programs do not mix their requests.
  */
 #ifndef CAPTURE_MAILBOX_H
 #define CAPTURE_MAILBOX_H

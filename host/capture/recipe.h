@@ -45,7 +45,7 @@ struct capture_recipe_run {
 	struct ktread_image *image; /* the trace in the guest's RAM file; NULL: it was not found */
 	/* map from positions in the memory of `image` to offsets in the RAM file */
 	const struct capture_map *map;
-	/* mean length in ns of a CPU's time slice; 0: no switches are forced */
+	/* mean length in ns of a CPU's time slice, or of a delay at a hook; 0: no switches are forced */
 	uint64_t mean;
 	uint64_t ended; /* virtual time in ns at which the run ended; 0: unknown */
 };

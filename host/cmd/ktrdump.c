@@ -178,7 +178,10 @@ static void open_symbols(struct ktrdump *dump, const struct ktread_info *info)
 		command_message(dump->args.name, "%s", symbols_message());
 }
 
-/* Reads from the kernel's settings what recording an event costs, in thousandths of a tick. */
+/*
+ * Reads what recording an event costs from the kernel's settings, which state it in thousandths of a tick,
+ * and stores it in microseconds.
+ */
 static void take_measured(struct ktrdump *dump, const struct ktread *trace)
 {
 	const uint64_t frequency = ktread_info(trace)->frequency;

@@ -29,7 +29,8 @@ enum block_end {
 	END_INDIRECT_CALL,
 	END_RETURN,
 	END_ENTER, /* a system call, a software interrupt or a far call */
-	END_LEAVE, /* a return from an exception, or a far return */
+	/* a return from an exception or a system call; a far return or a far jump; on x86 also RSM, VMRUN */
+	END_LEAVE,
 };
 
 #define OUTCOMES_AND_MORE 2u

@@ -6,7 +6,10 @@
 #include "code.h"
 #include "flow.h"
 
-/* number of blocks that a virtual CPU reports while no trace is enabled, before it may call `when_idle` */
+/*
+ * number of blocks that a virtual CPU reports without an enabled trace of its own before it may call
+ * `when_idle`
+ */
 #define IDLE_BLOCKS (1u << 20)
 
 struct vcpu {

@@ -23,8 +23,8 @@
 
 /*
  * Prepares virtual CPUs 0 to count - 1. Returns nonzero if out of memory. `idle` is called by a virtual CPU
- * that has reported many blocks while no trace of any virtual CPU is enabled: further reports of blocks are
- * then useless.
+ * that has reported many blocks since its last trace was disabled, if no trace of any virtual CPU is enabled:
+ * further reports of blocks are then useless.
  */
 int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void));
 

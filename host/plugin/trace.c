@@ -83,7 +83,7 @@ void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
  * read too rarely
  */
 #define SLOW_STEPS 8u
-#define SYNC_BYTES 4096u /* number of bytes of packets between two synchronization points */
+#define SYNC_BYTES 4096u /* after this many bytes of packets, a synchronization point is due */
 #define MARGIN	   (4 * ENCODER_MOST)
 
 void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end)

@@ -5,7 +5,7 @@
 #include "code.h"
 #include "ktrx/hwt_unit.h"
 
-/* An instruction without its prefixes. */
+/* An instruction. Of its prefixes, only f2 and f3 are stored, in `repeat`. */
 struct opcode {
 	/* `byte`: first byte of the opcode. `second`: the second byte if `byte` is 0f; otherwise 0. */
 	unsigned char byte, second;

@@ -160,8 +160,9 @@ struct schedule_control {
 	/* Members that the plugin sets. */
 	/* time at which the machine was halted, or at which QEMU ended; 0: the machine still runs */
 	uint64_t now;
-	uint64_t slice_end;  /* time at which the slice ends; valid even if QEMU was killed */
-	uint64_t mean;	     /* mean length of a slice at the beginning, in ns; 0: no forced switches */
+	uint64_t slice_end; /* time at which the slice ends; valid even if QEMU was killed */
+	/* mean length in ns of a slice, or of a delay at a hook, for the first seed; 0: no forced switches */
+	uint64_t mean;
 	uint64_t cuts;	     /* number of slices that were ended */
 	uint64_t hook_calls; /* number of times that CPUs executed a hook */
 	uint64_t hook_cuts;  /* number of slices that were ended because of a hook */

@@ -29,7 +29,7 @@
 #define NEEDED_HOOKS (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD)
 
 struct health {
-	uint32_t cpus;	 /* number of CPUs that are online */
+	uint32_t cpus;	 /* number of CPUs that are online or have events */
 	uint32_t idle;	 /* number of CPUs that idle at the end */
 	uint32_t silent; /* number of CPUs that spin, or that do not idle and have no heartbeat */
 	/* number of CPUs that are still starting, or that may or may not idle */

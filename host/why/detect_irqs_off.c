@@ -158,10 +158,11 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 
 /*
  * Returns whether the guest may be the cause, and not the host. This is so in two cases. In the first case,
- * events show that the CPU ran for longer than the time between two ticks. In the second case, the timers of
- * other CPUs tick, and this CPU was silent for long. A host that runs the other virtual CPUs rarely stops a
- * single virtual CPU for so long. In each of the two cases, the regular timers of other CPUs must have ticked
- * in the period: if all timers are late at the same time, the host is the cause.
+ * events show that the CPU ran for longer than the time between two ticks. In the second case, the timers
+ * of other CPUs tick, and this CPU was silent for long. A host that runs the other virtual CPUs rarely
+ * stops a single virtual CPU for so long. In each of the two cases, the regular timers of other CPUs, if
+ * there are any, must have ticked in the period: if all timers are late at the same time, the host is the
+ * cause.
  */
 static bool may_be_the_guest(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -250,9 +250,9 @@ static bool tries_without_ticks(const struct why_evidence *evidence, const struc
 }
 
 /*
- * Returns whether the registers show that a CPU has had interrupts disabled for long: they are disabled now,
- * and the CPU has been silent. A CPU that idles may be halted with interrupts disabled: except on x86, an
- * interrupt wakes it nevertheless.
+ * Returns whether the registers show that a CPU has had interrupts disabled for long: they are disabled
+ * now, and the CPU has been silent. Does not count CPUs other than x86 that idle: they may halt with
+ * interrupts disabled, and an interrupt wakes them nevertheless.
  */
 static bool is_masked_for_long(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

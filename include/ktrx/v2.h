@@ -468,8 +468,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_block, boot, 32);
 KTRX_CASTS_BEGIN
 
 /*
- * Returns an FNV-1a hash over the members that do not change during a boot: version, slot size, tag, sizes,
- * machine, nonce, self.
+ * Returns an FNV-1a hash over the members that do not change during a boot and that spec/ktrx.md lists.
  */
 static inline uint32_t ktrx_root_checksum(const struct ktrx_root *root)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Each line of code that doc/porting.md describes adds what the page promises, in a kernel without anything
-# else: settings, the mailbox, clocks, callers, the console. The kernel is compiled at several levels of
+# Single lines of code of doc/porting.md add what the page promises, in a kernel without anything else:
+# settings, the mailbox, clocks, callers, the console. The kernel is compiled at several levels of
 # optimization because they change stack frames. It has no drivers of transports, which it does not use.
 . test/tap.sh
 

@@ -283,7 +283,10 @@ static int waits_in_vfork(void)
 	return await(child);
 }
 
-/* Ignores and blocks all signals. Only SIGKILL ends this process. */
+/*
+ * Ignores and blocks all signals, then sends them to itself, except SIGKILL and SIGSTOP: none may end this
+ * process.
+ */
 static int deaf(void)
 {
 	sigset_t all;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The smallest kernel that uses everything that doc/porting.md describes: settings, a tick (harts poll the
- * clock instead of taking timer interrupts), the mailbox, clocks, callers, the console. Compiled with frame
- * pointers; its console is QEMU's UART.
+ * A small kernel that uses the parts of doc/porting.md that need little code: settings, a tick (harts poll
+ * the clock instead of taking timer interrupts), the mailbox, clocks, callers, the console. Compiled with
+ * frame pointers; its console is QEMU's UART.
  */
 #include "ktrace/console.h"
 #include "ktrace/ktrace.h"

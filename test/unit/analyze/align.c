@@ -53,8 +53,8 @@ static void open_writer(struct writer *writer)
 
 /*
  * Writes wakeups to the trace: thread n + 1, which runs on CPU n, is woken by another CPU, runs briefly and
- * sleeps again. If `busy` is not 0, CPU 1 wakes no thread, but runs for `busy` ns each time that it is woken.
- * CPUs with a number below `first` have no events.
+ * sleeps again. If `busy` is not 0, CPU 1 wakes no thread, and its thread begins to run `busy` ns after
+ * each wakeup. CPUs with a number below `first` have no events.
  */
 static void put_steps(struct writer *writer, const struct skew *skew, uint32_t first, uint64_t busy)
 {
@@ -230,7 +230,7 @@ static void clocks_in_step_stay_as_they_are(void **state)
 }
 
 /*
- * In many pairs of events, the time between the two events is the same. All clocks are correct, so the
+ * In many pairs of events, the time between the two events is nearly the same. All clocks are correct, so the
  * alignment must not mistake this time for an error of a clock.
  */
 static void repeated_distances_are_no_clock_errors(void **state)
@@ -249,7 +249,7 @@ static void repeated_distances_are_no_clock_errors(void **state)
 	ktread_close(trace);
 }
 
-/* In many pairs of events, the time between the two events is the same, and the clock of CPU 2 is wrong. */
+/* In many pairs of events, the time between the two events is nearly the same, and CPU 2's clock is wrong. */
 static void repeated_distances_do_not_prevent_alignment(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };

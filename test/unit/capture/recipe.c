@@ -115,7 +115,7 @@ static char *finished(void)
 	return line;
 }
 
-/* Writes the trace of finished() and reads its recipe. */
+/* Writes a trace with the recipe that finished() makes, and reads the recipe from this trace. */
 static void load_sample(struct capture_recipe *recipe)
 {
 	char *line = finished();
