@@ -110,6 +110,8 @@ for arch in x86_64 aarch64 riscv64; do
 	type_line 'sysctl debug.ktr'
 	type_line 'sysctl -n debug.ktr.version debug.b32_0'
 	type_line 'sysctl -w debug.b32_0=0'
+	type_line 'sysctl -nw debug.b32_31=0'
+	type_line 'sysctl -wn debug.b32_31=1'
 	prompted
 	tail -c "+$(($(wc -c <"$tmp/console.before") + 1))" "$tmp/console" | tr -d '\r' >"$tmp/branch"
 	sed -n 's/^\(debug\.ktr\.[^:]*\): .*/\1/p' "$tmp/host.all" | sort >"$tmp/branch.names"
@@ -117,6 +119,8 @@ for arch in x86_64 aarch64 riscv64; do
 	same "$arch: sysctl debug.ktr prints all settings below it" "$tmp/branch.names" "$tmp/branch.shown"
 	check "$arch: sysctl -n prints values without names" grep -qx 1 "$tmp/branch"
 	check "$arch: sysctl -w sets a bit" grep -qx 'debug.b32_0: 1 -> 0' "$tmp/branch"
+	check "$arch: sysctl -nw sets a bit, as -n -w does" grep -qx 'debug.b32_31: 1 -> 0' "$tmp/branch"
+	check "$arch: sysctl -wn sets a bit, as -w -n does" grep -qx 'debug.b32_31: 0 -> 1' "$tmp/branch"
 	type_line 'sysctl schd.swich=on debug.ktr.entries=5 vm.free_page'
 	type_line 'sysctl -mm.fault_enter'
 	prompted

@@ -4,7 +4,7 @@
  * sysctl NAME: prints one setting, or all whose names begin with "NAME."; -n before it prints only the
  * values.
  * sysctl NAME=VALUE: sets a setting; -w before it has no effect. Everything that the kernel's boot argument
- * ktrace= accepts works as well: sysctl 'sched.*=on', sysctl -sched.
+ * ktrace= accepts works as well: sysctl 'sched.*=on', sysctl -sched. Options can be combined: -nw, -an.
  */
 #include <stdio.h>
 #include <string.h>
@@ -108,6 +108,23 @@ static int set(const char *text)
 	return 0;
 }
 
+/* Returns whether a word consists of options: -a, -n and -w, alone or combined. */
+static int is_options(const char *word)
+{
+	const char *letter = word + 1;
+
+	while (*letter == 'a' || *letter == 'n' || *letter == 'w')
+		letter++;
+	return word[0] == '-' && word[1] && !*letter;
+}
+
+/* Obeys a word of options. Returns nonzero if it is the option -a and there is no setting. */
+static int obey(const char *options)
+{
+	value_alone |= strchr(options, 'n') != NULL;
+	return strchr(options, 'a') && show_branch(NULL) == 0;
+}
+
 int main(int argc, char **argv)
 {
 	int failed = argc < 2;
@@ -116,12 +133,8 @@ int main(int argc, char **argv)
 		dprintf(STDERR, "usage: sysctl [-n] -a | [-n] NAME... | [-w] NAME=VALUE... | "
 				"PATTERN=STATE... | -PATTERN...\n");
 	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "-a") == 0)
-			failed |= show_branch(NULL) == 0;
-		else if (strcmp(argv[i], "-n") == 0)
-			value_alone = 1;
-		else if (strcmp(argv[i], "-w") == 0)
-			continue;
+		if (is_options(argv[i]))
+			failed |= obey(argv[i]);
 		else
 			failed |= argv[i][0] == '-' || strchr(argv[i], '=') ? set(argv[i]) : show(argv[i]);
 	}
