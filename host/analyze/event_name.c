@@ -51,9 +51,14 @@ static uint32_t least(uint32_t a, uint32_t b, uint32_t c)
 	return two < c ? two : c;
 }
 
+static bool is_same_letter(char left, char right)
+{
+	return tolower((unsigned char)left) == tolower((unsigned char)right);
+}
+
 /*
  * Returns the edit distance of two names: the number of letters to insert, delete or replace to turn one name
- * into the other.
+ * into the other. Upper and lower case do not differ.
  */
 static uint32_t distance(const char *left, const char *right)
 {
@@ -69,7 +74,7 @@ static uint32_t distance(const char *left, const char *right)
 		for (uint32_t i = 1; i <= length; i++) {
 			uint32_t above = row[i];
 
-			row[i] = least(above + 1, row[i - 1] + 1, diagonal + (*left != right[i - 1]));
+			row[i] = least(above + 1, row[i - 1] + 1, diagonal + !is_same_letter(*left, right[i - 1]));
 			diagonal = above;
 		}
 	}

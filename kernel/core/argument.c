@@ -266,9 +266,14 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+static int lower(char letter)
+{
+	return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter;
+}
+
 /*
- * Returns the edit distance (insertions, deletions, replacements). Requires: the word has at most
- * KTRACE_WORD_MAX letters.
+ * Returns the edit distance (insertions, deletions, replacements), without regard to case. Requires: the word
+ * has at most KTRACE_WORD_MAX letters.
  */
 static uint32_t distance(struct ktrace_span word, const char *name)
 {
@@ -289,7 +294,7 @@ static uint32_t distance(struct ktrace_span word, const char *name)
 			uint32_t above = row[i];
 
 			row[i] = (uint8_t)least(least(above, row[i - 1]) + 1,
-						diagonal + (word.text[i - 1] != name[read]));
+						diagonal + (lower(word.text[i - 1]) != lower(name[read])));
 			diagonal = above;
 		}
 	}
@@ -301,7 +306,7 @@ static void offer_as(struct search *search, const char *name, const char *sugges
 {
 	if (search->found >= KTRACE_NAMES || distance(search->wanted, name) != search->distance)
 		return;
-	if (search->distance == 0 && name == suggestion) {
+	if (search->distance == 0 && name == suggestion && ktrace_span_is(search->wanted, name)) {
 		search->is_known = 1;
 		return;
 	}

@@ -211,6 +211,8 @@ static void unknown_names_get_suggestions(void **state)
 			    "no event 'sched.swich'; did you mean sched.switch, sched.wake, sched.exit?");
 	assert_string_equal(requests_of("shed.*=on"), "no event 'shed.*'; did you mean sched.*?");
 	assert_string_equal(requests_of("shed"), "no event 'shed'; did you mean sched?");
+	assert_string_equal(requests_of("SCHED.SWICH"),
+			    "no event 'SCHED.SWICH'; did you mean sched.switch, sched.wake, sched.exit?");
 	assert_string_equal(requests_of("swich"), "no event 'swich'; did you mean sched.switch?");
 	assert_string_equal(requests_of("nothing.like.it"), "no event 'nothing.like.it'");
 	assert_string_equal(requests_of("debug.ktr.stacktrac=1"),

@@ -57,6 +57,8 @@ static void a_refusal_prints_word_reason_and_suggestion(void **state)
 			    "wide: no such event; did you mean test.wide?\n");
 	assert_string_equal(refusal(ktrace_boot_argument("debug=tests ktrace=wide debug=nothing")),
 			    "tests: no such event; did you mean test?\n");
+	assert_string_equal(refusal(ktrace_boot_argument("debug=TEST")),
+			    "TEST: no such event; did you mean test?\n");
 	assert_string_equal(refusal(ktrace_boot_argument("debug=ktrace-tests,test")),
 			    "tests: no such event; did you mean test?\n");
 	assert_string_equal(refusal(ktrace_boot_argument("debug=ktrace-")),
