@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/order.h"
 #include "base/escape.h"
 #include "base/ticks.h"
 #include "export/stats.h"
@@ -105,6 +106,7 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 #define CPU_HEIGHT    78.0
 #define CPU_SPACE     10.0
 #define BOTTOM	      30.0
+#define LINE	      16.0 /* height of the line about the order of events */
 #define APART	      0.5 /* minimum distance between two boxes, in pixels */
 #define MARK_APART    1.0
 #define PIECES_MAX    40000u
@@ -214,12 +216,13 @@ static void draw_legend(struct window_drawing *d)
 void window_draw_begin(struct window_drawing *d)
 {
 	double bottom = y_of(d->cpus) - CPU_SPACE;
-	char from[STATS_TIME], length[DISTRIBUTION_TEXT], title[128];
+	char from[STATS_TIME], length[DISTRIBUTION_TEXT], title[128], order[ORDER_TEXT];
+	double below = order_say(d->window->trace, order) > 0 ? BOTTOM + LINE : BOTTOM;
 
 	stats_time(d->window->trace, d->window->from, from);
 	duration_text(d, d->window->to - d->window->from, length);
 	snprintf(title, sizeof(title), "%s from %s", length, from);
-	svg_begin(d->window->out, (unsigned)WIDTH, (unsigned)(bottom + BOTTOM), title);
+	svg_begin(d->window->out, (unsigned)WIDTH, (unsigned)(bottom + below), title);
 	svg_text(d->window->out, "head", 12, 22, "start", 480, title);
 	draw_legend(d);
 	for (uint32_t cpu = 0; cpu < d->cpus; cpu++) {
@@ -235,7 +238,8 @@ void window_draw_begin(struct window_drawing *d)
 void window_draw_end(struct window_drawing *d)
 {
 	const struct window *window = d->window;
-	char text[TIP_MAX];
+	const double y = y_of(d->cpus) - CPU_SPACE + 18;
+	char text[TIP_MAX], order[ORDER_TEXT];
 	int length = snprintf(text, sizeof(text), "%llu events", (unsigned long long)window->events);
 
 	if (window->close)
@@ -245,8 +249,9 @@ void window_draw_end(struct window_drawing *d)
 	if (window->left_out)
 		snprintf(text + length, sizeof(text) - (size_t)length, ", %llu left out",
 			 (unsigned long long)window->left_out);
-	svg_text(window->out, "dim", LEFT, y_of(d->cpus) - CPU_SPACE + 18, "start", WIDTH - LEFT - RIGHT,
-		 text);
+	svg_text(window->out, "dim", LEFT, y, "start", WIDTH - LEFT - RIGHT, text);
+	if (order_say(window->trace, order) > 0)
+		svg_text(window->out, "dim", LEFT, y + LINE, "start", WIDTH - LEFT - RIGHT, order);
 	svg_end(window->out);
 }
 
