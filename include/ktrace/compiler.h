@@ -26,6 +26,19 @@
 #define KTRACE_PORT_NAME(name) __asm__(#name "_without_ktrace_port_h")
 #endif
 
+/*
+ * Checks a call that records an event, if the event is excluded from the build. clang gives some warnings, for
+ * example about a constant that does not fit its field, only for code that can be reached, and so not for the
+ * calls of an excluded event. The operand of __builtin_constant_p counts as reached, but generates no code.
+ */
+#if defined(__clang__)
+#define KTRACE_CHECK_EXCLUDED(id, call) \
+	if (id##_built == 0)            \
+		(void)__builtin_constant_p(((call), 0));
+#else
+#define KTRACE_CHECK_EXCLUDED(id, call)
+#endif
+
 #define KTRACE_INLINE	     static inline __attribute__((__always_inline__, __unused__))
 #define KTRACE_UNUSED_INLINE static inline __attribute__((__unused__))
 #define KTRACE_HIDDEN	     __attribute__((__visibility__("hidden")))

@@ -246,12 +246,14 @@ struct ktrace_row {
 #define KTRACE_SITE(condition, early, ...) \
 	KTRACE_SITE_OF(condition, early, KTRACE_FIRST(__VA_ARGS__), __VA_ARGS__)
 #define KTRACE_SITE_OF(condition, early, id, ...) KTRACE_SITE_(condition, early, id, __VA_ARGS__)
-#define KTRACE_SITE_(condition, early, id, ...)                                                  \
-	do {                                                                                     \
-		KTRACE_ARGUMENT_CHECKS(id, __VA_ARGS__)                                          \
-		if (KTRACE_IF_RUNS_AND id##_built > 0 &&                                         \
-		    __builtin_expect(ktrace_event_is_on(&id.event), 0) && (condition))           \
-			id##_record(early, KTRACE_NULL KTRACE_EACH(KTRACE_GIVE, , __VA_ARGS__)); \
+#define KTRACE_SITE_(condition, early, id, ...)                                                      \
+	do {                                                                                         \
+		KTRACE_ARGUMENT_CHECKS(id, __VA_ARGS__)                                              \
+		KTRACE_CHECK_EXCLUDED(                                                               \
+			id, id##_record(early, KTRACE_NULL KTRACE_EACH(KTRACE_GIVE, , __VA_ARGS__))) \
+		if (KTRACE_IF_RUNS_AND id##_built > 0 &&                                             \
+		    __builtin_expect(ktrace_event_is_on(&id.event), 0) && (condition))               \
+			id##_record(early, KTRACE_NULL KTRACE_EACH(KTRACE_GIVE, , __VA_ARGS__));     \
 	} while (0)
 #define KTRACE_GIVE(c, n, value) , value
 

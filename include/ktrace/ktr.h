@@ -231,6 +231,8 @@
 			ktrace_format_check(id##_text KTRACE_EACH(KTR_FORMATTED, id, __VA_ARGS__));       \
 		KTRACE_FORMAT_END                                                                         \
 		KTRACE_UNEVALUATED_END                                                                    \
+		KTRACE_CHECK_EXCLUDED(                                                                    \
+			id, id##_record(0, KTRACE_NULL KTRACE_EACH(KTR_ARGUMENT, id, __VA_ARGS__)))       \
 		if (id##_built > 0 && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition))      \
 			id##_record(0, KTR_PLACE_ADDRESS(id) KTRACE_EACH(KTR_ARGUMENT, id, __VA_ARGS__)); \
 	} while (0)

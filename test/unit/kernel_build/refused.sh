@@ -82,6 +82,69 @@ KTRACE_EVENT(test, many, "17", (int, a), (int, b), (int, c), (int, d), (int, e),
 	(int, j), (int, k), (int, l), (int, m), (int, n), (int, o), (int, p), (int, q));
 END
 
+# warnings_of DISABLE COMMAND…: prints the lines and names of the warnings about $tmp/source.c.
+warnings_of() {
+	disable=$1
+	shift
+	"$@" "-DKTRACE_DISABLE=$disable" -Iinclude -Iinclude/compat -Ikernel/arch/x86_64 -fsyntax-only "$tmp/source.c" 2>&1 |
+		sed -n 's/^[^ ]*source\.c:\([0-9]*\):.* warning: .*\[\(-W.*\)\]$/\1 \2/p' | sort -u
+}
+
+# warned NAME COMPILERS: checks that an event that is left out gets the warnings that it gets when it is built.
+# Lines of the source on stdin with "narrow" must have a warning.
+warned() {
+	cat >"$tmp/source.c"
+	grep -n '/\* narrow' "$tmp/source.c" | cut -d: -f1 >"$tmp/narrow"
+	echo "$2" | tr , '\n' | while read -r compiler; do
+		for flags in -Wall '-Wall -Wextra -Wconversion -Wsign-conversion'; do
+			# shellcheck disable=SC2086
+			warnings_of 0 $compiler $flags >"$tmp/built"
+			# shellcheck disable=SC2086
+			warnings_of 1 $compiler $flags >"$tmp/left"
+			echo "$compiler $flags: $(cut -d' ' -f1 "$tmp/built" | sort -u | grep -cxFf "$tmp/narrow") of $(wc -l <"$tmp/narrow")"
+			diff "$tmp/built" "$tmp/left"
+		done
+	done >"$tmp/compared"
+	equal "an event that is left out has the warnings of one that is built: $1" '' "$(grep '^[<>]' "$tmp/compared")"
+	equal "each constant that is too large has a warning: $1" '' "$(grep ' of ' "$tmp/compared" | awk '$(NF - 2) != $NF')"
+}
+both='gcc -std=c11,clang -std=c11'
+warned KTRACE "$both,g++ -x c++ -std=c++17,clang++ -x c++ -std=c++17" <<'END'
+#include <ktrace/ktrace.h>
+KTRACE_EVENT(test, byte, "%hhu", (uint8_t, a));
+KTRACE_EVENT(test, word, "%u", (uint32_t, a));
+KTRACE_EVENT(test, pair, "%d %lld", (int32_t, a), (long long, b));
+void site(int n, unsigned long wide, signed char small, unsigned *count);
+void site(int n, unsigned long wide, signed char small, unsigned *count)
+{
+	KTRACE(test, byte, 300); /* narrow */
+	KTRACE(test, byte, n);
+	KTRACE(test, word, wide);
+	KTRACE(test, word, 0x123456789); /* narrow */
+	KTRACE(test, word, -1);
+	KTRACE(test, word, (*count)++);
+	KTRACE_IF(n > 1, test, pair, n, small);
+	KTRACE_EARLY(test, pair, 0x100000000, wide); /* narrow */
+}
+END
+warned KTR_LOG "$both" <<'END'
+#define KTR 1
+#define KTR_X 1
+#include <sys/ktr.h>
+KTR_INFO_MASTER(x);
+KTR_INFO(KTR_X, x, byte, 0, "%d", uint8_t a);
+KTR_INFO(KTR_X, x, word, 1, "%u", uint32_t a);
+void site(int n, unsigned long wide, unsigned *count);
+void site(int n, unsigned long wide, unsigned *count)
+{
+	KTR_LOG(x_byte, 300); /* narrow */
+	KTR_LOG(x_byte, n);
+	KTR_LOG(x_word, wide);
+	KTR_COND_LOG(x_word, n > 1, 0x123456789); /* narrow */
+	KTR_LOG(x_word, (*count)++);
+}
+END
+
 # wrong_port NAME FLAGS TEXT: checks that the headers reject a wrong include path with this message
 wrong_port() {
 	echo '#include <ktrace/ktrace.h>' >"$tmp/source.c"
