@@ -151,19 +151,28 @@
 
 /*
  * Checks that the arguments at a call site fit the parameters of the event. A parameter's type is known only
- * as a KTRX_TYPE_*, so a check that a pointer points to the right structure is left to the compiler's own
- * warnings.
+ * as a KTRX_TYPE_* and as a function type. A pointer fits if the function type with the pointer's own type, or
+ * with that type and further qualifiers, is the same type. A pointer to void, a pointer for a void pointer,
+ * and a pointer to a const type fit as well; the compiler's own warnings tell whether a qualifier is lost.
  */
 #define KTR_IS_NULL(value) _Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
 #define KTR_IS_VOID_POINTER(pointer)                                                                      \
 	_Generic((pointer), void * : 1, const void * : 1, volatile void * : 1, const volatile void * : 1, \
 		 default : 0)
-#define KTR_FITS(code, value)                                                                        \
+#define KTR_IS_TYPE(type, pointer) __builtin_types_compatible_p(type, void(pointer))
+#define KTR_IS_POINTER_TO(type, to)                                                                      \
+	(KTR_IS_TYPE(type, to *) || KTR_IS_TYPE(type, const to *) || KTR_IS_TYPE(type, volatile to *) || \
+	 KTR_IS_TYPE(type, const volatile to *))
+#define KTR_FITS_POINTER(type, value, to, object)                                                  \
+	(KTR_IS_VOID_POINTER(value) || KTR_IS_POINTER_TO(type, void) || KTR_IS_TYPE(type, to *) || \
+	 KTR_IS_POINTER_TO(type, object) || __builtin_types_compatible_p(to *, const object *))
+#define KTR_FITS(type, code, value, to, object)                                                      \
 	((code) == KTRX_TYPE_BOOL ? 1                                                                \
 	 : KTRACE_IS_NUMBER(value)                                                                   \
 		 ? ((code) != KTRX_TYPE_POINTER && (code) != KTRX_TYPE_STRING) || KTR_IS_NULL(value) \
-	 : (code) == KTRX_TYPE_STRING ? KTR_IS_STRING(value)                                         \
-				      : (code) == KTRX_TYPE_POINTER)
+	 : (code) == KTRX_TYPE_STRING                                                                \
+		 ? KTR_IS_STRING(value)                                                              \
+		 : (code) == KTRX_TYPE_POINTER && KTR_FITS_POINTER(type, value, to, object))
 /* clang-format off */
 #define KTR_IS_STRING(value) \
 	(KTR_IS_VOID_POINTER(value) || _Generic((value), char *: 1, const char *: 1, volatile char *: 1, \
@@ -189,8 +198,19 @@
 		default: (void *)(uintptr_t)(value))
 /* clang-format on */
 
-#define KTR_ARGUMENT_CHECK(id, n, value)                            \
-	KTRX_STATIC_ASSERT(KTR_FITS(KTR_CODE(id, n) + 0u, (value)), \
+/*
+ * `ktr_to`: the type to which an argument points, unless that is void; `ktr_object`: the same type if it is
+ * not a function type, because a function type has no qualifiers. A parameter that is declared with a function
+ * type is a pointer to that type.
+ */
+#define KTR_ARGUMENT_CHECK(id, n, value)                                                                     \
+	typedef __typeof__(*__builtin_choose_expr(KTRACE_IS_POINTER(value) && !KTR_IS_VOID_POINTER(value),   \
+						  (value), (char **)0)) KTRACE_PASTE(ktr_to, n);             \
+	typedef __typeof__(*__builtin_choose_expr(                                                           \
+		KTR_IS_TYPE(void(KTRACE_PASTE(ktr_to, n)), KTRACE_PASTE(ktr_to, n) *), (char **)0,           \
+		(KTRACE_PASTE(ktr_to, n) *)0)) KTRACE_PASTE(ktr_object, n);                                  \
+	KTRX_STATIC_ASSERT(KTR_FITS(KTR_TYPE(id, n), KTR_CODE(id, n) + 0u, (value), KTRACE_PASTE(ktr_to, n), \
+				    KTRACE_PASTE(ktr_object, n)),                                            \
 			   "ktrace: an argument does not fit its parameter");
 
 /*

@@ -112,4 +112,76 @@ refuse 'a field of a type that none can hold' 'KTR_INFO(KTR_X, x, y, 0, "%f", do
 refuse 'an argument too few' \
 	'KTR_INFO(KTR_X, x, y, 0, "%d %d", int a, int b); void f(void); void f(void) { KTR_LOG(x_y, 3); }' 'error'
 
+# pointers NAME refused|accepted: checks that both compilers, with any flags, refuse or accept the calls of KTR_LOG
+# on stdin, one a line, whether the event is compiled in or not.
+pointers() {
+	while read -r line; do
+		cat >"$tmp/pointer.c" <<E
+#define KTR 1
+#include <sys/ktr.h>
+struct one;
+struct two;
+typedef struct one *one_t;
+enum colour { RED };
+KTR_INFO_MASTER(x);
+KTR_INFO(KTR_X, x, one, 0, "%p", struct one *a);
+KTR_INFO(KTR_X, x, fixed, 1, "%p", const struct one *a);
+KTR_INFO(KTR_X, x, old, 2, "%p", one_t a);
+KTR_INFO(KTR_X, x, any, 3, "%p", void *a);
+KTR_INFO(KTR_X, x, ident, 4, "%p", const volatile void *a);
+KTR_INFO(KTR_X, x, word, 5, "%p", int *a);
+KTR_INFO(KTR_X, x, call, 6, "%p", void (*a)(int));
+void call(int n);
+void site(struct one *o, const struct one *c, struct two *t, void *v, const volatile void *cv, int n, unsigned *u);
+void site(struct one *o, const struct one *c, struct two *t, void *v, const volatile void *cv, int n, unsigned *u)
+{
+	int some[3] = { n };
+	(void)o, (void)c, (void)t, (void)v, (void)cv, (void)u, (void)some;
+	$line
+}
+E
+		for compiler in gcc clang; do
+			for built in 0 1; do
+				if $compiler -std=gnu11 -w -DKTR_X=$built -Iinclude -Iinclude/compat -Ikernel/arch/x86_64 -fsyntax-only \
+					"$tmp/pointer.c" >"$tmp/log" 2>&1; then
+					said=accepted
+				else
+					said=refused
+				fi
+				equal "a pointer: $line ($compiler, KTR_X=$built)" "$1" "$said"
+			done
+		done
+	done
+}
+pointers refused <<'END'
+KTR_LOG(x_one, t);
+KTR_LOG(x_fixed, t);
+KTR_LOG(x_old, t);
+KTR_LOG(x_one, u);
+KTR_LOG(x_one, some);
+KTR_LOG(x_word, u);
+KTR_LOG(x_word, o);
+KTR_LOG(x_one, n);
+KTR_COND_LOG(x_one, n > 1, t);
+KTR_LOG(x_call, o);
+END
+pointers accepted <<'END'
+KTR_LOG(x_one, o);
+KTR_LOG(x_one, v);
+KTR_LOG(x_one, ((void *)0));
+KTR_LOG(x_one, 0);
+KTR_LOG(x_fixed, o);
+KTR_LOG(x_fixed, c);
+KTR_LOG(x_one, c);
+KTR_LOG(x_old, o);
+KTR_LOG(x_any, t);
+KTR_LOG(x_any, some);
+KTR_LOG(x_ident, c);
+KTR_LOG(x_ident, cv);
+KTR_LOG(x_word, some);
+KTR_LOG(x_word, &some[1]);
+KTR_LOG(x_call, call);
+KTR_LOG(x_call, &call);
+END
+
 done_testing
