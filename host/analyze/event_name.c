@@ -74,7 +74,8 @@ static uint32_t distance(const char *left, const char *right)
 		for (uint32_t i = 1; i <= length; i++) {
 			uint32_t above = row[i];
 
-			row[i] = least(above + 1, row[i - 1] + 1, diagonal + !is_same_letter(*left, right[i - 1]));
+			row[i] = least(above + 1, row[i - 1] + 1,
+				       diagonal + !is_same_letter(*left, right[i - 1]));
 			diagonal = above;
 		}
 	}
