@@ -107,7 +107,7 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 #define CPU_SPACE     10.0
 #define BOTTOM	      30.0
 #define LINE	      16.0 /* height of the line about the order of events */
-#define APART	      0.5 /* minimum distance between two boxes, in pixels */
+#define APART	      0.5  /* minimum distance between two boxes, in pixels */
 #define MARK_APART    1.0
 #define PIECES_MAX    40000u
 #define TICKS_MAX     10

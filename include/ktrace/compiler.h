@@ -27,9 +27,10 @@
 #endif
 
 /*
- * Checks a call that records an event, if the event is excluded from the build. clang gives some warnings, for
- * example about a constant that does not fit its field, only for code that can be reached, and so not for the
- * calls of an excluded event. The operand of __builtin_constant_p counts as reached, but generates no code.
+ * Checks a call that records an event, if the event is excluded from the build. clang gives some warnings,
+ * for example about a constant that does not fit its field, only for code that can be reached, and so not for
+ * the calls of an excluded event. The operand of __builtin_constant_p counts as reached, but generates no
+ * code.
  */
 #if defined(__clang__)
 #define KTRACE_CHECK_EXCLUDED(id, call) \

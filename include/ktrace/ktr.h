@@ -151,9 +151,10 @@
 
 /*
  * Checks that the arguments at a call site fit the parameters of the event. A parameter's type is known only
- * as a KTRX_TYPE_* and as a function type. A pointer fits if the function type with the pointer's own type, or
- * with that type and further qualifiers, is the same type. A pointer to void, a pointer for a void pointer,
- * and a pointer to a const type fit as well; the compiler's own warnings tell whether a qualifier is lost.
+ * as a KTRX_TYPE_* and as a function type. A pointer fits if the function type with the pointer's own type,
+ * or with that type and further qualifiers, is the same type. A pointer to void, a pointer for a void
+ * pointer, and a pointer to a const type fit as well; the compiler's own warnings tell whether a qualifier is
+ * lost.
  */
 #define KTR_IS_NULL(value) _Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
 #define KTR_IS_VOID_POINTER(pointer)                                                                      \
@@ -200,8 +201,8 @@
 
 /*
  * `ktr_to`: the type to which an argument points, unless that is void; `ktr_object`: the same type if it is
- * not a function type, because a function type has no qualifiers. A parameter that is declared with a function
- * type is a pointer to that type.
+ * not a function type, because a function type has no qualifiers. A parameter that is declared with a
+ * function type is a pointer to that type.
  */
 #define KTR_ARGUMENT_CHECK(id, n, value)                                                                     \
 	typedef __typeof__(*__builtin_choose_expr(KTRACE_IS_POINTER(value) && !KTR_IS_VOID_POINTER(value),   \

@@ -199,8 +199,6 @@ static void misspelt_names_give_suggestions(void **state)
 		{ "fault", "mm.fault " },
 		{ "SCHED", "sched " },
 		{ "Sched.Swich", "sched.switch " },
-		{ "SHCED.*", "sched.* " },
-		{ "DEBUG.KTR.VERSION", "debug.ktr.version " },
 		{ "debug.ktr.versoin", "debug.ktr.version " },
 		{ "debug.ktr.mm_enabel=1", "debug.ktr.mm_enable " },
 		{ "quiet.fare", "quiet.rare " },
