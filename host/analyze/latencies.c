@@ -158,6 +158,13 @@ static bool is_measured(struct reading *r, struct spans_owner owner, const struc
 	       !gaps_switched(r->gaps, r->needed[kind], span->stamp, event->stamp);
 }
 
+/* Counts a dropped duration if an event that it needs was off in between. `end`: NULL if it has no end */
+static void note_switched(struct reading *r, int kind, uint64_t begin, const struct ktread_event *end)
+{
+	if (end && gaps_switched(r->gaps, r->needed[kind], begin, end->stamp))
+		r->latencies->switched++;
+}
+
 static void pass_span(struct reading *r, struct spans_owner owner, const struct spans_span *span,
 		      const struct ktread_event *event, int kind)
 {
@@ -204,6 +211,7 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 		return;
 	if (!is_measured(r, owner, span, event, kind)) {
 		row->dropped++;
+		note_switched(r, kind, span->stamp, event);
 		return;
 	}
 	if (span->cpu == event->cpu)
@@ -275,10 +283,12 @@ static void on_change(void *context, const struct threads_change *change)
 	if (runs && waiting->stamp != 0 && change->thread->id != 0 && !r->sink &&
 	    is_selected(r, r->event, waiting->stamp)) {
 		row = row_of(r->latencies, LATENCIES_RUN_QUEUE, false, 0);
-		if (row && !is_wait_measured(r, waiting->stamp))
-			row->dropped++;
-		else if (row)
+		if (row && is_wait_measured(r, waiting->stamp)) {
 			measure(r, row, waiting->stamp, &end, 0, 0);
+		} else if (row) {
+			row->dropped++;
+			note_switched(r, LATENCIES_RUN_QUEUE, waiting->stamp, &end);
+		}
 	}
 	*waiting = (struct waiting){
 		.stamp = change->woken ? r->event->stamp : 0,

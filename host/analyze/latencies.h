@@ -136,6 +136,11 @@ struct latencies_row {
 struct latencies {
 	struct latencies_row row[LATENCIES_ROWS];
 	uint32_t rows;
+	/*
+	 * number of durations that have an end, but were dropped because an event that they need was, or may
+	 * have been, off in between; part of the rows' `dropped`
+	 */
+	uint64_t switched;
 	uint64_t unpaired; /* number of spans whose beginning or end is not in the trace */
 	uint64_t left_out; /* number of durations left out because there was no room for their row */
 	uint64_t events;

@@ -226,6 +226,11 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 	if (!exact)
 		base_output_format(out, "p50, p90 and p99 of more than %u are up to 1/%u too great\n",
 				   HISTOGRAM_EXACT, HISTOGRAM_STEPS);
+	if (latencies->switched)
+		base_output_format(out,
+				   "no end: %llu have an end, but an event that they need was, or may have "
+				   "been, switched off in between\n",
+				   (unsigned long long)latencies->switched);
 	if (latencies->unpaired)
 		base_output_format(out, "%llu ends without a beginning, or beginnings without an end\n",
 				   (unsigned long long)latencies->unpaired);

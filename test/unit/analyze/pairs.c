@@ -47,6 +47,28 @@ static int end(void **state)
 	return 0;
 }
 
+/* sched.exit has no record, so it may have been off until it was switched on */
+static void durations_with_an_event_that_may_have_been_off_are_counted(void **state)
+{
+	struct latencies *latencies = NULL;
+
+	(void)state;
+	script_type(20, "sched", "wake", "u32 thread");
+	script_type(21, "sched", "exit", "u32 thread");
+	script_event(SWITCH, 5, 0, 1, V(1), V(2));
+	script_event(20, 10, 0, 2, V(1));
+	script_event(SWITCH, 20, 0, 2, V(2), V(1));
+	script_event(20, 30, 0, 1, V(2)); /* ends after the switch */
+	script_event(SWITCHED, 900, 0, 0, V(1), V(30), V(1));
+	script_event(SWITCH, 1000, 0, 1, V(1), V(2));
+	script_event(20, 1010, 0, 2, V(1)); /* has no end in the trace */
+	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
+	assert_int_equal(latencies->rows, 1);
+	assert_int_equal(latencies->row[0].ticks.count, 0);
+	assert_int_equal(latencies->switched, 2);
+	latencies_free(latencies);
+}
+
 static const struct pairs_result *read_all(void)
 {
 	assert_int_equal(pairs_read(&pairs, script_trace(), &rule), 0);
@@ -335,6 +357,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pairs_by_fields_of_different_names, begin, end),
 		cmocka_unit_test_setup_teardown(nothing_is_paired_while_its_events_are_off, begin, end),
 		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_restart_of_recording, begin, end),
+		cmocka_unit_test_setup_teardown(durations_with_an_event_that_may_have_been_off_are_counted,
+						begin, end),
 		cmocka_unit_test_setup_teardown(nothing_is_paired_if_an_event_is_off_at_the_end, begin, end),
 		cmocka_unit_test_setup_teardown(one_event_is_paired_with_the_next, begin, end),
 		cmocka_unit_test_setup_teardown(gap_of_the_cpu_drops_a_pair, begin, end),
