@@ -31,7 +31,7 @@ if [ ! -d "$place" ]; then
 	mkdir -p "$lib"
 	RUSTC_BOOTSTRAP=1
 	export RUSTC_BOOTSTRAP
-	build() { "$rustc" --target "$target" --crate-type rlib -C opt-level=0 -C panic=abort --cap-lints allow --out-dir "$lib" "$@" >&2; }
+	build() { "$rustc" --target "$target" --crate-type rlib -C opt-level=0 -C codegen-units=1 -C debug-assertions=no -C panic=abort --cap-lints allow --out-dir "$lib" "$@" >&2; }
 	build --edition 2021 --crate-name core "$core"
 	build --crate-name compiler_builtins --cfg 'feature="compiler-builtins"' --cfg 'feature="mem"' -L "$lib" "$builtins"
 	mkdir -p "${place%/*}"
