@@ -3,16 +3,30 @@
 # files, none is lost, and each has one descriptor, with every compiler, optimisation level, section option
 # and linker. A descriptor that could be lost must be rejected.
 . test/tap.sh
+. test/unit/kernel_build/common.sh
 
 [ "$(uname -m)" = x86_64 ] || { skip "rows of C++" "the host is no x86_64"; done_testing; exit; }
+make_tree include kernel
 folder=test/unit/cxx
-core="$(make -s ktrace-sources) kernel/core/dump.c"
+# without the console, which the program does not use
+core="$(make -s ktrace-sources | tr ' ' '\n' | grep -v console | xargs) kernel/core/dump.c"
 includes='-Iinclude -Ikernel/arch/x86_64'
 
 # shown TRACE: prints the events of the trace, ordered by file and line, each with its recorded values
 shown() {
 	build/bin/ktrace show "$1" 2>>"$tmp/err" | sed 's/^.*PID=0 *//; s/0x[0-9a-f]\{6,\}/ADDRESS/' |
 		sed 's/^text\.line[0-9]* */text /; s/^cxx.header */cxx.header /'
+}
+
+# core_with COMPILER: compiles the core to core.COMPILER.o
+core_with() {
+	# shellcheck disable=SC2046,SC2086
+	case $1 in
+	gcc) gcc -std=c11 -O0 $includes -nostdlib -r -o "$tmp/core.gcc.o" $core ;;
+	clang)
+		into_tree "$core" clang -std=c11 -O0 $includes && clang -nostdlib -r -o "$tmp/core.clang.o" $(objects_of "$core")
+		;;
+	esac
 }
 
 # build COMPILER NAME "FLAGS" "LINK FLAGS": builds the C++ test program
@@ -39,8 +53,7 @@ build() {
 for compiler in g++ clang++; do
 	command -v $compiler >/dev/null || { skip "$compiler" "not installed"; continue; }
 	c=$([ $compiler = g++ ] && echo gcc || echo clang)
-	# shellcheck disable=SC2086
-	check "$compiler: the core compiles" $c -std=c11 -O0 $includes -nostdlib -r -o "$tmp/core.$c.o" $core
+	check "$compiler: the core compiles" core_with $c
 	sections='-ffunction-sections -fdata-sections'
 	build $compiler $c "-O0 -fPIE" "-pie"
 	build $compiler $c "-O1 -fno-pie $sections" "-no-pie -Wl,--gc-sections"
