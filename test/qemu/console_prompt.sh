@@ -12,7 +12,7 @@ falling() {
 }
 
 for arch in x86_64 aarch64 riscv64; do
-	boot "$arch" "debug=sched,ipi run=mix seconds=5 slots=262144" records:50:sched.switch key:'\0034' \
+	boot "$arch" "debug=sched,ipi run=sleepers seconds=5 slots=262144" records:50:sched.switch key:'\0034' \
 		"show ktr/av sched.switch" "show ktr/ac1" "set -sched.*,-ipi.*" "show cpus" "show ktr/x" "show ktr/c99" "show ktr sched.swich" \
 		"set -sched.wake" "set sched.swich=on" "show settings debug.b32" "show settings debug.ktr.verbos_" \
 		"show settings" await:1:--More-- key:q "nonsense" "help" "c"
