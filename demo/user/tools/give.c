@@ -20,6 +20,7 @@
  * into one write to the console.
  */
 #define LINE_BYTES 90
+#define READ_BYTES (LINE_BYTES * 32) /* number of bytes to read at a time */
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -54,9 +55,15 @@ static void give_line(const unsigned char *bytes, size_t size)
 	write_all(STDOUT, line, length);
 }
 
+static void give_lines(const unsigned char *bytes, size_t size)
+{
+	for (size_t at = 0; at < size; at += LINE_BYTES)
+		give_line(bytes + at, size - at < LINE_BYTES ? size - at : LINE_BYTES);
+}
+
 static int give(const char *path)
 {
-	unsigned char bytes[LINE_BYTES];
+	unsigned char bytes[READ_BYTES];
 	const char *name = path;
 	uint32_t value = 2166136261u;
 	uint64_t size = 0;
@@ -69,7 +76,7 @@ static int give(const char *path)
 	if (fd >= 0) {
 		printf("ktrace-file %s\n", name);
 		while ((n = read_all(fd, bytes, sizeof(bytes))) > 0) {
-			give_line(bytes, (size_t)n);
+			give_lines(bytes, (size_t)n);
 			value = check_bytes(value, bytes, (size_t)n);
 			size += (uint64_t)n;
 		}
