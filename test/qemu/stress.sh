@@ -3,11 +3,11 @@
 # Eight CPUs record at full speed from threads, interrupts and (x86_64) NMIs. The trace is read while they run
 # and after they ended: every record passes its own check, gaps are exactly where loss is reported, and the
 # numbers of slots add up.
-# STRESS_SECONDS: duration (default: 3; soak.sh: 60). STRESS_ARCHES: architectures to test (default: all
+# STRESS_SECONDS: duration (default: 2; soak.sh: 60). STRESS_ARCHES: architectures to test (default: all
 # three).
 . test/tap.sh
 
-seconds=${STRESS_SECONDS:-3}
+seconds=${STRESS_SECONDS:-2}
 
 # sample RAM-FILE ARCH PID: takes samples of the guest while the run with this pid exists. Stores their number
 # in $samples, the number of samples with a wrong record in $bad.
