@@ -135,8 +135,8 @@ static int append(struct gdb *gdb, int c, size_t times)
 	if (times > GDB_REPLY_MOST - gdb->length)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: a reply is longer than %zu bytes", gdb->address,
 				    GDB_REPLY_MOST);
-	memset(gdb->reply + gdb->length, c, times);
-	gdb->length += times;
+	while (times-- > 0)
+		gdb->reply[gdb->length++] = (char)c;
 	return 0;
 }
 
