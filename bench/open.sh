@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Measures `ktrace open` on 67 M events, and the pages that `ktrace html` writes for traces of 1 M and 5 M
 # events, in headless Chromium. Prints a table on standard error and JSON on standard output. Needs 3 GB in
-# TMPDIR. A short run makes a page of a small trace, and starts no browser. The limits are limits of elapsed
-# time. A busy machine exceeds them, so the exit status does not depend on them.
+# TMPDIR. A short run makes a page of a small trace, and starts no browser. Most limits are limits of elapsed
+# time. A busy machine exceeds them, so the exit status does not depend on limits.
 set -u
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-bench.XXXXXX")
 server=

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The per-CPU area. Each CPU has an entry of cpus[] and finds it with arch_this_cpu(). Other CPUs may access
+ * The per-CPU area. Each CPU has an entry of cpus[] and finds it with arch_this_cpu(). Other CPUs may write
  * only the fields whose comments state that. The first five fields have fixed offsets, which assembly and the
  * tracer's hooks use.
  */

@@ -3,6 +3,6 @@
 #ifndef DEMO_DEVICE_H
 #define DEMO_DEVICE_H
 
-void device_init(void); /* creates the device files; called last by vfs_init */
+void device_init(void); /* creates the device files; vfs_init calls it after it has unpacked the archive */
 
 #endif

@@ -245,7 +245,10 @@ static float most_near(const struct sum *sum, int64_t bins, int64_t bin)
 
 /* ---- Votes of frequent keys --------------------------------------------------------------------- */
 
-/* Counts the marks with the same key as `mark`, in the array from `mark` on. */
+/*
+ * Returns how many marks from `mark` on have the same key; marks are sorted by key. Returns 0 if they are of
+ * several CPUs, or if `mark` is less than `reach` after the beginning.
+ */
 static uint32_t in_a_row(const struct coarse *coarse, const struct mark *mark, const struct mark *end)
 {
 	uint32_t count = 0;

@@ -26,7 +26,10 @@ struct capture_terminal {
 	struct termios state;
 };
 
-/* default of --stall in seconds; it applies only if the kernel has heartbeats and stdin is not a terminal */
+/*
+ * default of --stall in seconds; it applies only if the kernel has heartbeats, stdin is not a terminal, no
+ * debugger may attach, and the run has no virtual deadline
+ */
 #define CAPTURE_STALL_DEFAULT 30.0
 
 /* Callbacks during a run. They are called in the thread of capture_run(). */

@@ -69,7 +69,7 @@ struct life {
 	uint64_t lost, lost_from, lost_to;
 	/* The current life of the object. */
 	uint64_t lives, events;
-	/* `ended`: the last event has ended the life; `begins_now`: the last event has begun the life */
+	/* `ended`: an event has ended the life; `begins_now`: the last event has begun it */
 	bool ended, begins_now;
 	/* number of lives; computed when the trace is read for the first time, needed the second time */
 	uint64_t total;

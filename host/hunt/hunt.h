@@ -80,7 +80,7 @@ struct hunt_options {
 	bool replace; /* replace the results of an earlier hunt that are in the directory */
 	/* Called with each message for the user: one sentence, without a newline. May be NULL. */
 	void (*say)(void *context, const char *sentence);
-	/* Called after each run, and also a few times per second. May be NULL. */
+	/* Called after runs have ended, and also a few times per second. May be NULL. */
 	void (*progress)(void *context, const struct hunt *hunt);
 	void *context;
 };

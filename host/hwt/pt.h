@@ -70,8 +70,8 @@ int pt_newer_read(struct pt_packet_unknown *unknown, const struct pt_config *con
 		  void *flow);
 
 /*
- * Returns the number of the C-state in a PWRE or PWRX packet. The packet encodes it as a hint of MWAIT does:
- * 0 is C1, 15 is C0.
+ * Returns the number of the C-state in a PWRE or PWRX packet. The packet encodes it in the same way as an
+ * MWAIT hint: 0 is C1, 15 is C0.
  */
 static inline unsigned pt_c_state(unsigned hint)
 {

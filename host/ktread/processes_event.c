@@ -251,7 +251,7 @@ static uint32_t make_switch(struct ktread_processes_event *event, const struct k
 
 static uint32_t make_begin(struct ktread_processes_event *event, const struct ktread_proc_record *record)
 {
-	static const char *const how[] = { "made", "executed", "existed" };
+	static const char *const how[] = { "made", "runs", "traced" };
 
 	put_words(event, record->ctor.flags < 3 ? how[record->ctor.flags] : "begun");
 	put_u32(event, record->ctor.parent == KTREAD_PROC_NOBODY ? 0 : record->ctor.parent);

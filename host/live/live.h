@@ -321,7 +321,10 @@ struct live_guest {
 	bool left;
 };
 
-/* Follows the guest with this RAM file from now on. Reports the end of the guest that was followed before. */
+/*
+ * Follows the guest with this RAM file from now on. If another guest was followed, the next item is
+ * KTREAD_FOLLOWED_END, although that guest may still run.
+ */
 void live_guest_choose(struct live_guest *guest, const char *path);
 /* Finds the newest file named `usual`.PID.ram. Returns false if there is none. */
 bool live_guest_find(const char *usual, char path[PATH_MAX]);

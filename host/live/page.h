@@ -166,7 +166,7 @@ void live_guests_put(struct live_page *page, const struct live_ui *ui);
 
 /* Writes a bar of `width` characters for the shares of a CPU's time, such as "uukkkiii..". */
 void live_bar(const struct live_cpu *cpu, char *text, uint8_t *share, uint32_t width);
-/* Writes the newest rates as bars: `width` bytes from 1 to LIVE_SPARK_MOST, or ' ' for 0. */
+/* Writes the newest rates as `width` bytes, the heights of bars: 1 to LIVE_SPARK_MOST, or ' ' for no bar. */
 void live_spark(const struct live_history *history, char *text, uint32_t width);
 
 #endif

@@ -16,7 +16,7 @@
 struct profile_names;
 
 /*
- * Reads the file. `machine`: ELF e_machine of the guest.
+ * Reads the kernel's ELF file. `machine`: ELF e_machine of the guest.
  * Returns 0, or -1 with *names NULL and a message at *why. The other functions treat NULL as a file without
  * functions.
  */

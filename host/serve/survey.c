@@ -300,7 +300,7 @@ static int read_gaps(struct writing *writing, uint32_t cpu, struct ring_gaps *ri
 	return status < 0 ? status : 0;
 }
 
-/* Adds a gap wherever slots are missing. Reads only the rings with missing slots. */
+/* Adds a gap wherever slots are missing. Reads only the rings of CPUs with missing slots. */
 static int add_gaps(struct writing *writing)
 {
 	struct ktread *trace = writing->survey->trace;

@@ -62,7 +62,8 @@ struct overdue_wait {
 	const struct why_untimed *untimed;
 	enum reason reason;
 	enum finding_certainty certain;
-	uint64_t ticks; /* length of the wait up to the end, in ticks */
+	/* length of the wait in ticks, up to the last sign of life or, if all CPUs idle, up to the end */
+	uint64_t ticks;
 	/* used for the reasons RHYTHM and HABIT: usual interval between two wakeups, in ticks */
 	uint64_t usual;
 	/* used for the reason HABIT: counts of earlier waits from the thread's row in the kernel's table */

@@ -159,7 +159,10 @@ static void say_awaited_answer(const struct why_evidence *evidence, struct why_f
 	finding->asker = cpu->number + 1;
 }
 
-/* Adds a line that shows that the CPU runs: its heartbeat, or its registers if it never had one. */
+/*
+ * Adds a line about the CPU: its last heartbeat or, if it never had one, its place according to its
+ * registers.
+ */
 static void say_alive(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct why_cpu *cpu)
 {

@@ -535,8 +535,8 @@ struct why_evidence {
 	struct why_order *order;
 	uint32_t orders;
 	/*
-	 * for each lock: `count` times it was held and released, for `stamp` ticks at most; the last time
-	 * began at timestamp `time` on CPU `cpu`; `known`: it may have been held once more since
+	 * for each lock: number `count` of times it was held and released, the longest for `stamp` ticks, the
+	 * last from timestamp `time` on, on CPU `cpu`; `known`: it may have been held once more since
 	 */
 	struct keyed lasted;
 	uint64_t left_out;  /* number of events, table rows and lock orders beyond the limits */

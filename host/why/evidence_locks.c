@@ -207,8 +207,8 @@ static uint32_t bit_of(uint64_t lock)
 }
 
 /*
- * Handles the release of `lock` by the thread. Counts each other lock that protects `lock`. The thread held
- * such a lock when it took `lock`, then released it, and took it again to release `lock`.
+ * Handles the release of `lock` by the thread. Counts each other lock that protects `lock`. A lock protects
+ * `lock` if the thread held it when it took `lock`, then released it, and took it again to release `lock`.
  */
 static void note_protected(struct why_reader *reader, const struct ktread_event *event, uint64_t lock)
 {

@@ -62,7 +62,10 @@ KTRACE_BEGIN_C
 /* flag: ktrace_proc_control() applies to all descendants of the process as well */
 #define KTRACE_PROC_DESCEND 4u
 
-/* Size of the names of processes, structures and wait channels, with the NUL; longer names are cut. */
+/*
+ * Maximum size of the names of processes and structures, with the NUL, and of wait channels, without a NUL.
+ * Longer names of structures and wait channels are cut.
+ */
 #define KTRACE_PROC_NAME_MAX 32u
 
 /*

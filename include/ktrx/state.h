@@ -117,8 +117,9 @@ struct ktrx_cpu {
 
 /*
  * A holder can hold locks and can wait. It is a thread, or a CPU during work in which it must not switch
- * threads. Entries outlast the records in the rings. A CPU's entry is written by that CPU, a thread's entry
- * by the thread and by the CPU that wakes it.
+ * threads. Entries outlast the records in the rings. A CPU's entry is written by that CPU. A thread's entry
+ * is written by the thread, by the CPU that switches to it or from it, and by any CPU that creates, wakes
+ * or ends the thread or sets its priority.
  */
 #define KTRX_HELD 6u
 struct ktrx_held {

@@ -31,8 +31,9 @@ extern struct fake_spe_features fake_spe_features;
 
 /* Properties of the operation that the CPU runs, which the unit's filters check. */
 struct fake_spe_operation {
-	uint32_t user;	/* nonzero: user level; 0: kernel level */
-	uint32_t types; /* types of the operation: bits 0 to 2 are B, LD and ST, as in PMSFCR */
+	uint32_t user; /* nonzero: user level; 0: kernel level */
+	uint32_t
+		types; /* types of the operation: bits 0 to 2 are B, LD and ST, which are bits 16 to 18 of PMSFCR */
 	uint64_t events;
 	uint32_t latency;
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Runs a part of `make demo-hwt`: the traced functions are those that ran. The comparison must be able to
-# fail: it does when one decoded function is removed.
+# Runs the part of `make demo-hwt` that compares the traced functions with the functions that ran. Checks also that
+# the comparison fails if one decoded function is removed.
 # HWT_ARCHES: architectures to test (default: x86_64 aarch64).
 . test/tap.sh
 

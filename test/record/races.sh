@@ -23,8 +23,8 @@ equal "each exec is recorded" 101 "$(lines "$tmp/execs" EXEC)"
 equal "each exec returns" 101 "$(build/bin/kdump -f "$tmp/execs" | grep -c 'RET   execve 0')"
 check "a thread other than the main thread calls exec: the file is complete" sessions_end "$tmp/execs"
 
-# all_have_turns FILE: succeeds if 40 threads made calls, and each of them made at least a tenth as many
-# calls as the busiest thread.
+# all_have_turns FILE: succeeds if 40 threads called getppid, each of them at least 100 times, and at least a
+# tenth as often as the busiest thread.
 all_have_turns() {
 	build/bin/kdump -H -f "$1" | awk '/getppid/ { asked[$2]++ }
 		END {

@@ -388,8 +388,8 @@ static void answered_round_trips_count_if_cpu_0_stops_answering(void **state)
 }
 
 /*
- * Acts as CPU 0: holds a spinlock with interrupts disabled until CPU 1 has measured, so it answers no
- * request.
+ * Acts as CPU 0: holds a spinlock with interrupts disabled until CPU 1 has tried to measure. CPU 0
+ * answers no request in this time.
  */
 static void *hold(void *unused)
 {

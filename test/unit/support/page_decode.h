@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Decodes blocks of pages as spec/page.md describes them. It shares no code with the writer. It checks that all
- * numbers refer to strings and lanes that were described before.
+ * Decodes blocks of pages as spec/page.md describes them. It shares no code with the writer. It checks that
+ * all numbers refer to strings and lanes that were described before.
  */
 #ifndef TEST_PAGE_DECODE_H
 #define TEST_PAGE_DECODE_H
@@ -29,7 +29,7 @@ struct decoded {
 	struct decoded_event event[DECODED_MOST];
 };
 
-/* Decodes a block, and adds its contents to the struct decoded at `context`. Has the type page_take. */
+/* Decodes a block, and adds its contents to the `struct decoded` at `context`. Has the type page_take. */
 int decoded_take(void *context, const unsigned char *bytes, size_t size);
 
 #endif

@@ -37,7 +37,7 @@ int why_threads_begin(void **state);
 
 /* Adds an event that an interrupt handler recorded on CPU 0. */
 void why_by_interrupt(uint16_t id, uint64_t stamp, uint32_t thread, uint64_t value);
-/* CPU 0 is idle, with timer ticks until the end. */
+/* CPU 0 is idle, with timer ticks, until `stamp`. */
 void why_idle_until(uint64_t stamp);
 /* The thread runs on CPU 0 until the end. */
 void why_work_until(uint64_t stamp, uint32_t thread);

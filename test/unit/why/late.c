@@ -226,7 +226,10 @@ static void lock_that_another_thread_took_is_not_free(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
-/* A thread that does not hold the lock releases it: the holder of this release is not in the trace. */
+/*
+ * A thread that did not take the lock, according to the trace, releases it. An acquire may be missing, so
+ * the lock may still be held.
+ */
 static void lock_that_another_thread_released_may_be_held(void **state)
 {
 	(void)state;
@@ -257,8 +260,8 @@ static void lock_before_a_switched_event_may_be_held(void **state)
 }
 
 /*
- * A kernel records the owner of a lock when a wait begins, but does not record when a lock is taken. The owner
- * may have released the lock without a wakeup.
+ * A kernel records the owner of a lock when a wait begins, but does not record when a lock is taken. The
+ * owner may have released the lock without a wakeup.
  */
 static void owner_at_begin_of_wait_is_not_called_holder(void **state)
 {

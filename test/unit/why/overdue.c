@@ -255,7 +255,7 @@ static void uneven_wakeups_by_thread_are_missed_after_long(void **state)
 	why_is_overdue(FINDING_POSSIBLE);
 }
 
-/* Wakeups occur at irregular times, such as those by a keyboard. */
+/* Wakeups, such as those by a keyboard, occur at irregular times. */
 static void uneven_wakeups_by_interrupts_may_stop(void **state)
 {
 	(void)state;

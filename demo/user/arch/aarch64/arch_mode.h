@@ -21,7 +21,7 @@
 	"orr %[bad], %[bad], x" #n "\n"
 
 /*
- * Instructions that only the kernel may execute, or that the demo kernel disables. The macro expands to
+ * Instructions that programs cannot execute. The macro expands to
  * function(name, instruction) for each of them.
  */
 #define ARCH_FORBIDDEN(function)									\
