@@ -142,8 +142,8 @@ struct ktrace_hwt_unit {
 	struct ktrace_hwt_unit *next;	   /* next unit of the context */
 	struct ktrace_hwt_unit *next_here; /* next unit that is enabled on the same CPU */
 	struct ktrace_hwt_thread *thread;  /* thread mode: the thread; NULL: it has ended */
-	uint32_t barred;		   /* nonzero: the unit must not be enabled */
-	uint64_t said;			   /* position that the newest BUFFER record reported */
+	uint32_t disabled_by;		   /* reasons why the unit must not be enabled; 0: none */
+	uint64_t reported;		   /* position that the newest BUFFER record reported */
 };
 
 /*

@@ -288,9 +288,9 @@ struct ktrace_proc_sink {
 	 * lock
 	 */
 	uint32_t torn;
-	uint32_t told;	  /* nonzero: the end of the sink was recorded; protected by the sink's lock */
-	uint32_t cleared; /* nonzero: the sink has ended, and no process is traced into it any more */
-	uint64_t room;	  /* number of bytes that may still be written until the file has its maximum size */
+	uint32_t end_recorded; /* nonzero: the end of the sink was recorded; protected by the sink's lock */
+	uint32_t cleared;      /* nonzero: the sink has ended, and no process is traced into it any more */
+	uint64_t room; /* number of bytes that may still be written until the file has its maximum size */
 	uint8_t *ring;
 	/*
 	 * buffer of KTRACE_PROC_DATA_MAX bytes for data before it is copied into the ring; protected by the

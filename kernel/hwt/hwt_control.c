@@ -134,7 +134,7 @@ static void halt(struct ktrace_hwt_context *context)
 	saved = ktrace_hwt_lock();
 	ktrace_hwt_say_clock(context);
 	for (struct ktrace_hwt_unit *unit = context->first; unit; unit = unit->next)
-		if (unit->said != unit->position)
+		if (unit->reported != unit->position)
 			ktrace_hwt_say_fill(unit);
 	ktrace_hwt_changed(context);
 	ktrace_hwt_unlock(saved);

@@ -47,7 +47,7 @@ void ktrace_hwt_pending_fill(struct ktrace_proc_pending *pending, uint64_t fixed
 	fixed[2] = unit->index | (uint64_t)unit->context->ident << 32;
 	ktrace_proc_pending_init(pending, KTRX_HWT_BUFFER, 0, fixed, sizeof(struct ktrx_hwt_fill));
 	pending->thread = unit->tid;
-	unit->said = unit->position;
+	unit->reported = unit->position;
 }
 
 void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit)
@@ -228,7 +228,7 @@ static int copy_out(const struct ktrace_hwt_queue *queue, uint64_t position, uin
 static void say_rest(struct ktrace_hwt_context *context)
 {
 	for (struct ktrace_hwt_unit *unit = context->first; unit; unit = unit->next)
-		if (unit->full && !unit->enabled && unit->said != unit->position)
+		if (unit->full && !unit->enabled && unit->reported != unit->position)
 			ktrace_hwt_say_fill(unit);
 	if (context->queue.lost && room_of(&context->queue) >= KTRACE_HWT_QUEUE_MIN / 2)
 		ktrace_hwt_say_context(context);

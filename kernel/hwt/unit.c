@@ -5,7 +5,7 @@
  */
 #include "hwt.h"
 
-/* Bits of `barred`: reasons why the unit must not be enabled. */
+/* Bits of `disabled_by`: reasons why the unit must not be enabled. */
 #define KTRACE_UNCONFIGURED 1u /* the unit is being configured, or its last configuration failed */
 #define KTRACE_DETACHED	    2u /* the unit's thread or context has ended; the bit stays set */
 
@@ -213,7 +213,7 @@ struct ktrace_hwt_unit *ktrace_hwt_unit_find(struct ktrace_hwt_context *context,
 
 int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
-	if (!unit->context->running || unit->barred || unit->full)
+	if (!unit->context->running || unit->disabled_by || unit->full)
 		return 0;
 	/*
 	 * the unit is still enabled: the CPU on which it is enabled has not switched away from the thread yet
@@ -352,11 +352,11 @@ void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit)
 	}
 }
 
-static void set_bars(struct ktrace_hwt_unit *unit, uint32_t more, uint32_t less)
+static void set_disabled(struct ktrace_hwt_unit *unit, uint32_t more, uint32_t less)
 {
 	unsigned long saved = ktrace_hwt_lock();
 
-	unit->barred = (unit->barred & ~less) | more;
+	unit->disabled_by = (unit->disabled_by & ~less) | more;
 	ktrace_hwt_unlock(saved);
 }
 
@@ -365,11 +365,11 @@ int ktrace_hwt_unit_configure(struct ktrace_hwt_unit *unit, const struct ktrace_
 	struct ktrace_hwt_backend *backend = unit->context->backend;
 	int error;
 
-	set_bars(unit, KTRACE_UNCONFIGURED, 0);
+	set_disabled(unit, KTRACE_UNCONFIGURED, 0);
 	ktrace_hwt_unit_quiesce(unit);
 	error = backend->operations->configure(backend, unit, config);
 	if (!error)
-		set_bars(unit, 0, KTRACE_UNCONFIGURED);
+		set_disabled(unit, 0, KTRACE_UNCONFIGURED);
 	return error;
 }
 
@@ -385,7 +385,7 @@ void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit)
 {
 	unsigned long saved;
 
-	set_bars(unit, KTRACE_DETACHED, 0);
+	set_disabled(unit, KTRACE_DETACHED, 0);
 	ktrace_hwt_unit_quiesce(unit);
 	saved = ktrace_hwt_lock();
 	if (unit->thread)

@@ -230,24 +230,24 @@ static size_t pt_describe(struct ktrace_hwt_backend *backend, const struct ktrac
 			  void *to, size_t room)
 {
 	const struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
-	struct ktrx_hwt_pt *said = to;
+	struct ktrx_hwt_pt *info = to;
 	uint32_t family = (uint32_t)pt->signature >> 8 & 0xf, model = (uint32_t)pt->signature >> 4 & 0xf;
 
-	if (room < sizeof(*said))
+	if (room < sizeof(*info))
 		return 0;
 	if (family == 0xf)
 		family += (uint32_t)pt->signature >> 20 & 0xff;
 	if (family >= 6)
 		model |= (uint32_t)pt->signature >> 12 & 0xf0;
-	said->family = (uint16_t)family;
-	said->model = (uint8_t)model;
-	said->stepping = (uint8_t)(pt->signature & 0xf);
-	said->mtc_frequency = ktrace_hwt_pt_mtc_frequency(pt, config);
-	said->nominal_frequency = (uint8_t)pt->nominal;
-	said->flags = 0;
-	said->cpuid_15_eax = (uint32_t)pt->crystal_eax;
-	said->cpuid_15_ebx = (uint32_t)pt->crystal_ebx;
-	return sizeof(*said);
+	info->family = (uint16_t)family;
+	info->model = (uint8_t)model;
+	info->stepping = (uint8_t)(pt->signature & 0xf);
+	info->mtc_frequency = ktrace_hwt_pt_mtc_frequency(pt, config);
+	info->nominal_frequency = (uint8_t)pt->nominal;
+	info->flags = 0;
+	info->cpuid_15_eax = (uint32_t)pt->crystal_eax;
+	info->cpuid_15_ebx = (uint32_t)pt->crystal_ebx;
+	return sizeof(*info);
 }
 
 /* ---- Starting and stopping tracing ------------------------------------------------------------- */

@@ -154,9 +154,9 @@ static void write_end(struct ktrace_proc_sink *sink)
 /* Reports the end of a sink, once. */
 static void finish(struct ktrace_proc_sink *sink)
 {
-	if (sink->told)
+	if (sink->end_recorded)
 		return;
-	sink->told = 1;
+	sink->end_recorded = 1;
 	write_end(sink);
 	KTRACE(proc, sink, sink, reason_text(sink->reason), sink->error, sink->records, sink->lost,
 	       sink->bytes);

@@ -89,7 +89,7 @@ static void sink_fill(struct ktrace_proc_sink *sink, const struct ktrace_proc_si
 	sink->tail = 0;
 	sink->wrap = 0;
 	sink->torn = 0;
-	sink->told = 0;
+	sink->end_recorded = 0;
 	sink->cleared = 0;
 	sink->room = room_of(config);
 	sink->copy = config->buffer;
