@@ -28,21 +28,25 @@ sample() {
 		inside && count == wanted' "$page"
 }
 
-# The sample of the README for the same calls: the declarations are a port header, the other lines a function.
-awk '/^   ```/ { inside = !inside; if (!inside && text ~ /ktrace_port\.h/) printf "%s", text; text = ""; next }
+# The samples of the README for the same calls: the declarations are a port header, the other lines a function.
+awk '/^   ```/ { inside = !inside; if (!inside && text ~ /ktrace_port\.h|KTRACE_INIT/) printf "%s", text; text = ""; next }
 	inside { text = text substr($0, 4) "\n" }' <README.md >"$tmp/sample"
 mkdir "$tmp/readme"
 sed '/^ /d; /^$/d' "$tmp/sample" >"$tmp/readme/ktrace_port.h"
 {
 	echo '#include "ktrace.h"'
 	echo 'struct thread { unsigned id; };'
-	echo 'void sample(struct thread *prev, struct thread *next, struct thread *thread, int sleeps, void *queue, unsigned cpu)'
+	echo 'void sample(struct thread *prev, struct thread *next, struct thread *thread, int sleeps, void *queue, void *lock,'
+	echo '	    unsigned cpu)'
 	echo '{'
 	grep '^ ' "$tmp/sample"
 	echo '}'
 } >"$tmp/readme/sample.c"
-check "the sample of the README has a port header and calls" grep -q 'define ktrace_arch_thread' "$tmp/readme/ktrace_port.h"
-check "the sample of the README compiles" riscv64-linux-gnu-gcc -Wall -Wextra -Werror -ffreestanding -I"$tmp/readme" \
+check "the samples of the README have a port header" grep -q 'define ktrace_arch_thread' "$tmp/readme/ktrace_port.h"
+for call in KTRACE_INIT ktrace_cpu_online ktrace_switch ktrace_block ktrace_wake ktrace_wake_nobody ktrace_contend ktrace_acquire ktrace_release; do
+	check "the samples of the README have the call: $call" grep -q "$call(" "$tmp/readme/sample.c"
+done
+check "the samples of the README compile" riscv64-linux-gnu-gcc -Wall -Wextra -Werror -ffreestanding -I"$tmp/readme" \
 	-Ibuild/single -c -o "$tmp/readme/sample.o" "$tmp/readme/sample.c"
 
 seconds=$limit
