@@ -9,10 +9,10 @@
  *
  * Every file of ktrace and every file with an event includes ktrace_port.h: it should define few names.
  *
- * Before ktrace_init() ktrace calls only these hooks: clock, frequency, early CPU number, barriers and
- * atomics. Afterwards all hooks may be called in any context (interrupts, NMI, preemptible threads) on a CPU
- * whose per-CPU area is valid. Code that runs while that area is not valid (a starting CPU, an entry before
- * swapgs) must use KTRACE_EARLY().
+ * Before ktrace_init() ktrace calls only these hooks: clock, frequency, early CPU number, pin, unpin,
+ * barriers and atomics. Afterwards all hooks may be called in any context (interrupts, NMI, preemptible
+ * threads) on a CPU whose per-CPU area is valid. Code that runs while that area is not valid (a starting
+ * CPU, an entry before swapgs) must use KTRACE_EARLY().
  *
  *   uint64_t ktrace_arch_clock(void)
  *         Returns a counter. It should be synchronised between CPUs; if it is not, see ktrace/clock.h. It

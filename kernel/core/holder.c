@@ -289,12 +289,13 @@ static void habit_note(volatile struct ktrx_holder *row, uint32_t waker, uint64_
 
 void ktrace_thread_wake(uint32_t thread)
 {
-	uint32_t context = ktrace_arch_thread(), waker;
 	volatile struct ktrx_holder *row;
 	struct ktrace_hook hook;
+	uint32_t context, waker;
 
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
 		return;
+	context = ktrace_arch_thread();
 	row = ktrace_holder_claim(&hook, thread);
 	if (!row)
 		return;

@@ -66,9 +66,10 @@ KTRACE_INLINE uint64_t ktrace_hook_at(const struct ktrace_hook *hook, uint64_t n
 	return now;
 }
 
+/* Returns the running thread; 0 before ktrace_init(), because the port may not know the thread yet. */
 KTRACE_INLINE uint32_t ktrace_hook_thread(void)
 {
-	return KTRX_W1_THREAD(ktrace_arch_thread());
+	return ktrace_state.initialised ? KTRX_W1_THREAD(ktrace_arch_thread()) : 0;
 }
 
 /*

@@ -60,6 +60,7 @@ uint32_t fake_cpu(void)
 uint32_t fake_thread(void)
 {
 	point();
+	fake.thread_reads++;
 	return fake.thread;
 }
 

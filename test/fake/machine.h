@@ -14,6 +14,7 @@ struct fake_machine {
 	uint64_t ahead[KTRACE_MAX_CPUS]; /* number of ticks by which each CPU's clock is ahead of `clock` */
 	uint32_t cpu;
 	uint32_t thread;
+	uint32_t thread_reads;	    /* number of times that the library read the thread */
 	uintptr_t stack_end;	    /* address after the highest byte of the current stack; 0: unknown */
 	uint32_t folds, rare_slots; /* arguments that fake_boot() passes to ktrace_init() */
 	uint32_t holders;	    /* argument `holders` of ktrace_init(); 0: FAKE_HOLDERS */

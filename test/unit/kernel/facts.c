@@ -317,6 +317,30 @@ static void separate_event_and_hook_record_once(void **state)
 	assert_int_equal(cpu()->nesting, 1);
 }
 
+/*
+ * Many ports read the thread from memory of the CPU, which a kernel may not have set up before it calls
+ * ktrace_init().
+ */
+static void the_thread_is_not_read_before_init(void **state)
+{
+	(void)state;
+	ktrace_switch(0, SELF, 0);
+	ktrace_block(OBJECT, "disk", KTRX_WAIT_EVENT, 0);
+	ktrace_wake(SELF);
+	ktrace_wake_nobody(OBJECT);
+	ktrace_contend(OBJECT, "lock", KTRACE_BY_THREAD, SELF);
+	ktrace_acquire(OBJECT, KTRACE_BY_THREAD);
+	ktrace_release(OBJECT, KTRACE_BY_THREAD);
+	ktrace_interrupt_enter(3);
+	ktrace_interrupt_exit(3);
+	ktrace_thread_name(SELF, "first");
+	ktrace_thread_end(SELF);
+	assert_int_equal(fake.thread_reads, 0);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	ktrace_wake(SELF);
+	assert_int_not_equal(fake.thread_reads, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +355,7 @@ int main(void)
 		cmocka_unit_test_setup(state_is_updated_while_events_are_off, boot),
 		cmocka_unit_test_setup(events_are_recorded_while_state_is_off, boot),
 		cmocka_unit_test_setup(separate_event_and_hook_record_once, boot),
+		cmocka_unit_test_setup(the_thread_is_not_read_before_init, fake_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
