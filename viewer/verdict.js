@@ -106,7 +106,8 @@ function finding(state, item) {
 	const mark = item.mark === "wrong" ? "wrong" : item.mark === "good" || item.mark === "right" ? "good" : "";
 	return kt.el("div", { class: "finding " + mark },
 		kt.el("h2", {}, kt.el("span", { class: "badge" }, item.verdict || item.kind),
-			kt.el("span", { class: "sure" }, item.sure || item.certain || "", item.partial ? ", partial" : ""),
+			kt.el("span", { class: "sure" }, [item.kind !== "unknown" && (item.sure || item.certain),
+				item.partial && "partial"].filter(Boolean).join(", ")),
 			...linked(state, item.text || item.what || "", waits), eventLink(state, item.event)),
 		cycle(state, item), evidence(state, item),
 		item.advice ? kt.el("p", { class: "dim" }, "advice: " + item.advice) : null,

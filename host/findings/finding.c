@@ -145,17 +145,30 @@ void finding_put_wrapped(struct base_output *out, unsigned width, unsigned inden
 	} while (left);
 }
 
+/*
+ * Writes how certain a finding is, such as " (likely, partial)". "unknown" concludes nothing: it has no
+ * certainty.
+ */
+static const char *put_certainty(const struct finding *finding, char text[32])
+{
+	const bool concludes = strcmp(finding->kind, "unknown") != 0;
+	const char *word = concludes ? finding_certainty_word(finding->certain) : "";
+
+	if (concludes || finding->partial)
+		snprintf(text, 32, " (%s%s%s)", word, concludes && finding->partial ? ", " : "",
+			 finding->partial ? "partial" : "");
+	else
+		text[0] = '\0';
+	return text;
+}
+
 void finding_put_text(struct base_output *out, const struct finding *finding,
 		      const struct finding_style *style)
 {
-	char text[FINDING_LINE + 64];
+	char text[FINDING_LINE + 64], certainty[32];
 
-	if (style->certain)
-		snprintf(text, sizeof(text), "%s (%s%s): %s", finding->kind,
-			 finding_certainty_word(finding->certain), finding->partial ? ", partial" : "",
-			 finding->what);
-	else
-		snprintf(text, sizeof(text), "%s: %s", finding->kind, finding->what);
+	snprintf(text, sizeof(text), "%s%s: %s", finding->kind,
+		 style->certain ? put_certainty(finding, certainty) : "", finding->what);
 	finding_put_wrapped(out, style->width, 0, text);
 	if (style->brief)
 		return;

@@ -8,7 +8,7 @@ KTRACE=$PWD/build/bin/ktrace sh scripts/verdicts.sh "$tmp" >"$tmp/page"
 [ -z "${UPDATE-}" ] || cp "$tmp/page" doc/verdicts.md
 same "doc/verdicts.md is current: UPDATE=1 sh test/golden/verdicts.sh writes it" doc/verdicts.md "$tmp/page"
 for verdict in $(sed -n 's/^## //p' doc/verdicts.md); do
-	check "$verdict: the trace has this verdict" sh -c "sed -n '/^## $verdict\$/,/^## /p' doc/verdicts.md | grep -q '^$verdict ('"
+	check "$verdict: the trace has this verdict" sh -c "sed -n '/^## $verdict\$/,/^## /p' doc/verdicts.md | grep -q '^$verdict[ :]'"
 done
 all=$(sed -n 's/^\t*ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' host/why/finding.h | sort)
 check "host/why/finding.h lists verdicts" test -n "$all"
@@ -32,7 +32,7 @@ for verdict in $(sed -n 's/^## //p' doc/verdicts-demo.md); do
 	tr -s ' \n' ' ' <"$tmp/lines" >"$tmp/joined" # a sentence may be broken into two lines
 	expected "$(sed -n 's/^\$ ktrace why \(.*\)\.ktrx$/\1/p' "$tmp/lines")" >"$tmp/expected"
 	equal "$verdict: a scenario of the demo kernel has this verdict" "$verdict" "$(head -n 1 "$tmp/expected")"
-	check "$verdict: the output begins with it" grep -q "^$verdict (" "$tmp/lines"
+	check "$verdict: the output begins with it" grep -q "^$verdict[ :]" "$tmp/lines"
 	sed 1d "$tmp/expected" | while read -r pattern; do
 		grep -qE -e "$pattern" "$tmp/lines" "$tmp/joined" || echo "$pattern"
 	done >"$tmp/missing"
