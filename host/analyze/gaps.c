@@ -238,7 +238,8 @@ int gaps_read_part(struct gaps **result, struct ktread *trace)
 	return read_gaps(result, trace, true);
 }
 
-uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
+uint64_t gaps_find(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to,
+		   struct gaps_where *where)
 {
 	/* all gaps before gap n end at or before `from` */
 	uint32_t n = (uint32_t)base_count_up_to(gaps->gap, gaps->count, sizeof(gaps->gap[0]),
@@ -247,10 +248,19 @@ uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64
 	for (; n < gaps->count && gaps->gap[n].from < to; n++) {
 		const struct gaps_gap *gap = &gaps->gap[n];
 
-		if (gap->to > from && (cpu == GAPS_ANYWHERE || gap->cpu == cpu || gap->cpu == KTRX_NO_CPU))
-			return gap->from > from ? gap->from : from;
+		if (gap->to <= from || (cpu != GAPS_ANYWHERE && gap->cpu != cpu && gap->cpu != KTRX_NO_CPU))
+			continue;
+		*where = (struct gaps_where){ gap->ring, gap->to };
+		return gap->from > from ? gap->from : from;
 	}
 	return UINT64_MAX;
+}
+
+uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct gaps_where where;
+
+	return gaps_find(gaps, cpu, from, to, &where);
 }
 
 void gaps_free(struct gaps *gaps)

@@ -215,6 +215,13 @@ void gaps_restart(struct gaps *gaps);
  * order.
  */
 uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
+struct gaps_where {
+	uint32_t ring; /* number of the ring whose slots are missing */
+	uint64_t to;   /* timestamp of the first event after the gap; UINT64_MAX if there is none */
+};
+/* Does the same as gaps_first(), and describes the gap. */
+uint64_t gaps_find(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to,
+		   struct gaps_where *where);
 
 /* Returns the facts about threads that gaps_read() has found. Valid until gaps_free(). */
 const struct scheduling *gaps_scheduling(const struct gaps *gaps);

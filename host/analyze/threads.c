@@ -152,7 +152,7 @@ static int touch_cpu(struct threads *t, uint32_t cpu)
 
 /*
  * Changes a thread's state and reports the change. The caller fills in all of `change` except the thread, its
- * previous state and `announced`.
+ * previous state with its time, and `announced`.
  */
 static void change(struct threads *t, uint32_t index, enum threads_state state, struct threads_change *change)
 {
@@ -160,6 +160,8 @@ static void change(struct threads *t, uint32_t index, enum threads_state state, 
 
 	change->thread = thread;
 	change->from = (enum threads_state)thread->state;
+	change->from_time = thread->since;
+	change->from_stamp = thread->stamp;
 	change->announced = thread->announced != THREADS_UNKNOWN;
 	thread->state = (uint8_t)state;
 	thread->since = thread->seen = change->time;

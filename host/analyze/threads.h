@@ -64,6 +64,8 @@ struct threads_change {
 	uint64_t time;
 	const struct threads_thread *thread; /* the thread as it is after the change; valid during the call */
 	enum threads_state from;	     /* state before the change */
+	/* time at which that state began, and timestamp of the event that showed it */
+	uint64_t from_time, from_stamp;
 	/* CPU on which the thread ran or will run; for a change by a wakeup, CPU of the waker */
 	uint32_t cpu;
 	/* true if the next report, which has the same time, states that another thread runs on that CPU */

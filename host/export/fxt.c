@@ -268,6 +268,7 @@ static int fxt_write(struct ktread *trace, int fd, struct export_report *report)
 	const struct walk_sink sink = {
 		.context = fxt,
 		.thread = fxt_take_change,
+		.unknown = fxt_take_unknown,
 		.named = fxt_take_name,
 		.runs = fxt_take_program,
 		.begin = begin_span,

@@ -69,6 +69,7 @@ void fxt_take_name(void *context, const struct threads_thread *thread, const cha
 void fxt_take_program(void *context, const struct threads_thread *thread, uint32_t process, const char *path,
 		      size_t length);
 void fxt_take_change(void *context, const struct threads_change *change);
+void fxt_take_unknown(void *context, const struct walk_unknown *unknown);
 
 /* Names the kernel as a process, once. */
 void fxt_describe_kernel(struct fxt *fxt);

@@ -185,3 +185,19 @@ void fxt_take_change(void *context, const struct threads_change *change)
 		fxt_wakeup(&fxt->stream, change->time, change->cpu, thread->id);
 	}
 }
+
+/*
+ * The unknown state is written as a switch away from the thread, on a CPU of which nothing is known at that
+ * time, or else on a CPU that the machine does not have.
+ */
+void fxt_take_unknown(void *context, const struct walk_unknown *unknown)
+{
+	struct fxt *fxt = context;
+	const struct fxt_owner *owner = meet(fxt, unknown->thread);
+	const uint32_t cpu =
+		unknown->cpu < THREADS_CPUS_MAX ? unknown->cpu : ktread_info(fxt->walk.trace)->cpus;
+
+	if (owner)
+		fxt_switch(&fxt->stream, unknown->from, cpu, unknown->thread->id, FXT_STATE_UNKNOWN,
+			   owner->idle, 0, true);
+}

@@ -99,6 +99,7 @@ static int perfetto_write(struct ktread *trace, int fd, struct export_report *re
 	const struct walk_sink sink = {
 		.context = perfetto,
 		.thread = perfetto_thread_changed,
+		.unknown = perfetto_state_unknown,
 		.named = describe_thread,
 		.runs = describe_program,
 		.begin = perfetto_begin_span,

@@ -89,6 +89,7 @@ void perfetto_name_span(struct perfetto *perfetto, struct perfetto_name *name, c
 /* perfetto_event.c: callbacks of struct walk_sink. `context` is the struct perfetto. */
 
 void perfetto_thread_changed(void *context, const struct threads_change *change);
+void perfetto_state_unknown(void *context, const struct walk_unknown *unknown);
 void perfetto_begin_span(void *context, struct spans_owner owner, unsigned lane,
 			 const struct spans_span *span, const struct ktread_event *event);
 void perfetto_end_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,

@@ -335,6 +335,25 @@ static void write_state(struct perfetto *perfetto, uint32_t cpu, uint32_t tid, e
 	perfetto_packet_end(&perfetto->stream);
 }
 
+/*
+ * No packet states that the state of a thread is unknown. But readers make a state unknown if another thread
+ * replaces the thread on its CPU. So the thread runs for 1 ns, on a CPU of which nothing is known at that
+ * time, or else on a CPU that the machine does not have. Several threads cannot run there at the same time,
+ * so they do so one after another.
+ */
+void perfetto_state_unknown(void *context, const struct walk_unknown *unknown)
+{
+	struct perfetto *perfetto = context;
+	const uint64_t time = unknown->from + 2 * (uint64_t)unknown->thread->index;
+	const bool is_gap = unknown->cpu < THREADS_CPUS_MAX && time + 1 < unknown->cpu_until;
+	const uint32_t cpu = is_gap ? unknown->cpu : ktread_info(perfetto->walk.trace)->cpus;
+
+	if (time + 1 >= unknown->until)
+		return;
+	write_state(perfetto, cpu, unknown->thread->id, TASK_RUNNING, time);
+	write_state(perfetto, cpu, 0, TASK_RUNNING, time + 1);
+}
+
 static void write_waking(struct perfetto *perfetto, const struct threads_change *change)
 {
 	struct protobuf *pb = perfetto_packet_begin(&perfetto->stream, change->time);

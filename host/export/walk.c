@@ -134,6 +134,7 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 	int taken;
 
 	walk->time = walk_clock_event(&walk->clock, event->stamp);
+	walk->stamp = event->stamp;
 	if (__builtin_expect(walk->rings[event->ring].beside, 0))
 		return pass_function(walk, event);
 	note_loss(walk, event);
@@ -184,6 +185,53 @@ static void finish_ring(struct walk *walk, uint32_t n)
 		pass_missing(walk, WALK_DROPPED, ring->cpu, ring->dropped, walk->seen[ring->cpu], until);
 }
 
+/*
+ * Reports that a state is unknown after some time if slots are missing before the current event. `begun` and
+ * `stamp`: time and timestamp of the event with which the state began. `time`: time at which it ends.
+ */
+static void end_state(struct walk *walk, const struct threads_thread *thread, enum threads_state state,
+		      uint64_t begun, uint64_t stamp, uint64_t time)
+{
+	struct walk_unknown unknown = { .thread = thread, .until = time, .cpu_until = WALK_TIME_MAX };
+	struct gaps_where where;
+	uint64_t gap;
+
+	if (state <= THREADS_RUNNING || state == THREADS_DEAD || thread->id == 0)
+		return;
+	gap = gaps_find(walk->gaps, GAPS_ANYWHERE, stamp, walk->stamp, &where);
+	if (gap == UINT64_MAX)
+		return;
+	unknown.from = walk_clock_ns(&walk->clock, gap);
+	unknown.from = (unknown.from > begun ? unknown.from : begun) + 1;
+	unknown.cpu = ktread_ring(walk->trace, where.ring)->cpu;
+	if (unknown.cpu > THREADS_CPUS_MAX)
+		unknown.cpu = THREADS_CPUS_MAX;
+	if (where.to != UINT64_MAX)
+		unknown.cpu_until = walk_clock_ns(&walk->clock, where.to);
+	if (unknown.from < time)
+		walk->sink.unknown(walk->sink.context, &unknown);
+}
+
+/* Passes a change of a thread's state to a format that wants to know where states are unknown. */
+static void pass_change(void *context, const struct threads_change *change)
+{
+	struct walk *walk = context;
+
+	end_state(walk, change->thread, change->from, change->from_time, change->from_stamp, change->time);
+	walk->sink.thread(walk->sink.context, change);
+}
+
+static void finish_states(struct walk *walk)
+{
+	walk->stamp = UINT64_MAX;
+	for (uint32_t n = 0; n < threads_count(walk->threads); n++) {
+		const struct threads_thread *thread = threads_at(walk->threads, n);
+
+		end_state(walk, thread, (enum threads_state)thread->state, thread->since, thread->stamp,
+			  WALK_TIME_MAX);
+	}
+}
+
 static void finish(struct walk *walk)
 {
 	const struct functions_sink sink = { walk->sink.function_track, walk->sink.function,
@@ -194,6 +242,8 @@ static void finish(struct walk *walk)
 		pass_missing(walk, WALK_LEFT_OUT, THREADS_CPUS_MAX, left_out, 0, walk->clock.last);
 	for (uint32_t n = 0; n < ktread_info(walk->trace)->rings; n++)
 		finish_ring(walk, n);
+	if (walk->sink.unknown)
+		finish_states(walk);
 	spans_finish(walk->spans);
 	spans_close(walk->spans, walk->clock.last + 2);
 	if (walk->sink.function)
@@ -227,6 +277,21 @@ static int make_rings(struct walk *walk)
 	return walk->rings ? 0 : KTREAD_E_MEMORY;
 }
 
+/* Reads facts about the whole trace. */
+static int read_facts(struct walk *walk)
+{
+	int error;
+
+	if (walk->sink.unknown) {
+		error = gaps_read(&walk->gaps, walk->trace);
+		walk->facts = error ? NULL : gaps_scheduling(walk->gaps);
+	} else {
+		error = scheduling_read(&walk->scheduling, walk->trace);
+		walk->facts = walk->scheduling;
+	}
+	return error;
+}
+
 int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *sink)
 {
 	const struct spans_sink spans = { sink->context, sink->begin, sink->end };
@@ -239,12 +304,14 @@ int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *s
 	if (!error)
 		error = files_create(&walk->files, trace);
 	if (!error)
-		error = scheduling_read(&walk->scheduling, trace);
-	if (!error)
+		error = read_facts(walk);
+	if (!error && sink->unknown)
+		error = threads_create(&walk->threads, pass_change, walk);
+	else if (!error)
 		error = threads_create(&walk->threads, sink->thread, sink->context);
 	if (error)
 		return error;
-	threads_learn(walk->threads, walk->scheduling);
+	threads_learn(walk->threads, walk->facts);
 	error = threads_track_switches(walk->threads, trace, &walk->known);
 	if (!error)
 		error = make_rings(walk);
@@ -256,13 +323,14 @@ int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *s
 void walk_close(struct walk *walk, struct export_report *report)
 {
 	report->events = walk->events;
-	if (walk->spans && walk->scheduling) {
+	if (walk->spans && walk->facts) {
 		report->unpaired = spans_unpaired(walk->spans);
-		report->states_unknown = scheduling_states_are_empty(walk->scheduling, &report->announced);
+		report->states_unknown = scheduling_states_are_empty(walk->facts, &report->announced);
 	}
 	spans_destroy(walk->spans);
 	threads_destroy(walk->threads);
 	scheduling_free(walk->scheduling);
+	gaps_free(walk->gaps);
 	processes_free(walk->processes);
 	files_destroy(walk->files);
 	functions_free(&walk->functions);

@@ -94,6 +94,21 @@ struct walk_missing {
 	uint64_t until;
 };
 
+/*
+ * The state of a thread that does not run is unknown, because slots of any CPU are missing: events there may
+ * have changed the state.
+ */
+struct walk_unknown {
+	const struct threads_thread *thread; /* never thread 0 */
+	uint64_t from, until;		     /* `until`: time of the thread's next state */
+	/*
+	 * CPU whose slots are missing from `from` to `cpu_until`, so that nothing is known about it either;
+	 * THREADS_CPUS_MAX if there is none
+	 */
+	uint32_t cpu;
+	uint64_t cpu_until;
+};
+
 /* Words that describe each kind of gap, for example "lost" and "slots". */
 struct walk_missing_words {
 	const char *name, *unit;
@@ -110,6 +125,11 @@ struct walk_sink {
 	void (*event)(void *context, const struct ktread_event *event);
 	/* The state of a thread changed. */
 	threads_changed *thread;
+	/*
+	 * The state of a thread that does not run is unknown for some time. Called directly before the report
+	 * of the thread's next state, so events of later times may have been reported already.
+	 */
+	void (*unknown)(void *context, const struct walk_unknown *unknown);
 	/*
 	 * A thread got a name or a process. `length` is 0 if the name is unknown; `process` is 0 if the event
 	 * names none.
@@ -146,7 +166,9 @@ struct walk {
 	struct walk_sink sink;
 	struct walk_clock clock;
 	struct threads *threads;
-	struct scheduling *scheduling;
+	const struct scheduling *facts; /* owned by one of the following two */
+	struct scheduling *scheduling;	/* NULL if `gaps` were read */
+	struct gaps *gaps;		/* read only if the format has the callback `unknown` */
 	struct spans *spans;
 	struct wellknown_table known;
 	struct flows flows;
@@ -159,8 +181,9 @@ struct walk {
 	struct functions functions;
 	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event of each CPU; 0: no event yet */
 	struct threads_heads heads;
-	bool around;   /* true if slots of the current event's CPU are missing before and after it */
-	uint64_t time; /* time of the current event in ns */
+	bool around;	/* true if slots of the current event's CPU are missing before and after it */
+	uint64_t time;	/* time of the current event in ns */
+	uint64_t stamp; /* timestamp of the current event */
 	uint64_t events;
 	int error;	   /* 0, or the KTREAD_E_* that a callback has stored */
 	const int *output; /* errno of the output; nonzero ends the walk early; may be NULL */

@@ -8,14 +8,14 @@
 
 # One query that returns a row for each compared object, so that each trace is read only once. FXT has
 # neither a state for an idle thread nor units. The query leaves out thread 0, because readers treat it as
-# the idle thread. It also leaves out ids that are too large for threads, because both formats use them for
-# CPUs.
+# the idle thread, and times of 1 ns, with which the export for Perfetto ends states. It also leaves out ids
+# that are too large for threads, because both formats use them for CPUs.
 query="
 	select 'error', name, value, '', '', '' from stats
 		where value > 0 and severity != 'info' and name != 'ftrace_cpu_has_data_loss'
 	union all select 'span', name, ts, dur, category, depth from slice
 	union all select 'runs', tid, ts, dur, cpu, replace(end_state, 'D', 'S') from sched_slice join thread using (utid)
-		where tid > 0 and coalesce(thread.name, '') not like 'idle%'
+		where tid > 0 and coalesce(thread.name, '') not like 'idle%' and dur != 1
 	union all select 'thread', tid, t.name, pid, p.name, '' from thread t left join process p using (upid)
 		where tid > 0 and tid < 4194304
 	union all select 'counter', replace(name, ':', '.'), ts, value, '', '' from counter c

@@ -63,4 +63,24 @@ rows "Perfetto nests the events of a system call in the call, also across CPUs" 
 	"select tid, s.name, s.ts, s.dur, s.depth from slice s join thread_track k on s.track_id = k.id
 	 join thread using (utid) where tid < 10 order by s.ts" "$tmp/expected"
 
+# From 320000 on, slots of CPU 1 are missing. Events there may have woken or moved any thread, so the states of threads
+# that do not run are unknown from then on. Times are in microseconds; the export for Perfetto shows each thread for
+# 1 ns on a CPU to end its state.
+check "cmd-traces makes the traces" build/test/cmd-traces "$tmp"
+cat >"$tmp/expected" <<'.'
+6|106|214|R
+6|320|to the end|
+13|113|107|R
+13|220|30|Running
+13|250|70|R
+13|320|to the end|
+.
+for format in perfetto fxt; do
+	trace=$tmp/v2.$format
+	build/bin/ktrace export --format $format "$tmp/v2.ktrx" -o "$trace" 2>/dev/null
+	rows "$format: the state of a thread ends where slots of another CPU are missing" \
+		"select tid, s.ts / 1000, iif(dur < 0, 'to the end', dur / 1000), replace(state, 'W', 'R')
+		 from thread_state s join thread using (utid) where tid in (6, 13) and dur != 1 order by tid, s.ts" "$tmp/expected"
+done
+
 done_testing
