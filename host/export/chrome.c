@@ -380,7 +380,7 @@ static int write_all(struct chrome_writer *writer)
 	int result, error = processes_read(&writer->processes, chrome->trace, &writer->known);
 
 	if (error >= 0)
-		error = scheduling_read(&writer->scheduling, chrome->trace);
+		error = gaps_read(&writer->gaps, chrome->trace);
 	if (error < 0)
 		return error;
 	chrome_name(chrome, "process_name", ROW_CPUS, -1, "CPUs");
@@ -388,7 +388,7 @@ static int write_all(struct chrome_writer *writer)
 	chrome_name(chrome, "process_name", ROW_INTERRUPTS, -1, "interrupts");
 	chrome_name(chrome, "process_name", ROW_LOCKS, -1, "locks");
 	chrome_name(chrome, "process_name", ROW_WAITS, -1, "waits");
-	threads_learn(writer->threads, writer->scheduling);
+	threads_learn(writer->threads, gaps_scheduling(writer->gaps));
 	while ((result = ktread_next(chrome->trace, &event)) > 0 && !chrome->out.error) {
 		error = write_event(writer, event);
 		if (error)
@@ -399,7 +399,7 @@ static int write_all(struct chrome_writer *writer)
 	chrome->report->events = writer->events;
 	chrome->report->unpaired = spans_unpaired(writer->spans);
 	chrome->report->states_unknown =
-		scheduling_states_are_empty(writer->scheduling, &chrome->report->announced);
+		scheduling_states_are_empty(gaps_scheduling(writer->gaps), &chrome->report->announced);
 	return error ? error : result;
 }
 
@@ -445,7 +445,7 @@ static int chrome_write_events(struct chrome *chrome)
 	files_destroy(writer->files);
 	spans_destroy(writer->spans);
 	threads_destroy(writer->threads);
-	scheduling_free(writer->scheduling);
+	gaps_free(writer->gaps);
 	processes_free(writer->processes);
 	functions_free(&writer->functions);
 	chrome_rows_free(&writer->rows);

@@ -393,7 +393,7 @@ struct chrome_ring {
 struct chrome_writer {
 	struct chrome *chrome;
 	struct threads *threads;
-	struct scheduling *scheduling;
+	struct gaps *gaps;
 	struct spans *spans;
 	struct flows flows;
 	struct files *files;

@@ -139,14 +139,21 @@ static void end_slice(struct chrome_writer *writer, uint32_t cpu, uint64_t time)
 	chrome_finish(writer, put_label(writer, at, slice));
 }
 
+/* Ends a wait. If slots of any CPU are missing in it, the thread may have been woken there. */
 static void end_wait(struct chrome_writer *writer, uint32_t index, uint64_t time, bool woken)
 {
 	struct chrome_wait *wait = &writer->place[index].wait;
+	uint64_t gap;
 	char *at;
 
 	if (!wait->open)
 		return;
 	wait->open = false;
+	gap = gaps_first(writer->gaps, GAPS_ANYWHERE, wait->since, time);
+	if (gap != UINT64_MAX) {
+		time = gap;
+		woken = false;
+	}
 	at = chrome_put_slice(writer, chrome_row_of_lane(writer, index, LANE_WAITS), wait->since, time);
 	at = wait->state == THREADS_WAITING
 		     ? base_put_literal(at, ",\"name\":\"wait\",\"cat\":\"sched\",\"args\":{")
