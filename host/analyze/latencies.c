@@ -147,15 +147,17 @@ static void measure(struct reading *r, struct latencies_row *row, uint64_t begin
 	keep_error(r, pairs_measure(&row->ticks, &row->worst, begin, end, cost, meanwhile));
 }
 
-/*
- * Returns whether a span ended, and its end is certain: no missing slots or events may have contained an
- * earlier end.
- */
+bool latencies_is_certain(struct gaps *gaps, const uint8_t *needed, struct spans_owner owner,
+			  const struct spans_span *span, const struct ktread_event *event)
+{
+	return event && !gaps_between(gaps, place_of(owner, span, event), span->stamp, event->stamp) &&
+	       !gaps_switched(gaps, needed, span->stamp, event->stamp);
+}
+
 static bool is_measured(struct reading *r, struct spans_owner owner, const struct spans_span *span,
 			const struct ktread_event *event, int kind)
 {
-	return event && !gaps_between(r->gaps, place_of(owner, span, event), span->stamp, event->stamp) &&
-	       !gaps_switched(r->gaps, r->needed[kind], span->stamp, event->stamp);
+	return latencies_is_certain(r->gaps, r->needed[kind], owner, span, event);
 }
 
 /* Counts a dropped duration if an event that it needs was off in between. `end`: NULL if it has no end */
@@ -320,11 +322,8 @@ static void take(struct reading *r, const struct ktread_event *event)
 		r->hidden += spans_unpaired(r->spans) - unpaired;
 }
 
-/*
- * Marks, for each kind of duration, the events that must be recorded all the time. A duration is not
- * reliable if one of them was off during it.
- */
-static void mark_needed(struct reading *r, const struct ktread *trace)
+void latencies_mark(const struct ktread *trace, struct wellknown_table *known, enum latencies_kind kind,
+		    uint8_t *map)
 {
 	static const struct {
 		enum latencies_kind kind;
@@ -350,7 +349,8 @@ static void mark_needed(struct reading *r, const struct ktread *trace)
 	};
 
 	for (size_t n = 0; n < sizeof(needs) / sizeof(needs[0]); n++)
-		wellknown_mark(trace, &r->known, needs[n].event, r->needed[needs[n].kind]);
+		if (needs[n].kind == kind)
+			wellknown_mark(trace, known, needs[n].event, map);
 }
 
 /* Passes on the durations that have not ended at the end of the trace. */
@@ -379,7 +379,8 @@ static int read_all(struct reading *r, struct ktread *trace)
 	r->latencies->states_unknown =
 		scheduling_states_are_empty(gaps_scheduling(r->gaps), &r->latencies->announced);
 	threads_learn(r->threads, gaps_scheduling(r->gaps));
-	mark_needed(r, trace);
+	for (int kind = 0; kind < LATENCIES_KINDS; kind++)
+		latencies_mark(trace, &r->known, (enum latencies_kind)kind, r->needed[kind]);
 	if (ktread_is_narrowed(trace)) {
 		r->filter = trace;
 		ktread_filter_window(trace, &r->since, &r->until);

@@ -12,6 +12,9 @@
 
 #include "analyze/histogram.h"
 #include "analyze/keyed.h"
+#include "analyze/scheduling.h"
+#include "analyze/spans.h"
+#include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
@@ -216,5 +219,21 @@ struct latencies_sink {
  * KTREAD_E_MEMORY, the error of ktread_next(), or the result of a function of the sink if it is not 0.
  */
 int latencies_pass(struct ktread *trace, const struct latencies_sink *sink);
+
+/* ---- Certain durations, for callers that read the trace themselves ---- */
+
+/*
+ * Marks the events that must be recorded all the time for durations of this kind to be reliable, in a bit map
+ * of KTRX_EVENT_MAX + 1 bits.
+ */
+void latencies_mark(const struct ktread *trace, struct wellknown_table *known, enum latencies_kind kind,
+		    uint8_t *map);
+/*
+ * Returns whether the end of a span is certain: no missing slots or events may have contained an earlier end.
+ * `event`: the event that ends the span; NULL if there is none. `needed`: bit map of latencies_mark(). Passes
+ * the event's timestamp to gaps_between().
+ */
+bool latencies_is_certain(struct gaps *gaps, const uint8_t *needed, struct spans_owner owner,
+			  const struct spans_span *span, const struct ktread_event *event);
 
 #endif

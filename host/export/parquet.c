@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analyze/event_name.h"
+#include "analyze/latencies.h"
 #include "base/escape.h"
 #include "export/chrome.h"
 #include "export/json.h"
@@ -38,7 +39,7 @@ enum call_column { CALL_TS, CALL_DUR, CALL_CPU, CALL_THREAD, CALL_WHO, CALL_NR, 
 
 /* A thread that is running on a CPU. */
 struct running {
-	uint64_t since;
+	uint64_t since, stamp; /* time and timestamp at which the thread began to run */
 	uint32_t thread;
 	bool runs;
 };
@@ -50,8 +51,10 @@ struct parquet {
 	char text[2 * BASE_OUTPUT_LINE]; /* the arguments of an event, as JSON */
 	struct chrome_texts texts;	 /* cached names of fields */
 	uint64_t first;			 /* time of the trace's first event */
-	char run[40];			 /* name of the directory of the run */
-	int error;			 /* errno of the first failed system call */
+	/* bit maps of the events that show states of threads, and system calls */
+	uint8_t states[SWITCHED_MAP], calls[SWITCHED_MAP];
+	char run[40]; /* name of the directory of the run */
+	int error;    /* errno of the first failed system call */
 };
 
 static const char *const kinds[] = { "kind=event", "kind=sched", "kind=syscall" };
@@ -189,8 +192,8 @@ static const char *state_name(enum threads_state state)
 }
 
 /*
- * Writes a row for a period in which a thread ran on a CPU. `ended` is false if the thread still ran at the
- * end of the trace.
+ * Writes a row for a period in which a thread ran on a CPU. `ended` is false if it is not certain when the
+ * period ended.
  */
 static void put_slice(struct parquet *parquet, uint32_t cpu, uint64_t time, bool ended,
 		      enum threads_state state)
@@ -221,10 +224,14 @@ static void take_change(void *context, const struct threads_change *change)
 	running = &parquet->running[change->cpu];
 	if (thread->state == THREADS_RUNNING) {
 		if (running->runs)
-			put_slice(parquet, change->cpu, change->time, true, THREADS_UNKNOWN);
-		*running = (struct running){ change->time, thread->id, true };
+			put_slice(parquet, change->cpu, change->time, false, THREADS_UNKNOWN);
+		*running = (struct running){ change->time, parquet->walk.stamp, thread->id, true };
 	} else if (change->from == THREADS_RUNNING && running->runs && running->thread == thread->id) {
-		put_slice(parquet, change->cpu, change->time, true, (enum threads_state)thread->state);
+		put_slice(parquet, change->cpu, change->time,
+			  thread->state != THREADS_UNKNOWN &&
+				  gaps_state_lasts(parquet->walk.gaps, parquet->states, true, change->cpu,
+						   running->stamp, parquet->walk.stamp),
+			  (enum threads_state)thread->state);
 	}
 }
 
@@ -239,14 +246,15 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 	const uint64_t since = walk_clock_ns(&walk->clock, span->stamp);
 	struct walk_name name = { .kind = WALK_NAME_CALL, .number = span->key };
 	uint64_t result;
+	bool certain;
 
-	(void)owner;
 	(void)lane;
 	(void)time;
 	if (span->kind != WELLKNOWN_SYSCALL_ENTER)
 		return;
+	certain = latencies_is_certain(walk->gaps, parquet->calls, owner, span, event);
 	parquet_put_i64(file, CALL_TS, since_first(parquet, since));
-	if (event)
+	if (certain)
 		parquet_put_i64(file, CALL_DUR, (int64_t)(walk->time - since));
 	if (span->cpu != KTRX_NO_CPU)
 		parquet_put_i32(file, CALL_CPU, (int32_t)span->cpu);
@@ -256,7 +264,7 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 		walk_name_text(walk, &name);
 		put_name(file, CALL_NAME, span->key, name.text, name.length);
 	}
-	if (event && wellknown_number(wellknown_of(&walk->known, event), event, WELLKNOWN_RESULT, &result))
+	if (certain && wellknown_number(wellknown_of(&walk->known, event), event, WELLKNOWN_RESULT, &result))
 		parquet_put_i64(file, CALL_RESULT, (int64_t)result);
 	parquet_row(file);
 }
@@ -312,6 +320,7 @@ static int parquet_write(struct ktread *trace, int fd, struct export_report *rep
 	struct parquet *parquet = calloc(1, sizeof(*parquet));
 	const struct walk_sink sink = {
 		.context = parquet,
+		.judges = true,
 		.event = take_event,
 		.thread = take_change,
 		.end = end_span,
@@ -326,6 +335,8 @@ static int parquet_write(struct ktread *trace, int fd, struct export_report *rep
 		files[n]->folder = -1;
 	parquet->walk.output = &parquet->event.error;
 	error = walk_open(&parquet->walk, trace, &sink);
+	scheduling_mark(trace, &parquet->walk.known, parquet->states);
+	latencies_mark(trace, &parquet->walk.known, LATENCIES_SYSCALL, parquet->calls);
 	parquet->first = walk_clock_ns(&parquet->walk.clock, ktread_first_stamp(trace));
 	if (!error && (run = open_run(parquet, fd)) >= 0)
 		error = write_tables(parquet, files, run);

@@ -74,6 +74,19 @@ static void note_loss(struct walk *walk, const struct ktread_event *event)
 		break_off(walk, event->cpu, from);
 }
 
+/* Implements note_loss() for a format that judges durations. */
+static void note_lost(struct walk *walk, const struct ktread_event *event)
+{
+	gaps_event(walk->gaps, event);
+	if (event->cpu >= THREADS_CPUS_MAX)
+		return;
+	if (event->lost > 0) {
+		threads_gap(walk->threads, event->cpu, walk->seen[event->cpu]);
+		spans_gap(walk->spans, event->cpu, walk->seen[event->cpu]);
+	}
+	walk->seen[event->cpu] = walk->time;
+}
+
 /* Gets the name and the process of a thread from the event that created the thread. */
 static void note_thread(struct walk *walk, const struct ktread_event *event, const struct wellknown *known)
 {
@@ -137,10 +150,13 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 	walk->stamp = event->stamp;
 	if (__builtin_expect(walk->rings[event->ring].beside, 0))
 		return pass_function(walk, event);
-	note_loss(walk, event);
+	if (walk->sink.judges)
+		note_lost(walk, event);
+	else
+		note_loss(walk, event);
 	if (walk->sink.event)
 		walk->sink.event(walk->sink.context, event);
-	if (switched_change_of(event, &change))
+	if (!walk->sink.judges && switched_change_of(event, &change))
 		threads_switched(walk->threads, &change, walk->time);
 	if (!walk->error)
 		walk->error = threads_event_of(walk->threads, event, known, walk->time, &current);
@@ -282,7 +298,7 @@ static int read_facts(struct walk *walk)
 {
 	int error;
 
-	if (walk->sink.unknown) {
+	if (walk->sink.unknown || walk->sink.judges) {
 		error = gaps_read(&walk->gaps, walk->trace);
 		walk->facts = error ? NULL : gaps_scheduling(walk->gaps);
 	} else {
@@ -317,7 +333,7 @@ int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *s
 		error = make_rings(walk);
 	if (!error)
 		error = spans_create(&walk->spans, walk->threads, &spans);
-	return error ? error : spans_track_switches(walk->spans, trace);
+	return error || sink->judges ? error : spans_track_switches(walk->spans, trace);
 }
 
 void walk_close(struct walk *walk, struct export_report *report)

@@ -121,6 +121,11 @@ extern const struct walk_missing_words walk_missing_words[];
  */
 struct walk_sink {
 	void *context;
+	/*
+	 * true if the format judges with walk->gaps which durations are certain, as `ktrace sql` does. Then
+	 * only lost slots between two events of a ring end states and spans.
+	 */
+	bool judges;
 	/* Called for each event, before the other callbacks for this event. */
 	void (*event)(void *context, const struct ktread_event *event);
 	/* The state of a thread changed. */
@@ -168,7 +173,7 @@ struct walk {
 	struct threads *threads;
 	const struct scheduling *facts; /* owned by one of the following two */
 	struct scheduling *scheduling;	/* NULL if `gaps` were read */
-	struct gaps *gaps;		/* read only if the format has the callback `unknown` */
+	struct gaps *gaps;		/* read only for `unknown` and `judges` */
 	struct spans *spans;
 	struct wellknown_table known;
 	struct flows flows;
