@@ -24,7 +24,7 @@ class Windows {
 	constructor(state, feed, refresh) {
 		// The overview has a number. Answers that are requested before the newest overview, or before
 		// stop(), are discarded.
-		Object.assign(this, { state, feed, refresh, loaded: null, busy: false, number: 0 });
+		Object.assign(this, { state, feed, refresh, loaded: null, busy: false, turn: null, number: 0 });
 		state.windows = this;
 		state.onChange((what) => {
 			if (what === "view")
@@ -60,26 +60,42 @@ class Windows {
 		return this.loaded && this.loaded.from <= from && this.loaded.until >= until;
 	}
 
-	// Requests the data of the view, if possible with a margin. Only one request is in progress at any time.
+	// Runs the function when no other one is running, so that only one request is in progress at any time.
+	alone(run) {
+		const turn = this.turn ? this.turn.then(run) : run();
+		const end = () => {
+			if (this.turn === waited)
+				this.turn = null;
+		};
+		const waited = this.turn = turn.then(end, end);
+		return turn;
+	}
+
 	async update() {
-		const { state } = this;
-		const { trace } = state;
-		const from = Math.max(trace.begin, state.from);
-		const until = Math.min(trace.end, state.from + state.length);
-		if (this.busy || until <= from || this.covers(from, until))
+		if (this.busy)
 			return;
-		const { number } = this;
 		this.busy = true;
+		let moved = false;
 		try {
-			const margin = (until - from) / 2;
-			await this.request(Math.max(trace.begin, from - margin), Math.min(trace.end, until + margin))
-				|| await this.request(from, until);
+			moved = await this.alone(() => this.requestView());
 		} finally {
 			this.busy = false;
 		}
-		if (number !== this.number || from !== Math.max(trace.begin, state.from) || until !== Math.min(trace.end,
-			state.from + state.length))
+		if (moved)
 			this.later();
+	}
+
+	// Requests the data of the view, if possible with a margin. Returns whether the view has changed since then.
+	async requestView() {
+		const { number, state, state: { trace } } = this;
+		const view = () => [Math.max(trace.begin, state.from), Math.min(trace.end, state.from + state.length)];
+		const [from, until] = view();
+		if (until <= from || this.covers(from, until))
+			return false;
+		const margin = (until - from) / 2;
+		await this.request(Math.max(trace.begin, from - margin), Math.min(trace.end, until + margin))
+			|| await this.request(from, until);
+		return number !== this.number || String([from, until]) !== String(view());
 	}
 
 	// Returns false if there are too many events in this period.
@@ -99,15 +115,18 @@ class Windows {
 	// Shows an event anywhere in the trace, with about `share` of all events around it, and selects it. `find` returns
 	// {id, time} of the event, or null. Returns whether the event is selected.
 	async goTo(find, share = 20000 / this.state.trace.head.events) {
+		const place = this.stopped ? null : await find();
+		return place ? this.alone(() => this.showPlace(place, share)) : false;
+	}
+
+	async showPlace(place, share) {
 		const { state } = this;
 		const { trace } = state;
-		const place = this.stopped ? null : await find();
-		if (!place)
-			return false;
+		trace.end = Math.max(trace.end, place.time);	// the event may be newer than the head
 		const length = (trace.end - trace.begin) * Math.min(share, 1);
 		const from = Math.max(trace.begin, place.time - length / 2);
 		if (!this.covers(from, from + length / 2) && !await this.request(from, Math.min(trace.end, from + length)))
-			return share > 1e-9 && this.goTo(() => place, share / 8);
+			return share > 1e-9 && this.showPlace(place, share / 8);
 		const event = trace.events.find(place.id);
 		if (event < 0)
 			return false;
@@ -138,18 +157,18 @@ class Windows {
 		this.refresh();
 		if (selection)
 			this.state.selection = kt.selectionFrom(trace, selected);
-		else
+		else if (this.wanted)
 			this.selectWanted();
+		if (!isOverview)
+			this.wanted = null;
 		return true;
 	}
 
-	// Selects what the address of the page selects, as soon as it is loaded.
+	// Selects what the address of the page selects, if the first part that is loaded contains it.
 	selectWanted() {
-		const found = this.wanted && kt.selectionFrom(this.state.trace, this.wanted);
-		if (!found)
-			return;
-		this.wanted = null;
-		this.state.select(found);
+		const found = kt.selectionFrom(this.state.trace, this.wanted);
+		if (found)
+			this.state.select(found);
 	}
 }
 

@@ -74,6 +74,42 @@ module.exports = function (test, kt) {
 		assert.notStrictEqual(windows.loaded, null);
 	});
 
+	// Lets a page that shows 0 to 100 go to event 1.1 at this time, while it also requests its own window. The server
+	// answers the request for the later time first.
+	async function goWhileBusy(time) {
+		const requests = [];
+		const asked = [];
+		const { state, windows, times } = longTrace({ feed: { window: (from, end) => new Promise((resolve) => {
+			asked.push([from, end]);
+			requests.push({ from, resolve });
+		}) } });
+		state.show(0, 100);
+		let found = null;
+		const update = windows.update();
+		const going = windows.goTo(async () => ({ id: "1.1", time }), 0.1).then((result) => found = result);
+		for (let turn = 0; turn < 20; turn++) {
+			await settle();
+			const next = requests.sort((a, b) => a.from - b.from).pop();
+			next?.resolve({ bytes: piece(next.from > 500 ? [time - 10, time] : [1, 2]) });
+		}
+		await Promise.all([update, going]);
+		return { state, windows, found, asked, times: times() };
+	}
+
+	test("an event that the page goes to stays shown when an older request is answered later", async () => {
+		const { state, windows, found, times } = await goWhileBusy(700);
+		assert.deepStrictEqual([found, times], [true, [690, 700]]);
+		assert.strictEqual(state.selection?.event, 1);
+		assert.ok(windows.covers(690, 710));
+	});
+
+	test("the page goes to an event that was recorded after the head was sent", async () => {
+		const { state, found, asked } = await goWhileBusy(1500);
+		assert.ok(asked.every(([from, end]) => from <= end), String(asked));
+		assert.deepStrictEqual([found, state.selection?.event], [true, 1]);
+		assert.ok(state.from < 1500 && state.from + state.length > 1500);
+	});
+
 	test("a refusal that arrives after a newer overview is not shown", async () => {
 		const server = slowFeed("overview", "window");
 		const { state, windows } = longTrace(server);

@@ -118,11 +118,23 @@ module.exports = function (test, kt, open) {
 		trace.finish();
 		kt.openLink(state, "#t=0&d=5&sel=e1.8");
 		assert.strictEqual(state.selection, null);
-		await windows.load(new Uint8Array(), windows.number);
+		await windows.load(new Uint8Array(), windows.number, true);
 		assert.strictEqual(state.selection, null);
 		Object.assign(windows, { refresh: () => trace.finish() });
 		await windows.load(bytesOf(block().compressed()), windows.number);
 		assert.strictEqual(trace.events.idOf(state.selection.event), "1.8");
+	});
+
+	test("a selection in an address is not selected after other data was loaded", async () => {
+		const { state, windows } = longSearch("", null);
+		const { trace } = state;
+		Object.assign(windows, { refresh: () => trace.finish() });
+		trace.restart();
+		trace.finish();
+		kt.openLink(state, "#t=0&d=5&sel=e1.8");
+		await windows.load(new Uint8Array(), windows.number);
+		await windows.load(bytesOf(block().compressed()), windows.number);
+		assert.strictEqual(state.selection, null);
 	});
 
 	test("the first view shows a problem, or else a note about a thread", () => {
