@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 // The address of a view: #t=begin&d=length&sel=…, in nanoseconds. Reloading the page, or sending its address,
-// shows the same part, the same lanes, selection and marks.
+// shows the same part, the same lanes, selection, marks and colours.
 "use strict";
 (function (kt) {
 // Returns a text that identifies the selection, so that it can be found again.
@@ -11,6 +11,18 @@ kt.selectionText = function (trace, s) {
 		return "s" + [s.lane.key, s.strip.row, s.strip.depth, s.strip.begin[s.i]].join(",");
 	return s ? "l" + s.lane.key : "";
 };
+
+// Returns the theme that the address names, or undefined.
+kt.themeOf = (hash) => ["light", "dark"].find((name) => name === new URLSearchParams(hash.slice(1)).get("theme"));
+
+// Returns the names of folded groups and lanes in an address.
+function foldsOf(text) {
+	try {
+		return JSON.parse(text).filter((name) => typeof name === "string");
+	} catch {
+		return kt.foldedFirst;
+	}
+}
 
 // Returns an address (URL) that shows the current view again.
 kt.linkOf = function (state) {
@@ -24,6 +36,11 @@ kt.linkOf = function (state) {
 		parts.set("marks", state.marks.map(Math.round).join(" "));
 	if (state.layout.filter)
 		parts.set("lanes", state.layout.filter);
+	const folds = JSON.stringify([...state.layout.folded]);
+	if (folds !== JSON.stringify(kt.foldedFirst))
+		parts.set("fold", folds);
+	if (state.themeChosen)
+		parts.set("theme", state.theme);
 	return "#" + parts;
 };
 
@@ -57,6 +74,9 @@ kt.openLink = function (state, hash) {
 			state.layout.pinned.add(key);
 	state.marks = (parts.get("marks") || "").split(" ").filter((text) => text).map(Number).filter(Number.isFinite);
 	state.layout.filter = parts.get("lanes") || "";
+	state.layout.folded = new Set(foldsOf(parts.get("fold")));
+	if (kt.themeOf(hash))
+		state.chooseTheme(kt.themeOf(hash));
 	state.show(from, length);
 	const selection = parts.has("sel") ? kt.selectionFrom(state.trace, parts.get("sel")) : null;
 	if (selection)

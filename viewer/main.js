@@ -22,7 +22,8 @@ class Page {
 
 	connect() {
 		const { state } = this;
-		state.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+		const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+		state.theme = kt.themeOf(this.wanted) ?? (dark ? "dark" : "light");
 		this.applyTheme();
 		kt.id("theme").addEventListener("click", () => this.theme());
 		kt.id("whole").addEventListener("click", () => state.showWhole());
@@ -48,6 +49,7 @@ class Page {
 	openLink(address) {
 		const shown = kt.openLink(this.state, address);
 		kt.id("filter").value = this.state.layout.filter;
+		this.applyTheme();
 		this.relayout();
 		return shown;
 	}
@@ -116,6 +118,7 @@ class Page {
 		if (!folded.delete(group))
 			folded.add(group);
 		this.relayout();
+		this.saveLater();
 	}
 
 	// Folds or unfolds the selected lane, or all lanes.
@@ -127,6 +130,7 @@ class Page {
 			for (const one of this.trace.lanes)
 				some ? folded.delete(one.key) : folded.add(one.key);
 			this.relayout();
+			this.saveLater();
 		} else if (lane)
 			this.fold(lane.key);
 	}
@@ -144,9 +148,10 @@ class Page {
 	}
 
 	theme() {
-		this.state.theme = this.state.theme === "dark" ? "light" : "dark";
+		this.state.chooseTheme(this.state.theme === "dark" ? "light" : "dark");
 		this.applyTheme();
 		this.redraw();
+		this.saveLater();
 	}
 
 	applyTheme() {

@@ -6,13 +6,14 @@
 const heights = { head: 20, state: 17, nest: 15, lock: 14, events: 7, counter: 30 };
 
 const idleThreads = "Idle threads";
+kt.foldedFirst = [idleThreads];
 
 class Layout {
 	constructor(trace) {
 		this.trace = trace;
 		this.culprits = [];	// lanes that are named in the verdict: they are drawn first and marked
 		this.pinned = new Set();
-		this.folded = new Set([idleThreads]);	// names of folded groups, and keys of folded lanes
+		this.folded = new Set(kt.foldedFirst);	// names of folded groups, and keys of folded lanes
 		this.filter = "";
 		this.rows = [];
 		this.height = 0;

@@ -14,6 +14,7 @@ class State {
 		this.measure = null;	// null or {from, until}
 		this.marks = [];	// times of the marks
 		this.theme = "light";
+		this.themeChosen = false;	// true if the reader chose the theme, so that it does not follow the system
 		this.hint = "";	// what the user can do to see more
 		this.found = [];	// result of the search
 		this.listeners = [];
@@ -30,6 +31,11 @@ class State {
 	changed(what) {
 		for (const listener of this.listeners)
 			listener(what);
+	}
+
+	chooseTheme(theme) {
+		this.theme = theme;
+		this.themeChosen = true;
 	}
 
 	// Shows a period of time. The view is limited to the trace and its surroundings.

@@ -155,4 +155,22 @@ module.exports = function (test, kt, open) {
 		kt.openLink(other, "#t=0&d=5&marks=x NaN 1e999");
 		assert.deepStrictEqual(other.marks, []);
 	});
+
+	test("an address contains the theme if the reader chose one, and the folded lanes and groups", () => {
+		const state = new kt.State(open());
+		const link = kt.linkOf(state);
+		assert.doesNotMatch(link, /theme|fold/);
+		state.chooseTheme("dark");
+		state.layout.folded = new Set(["t5", 'Threads of <&"=>']);
+		const other = new kt.State(open());
+		assert.ok(kt.openLink(other, kt.linkOf(state)));
+		assert.deepStrictEqual([other.theme, other.layout.folded], ["dark", state.layout.folded]);
+		assert.strictEqual(kt.linkOf(other), kt.linkOf(state));
+		kt.openLink(other, link);
+		assert.deepStrictEqual(other.layout.folded, new kt.State(open()).layout.folded);
+		for (const bad of ["[", "{}", "[1]", "null"])
+			kt.openLink(other, "#t=0&d=5&theme=%3Cb%3E&fold=" + encodeURIComponent(bad));
+		assert.deepStrictEqual([other.theme, [...other.layout.folded].filter((key) => typeof key !== "string")],
+			["dark", []]);
+	});
 };
