@@ -194,8 +194,7 @@ void fxt_take_unknown(void *context, const struct walk_unknown *unknown)
 {
 	struct fxt *fxt = context;
 	const struct fxt_owner *owner = meet(fxt, unknown->thread);
-	const uint32_t cpu =
-		unknown->cpu < THREADS_CPUS_MAX ? unknown->cpu : ktread_info(fxt->walk.trace)->cpus;
+	const uint32_t cpu = unknown->cpu < THREADS_CPUS_MAX ? unknown->cpu : walk_spare_cpu(&fxt->walk);
 
 	if (owner)
 		fxt_switch(&fxt->stream, unknown->from, cpu, unknown->thread->id, FXT_STATE_UNKNOWN,

@@ -346,7 +346,7 @@ void perfetto_state_unknown(void *context, const struct walk_unknown *unknown)
 	struct perfetto *perfetto = context;
 	const uint64_t time = unknown->from + 2 * (uint64_t)unknown->thread->index;
 	const bool is_gap = unknown->cpu < THREADS_CPUS_MAX && time + 1 < unknown->cpu_until;
-	const uint32_t cpu = is_gap ? unknown->cpu : ktread_info(perfetto->walk.trace)->cpus;
+	const uint32_t cpu = is_gap ? unknown->cpu : walk_spare_cpu(&perfetto->walk);
 
 	if (time + 1 >= unknown->until)
 		return;

@@ -235,6 +235,14 @@ static void pass_change(void *context, const struct threads_change *change)
 
 	end_state(walk, change->thread, change->from, change->from_time, change->from_stamp, change->time);
 	walk->sink.thread(walk->sink.context, change);
+	if (change->thread->state != THREADS_UNKNOWN || change->from <= THREADS_RUNNING ||
+	    change->thread->id == 0)
+		return;
+	/* events that show states were switched off */
+	walk->sink.unknown(walk->sink.context, &(struct walk_unknown){ .thread = change->thread,
+								       .from = change->time,
+								       .until = WALK_TIME_MAX,
+								       .cpu = THREADS_CPUS_MAX });
 }
 
 static void finish_states(struct walk *walk)

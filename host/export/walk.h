@@ -95,8 +95,8 @@ struct walk_missing {
 };
 
 /*
- * The state of a thread that does not run is unknown, because slots of any CPU are missing: events there may
- * have changed the state.
+ * The state of a thread that does not run is unknown, because slots of any CPU are missing or events were
+ * switched off: events at that time may have changed the state.
  */
 struct walk_unknown {
 	const struct threads_thread *thread; /* never thread 0 */
@@ -209,6 +209,14 @@ void walk_close(struct walk *walk, struct export_report *report);
  * larger than any thread id. In a trace with records_only, each thread is a process of its own instead.
  */
 #define WALK_KERNEL_PID (KTRX_THREAD_MAX + 1u)
+
+/* Returns the number of a CPU that the machine does not have. */
+static inline uint32_t walk_spare_cpu(const struct walk *walk)
+{
+	const uint32_t cpus = ktread_info(walk->trace)->cpus;
+
+	return cpus < THREADS_CPUS_MAX ? cpus : THREADS_CPUS_MAX - 1;
+}
 
 /* Returns the process to use for a thread if the event that creates the thread names no process. */
 uint32_t walk_process_of(const struct walk *walk, uint32_t thread);

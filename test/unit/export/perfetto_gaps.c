@@ -127,6 +127,37 @@ static void switches_that_are_off_show_no_thread_that_runs(void **state)
 	perfetto_expect(STATE("2100", "0", "9", "3"));
 }
 
+/* A runnable thread may be moved to another CPU by an event in missing slots there. */
+static void states_end_at_gaps_of_other_cpus(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 1000, 0, 7, V(7), V(8), V(0));
+	script_event(NOTE, 1100, 1, 9, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+	script_event(NOTE, 1900, 1, 9, V(0), V(0), V(0), "", V(0), V('x'), V(0))->lost = 3;
+	script_event(SWITCH, 2000, 0, 8, V(8), V(7), V(0));
+	script_event(SWITCH, 2100, 0, 7, V(7), V(8), V(0));
+	perfetto_export();
+	perfetto_expect(STATE("1000", "0", "7", "2"));
+	perfetto_expect(STATE("1101", "1", "7", "3"));
+	perfetto_expect(STATE("1102", "1", "0", "3"));
+	perfetto_expect(STATE("2000", "0", "7", "3"));
+	perfetto_expect_none("timestamp=2101 generic_kernel_task_state_event");
+}
+
+/* A runnable thread may run while switches are not recorded. Its state ends on a CPU that the machine
+ * does not have. */
+static void switches_that_are_off_end_states(void **state)
+{
+	(void)state;
+	script_type(END, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_event(SWITCH, 1000, 0, 7, V(7), V(8), V(0));
+	script_event(END, 1100, 1, 5, V(SWITCH), V(SWITCH), V(0));
+	perfetto_export();
+	perfetto_expect(STATE("1000", "0", "7", "2"));
+	perfetto_expect(STATE("1100", "4", "7", "3"));
+	perfetto_expect(STATE("1101", "4", "0", "3"));
+}
+
 static void ends_of_rings_are_lost(void **state)
 {
 	(void)state;
@@ -177,6 +208,8 @@ int main(void)
 		TEST(rare_events_before_a_ring_begins_show_no_thread_that_runs),
 		TEST(calls_are_not_paired_over_an_overwritten_beginning),
 		TEST(switches_that_are_off_show_no_thread_that_runs),
+		TEST(states_end_at_gaps_of_other_cpus),
+		TEST(switches_that_are_off_end_states),
 		TEST(ends_of_rings_are_lost),
 		TEST(unknown_cpus_have_a_track),
 	};
