@@ -39,7 +39,7 @@ struct gaps {
 struct progress {
 	uint64_t seen; /* timestamp of the ring's last event */
 	uint64_t first;
-	uint64_t lost; /* number of missing slots before the ring's events so far */
+	uint64_t lost; /* number of slots that are missing before the ring's events so far */
 	uint32_t last; /* index of the ring's last gap, plus 1; 0 if the ring has no gap */
 	bool begun;
 };
@@ -84,6 +84,8 @@ static int take(struct gaps *gaps, struct progress *ring, const struct ktread *t
 	    add(gaps, ring, (struct gaps_gap){ ring->seen, event->stamp, event->ring, cpu, 0 }) < 0)
 		return KTREAD_E_MEMORY;
 	ring->lost += event->lost;
+	if (head_missing && event->lost == 0)
+		ring->lost += ktread_ring(trace, event->ring)->overwritten;
 	if (!ring->begun)
 		ring->first = event->stamp;
 	ring->begun = true;
@@ -116,6 +118,12 @@ static int find_end_of_boot(struct gaps *gaps, struct progress *rings, const str
 	return status;
 }
 
+/* Returns whether slots after the last event of a ring are missing or cannot be read. */
+static bool lacks_tail(const struct ktread_ring *ring, const struct progress *progress)
+{
+	return ring->cut > 0 || ring->dropped > 0 || ring->overwritten + ring->invalid > progress->lost;
+}
+
 /* Adds gaps after the last event of each ring. */
 static int find_tails(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
 {
@@ -124,10 +132,11 @@ static int find_tails(struct gaps *gaps, struct progress *rings, const struct kt
 	for (uint32_t n = 0; n < ktread_info(trace)->rings && status == 0; n++) {
 		const struct ktread_ring *ring = ktread_ring(trace, n);
 
-		if (n == 0 && ring->cpu == KTRX_NO_CPU &&
-		    (ring->dropped > 0 || ring->overwritten + ring->invalid > rings[0].lost))
+		const bool boot = n == 0 && ring->cpu == KTRX_NO_CPU;
+
+		if (boot && lacks_tail(ring, &rings[0]))
 			status = find_end_of_boot(gaps, rings, trace);
-		if (status == 0 && (ring->cut > 0 || (n > 0 && ring->dropped > 0)))
+		if (status == 0 && (ring->cut > 0 || (!boot && lacks_tail(ring, &rings[n]))))
 			status = add(gaps, &rings[n],
 				     (struct gaps_gap){ rings[n].seen, UINT64_MAX, n, ring->cpu, 0 });
 	}

@@ -163,12 +163,13 @@ void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, 
  * The first reading is made without the filter, so that events which the filter leaves out are not taken for
  * a gap.
  *
- * A gap reaches from the last event of its ring before the missing slots to the first event after them. If
- * the last record of a ring was not finished when the trace was captured, that is not a gap. There are four
- * special cases:
+ * A gap reaches from the last event of its ring before the missing slots to the first event after them. There
+ * are four special cases:
  * - Slots of the boot ring may be from any CPU that has no ring of its own yet. So a gap of the boot ring
  *   counts for every CPU, and missing slots at its end are a gap up to the first event in the CPU's own ring.
- * - If the file lacks the rest of a ring, the gap at the end of that ring has no end.
+ * - If slots after the last event of a ring cannot be read, or are not in the file, the gap at the end of
+ *   that ring has no end. A record that was not finished when the trace was captured is such a gap, because
+ *   its event may have ended something.
  * - The same holds for a ring that was full and refused later records. The boot ring is an exception, because
  *   CPUs leave it when they have rings of their own.
  * - A ring that was cleared lacks its beginning.

@@ -275,6 +275,31 @@ static void missing_end_of_the_boot_ring_is_a_gap(void **state)
 	expect(2, 0, 0, 1);
 }
 
+/* What happened on the CPU after the last readable event of its ring is unknown. */
+static void unreadable_end_of_a_ring_is_a_gap(void **state)
+{
+	(void)state;
+	rule.key[0] = (struct pairs_key){ PAIRS_BY_FIELD, "id", "of" };
+	script_ring(1)->overwritten = 7;
+	script_ring(1)->invalid = 3;
+	script_event(OTHER, 4, 1, 2)->lost = 9;
+	script_event(OPEN, 5, 0, 1, V(1), V(0));
+	script_event(CLOSE, 8, 0, 1, V(1), V(0));
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(OTHER, 15, 1, 2);
+	script_event(CLOSE, 30, 0, 1, V(1), V(0));
+	script_event(OPEN, 40, 0, 1, V(1), V(0));
+	script_event(CLOSE, 50, 0, 1, V(1), V(0));
+	expect(1, 0, 0, 2);
+	pairs_free(pairs);
+	rule.key[0].by = PAIRS_BY_CPU; /* only the other CPU lacks slots */
+	expect(3, 0, 0, 0);
+	pairs_free(pairs);
+	rule.key[0].by = PAIRS_BY_FIELD;
+	script_ring(1)->invalid = 2; /* all of them were lost before the first event */
+	expect(3, 0, 0, 0);
+}
+
 /* If a thread runs on one CPU all the time, a gap of another CPU cannot contain events of this thread. */
 static void gap_of_another_cpu_matters_only_if_the_thread_moved(void **state)
 {
@@ -365,6 +390,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gap_counts_from_the_last_event_before_it, begin, end),
 		cmocka_unit_test_setup_teardown(gap_of_the_boot_ring_counts_for_every_cpu, begin, end),
 		cmocka_unit_test_setup_teardown(missing_end_of_the_boot_ring_is_a_gap, begin, end),
+		cmocka_unit_test_setup_teardown(unreadable_end_of_a_ring_is_a_gap, begin, end),
 		cmocka_unit_test_setup_teardown(gap_of_another_cpu_matters_only_if_the_thread_moved, begin,
 						end),
 		cmocka_unit_test_setup_teardown(overwritten_beginnings_are_unmatched, begin, end),
