@@ -18,6 +18,7 @@ struct gaps_gap {
 };
 
 struct gaps {
+	const struct ktread *trace;
 	struct gaps_gap *gap; /* array of gaps, sorted by `from` */
 	uint32_t count, room, limit;
 	bool partial; /* true if only the events of a filter are read */
@@ -73,12 +74,17 @@ static bool lacks_head(const struct gaps *gaps, const struct ktread *trace, cons
 	return (of->overwritten > 0 || of->cleared > 0) && (!gaps->partial || event->index <= first);
 }
 
+/* Returns the CPU whose events are in the event's ring; KTRX_NO_CPU if they may be of any CPU. */
+static uint32_t cpu_of(const struct ktread *trace, const struct ktread_event *event)
+{
+	return ktread_ring(trace, event->ring)->cpu == KTRX_NO_CPU ? KTRX_NO_CPU : event->cpu;
+}
+
 static int take(struct gaps *gaps, struct progress *ring, const struct ktread *trace,
 		const struct ktread_event *event)
 {
-	const bool head_missing = !ring->begun && lacks_head(gaps, trace, event),
-		   boot = event->ring == 0 && ktread_ring(trace, 0)->cpu == KTRX_NO_CPU;
-	const uint32_t cpu = boot ? KTRX_NO_CPU : event->cpu;
+	const bool head_missing = !ring->begun && lacks_head(gaps, trace, event);
+	const uint32_t cpu = cpu_of(trace, event);
 
 	if ((event->lost > 0 || head_missing) &&
 	    add(gaps, ring, (struct gaps_gap){ ring->seen, event->stamp, event->ring, cpu, 0 }) < 0)
@@ -225,6 +231,7 @@ static int read_gaps(struct gaps **result, struct ktread *trace, bool partial)
 
 	*result = gaps;
 	if (gaps && progress) {
+		gaps->trace = trace;
 		gaps->limit = GAPS_MAX;
 		gaps->partial = partial;
 		error = scheduling_open(&gaps->scheduling, trace);
@@ -294,7 +301,7 @@ static void begin_gap(struct gaps *gaps, uint32_t cpu, uint64_t to)
 void gaps_event(struct gaps *gaps, const struct ktread_event *event)
 {
 	if (event->lost > 0)
-		begin_gap(gaps, event->cpu, event->stamp);
+		begin_gap(gaps, cpu_of(gaps->trace, event), event->stamp);
 }
 
 bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)

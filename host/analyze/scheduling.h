@@ -164,9 +164,11 @@ void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, 
  * a gap.
  *
  * A gap reaches from the last event of its ring before the missing slots to the first event after them. There
- * are four special cases:
+ * are five special cases:
  * - Slots of the boot ring may be from any CPU that has no ring of its own yet. So a gap of the boot ring
  *   counts for every CPU, and missing slots at its end are a gap up to the first event in the CPU's own ring.
+ * - A gap of the ring of rare events counts for every CPU, too. Events that begin or end something may be
+ *   rare, and so is ktrace.switched.
  * - If slots after the last event of a ring cannot be read, or are not in the file, the gap at the end of
  *   that ring has no end. A record that was not finished when the trace was captured is such a gap, because
  *   its event may have ended something.

@@ -259,6 +259,32 @@ static void gap_of_the_boot_ring_counts_for_every_cpu(void **state)
 	expect(1, 0, 0, 2);
 }
 
+/* The ring of rare events is shared, too. Its beginning, its end and slots in between may be missing. */
+static void gap_of_the_rare_ring_counts_for_every_cpu(void **state)
+{
+	(void)state;
+	rule.key[0].by = PAIRS_BY_CPU;
+	script_ring(3)->cpu = KTRX_NO_CPU;
+	script_event(OTHER, 10, 1, 1)->ring = 3;
+	script_event(OPEN, 11, 0, 2, V(1), V(0));
+	script_event(OPEN, 12, 1, 1, V(1), V(0));
+	lost_before(script_event(OTHER, 20, 1, 1))->ring = 3;
+	script_event(CLOSE, 30, 0, 2, V(1), V(0));
+	script_event(CLOSE, 31, 1, 1, V(1), V(0));
+	script_event(OPEN, 40, 0, 2, V(1), V(0));
+	script_event(CLOSE, 50, 0, 2, V(1), V(0));
+	script_event(OTHER, 60, 1, 1)->ring = 3;
+	expect(1, 0, 0, 2);
+	pairs_free(pairs);
+	script_ring(3)->overwritten = 9;
+	script_event(OPEN, 70, 0, 2, V(1), V(0));
+	script_event(CLOSE, 80, 0, 2, V(1), V(0));
+	expect(2, 0, 0, 2);
+	pairs_free(pairs);
+	script_ring(3)->invalid = 4;
+	expect(1, 0, 0, 3);
+}
+
 /* Slots at the end of the boot ring are from a time before the CPU had a ring of its own. */
 static void missing_end_of_the_boot_ring_is_a_gap(void **state)
 {
@@ -389,6 +415,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gap_of_the_cpu_drops_a_pair, begin, end),
 		cmocka_unit_test_setup_teardown(gap_counts_from_the_last_event_before_it, begin, end),
 		cmocka_unit_test_setup_teardown(gap_of_the_boot_ring_counts_for_every_cpu, begin, end),
+		cmocka_unit_test_setup_teardown(gap_of_the_rare_ring_counts_for_every_cpu, begin, end),
 		cmocka_unit_test_setup_teardown(missing_end_of_the_boot_ring_is_a_gap, begin, end),
 		cmocka_unit_test_setup_teardown(unreadable_end_of_a_ring_is_a_gap, begin, end),
 		cmocka_unit_test_setup_teardown(gap_of_another_cpu_matters_only_if_the_thread_moved, begin,
