@@ -125,18 +125,6 @@ static void on_begin(void *context, struct spans_owner owner, unsigned lane, con
 		memcpy(row->name, name.string, name.length);
 }
 
-/*
- * Finds out which lost slots may have contained the end of the span and the beginning of the next span.
- * Returns the CPU if these can only be slots of one CPU; GAPS_ANYWHERE if they can be slots of any CPU.
- */
-static uint32_t place_of(struct spans_owner owner, const struct spans_span *span,
-			 const struct ktread_event *event)
-{
-	bool stayed = owner.cpu || span->cpu == event->cpu;
-
-	return stayed && event->cpu != KTRX_NO_CPU ? event->cpu : GAPS_ANYWHERE;
-}
-
 /* Adds a duration to its row. */
 static void measure(struct reading *r, struct latencies_row *row, uint64_t begin,
 		    const struct ktread_event *end, uint64_t cost, uint64_t meanwhile)
@@ -147,17 +135,18 @@ static void measure(struct reading *r, struct latencies_row *row, uint64_t begin
 	keep_error(r, pairs_measure(&row->ticks, &row->worst, begin, end, cost, meanwhile));
 }
 
-bool latencies_is_certain(struct gaps *gaps, const uint8_t *needed, struct spans_owner owner,
-			  const struct spans_span *span, const struct ktread_event *event)
+bool latencies_is_certain(const struct spans *spans, struct gaps *gaps, const uint8_t *needed,
+			  struct spans_owner owner, const struct spans_span *span,
+			  const struct ktread_event *event)
 {
-	return event && !gaps_between(gaps, place_of(owner, span, event), span->stamp, event->stamp) &&
+	return event && !gaps_between(gaps, spans_place(spans, owner, span, event), span->stamp, event->stamp) &&
 	       !gaps_switched(gaps, needed, span->stamp, event->stamp);
 }
 
 static bool is_measured(struct reading *r, struct spans_owner owner, const struct spans_span *span,
 			const struct ktread_event *event, int kind)
 {
-	return latencies_is_certain(r->gaps, r->needed[kind], owner, span, event);
+	return latencies_is_certain(r->spans, r->gaps, r->needed[kind], owner, span, event);
 }
 
 /* Counts a dropped duration if an event that it needs was off in between. `end`: NULL if it has no end */

@@ -233,7 +233,8 @@ void latencies_mark(const struct ktread *trace, struct wellknown_table *known, e
  * `event`: the event that ends the span; NULL if there is none. `needed`: bit map of latencies_mark(). Passes
  * the event's timestamp to gaps_between().
  */
-bool latencies_is_certain(struct gaps *gaps, const uint8_t *needed, struct spans_owner owner,
-			  const struct spans_span *span, const struct ktread_event *event);
+bool latencies_is_certain(const struct spans *spans, struct gaps *gaps, const uint8_t *needed,
+			  struct spans_owner owner, const struct spans_span *span,
+			  const struct ktread_event *event);
 
 #endif

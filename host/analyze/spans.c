@@ -440,6 +440,16 @@ int spans_event(struct spans *s, const struct ktread_event *event, const struct 
 	return spans_event_of(s, spans_owner_by(s->threads, event), event, known, time);
 }
 
+uint32_t spans_place(const struct spans *s, struct spans_owner who, const struct spans_span *span,
+		     const struct ktread_event *event)
+{
+	const struct threads_thread *running = who.cpu ? NULL : threads_on(s->threads, event->cpu);
+	const bool stayed =
+		who.cpu || (running && running->index == who.number && running->stamp <= span->stamp);
+
+	return stayed && event->cpu == span->cpu && event->cpu != KTRX_NO_CPU ? event->cpu : GAPS_ANYWHERE;
+}
+
 void spans_gap(struct spans *s, uint32_t cpu, uint64_t from)
 {
 	s->gaps++;

@@ -116,6 +116,13 @@ int spans_event(struct spans *spans, const struct ktread_event *event, const str
 int spans_event_of(struct spans *spans, struct spans_owner who, const struct ktread_event *event,
 		   const struct wellknown *known, uint64_t time);
 
+/*
+ * Finds out which missing slots may have contained an earlier end of a span that `event` ends. Returns the
+ * CPU if these can only be slots of one CPU, otherwise GAPS_ANYWHERE. Requires: `event` is the current event.
+ */
+uint32_t spans_place(const struct spans *spans, struct spans_owner who, const struct spans_span *span,
+		     const struct ktread_event *event);
+
 /* Reports that slots of `cpu` were lost between `from` (0: before the trace began) and the next event. */
 void spans_gap(struct spans *spans, uint32_t cpu, uint64_t from);
 

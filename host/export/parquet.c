@@ -252,7 +252,7 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 	(void)time;
 	if (span->kind != WELLKNOWN_SYSCALL_ENTER)
 		return;
-	certain = latencies_is_certain(walk->gaps, parquet->calls, owner, span, event);
+	certain = latencies_is_certain(walk->spans, walk->gaps, parquet->calls, owner, span, event);
 	parquet_put_i64(file, CALL_TS, since_first(parquet, since));
 	if (certain)
 		parquet_put_i64(file, CALL_DUR, (int64_t)(walk->time - since));

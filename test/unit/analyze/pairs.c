@@ -69,6 +69,35 @@ static void durations_with_an_event_that_may_have_been_off_are_counted(void **st
 	latencies_free(latencies);
 }
 
+/*
+ * While the threads did not run on the CPU of their call, they may have run on CPU 2, whose slots are missing
+ * there: thread 1 did not leave CPU 0; thread 2 left CPU 1 and came back.
+ */
+static void calls_of_threads_that_left_their_cpu_are_not_paired_across_gaps_of_other_cpus(void **state)
+{
+	struct latencies *latencies = NULL;
+
+	(void)state;
+	script_type(20, "syscall", "enter", "u32 nr");
+	script_type(21, "syscall", "exit", "u32 nr");
+	script_event(SWITCH, 5, 0, 9, V(9), V(1));
+	script_event(SWITCH, 6, 1, 8, V(8), V(2));
+	script_event(OTHER, 7, 2, 3);
+	script_event(20, 10, 0, 1, V(7));
+	script_event(20, 11, 1, 2, V(7));
+	script_event(SWITCH, 12, 1, 2, V(2), V(8));
+	script_event(SWITCH, 25, 1, 8, V(8), V(2));
+	script_event(21, 30, 0, 1, V(7));
+	script_event(21, 31, 1, 2, V(7));
+	script_event(OTHER, 40, 2, 3)->lost = 3;
+	assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
+	assert_int_equal(latencies->row[0].kind, LATENCIES_SYSCALL);
+	assert_int_equal(latencies->row[0].ticks.count, 1);
+	assert_int_equal(latencies->row[0].worst.begin, 10);
+	assert_int_equal(latencies->row[0].dropped, 1);
+	latencies_free(latencies);
+}
+
 static const struct pairs_result *read_all(void)
 {
 	assert_int_equal(pairs_read(&pairs, script_trace(), &rule), 0);
@@ -423,6 +452,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(overwritten_beginnings_are_unmatched, begin, end),
 		cmocka_unit_test_setup_teardown(cost_is_subtracted, begin, end),
 		cmocka_unit_test_setup_teardown(clock_that_goes_back_gives_zero, begin, end),
+		cmocka_unit_test_setup_teardown(
+			calls_of_threads_that_left_their_cpu_are_not_paired_across_gaps_of_other_cpus, begin,
+			end),
 		cmocka_unit_test_setup_teardown(many_open_pairs_are_matched, begin, end),
 	};
 
