@@ -139,7 +139,8 @@ bool latencies_is_certain(const struct spans *spans, struct gaps *gaps, const ui
 			  struct spans_owner owner, const struct spans_span *span,
 			  const struct ktread_event *event)
 {
-	return event && !gaps_between(gaps, spans_place(spans, owner, span, event), span->stamp, event->stamp) &&
+	return event &&
+	       !gaps_between(gaps, spans_place(spans, owner, span, event), span->stamp, event->stamp) &&
 	       !gaps_switched(gaps, needed, span->stamp, event->stamp);
 }
 
