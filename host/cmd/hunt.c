@@ -15,7 +15,6 @@
 #include "cmd/run_schedule.h"
 #include "cmd/trace_args.h"
 #include "capture/signals.h"
-#include "hunt/results.h"
 
 #define DEFAULT_FOLDER	"hunt"
 #define DEFAULT_SEEDS	200u

@@ -12,7 +12,7 @@
 #include "base/escape.h"
 #include "base/open.h"
 #include "capture/recipe.h"
-#include "results.h"
+#include "hunt.h"
 
 #define VERSION 1
 /* maximum size of a line in bytes; a longer line is not a result */

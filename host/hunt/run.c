@@ -17,7 +17,6 @@
 
 #include "capture/error.h"
 #include "hunt.h"
-#include "results.h"
 
 #define OTHER_ERROR 125 /* exit status of the process if it could not write its result */
 

@@ -12,7 +12,7 @@
 
 #include "base/output.h"
 #include "findings/finding.h"
-#include "profile/names.h"
+#include "profile/stack.h"
 
 #define OBSERVE_CPUS	64u
 #define OBSERVE_SAMPLES 20u /* minimum number of samples that are needed */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Declarations shared by target.c, which connects to a QEMU, and sample.c, which samples its guest. */
+/* Declarations shared by target.c, which connects to QEMU, and sample.c, which samples its guest. */
 #ifndef PROFILE_TARGET_STATE_H
 #define PROFILE_TARGET_STATE_H
 
 #include "capture/gdb.h"
 #include "capture/qmp.h"
-#include "profile/target.h"
+#include "profile/profile.h"
 
 #define PROFILE_CPU_NAME 44u
 #define PROFILE_CODES	 512u /* number of pieces of code in the cache, a power of two */

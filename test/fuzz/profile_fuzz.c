@@ -15,7 +15,7 @@
 
 #include "capture/gdb.h"
 #include "observe/observe.h"
-#include "profile/cpu.h"
+#include "profile/stack.h"
 
 #define MOST	    16384u
 #define FRAME_BYTES 25u

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hunt/results.h"
+#include "hunt/hunt.h"
 
 #define COMMAND ((char *[]){ "qemu-system-x86_64", "-kernel", "k", NULL })
 

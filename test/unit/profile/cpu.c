@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "profile/cpu.h"
+#include "profile/stack.h"
 
 #define BASE UINT64_C(0xffffffff80010000)
 
