@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #include "diff/strace.h"
-#include "diff/texts.h"
 
 #define NANOSECONDS UINT64_C(1000000000)
 #define HEAD_MOST   4096u

@@ -13,6 +13,14 @@
 #define STRACE_LINE (1u << 20) /* maximum length of a line in bytes; a longer line counts as damaged */
 #define STRACE_NAME 64u	       /* size in bytes of a call's name */
 
+#define STRACE_ONLY_PROCESS 1u /* number of the process if the lines contain no process number */
+
+/*
+ * Parses the beginning of a line of strace. Returns the number of the process; 0 if the line begins with its
+ * time; DIFF_NONE if the line is damaged.
+ */
+uint32_t strace_line_process(const char *line);
+
 struct strace_open {
 	uint32_t thread, step;
 	size_t length; /* length of `text`; 0: there is no unfinished call */

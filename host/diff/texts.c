@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "diff/texts.h"
+#include "diff/trace.h"
 
 #include <errno.h>
 #include <stdio.h>
