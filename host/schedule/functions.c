@@ -12,7 +12,6 @@
 #include "frames.h"
 #include "plugin/code.h"
 #include "plugin/virtual.h"
-#include "ram.h"
 
 #define BUFFERED 4096u
 #define BUCKETS	 65536u

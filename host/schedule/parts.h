@@ -6,6 +6,7 @@
 #ifndef SCHEDULE_PARTS_H
 #define SCHEDULE_PARTS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,21 +14,6 @@
 #include "plugin/api.h"
 
 struct CPUState;
-
-/* ---- blocks.c ---- */
-
-/*
- * Calls several functions for each block of code that QEMU translates. QEMU itself calls only one function of
- * a plugin, the one that was registered last.
- */
-
-typedef void blocks_look(struct qemu_plugin_tb *block);
-
-/* Adds a function that is called for each block; at most 8. */
-void blocks_add(blocks_look *look);
-
-/* Begins to call the functions. */
-void blocks_open(qemu_plugin_id_t id);
 
 /* ---- cpus.c ---- */
 
@@ -98,6 +84,110 @@ bool cpus_others_may_run(void);
  */
 void cpus_call(void (*call)(void));
 
+/* ---- cpus.c: idle CPUs ---- */
+
+/*
+ * Delays the moment at which QEMU regards the machine as idle. If all CPUs are idle, QEMU's main thread moves
+ * the virtual clock to the next timer. But a CPU counts as idle from the moment at which it executes its halt
+ * instruction, and its last instructions are added to the clock a little later, by the CPUs' thread. If the
+ * main thread checks before that, it moves the clock too far, by the time of these instructions (seen with
+ * QEMU 7.2: once in about ten runs on a loaded host). With this correction, the main thread waits until the
+ * CPUs' thread itself has found all CPUs idle.
+ */
+
+/*
+ * `again` is called in the CPUs' thread when all CPUs that are not frozen are idle. It returns true if it
+ * lets another CPU run.
+ */
+void idle_open(bool (*again)(void));
+
+/* Returns whether a CPU is idle. QEMU calls this function to confirm that a CPU is idle. */
+bool idle_confirm(struct CPUState *cpu);
+
+/* ---- cpus.c: the accelerator ---- */
+
+/*
+ * Replaces functions of QEMU's accelerator: the one that confirms that a CPU is idle, and the one that raises
+ * an interrupt.
+ */
+
+/*
+ * Replaces the functions when the first CPU begins, before it executes an instruction. QEMU calls `is_idle`
+ * to confirm that a CPU is idle, and `interrupted` before it raises an interrupt for a CPU. `replaced` is
+ * called if the functions were replaced; if not, a message is printed. Returns NULL, or a message that states
+ * why runs may differ in rare cases.
+ */
+const char *accelerator_open(qemu_plugin_id_t id, bool (*is_idle)(struct CPUState *cpu),
+			     void (*interrupted)(const struct CPUState *cpu), void (*replaced)(void));
+
+/* ---- blocks.c ---- */
+
+/*
+ * Calls several functions for each block of code that QEMU translates. QEMU itself calls only one function of
+ * a plugin, the one that was registered last.
+ */
+
+typedef void blocks_look(struct qemu_plugin_tb *block);
+
+/* Adds a function that is called for each block; at most 8. */
+void blocks_add(blocks_look *look);
+
+/* Begins to call the functions. */
+void blocks_open(qemu_plugin_id_t id);
+
+/* ---- blocks.c: hooks ---- */
+
+/*
+ * Detects when a CPU executes a hook: a function of ktrace by which the guest reports that it takes or
+ * releases a lock, or that it blocks, wakes or switches threads.
+ */
+
+/*
+ * Begins to watch for hooks. `wanted` is called before the first instruction of each hook, while the CPU
+ * executes a block. If it returns true, `pass` is called after this block, in the thread of the CPUs, with
+ * the number of the CPU. Otherwise, QEMU is not interrupted.
+ */
+void hooks_open(const struct schedule_hooks *hooks, bool (*wanted)(void), void (*pass)(unsigned cpu));
+
+/* ---- blocks.c: instructions that wait ---- */
+
+/*
+ * Lets another CPU run when a CPU executes an instruction that is meant for waiting: pause (x86, RISC-V),
+ * yield or wfe (AArch64). Without this, a CPU that waits for a frozen CPU would wait until its own slice
+ * ends.
+ */
+
+/*
+ * Begins to watch for these instructions. `target`: name of the architecture. `wanted` is called before each
+ * such instruction, while the CPU executes a block. If it returns true, `yield` is called after the block, in
+ * the thread of the CPUs, with the number of the CPU. If not, QEMU is not interrupted.
+ */
+void yield_open(const char *target, bool (*wanted)(void), void (*yield)(unsigned cpu));
+
+/* ---- blocks.c: a word that halts the machine ---- */
+
+/*
+ * Halts the machine when a word of its RAM has a value. The word is read before each block of code. If the
+ * value is found, the current block is still completed. So the machine halts within two blocks after the
+ * write, at the same instruction in each run.
+ */
+
+/* `reached` is called once, in the thread of the CPUs. Returns NULL, or an error message. */
+const char *watch_open(const struct schedule_control *control, void (*reached)(void));
+
+/* ---- blocks.c: times of blocks, and of a mark ---- */
+
+/* Determines the time of each block of code, and the time at which a word of the guest's RAM is written. */
+
+/* Makes virtual_now() (plugin/virtual.h) valid in parts that blocks_add() adds later. */
+void mark_times(void);
+
+/*
+ * Begins to watch the word of control->mark, and stores the time at which the word is written. Returns NULL,
+ * or an error message.
+ */
+const char *mark_open(struct schedule_control *control);
+
 /* ---- noise.c ---- */
 
 /*
@@ -143,72 +233,7 @@ bool noise_hook(struct noise *noise, uint64_t *after);
  */
 uint64_t noise_delay(struct noise *noise);
 
-/* ---- idle.c ---- */
-
-/*
- * Delays the moment at which QEMU regards the machine as idle. If all CPUs are idle, QEMU's main thread moves
- * the virtual clock to the next timer. But a CPU counts as idle from the moment at which it executes its halt
- * instruction, and its last instructions are added to the clock a little later, by the CPUs' thread. If the
- * main thread checks before that, it moves the clock too far, by the time of these instructions (seen with
- * QEMU 7.2: once in about ten runs on a loaded host). With this correction, the main thread waits until the
- * CPUs' thread itself has found all CPUs idle.
- */
-
-/*
- * `again` is called in the CPUs' thread when all CPUs that are not frozen are idle. It returns true if it
- * lets another CPU run.
- */
-void idle_open(bool (*again)(void));
-
-/* Returns whether a CPU is idle. QEMU calls this function to confirm that a CPU is idle. */
-bool idle_confirm(struct CPUState *cpu);
-
-/* ---- accelerator.c ---- */
-
-/*
- * Replaces functions of QEMU's accelerator: the one that confirms that a CPU is idle, and the one that raises
- * an interrupt.
- */
-
-/*
- * Replaces the functions when the first CPU begins, before it executes an instruction. QEMU calls `is_idle`
- * to confirm that a CPU is idle, and `interrupted` before it raises an interrupt for a CPU. `replaced` is
- * called if the functions were replaced; if not, a message is printed. Returns NULL, or a message that states
- * why runs may differ in rare cases.
- */
-const char *accelerator_open(qemu_plugin_id_t id, bool (*is_idle)(struct CPUState *cpu),
-			     void (*interrupted)(const struct CPUState *cpu), void (*replaced)(void));
-
-/* ---- hooks.c ---- */
-
-/*
- * Detects when a CPU executes a hook: a function of ktrace by which the guest reports that it takes or
- * releases a lock, or that it blocks, wakes or switches threads.
- */
-
-/*
- * Begins to watch for hooks. `wanted` is called before the first instruction of each hook, while the CPU
- * executes a block. If it returns true, `pass` is called after this block, in the thread of the CPUs, with
- * the number of the CPU. Otherwise, QEMU is not interrupted.
- */
-void hooks_open(const struct schedule_hooks *hooks, bool (*wanted)(void), void (*pass)(unsigned cpu));
-
-/* ---- yield.c ---- */
-
-/*
- * Lets another CPU run when a CPU executes an instruction that is meant for waiting: pause (x86, RISC-V),
- * yield or wfe (AArch64). Without this, a CPU that waits for a frozen CPU would wait until its own slice
- * ends.
- */
-
-/*
- * Begins to watch for these instructions. `target`: name of the architecture. `wanted` is called before each
- * such instruction, while the CPU executes a block. If it returns true, `yield` is called after the block, in
- * the thread of the CPUs, with the number of the CPU. If not, QEMU is not interrupted.
- */
-void yield_open(const char *target, bool (*wanted)(void), void (*yield)(unsigned cpu));
-
-/* ---- disks.c ---- */
+/* ---- devices.c: disks ---- */
 
 /*
  * Makes requests to disks complete at the same virtual time each time. QEMU's threads read and write disks in
@@ -222,7 +247,7 @@ void yield_open(const char *target, bool (*wanted)(void), void (*yield)(unsigned
  */
 const char *disks_open(const char *target);
 
-/* ---- input.c ---- */
+/* ---- devices.c: input ---- */
 
 /* Types a script on the guest's first serial line, at virtual times. */
 
@@ -232,29 +257,16 @@ const char *disks_open(const char *target);
  */
 const char *input_open(const char *path);
 
-/* ---- watch.c ---- */
+/* ---- ram.c ---- */
+
+/* Maps a word of the guest's RAM file, so that the plugin can see when the guest writes the word. */
 
 /*
- * Halts the machine when a word of its RAM has a value. The word is read before each block of code. If the
- * value is found, the current block is still completed. So the machine halts within two blocks after the
- * write, at the same instruction in each run.
+ * Maps the 8 bytes at offset `position` of the file `path`, which may still be empty. Sets *word. The memory
+ * stays mapped until the process ends. Returns NULL, or an error message that names the file and the offset.
+ * The message is valid until the next call.
  */
-
-/* `reached` is called once, in the thread of the CPUs. Returns NULL, or an error message. */
-const char *watch_open(const struct schedule_control *control, void (*reached)(void));
-
-/* ---- mark.c ---- */
-
-/* Determines the time of each block of code, and the time at which a word of the guest's RAM is written. */
-
-/* Makes virtual_now() (plugin/virtual.h) valid in parts that blocks_add() adds later. */
-void mark_times(void);
-
-/*
- * Begins to watch the word of control->mark, and stores the time at which the word is written. Returns NULL,
- * or an error message.
- */
-const char *mark_open(struct schedule_control *control);
+const char *ram_map_word(const char *path, uint64_t position, const _Atomic uint64_t **word);
 
 /* ---- match.c ---- */
 

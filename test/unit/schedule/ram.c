@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "schedule/ram.h"
+#include "schedule/parts.h"
 
 #define SIZE 8192
 
