@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "ktrx/v2.h"
-#include "sql/vtab.h"
+#include "sql/session.h"
 
 #define BRIEFS 256u
 #define MAP    ((KTRX_EVENT_MAX + 1) / 8)
