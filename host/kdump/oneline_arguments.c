@@ -162,7 +162,7 @@ static bool is_empty(const struct calls_one *one, const struct ktread_proc_recor
 	       one->type->base == CALLS_BUFFER && one->value;
 }
 
-/* ---- Arguments ---- */
+/* ---- Arguments -------------------------- */
 
 char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
 			      const struct ktread_proc_record *record, bool unfinished)
@@ -204,7 +204,7 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kd
 	return more && n > 0 ? base_put_literal(at, ",") : at;
 }
 
-/* ---- Results ---- */
+/* ---- Results ---------------------------- */
 
 /* Returns whether the error is one of Linux's internal errors, which a program never sees. */
 static bool is_restart(const char *name)
