@@ -13,7 +13,6 @@
 #include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "live/guests.h"
 #include "live/live.h"
 #include "live/page.h"
 

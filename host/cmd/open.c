@@ -12,7 +12,6 @@
 #include "base/open.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "live/guests.h"
 #include "live/live.h"
 #include "serve/serve.h"
 

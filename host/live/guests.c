@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "live/guests.h"
+#include "live/live.h"
 
 #include <dirent.h>
 #include <stdbool.h>

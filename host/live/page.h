@@ -7,7 +7,6 @@
 #define LIVE_PAGE_H
 
 #include "live/details.h"
-#include "live/guests.h"
 #include "live/live.h"
 
 /* ---- The user's choices ---- */
