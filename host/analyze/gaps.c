@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/search.h"
+#include "base/index.h"
 #include "ktrx/v2.h"
 
 struct gaps_gap {

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/index.h"
 #include "base/open.h"
-#include "base/search.h"
 
 static void read_segments(struct symbols_image *image, Elf *elf, uint64_t bias)
 {

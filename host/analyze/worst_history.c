@@ -9,7 +9,7 @@
 #include "analyze/spans.h"
 #include "analyze/wellknown.h"
 #include "base/grow.h"
-#include "base/search.h"
+#include "base/index.h"
 #include "ktrx/v2.h"
 
 struct reading {

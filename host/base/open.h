@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Opens files that the user did not name: files that are named in a trace, and temporary files. */
+#ifndef BASE_OPEN_H
+#define BASE_OPEN_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+
+/* ---- Files that are named in a trace ---- */
+
 /*
  * Opens files whose names do not come from the user, but from a trace, a guest, a QMP peer, /proc, or debug
  * information. Such a name may lead to a FIFO, for which open() waits for a writer, or to a device, which may
@@ -9,11 +18,6 @@
  *
  * If the environment variable KTRACE_FOLDER is set, these functions open only files below that directory.
  */
-#ifndef BASE_OPEN_H
-#define BASE_OPEN_H
-
-#include <fcntl.h>
-#include <stdbool.h>
 
 /*
  * Opens a regular file. Never waits. Never opens a FIFO, a socket or a device. Follows symbolic links unless
@@ -42,5 +46,17 @@ int base_file_ended(int descriptor);
  * otherwise strerror().
  */
 const char *base_open_message(int error);
+
+/* ---- Temporary files ---- */
+
+/* Returns the directory for temporary files: TMPDIR, or /tmp if TMPDIR is unset or empty. */
+const char *base_temporary_folder(void);
+
+/*
+ * Creates a file without a name, in the directory for temporary files, for reading and writing. The kernel
+ * deletes the file after its last descriptor has been closed. Returns a descriptor that the caller closes, or
+ * -1 with errno.
+ */
+int base_temporary_open(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Buffered output. The caller writes into the buffer through a pointer:
+ * Buffered output, and colours for terminals. The caller writes into the buffer through a pointer:
  *
  *	char *at = base_output_line(out);	room for BASE_OUTPUT_LINE bytes
  *	at = base_put_decimal(at, value);
@@ -46,7 +46,7 @@ int base_output_open(struct base_output *out, int fd);
  * with an object. Requires: nothing was written; `name` stays valid.
  */
 void base_output_schema(struct base_output *out, const char *name);
-/* Adds colours to all lines (base/paint.h). */
+/* Adds colours to all lines. */
 void base_output_paint(struct base_output *out);
 /*
  * Writes the contents of the buffer. If the output has colours, an incomplete last line stays in the buffer.
@@ -78,5 +78,32 @@ static inline void base_output_done(struct base_output *out, char *at)
 {
 	out->at = at;
 }
+
+/* ---- Colours ---- */
+
+/*
+ * Adds colours to text for a terminal: to CPUs, verdicts and their certainty, losses, errors, and long
+ * durations. The colours are added to finished text, so apart from the colours, a command writes the same
+ * bytes with and without them. Text from a trace was escaped before, so the output contains no other control
+ * sequences than those of the colours.
+ */
+
+/* Values of the option --color, in the order of the option's list of words. */
+enum base_paint_when { BASE_PAINT_AUTO, BASE_PAINT_ALWAYS, BASE_PAINT_NEVER };
+
+/*
+ * Returns whether text that is written to `fd` gets colours. BASE_PAINT_AUTO: true if `fd` is a terminal
+ * whose type is not "dumb", and the environment variable NO_COLOR is unset or empty.
+ */
+bool base_paint_wanted(enum base_paint_when when, int fd);
+
+/* Callback that receives the text with colours, piece by piece. */
+typedef void base_paint_put(void *context, const char *bytes, size_t length);
+
+/*
+ * Adds colours to the text from `from` to `end`. The text consists of complete lines; only the last line may
+ * lack its line feed. No colour extends beyond the end of a line.
+ */
+void base_paint(const char *from, const char *end, base_paint_put *put, void *context);
 
 #endif

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/open.h"
-#include "base/temporary.h"
 #include "cpu_state.h"
 #include "dial.h"
 #include "error.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "analyze/around.h"
-#include "base/temporary.h"
+#include "base/open.h"
 #include "capture/error.h"
 #include "capture/plan.h"
 #include "cmd/command.h"

@@ -21,7 +21,7 @@
 #include "cmd/options.h"
 #include "doctor/examine.h"
 #include "base/escape.h"
-#include "base/temporary.h"
+#include "base/open.h"
 
 #define EXIT_WRONG	10
 #define SECONDS_DEFAULT 5.0

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
+#include "base/open.h"
 #include "cmd/command.h"
 
 /* maximum number that is appended to a directory's name to make it unique */

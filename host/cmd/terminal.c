@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "base/paint.h"
+#include "base/output.h"
 #include "cmd/progress.h"
 
 static struct {

@@ -19,9 +19,9 @@
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/json.h"
+#include "base/open.h"
 #include "base/output.h"
 #include "base/put.h"
-#include "base/temporary.h"
 #include "export/walk.h"
 
 #define FRAMES_MOST 65536u

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "base/search.h"
+#include "base/index.h"
 #include "analyze/wellknown.h"
 #include "ktrx/v2.h"
 

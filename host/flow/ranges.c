@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "base/search.h"
+#include "base/index.h"
 #include "flow/flow.h"
 #include "ktread/ktread.h"
 

@@ -10,7 +10,6 @@
 
 #include "base/grow.h"
 #include "base/index.h"
-#include "base/search.h"
 
 #define PAGE   4096u /* files are loaded at addresses that are multiples of this number */
 #define SAMPLE 16u   /* size in bytes of a sample: the first bytes of an executed block */

@@ -14,7 +14,7 @@
 #include "analyze/symbols.h"
 #include "base/grow.h"
 #include "base/open.h"
-#include "base/search.h"
+#include "base/index.h"
 #include "ktread/ktread.h"
 #include "file.h"
 

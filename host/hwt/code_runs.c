@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Finds runs of lines: ranges of adjacent lines whose code does not change during a period. */
 #include "base/grow.h"
-#include "base/search.h"
+#include "base/index.h"
 #include "code.h"
 
 #include <stdlib.h>

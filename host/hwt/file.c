@@ -17,7 +17,6 @@
 
 #include "base/grow.h"
 #include "base/open.h"
-#include "base/temporary.h"
 #include "ktread/ktread.h"
 #include "file.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/search.h"
+#include "base/index.h"
 
 #define WINDOW 64u /* maximum number of bytes that are compared, beginning at the address */
 /* minimum number of equal bytes that identify a file; if fewer bytes are known, all of them must be equal */

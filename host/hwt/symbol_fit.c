@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/search.h"
+#include "base/index.h"
 #include "file.h"
 
 #define CALLS_MOST (UINT32_C(1) << 20) /* maximum number of calls that are examined */

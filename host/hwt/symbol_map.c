@@ -10,7 +10,7 @@
 
 #include "base/escape.h"
 #include "base/grow.h"
-#include "base/search.h"
+#include "base/index.h"
 #include "ktread/ktread.h"
 
 #define PAGE	   4096u

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
+#include "base/index.h"
 #include "follow_state.h"
 #include "message.h"
 

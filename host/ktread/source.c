@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/open.h"
-#include "base/temporary.h"
 #include "message.h"
 #include "source.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/paint.h"
+#include "base/output.h"
 #include "live/page.h"
 
 #define ESCAPE	   27

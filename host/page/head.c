@@ -10,7 +10,7 @@
 #include "analyze/wellknown.h"
 #include "base/json.h"
 #include "base/machine.h"
-#include "base/temporary.h"
+#include "base/open.h"
 #include "export/json.h"
 #include "export/summary.h"
 #include "ktrx/v2.h"

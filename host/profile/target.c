@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/machine.h"
-#include "base/temporary.h"
+#include "base/open.h"
 #include "capture/dial.h"
 #include "capture/error.h"
 #include "capture/plan.h"

@@ -11,7 +11,7 @@
 #include "base/changed.h"
 #include "base/escape.h"
 #include "base/json.h"
-#include "base/temporary.h"
+#include "base/open.h"
 #include "export/json.h"
 #include "filter/filter.h"
 #include "page/page.h"

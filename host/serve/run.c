@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
+#include "base/open.h"
 #include "serve/server.h"
 
 static volatile sig_atomic_t stopped;

@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "base/output.h"
-#include "base/paint.h"
 
 static char painted[4096];
 static size_t length;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/search.h"
+#include "base/index.h"
 
 struct row {
 	uint32_t other;

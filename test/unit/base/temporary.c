@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "base/temporary.h"
+#include "base/open.h"
 
 static char folder[64];
 static int refusal; /* if not 0, open() fails with this errno if O_TMPFILE is set */
