@@ -257,7 +257,7 @@ const char *disks_open(const char *target);
  */
 const char *input_open(const char *path);
 
-/* ---- ram.c ---- */
+/* ---- memory.c: words of the RAM file ---- */
 
 /* Maps a word of the guest's RAM file, so that the plugin can see when the guest writes the word. */
 
@@ -268,7 +268,7 @@ const char *input_open(const char *path);
  */
 const char *ram_map_word(const char *path, uint64_t position, const _Atomic uint64_t **word);
 
-/* ---- match.c ---- */
+/* ---- memory.c: watched ranges ---- */
 
 /*
  * Decides which accesses touch a watched range. A range is given by its virtual address. The first access
