@@ -8,7 +8,6 @@
 
 #include "base/put.h"
 #include "calls/tables.h"
-#include "kdump/parts.h"
 
 #define NANO 1000000000u
 /*

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/put.h"
 #include "kdump/context.h"
-#include "kdump/parts.h"
 
 #define USUAL_DATA 64u
 #define TEXT_MOST  2000u /* maximum size of a path in bytes */

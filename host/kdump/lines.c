@@ -6,7 +6,6 @@
 
 #include "base/put.h"
 #include "kdump/context.h"
-#include "kdump/parts.h"
 #include "ktread/ktread.h"
 
 #define PATH_MOST 8000u /* maximum size of the text for a path or a name, in bytes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Prints the contents of memory at an address that was passed to a call, as strace(1) does. */
-#include "kdump/parts.h"
+#include "kdump/context.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include "base/put.h"
 #include "kdump/context.h"
-#include "kdump/parts.h"
 #include "ktread/ktread.h"
 
 /* ---- Calls that have not returned ---- */

@@ -9,7 +9,6 @@
 
 #include "base/put.h"
 #include "kdump/context.h"
-#include "kdump/parts.h"
 
 #define USUAL_DATA 32u /* default maximum number of bytes of data that are printed of an argument */
 #define TEXT_MOST  4000u

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Records of page faults, of operations that were denied, and of hardware trace. */
-#include "kdump/parts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/parts.h"
+#include "kdump/context.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "kdump/parts.h"
+#include "kdump/context.h"
 #include "ktrx/hwt.h"
 
 static unsigned char payload[256];

@@ -12,7 +12,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "kdump/parts.h"
+#include "kdump/context.h"
 #include "unit/support/random.h"
 
 #define LIMIT 400u

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kdump/parts.h"
+#include "kdump/context.h"
 
 static const char *vis_of(uint8_t byte, uint8_t next)
 {
