@@ -7,6 +7,13 @@
 #ifndef MCP_MCP_H
 #define MCP_MCP_H
 
+#include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 struct mcp_options {
 	const char *name;    /* text that begins each message */
 	const char *version; /* version of ktrace */
@@ -20,5 +27,143 @@ struct mcp_options {
  * Returns 0 or an errno. Prints a message on standard error if the directory cannot be opened.
  */
 int mcp_serve(const struct mcp_options *options);
+
+/* The rest of this file is for the source files of this directory only. */
+
+/* ---- Tools: the command that each tool runs, and the arguments that it takes ---- */
+
+#define MCP_WORDS      32u  /* maximum number of arguments on a command line */
+#define MCP_WORD_BYTES 4096 /* maximum length of a text that a client passes as an argument */
+/* size of a buffer for a message that states why a request was refused */
+#define MCP_WHY	  512u
+#define MCP_SHOWN 200u /* maximum number of bytes of a name in a message of MCP_WHY bytes */
+
+/* The directory that contains the files that tools may read. */
+struct mcp_folder {
+	int descriptor;
+	char path[PATH_MAX]; /* absolute path without symbolic links */
+};
+
+struct mcp_tool;
+
+/* A command line. mcp_line_free() frees its arguments. */
+struct mcp_line {
+	char *word[MCP_WORDS + 1]; /* the arguments, followed by NULL */
+	unsigned count;
+	long long budget; /* maximum number of bytes of the answer */
+};
+
+/* Returns the result of tools/list; the caller owns it. Returns NULL if memory runs out. */
+json_t *mcp_tools_list(void);
+/* Returns the tool of this name; NULL if there is none. */
+const struct mcp_tool *mcp_tool_find(const char *name);
+/*
+ * Makes the command line of a call. `arguments` is an object or NULL. `seconds` is the time limit of the
+ * call. Returns 0, or -1 with the reason in `why`: an argument is unknown, has a wrong type or value, or
+ * names a file outside the directory.
+ */
+int mcp_line_make(struct mcp_line *line, const struct mcp_tool *tool, const json_t *arguments,
+		  const struct mcp_folder *folder, double seconds, char why[MCP_WHY]);
+void mcp_line_free(struct mcp_line *line);
+
+/* Opens the directory and stores its path. Returns 0 or an errno. */
+int mcp_folder_open(struct mcp_folder *folder, const char *path);
+/*
+ * Resolves the name of a file, which is absolute or relative to the directory. Follows symbolic links, and
+ * opens nothing. Stores the path relative to the directory in `to`. Returns 0, or -1 with the reason in
+ * `why`: the file is absent, not below the directory, or not a regular file.
+ */
+int mcp_folder_find(const struct mcp_folder *folder, const char *name, char to[PATH_MAX], char why[MCP_WHY]);
+
+/* The state of the server, and the functions shared by its source files. */
+
+/* ---- The process of a call ---- */
+
+/* maximum number of bytes of standard error that are stored */
+#define MCP_MESSAGES_MOST ((size_t)4 << 10)
+
+/* Output that was read from a pipe of a child. */
+struct mcp_output {
+	int descriptor; /* descriptor of the pipe; negative: the pipe has ended */
+	char *text;
+	size_t length, most;
+	bool cut; /* true if the output was longer than `most` bytes, and was truncated */
+};
+
+struct mcp_child {
+	pid_t pid;
+	struct mcp_output out, messages; /* output from standard output, and from standard error */
+};
+
+/* Initial value of a struct mcp_child: the child has not been started. */
+#define MCP_NO_CHILD                                                         \
+	(struct mcp_child)                                                   \
+	{                                                                    \
+		.out = { .descriptor = -1 }, .messages = {.descriptor = -1 } \
+	}
+
+/*
+ * Starts a program with its arguments, which end with NULL, in the directory. The program's standard input is
+ * empty. Stores at most `most` bytes of its output. Returns 0 or an errno.
+ */
+int mcp_child_start(struct mcp_child *child, const char *path, char *const *words, int folder, size_t most);
+/* Reads the output that is available. Kills the program if its output is longer than the limit. */
+void mcp_child_read(struct mcp_child *child);
+/* Returns whether the program has closed its standard output and standard error. */
+bool mcp_child_is_done(const struct mcp_child *child);
+/* Kills the program if it still runs, and waits for it. Returns its status, as waitpid(2) stores it. */
+int mcp_child_end(struct mcp_child *child, bool kill_it);
+void mcp_child_free(struct mcp_child *child);
+
+/* ---- The server ---- */
+
+#define MCP_LINE_MOST ((size_t)1 << 20) /* maximum length of a message from the client */
+#define MCP_CALLS     32u		/* maximum number of calls that are running or waiting */
+#define MCP_RUNNING   2u		/* maximum number of commands that run at the same time */
+
+/* A call of a tool that has not been answered yet. */
+struct mcp_call {
+	json_t *id;	 /* id of the request; NULL: this element is free */
+	uint64_t number; /* number of the call; calls start in the order of their numbers */
+	struct mcp_line line;
+	struct mcp_child child; /* child.pid is 0 before the command has been started */
+	double deadline;	/* end of the time limit, in seconds of CLOCK_MONOTONIC */
+};
+
+struct mcp_server {
+	const struct mcp_options *options;
+	struct mcp_folder folder;
+	struct mcp_call calls[MCP_CALLS];
+	uint64_t number; /* number of the newest call */
+	char *input;	 /* buffer of MCP_LINE_MOST bytes */
+	size_t length;	 /* number of bytes in `input` */
+	bool discarding; /* true if the current line is too long */
+	bool ended;	 /* true if standard input has ended */
+	int failed;	 /* errno of the first failed write; 0: no write has failed */
+};
+
+/* Handles a message of the client: `length` bytes without the line feed. */
+void mcp_message(struct mcp_server *server, const char *text, size_t length);
+
+struct mcp_call *mcp_call_find(struct mcp_server *server, const json_t *id);
+/* Returns a new call, which holds a reference to `id`. Returns NULL if there are already MCP_CALLS calls. */
+struct mcp_call *mcp_call_add(struct mcp_server *server, json_t *id);
+/* Kills the command of a call if it is running, and frees the call. */
+void mcp_call_remove(struct mcp_call *call);
+
+/* ---- Answers ---- */
+
+/*
+ * Answers a request with a result, and frees the result. If the result is NULL, reports that memory runs out.
+ */
+void mcp_answer(struct mcp_server *server, json_t *id, json_t *result);
+/* Answers a request with an error of JSON-RPC. `id` is NULL if it is unknown. */
+void mcp_answer_error(struct mcp_server *server, json_t *id, int code, const char *text);
+/* Reports that a line was longer than MCP_LINE_MOST. */
+void mcp_answer_long(struct mcp_server *server);
+/* Answers a call that did not run to its end. The result is an error that states the reason. */
+void mcp_answer_refusal(struct mcp_server *server, json_t *id, const char *why);
+/* Answers a call with the output of its command. `status` is that of waitpid(2). */
+void mcp_answer_output(struct mcp_server *server, const struct mcp_call *call, int status);
 
 #endif

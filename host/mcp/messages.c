@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
-#include "mcp/server.h"
+#include "mcp/mcp.h"
 
 /* ---- Answers ---- */
 

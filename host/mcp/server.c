@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The loop of the server: reads lines from standard input, runs commands, and reads their output. */
-#include "mcp/server.h"
+#include "mcp/mcp.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The table of tools: the command that each tool runs, and the arguments that it takes. */
-#include "mcp/server.h"
+#include "mcp/mcp.h"
 
 #include <errno.h>
 #include <fcntl.h>
