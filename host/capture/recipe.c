@@ -148,6 +148,39 @@ int capture_recipe_save(char *const *words, const char *path)
 	return error;
 }
 
+/* Returns whether the guest can write to a file that the arguments in the recipe name. */
+static bool guest_writes(const json_t *recipe)
+{
+	const json_t *list = json_object_get(recipe, "words"), *item;
+	struct capture_words words = { 0 };
+	bool writes;
+	size_t n;
+
+	json_array_foreach(list, n, item) if (json_is_string(item))
+		capture_words_add(&words, json_string_value(item));
+	writes = words.failed || !words.word || capture_schedule_writes(words.word);
+	capture_words_free(&words);
+	return writes;
+}
+
+void capture_recipe_hash(const char *path, const char *qemu, char hash[CAPTURE_RECIPE_HASH])
+{
+	json_t *recipe = json_load_file(path, 0, NULL), *files = json_object_get(recipe, "files"), *file;
+	char *text = NULL;
+	size_t n;
+
+	_Static_assert(CAPTURE_RECIPE_HASH == SHA256_DIGEST_STRING_LENGTH, "a hash fits");
+	*hash = '\0';
+	json_array_foreach(files, n, file) json_object_del(file, "path");
+	if (json_array_size(files) > 0 && !guest_writes(recipe) &&
+	    json_array_append_new(files, json_string(qemu)) == 0)
+		text = json_dumps(files, JSON_COMPACT | JSON_SORT_KEYS);
+	if (text)
+		SHA256Data((const uint8_t *)text, strlen(text), hash);
+	free(text);
+	json_decref(recipe);
+}
+
 /* ---- The line of JSON in a trace ----------------------------------------------------------------- */
 
 static json_t *pack_noise(const struct schedule_noise *noise)

@@ -33,6 +33,15 @@ int capture_recipe_save(char *const *words, const char *path);
  */
 json_t *capture_recipe_files(char *const *words);
 
+#define CAPTURE_RECIPE_HASH 65 /* size of a hash as text, with its terminating NUL */
+
+/*
+ * Writes to `hash` a hash of QEMU's version and of the contents of all files in the recipe at `path`. The
+ * hash does not depend on the names of the files. Writes "" if the recipe has no files, or if the guest can
+ * write to one of them.
+ */
+void capture_recipe_hash(const char *path, const char *qemu, char hash[CAPTURE_RECIPE_HASH]);
+
 /* Data about a run that only `ktrace run` knows. */
 struct capture_recipe_run {
 	struct capture_schedule schedule;

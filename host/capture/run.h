@@ -13,6 +13,7 @@
 #include "machine.h"
 #include "output.h"
 #include "plan.h"
+#include "recipe.h"
 #include "schedule.h"
 
 /*
@@ -120,8 +121,13 @@ struct capture_result {
 	 */
 	double taken;
 	struct capture_summary summary;
-	bool gave_up;	       /* the run was ended because the real time of --timeout had passed */
-	uint64_t ended;	       /* virtual time in ns at which a run with a schedule ended; 0: unknown */
+	bool gave_up;	/* the run was ended because the real time of --timeout had passed */
+	uint64_t ended; /* virtual time in ns at which a run with a schedule ended; 0: unknown */
+	/*
+	 * hash of the contents of the files that QEMU's command line names, and of QEMU's version; "" if
+	 * it is unknown, or if the guest can write to a file
+	 */
+	char files[CAPTURE_RECIPE_HASH];
 	bool no_hooks;	       /* hooks were to end the CPUs' time slices, but the guest executed no hook */
 	char kernel[PATH_MAX]; /* value of QEMU's -kernel; "" if there is none */
 	char kept[PATH_MAX];   /* path of the file with the guest's RAM if it was not removed, otherwise "" */

@@ -414,6 +414,16 @@ static int explain_absence(const struct capture_run *run, struct capture_result 
 			    run->options->command[0], WEXITSTATUS(status));
 }
 
+/* Requires: the run has a schedule. */
+static void hash_files(const struct capture_run *run, struct capture_result *result)
+{
+	char path[PATH_MAX];
+
+	if (run->machine.version[0] &&
+	    capture_path_join(path, run->place.directory, CAPTURE_RECIPE_FILE) == 0)
+		capture_recipe_hash(path, run->machine.version, result->files);
+}
+
 int capture_run_finish(struct capture_run *run, struct capture_result *result)
 {
 	unsigned untraced = capture_shim_untraced(run->place.directory);
@@ -424,8 +434,10 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 	if (run->started > 0)
 		result->seconds = (run->ended > 0 ? run->ended : capture_now()) - run->started;
 	result->gave_up = run->end == CAPTURE_END_TIMEOUT;
-	if (run->place.control)
+	if (run->place.control) {
 		result->ended = run->place.control->now;
+		hash_files(run, result);
+	}
 	result->stalled = run->stalling || run->stuck >= STUCK;
 	error = run->options->transport == CAPTURE_RAM ? finish_ram(run, result) : finish_sent(run, result);
 	if (error && run->options->transport == CAPTURE_RAM && !run->guest.own_path) {

@@ -115,8 +115,13 @@ struct loop {
 	struct hunt *hunt;
 	struct job *job;
 	FILE *results;
-	uint8_t *done; /* bit map of the seeds whose results were read */
-	uint64_t next; /* the seed of the next run */
+	uint8_t *done;			 /* bit map of the seeds whose results were read */
+	uint64_t next;			 /* the seed of the next run */
+	char files[CAPTURE_RECIPE_HASH]; /* `files` of the newest run for which it is known */
+	bool varied; /* runs had different `files`: for example, each run makes a new disk image */
+	/* true until a run of this hunt was compared with the runs of the earlier hunt that is resumed */
+	bool unchecked;
+	bool refused; /* the earlier hunt ran other files; hunt->error explains it */
 	struct capture_signals signals;
 };
 
@@ -229,6 +234,40 @@ static bool seed_is_done(const struct loop *loop, uint64_t seed)
 	return loop->done[n / 8] >> n % 8 & 1;
 }
 
+static bool ran_other_files(const struct loop *loop, const struct hunt_run *run)
+{
+	return run->files[0] && loop->files[0] && strcmp(run->files, loop->files) != 0;
+}
+
+/*
+ * Notices a kernel that was rebuilt, even if the command is a script: compares the files of a run with those
+ * of earlier runs. Returns 0, or -1 with hunt->error if the earlier hunt must not be continued.
+ */
+static int check_files(struct loop *loop, const struct hunt_run *run)
+{
+	struct hunt *hunt = loop->hunt;
+
+	if (ran_other_files(loop, run) && !loop->varied) {
+		if (loop->unchecked) {
+			snprintf(hunt->error, sizeof(hunt->error),
+				 "%.300s: the results are of other files, such as the kernel, or of another "
+				 "version of QEMU; choose another directory with --out",
+				 hunt->options->folder);
+			return -1;
+		}
+		loop->varied = true;
+		say(hunt,
+		    "WARNING: seed %" PRIu64 " ran with other files, such as the kernel, or with another "
+		    "version of QEMU, than earlier runs",
+		    run->seed);
+	}
+	if (run->files[0]) {
+		memcpy(loop->files, run->files, sizeof(loop->files));
+		loop->unchecked = false;
+	}
+	return 0;
+}
+
 static struct loop *reading; /* the loop whose file of results is read */
 
 static void take_result(struct hunt *hunt, const struct hunt_run *run)
@@ -236,6 +275,11 @@ static void take_result(struct hunt *hunt, const struct hunt_run *run)
 	const struct hunt_options *options = hunt->options;
 	const uint64_t n = run->seed - options->first;
 
+	reading->varied |= ran_other_files(reading, run);
+	if (run->files[0]) {
+		memcpy(reading->files, run->files, sizeof(reading->files));
+		reading->unchecked = true;
+	}
 	if (!can_be_judged(run)) /* the run is made again */
 		return;
 	if (run->seed == 0 && hunt->runs == 0 && hunt->base.text[0] == '\0') {
@@ -257,8 +301,8 @@ static bool is_over(const struct loop *loop)
 {
 	const struct hunt *hunt = loop->hunt;
 
-	return hunt->signal || hunt->cut || hunt->wanted || loop->next > hunt->options->last ||
-	       (hunt->options->stop_at_first && hunt->failures > 0);
+	return hunt->signal || hunt->cut || loop->refused || hunt->wanted ||
+	       loop->next > hunt->options->last || (hunt->options->stop_at_first && hunt->failures > 0);
 }
 
 static void start_runs(struct loop *loop)
@@ -281,6 +325,13 @@ static void start_runs(struct loop *loop)
 	}
 }
 
+static void end_runs(const struct loop *loop, int signal)
+{
+	for (unsigned n = 0; n < loop->hunt->options->jobs; n++)
+		if (loop->job[n].pid)
+			kill(loop->job[n].pid, signal);
+}
+
 static void finish(struct loop *loop, struct job *job, int wait_status)
 {
 	struct hunt_run run;
@@ -288,7 +339,11 @@ static void finish(struct loop *loop, struct job *job, int wait_status)
 	hunt_collect(loop->hunt, job->seed, wait_status, &run);
 	run.seconds = capture_now() - job->begun;
 	job->pid = 0;
-	if (loop->hunt->signal) { /* the signal has ended this run, too */
+	if (!loop->refused && !loop->hunt->signal && check_files(loop, &run) != 0) {
+		loop->refused = true;
+		end_runs(loop, SIGTERM);
+	}
+	if (loop->refused || loop->hunt->signal) { /* a signal has ended this run, too */
 		hunt_discard(loop->hunt, run.seed);
 		return;
 	}
@@ -303,13 +358,6 @@ static unsigned running(const struct loop *loop)
 	for (unsigned n = 0; n < loop->hunt->options->jobs; n++)
 		count += loop->job[n].pid != 0;
 	return count;
-}
-
-static void end_runs(const struct loop *loop, int signal)
-{
-	for (unsigned n = 0; n < loop->hunt->options->jobs; n++)
-		if (loop->job[n].pid)
-			kill(loop->job[n].pid, signal);
 }
 
 /*
@@ -380,6 +428,10 @@ static int make_base(struct loop *loop)
 		snprintf(hunt->error, sizeof(hunt->error), "%s; its output is in %s", hunt->base.text, log);
 		return -1;
 	}
+	if (check_files(loop, &hunt->base) != 0) {
+		hunt_discard(hunt, 0);
+		return -1;
+	}
 	if (hunt->options->rules && !hunt->base.traced) {
 		snprintf(
 			hunt->error, sizeof(hunt->error),
@@ -441,6 +493,8 @@ int hunt_run(struct hunt *hunt, const struct hunt_options *options)
 		error = run_base(&loop);
 	if (!error)
 		run_all(&loop);
+	if (loop.refused)
+		error = -1;
 	capture_signals_close(&loop.signals);
 	if (loop.results)
 		fclose(loop.results);

@@ -27,8 +27,10 @@ struct hunt_run {
 	bool wrong;  /* true if `ktrace why` found a problem */
 	/* true if the CPUs' time slices should have ended at hooks, but the guest executed no hook */
 	bool no_hooks;
-	double seconds;	      /* real time that the run took */
-	uint64_t ended;	      /* virtual time in ns at which the run ended; 0: unknown */
+	double seconds; /* real time that the run took */
+	uint64_t ended; /* virtual time in ns at which the run ended; 0: unknown */
+	/* hash of the contents of the files on QEMU's command line, and of QEMU's version; "" if unknown */
+	char files[CAPTURE_RECIPE_HASH];
 	char text[HUNT_TEXT]; /* how the run ended, or why it could not be made */
 	/* verdict of the first finding of `ktrace why` that is a problem; "" if there is none */
 	char verdict[64];

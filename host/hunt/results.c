@@ -98,6 +98,7 @@ static bool unpack(const struct hunt *hunt, const json_t *json, struct hunt_run 
 		.seconds = json_number_value(json_object_get(json, "seconds")),
 		.ended = (uint64_t)json_integer_value(json_object_get(json, "ended")),
 	};
+	hunt_copy_text(run->files, sizeof(run->files), json, "files");
 	hunt_copy_text(run->text, sizeof(run->text), json, "text");
 	hunt_copy_text(run->verdict, sizeof(run->verdict), json, "verdict");
 	hunt_copy_text(run->what, sizeof(run->what), json, "what");
@@ -272,7 +273,8 @@ json_t *hunt_run_json(const struct hunt_run *run)
 int hunt_results_add(FILE *file, const struct hunt_run *run)
 {
 	json_t *json = hunt_run_json(run);
-	int error = !json || json_dumpf(json, file, JSON_COMPACT) != 0 || fputc('\n', file) == EOF ||
+	int error = !json || json_object_set_new(json, "files", json_string(run->files)) != 0 ||
+		    json_dumpf(json, file, JSON_COMPACT) != 0 || fputc('\n', file) == EOF ||
 		    fflush(file) != 0;
 
 	json_decref(json);

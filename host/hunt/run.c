@@ -76,11 +76,11 @@ static void check_rules(const struct hunt *hunt, const char *trace, const char *
 
 static int write_result(const char *path, const struct capture_result *result, int error)
 {
-	json_t *json =
-		json_pack("{s:i, s:s, s:b, s:b, s:I}", "status",
-			  error || result->gave_up ? HUNT_NOT_RUN : result->status, "text",
-			  error ? capture_message() : result->text, "traced", !error && result->written,
-			  "no_hooks", !error && result->no_hooks, "ended", (json_int_t)result->ended);
+	json_t *json = json_pack("{s:i, s:s, s:b, s:b, s:I, s:s}", "status",
+				 error || result->gave_up ? HUNT_NOT_RUN : result->status, "text",
+				 error ? capture_message() : result->text, "traced",
+				 !error && result->written, "no_hooks", !error && result->no_hooks, "ended",
+				 (json_int_t)result->ended, "files", result->files);
 	int failed = !json || json_dump_file(json, path, JSON_COMPACT) != 0;
 
 	json_decref(json);
@@ -202,6 +202,7 @@ void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struc
 		run->traced = json_is_true(json_object_get(json, "traced"));
 		run->no_hooks = json_is_true(json_object_get(json, "no_hooks"));
 		run->ended = (uint64_t)json_integer_value(json_object_get(json, "ended"));
+		hunt_copy_text(run->files, sizeof(run->files), json, "files");
 		hunt_copy_text(run->text, sizeof(run->text), json, "text");
 		hunt_name(hunt->options, seed, "why", path);
 		read_why(path, run);

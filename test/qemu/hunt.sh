@@ -48,6 +48,36 @@ hunt fine --seeds 2-3 --jobs 2 --noise 50us --resume -- $fine
 equal "--resume repeats a run that was not judged" "0 1 2 2 3" "$(seeds fine)"
 check "--resume: all runs are judged" sh -c '! grep -q "not be judged" "$1"' sh "$tmp/summary"
 
+# ---- A kernel that is rebuilt, if a script starts QEMU
+
+cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
+# shellcheck disable=SC2046
+echo exec $(KERNEL="$tmp/kernel.elf" demo x86_64 2) -append run=echo >"$tmp/start.sh"
+hunt rebuilt --seeds 2 -- sh "$tmp/start.sh"
+equal "a script: status" 0 "$status"
+hunt rebuilt --seeds 3 --resume -- sh "$tmp/start.sh"
+equal "a script, the same kernel: status" 0 "$status"
+equal "a script, the same kernel: one more run" "0 1 2 3" "$(seeds rebuilt)"
+echo >>"$tmp/kernel.elf"
+hunt rebuilt --seeds 9 --resume -- sh "$tmp/start.sh"
+equal "a script, another kernel: status" 1 "$status"
+message_has "the results are of other files, such as the kernel, or of another version of QEMU"
+equal "a script, another kernel: no summary" "" "$(cat "$tmp/summary")"
+equal "a script, another kernel: no result is added" "0 1 2 3" "$(seeds rebuilt)"
+equal "a script, another kernel: no other file is left" results.jsonl "$(ls "$folder" | xargs)"
+
+# A kernel that is rebuilt during a hunt.
+cat >"$tmp/rebuild.sh" <<EOF
+echo >>"$tmp/kernel.elf"
+. "$tmp/start.sh"
+EOF
+hunt changing --seeds 1 -- sh "$tmp/rebuild.sh"
+equal "a rebuild during a hunt: status" 0 "$status"
+message_has "WARNING: seed 1 ran with other files, such as the kernel, or with another version of QEMU, than earlier runs"
+hunt changing --seeds 2 --resume -- sh "$tmp/rebuild.sh"
+equal "a rebuild in each run, --resume: status" 0 "$status"
+equal "a rebuild in each run, --resume: one more run" "0 1 2" "$(seeds changing)"
+
 # ---- A failure in each run: seed 0 is the first
 
 hunt unseen --page "$tmp/unseen.html" --expect "a text that is not written" --first --jobs 1 -- $fine

@@ -175,6 +175,38 @@ static void each_file_of_the_line_is_in_the_recipe(void **state)
 	free(line);
 }
 
+static void hash_of(const char *const *words, const char *qemu, char hash[CAPTURE_RECIPE_HASH])
+{
+	assert_int_equal(capture_recipe_save((char *const *)(uintptr_t)words, recipe_path), 0);
+	capture_recipe_hash(recipe_path, qemu, hash);
+}
+
+static void hash_is_of_contents_and_not_of_names(void **state)
+{
+	const char *words[] = { "qemu-system-x86_64", "-kernel", kernel, "-append", "a", NULL };
+	const char *copied[] = { "qemu-system-x86_64", "-kernel", disk, NULL };
+	const char *disks[] = { "qemu-system-x86_64", "-kernel", kernel, "-hda", disk, NULL };
+	char first[CAPTURE_RECIPE_HASH], other[CAPTURE_RECIPE_HASH];
+
+	(void)state;
+	hash_of(words, "7.2.22", first);
+	assert_int_equal(strlen(first), 64);
+	write_file(disk, "kernel");
+	hash_of(copied, "7.2.22", other);
+	assert_string_equal(other, first);
+	hash_of(words, "7.2.23", other);
+	assert_string_not_equal(other, first);
+	write_file(kernel, "kernel2");
+	hash_of(words, "7.2.22", other);
+	assert_string_not_equal(other, first);
+	hash_of(disks, "7.2.22", other); /* the guest can write to the disk */
+	assert_string_equal(other, "");
+	hash_of((const char *const[]){ "qemu-system-x86_64", NULL }, "7.2.22", other);
+	assert_string_equal(other, "");
+	capture_recipe_hash("/nonexistent", "7.2.22", other);
+	assert_string_equal(other, "");
+}
+
 /* ---- Files that have changed --------------------------------------------------------------------- */
 
 static void check_fails(const struct capture_recipe *recipe, const char *path, const char *what)
@@ -487,6 +519,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(recipe_is_read_as_it_was_written),
 		TEST(each_file_of_the_line_is_in_the_recipe),
+		TEST(hash_is_of_contents_and_not_of_names),
 		TEST(changed_file_is_named),
 		TEST(moved_file_is_found_by_its_contents),
 		TEST(line_that_is_not_utf_8_is_refused),

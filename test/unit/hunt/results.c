@@ -129,6 +129,7 @@ static void result_is_read_as_it_was_written(void **state)
 				      .wrong = true,
 				      .seconds = 1.5,
 				      .ended = 2000000000,
+				      .files = "0123abcd",
 				      .text = "timeout \"",
 				      .verdict = "deadlock",
 				      .what = "two threads wait",
@@ -147,6 +148,7 @@ static void result_is_read_as_it_was_written(void **state)
 	assert_int_equal(taken[0].status, run.status);
 	assert_true(taken[0].traced && taken[0].wrong && taken[0].seconds == run.seconds);
 	assert_int_equal(taken[0].ended, run.ended);
+	assert_string_equal(taken[0].files, run.files);
 	assert_string_equal(taken[0].text, run.text);
 	assert_string_equal(taken[0].verdict, run.verdict);
 	assert_string_equal(taken[0].what, run.what);
