@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/event_name.h"
 #include "analyze/symbols_file.h"
 #include "base/open.h"
 
@@ -516,6 +517,24 @@ unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *addr
 		found++;
 	}
 	return found;
+}
+
+void symbols_suggest(struct symbols *symbols, const char *name, char *text, size_t size)
+{
+	int count = symbols ? dwfl_module_getsymtab(symbols->file.module) : 0;
+	struct suggestions similar;
+
+	suggestions_start(&similar, name, strlen(name));
+	for (int i = 0; i < count; i++) {
+		GElf_Sym symbol;
+		GElf_Addr at;
+		const char *other =
+			dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL);
+
+		if (is_place(other, &symbol))
+			suggestions_offer(&similar, other);
+	}
+	suggestions_text(&similar, text, size);
 }
 
 const struct symbols_frame *symbols_frame(void *context, uint64_t address)

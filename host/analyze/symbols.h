@@ -86,6 +86,12 @@ void symbols_each(struct symbols *symbols,
 unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *address, uint64_t *size);
 
 /*
+ * Writes to `text` names in the file that are similar to `name`: "; did you mean full?", or "" if there are
+ * none. `size` of SUGGESTIONS_TEXT (event_name.h) is enough.
+ */
+void symbols_suggest(struct symbols *symbols, const char *name, char *text, size_t size);
+
+/*
  * symbols_has() returns whether the address is in the kernel's image, symbols_has_code() whether it is in
  * an executable part of the image.
  */

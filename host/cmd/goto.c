@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analyze/event_name.h"
 #include "analyze/symbols.h"
 #include "base/escape.h"
 #include "capture/cpu_state.h"
@@ -22,7 +24,11 @@
 #define DEFAULT_OUT	   "goto.ktrx"
 #define STATUS_NOT_REACHED 17
 #define EXIT_NO_PROGRAM	   127
+#define LETTERS		   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define NAME_BYTES	   200u
+#define COMMAND_BYTES	   4096u
+#define GDB_COMMANDS	   16u	  /* maximum number of values of --print and --memory together */
+#define GDB_FAILED	   64u	  /* exit status of gdb if no command failed */
 #define MEMORY_MOST	   65536u /* maximum number of bytes that gdb prints */
 
 struct goto_command {
@@ -40,6 +46,8 @@ struct goto_command {
 	uint32_t event_cpu;
 	char kernel[PATH_MAX];
 	bool reached, no_gdb;
+	/* number of the first command that gdb could not execute (see write_script()); 0: none */
+	unsigned failed;
 	/*
 	 * descriptor of ktrace's own standard output while the guest's output goes to another file; negative:
 	 * none
@@ -221,20 +229,61 @@ static int parse_memory(const char *range, uint64_t *length)
 	return (int)(comma - range);
 }
 
-/* Converts "ADDRESS,LENGTH" to a command of gdb. */
-static void add_memory(struct arguments *arguments, const char *range)
+/*
+ * Writes the n-th command for gdb, from 1 on: first the values of --print, then those of --memory. Returns
+ * false if there are less than n values.
+ */
+static bool put_command(const struct goto_command *command, unsigned n, char *text, size_t size)
 {
-	uint64_t length;
-	const int size = parse_memory(range, &length);
+	const char *word;
+	uint64_t length = 0;
+	int address;
 
-	if (size > 0)
-		add_command(arguments, "x/%" PRIu64 "xb %.*s", length, size, range);
+	if (n <= command->print.count) {
+		snprintf(text, size, "print %s", command->print.word[n - 1]);
+	} else if (n - command->print.count <= command->memory.count) {
+		word = command->memory.word[n - command->print.count - 1];
+		address = parse_memory(word, &length);
+		snprintf(text, size, "x/%" PRIu64 "xb %.*s", length, address, word);
+	} else {
+		return false;
+	}
+	for (char *at = strchr(text, '\n'); at; at = strchr(at, '\n'))
+		*at = ' ';
+	return true;
+}
+
+/*
+ * Defines a command ktrace-N for each command for gdb: an error ends it before its variable $ktrace_N is set.
+ * Lets gdb execute these commands, and then end with status GDB_FAILED plus the number of the first that
+ * failed, or plus 0.
+ */
+static void add_script(struct arguments *arguments, const struct goto_command *command)
+{
+	const int file = memfd_create("ktrace", 0);
+	char text[COMMAND_BYTES], status[GDB_COMMANDS * 32] = "";
+	size_t used = 0;
+	unsigned n;
+
+	for (n = 1; put_command(command, n, text, sizeof(text)); n++)
+		dprintf(file, "set $ktrace_%u = 0\ndefine ktrace-%u\n%s\nset $ktrace_%u = 1\nend\n", n, n,
+			text, n);
+	add_command(arguments, "source /proc/self/fd/%d", file);
+	for (unsigned i = 1; i < n; i++) {
+		add_command(arguments, "ktrace-%u", i);
+		used += (size_t)snprintf(status + used, sizeof(status) - used, "!$ktrace_%u ? %u : ", i,
+					 GDB_FAILED + i);
+	}
+	add(arguments, "-ex");
+	add(arguments, "set language c");
+	add_command(arguments, "quit %s%u", status, GDB_FAILED);
 }
 
 static _Noreturn void become_gdb(const struct goto_command *command, const char *socket)
 {
 	struct arguments arguments = { { 0 }, 0 };
 	const char *kernel = command->run.elf ? command->run.elf : command->kernel;
+	char text[COMMAND_BYTES];
 	sigset_t none;
 
 	add(&arguments, "gdb");
@@ -242,13 +291,16 @@ static _Noreturn void become_gdb(const struct goto_command *command, const char 
 	if (!command->gdb)
 		add(&arguments, "-batch");
 	add_command(&arguments, "set pagination off");
+	if (!command->gdb)
+		add_command(&arguments, "set confirm off");
 	add_command(&arguments, "target remote %s", socket);
 	if (command->event_cpu != NO_CPU)
 		add_command(&arguments, "thread %" PRIu32, command->event_cpu + 1);
-	for (unsigned n = 0; n < command->print.count; n++)
-		add_command(&arguments, "print %s", command->print.word[n]);
-	for (unsigned n = 0; n < command->memory.count; n++)
-		add_memory(&arguments, command->memory.word[n]);
+	if (!command->gdb)
+		add_script(&arguments, command);
+	else
+		for (unsigned n = 1; put_command(command, n, text, sizeof(text)); n++)
+			add_command(&arguments, "%s", text);
 	if (*kernel)
 		add(&arguments, kernel);
 	sigemptyset(&none);
@@ -275,8 +327,17 @@ static void show_in_gdb(void *context, const char *socket)
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	command->no_gdb = pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_PROGRAM);
-	if (command->no_gdb)
+	if (command->no_gdb) {
 		command_message(command->name, "gdb is missing: install gdb or gdb-multiarch");
+		return;
+	}
+	if (command->gdb)
+		return;
+	command->no_gdb = !WIFEXITED(status) || WEXITSTATUS(status) < (int)GDB_FAILED;
+	if (command->no_gdb)
+		command_message(command->name, "gdb did not print the expressions");
+	else
+		command->failed = (unsigned)WEXITSTATUS(status) - GDB_FAILED;
 }
 
 /* ---- Output of the result ------------------------------------------------------------------------- */
@@ -323,6 +384,25 @@ static void print_backtrace(const struct ktread_info *info, struct symbols *symb
 	}
 }
 
+/* Reports the first expression that gdb could not print, and suggests a name for its first name. */
+static int report_failure(const struct goto_command *command, struct symbols *symbols)
+{
+	const bool print = command->failed <= command->print.count;
+	const char *word = print ? command->print.word[command->failed - 1]
+				 : command->memory.word[command->failed - command->print.count - 1];
+	const char *name = word + strcspn(word, "_" LETTERS);
+	char safe[NAME_BYTES], text[NAME_BYTES], similar[SUGGESTIONS_TEXT] = "";
+	uint64_t address, size;
+
+	snprintf(text, sizeof(text), "%.*s", (int)strspn(name, "_0123456789" LETTERS), name);
+	if (*text && symbols_named(symbols, text, &address, &size) == 0)
+		symbols_suggest(symbols, text, similar, sizeof(similar));
+	*base_escape_text(safe, word, strlen(word), sizeof(safe) - 1) = '\0';
+	command_message(command->name, "%s: gdb cannot print '%s'%s", print ? "--print" : "--memory", safe,
+			similar);
+	return EXIT_BAD_INPUT;
+}
+
 static int print_machine(const struct goto_command *command, const char *path)
 {
 	const char *elf = command->run.elf ? command->run.elf : command->kernel;
@@ -341,9 +421,12 @@ static int print_machine(const struct goto_command *command, const char *path)
 		fputs(ktread_info(trace)->registers, stdout);
 	if (command->backtrace || (!command->registers && !wants_gdb(command)))
 		print_backtrace(ktread_info(trace), symbols, command->event_cpu);
+	status = command_flush(command->name);
+	if (command->failed)
+		status = report_failure(command, symbols);
 	symbols_close(symbols);
 	ktread_close(trace);
-	return command_flush(command->name);
+	return status;
 }
 
 /* ---- Command line and main function -------------------------------------------------------------- */

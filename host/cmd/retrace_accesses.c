@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/event_name.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/output.h"
@@ -38,7 +39,7 @@ static int refuse(const struct argument *argument, const char *why)
 static int find_name(const struct argument *argument, struct symbols *symbols, uint64_t *address,
 		     uint64_t *length)
 {
-	char symbol[NAME_BYTES], text[NAME_BYTES + 96];
+	char symbol[NAME_BYTES], similar[SUGGESTIONS_TEXT], text[NAME_BYTES + SUGGESTIONS_TEXT];
 	const char *plus = strrchr(argument->place, '+');
 	uint64_t offset = 0, size = 0;
 	unsigned found;
@@ -56,8 +57,11 @@ static int find_name(const struct argument *argument, struct symbols *symbols, u
 			 symbol);
 		return refuse(argument, text);
 	}
-	if (found == 0)
-		return refuse(argument, "the kernel's ELF file has no such name");
+	if (found == 0) {
+		symbols_suggest(symbols, symbol, similar, sizeof(similar));
+		snprintf(text, sizeof(text), "the kernel's ELF file has no such name%s", similar);
+		return refuse(argument, text);
+	}
 	if (found > 1) {
 		snprintf(text, sizeof(text), "%u places have this name; give the address of one", found);
 		return refuse(argument, text);

@@ -55,9 +55,23 @@ for arch in x86_64 aarch64 riscv64; do
 	# shellcheck disable=SC2046
 	run --seed 7 -- $(demo $arch 2) -append run=echo
 	visit --at 0.01 --print 1+1 --memory '&ktrace_state,4'
+	equal "$arch, --print and --memory: status" 0 "$status"
 	shows '= 2$'
 	shows '^0x[0-9a-f]* <ktrace_state>:'
 done
+# What gdb cannot print is an error. All other expressions are printed nevertheless.
+visit --at 0.01 --print '&ktrace_sttae' --print 1+1
+equal "--print of an unknown name: status" 1 "$status"
+message_has "--print: gdb cannot print '&ktrace_sttae'; did you mean ktrace_state"
+shows '= 2$'
+visit --at 0.01 --print 2+2 --print '1+' --memory 1,1
+equal "--print of no expression: status" 1 "$status"
+message_has "--print: gdb cannot print '1+'"
+shows '= 4$'
+visit --at 0.01 --print 1+1 --memory no_such_place,4 --registers
+equal "--memory at an unknown name: status" 1 "$status"
+message_has "--memory: gdb cannot print 'no_such_place,4'"
+shows '^cpu 0 '
 for range in 0 0,0 0,65537 0,-1 0,1x ,4; do
 	visit --memory $range
 	equal "--memory $range: status" 2 "$status"

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/event_name.h"
 #include "analyze/symbols.h"
 #include "unit/support/inlined_call.h"
 
@@ -141,6 +142,32 @@ static void keep_raw(void *context, const char *name, uint64_t address, uint64_t
 {
 	(void)address, (void)size;
 	*(bool *)context |= strcmp(name, "_ZN6kernel4lockI9SpinMutexEEvRT_") == 0;
+}
+
+/* Checks which name is suggested first. The program may have more names that are similar. */
+static void suggested(struct symbols *symbols, const char *name, const char *first)
+{
+	char text[SUGGESTIONS_TEXT], expected[SUGGESTIONS_TEXT];
+
+	snprintf(expected, sizeof(expected), "; did you mean %s", first);
+	symbols_suggest(symbols, name, text, sizeof(text));
+	assert_memory_equal(text, expected, strlen(expected));
+}
+
+static void similar_names_of_code_and_data_are_suggested(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	char text[SUGGESTIONS_TEXT];
+
+	(void)state;
+	suggested(symbols, "ktrace_rot", "ktrace_root");
+	suggested(symbols, "in_last_secton", "in_last_section");
+	symbols_suggest(symbols, "Zq9Zq9Zq9Zq9Zq9Zq9", text, sizeof(text));
+	assert_string_equal(text, "");
+	symbols_suggest(NULL, "ktrace_rot", text, sizeof(text));
+	assert_string_equal(text, "");
+	symbols_close(symbols);
 }
 
 /* Look-ups return demangled names. symbols_each() gives the mangled names, as in the file. */
@@ -301,6 +328,7 @@ int main(void)
 		cmocka_unit_test(addresses_become_functions_and_lines),
 		cmocka_unit_test(code_inlined_from_a_header_has_the_line_that_calls_it),
 		cmocka_unit_test(any_number_of_sections_has_symbols),
+		cmocka_unit_test(similar_names_of_code_and_data_are_suggested),
 		cmocka_unit_test(mangled_names_are_demangled),
 		cmocka_unit_test(addresses_elsewhere_have_no_symbol),
 		cmocka_unit_test(another_build_is_reported),
