@@ -33,6 +33,9 @@ struct kdump {
 	const char *where; /* value of --where; NULL if not given */
 	struct filter *filter;
 	struct ktread *events; /* trace to which `filter` is bound; NULL until the first record */
+	/* the table of calls for which `events` was made; only compared, because it may have been freed */
+	const struct calls_table *bound;
+	uint64_t first; /* timestamp of the first record */
 	bool oneline, count, json, letter_c, follow;
 };
 
@@ -228,11 +231,24 @@ static void wait_for_more(struct base_output *out)
 	nanosleep(&time, NULL);
 }
 
-/* Binds --where to the events that records are made into, when the first record is known. */
-static int bind(struct kdump *kdump, struct ktread_proc *trace, uint64_t first)
+/*
+ * Binds --where to the events that records are made into, when the first record is known, and again when a
+ * session has another table of calls.
+ */
+static int bind(struct kdump *kdump, struct ktread_proc *trace)
 {
-	int status = ktread_proc_events(&kdump->events, trace, first);
+	int status;
 
+	if (kdump->events) {
+		ktread_close(kdump->events);
+		kdump->events = NULL;
+		filter_free(kdump->filter);
+		kdump->filter = NULL;
+		status = trace_where_parse(kdump->name, kdump->where, &kdump->filter);
+		if (status)
+			return status;
+	}
+	status = ktread_proc_events(&kdump->events, trace, kdump->first);
 	if (status == 0 && kdump->options.table)
 		status = foreign_calls_set_table(kdump->events, kdump->options.table, 0);
 	else if (status == 0)
@@ -242,6 +258,17 @@ static int bind(struct kdump *kdump, struct ktread_proc *trace, uint64_t first)
 		return EXIT_BAD_INPUT;
 	}
 	return trace_where_bind(kdump->name, kdump->where, kdump->filter, kdump->events);
+}
+
+static int update_where(struct kdump *kdump, struct ktread_proc *trace, const struct kdump_context *context,
+			const struct ktread_proc_record *record)
+{
+	if (!kdump->where || (kdump->events && kdump->bound == context->table))
+		return 0;
+	if (!kdump->events)
+		kdump->first = record->stamp;
+	kdump->bound = context->table;
+	return bind(kdump, trace);
 }
 
 /* Returns whether --where accepts a record. */
@@ -259,7 +286,7 @@ static bool accepts(const struct kdump *kdump, const struct ktread_proc_record *
 static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_context *context, void *state)
 {
 	const struct ktread_proc_record *record;
-	int result, status = EXIT_SUCCESS;
+	int result, unbound, status = EXIT_SUCCESS;
 
 	while (!context->out->error && !interrupted) {
 		result = ktread_proc_next(trace, &record);
@@ -279,18 +306,17 @@ static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_con
 				break;
 			continue;
 		}
-		if (kdump->where && !kdump->events) {
-			status = bind(kdump, trace, record->stamp);
-			if (status)
-				return status;
-		}
 		result = kdump_context_update(context, record);
-		if (result == 0)
+		if (result == 0) {
+			unbound = update_where(kdump, trace, context, record);
+			if (unbound)
+				return unbound;
 			result = kdump->form->record(
 				state, context, record,
 				accepts(kdump, record) &
 					kdump_select_wants(&kdump->select, record,
 							   !context->ktrx && !context->dragonfly));
+		}
 		if (result < 0) {
 			command_message(kdump->name, "out of memory");
 			return EXIT_BAD_INPUT;

@@ -117,6 +117,12 @@ equal "many sessions: each session uses its own table" "1 own
 20000 first
 1 second" "$(awk '{ print $3 }' "$tmp/lines" | uniq -c | awk '{ print $1, $2 }')"
 
+# --where uses the table of each session, too. A table that has grown too often is not read again.
+for call in own:1 first:20000 second:1; do
+	timeout $kill_limit build/bin/kdump --where "call == \"${call%:*}\"" "$tmp/sessions.ktrace" >"$tmp/lines"
+	equal "many sessions: --where finds the calls ${call%:*}" "${call#*:} ${call%:*}" "$(awk '{ print $3 }' "$tmp/lines" | uniq -c | awk '{ print $1, $2 }')"
+done
+
 # If the reader of the output exits early, kdump prints no error.
 sh -c 'build/bin/kdump "$1"; build/bin/kdump --json "$1"' - "$tmp/linux.ktrace" 2>"$tmp/message" | head -c 1 >/dev/null
 equal "no message if the reader has ended" "" "$(cat "$tmp/message")"
