@@ -137,14 +137,8 @@ static int page_path(const struct capture_inspection *inspection, char path[PATH
 
 static void finish(struct capture_inspection *inspection)
 {
-	struct capture_stacks *stacks =
-		inspection->walk && !inspection->walking ? capture_walk_stacks(inspection->walk) : NULL;
-	char path[PATH_MAX], *text = stacks ? capture_stacks_text(stacks) : NULL;
+	char path[PATH_MAX];
 
-	if (text) {
-		free(inspection->text);
-		inspection->text = text;
-	}
 	capture_walk_close(inspection->walk);
 	inspection->walk = NULL;
 	inspection->walking = false;
@@ -184,12 +178,26 @@ static void take_page(struct capture_inspection *inspection, bool refused)
 	capture_walk_put(inspection->walk, page);
 }
 
+/* Adds the stacks that the walk has found so far to the text: the next step may not end in time. */
+static void take_stacks(struct capture_inspection *inspection)
+{
+	struct capture_stacks *stacks = capture_walk_stacks(inspection->walk);
+	char *text = stacks ? capture_stacks_text(stacks) : NULL;
+
+	if (!text)
+		return;
+	free(inspection->text);
+	inspection->text = text;
+}
+
 /* Continues if the last step of the walk has ended. */
 static void continue_walk(struct capture_inspection *inspection, struct capture_machine *machine)
 {
 	inspection->walking = !capture_walk_is_ready(inspection->walk);
-	if (!inspection->walking)
-		ask_for_page(inspection, machine);
+	if (inspection->walking)
+		return;
+	take_stacks(inspection);
+	ask_for_page(inspection, machine);
 }
 
 /* Processes the answer to the last request and sends the next request. */

@@ -245,6 +245,23 @@ static void silent_file_system_ends_inspection(void **state)
 	poll(NULL, 0, 100);
 }
 
+/* The file system stops answering after the first stack was found. The inspection ends with this stack. */
+static void stacks_found_before_the_timeout_are_kept(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_false(quick_step(fixture));
+	assert_false(answer(fixture, "{\"return\": \"CPU#0\\r\\nRIP=12 RBP=ffff800000001010\\r\\n"
+				     "CPU#1\\r\\nRIP=13 RBP=ffff800000003010\\r\\n\", \"id\": \"ask\"}\r\n"));
+	save_page(fixture);
+	assert_false(answer(fixture, "{\"return\": {}, \"id\": \"ask\"}\r\n"));
+	fixture->inspection.walking = true; /* as if a step read the kernel's file until the timeout */
+	fixture->inspection.begun -= 60;
+	assert_true(quick_step(fixture));
+	assert_string_equal(fixture->inspection.text, "cpu 0 pc=12 rbp=ffff800000001010\n"
+						      "cpu 1 pc=13 rbp=ffff800000003010\nstack 0 77\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +274,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(slow_kernel_file_does_not_delay_the_caller, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(silent_file_system_ends_inspection, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(stacks_found_before_the_timeout_are_kept, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("capture_inspection", tests, NULL, NULL);
