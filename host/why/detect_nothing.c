@@ -167,6 +167,8 @@ int why_detect_nothing(const struct why_evidence *evidence, struct why_findings 
 		finding_say(finding->base.advice, "use the complete file");
 	else if (evidence->info->form == KTREAD_FORM_PROCESSES)
 		finding_say(finding->base.advice, "use kdump, or give a trace of the kernel's events");
+	else if (why_misnumbered(evidence))
+		finding_say(finding->base.advice, "%s", WHY_NUMBERS_ADVICE);
 	else if (why_lacks_init(evidence) || why_lacks_cpus(evidence))
 		finding_say(finding->base.advice, "%s", WHY_INIT_ADVICE);
 	else if (why_finding_state(finding, evidence))

@@ -336,11 +336,12 @@ static void doubt_numbers(struct why_findings *findings, const struct why_eviden
 		one->base.certain = FINDING_POSSIBLE;
 		one->base.partial = true;
 		one->open = true;
-		if (one->verdict != WHY_UNKNOWN)
-			finding_evidence(&one->base,
-					 "events and state of several CPUs may be mixed up: %s, "
-					 "so this proves nothing",
-					 why_say_misnumbered(cpu, shows, sizeof(shows)));
+		if (one->verdict == WHY_UNKNOWN)
+			continue; /* why_detect_nothing() has explained what matters most */
+		finding_evidence(&one->base,
+				 "events and state of several CPUs may be mixed up: %s, "
+				 "so this proves nothing",
+				 why_say_misnumbered(cpu, shows, sizeof(shows)));
 		finding_say(one->base.advice, "%s", WHY_NUMBERS_ADVICE);
 	}
 }

@@ -81,6 +81,34 @@ static void holder_that_never_recorded_makes_it_possible(void **state)
 	why_says("CPU 1 has held a lock, but has no event and is not online");
 }
 
+/* If nothing is concluded because the file is cut short, the advice is about the file. */
+static void short_file_is_explained_before_numbers(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_UNKNOWN);
+	script_cpu(1)->misnumbered = 1;
+	script_type(HELLO, "boot", "hello", "u32 hart");
+	script_event(HELLO, 100 * MS, 0, 0, UINT64_C(0));
+	script_info()->rings = 1;
+	script_ring(0)->cut = 3;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("the file is cut short: 1 ring lacks its end");
+	why_says("to be more certain: use the complete file");
+}
+
+/* Nothing else explains the machine, and the numbers of CPUs are wrong. */
+static void numbers_alone_are_the_advice(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_UNKNOWN);
+	script_cpu(1)->misnumbered = 1;
+	script_type(HELLO, "boot", "hello", "u32 hart");
+	script_event(HELLO, 100 * MS, 0, 0, UINT64_C(0));
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("the trace may mix up the events and the state of several CPUs");
+	why_says("remove all objects and compile again");
+}
+
 static void kernel_without_init_is_recognised(void **state)
 {
 	(void)state;
@@ -146,6 +174,8 @@ int main(void)
 		TEST(cpu_that_came_online_later_changes_nothing),
 		TEST(cpu_that_recorded_under_its_number_changes_nothing),
 		TEST(holder_that_never_recorded_makes_it_possible),
+		TEST(short_file_is_explained_before_numbers),
+		TEST(numbers_alone_are_the_advice),
 		TEST(kernel_without_init_is_recognised),
 		TEST(kernel_whose_cpus_are_not_online_is_recognised),
 		TEST(rings_of_cpus_show_that_init_was_called),
