@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/around.h"
 #include "capture/error.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
@@ -20,6 +21,7 @@
 
 #define DEFAULT_OUT  "retrace.ktrx"
 #define DEFAULT_LAST 20u
+#define NANOSECONDS  1e9
 
 struct retrace_command {
 	const char *name;
@@ -158,6 +160,31 @@ static void take_records(void *context, const struct schedule_control *control)
 						    : retrace_copy(&command->accesses, control);
 }
 
+/*
+ * Prints a command that shows the events around the last access: its time is not relative to the first event,
+ * as the times of other commands are.
+ */
+static void report_events(const struct retrace_command *command)
+{
+	const struct retrace_accesses *accesses = &command->accesses;
+	const char *path = command->schedule.recipe.path;
+	const struct ktread_options raw = { .size = sizeof(raw), .raw_clock = 1 };
+	struct ktread *trace = NULL;
+	struct around around = { 0 };
+	double last;
+
+	if (accesses->count && ktread_open(&trace, path, &raw) == 0 && ktread_info(trace)->frequency) {
+		last = (double)accesses->access[accesses->count - 1].time / NANOSECONDS;
+		around_find(&around, trace, last, last);
+	}
+	ktread_close(trace);
+	if (around.before.known)
+		command_message(command->name,
+				"to see the events around the last access: ktrace show --id %" PRIu32
+				".%" PRIu64 " --around 8 %s",
+				around.before.ring, around.before.slot, path);
+}
+
 static void report_accesses(const struct retrace_command *command)
 {
 	const struct retrace_accesses *accesses = &command->accesses;
@@ -185,6 +212,7 @@ static int print_records(const struct retrace_command *command)
 		status = retrace_print(command->name, &command->accesses, &command->ranges, command->symbols,
 				       command->form.json);
 		report_accesses(command);
+		report_events(command);
 		return status;
 	}
 	status =

@@ -53,6 +53,8 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: the values are those of a flag" "0x00 0x01" "$(awk '{ print $6 }' "$tmp/writes" | sort -u | xargs)"
 	check "$arch: times do not decrease" sort -c -n "$tmp/writes"
 	cp "$tmp/accesses" "$tmp/first"
+	command=$(sed -n 's/^ktrace retrace: to see the events around the last access: ktrace //p' "$tmp/err")
+	check "$arch: a command shows the events around the last access: $command" sh -c "'$ktrace' $command 2>/dev/null | grep -q '^> '"
 
 	retrace "$out" --who-wrote full --last 1000
 	same "$arch: a second retrace prints the same accesses" "$tmp/first" "$tmp/accesses"
