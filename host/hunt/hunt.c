@@ -19,15 +19,36 @@
 
 /* ---- The cause of a failure ---------------------------------------------------------------------- */
 
+#define ADDRESS_LEAST 4u /* minimum number of digits of an address without 0x */
+
+/* Returns the length of the hexadecimal address without 0x that begins here; 0: none. */
+static size_t address_length(const char *text)
+{
+	const size_t length = strspn(text, "0123456789abcdefABCDEF");
+
+	return length >= ADDRESS_LEAST && strcspn(text, "0123456789") < length &&
+			       !isalnum((unsigned char)text[length])
+		       ? length
+		       : 0;
+}
+
 /*
  * Copies the text, with '#' in place of each decimal or hexadecimal number: numbers such as addresses, times
  * and ids differ between runs that failed in the same way.
  */
 static void copy_without_numbers(char *to, size_t size, const char *text)
 {
-	size_t used = 0;
+	size_t used = 0, address;
+	bool inside = false; /* true inside a word */
 
 	while (*text && used + 1 < size) {
+		address = inside ? 0 : address_length(text);
+		inside = isalnum((unsigned char)*text);
+		if (address) {
+			to[used++] = '#';
+			text += address;
+			continue;
+		}
 		if (!isdigit((unsigned char)*text)) {
 			to[used++] = *text++;
 			continue;

@@ -228,6 +228,8 @@ int hunt_results_open(struct hunt *hunt, FILE **file, hunt_take_result *take);
  * because it may quote the guest, or come from a file of another user.
  */
 void hunt_copy_text(char *to, size_t size, const json_t *json, const char *name);
+/* Does the same for a JSON string; "" if `text` is NULL or not a string. */
+void hunt_copy_string(char *to, size_t size, const json_t *text);
 /* Appends the result of a run. Returns 0, or -1 if it cannot be written. */
 int hunt_results_add(FILE *file, const struct hunt_run *run);
 /* Returns the result of a run as a JSON object, which the caller releases; NULL if memory runs out. */

@@ -77,13 +77,16 @@ static int check_head(struct hunt *hunt, const char *path, json_t *line, json_t 
 	return error;
 }
 
-void hunt_copy_text(char *to, size_t size, const json_t *json, const char *name)
+void hunt_copy_string(char *to, size_t size, const json_t *text)
 {
-	const json_t *text = json_object_get(json, name);
-
 	*to = '\0';
 	if (json_is_string(text))
 		*base_escape_utf8(to, json_string_value(text), json_string_length(text), size - 1) = '\0';
+}
+
+void hunt_copy_text(char *to, size_t size, const json_t *json, const char *name)
+{
+	hunt_copy_string(to, size, json_object_get(json, name));
 }
 
 static bool unpack(const struct hunt *hunt, const json_t *json, struct hunt_run *run)

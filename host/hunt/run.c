@@ -149,6 +149,21 @@ static const char *text_of(const json_t *json, const char *name)
 	return text ? text : "";
 }
 
+/*
+ * Appends the message of a panic, which is the first line of the finding's evidence: panics with different
+ * messages are different kinds of failure.
+ */
+static void add_message(struct hunt_run *run, const json_t *finding)
+{
+	static const char before[] = "its message: ";
+	const size_t used = strlen(run->what);
+	char line[HUNT_TEXT];
+
+	hunt_copy_string(line, sizeof(line), json_array_get(json_object_get(finding, "evidence"), 0));
+	if (strncmp(line, before, sizeof(before) - 1) == 0)
+		snprintf(run->what + used, sizeof(run->what) - used, ": %s", line + sizeof(before) - 1);
+}
+
 /* Copies the first finding of `ktrace why` that is a problem. */
 static void read_why(const char *path, struct hunt_run *run)
 {
@@ -162,6 +177,7 @@ static void read_why(const char *path, struct hunt_run *run)
 		run->wrong = true;
 		hunt_copy_text(run->verdict, sizeof(run->verdict), finding, "verdict");
 		hunt_copy_text(run->what, sizeof(run->what), finding, "text");
+		add_message(run, finding);
 		break;
 	}
 	json_decref(json);

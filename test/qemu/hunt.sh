@@ -86,6 +86,14 @@ summary_has "the expected text was not seen"
 check "--page: the first failure is there as a page" grep -q 'class="ktrace-block"' "$tmp/unseen.html"
 equal "--first ends the hunt" 0 "$(seeds unseen)"
 
+# ---- A panic: its message decides which failures are the same
+
+hunt panic --first --jobs 1 -- $(demo x86_64 2) -append run=panic
+equal "a panic: status" 10 "$status"
+message=$(sed -n 's/^panic on CPU 0, thread init: //p' "$folder/seed-0.log" | tr -d '\r')
+check "a panic: the log has a message: $message" test -n "$message"
+summary_has "panic: the kernel panicked on CPU 0, in thread 4 (init): $message"
+
 # ---- Runs that cannot be judged
 
 hunt refused --seeds 3 -- qemu-system-x86_64 -no-such-option

@@ -41,6 +41,15 @@ static void judged(const char *expected, struct hunt_run base, struct hunt_run r
 
 #define CLEAN ended(CAPTURE_CLEAN, "clean exit")
 
+/* Addresses are numbers even without 0x, but words such as "dead" and "a0" are not. */
+static void addresses_without_a_prefix_are_numbers(void **state)
+{
+	(void)state;
+	judged("panic: fault at #, pc #: a# is dead, cafe#x", CLEAN,
+	       found(CAPTURE_PANIC, "panic", "panic",
+		     "fault at ffff800012, pc 8000abcd: a0 is dead, cafe5x"));
+}
+
 static void run_like_seed_0_has_not_failed(void **state)
 {
 	(void)state;
@@ -189,6 +198,7 @@ static void key_is_cut_to_its_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_without_a_prefix_are_numbers),
 		cmocka_unit_test(run_like_seed_0_has_not_failed),
 		cmocka_unit_test(panic_reset_stall_and_missing_text_are_failures),
 		cmocka_unit_test(other_end_than_that_of_seed_0_is_a_failure),
