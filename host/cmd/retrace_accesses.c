@@ -63,7 +63,9 @@ static int find_name(const struct argument *argument, struct symbols *symbols, u
 		return refuse(argument, text);
 	}
 	if (found > 1) {
-		snprintf(text, sizeof(text), "%u places have this name; give the address of one", found);
+		snprintf(text, sizeof(text),
+			 "%u places have this name; gdb prints the address of one: print &'FILE'::%s", found,
+			 symbol);
 		return refuse(argument, text);
 	}
 	if (offset > UINT64_MAX - *address)

@@ -89,6 +89,7 @@ message_has "no access by an instruction"
 refused "expected --who-wrote, --who-read, --functions or --branches"
 refused "has no such name" --who-wrote no_such_variable
 refused "has no such name; did you mean ktrace_state" --who-wrote ktrace_sttae
+refused "places have this name; gdb prints the address of one: print &'FILE'::devices" --who-wrote devices
 refused "gdb prints the address of a part: print &cpus[1].queue" --who-wrote "cpus[1].queue"
 refused "not a number from 1 to 4096" --who-wrote full,4097
 refused "the range ends after the last address" --who-wrote 0xfffffffffffffff9
