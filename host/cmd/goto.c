@@ -145,6 +145,8 @@ static int find_event(struct goto_command *command, struct ktread *trace, const 
 	}
 	if (more < 0)
 		command_message(command->name, "%s", ktread_message(trace));
+	else if (!found && wanted->by_slot)
+		command_message(command->name, "%s has no event with this id", command->schedule.recipe.path);
 	else if (!found)
 		command_message(command->name, "%s: no event is selected", command->schedule.recipe.path);
 	return found ? 0 : EXIT_BAD_INPUT;

@@ -75,6 +75,11 @@ static int find(const char *name, const struct capture_recipe *recipe, struct kt
 					edges[n].by_time ? "at or after this time" : "with this id");
 			return EXIT_BAD_INPUT;
 		}
+	if (edges[0].word && edges[1].word && edges[1].place->stamp < edges[0].place->stamp) {
+		command_message(name, "%s %s: the event is before that of %s", edges[1].option, edges[1].word,
+				edges[0].option);
+		return EXIT_BAD_INPUT;
+	}
 	return 0;
 }
 

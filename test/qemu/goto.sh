@@ -122,6 +122,9 @@ equal "--where without such an event: status" 1 "$status"
 visit --thread 4000000
 equal "no such thread: status" 1 "$status"
 message_has "no event is selected"
+visit 0.99999999
+equal "no such id: status" 1 "$status"
+message_has "$out has no event with this id"
 visit --at 0.01 1.2
 equal "an event and --at: status" 2 "$status"
 visit 1.2.3

@@ -102,6 +102,9 @@ refused 2 "no function of the kernel has such a name" --functions --only no_such
 refused 2 "such as 2.71681" --functions --until-event 7
 refused 1 "has no event with this id" --functions --since-event 0.99999999
 refused 1 "has no event at or after this time" --functions --until 9999
+refused 1 "--until 0.01: the event is before that of --since" --functions --since 0.02 --until 0.01
+refused 1 "--until-event $first: the event is before that of --since-event" --functions --since-event "$second" \
+	--until-event "$first"
 refused 2 "cannot be combined" --functions --who-wrote cpus
 
 # Ctrl-C ends the run; retrace prints the functions recorded so far. The guest needs seconds of CPU time
