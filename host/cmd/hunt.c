@@ -452,6 +452,8 @@ static int hunt_command(int argc, char **argv)
 					 "N or FIRST-LAST, from 1 on, at most 10000000 seeds");
 	if (optind == argc)
 		return options_refuse(&line, "no command given");
+	if (command.run.expect && !*command.run.expect)
+		return options_refuse(&line, "--expect: the text is empty");
 	status = command.options.rules ? check_rules(argv[0], &command.options.rules) : 0;
 	if (status)
 		return status;

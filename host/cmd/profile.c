@@ -263,6 +263,8 @@ static int run_profile(int argc, char **argv)
 				      "--qmp is for a QEMU that runs: it cannot be combined with a command");
 	if (!command.qmp && optind >= argc)
 		return options_refuse(&line, "expected -- and a QEMU command line, or --qmp");
+	if (command.folded && command.json)
+		return options_refuse(&line, "--folded cannot be combined with --json");
 	if (options_given(&line, "limit") && (command.folded || command.json))
 		return options_refuse(
 			&line, "--limit is for the table: it cannot be combined with --folded or --json");

@@ -127,6 +127,7 @@ done
 refused profile 'expected -- and a QEMU'
 refused profile --qmp --qmp absent -- true
 refused profile --limit --limit 3 --json --qmp absent
+refused profile '--folded cannot be combined with --json' --folded --json -- true
 refused profile --rate --rate 0 -- true
 refused profile --rate --rate 1001 -- true
 
@@ -185,6 +186,7 @@ refused hunt --elf --noise hooks --elf v2.ktrx -- true
 beyond hunt --check test/qemu/hunt_check.sh
 beyond hunt --minimise test/qemu/hunt_minimise.sh
 refused hunt --seeds --seeds 0 -- true
+refused hunt '--expect: the text is empty' --expect '' -- true
 refused hunt --jobs --jobs 0 -- true
 
 # ---- record
