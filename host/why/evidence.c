@@ -15,7 +15,8 @@
 #include "why/untimed.h"
 
 /* time in s: a timestamp in a table is invalid if it is this much later than the newest event */
-#define END_MOST 1000000u
+#define END_MOST      1000000u
+#define CPUS_BELIEVED 64u /* if a trace states more CPUs, those without ring and row are left out */
 
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
 {
@@ -147,19 +148,38 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 	return why_index_put(&evidence->index, WHY_KEY_OBJECT, address, evidence->objects++);
 }
 
+/*
+ * Returns the number of CPUs of the trace. The numbers of CPUs in a damaged trace may be much too large, and
+ * each CPU takes kilobytes of memory. So if the header states more than CPUS_BELIEVED CPUs, only those that
+ * have a ring or a row in the kernel's tables count. A ring of a CPU with a larger number does not count,
+ * unless the header states that CPU or there are as many rings.
+ */
+static uint32_t count_cpus(const struct why_evidence *evidence)
+{
+	const uint32_t stated = evidence->info->cpus, rings = evidence->info->rings;
+	uint32_t most = stated > rings ? stated : rings, cpus;
+	struct ktrx_cpu row;
+
+	most = most > CPUS_BELIEVED ? most : CPUS_BELIEVED;
+	cpus = stated < CPUS_BELIEVED ? stated : CPUS_BELIEVED;
+	for (uint32_t n = 0; n < rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(evidence->trace, n);
+
+		if (ring && ring->kind == KTREAD_RING_PROCESSES && stated > cpus)
+			cpus = stated; /* counted from the events */
+		if (ring && ring->cpu != KTRX_NO_CPU && ring->cpu >= cpus && ring->cpu < most)
+			cpus = ring->cpu + 1;
+	}
+	while (cpus < stated && ktread_cpus(evidence->trace, cpus, &row, 1) != 0)
+		cpus++;
+	return cpus < WHY_CPUS ? cpus : WHY_CPUS;
+}
+
 /* Allocates evidence->cpu, with an entry for each CPU of the trace. */
 static int make_cpus(struct why_evidence *evidence)
 {
-	uint32_t cpus = evidence->info->cpus;
+	const uint32_t cpus = count_cpus(evidence);
 
-	for (uint32_t n = 0; n < evidence->info->rings; n++) {
-		const struct ktread_ring *ring = ktread_ring(evidence->trace, n);
-
-		if (ring && ring->cpu != KTRX_NO_CPU && ring->cpu >= cpus)
-			cpus = ring->cpu + 1;
-	}
-	if (cpus > WHY_CPUS)
-		cpus = WHY_CPUS;
 	evidence->cpu = calloc(cpus ? cpus : 1, sizeof(*evidence->cpu));
 	if (!evidence->cpu)
 		return KTREAD_E_MEMORY;

@@ -341,11 +341,35 @@ static void many_cpus_need_bounded_memory_and_time(void **state)
 	writer_close(&writer);
 }
 
+static void are_few_cpus(const struct why_evidence *evidence, const struct why_findings *findings)
+{
+	(void)findings;
+	assert_in_range(evidence->cpus, 1, 64);
+}
+
+static void stated_cpus_without_ring_and_row_need_no_memory(void **state)
+{
+	struct bytes dump = { 0 };
+	struct writer writer;
+
+	(void)state;
+	writer_open(&writer, CPUS + 1, SHIFT);
+	declare(&writer);
+	writer.root.cpus = WHY_CPUS;
+	put_cpus(&writer, CPUS, UINT64_C(1) << 40);
+	writer_dump(&writer, &dump);
+	explain(temporary_bytes(&dump), CPUS, are_few_cpus);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(many_threads_need_bounded_memory_and_time),
 					    cmocka_unit_test(lock_orders_beyond_limit_are_counted),
-					    cmocka_unit_test(many_cpus_need_bounded_memory_and_time) };
+					    cmocka_unit_test(many_cpus_need_bounded_memory_and_time),
+					    cmocka_unit_test(
+						    stated_cpus_without_ring_and_row_need_no_memory) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
