@@ -112,11 +112,12 @@ refuse 'a field of a type that none can hold' 'KTR_INFO(KTR_X, x, y, 0, "%f", do
 refuse 'an argument too few' \
 	'KTR_INFO(KTR_X, x, y, 0, "%d %d", int a, int b); void f(void); void f(void) { KTR_LOG(x_y, 3); }' 'error'
 
-# pointers NAME refused|accepted: checks that both compilers, with any flags, refuse or accept the calls of KTR_LOG
-# on stdin, one a line, whether the event is compiled in or not.
+# pointers refused|accepted: checks that both compilers refuse or accept the calls of KTR_LOG on stdin, one a line,
+# whether the event is compiled in or not. A compiler reads all calls at once. Its message about a call has the
+# call's own file name, case-N.
 pointers() {
-	while read -r line; do
-		cat >"$tmp/pointer.c" <<E
+	cat >"$tmp/calls"
+	cat >"$tmp/pointer.c" <<'E'
 #define KTR 1
 #include <sys/ktr.h>
 struct one;
@@ -132,24 +133,25 @@ KTR_INFO(KTR_X, x, ident, 4, "%p", const volatile void *a);
 KTR_INFO(KTR_X, x, word, 5, "%p", int *a);
 KTR_INFO(KTR_X, x, call, 6, "%p", void (*a)(int));
 void call(int n);
-void site(struct one *o, const struct one *c, struct two *t, void *v, const volatile void *cv, int n, unsigned *u);
-void site(struct one *o, const struct one *c, struct two *t, void *v, const volatile void *cv, int n, unsigned *u)
-{
-	int some[3] = { n };
-	(void)o, (void)c, (void)t, (void)v, (void)cv, (void)u, (void)some;
-	$line
-}
 E
-		for compiler in gcc clang; do
-			for built in 0 1; do
-				if $compiler -std=gnu11 -w -DKTR_X=$built -Iinclude -Iinclude/compat -Ikernel/arch/x86_64 -fsyntax-only \
-					"$tmp/pointer.c" >"$tmp/log" 2>&1; then
-					said=accepted
-				else
-					said=refused
-				fi
+	awk '{
+		parameters = "(struct one *o, const struct one *c, struct two *t, void *v, const volatile void *cv, int n, unsigned *u)"
+		print "void site" NR parameters ";\nvoid site" NR parameters "\n{\n\tint some[3] = { n };"
+		print "\t(void)o, (void)c, (void)t, (void)v, (void)cv, (void)u, (void)some;"
+		print "#line 1 \"case-" NR "\"\n\t" $0 "\n}"
+	}' "$tmp/calls" >>"$tmp/pointer.c"
+	for compiler in gcc clang; do
+		for built in 0 1; do
+			compiled=0 number=0
+			$compiler -std=gnu11 -w -DKTR_X=$built -Iinclude -Iinclude/compat -Ikernel/arch/x86_64 -fsyntax-only \
+				"$tmp/pointer.c" >"$tmp/log" 2>&1 || compiled=$?
+			named=" $(sed -n 's/^case-\([0-9]*\):.*/\1/p' "$tmp/log" | sort -u | xargs) "
+			while read -r line; do
+				number=$((number + 1))
+				case $named in *" $number "*) said=refused ;; *) said=accepted ;; esac
 				equal "a pointer: $line ($compiler, KTR_X=$built)" "$1" "$said"
-			done
+			done <"$tmp/calls"
+			equal "pointers: exit status ($compiler, KTR_X=$built)" "$([ "$1" = accepted ] || echo 1)" "${compiled#0}"
 		done
 	done
 }
