@@ -85,7 +85,7 @@ certainty='order between CPUs: uncertain for events less than [0-9.]* us apart'
 
 for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: a kernel with differing clocks builds" \
-		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OPTIMISE=-O1 DEMO_OUT=$skewed \
+		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OPTIMISE=-O0 DEMO_OUT=$skewed \
 		DEMO_USER_OUT=build/demo DEMO_SAME_OUT=build/demo
 
 	boot_beside_loops "$arch" ktrace=debug.ktr.resynchronize=1
