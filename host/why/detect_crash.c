@@ -351,6 +351,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		finding_evidence(&finding->base, "the stack pointer is in the stack of %s",
 				 why_say_actor(evidence, owner->id + 1, who, sizeof(who)));
 	say_faults(evidence, thread, finding);
+	if (why_recurses(cpu))
+		finding_evidence(&finding->base,
+				 "its return addresses repeat, as in a recursion without end");
 	if (evidence->panic.stamp)
 		finding_evidence(&finding->base,
 				 "the panic on CPU %" PRIu32

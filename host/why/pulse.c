@@ -27,13 +27,6 @@
  * time in ms: if a machine that recorded nothing was watched for less than this, the host may not have run it
  */
 #define WATCHED_MS 1000u
-/* number of bytes: a stack pointer that is farther below the stack than this may be in another stack */
-#define BELOW (UINT64_C(64) << 10)
-/*
- * minimum number of nested page faults that prove a bug in the kernel: no handler nests so many faults by
- * design
- */
-#define NEST 32u
 
 static bool is_high(uint64_t address)
 {
@@ -108,20 +101,6 @@ bool why_may_have_stopped(const struct why_evidence *evidence)
 {
 	return evidence->info->form == KTREAD_FORM_RAM && !evidence->made_progress &&
 	       evidence->info->outcome == KTRX_OUTCOME_RUNNING;
-}
-
-bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread)
-{
-	return thread->fault_nest.count >= NEST && evidence->fault_exits &&
-	       why_side_of(evidence, thread->fault_nest.ip) != WHY_SIDE_USER;
-}
-
-bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
-		    const struct why_thread *thread)
-{
-	return cpu && cpu->has_registers && cpu->side != PRIVILEGE_USER && cpu->sp && thread &&
-	       thread->has_holder && thread->holder.stack_low && cpu->sp < thread->holder.stack_low &&
-	       (thread->holder.stack_low - cpu->sp < BELOW || why_nests_faults(evidence, thread));
 }
 
 bool why_is_there(const struct why_cpu *cpu)

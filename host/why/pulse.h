@@ -81,10 +81,13 @@ bool why_may_have_stopped(const struct why_evidence *evidence);
  */
 bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread);
 
+/* Returns whether the return addresses on the captured stack repeat, as in a recursion without end. */
+bool why_recurses(const struct why_cpu *cpu);
+
 /*
  * Returns whether the stack of the CPU's running thread has overflowed: the stack pointer is below the stack.
- * A stack pointer far below the stack may be in another stack. For it, the result is true only if faults nest
- * without end, because each nested fault needs more stack.
+ * A stack pointer far below the stack may be in another stack. For it, the result is true only if faults or
+ * calls nest without end, because each nested fault or call needs more stack.
  */
 bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread);

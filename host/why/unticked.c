@@ -68,23 +68,6 @@ void why_finding_without_ticks(struct why_finding *finding, const struct why_evi
 	}
 }
 
-bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	struct symbol symbol;
-	uint64_t handler;
-
-	if (!cpu->vector || symbols_find(evidence->symbols, cpu->vector, &symbol) != 0)
-		return false;
-	handler = cpu->vector - symbol.offset;
-	if (symbols_find(evidence->symbols, cpu->pc, &symbol) == 0 && cpu->pc - symbol.offset == handler)
-		return true;
-	for (uint32_t n = 0; n < cpu->frames; n++)
-		if (symbols_find_call(evidence->symbols, cpu->frame[n], &symbol) == 0 &&
-		    cpu->frame[n] - symbol.offset == handler)
-			return true;
-	return false;
-}
-
 bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->mask == INTERRUPTS_MASKED && cpu->irq_pending && why_is_in_handler(evidence, cpu) &&

@@ -351,6 +351,42 @@ static void overflow_in_interrupt_is_only_possible(void **state)
 	why_says("stack-overflow (possible)");
 }
 
+/* A function that calls itself without end leaves the same return addresses on the stack again and again. */
+static void far_below_stack(const char *frames, uint32_t times)
+{
+	static char registers[1024];
+	size_t length = (size_t)snprintf(registers, sizeof(registers),
+					 "cpu 0 pc=ffffffff80100110 sp=200 cs=8\nstack 0 ffffffff80100350");
+
+	while (times--)
+		length += (size_t)snprintf(registers + length, sizeof(registers) - length, " %s", frames);
+	deep(registers);
+	worker->stack_low = 0x80000;
+	worker->stack_high = 0x84000;
+}
+
+static void distant_stack_pointer_of_recursion_is_overflow(void **state)
+{
+	far_below_stack("ffffffff80100120", 31);
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("its return addresses repeat, as in a recursion without end");
+	why_teardown(state);
+	begin(state);
+	far_below_stack("ffffffff80100120 ffffffff80100310", 15); /* two functions call each other */
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+}
+
+static void distant_stack_pointer_of_short_recursion_is_no_overflow(void **state)
+{
+	far_below_stack("ffffffff80100120", 8);
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+	why_teardown(state);
+	begin(state);
+	far_below_stack("ffffffff80100120 ffffffff80100310 ffffffff80100320 ffffffff80100330 ffffffff80100340", 6);
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+}
+
 #define NESTED 100u
 
 /*
@@ -457,6 +493,8 @@ int main(void)
 		TEST(stack_pointer_below_stack_is_overflow),
 		TEST(other_stack_pointers_are_no_overflow),
 		TEST(overflow_in_interrupt_is_only_possible),
+		TEST(distant_stack_pointer_of_recursion_is_overflow),
+		TEST(distant_stack_pointer_of_short_recursion_is_no_overflow),
 		TEST(distant_stack_pointer_of_nested_faults_is_overflow),
 		TEST(distant_stack_pointer_after_finished_fault_is_no_overflow),
 		TEST(distant_stack_pointer_of_user_faults_is_no_overflow),
