@@ -253,6 +253,13 @@ int symbols_has_code(const struct symbols *symbols, uint64_t address)
 	       symbols_image_has_code(&symbols->image, address);
 }
 
+int symbols_code(const struct symbols *symbols, uint64_t address, void *bytes, size_t size)
+{
+	if (!symbols || as_linked(symbols, address, &address) != 0)
+		return -1;
+	return symbols_file_code(&symbols->file, &symbols->image, address, bytes, size);
+}
+
 int symbols_doubtful(const struct symbols *symbols)
 {
 	return symbols && symbols->doubtful;

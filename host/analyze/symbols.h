@@ -98,6 +98,9 @@ void symbols_suggest(struct symbols *symbols, const char *name, char *text, size
 int symbols_has(const struct symbols *symbols, uint64_t address);
 int symbols_has_code(const struct symbols *symbols, uint64_t address);
 
+/* Copies code from the file. Returns 0, or -1 if the file does not contain all of it. */
+int symbols_code(const struct symbols *symbols, uint64_t address, void *bytes, size_t size);
+
 /*
  * Returns whether the file is of another build than the traced kernel. Viewers mark names from such a file.
  */

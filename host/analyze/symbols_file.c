@@ -208,3 +208,22 @@ Dwarf_Die *symbols_file_next_unit(const struct symbols_file *file, Dwarf_Die *un
 		return NULL;
 	return dwfl_module_nextcu(file->module, unit, bias);
 }
+
+int symbols_file_code(const struct symbols_file *file, const struct symbols_image *image, uint64_t address,
+		      void *bytes, size_t size)
+{
+	const struct symbols_section *section = find_section(image, address);
+	GElf_Addr bias;
+	Elf_Data *data;
+	Elf *elf;
+
+	if (!section || !section->is_code)
+		return -1;
+	elf = dwfl_module_getelf(file->module, &bias);
+	data = elf_rawdata(elf_getscn(elf, section->number), NULL);
+	address -= section->begin;
+	if (!data || !data->d_buf || address > data->d_size || size > data->d_size - address)
+		return -1;
+	memcpy(bytes, (const char *)data->d_buf + address, size);
+	return 0;
+}

@@ -71,6 +71,10 @@ enum {
 int symbols_file_open(struct symbols_file *file, const char *path);
 void symbols_file_close(struct symbols_file *file);
 
+/* Copies code at a linked address. Returns 0, or -1 if the file does not contain all of it in one section. */
+int symbols_file_code(const struct symbols_file *file, const struct symbols_image *image, uint64_t address,
+		      void *bytes, size_t size);
+
 /*
  * Iterates over the compilation units of the debug information: returns the unit after `unit`, the first unit
  * if `unit` is NULL, or NULL after the last unit. Sets *bias to the number to add to the unit's addresses.

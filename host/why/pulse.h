@@ -145,9 +145,14 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /* Returns whether the CPU runs the handler of traps, or a function that the handler has called. */
 bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
- * Returns whether the CPU took an interrupt while it idled, and has been in the handler for long. Only on
- * RISC-V, the registers and the stack show it: a pending interrupt ends wfi even if interrupts are disabled,
- * so a CPU that leaves an interrupt pending runs code.
+ * Returns whether the CPU is in idle mode, used to wait for interrupts in that mode, and is now in a function
+ * that contains no instruction that waits. Needs registers and the kernel's file.
+ */
+bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/*
+ * Returns whether the CPU took an interrupt while it idled, and has been in the handler for long. Either its
+ * code shows it: see why_left_halt(). Or, on RISC-V, the registers and the stack show it: a pending interrupt
+ * ends wfi even if interrupts are disabled, so a CPU that leaves an interrupt pending runs code.
  */
 bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

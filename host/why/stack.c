@@ -10,8 +10,8 @@
  */
 #define NEST 32u
 /*
- * `DEEP`: minimum number of return addresses in a row that show a recursion without end; `PERIOD`: maximum number of
- * functions that call each other in turn
+ * `DEEP`: minimum number of return addresses in a row that show a recursion without end; `PERIOD`: maximum
+ * number of functions that call each other in turn
  */
 #define DEEP   24u
 #define PERIOD 4u

@@ -70,7 +70,8 @@ void why_finding_without_ticks(struct why_finding *finding, const struct why_evi
 
 bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return cpu->mask == INTERRUPTS_MASKED && cpu->irq_pending && why_is_in_handler(evidence, cpu) &&
-	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, STAYS_MS) &&
-	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS);
+	return cpu->mask == INTERRUPTS_MASKED && why_has_stopped(evidence, cpu) &&
+	       why_silence(evidence, cpu) >= why_ms(evidence, STAYS_MS) &&
+	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
+	       ((cpu->irq_pending && why_is_in_handler(evidence, cpu)) || why_left_halt(evidence, cpu));
 }

@@ -383,7 +383,8 @@ static void distant_stack_pointer_of_short_recursion_is_no_overflow(void **state
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 	why_teardown(state);
 	begin(state);
-	far_below_stack("ffffffff80100120 ffffffff80100310 ffffffff80100320 ffffffff80100330 ffffffff80100340", 6);
+	far_below_stack(
+		"ffffffff80100120 ffffffff80100310 ffffffff80100320 ffffffff80100330 ffffffff80100340", 6);
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 

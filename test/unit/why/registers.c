@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -234,17 +235,132 @@ static void interrupts_are_unknown_in_user_mode(void **state)
 	assert_int_equal(evidence->cpu[1].row.interrupts, KTRX_INTERRUPTS_OFF);
 }
 
+/* ---- CPUs that seem to idle ------------------------------------------------------------------------ */
+
+#if defined(__x86_64__)
+#define WAIT	"hlt"
+#define PAUSE	"pause"
+#define MASKED	"flags=46 cs=8"
+#define ENABLED "flags=246 cs=8"
+#elif defined(__aarch64__)
+#define WAIT	"wfi"
+#define PAUSE	"yield"
+#define MASKED	"pstate=3c5"
+#define ENABLED "pstate=345"
+#endif
+
+#ifdef WAIT
+#define SECOND UINT64_C(1000000000)
+
+extern const uint64_t after_wait; /* the address at which a CPU stands that waits in idle_loop() */
+
+__attribute__((noinline, used)) static void idle_loop(void)
+{
+	__asm__ volatile(WAIT "\n1: nop\n.pushsection .data.rel.ro, \"aw\"\n.balign 8\n"
+			      ".globl after_wait\nafter_wait: .quad 1b\n.popsection");
+}
+
+__attribute__((noinline, used)) static void spin_for_device(void)
+{
+	__asm__ volatile("1: nop\nnop\nnop\nnop\n" PAUSE "\nnop\nnop");
+}
+
+__attribute__((noinline, used)) static void handle_interrupt(void)
+{
+	__asm__ volatile("nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop");
+}
+
+static void run_cpu(uint32_t cpu, uint64_t beat, uint64_t pc)
+{
+	struct ktrx_cpu *row = script_cpu(cpu);
+
+	row->online = 1;
+	row->mode = KTRX_MODE_IDLE;
+	row->mode_stamp = row->heartbeat_stamp = row->now = beat;
+	row->heartbeats = 200;
+	row->pc = pc;
+}
+
+/* CPU 0 had its last heartbeat at `beat_at`, 3 s ago, and is at `pc` now. Returns whether it spins. */
+static bool cpu_spins(uint64_t beat_at, uint64_t pc, const char *mode)
+{
+	struct why_findings *findings;
+	bool found = false;
+
+	script_type(1, "mine", "other", "");
+	script_info()->cpus = 2;
+	run_cpu(0, SECOND, beat_at);
+	run_cpu(1, 4 * SECOND, after_wait);
+	script_event(1, SECOND, 0, 0);
+	script_event(1, 4 * SECOND, 1, 0);
+	snprintf(text, sizeof(text), "cpu 0 pc=%" PRIx64 " sp=1000 %s\n", pc, mode);
+	script_info()->registers = text;
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
+	assert_int_equal(why_find(&findings, evidence), 0);
+	for (uint32_t n = 0; n < why_findings_count(findings); n++)
+		found |= why_findings_at(findings, n)->verdict == WHY_KERNEL_SPIN;
+	why_findings_free(findings);
+	return found;
+}
+
+/* The CPU used to wait in idle_loop(). It has left the wait, so it took an interrupt. */
+static void cpu_that_left_its_wait_does_not_idle(void **state)
+{
+	(void)state;
+	assert_true(cpu_spins(after_wait, (uintptr_t)handle_interrupt + 4, MASKED));
+}
+
+static void cpu_that_waits_idles(void **state)
+{
+	(void)state;
+	assert_false(cpu_spins(after_wait, after_wait, MASKED));
+}
+
+static void cpu_with_interrupts_enabled_idles(void **state)
+{
+	(void)state;
+	assert_false(cpu_spins(after_wait, (uintptr_t)handle_interrupt + 4, ENABLED));
+}
+
+/* The loop may be an idle loop that does not halt. */
+static void cpu_in_loop_with_pause_may_idle(void **state)
+{
+	(void)state;
+	assert_false(cpu_spins(after_wait, (uintptr_t)spin_for_device + 4, MASKED));
+}
+
+/* Nothing shows that the CPU takes interrupts while it idles. */
+static void cpu_that_was_never_seen_waiting_may_idle(void **state)
+{
+	(void)state;
+	assert_false(cpu_spins((uintptr_t)leaf + 1, (uintptr_t)handle_interrupt + 4, MASKED));
+}
+#endif
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(link_register_has_caller_of_leaf),	    TEST(link_register_is_only_caller),
-		TEST(link_into_same_function_is_no_caller), TEST(data_is_no_caller),
-		TEST(caller_on_stack_is_not_repeated),	    TEST(link_outside_code_is_no_caller),
-		TEST(link_is_ignored_outside_kernel),	    TEST(only_code_addresses_of_message_are_named),
-		TEST(frames_after_panic_are_left_out),	    TEST(panic_in_last_frame_is_shown),
-		TEST(overflow_found_later_names_no_owner),  TEST(stack_smashing_is_no_overflow),
+		TEST(link_register_has_caller_of_leaf),
+		TEST(link_register_is_only_caller),
+		TEST(link_into_same_function_is_no_caller),
+		TEST(data_is_no_caller),
+		TEST(caller_on_stack_is_not_repeated),
+		TEST(link_outside_code_is_no_caller),
+		TEST(link_is_ignored_outside_kernel),
+		TEST(only_code_addresses_of_message_are_named),
+		TEST(frames_after_panic_are_left_out),
+		TEST(panic_in_last_frame_is_shown),
+		TEST(overflow_found_later_names_no_owner),
+		TEST(stack_smashing_is_no_overflow),
 		TEST(interrupts_are_unknown_in_user_mode),
+#ifdef WAIT
+		TEST(cpu_that_left_its_wait_does_not_idle),
+		TEST(cpu_that_waits_idles),
+		TEST(cpu_with_interrupts_enabled_idles),
+		TEST(cpu_in_loop_with_pause_may_idle),
+		TEST(cpu_that_was_never_seen_waiting_may_idle),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The code of CPUs that seem to idle. The mode of a CPU stays idle while it handles an interrupt that came
+ * while it idled. If the kernel does not report the start of the handler, only the CPU's code shows that it
+ * no longer waits.
+ */
+#include <elf.h>
+#include <string.h>
+
+#include "why/pulse.h"
+
+#define BACK  1024u /* maximum number of bytes of a function, before the CPU's instruction, that are read */
+#define AHEAD 64u   /* number of bytes after the start of the CPU's instruction that are read */
+
+static bool is_at(const unsigned char *code, size_t size, const char *bytes, size_t length)
+{
+	return size >= length && memcmp(code, bytes, length) == 0;
+}
+
+/*
+ * Returns whether code contains an instruction that waits, as code of an idle loop does: halt, pause, a call
+ * of a hypervisor or of firmware. In code of x86, other bytes may look like one.
+ */
+static bool waits(uint16_t machine, const unsigned char *code, size_t size)
+{
+	const size_t step = machine == EM_AARCH64 ? 4 : machine == EM_RISCV ? 2 : 1;
+	uint32_t word;
+
+	for (size_t n = 0; n < size; n += step) {
+		const unsigned char *at = code + n;
+		const size_t left = size - n;
+
+		if (machine == EM_X86_64 &&
+		    (is_at(at, left, "\xfb\xf4", 2) || is_at(at, left, "\xf3\x90", 2) ||
+		     is_at(at, left, "\x0f\x01", 2)))
+			return true;
+		if (machine == EM_X86_64 || left < 4)
+			continue;
+		word = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+		if (machine == EM_AARCH64
+			    ? word == 0xd503203f || word == 0xd503205f || word == 0xd503207f ||
+				      (word & 0xffffffc0) == 0xd5031000 ||
+				      (word & 0xffe0001f) == 0xd4000002 || (word & 0xffe0001f) == 0xd4000003
+			    : word == 0x10500073 || word == 0x0100000f || word == 0x00000073 ||
+				      (word & 0xfeffffff) == 0x00d00073)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the instruction before `address`, or the instruction at `address`, is hlt or wfi. */
+static bool is_halt(const struct why_evidence *evidence, uint64_t address)
+{
+	const uint16_t machine = evidence->info->machine;
+	const size_t length = machine == EM_X86_64 ? 1 : 4;
+	const char *halt = machine == EM_X86_64	   ? "\xf4"
+			   : machine == EM_AARCH64 ? "\x7f\x20\x03\xd5"
+						   : "\x73\x00\x50\x10";
+	unsigned char code[8];
+
+	return symbols_code(evidence->symbols, address - length, code, 2 * length) == 0 &&
+	       (is_at(code, length, halt, length) || is_at(code + length, length, halt, length));
+}
+
+/* Returns whether the kernel's file shows that the CPU's function contains no instruction that waits. */
+static bool is_in_other_code(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	unsigned char code[BACK + AHEAD];
+	struct symbol symbol;
+	uint64_t back;
+
+	if (symbols_find(evidence->symbols, cpu->pc, &symbol) != 0 || is_halt(evidence, cpu->pc))
+		return false;
+	back = symbol.offset < BACK ? symbol.offset : BACK;
+	return symbols_code(evidence->symbols, cpu->pc - back, code, back + AHEAD) == 0 &&
+	       !waits(evidence->info->machine, code, back + AHEAD);
+}
+
+bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->row.mode == KTRX_MODE_IDLE && cpu->has_registers && cpu->side != PRIVILEGE_USER &&
+	       (is_halt(evidence, cpu->row.pc) || cpu->interrupts.entered > cpu->interrupts.working) &&
+	       is_in_other_code(evidence, cpu);
+}
