@@ -79,6 +79,7 @@ static bool is_in_other_code(const struct why_evidence *evidence, const struct w
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->row.mode == KTRX_MODE_IDLE && cpu->has_registers && cpu->side != PRIVILEGE_USER &&
+	       !symbols_doubtful(evidence->symbols) &&
 	       (is_halt(evidence, cpu->row.pc) || cpu->interrupts.entered > cpu->interrupts.working) &&
 	       is_in_other_code(evidence, cpu);
 }
