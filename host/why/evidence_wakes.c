@@ -120,9 +120,20 @@ static void add_irq_waker(struct why_reader *reader, struct why_queue *queue,
 	queue->irq.cpu = event->cpu;
 }
 
-static struct why_waker *touch_waker(struct why_queue *queue, const struct ktread_event *event)
+/*
+ * Returns whether an interrupt handler made the wakeup. If the kernel states the interrupted thread as the
+ * context of such events, only the handler that is open on the CPU shows it.
+ */
+static bool is_by_interrupt(const struct why_reader *reader, const struct ktread_event *event)
 {
-	if (event->context != KTRX_CONTEXT_THREAD) {
+	return event->context != KTRX_CONTEXT_THREAD ||
+	       (event->cpu < reader->evidence->cpus && reader->open[event->cpu].inside);
+}
+
+static struct why_waker *touch_waker(const struct why_reader *reader, struct why_queue *queue,
+				     const struct ktread_event *event)
+{
+	if (is_by_interrupt(reader, event)) {
 		queue->by_interrupt = true;
 		return NULL;
 	}
@@ -364,8 +375,8 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 		queue->last_wake = event->stamp;
 		add_interval(reader, queue, event->stamp);
 		end_wait(reader, queue, thread, event->stamp);
-		waker = touch_waker(queue, event);
-		if (event->context != KTRX_CONTEXT_THREAD)
+		waker = touch_waker(reader, queue, event);
+		if (is_by_interrupt(reader, event))
 			add_irq_waker(reader, queue, event);
 		if (waker) {
 			waker->wakes++;
@@ -394,7 +405,7 @@ static void on_wake_nobody(struct why_reader *reader, const struct ktread_event 
 	queue = touch_queue(reader, address);
 	if (!queue)
 		return;
-	touch_waker(queue, event);
+	touch_waker(reader, queue, event);
 	queue->nobody++;
 	queue->nobody_stamp = event->stamp;
 	queue->nobody_thread = event->thread;

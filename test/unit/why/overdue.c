@@ -29,6 +29,30 @@ static void periodic_wakeup_missing_while_interrupt_comes_is_likely(void **state
 		 "comes");
 }
 
+/*
+ * The kernel does not mark events of interrupt handlers: their context is the interrupted thread. The wakeups
+ * lie between irq.enter and irq.exit.
+ */
+static void wakeup_inside_handler_is_by_interrupt(void **state)
+{
+	uint64_t last = 0;
+
+	(void)state;
+	for (uint32_t n = 1; n <= 40; n++) {
+		last = 100 + n * 50;
+		script_event(BLOCK, (last - 45) * MS, 0, IDLE, V(QUEUE), V(SLEEPER), V(KTRX_WAIT_EVENT));
+		script_event(ENTER, last * MS - 200, 1, IDLE, V(IRQ));
+		script_event(WAKE, last * MS, 1, IDLE, V(SLEEPER));
+		script_event(EXIT, last * MS + 200, 1, IDLE, V(IRQ));
+	}
+	why_waker_lives();
+	why_sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
+	why_is_overdue(FINDING_POSSIBLE);
+	why_says(
+		"interrupts woke it 40 times, the last time 9.90 s ago: interrupt 33 on CPU 1, which has not "
+		"come lately");
+}
+
 /* This kernel records the wait kind "event" for all sleeps. So the thread may be in a long timed sleep. */
 static void event_may_be_timed_sleep_without_recorded_timeouts(void **state)
 {
@@ -327,6 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(periodic_wakeup_missing_while_interrupt_comes_is_likely),
+		TEST(wakeup_inside_handler_is_by_interrupt),
 		TEST(event_may_be_timed_sleep_without_recorded_timeouts),
 		TEST(periodic_wakeup_missing_with_its_interrupt_is_possible),
 		TEST(periodic_wakeup_missing_from_living_waker_is_possible),
