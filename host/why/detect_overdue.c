@@ -493,6 +493,9 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 		finding_say(finding->base.advice,
 			    "record sched.wake_nobody, "
 			    "which distinguishes a wakeup that came too early from a missing one");
+	} else if (why_came_early(one->untimed)) {
+		finding_say(finding->base.advice,
+			    "check whether that wakeup was meant for this thread, which then missed it");
 	} else if (finding->base.certain == FINDING_POSSIBLE) {
 		finding_say(finding->base.advice,
 			    "check what should wake it, because there may be no reason to wake it");
@@ -520,6 +523,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		finding_evidence(&finding->base, "%s",
 				 why_say_waits_before(evidence, untimed, words, sizeof(words)));
 	say_deadline(evidence, finding, untimed);
+	why_finding_early(finding, evidence, untimed);
 	if (untimed->queue) {
 		say_irq(evidence, finding, one);
 		say_wakers(evidence, finding, untimed->queue);

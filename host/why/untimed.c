@@ -248,18 +248,41 @@ const char *why_say_untimed(const struct why_evidence *evidence, const struct wh
 		       held);
 }
 
+bool why_came_early(const struct why_untimed *untimed)
+{
+	const struct why_queue *queue = untimed->queue;
+
+	return queue && queue->nobody && queue->nobody_stamp >= queue->last_wake &&
+	       queue->nobody_stamp <= untimed->since;
+}
+
+void why_finding_early(struct why_finding *finding, const struct why_evidence *evidence,
+		       const struct why_untimed *untimed)
+{
+	const struct why_queue *queue = untimed->queue;
+	char who[WHY_WORDS], what[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	if (!why_came_early(untimed))
+		return;
+	finding_evidence(&finding->base, "%s woke %s %s before this wait, and found no thread asleep%s",
+			 why_say_actor(evidence, queue->nobody_thread + 1, who, sizeof(who)),
+			 why_say_object(evidence, queue->address, what, sizeof(what)),
+			 why_say_ticks(evidence, untimed->since - queue->nobody_stamp, ticks, sizeof(ticks)),
+			 why_say_called(evidence, ", at ", queue->nobody_ip, place, sizeof(place)));
+	finding_refer(&finding->base, queue->nobody_stamp, queue->nobody_thread + 1, queue->address);
+}
+
 /* Formats a text such as "; a wakeup came 1.2 ms before it and found no thread asleep". */
 static const char *say_nobody(const struct why_evidence *evidence, const struct why_untimed *untimed,
 			      char *buffer, size_t size)
 {
-	const struct why_queue *queue = untimed->queue;
 	char ticks[WHY_WORDS];
 
-	if (!queue || !queue->nobody || queue->nobody_stamp < queue->last_wake ||
-	    queue->nobody_stamp > untimed->since)
+	if (!why_came_early(untimed))
 		return why_say(buffer, size, "%s", "");
-	return why_say(buffer, size, "; a wakeup came %s before it and found no thread asleep",
-		       why_say_ticks(evidence, untimed->since - queue->nobody_stamp, ticks, sizeof(ticks)));
+	return why_say(
+		buffer, size, "; a wakeup came %s before it and found no thread asleep",
+		why_say_ticks(evidence, untimed->since - untimed->queue->nobody_stamp, ticks, sizeof(ticks)));
 }
 
 const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_untimed *untimed,

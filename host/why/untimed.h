@@ -92,6 +92,14 @@ bool why_untimed_is_usual(const struct why_evidence *evidence, const struct why_
 /* Formats "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)". */
 const char *why_say_untimed(const struct why_evidence *evidence, const struct why_untimed *untimed,
 			    char *buffer, size_t size);
+/*
+ * Returns whether the newest wakeup of the wait's queue came before the wait, and found no thread asleep. The
+ * thread may have missed this wakeup.
+ */
+bool why_came_early(const struct why_untimed *untimed);
+/* Adds a line about such a wakeup, if there was one. */
+void why_finding_early(struct why_finding *finding, const struct why_evidence *evidence,
+		       const struct why_untimed *untimed);
 /* Formats "12 such waits ended before, the longest after 1.20 s". */
 const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_untimed *untimed,
 				 char *buffer, size_t size);

@@ -74,6 +74,23 @@ static void periodic_wakeup_missing_with_its_interrupt_is_possible(void **state)
 	why_says("which has not come lately");
 }
 
+/* The newest wakeup found no thread asleep. It came before the thread went to sleep, and may be lost. */
+static void early_wakeup_is_shown_if_periodic_wakeup_is_missing(void **state)
+{
+	const uint64_t last = why_turns(WAKER, KTRX_WAIT_EVENT, 40, 50000);
+
+	(void)state;
+	script_event(NOBODY, (last + 40) * MS, 1, WAKER, V(QUEUE), V(0x77));
+	script_event(OTHER, (last + 41) * MS, 1, IDLE);
+	why_sleeps(SLEEPER, "consumer", KTRX_WAIT_EVENT, last + 60);
+	why_waker_lives();
+	why_is_overdue(FINDING_POSSIBLE);
+	why_says(
+		"thread 6 (waker) woke queue (0x1000) 20.0 ms before this wait, and found no thread asleep, at "
+		"0x77");
+	why_says("check whether that wakeup was meant for this thread");
+}
+
 static void periodic_wakeup_missing_from_living_waker_is_possible(void **state)
 {
 	(void)state;
@@ -354,6 +371,7 @@ int main(void)
 		TEST(wakeup_inside_handler_is_by_interrupt),
 		TEST(event_may_be_timed_sleep_without_recorded_timeouts),
 		TEST(periodic_wakeup_missing_with_its_interrupt_is_possible),
+		TEST(early_wakeup_is_shown_if_periodic_wakeup_is_missing),
 		TEST(periodic_wakeup_missing_from_living_waker_is_possible),
 		TEST(periodic_wakeup_of_ended_waker_is_healthy),
 		TEST(periodic_wakeup_that_continues_is_healthy),
