@@ -91,6 +91,13 @@ static void say_sleepers(const struct why_evidence *evidence, const struct why_c
 	}
 }
 
+/* Returns whether the CPU has stopped with interrupts disabled, and does not idle. */
+static bool is_stuck(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->row.interrupts == KTRX_INTERRUPTS_OFF && why_has_stopped(evidence, cpu) &&
+	       !why_is_in_idle_thread(evidence, cpu);
+}
+
 /*
  * Returns whether another CPU stopped with interrupts disabled before this CPU's ticks ended. The stop of
  * that CPU may be the cause of the missing ticks: the kernel stops all CPUs in a panic, or the stopped CPU
@@ -101,11 +108,22 @@ static bool may_follow_another_stop(const struct why_evidence *evidence, const s
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *other = &evidence->cpu[n];
 
-		if (other != cpu && other->row.interrupts == KTRX_INTERRUPTS_OFF &&
-		    why_has_stopped(evidence, other) && !why_is_in_idle_thread(evidence, other) &&
+		if (other != cpu && is_stuck(evidence, other) &&
 		    why_silence(evidence, other) + why_ms(evidence, LATE_MS) >= why_silence(evidence, cpu))
 			return true;
 	}
+	return false;
+}
+
+/*
+ * Returns whether the CPU never had a tick, and a CPU that had ticks has stopped with interrupts disabled. In
+ * some kernels, one CPU counts the ticks for all, so sleeps on other CPUs end only while that CPU runs.
+ */
+static bool is_ticked_by_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	for (uint32_t n = 0; n < evidence->cpus && cpu->row.heartbeats == 0; n++)
+		if (evidence->cpu[n].row.heartbeats && is_stuck(evidence, &evidence->cpu[n]))
+			return true;
 	return false;
 }
 
@@ -127,7 +145,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 						       .ticks = why_silence(evidence, cpu) });
 	why_say_beat(evidence, cpu, ticks, sizeof(ticks));
 	why_say_place(evidence, cpu->row.pc, place, sizeof(place));
-	if (cpu->row.switch_stamp > cpu->row.heartbeat_stamp) /* row.thread did not run at that time */
+	if (cpu->row.heartbeats == 0)
+		finding_evidence(&finding->base, "%s", ticks);
+	else if (cpu->row.switch_stamp > cpu->row.heartbeat_stamp) /* row.thread did not run at that time */
 		finding_evidence(&finding->base, "%s, at %s", ticks, place);
 	else
 		finding_evidence(&finding->base, "%s, when %s was at %s", ticks,
@@ -391,7 +411,7 @@ int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findin
 
 		if (!why_has_stopped(evidence, cpu) || why_lacks_eoi(cpu) ||
 		    has_another_reason(evidence, cpu) || !is_tick_overdue(evidence, cpu) ||
-		    late_sleepers(evidence, cpu) == 0)
+		    late_sleepers(evidence, cpu) == 0 || is_ticked_by_stopped(evidence, cpu))
 			continue;
 		dead++;
 		runs = keeper(evidence, cpu);

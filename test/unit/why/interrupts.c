@@ -267,6 +267,29 @@ static void dead_timer_after_stop_of_another_cpu_is_possible(void **state)
 	why_says("dead-timer (possible): the timer of CPU 1 has stopped");
 }
 
+/*
+ * CPU 0 counts the ticks for all CPUs, and stops at 80 ms with interrupts disabled. CPU 1 has no timer of its
+ * own that could have stopped.
+ */
+static void cpu_that_never_had_ticks_has_no_dead_timer_after_stop_of_another(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 900 * MS);
+	sleeper->deadline = 1100 * MS;
+	why_ticks(10 * MS, 1000 * MS, 0, WORKER + 1, KERNEL);
+	why_thread_row(WORKER + 1, "halts", KTRX_THREAD_RUNNING, 0);
+	script_event(OTHER, 900 * MS, 1, IDLE1);
+	script_cpu(1)->now = 900 * MS;
+	script_cpu(0)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(0)->mode = KTRX_MODE_KERNEL;
+	script_info()->registers = "cpu 0 pc=100040 sp=2000\n";
+	script_info()->note = "silent: 5\n";
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
 static void missing_ticks_without_sleeper_are_healthy(void **state)
 {
 	(void)state;
@@ -504,6 +527,7 @@ int main(void)
 		TEST(dead_timer_is_found_while_lock_is_taken),
 		TEST(interrupts_disabled_for_long_are_no_dead_timer),
 		TEST(dead_timer_after_stop_of_another_cpu_is_possible),
+		TEST(cpu_that_never_had_ticks_has_no_dead_timer_after_stop_of_another),
 		TEST(missing_ticks_without_sleeper_are_healthy),
 		TEST(sleeper_before_deadline_is_healthy),
 		TEST(thread_that_is_never_interrupted_keeps_the_cpu),
