@@ -295,6 +295,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 					      .ticks = why_silence(evidence, cpu),
 					      .pc = cpu->pc,
 					      .exact = true });
+	finding->order = cpu->last_stamp; /* the CPU that stopped first may be why the others spin */
 	why_finding_awaited_answer(finding, evidence, cpu);
 	return 0;
 }

@@ -145,7 +145,9 @@ static int by_weight(const void *a, const void *b)
 		return (int)left->follows - (int)right->follows;
 	if (left->verdict != right->verdict)
 		return (int)left->verdict - (int)right->verdict;
-	return (int)right->base.certain - (int)left->base.certain;
+	if (left->base.certain != right->base.certain)
+		return (int)right->base.certain - (int)left->base.certain;
+	return (left->order > right->order) - (left->order < right->order);
 }
 
 /* If evidence was left out, marks findings as partial, except problems whose certainty is "certain". */

@@ -94,6 +94,11 @@ struct why_finding {
 	 * threads, the number of this CPU plus 1; otherwise 0
 	 */
 	uint32_t asker;
+	/*
+	 * of several findings with the same verdict and certainty, those with the smallest number come first;
+	 * 0 if their order does not matter
+	 */
+	uint64_t order;
 	bool follows; /* true if the finding is a consequence of another finding, not a problem of its own */
 };
 
