@@ -245,12 +245,17 @@ static bool is_running(const struct session *session)
 static int watch(struct session *session)
 {
 	const bool by_itself = session->peer->reads_running;
+	int error;
 
 	if (!is_running(session) ||
 	    !(by_itself || (session->peer->was_running && session->peer->ops->let_run)))
 		return 0;
-	return capture_stillness(session->image, by_itself ? NULL : let_run, session,
-				 &session->report->silence);
+	error = capture_stillness(session->image, by_itself ? NULL : let_run, session,
+				  &session->report->silence);
+	/* a CPU that counts as idle may hang in a handler */
+	if (!error && by_itself && session->report->silence < 0)
+		error = capture_idle_moves(session->image, NULL, NULL, &session->report->silence);
+	return error;
 }
 
 /* Copies while the machine is halted, resumes the machine, and then writes the trace. */
