@@ -295,7 +295,11 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 					      .ticks = why_silence(evidence, cpu),
 					      .pc = cpu->pc,
 					      .exact = true });
-	finding->order = cpu->last_stamp; /* the CPU that stopped first may be why the others spin */
+	/*
+	 * The CPU that stopped first may be why the others spin. A handler often waits for a lock, and may
+	 * have begun to wait shortly before another CPU took the lock.
+	 */
+	finding->order = cpu->last_stamp + (cpu->row.nesting ? why_ms(evidence, 1) : 0);
 	why_finding_awaited_answer(finding, evidence, cpu);
 	return 0;
 }
