@@ -131,10 +131,11 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		 const struct why_cpu *cpu)
 {
 	const bool alive = lived_on(cpu) > why_ms(evidence, LATE_MS);
+	const bool masked = !alive && why_may_run_masked(evidence, cpu);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_DEAD_TIMER,
 				alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN
-				: may_follow_another_stop(evidence, cpu)	   ? FINDING_POSSIBLE
+				: masked || may_follow_another_stop(evidence, cpu) ? FINDING_POSSIBLE
 										   : FINDING_LIKELY);
 	char ticks[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS];
 
@@ -160,6 +161,12 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	say_sleepers(evidence, cpu, finding);
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
 		finding_evidence(&finding->base, "interrupts are enabled there");
+	if (masked)
+		finding_say(finding->base.advice,
+			    "%s, because the CPU may be in a handler, with interrupts disabled",
+			    cpu->has_registers
+				    ? "pass the kernel's file (--elf)"
+				    : "examine the running machine (--qmp), which shows registers");
 	return 0;
 }
 

@@ -76,6 +76,14 @@ static bool is_in_other_code(const struct why_evidence *evidence, const struct w
 	       !waits(evidence->info->machine, code, back + AHEAD);
 }
 
+bool why_may_run_masked(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	if (!cpu->has_registers)
+		return cpu->row.interrupts == KTRX_INTERRUPTS_UNKNOWN;
+	return cpu->mask == INTERRUPTS_MASKED &&
+	       (symbols_doubtful(evidence->symbols) || !is_halt(evidence, cpu->pc));
+}
+
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->row.mode == KTRX_MODE_IDLE && cpu->has_registers && cpu->side != PRIVILEGE_USER &&

@@ -150,6 +150,11 @@ bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu
  */
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
+ * Returns whether the CPU may run code with interrupts disabled, as far as registers, hooks and the kernel's
+ * file show.
+ */
+bool why_may_run_masked(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/*
  * Returns whether the CPU took an interrupt while it idled, and has been in the handler for long. Either its
  * code shows it: see why_left_halt(). Or, on RISC-V, the registers and the stack show it: a pending interrupt
  * ends wfi even if interrupts are disabled, so a CPU that leaves an interrupt pending runs code.

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
+
 #include "ktrx/slot.h"
 #include "unit/support/script.h"
 #include "unit/support/why_cpus.h"
@@ -290,6 +292,38 @@ static void cpu_that_never_had_ticks_has_no_dead_timer_after_stop_of_another(voi
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
+/*
+ * CPU 1 idles, and its ticks end at 100 ms. The kernel does not report whether interrupts are enabled. The
+ * CPU may also be in an interrupt handler that does not return.
+ */
+static void dead_timer_is_likely_only_if_the_cpu_can_take_interrupts(void **state)
+{
+	static const char *const registers[] = {
+		"cpu 1 pc=100040 sp=2000 pstate=40000345\n", /* interrupts are enabled */
+		"cpu 1 pc=100040 sp=2000 pstate=400003c5\n", /* disabled, and perhaps not halted */
+		"",
+	};
+
+	for (size_t n = 0; n < 3; n++) {
+		struct ktrx_holder *sleeper;
+
+		why_teardown(state);
+		why_cpus_begin(state);
+		sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+		why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+		sleeper->deadline = 200 * MS;
+		why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
+		why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+		script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+		script_info()->machine = EM_AARCH64;
+		script_info()->registers = registers[n];
+		assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
+		why_says(n == 0 ? "dead-timer (likely)" : "dead-timer (possible)");
+		if (n)
+			why_says(n == 1 ? "pass the kernel's file (--elf)" : "examine the running machine");
+	}
+}
+
 static void missing_ticks_without_sleeper_are_healthy(void **state)
 {
 	(void)state;
@@ -528,6 +562,7 @@ int main(void)
 		TEST(interrupts_disabled_for_long_are_no_dead_timer),
 		TEST(dead_timer_after_stop_of_another_cpu_is_possible),
 		TEST(cpu_that_never_had_ticks_has_no_dead_timer_after_stop_of_another),
+		TEST(dead_timer_is_likely_only_if_the_cpu_can_take_interrupts),
 		TEST(missing_ticks_without_sleeper_are_healthy),
 		TEST(sleeper_before_deadline_is_healthy),
 		TEST(thread_that_is_never_interrupted_keeps_the_cpu),
