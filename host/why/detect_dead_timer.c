@@ -19,15 +19,40 @@
  * the virtual CPU during the gap
  */
 #define HOST_MS 1500u
-#define SHOWN	4u /* maximum number of late sleepers that are listed */
+#define SHOWN	4u  /* maximum number of late sleepers that are listed */
+#define BEATS	25u /* minimum number of ticks that the CPU with the newest tick has had */
+
+/* Returns the CPU with the newest tick of all CPUs; NULL if there were too few ticks. */
+static const struct why_cpu *newest_tick(const struct why_evidence *evidence)
+{
+	const struct why_cpu *cpu = NULL;
+
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].row.heartbeats &&
+		    (!cpu || evidence->cpu[n].row.heartbeat_stamp > cpu->row.heartbeat_stamp))
+			cpu = &evidence->cpu[n];
+	return cpu && cpu->row.heartbeats >= BEATS ? cpu : NULL;
+}
+
+/*
+ * Returns the CPU whose ticks end sleeps on this CPU. In some kernels, one CPU counts the ticks for all: if
+ * this CPU never had a tick, and that CPU has stopped, returns that CPU.
+ */
+static const struct why_cpu *ticks_for(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_cpu *newest = cpu->row.heartbeats ? NULL : newest_tick(evidence);
+
+	return newest && why_has_stopped(evidence, newest) ? newest : cpu;
+}
 
 static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread)
 {
 	const struct ktrx_holder *holder = &thread->holder;
 
-	return thread->has_holder && holder->cpu == cpu->number && holder->state == KTRX_THREAD_WAITING &&
-	       holder->deadline && why_age(evidence, holder->deadline) > why_ms(evidence, LATE_MS);
+	return thread->has_holder && holder->state == KTRX_THREAD_WAITING && holder->cpu < evidence->cpus &&
+	       ticks_for(evidence, &evidence->cpu[holder->cpu]) == cpu && holder->deadline &&
+	       why_age(evidence, holder->deadline) > why_ms(evidence, LATE_MS);
 }
 
 static uint32_t late_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -67,7 +92,7 @@ static bool is_tick_overdue(const struct why_evidence *evidence, const struct wh
 static void say_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			 struct why_finding *finding)
 {
-	char actor[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+	char actor[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS], where[WHY_WORDS];
 	uint32_t shown = 0;
 
 	for (uint32_t n = 0; n < evidence->threads; n++) {
@@ -82,9 +107,11 @@ static void say_sleepers(const struct why_evidence *evidence, const struct why_c
 						      .pc = thread->holder.wait_pc });
 		if (shown++ == SHOWN)
 			break;
-		finding_evidence(&finding->base,
-				 "%s, which sleeps there at %s, should have been woken %s ago",
+		if (thread->holder.cpu != cpu->number)
+			why_say(where, sizeof(where), "on CPU %u", thread->holder.cpu);
+		finding_evidence(&finding->base, "%s, which sleeps %s at %s, should have been woken %s ago",
 				 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
+				 thread->holder.cpu == cpu->number ? "there" : where,
 				 why_say_call(evidence, thread->holder.wait_pc, place, sizeof(place)),
 				 why_say_ticks(evidence, why_age(evidence, thread->holder.deadline), ticks,
 					       sizeof(ticks)));
@@ -112,18 +139,6 @@ static bool may_follow_another_stop(const struct why_evidence *evidence, const s
 		    why_silence(evidence, other) + why_ms(evidence, LATE_MS) >= why_silence(evidence, cpu))
 			return true;
 	}
-	return false;
-}
-
-/*
- * Returns whether the CPU never had a tick, and a CPU that had ticks has stopped with interrupts disabled. In
- * some kernels, one CPU counts the ticks for all, so sleeps on other CPUs end only while that CPU runs.
- */
-static bool is_ticked_by_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	for (uint32_t n = 0; n < evidence->cpus && cpu->row.heartbeats == 0; n++)
-		if (evidence->cpu[n].row.heartbeats && is_stuck(evidence, &evidence->cpu[n]))
-			return true;
 	return false;
 }
 
@@ -256,7 +271,6 @@ static bool has_another_reason(const struct why_evidence *evidence, const struct
  */
 
 #define QUIET_MS 2000u
-#define BEATS	 25u /* minimum number of ticks that the CPU with the newest tick has had */
 /* minimum number of finished sleeps that are needed to know how long a thread usually sleeps */
 #define SLEEPS	    8u
 #define OVERSLEEPS  3u	/* minimum number of threads that sleep too long */
@@ -325,18 +339,6 @@ static uint32_t count_oversleepers(const struct why_evidence *evidence)
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		count += oversleeps(evidence, &evidence->thread[n], &one);
 	return count;
-}
-
-/* Returns the CPU with the newest tick of all CPUs; NULL if there were too few ticks. */
-static const struct why_cpu *newest_tick(const struct why_evidence *evidence)
-{
-	const struct why_cpu *cpu = NULL;
-
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (evidence->cpu[n].row.heartbeats &&
-		    (!cpu || evidence->cpu[n].row.heartbeat_stamp > cpu->row.heartbeat_stamp))
-			cpu = &evidence->cpu[n];
-	return cpu && cpu->row.heartbeats >= BEATS ? cpu : NULL;
 }
 
 static void say_oversleepers(const struct why_evidence *evidence, struct why_finding *finding)
@@ -418,7 +420,7 @@ int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findin
 
 		if (!why_has_stopped(evidence, cpu) || why_lacks_eoi(cpu) ||
 		    has_another_reason(evidence, cpu) || !is_tick_overdue(evidence, cpu) ||
-		    late_sleepers(evidence, cpu) == 0 || is_ticked_by_stopped(evidence, cpu))
+		    late_sleepers(evidence, cpu) == 0)
 			continue;
 		dead++;
 		runs = keeper(evidence, cpu);

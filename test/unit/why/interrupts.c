@@ -324,6 +324,23 @@ static void dead_timer_is_likely_only_if_the_cpu_can_take_interrupts(void **stat
 	}
 }
 
+/* CPU 0 counts the ticks for all CPUs, and its timer stops. A sleep on CPU 1 does not end. */
+static void sleep_on_cpu_without_ticks_shows_dead_timer_of_the_ticking_cpu(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 900 * MS);
+	sleeper->deadline = 1100 * MS;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	script_event(OTHER, 900 * MS, 1, IDLE1);
+	script_cpu(1)->now = 900 * MS;
+	script_info()->note = "silent: 5\n";
+	assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+	why_says("the timer of CPU 0 has stopped");
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
+}
+
 static void missing_ticks_without_sleeper_are_healthy(void **state)
 {
 	(void)state;
@@ -563,6 +580,7 @@ int main(void)
 		TEST(dead_timer_after_stop_of_another_cpu_is_possible),
 		TEST(cpu_that_never_had_ticks_has_no_dead_timer_after_stop_of_another),
 		TEST(dead_timer_is_likely_only_if_the_cpu_can_take_interrupts),
+		TEST(sleep_on_cpu_without_ticks_shows_dead_timer_of_the_ticking_cpu),
 		TEST(missing_ticks_without_sleeper_are_healthy),
 		TEST(sleeper_before_deadline_is_healthy),
 		TEST(thread_that_is_never_interrupted_keeps_the_cpu),
