@@ -47,7 +47,7 @@ static bool sleeps_with_timeout(const struct why_evidence *evidence, const struc
 
 /*
  * Returns whether the holder's row in the kernel's table shows two things: the holder still holds the lock,
- * and has gone to sleep for another event since the wait for the lock began. The lock must also be held far
+ * and has gone to sleep for something else since the wait for the lock began. The lock must also be held far
  * longer than ever before in the trace.
  */
 static bool keeps_unusually_long(const struct why_evidence *evidence, const struct why_thread *holder,
@@ -56,7 +56,9 @@ static bool keeps_unusually_long(const struct why_evidence *evidence, const stru
 	const struct ktrx_holder *row = &holder->holder;
 	uint64_t longest;
 
-	return row->state == KTRX_THREAD_WAITING && row->wait == KTRX_WAIT_EVENT && row->deadline == 0 &&
+	return row->state == KTRX_THREAD_WAITING &&
+	       ((row->wait == KTRX_WAIT_EVENT && row->deadline == 0) ||
+		sleeps_with_timeout(evidence, holder)) &&
 	       !holder->waits_for_outer && row->state_stamp > edge->since &&
 	       row->state_stamp - edge->since >= why_ms(evidence, KEPT_MS) / 2 &&
 	       why_holds_lock(row, edge->object) &&
@@ -127,7 +129,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	finding_evidence(&finding->base, "%s took it about %s ago%s", whose,
 			 why_say_since(evidence, "", edge->held_since, ticks, sizeof(ticks)),
 			 why_say_called(evidence, ", at ", edge->held_pc, place, sizeof(place)));
-	if (!timed)
+	if (!timed || keeps_unusually_long(evidence, holder, edge))
 		say_lasted(evidence, finding, edge->object);
 	why_say_waiting(evidence, row->wait, row->object, row->wait_stamp, row->wait_pc, waits,
 			sizeof(waits));

@@ -164,6 +164,21 @@ static void mutex_held_far_longer_than_before_is_possibly_overdue(void **state)
 	why_says("in this trace, the lock was held and released 20 times before, for at most 3.0 ms");
 }
 
+/* The holder goes about its work: it sleeps with timeouts, and never releases the mutex. */
+static void mutex_kept_by_thread_that_sleeps_with_timeouts_is_possibly_overdue(void **state)
+{
+	(void)state;
+	hold_before(20, 3);
+	begin_to_wait();
+	wait_on_queue(true);
+	holder_lives();
+	holder->deadline = (END_MS + 20) * MS;
+	script_sort();
+	why_is_overdue(FINDING_POSSIBLE);
+	why_says("held by thread 5 (holder), which sleeps with timeouts and keeps the lock");
+	why_says("in this trace, the lock was held and released 20 times before, for at most 3.0 ms");
+}
+
 /* The mutex was often held for 170 ms before, so the holder may need it for 9 s. */
 static void mutex_that_is_often_held_for_long_is_healthy(void **state)
 {
@@ -201,6 +216,7 @@ int main(void)
 		TEST(other_event_ends_wait_for_mutex),
 		TEST(another_sleep_ends_wait_for_mutex),
 		TEST(mutex_held_far_longer_than_before_is_possibly_overdue),
+		TEST(mutex_kept_by_thread_that_sleeps_with_timeouts_is_possibly_overdue),
 		TEST(mutex_that_is_often_held_for_long_is_healthy),
 		TEST(holder_that_has_not_run_since_is_not_reported_as_keeper),
 	};
