@@ -267,6 +267,9 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 		return KTREAD_E_MEMORY;
 	say_head(evidence, thread, left, finding);
 	say_message(evidence, finding);
+	if (cpu && cpu->row.nesting)
+		finding_evidence(&finding->base, "CPU %" PRIu32 " was in the handler of interrupt %" PRIu32,
+				 cpu->number, cpu->row.irq);
 	if (left)
 		finding_evidence(&finding->base,
 				 "the lowest address of its stack is 0x%" PRIx64

@@ -76,6 +76,21 @@ static void panic(void)
 
 /* ---- Panics ---------------------------------------------------------------------------------------- */
 
+static void panic_in_handler_names_interrupt(void **state)
+{
+	(void)state;
+	panic();
+	why_judge();
+	assert_null(strstr(why_text(), "handler of interrupt"));
+	why_teardown(state);
+	begin(state);
+	panic();
+	script_cpu(0)->nesting = 1;
+	script_cpu(0)->irq = 33;
+	why_judge();
+	why_says("CPU 0 was in the handler of interrupt 33");
+}
+
 static void panic_names_faulting_instruction(void **state)
 {
 	(void)state;
@@ -476,6 +491,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
+		TEST(panic_in_handler_names_interrupt),
 		TEST(panic_names_faulting_instruction),
 		TEST(finished_fault_is_not_blamed_for_panic),
 		TEST(fault_in_context_of_interrupt_is_named),
