@@ -305,11 +305,10 @@ static void dead_timer_is_likely_only_if_the_cpu_can_take_interrupts(void **stat
 	};
 
 	for (size_t n = 0; n < 3; n++) {
-		struct ktrx_holder *sleeper;
-
 		why_teardown(state);
 		why_cpus_begin(state);
-		sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+		struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
 		why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
 		sleeper->deadline = 200 * MS;
 		why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
