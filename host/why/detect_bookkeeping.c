@@ -139,17 +139,35 @@ static void explain(const struct why_evidence *evidence, const struct doubtful *
 		explain_priority(evidence, turn, finding);
 }
 
+/*
+ * Returns whether the thread's CPU, which looks idle, may run a handler that has not called
+ * ktrace_interrupt_enter(): it may run with interrupts disabled, and shows no activity.
+ */
+static bool may_handle(const struct why_evidence *evidence, const struct doubtful *one)
+{
+	return one->doubt == ON_IDLE && one->turn.cpu && why_has_stopped(evidence, one->turn.cpu) &&
+	       why_may_run_masked(evidence, one->turn.cpu);
+}
+
 static int report_threads(const struct why_evidence *evidence, struct why_findings *findings,
 			  const struct doubtful *found, uint32_t count)
 {
-	struct why_finding *finding = why_finding_new(
-		findings, WHY_BOOKKEEPING, found->doubt == UNPROVEN ? FINDING_POSSIBLE : FINDING_LIKELY);
+	const bool handles = may_handle(evidence, found);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_BOOKKEEPING,
+				found->doubt == UNPROVEN || handles ? FINDING_POSSIBLE : FINDING_LIKELY);
 	char text[FINDING_LINE];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding_say(finding->base.what, "%s", say_doubt(evidence, found, text, sizeof(text)));
 	explain(evidence, found, finding);
+	if (handles)
+		finding_evidence(&finding->base,
+				 "or CPU %" PRIu32
+				 " does not idle, but runs an interrupt handler that has not "
+				 "called ktrace_interrupt_enter()",
+				 found->turn.cpu->number);
 	for (uint32_t n = 0; n < count; n++) {
 		if (n > 0 && n < SHOWN)
 			finding_evidence(&finding->base, "%s",

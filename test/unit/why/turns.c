@@ -412,6 +412,18 @@ static void runnable_thread_on_idle_cpu_may_be_lost(void **state)
 	why_says("it is missing from the run queue, or a hook is missing");
 }
 
+/* Without ticks, the CPU that looks idle may run a handler that has not called ktrace_interrupt_enter(). */
+static void runnable_thread_on_silent_idle_cpu_is_possible(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	worker->cpu = 1;
+	why_cpu_beats(1, 100, SINCE);
+	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has been runnable for 6.00 s, while CPU 1 idles");
+	why_says(
+		"or CPU 1 does not idle, but runs an interrupt handler that has not called ktrace_interrupt_enter()");
+}
+
 static void thread_that_never_ran_has_no_cpu(void **state)
 {
 	(void)state;
@@ -508,6 +520,7 @@ int main(void)
 		TEST(wakeups_of_runnable_threads_discredit_states),
 		TEST(state_of_unknown_meaning_is_unknown),
 		TEST(runnable_thread_on_idle_cpu_may_be_lost),
+		TEST(runnable_thread_on_silent_idle_cpu_is_possible),
 		TEST(thread_that_never_ran_has_no_cpu),
 		TEST(runnable_thread_on_offline_cpu_is_reported),
 		TEST(idle_thread_with_other_name_does_not_starve),
