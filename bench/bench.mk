@@ -65,7 +65,7 @@ BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 # Benchmark: decodes a hardware trace into steps, compared with libipt alone. The trace shows the demo
 # kernel; the software trace unit (a QEMU plugin) writes it.
 BENCH_HWT_DIR := build/bench/hwt
-BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(wildcard host/hwt/*.c) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
+BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(wildcard host/hwt/*.c) $(wildcard host/analyze/demangle.c host/analyze/event_name.c host/analyze/symbols*.c))
 
 $(BENCH_HWT_DIR)/decode: bench/hwt/decode.c bench/cost.c $(BENCH_HWT_OBJS) build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
