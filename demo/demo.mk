@@ -38,7 +38,7 @@ DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
 DEMO_FEATURES := $(or $(filter-out ktrace,$(DEMO_FEATURES)),ktrace-all)
 # Names of all groups: those of the events that the demo declares, and those of the events in ktrace/facts.h.
 ifneq ($(DEMO_FEATURES),ktrace-all)
-DEMO_FACT_GROUPS := $(shell sed -n 's/^KTRACE_FACT_ROW[^"]*"\([a-z]*\).*/\1/p' include/ktrace/facts.h)
+DEMO_FACT_GROUPS := $(shell sed -n 's/^KTRACE_FACT_DESCRIPTOR[^"]*"\([a-z]*\).*/\1/p' include/ktrace/facts.h)
 DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-z0-9_]+' demo/kern demo/arch | \
 	sed 's/.*[^a-z0-9_]//') $(DEMO_FACT_GROUPS) text)
 DEMO_UNKNOWN := $(filter-out ktrace-all $(DEMO_GROUPS:%=ktrace-%),$(DEMO_FEATURES))

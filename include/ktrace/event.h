@@ -122,7 +122,7 @@
  */
 #define KTRACE_DECLARE(built, id, names, state, flags, v1_id, ...)                                       \
 	KTRACE_FIELDS(id, __VA_ARGS__)                                                                   \
-	KTRACE_PASTE(KTRACE_ROW_, built)                                                                 \
+	KTRACE_PASTE(KTRACE_DESCRIPTOR_, built)                                                          \
 	(KTRACE_KEEP, id, state, flags, v1_id, 0, KTRACE_COUNT(__VA_ARGS__),                             \
 	 KTRACE_EACH(KTRACE_FIELD_CODE, id, __VA_ARGS__),                                                \
 	 KTRACE_STRINGS(names, KTRACE_FIELD_STRINGS, __VA_ARGS__));                                      \
@@ -215,27 +215,27 @@
  * The event descriptor. At boot, events that are on are recorded out of line, because the first event that
  * fires must assign the ids of all descriptors. `keep` is KTRACE_KEEP or KTRACE_KEEP_WITH_CODE.
  */
-#define KTRACE_ROW_1(keep, id, state, flags, v1_id, mask_bit, count, codes, text) \
-	static struct {                                                           \
-		struct ktrx_event event;                                          \
-		char strings[sizeof(text)];                                       \
-	} id __attribute__((__section__("ktrace_events"), __aligned__(8),         \
-			    keep)) = { { KTRX_EVENT_MAGIC,                        \
-					 sizeof(id),                              \
-					 KTRACE_STATE_LINKED(state),              \
-					 state,                                   \
-					 0,                                       \
-					 KTRACE_HEADER_SLOW,                      \
-					 v1_id,                                   \
-					 count,                                   \
-					 flags,                                   \
-					 __LINE__,                                \
-					 mask_bit,                                \
-					 0,                                       \
-					 { codes KTRACE_ZERO_IF_NONE(count) } },  \
+#define KTRACE_DESCRIPTOR_1(keep, id, state, flags, v1_id, mask_bit, count, codes, text) \
+	static struct {                                                                  \
+		struct ktrx_event event;                                                 \
+		char strings[sizeof(text)];                                              \
+	} id __attribute__((__section__("ktrace_events"), __aligned__(8),                \
+			    keep)) = { { KTRX_EVENT_MAGIC,                               \
+					 sizeof(id),                                     \
+					 KTRACE_STATE_LINKED(state),                     \
+					 state,                                          \
+					 0,                                              \
+					 KTRACE_HEADER_SLOW,                             \
+					 v1_id,                                          \
+					 count,                                          \
+					 flags,                                          \
+					 __LINE__,                                       \
+					 mask_bit,                                       \
+					 0,                                              \
+					 { codes KTRACE_ZERO_IF_NONE(count) } },         \
 				       text }
-#define KTRACE_ROW_0(keep, id, ...) extern struct ktrace_row id
-struct ktrace_row {
+#define KTRACE_DESCRIPTOR_0(keep, id, ...) extern struct ktrace_descriptor id
+struct ktrace_descriptor {
 	struct ktrx_event event;
 };
 

@@ -51,7 +51,7 @@
 	KTRACE_FORMAT_END                                                                               \
 	KTRACE_UNEVALUATED_END
 
-#define KTRACE_TEXT_ROW_STRINGS(...) \
+#define KTRACE_TEXT_DESCRIPTOR_STRINGS(...) \
 	KTRACE_STRINGS("text\0line" KTRACE_STRING(__LINE__), KTRACE_VALUE_STRINGS, __VA_ARGS__)
 
 #ifdef __cplusplus
@@ -73,10 +73,10 @@
 		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                           \
 		struct ktrace_site {                                                                      \
 			using type [[maybe_unused]] =                                                     \
-				const char[sizeof(KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__))];                 \
+				const char[sizeof(KTRACE_TEXT_DESCRIPTOR_STRINGS(__VA_ARGS__))];          \
 			static constexpr type &strings()                                                  \
 			{                                                                                 \
-				return KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__);                              \
+				return KTRACE_TEXT_DESCRIPTOR_STRINGS(__VA_ARGS__);                       \
 			}                                                                                 \
 		};                                                                                        \
 		if (KTRACE_IF_RUNS_AND ktrace_event_is_on(KTRACE_TEXT_TYPE(__VA_ARGS__)::event()))        \
@@ -95,28 +95,29 @@
 		KTRACE_TEXT_FORMAT(__VA_ARGS__)                \
 	} while (0)
 
-#define KTRACE_TEXT_1(...)                                                                             \
-	do {                                                                                           \
-		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                        \
-		KTRACE_UNEVALUATED_BEGIN                                                               \
-		KTRACE_EACH(KTRACE_VALUE_CHECK, , __VA_ARGS__)                                         \
-		KTRACE_ROW_1(KTRACE_KEEP, ktrace_here, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, 0,          \
-			     KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__), \
-			     KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__));                                    \
-		KTRACE_UNEVALUATED_END                                                                 \
-		if (ktrace_event_is_on(&ktrace_here.event)) {                                          \
-			struct ktrace_packer ktrace_to;                                                \
-			uint64_t ktrace_word[KTRACE_PACKER_WORDS(__VA_ARGS__)];                        \
-                                                                                                       \
-			ktrace_packer_set(&ktrace_to, ktrace_word, &ktrace_here.event,                 \
-					  1 + KTRACE_STRING_SIZE, 0, KTRACE_NULL);                     \
-			KTRACE_UNEVALUATED_BEGIN                                                       \
-			KTRACE_EACH(KTRACE_VALUE_PACK, , __VA_ARGS__)                                  \
-			KTRACE_UNEVALUATED_END                                                         \
-			ktrace_emit_here(&ktrace_to);                                                  \
-			KTRACE_COME_BACK();                                                            \
-		}                                                                                      \
-		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                        \
+#define KTRACE_TEXT_1(...)                                                                           \
+	do {                                                                                         \
+		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                      \
+		KTRACE_UNEVALUATED_BEGIN                                                             \
+		KTRACE_EACH(KTRACE_VALUE_CHECK, , __VA_ARGS__)                                       \
+		KTRACE_DESCRIPTOR_1(KTRACE_KEEP, ktrace_here, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, 0, \
+				    KTRACE_COUNT(__VA_ARGS__),                                       \
+				    KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__),                   \
+				    KTRACE_TEXT_DESCRIPTOR_STRINGS(__VA_ARGS__));                    \
+		KTRACE_UNEVALUATED_END                                                               \
+		if (ktrace_event_is_on(&ktrace_here.event)) {                                        \
+			struct ktrace_packer ktrace_to;                                              \
+			uint64_t ktrace_word[KTRACE_PACKER_WORDS(__VA_ARGS__)];                      \
+                                                                                                     \
+			ktrace_packer_set(&ktrace_to, ktrace_word, &ktrace_here.event,               \
+					  1 + KTRACE_STRING_SIZE, 0, KTRACE_NULL);                   \
+			KTRACE_UNEVALUATED_BEGIN                                                     \
+			KTRACE_EACH(KTRACE_VALUE_PACK, , __VA_ARGS__)                                \
+			KTRACE_UNEVALUATED_END                                                       \
+			ktrace_emit_here(&ktrace_to);                                                \
+			KTRACE_COME_BACK();                                                          \
+		}                                                                                    \
+		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                      \
 	} while (0)
 
 #endif

@@ -27,7 +27,7 @@ template <class, class... Values> struct ktrace_text_holds {
 	static constexpr bool all = (true && ... && (ktrace_type<Values>::code != 0));
 };
 
-template <unsigned long Size> struct ktrace_text_row {
+template <unsigned long Size> struct ktrace_text_descriptor {
 	struct ktrx_event event;
 	char strings[Size];
 };
@@ -41,9 +41,9 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_facts {
 
 	static constexpr unsigned long size = sizeof(Site::strings());
 
-	static constexpr ktrace_text_row<size> row()
+	static constexpr ktrace_text_descriptor<size> descriptor()
 	{
-		ktrace_text_row<size> made = {};
+		ktrace_text_descriptor<size> made = {};
 		const unsigned codes[] = { ktrace_type<Values>::code..., 0 };
 
 		made.event.magic = KTRX_EVENT_MAGIC;
@@ -66,17 +66,18 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_facts {
 
 template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 	using facts = ktrace_text_facts<Site, Line, Values...>;
-	static ktrace_text_row<facts::size> row;
+	static ktrace_text_descriptor<facts::size> descriptor;
 
 	static struct ktrx_event *event()
 	{
-		return &row.event;
+		return &descriptor.event;
 	}
 };
 template <class Site, uint32_t Line, class... Values>
 __attribute__((__section__("ktrace_events"), __aligned__(8), __require_constant_initialization__,
-	       KTRACE_KEEP)) ktrace_text_row<ktrace_text_facts<Site, Line, Values...>::size>
-	ktrace_text_place<Site, Line, Values...>::row = ktrace_text_facts<Site, Line, Values...>::row();
+	       KTRACE_KEEP)) ktrace_text_descriptor<ktrace_text_facts<Site, Line, Values...>::size>
+	ktrace_text_place<Site, Line, Values...>::descriptor =
+		ktrace_text_facts<Site, Line, Values...>::descriptor();
 
 #elif !defined(KTRACE_ARCH_ADDRESS)
 
@@ -95,8 +96,8 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 template <class Facts, unsigned long At> struct ktrace_text_word {
 	static constexpr unsigned char byte(unsigned long n)
 	{
-		const auto row = Facts::row();
-		const auto &event = row.event;
+		const auto descriptor = Facts::descriptor();
+		const auto &event = descriptor.event;
 		const uint64_t head[] = { event.magic | (uint64_t)event.size << 16 |
 						  (uint64_t)event.state << 32 | (uint64_t)event.wanted << 40 |
 						  (uint64_t)event.id << 48,
@@ -108,7 +109,8 @@ template <class Facts, unsigned long At> struct ktrace_text_word {
 			return (unsigned char)(head[n / 8] >> n % 8 * 8);
 		if (n < sizeof(event))
 			return event.type[n - sizeof(head)];
-		return n - sizeof(event) < Facts::size ? (unsigned char)row.strings[n - sizeof(event)] : 0;
+		return n - sizeof(event) < Facts::size ? (unsigned char)descriptor.strings[n - sizeof(event)]
+						       : 0;
 	}
 	enum : int32_t {
 		value = (int32_t)(byte(At * 4) | (uint32_t)byte(At * 4 + 1) << 8 |
@@ -180,11 +182,11 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 	KTRACE_TEXT_APART static struct ktrx_event *event()
 	{
 		constexpr unsigned long At = 0;
-		struct ktrx_event *row;
+		struct ktrx_event *descriptor;
 
 		__asm__ volatile(KTRACE_TEXT_SECTION
 				 ".balign 8\n"
-				 ".Lktrace_row%=:\n"
+				 ".Lktrace_descriptor%=:\n"
 				 ".4byte " KTRACE_TEXT_N "1"
 				 ", " KTRACE_TEXT_N "2"
 				 ", " KTRACE_TEXT_N "3"
@@ -198,11 +200,11 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 				 ", " KTRACE_TEXT_N "11"
 				 ", " KTRACE_TEXT_N "12"
 				 "\n"
-				 ".popsection\n" KTRACE_ARCH_ADDRESS("%0", ".Lktrace_row%=")
-				 : "=r"(row)
+				 ".popsection\n" KTRACE_ARCH_ADDRESS("%0", ".Lktrace_descriptor%=")
+				 : "=r"(descriptor)
 				 : KTRACE_TEXT_WORDS);
 		emit<12>();
-		return row;
+		return descriptor;
 	}
 };
 

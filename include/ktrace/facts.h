@@ -100,13 +100,13 @@
  * kernel has only the events that it uses.
  */
 #define KTRACE_FACT_CODE(c, n, field) KTRACE_RULE(KTRACE_FIELD_TYPE field) & 15,
-#define KTRACE_FACT_ROW(row_of, names, v1_id, ...)                                                    \
-	KTRACE_INLINE struct ktrx_event *row_of(void)                                                 \
-	{                                                                                             \
-		KTRACE_ROW_1(KTRACE_KEEP_WITH_CODE, row, KTRX_STATE_RECORD, 0, v1_id, 0,              \
-			     KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_FACT_CODE, , __VA_ARGS__), \
-			     KTRACE_STRINGS(names, KTRACE_FIELD_STRINGS, __VA_ARGS__));               \
-		return &row.event;                                                                    \
+#define KTRACE_FACT_DESCRIPTOR(row_of, names, v1_id, ...)                                                    \
+	KTRACE_INLINE struct ktrx_event *row_of(void)                                                        \
+	{                                                                                                    \
+		KTRACE_DESCRIPTOR_1(KTRACE_KEEP_WITH_CODE, descriptor, KTRX_STATE_RECORD, 0, v1_id, 0,       \
+				    KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_FACT_CODE, , __VA_ARGS__), \
+				    KTRACE_STRINGS(names, KTRACE_FIELD_STRINGS, __VA_ARGS__));               \
+		return &descriptor.event;                                                                    \
 	}
 
 /*
@@ -115,39 +115,39 @@
  */
 #define KTRACE_FACT_CALL(group, ...) \
 	KTRACE_PASTE(KTRACE_FACT_CALL_, KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group))(__VA_ARGS__)
-#define KTRACE_FACT_CALL_1(row, condition, record, state)              \
-	struct ktrx_event *event = row();                              \
+#define KTRACE_FACT_CALL_1(descriptor, condition, record, state)       \
+	struct ktrx_event *event = descriptor();                       \
 	if (KTRACE_UNLIKELY((condition) && ktrace_event_is_on(event))) \
 		record;                                                \
 	else                                                           \
 		state;                                                 \
 	KTRACE_COME_BACK()
-#define KTRACE_FACT_CALL_0(row, condition, record, state) \
-	struct ktrx_event *event = KTRACE_NULL;           \
-	if (0)                                            \
-		record;                                   \
-	else                                              \
-		state;                                    \
+#define KTRACE_FACT_CALL_0(descriptor, condition, record, state) \
+	struct ktrx_event *event = KTRACE_NULL;                  \
+	if (0)                                                   \
+		record;                                          \
+	else                                                     \
+		state;                                           \
 	KTRACE_COME_BACK()
 
 KTRACE_BEGIN_C
 
-KTRACE_FACT_ROW(ktrace_row_switch, "sched\0switch", KTRX1_CTX_SWITCH, KTRACE_FACT_SWITCH)
-KTRACE_FACT_ROW(ktrace_row_wake, "sched\0wake", KTRX_V1_NONE, KTRACE_FACT_WAKE)
-KTRACE_FACT_ROW(ktrace_row_block, "sched\0block", KTRX1_WAITQ_SLEEP, KTRACE_FACT_BLOCK)
-KTRACE_FACT_ROW(ktrace_row_wake_nobody, "sched\0wake_nobody", KTRX_V1_NONE, KTRACE_FACT_NOBODY)
-KTRACE_FACT_ROW(ktrace_row_exit, "sched\0exit", KTRX_V1_NONE, KTRACE_FACT_EXIT)
-KTRACE_FACT_ROW(ktrace_row_contend, "lock\0contend", KTRX_V1_NONE, KTRACE_FACT_CONTEND)
-KTRACE_FACT_ROW(ktrace_row_acquire, "lock\0acquire", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
-KTRACE_FACT_ROW(ktrace_row_try, "lock\0try", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
-KTRACE_FACT_ROW(ktrace_row_release, "lock\0release", KTRX_V1_NONE, KTRACE_FACT_RELEASE)
-KTRACE_FACT_ROW(ktrace_row_irq_enter, "irq\0enter", KTRX_V1_NONE, KTRACE_FACT_INTERRUPT)
-KTRACE_FACT_ROW(ktrace_row_irq_exit, "irq\0exit", KTRX_V1_NONE, KTRACE_FACT_IRQ)
-KTRACE_FACT_ROW(ktrace_row_irq_eoi, "irq\0eoi", KTRX_V1_NONE, KTRACE_FACT_IRQ)
-KTRACE_FACT_ROW(ktrace_row_ipi_send, "ipi\0send", KTRX_V1_NONE, KTRACE_FACT_SEND)
-KTRACE_FACT_ROW(ktrace_row_ipi_receive, "ipi\0receive", KTRX_V1_NONE, KTRACE_FACT_RECEIVE)
-KTRACE_FACT_ROW(ktrace_row_fault_enter, "mm\0fault_enter", KTRX1_PAGE_FAULT, KTRACE_FACT_FAULT)
-KTRACE_FACT_ROW(ktrace_row_fault_exit, "mm\0fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_switch, "sched\0switch", KTRX1_CTX_SWITCH, KTRACE_FACT_SWITCH)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_wake, "sched\0wake", KTRX_V1_NONE, KTRACE_FACT_WAKE)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_block, "sched\0block", KTRX1_WAITQ_SLEEP, KTRACE_FACT_BLOCK)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_wake_nobody, "sched\0wake_nobody", KTRX_V1_NONE, KTRACE_FACT_NOBODY)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_exit, "sched\0exit", KTRX_V1_NONE, KTRACE_FACT_EXIT)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_contend, "lock\0contend", KTRX_V1_NONE, KTRACE_FACT_CONTEND)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_acquire, "lock\0acquire", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_try, "lock\0try", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_release, "lock\0release", KTRX_V1_NONE, KTRACE_FACT_RELEASE)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_irq_enter, "irq\0enter", KTRX_V1_NONE, KTRACE_FACT_INTERRUPT)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_irq_exit, "irq\0exit", KTRX_V1_NONE, KTRACE_FACT_IRQ)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_irq_eoi, "irq\0eoi", KTRX_V1_NONE, KTRACE_FACT_IRQ)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_ipi_send, "ipi\0send", KTRX_V1_NONE, KTRACE_FACT_SEND)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_ipi_receive, "ipi\0receive", KTRX_V1_NONE, KTRACE_FACT_RECEIVE)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_fault_enter, "mm\0fault_enter", KTRX1_PAGE_FAULT, KTRACE_FACT_FAULT)
+KTRACE_FACT_DESCRIPTOR(ktrace_descriptor_fault_exit, "mm\0fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
 
 /*
  * In kernel/core: record the event and update the state. The call site of the event is the return address of
@@ -195,7 +195,7 @@ __attribute__((__noinline__)) void ktrace_fact_mm_fault_exit(struct ktrx_event *
 KTRACE_INLINE void ktrace_switch(uint32_t previous, uint32_t next, uint32_t state KTRACE_EXTRA(SWITCH))
 {
 	KTRACE_FACT_CALL(
-		sched, ktrace_row_switch, previous != next,
+		sched, ktrace_descriptor_switch, previous != next,
 		ktrace_fact_sched_switch(event, previous, next, state KTRACE_EXTRA_ARGUMENTS(SWITCH)),
 		ktrace_thread_switch(previous, next));
 }
@@ -203,7 +203,7 @@ KTRACE_INLINE void ktrace_switch(uint32_t previous, uint32_t next, uint32_t stat
 /* Records sched.wake and marks the thread as runnable: see ktrace_thread_wake(). */
 KTRACE_INLINE void ktrace_wake(uint32_t thread KTRACE_EXTRA(WAKE))
 {
-	KTRACE_FACT_CALL(sched, ktrace_row_wake, 1,
+	KTRACE_FACT_CALL(sched, ktrace_descriptor_wake, 1,
 			 ktrace_fact_sched_wake(event, thread KTRACE_EXTRA_ARGUMENTS(WAKE)),
 			 ktrace_thread_wake(thread));
 }
@@ -214,7 +214,7 @@ KTRACE_INLINE void ktrace_wake(uint32_t thread KTRACE_EXTRA(WAKE))
  */
 KTRACE_INLINE void ktrace_wake_nobody(const volatile void *queue)
 {
-	KTRACE_FACT_CALL(sched, ktrace_row_wake_nobody, 1,
+	KTRACE_FACT_CALL(sched, ktrace_descriptor_wake_nobody, 1,
 			 ktrace_fact_sched_wake_nobody(event, queue, KTRACE_RETURN_ADDRESS), (void)0);
 }
 
@@ -223,7 +223,7 @@ KTRACE_INLINE void ktrace_block(const volatile void *object, const char *name, u
 				uint64_t deadline KTRACE_EXTRA(BLOCK))
 {
 	KTRACE_FACT_CALL(
-		sched, ktrace_row_block, 1,
+		sched, ktrace_descriptor_block, 1,
 		ktrace_fact_sched_block(event, object, name, kind, deadline, 0 KTRACE_EXTRA_ARGUMENTS(BLOCK)),
 		ktrace_thread_block(object, name, kind, deadline));
 }
@@ -231,7 +231,7 @@ KTRACE_INLINE void ktrace_block(const volatile void *object, const char *name, u
 KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name, uint32_t kind,
 				   uint64_t deadline, uintptr_t pc KTRACE_EXTRA(BLOCK))
 {
-	KTRACE_FACT_CALL(sched, ktrace_row_block, 1,
+	KTRACE_FACT_CALL(sched, ktrace_descriptor_block, 1,
 			 ktrace_fact_sched_block(event, object, name, kind, deadline,
 						 pc KTRACE_EXTRA_ARGUMENTS(BLOCK)),
 			 ktrace_thread_block_at(object, name, kind, deadline, pc));
@@ -243,7 +243,7 @@ KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name
  */
 KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 {
-	KTRACE_FACT_CALL(sched, ktrace_row_exit, 1, ktrace_fact_sched_exit(event, thread),
+	KTRACE_FACT_CALL(sched, ktrace_descriptor_exit, 1, ktrace_fact_sched_exit(event, thread),
 			 ktrace_thread_exit(thread));
 }
 
@@ -257,7 +257,7 @@ KTRACE_INLINE void ktrace_contend(const volatile void *lock, const char *name, u
 				  uint32_t owner KTRACE_EXTRA(CONTEND))
 {
 	KTRACE_FACT_CALL(
-		lock, ktrace_row_contend, 1,
+		lock, ktrace_descriptor_contend, 1,
 		ktrace_fact_lock_contend(event, lock, name, by, owner, 0 KTRACE_EXTRA_ARGUMENTS(CONTEND)),
 		ktrace_lock_wait(lock, name, by, owner));
 }
@@ -266,7 +266,7 @@ KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name
 				     uintptr_t pc KTRACE_EXTRA(CONTEND))
 {
 	KTRACE_FACT_CALL(
-		lock, ktrace_row_contend, 1,
+		lock, ktrace_descriptor_contend, 1,
 		ktrace_fact_lock_contend(event, lock, name, by, owner, pc KTRACE_EXTRA_ARGUMENTS(CONTEND)),
 		ktrace_lock_wait_at(lock, name, by, owner, pc));
 }
@@ -274,7 +274,7 @@ KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name
 /* Records lock.acquire and sets the holder of the lock: see ktrace_lock_acquire(). */
 KTRACE_INLINE void ktrace_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
-	KTRACE_FACT_CALL(lock, ktrace_row_acquire, 1,
+	KTRACE_FACT_CALL(lock, ktrace_descriptor_acquire, 1,
 			 ktrace_fact_lock_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire(lock, by));
 }
@@ -282,7 +282,7 @@ KTRACE_INLINE void ktrace_acquire(const volatile void *lock, uint32_t by KTRACE_
 KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
 				     uintptr_t pc KTRACE_EXTRA(ACQUIRE))
 {
-	KTRACE_FACT_CALL(lock, ktrace_row_acquire, 1,
+	KTRACE_FACT_CALL(lock, ktrace_descriptor_acquire, 1,
 			 ktrace_fact_lock_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
@@ -293,7 +293,7 @@ KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
  */
 KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
-	KTRACE_FACT_CALL(lock, ktrace_row_try, 1,
+	KTRACE_FACT_CALL(lock, ktrace_descriptor_try, 1,
 			 ktrace_fact_lock_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire(lock, by));
 }
@@ -301,7 +301,7 @@ KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTR
 KTRACE_INLINE void ktrace_try_acquire_at(const volatile void *lock, uint32_t by,
 					 uintptr_t pc KTRACE_EXTRA(ACQUIRE))
 {
-	KTRACE_FACT_CALL(lock, ktrace_row_try, 1,
+	KTRACE_FACT_CALL(lock, ktrace_descriptor_try, 1,
 			 ktrace_fact_lock_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
@@ -309,13 +309,13 @@ KTRACE_INLINE void ktrace_try_acquire_at(const volatile void *lock, uint32_t by,
 /* Records lock.release and marks the lock as free: see ktrace_lock_release(). */
 KTRACE_INLINE void ktrace_release(const volatile void *lock, uint32_t by)
 {
-	KTRACE_FACT_CALL(lock, ktrace_row_release, 1, ktrace_fact_lock_release(event, lock, by, 0),
+	KTRACE_FACT_CALL(lock, ktrace_descriptor_release, 1, ktrace_fact_lock_release(event, lock, by, 0),
 			 ktrace_lock_release(lock, by));
 }
 
 KTRACE_INLINE void ktrace_release_at(const volatile void *lock, uint32_t by, uintptr_t pc)
 {
-	KTRACE_FACT_CALL(lock, ktrace_row_release, 1, ktrace_fact_lock_release(event, lock, by, pc),
+	KTRACE_FACT_CALL(lock, ktrace_descriptor_release, 1, ktrace_fact_lock_release(event, lock, by, pc),
 			 ktrace_lock_release_at(lock, by, pc));
 }
 
@@ -324,14 +324,14 @@ KTRACE_INLINE void ktrace_release_at(const volatile void *lock, uint32_t by, uin
 /* Record irq.enter and irq.exit, and whether a handler runs: see ktrace_irq_enter(). */
 KTRACE_INLINE void ktrace_interrupt_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {
-	KTRACE_FACT_CALL(irq, ktrace_row_irq_enter, 1,
+	KTRACE_FACT_CALL(irq, ktrace_descriptor_irq_enter, 1,
 			 ktrace_fact_irq_enter(event, irq, 1 KTRACE_EXTRA_ARGUMENTS(INTERRUPT)),
 			 ktrace_irq_enter(irq));
 }
 
 KTRACE_INLINE void ktrace_interrupt_exit(uint32_t irq)
 {
-	KTRACE_FACT_CALL(irq, ktrace_row_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 1),
+	KTRACE_FACT_CALL(irq, ktrace_descriptor_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 1),
 			 ktrace_irq_exit(irq));
 }
 
@@ -341,19 +341,20 @@ KTRACE_INLINE void ktrace_interrupt_exit(uint32_t irq)
  */
 KTRACE_INLINE void ktrace_nmi_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {
-	KTRACE_FACT_CALL(irq, ktrace_row_irq_enter, 1,
+	KTRACE_FACT_CALL(irq, ktrace_descriptor_irq_enter, 1,
 			 ktrace_fact_irq_enter(event, irq, 0 KTRACE_EXTRA_ARGUMENTS(INTERRUPT)), (void)0);
 }
 
 KTRACE_INLINE void ktrace_nmi_exit(uint32_t irq)
 {
-	KTRACE_FACT_CALL(irq, ktrace_row_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
+	KTRACE_FACT_CALL(irq, ktrace_descriptor_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
 }
 
 /* Records irq.eoi, and updates the state: the interrupt was ended at the controller. See ktrace_irq_eoi(). */
 KTRACE_INLINE void ktrace_eoi(uint32_t irq)
 {
-	KTRACE_FACT_CALL(irq, ktrace_row_irq_eoi, 1, ktrace_fact_irq_eoi(event, irq), ktrace_irq_eoi(irq));
+	KTRACE_FACT_CALL(irq, ktrace_descriptor_irq_eoi, 1, ktrace_fact_irq_eoi(event, irq),
+			 ktrace_irq_eoi(irq));
 }
 
 /*
@@ -363,12 +364,13 @@ KTRACE_INLINE void ktrace_eoi(uint32_t irq)
  */
 KTRACE_INLINE void ktrace_ipi_send(uint32_t cpu, uint32_t what)
 {
-	KTRACE_FACT_CALL(ipi, ktrace_row_ipi_send, 1, ktrace_fact_ipi_send(event, cpu, what), (void)0);
+	KTRACE_FACT_CALL(ipi, ktrace_descriptor_ipi_send, 1, ktrace_fact_ipi_send(event, cpu, what), (void)0);
 }
 
 KTRACE_INLINE void ktrace_ipi_receive(uint32_t what)
 {
-	KTRACE_FACT_CALL(ipi, ktrace_row_ipi_receive, 1, ktrace_fact_ipi_receive(event, what), (void)0);
+	KTRACE_FACT_CALL(ipi, ktrace_descriptor_ipi_receive, 1, ktrace_fact_ipi_receive(event, what),
+			 (void)0);
 }
 
 /*
@@ -378,14 +380,14 @@ KTRACE_INLINE void ktrace_ipi_receive(uint32_t what)
  */
 KTRACE_INLINE void ktrace_fault_enter(uint64_t address, uint64_t ip KTRACE_EXTRA(FAULT))
 {
-	KTRACE_FACT_CALL(mm, ktrace_row_fault_enter, 1,
+	KTRACE_FACT_CALL(mm, ktrace_descriptor_fault_enter, 1,
 			 ktrace_fact_mm_fault_enter(event, address, ip KTRACE_EXTRA_ARGUMENTS(FAULT)),
 			 (void)0);
 }
 
 KTRACE_INLINE void ktrace_fault_exit(uint64_t address, const char *how)
 {
-	KTRACE_FACT_CALL(mm, ktrace_row_fault_exit, 1, ktrace_fact_mm_fault_exit(event, address, how),
+	KTRACE_FACT_CALL(mm, ktrace_descriptor_fault_exit, 1, ktrace_fact_mm_fault_exit(event, address, how),
 			 (void)0);
 }
 

@@ -141,7 +141,7 @@
 #define KTR_DECLARE(built, id, bit, names, ...)                                                  \
 	KTR_CHECKS(id, bit, __VA_ARGS__)                                                         \
 	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                                                 \
-	KTRACE_PASTE(KTRACE_ROW_, built)                                                         \
+	KTRACE_PASTE(KTRACE_DESCRIPTOR_, built)                                                  \
 	(KTRACE_KEEP, id, KTR_BOOT_STATE, 0, KTRX_V1_NONE, (bit) + 1, KTRACE_COUNT(__VA_ARGS__), \
 	 KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                           \
 	 KTRACE_STRINGS(names, KTR_FIELD_STRINGS, __VA_ARGS__));                                 \
@@ -220,10 +220,10 @@
  * Without optimisation, such descriptors remain in the kernel nevertheless.
  */
 #if defined(KTR) && !(defined(KTRACE_DISABLE) && KTRACE_DISABLE)
-#define KTR_PLACE_ROW(id)                                                                                \
+#define KTR_PLACE_DESCRIPTOR(id)                                                                         \
 	KTRACE_LOCAL_BEGIN                                                                               \
 	static struct {                                                                                  \
-		struct ktrx_place row;                                                                   \
+		struct ktrx_place place;                                                                 \
 		char file[sizeof(__FILE__)];                                                             \
 	} id##_place                                                                                     \
 		__attribute__((__section__("ktrace_events"), __aligned__(8), KTRACE_KEEP_WITH_CODE)) = { \
@@ -232,9 +232,9 @@
 			__FILE__                                                                         \
 		};                                                                                       \
 	KTRACE_LOCAL_END
-#define KTR_PLACE_ADDRESS(id) &id##_place.row
+#define KTR_PLACE_ADDRESS(id) &id##_place.place
 #else
-#define KTR_PLACE_ROW(id)
+#define KTR_PLACE_DESCRIPTOR(id)
 #define KTR_PLACE_ADDRESS(id) KTRACE_NULL
 #endif
 
@@ -242,7 +242,7 @@
 #define KTR_SITE_OF(condition, id, ...) KTR_SITE_(condition, id, __VA_ARGS__)
 #define KTR_SITE_(condition, id, ...)                                                                     \
 	do {                                                                                              \
-		KTR_PLACE_ROW(id)                                                                         \
+		KTR_PLACE_DESCRIPTOR(id)                                                                  \
 		KTRACE_UNEVALUATED_BEGIN                                                                  \
 		KTRX_STATIC_ASSERT(KTRACE_COUNT(__VA_ARGS__) == (int)id##_count,                          \
 				   "ktrace: too few or too many arguments");                              \

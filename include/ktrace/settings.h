@@ -29,20 +29,22 @@ KTRACE_BEGIN_C
 
 /* Defines a setting for `word`, a uint32_t or a uint64_t. `flags`: 0 or KTRX_SETTING_READ_ONLY. */
 #define KTRACE_SETTING_U32(name, word, flags) \
-	KTRACE_SETTING_ROW(name, KTRX_SETTING_U32, word, 4, 0, flags, UINT32_MAX)
+	KTRACE_SETTING_DESCRIPTOR(name, KTRX_SETTING_U32, word, 4, 0, flags, UINT32_MAX)
 #define KTRACE_SETTING_U64(name, word, flags) \
-	KTRACE_SETTING_ROW(name, KTRX_SETTING_U64, word, 8, 0, flags, UINT64_MAX)
+	KTRACE_SETTING_DESCRIPTOR(name, KTRX_SETTING_U64, word, 8, 0, flags, UINT64_MAX)
 
 /* Defines a setting for a uint32_t that accepts 0 to `most`. */
 #define KTRACE_SETTING_RANGE(name, word, flags, most) \
-	KTRACE_SETTING_ROW(name, KTRX_SETTING_U32, word, 4, 0, flags, most)
+	KTRACE_SETTING_DESCRIPTOR(name, KTRX_SETTING_U32, word, 4, 0, flags, most)
 
 /*
  * Defines a setting for one bit of a word; it accepts 0 and 1. Setting it stores the whole word. So if two
  * CPUs, or a CPU and the host, set bits of the same word at the same time, one of the changes may be lost.
  */
-#define KTRACE_SETTING_BIT32(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT32, word, 4, bit, 0, 1)
-#define KTRACE_SETTING_BIT64(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT64, word, 8, bit, 0, 1)
+#define KTRACE_SETTING_BIT32(name, word, bit) \
+	KTRACE_SETTING_DESCRIPTOR(name, KTRX_SETTING_BIT32, word, 4, bit, 0, 1)
+#define KTRACE_SETTING_BIT64(name, word, bit) \
+	KTRACE_SETTING_DESCRIPTOR(name, KTRX_SETTING_BIT64, word, 8, bit, 0, 1)
 
 /*
  * Size of a buffer for the name of any setting with its NUL: a group and an event of up to 63 characters
@@ -84,7 +86,7 @@ KTRACE_END_C
 #define KTRACE_NAMESPACE_SCOPE
 #endif
 
-#define KTRACE_SETTING_ROW(name, kind, word, bytes, bit, flags, most)                          \
+#define KTRACE_SETTING_DESCRIPTOR(name, kind, word, bytes, bit, flags, most)                   \
 	KTRACE_NAMESPACE_SCOPE                                                                 \
 	KTRX_STATIC_ASSERT(sizeof(word) == (bytes) && sizeof(name) <= 48 && (bit) < (bytes)*8, \
 			   "ktrace: the word, the bit or the name does not fit the setting");  \

@@ -302,7 +302,8 @@ static void put_fields(struct ktrace_line *line, struct fields *fields)
 	parse_conversion("", fields, &how);
 	for (uint32_t n = 0; take_value(fields, &value); n++) {
 		ktrace_line_pad(line, ' ', n > 0);
-		ktrace_line_text(line, ktrace_row_string(fields->row, KTRACE_ROW_FIELDS + 2 * n));
+		ktrace_line_text(line,
+				 ktrace_descriptor_string(fields->row, KTRACE_DESCRIPTOR_FIELDS + 2 * n));
 		ktrace_line_put(line, '=');
 		how.letter = letter_of(value.type);
 		put_value(line, &how, &value);
@@ -325,10 +326,10 @@ static void put_words(struct ktrace_line *line, const uint8_t *payload, uint32_t
 
 void ktrace_format_name(struct ktrace_line *line, const struct ktrx_event *row, uint32_t id)
 {
-	ktrace_line_text(line, row ? ktrace_row_string(row, KTRACE_ROW_GROUP) : "event");
+	ktrace_line_text(line, row ? ktrace_descriptor_string(row, KTRACE_DESCRIPTOR_GROUP) : "event");
 	ktrace_line_put(line, '_');
 	if (row)
-		ktrace_line_text(line, ktrace_row_string(row, KTRACE_ROW_NAME));
+		ktrace_line_text(line, ktrace_descriptor_string(row, KTRACE_DESCRIPTOR_NAME));
 	else
 		ktrace_line_decimal(line, id);
 }
@@ -340,7 +341,7 @@ void ktrace_format_origin(struct ktrace_line *line, const struct ktrx_event *row
 	ktrace_line_put(line, ' ');
 	if (!row)
 		return;
-	ktrace_line_text(line, ktrace_row_file(row, place));
+	ktrace_line_text(line, ktrace_descriptor_file(row, place));
 	ktrace_line_put(line, ':');
 	ktrace_line_decimal(line, place ? place->line : row->line);
 	ktrace_line_put(line, ' ');
@@ -361,7 +362,7 @@ void ktrace_format_payload(struct ktrace_line *line, const struct ktrx_event *ro
 	fields.bytes = bytes;
 	fields.at = 0;
 	fields.next = 0;
-	text = ktrace_row_string(row, KTRACE_ROW_TEXT);
+	text = ktrace_descriptor_string(row, KTRACE_DESCRIPTOR_TEXT);
 	if (*text)
 		put_text(line, text, &fields);
 	else

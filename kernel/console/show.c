@@ -65,7 +65,8 @@ static int patterns_check(struct ktrace_span patterns)
 		const struct ktrx_event *row;
 		uint32_t id = 1;
 
-		while ((row = ktrace_row_find(&ktrace_root, id)) && !ktrace_event_matches(row, pattern))
+		while ((row = ktrace_descriptor_find(&ktrace_root, id)) &&
+		       !ktrace_event_matches(row, pattern))
 			id++;
 		if (!row)
 			return ktrace_refuse(pattern, KTRACE_ERROR_NO_EVENT);
@@ -190,7 +191,7 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 	ktrace_merge_start(&viewer.merge, viewer.request.cpu);
 	while (ktrace_merge_next(&viewer.merge, record)) {
 		const struct ktrx_place *place;
-		const struct ktrx_event *row = ktrace_row_of(&ktrace_root, record->event, &place);
+		const struct ktrx_event *row = ktrace_descriptor_of(&ktrace_root, record->event, &place);
 
 		if (!record_is_wanted(record, row))
 			continue;

@@ -64,27 +64,28 @@ extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];
  * Skips each descriptor of another kind as a whole, because a part of its strings could look like a
  * descriptor.
  */
-void *ktrace_row_from(uint64_t *at, uint16_t magic)
+void *ktrace_descriptor_from(uint64_t *at, uint16_t magic)
 {
 	while (at < __stop_ktrace_events) {
-		const uint16_t *row = (const uint16_t *)(void *)at; /* row[0] is the magic, row[1] the size */
-		const int is_row = row[0] == KTRX_EVENT_MAGIC || row[0] == KTRX_PLACE_MAGIC;
+		const uint16_t *words =
+			(const uint16_t *)(void *)at; /* words[0] is the magic, words[1] the size */
+		const int is_descriptor = words[0] == KTRX_EVENT_MAGIC || words[0] == KTRX_PLACE_MAGIC;
 
-		if (row[0] == magic)
+		if (words[0] == magic)
 			return at;
-		at += is_row && row[1] >= 8 ? row[1] / 8 : 1;
+		at += is_descriptor && words[1] >= 8 ? words[1] / 8 : 1;
 	}
 	return KTRACE_NULL;
 }
 
 struct ktrx_event *ktrace_event_first(void)
 {
-	return ktrace_row_from(__start_ktrace_events, KTRX_EVENT_MAGIC);
+	return ktrace_descriptor_from(__start_ktrace_events, KTRX_EVENT_MAGIC);
 }
 
 struct ktrx_event *ktrace_event_next(struct ktrx_event *event)
 {
-	return ktrace_row_from((uint64_t *)(void *)event + event->size / 8, KTRX_EVENT_MAGIC);
+	return ktrace_descriptor_from((uint64_t *)(void *)event + event->size / 8, KTRX_EVENT_MAGIC);
 }
 
 /*
@@ -100,7 +101,7 @@ static void header_number(struct ktrx_event *event, uint32_t id)
 		ktrace_arch_compare_swap(word, linked, linked | KTRX_KIND_SINGLE | id << 16);
 }
 
-static void rows_number(void)
+static void descriptors_number(void)
 {
 	uint32_t id = 0;
 
@@ -182,11 +183,11 @@ static void boot_ring_place(void)
  */
 static void root_place(void)
 {
-	uint64_t rows = (uintptr_t)__stop_ktrace_events - (uintptr_t)__start_ktrace_events;
+	uint64_t size = (uintptr_t)__stop_ktrace_events - (uintptr_t)__start_ktrace_events;
 
 	boot_ring_place();
 	section_place(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring);
-	ktrace_section_set(KTRX_SECTION_EVENTS, 0, __start_ktrace_events, rows);
+	ktrace_section_set(KTRX_SECTION_EVENTS, 0, __start_ktrace_events, size);
 	ktrace_settings_place();
 	ktrace_mailbox_place();
 	ktrace_arch_store_barrier();
@@ -228,7 +229,7 @@ void ktrace_attach(void)
 	if (is_attached())
 		return;
 	if (!*(volatile uint32_t *)&ktrace_state.attached) {
-		rows_number();
+		descriptors_number();
 		boot_identify();
 	}
 	if (!ktrace_state.initialised)
@@ -260,12 +261,12 @@ static volatile KTRACE_IN_DATA uintptr_t linked_start = (uintptr_t)__start_ktrac
 
 struct ktrx_place *ktrace_place_first(void)
 {
-	return ktrace_row_from(__start_ktrace_events, KTRX_PLACE_MAGIC);
+	return ktrace_descriptor_from(__start_ktrace_events, KTRX_PLACE_MAGIC);
 }
 
 struct ktrx_place *ktrace_place_next(struct ktrx_place *place)
 {
-	return ktrace_row_from((uint64_t *)(void *)place + place->size / 8, KTRX_PLACE_MAGIC);
+	return ktrace_descriptor_from((uint64_t *)(void *)place + place->size / 8, KTRX_PLACE_MAGIC);
 }
 
 /* Returns the event descriptor that the place refers to; NULL if its address is not known yet. */

@@ -61,7 +61,7 @@ static bool v1_next(struct v1_walk *v1, struct ktrace_walk_record *record)
 	while (ktrace_walk_next(&v1->walk, record)) {
 		if (record->event != v1->row_id) {
 			v1->row_id = record->event;
-			v1->row = ktrace_row_of(v1->root, record->event, &place);
+			v1->row = ktrace_descriptor_of(v1->root, record->event, &place);
 		}
 		if (v1->row && v1->row->v1_id <= KTRX1_MAX_EVENT && record->cpu < KTRX1_MAX_CPUS)
 			return true;

@@ -56,9 +56,9 @@ static bool row_is_whole(const struct ktrx_event *row)
 	const char *end = (const char *)row + row->size;
 	uint32_t strings = 0;
 
-	for (; at < end && strings < KTRACE_ROW_FIELDS; at++)
+	for (; at < end && strings < KTRACE_DESCRIPTOR_FIELDS; at++)
 		strings += *at == '\0';
-	return strings == KTRACE_ROW_FIELDS;
+	return strings == KTRACE_DESCRIPTOR_FIELDS;
 }
 
 /*
@@ -126,35 +126,35 @@ static bool is_place(const struct item *item, uint32_t *id)
 	return item->magic == KTRX_PLACE_MAGIC && place->id == *id && place->event != 0;
 }
 
-const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t id)
+const struct ktrx_event *ktrace_descriptor_find(const struct ktrx_root *root, uint32_t id)
 {
 	const struct ktrx_event *row = id ? search(root, is_event, id) : NULL;
 
 	return row && row_is_whole(row) ? row : NULL;
 }
 
-const struct ktrx_event *ktrace_row_of(const struct ktrx_root *root, uint32_t id,
-				       const struct ktrx_place **place)
+const struct ktrx_event *ktrace_descriptor_of(const struct ktrx_root *root, uint32_t id,
+					      const struct ktrx_place **place)
 {
-	const struct ktrx_event *row = ktrace_row_find(root, id);
+	const struct ktrx_event *row = ktrace_descriptor_find(root, id);
 
 	*place = row || !id ? NULL : search(root, is_place, id);
-	return *place ? ktrace_row_find(root, (*place)->event) : row;
+	return *place ? ktrace_descriptor_find(root, (*place)->event) : row;
 }
 
-const char *ktrace_row_file(const struct ktrx_event *row, const struct ktrx_place *place)
+const char *ktrace_descriptor_file(const struct ktrx_event *row, const struct ktrx_place *place)
 {
 	const char *file = (const char *)(place + 1);
 
 	if (!place)
-		return ktrace_row_string(row, KTRACE_ROW_FILE);
+		return ktrace_descriptor_string(row, KTRACE_DESCRIPTOR_FILE);
 	for (uint32_t i = 0; i < place->size - sizeof(*place); i++)
 		if (file[i] == '\0')
 			return file;
 	return "";
 }
 
-const char *ktrace_row_string(const struct ktrx_event *row, uint32_t n)
+const char *ktrace_descriptor_string(const struct ktrx_event *row, uint32_t n)
 {
 	const char *start = (const char *)(row + 1);
 	const char *end = (const char *)row + row->size;

@@ -66,33 +66,39 @@ static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const
  */
 
 /*
- * Indices of a descriptor's strings. String KTRACE_ROW_FIELDS + 2 * n is the name of field n. The string
- * after it is the unit of the field.
+ * Indices of a descriptor's strings. String KTRACE_DESCRIPTOR_FIELDS + 2 * n is the name of field n. The
+ * string after it is the unit of the field.
  */
-enum { KTRACE_ROW_GROUP, KTRACE_ROW_NAME, KTRACE_ROW_TEXT, KTRACE_ROW_FILE, KTRACE_ROW_FIELDS };
+enum {
+	KTRACE_DESCRIPTOR_GROUP,
+	KTRACE_DESCRIPTOR_NAME,
+	KTRACE_DESCRIPTOR_TEXT,
+	KTRACE_DESCRIPTOR_FILE,
+	KTRACE_DESCRIPTOR_FIELDS
+};
 
 /*
  * Returns the descriptor of event `id`; ids count from 1. Returns NULL if the event table is not at a virtual
  * address, if it has no such event, or if the descriptor's strings are not complete.
  */
-const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t id);
+const struct ktrx_event *ktrace_descriptor_find(const struct ktrx_root *root, uint32_t id);
 
 /*
  * Returns the event descriptor for a record's id, which may be the id of an event or of a place. Returns NULL
- * in the same cases as ktrace_row_find(). Stores in *place the descriptor of the place that made the record,
- * or NULL if the id is that of an event.
+ * in the same cases as ktrace_descriptor_find(). Stores in *place the descriptor of the place that made the
+ * record, or NULL if the id is that of an event.
  */
-const struct ktrx_event *ktrace_row_of(const struct ktrx_root *root, uint32_t id,
-				       const struct ktrx_place **place);
+const struct ktrx_event *ktrace_descriptor_of(const struct ktrx_root *root, uint32_t id,
+					      const struct ktrx_place **place);
 
 /*
  * Returns the source file of the place, or of the event if `place` is NULL. Returns "" if the name does not
  * end within the descriptor.
  */
-const char *ktrace_row_file(const struct ktrx_event *row, const struct ktrx_place *place);
+const char *ktrace_descriptor_file(const struct ktrx_event *row, const struct ktrx_place *place);
 
 /* Returns the descriptor's n-th string; "" if it does not end within the descriptor. */
-const char *ktrace_row_string(const struct ktrx_event *row, uint32_t n);
+const char *ktrace_descriptor_string(const struct ktrx_event *row, uint32_t n);
 
 /* Returns the size of a field type in bytes; 0 if the size is not fixed. */
 uint32_t ktrace_field_bytes(uint8_t type);

@@ -104,7 +104,7 @@ KTRACE_HIDDEN void ktrace_attach(void);
 KTRACE_HIDDEN void ktrace_nonce_change(void);
 
 /* Returns the next descriptor with that magic in the event table, from `at` on; NULL if there is none. */
-KTRACE_HIDDEN void *ktrace_row_from(uint64_t *at, uint16_t magic);
+KTRACE_HIDDEN void *ktrace_descriptor_from(uint64_t *at, uint16_t magic);
 
 /* Return the event descriptors of this image in the order of their ids; NULL at the end. */
 KTRACE_HIDDEN struct ktrx_event *ktrace_event_first(void);
