@@ -17,6 +17,7 @@
 
 struct owner {
 	uint64_t seen;	 /* time of the owner's last event */
+	uint64_t before; /* time of the event before that one */
 	uint64_t events; /* for a CPU: number of its events so far */
 	uint32_t depth;
 	uint32_t gaps; /* for a thread: number of gaps that were handled so far */
@@ -36,6 +37,7 @@ struct spans {
 	struct pool cpus, of_threads;
 	/* whether events are recorded; NULL if the trace does not declare ktrace.switched */
 	struct recorded *recorded;
+	struct gaps *missing; /* gaps that are known in advance; NULL: none */
 	uint32_t gaps;
 	uint64_t unpaired;
 };
@@ -62,6 +64,11 @@ int spans_create(struct spans **spans, const struct threads *threads, const stru
 int spans_track_switches(struct spans *s, const struct ktread *trace)
 {
 	return recorded_create(&s->recorded, trace);
+}
+
+void spans_know_gaps(struct spans *s, struct gaps *gaps)
+{
+	s->missing = gaps;
 }
 
 void spans_destroy(struct spans *s)
@@ -189,6 +196,14 @@ static bool same_key(const struct spans_span *a, const struct spans_span *b)
 	return !a->has_key || !b->has_key || a->key == b->key;
 }
 
+/* Returns whether missing slots may have contained an earlier end of a span that the current event ends. */
+static inline bool may_have_ended(const struct spans *s, struct spans_owner who,
+				  const struct spans_span *span, const struct ktread_event *event)
+{
+	return s->missing &&
+	       gaps_between(s->missing, spans_place(s, who, span, event), span->stamp, event->stamp);
+}
+
 static __attribute__((noinline)) int nest_begin(struct spans *s, struct spans_owner who, struct owner *owner,
 						const struct ktread_event *event,
 						const struct wellknown *known, uint64_t time)
@@ -222,6 +237,10 @@ static __attribute__((noinline)) int nest_end(struct spans *s, struct spans_owne
 	read_key(&span, event, known);
 	while (i > 0 && (owner->nest[i - 1].kind != kind || !same_key(&owner->nest[i - 1], &span)))
 		i--;
+	if (i > 0 && may_have_ended(s, who, &owner->nest[i - 1], event)) {
+		unwind(s, who, i - 1, owner->before);
+		i = 0;
+	}
 	if (i == 0) {
 		s->unpaired++;
 		return 0;
@@ -252,6 +271,7 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 						const struct wellknown *known, uint64_t time)
 {
 	struct spans_span span;
+	bool lost = false;
 	unsigned i;
 
 	describe(s, &span, event, known);
@@ -266,9 +286,11 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 			      (span.kind == WELLKNOWN_LOCK_ACQUIRE &&
 			       owner->lock[i].kind == WELLKNOWN_LOCK_CONTEND);
 
-		end(s, who, i + 1, &owner->lock[i], proper ? event : NULL, time);
+		lost = proper && may_have_ended(s, who, &owner->lock[i], event);
+		end(s, who, i + 1, &owner->lock[i], proper && !lost ? event : NULL,
+		    lost ? owner->before : time);
 		owner->lock[i].kind = 0;
-		if (span.kind == WELLKNOWN_LOCK_RELEASE)
+		if (span.kind == WELLKNOWN_LOCK_RELEASE && !lost)
 			return 1;
 	} else {
 		i = find_lock(owner, NULL);
@@ -297,7 +319,10 @@ static __attribute__((noinline)) int lock_fail(struct spans *s, struct spans_own
 	i = find_lock(owner, &span);
 	if (i == SPANS_LOCKS || owner->lock[i].kind != WELLKNOWN_LOCK_CONTEND)
 		return 0;
-	end(s, who, i + 1, &owner->lock[i], event, time);
+	if (may_have_ended(s, who, &owner->lock[i], event))
+		end(s, who, i + 1, &owner->lock[i], NULL, owner->before);
+	else
+		end(s, who, i + 1, &owner->lock[i], event, time);
 	owner->lock[i].kind = 0;
 	return 0;
 }
@@ -368,6 +393,7 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 {
 	struct owner *owner = lookup(s, who), *cpu;
 
+	owner->before = owner->seen;
 	owner->seen = time;
 	if (event->cpu < s->cpus.count) {
 		cpu = &s->cpus.owner[event->cpu];

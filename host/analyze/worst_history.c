@@ -14,7 +14,7 @@
 
 struct reading {
 	struct history *history;
-	const struct gaps *gaps;
+	struct gaps *gaps;
 	struct threads *threads;
 	struct spans *spans;
 	struct wellknown_table known;
@@ -239,6 +239,7 @@ static int read_all(struct reading *r, struct ktread *trace)
 	if (status)
 		return status;
 	threads_learn(r->threads, gaps_scheduling(r->gaps));
+	spans_know_gaps(r->spans, r->gaps);
 	for (size_t n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++)
 		wellknown_mark(trace, &r->known, kinds[n], r->scheduling);
 	while ((status = ktread_next(trace, &event)) > 0 && !r->error && event->stamp <= end_of(r->history))
@@ -288,7 +289,7 @@ static void sort(struct history_spans *spans)
 	spans->count = count;
 }
 
-int history_read(struct history *history, struct ktread *trace, const struct gaps *gaps)
+int history_read(struct history *history, struct ktread *trace, struct gaps *gaps)
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	int status = KTREAD_E_MEMORY, again;

@@ -63,7 +63,7 @@ struct history {
  * of the trace. If a thread has no entry for a time, its state at that time is unknown. Returns 0,
  * KTREAD_E_MEMORY, or an error of ktread_next().
  */
-int history_read(struct history *history, struct ktread *trace, const struct gaps *gaps);
+int history_read(struct history *history, struct ktread *trace, struct gaps *gaps);
 void history_free(struct history *history);
 
 /* Return the index of the first entry of an owner that ends after `from`. */

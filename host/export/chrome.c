@@ -246,6 +246,7 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 	uint64_t from = writer->ring[event->ring].seen;
 	char *at;
 
+	gaps_event(writer->gaps, event);
 	threads_gap(writer->threads, event->cpu, from);
 	spans_gap(writer->spans, event->cpu, from);
 	flows_gap(&writer->flows);
@@ -389,6 +390,7 @@ static int write_all(struct chrome_writer *writer)
 	chrome_name(chrome, "process_name", ROW_LOCKS, -1, "locks");
 	chrome_name(chrome, "process_name", ROW_WAITS, -1, "waits");
 	threads_learn(writer->threads, gaps_scheduling(writer->gaps));
+	spans_know_gaps(writer->spans, writer->gaps);
 	while ((result = ktread_next(chrome->trace, &event)) > 0 && !chrome->out.error) {
 		error = write_event(writer, event);
 		if (error)

@@ -46,7 +46,6 @@ struct thread_stack {
 
 struct folded {
 	struct walk walk;
-	struct gaps *gaps;
 	uint64_t stamp; /* timestamp of the current event */
 	struct base_output out;
 	struct node *node;
@@ -115,7 +114,7 @@ static uint64_t end_state(struct folded *folded, struct thread_stack *stack, uin
 	if (stack->state == THREADS_RUNNING || stack->state == THREADS_UNKNOWN ||
 	    stack->state == THREADS_DEAD)
 		return time;
-	gap = gaps_first(folded->gaps, GAPS_ANYWHERE, stack->stamp, folded->stamp);
+	gap = gaps_first(folded->walk.gaps, GAPS_ANYWHERE, stack->stamp, folded->stamp);
 	if (gap == UINT64_MAX)
 		return time;
 	certain = gap > stack->stamp ? walk_clock_ns(&folded->walk.clock, gap) : stack->since;
@@ -283,7 +282,7 @@ static int folded_write(struct ktread *trace, int fd, struct export_report *repo
 
 	if (!folded)
 		return KTREAD_E_MEMORY;
-	error = base_output_open(&folded->out, fd) < 0 ? KTREAD_E_MEMORY : gaps_read(&folded->gaps, trace);
+	error = base_output_open(&folded->out, fd) < 0 ? KTREAD_E_MEMORY : 0;
 	if (!error)
 		error = walk_open(&folded->walk, trace, &sink);
 	if (!error)
@@ -292,7 +291,6 @@ static int folded_write(struct ktread *trace, int fd, struct export_report *repo
 	report->output_error = base_output_close(&folded->out);
 	if (report->output_error)
 		error = KTREAD_E_SYSTEM;
-	gaps_free(folded->gaps);
 	base_index_free(&folded->index);
 	free(folded->node);
 	free(folded->thread);

@@ -64,7 +64,6 @@ struct frame {
 
 struct speedscope {
 	struct walk walk;
-	struct gaps *gaps;
 	uint64_t stamp; /* timestamp of the current event */
 	struct base_output out;
 	int blocks;	     /* descriptor of the temporary file */
@@ -223,7 +222,7 @@ static void end_state(struct speedscope *scope, struct profile *profile)
 	uint64_t gap = UINT64_MAX;
 
 	if (profile->leaf != NONE)
-		gap = gaps_first(scope->gaps, GAPS_ANYWHERE, profile->stamp, scope->stamp);
+		gap = gaps_first(scope->walk.gaps, GAPS_ANYWHERE, profile->stamp, scope->stamp);
 	/* time 0 ends the state at the time at which it began */
 	if (gap != UINT64_MAX)
 		set_leaf(scope, profile, gap > profile->stamp ? walk_clock_ns(&scope->walk.clock, gap) : 0,
@@ -405,7 +404,7 @@ static int speedscope_write(struct ktread *trace, int fd, struct export_report *
 	scope->blocks = base_temporary_open();
 	if (scope->blocks < 0)
 		scope->error = errno;
-	error = base_output_open(&scope->out, fd) < 0 ? KTREAD_E_MEMORY : gaps_read(&scope->gaps, trace);
+	error = base_output_open(&scope->out, fd) < 0 ? KTREAD_E_MEMORY : 0;
 	if (!error)
 		error = walk_open(&scope->walk, trace, &sink);
 	if (!error && !scope->error)
@@ -422,7 +421,6 @@ static int speedscope_write(struct ktread *trace, int fd, struct export_report *
 		error = KTREAD_E_SYSTEM;
 	if (scope->blocks >= 0)
 		close(scope->blocks);
-	gaps_free(scope->gaps);
 	base_index_free(&scope->index);
 	free(scope->frame);
 	free(scope->thread);

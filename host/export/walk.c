@@ -77,7 +77,6 @@ static void note_loss(struct walk *walk, const struct ktread_event *event)
 /* Implements note_loss() for a format that judges durations. */
 static void note_lost(struct walk *walk, const struct ktread_event *event)
 {
-	gaps_event(walk->gaps, event);
 	if (event->cpu >= THREADS_CPUS_MAX)
 		return;
 	if (event->lost > 0) {
@@ -150,6 +149,7 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 	walk->stamp = event->stamp;
 	if (__builtin_expect(walk->rings[event->ring].beside, 0))
 		return pass_function(walk, event);
+	gaps_event(walk->gaps, event);
 	if (walk->sink.judges)
 		note_lost(walk, event);
 	else
@@ -301,21 +301,6 @@ static int make_rings(struct walk *walk)
 	return walk->rings ? 0 : KTREAD_E_MEMORY;
 }
 
-/* Reads facts about the whole trace. */
-static int read_facts(struct walk *walk)
-{
-	int error;
-
-	if (walk->sink.unknown || walk->sink.judges) {
-		error = gaps_read(&walk->gaps, walk->trace);
-		walk->facts = error ? NULL : gaps_scheduling(walk->gaps);
-	} else {
-		error = scheduling_read(&walk->scheduling, walk->trace);
-		walk->facts = walk->scheduling;
-	}
-	return error;
-}
-
 int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *sink)
 {
 	const struct spans_sink spans = { sink->context, sink->begin, sink->end };
@@ -328,32 +313,35 @@ int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *s
 	if (!error)
 		error = files_create(&walk->files, trace);
 	if (!error)
-		error = read_facts(walk);
+		error = gaps_read(&walk->gaps, trace);
 	if (!error && sink->unknown)
 		error = threads_create(&walk->threads, pass_change, walk);
 	else if (!error)
 		error = threads_create(&walk->threads, sink->thread, sink->context);
 	if (error)
 		return error;
-	threads_learn(walk->threads, walk->facts);
+	threads_learn(walk->threads, gaps_scheduling(walk->gaps));
 	error = threads_track_switches(walk->threads, trace, &walk->known);
 	if (!error)
 		error = make_rings(walk);
 	if (!error)
 		error = spans_create(&walk->spans, walk->threads, &spans);
-	return error || sink->judges ? error : spans_track_switches(walk->spans, trace);
+	if (error || sink->judges)
+		return error;
+	spans_know_gaps(walk->spans, walk->gaps);
+	return spans_track_switches(walk->spans, trace);
 }
 
 void walk_close(struct walk *walk, struct export_report *report)
 {
 	report->events = walk->events;
-	if (walk->spans && walk->facts) {
+	if (walk->spans && walk->gaps) {
 		report->unpaired = spans_unpaired(walk->spans);
-		report->states_unknown = scheduling_states_are_empty(walk->facts, &report->announced);
+		report->states_unknown =
+			scheduling_states_are_empty(gaps_scheduling(walk->gaps), &report->announced);
 	}
 	spans_destroy(walk->spans);
 	threads_destroy(walk->threads);
-	scheduling_free(walk->scheduling);
 	gaps_free(walk->gaps);
 	processes_free(walk->processes);
 	files_destroy(walk->files);

@@ -171,9 +171,7 @@ struct walk {
 	struct walk_sink sink;
 	struct walk_clock clock;
 	struct threads *threads;
-	const struct scheduling *facts; /* owned by one of the following two */
-	struct scheduling *scheduling;	/* NULL if `gaps` were read */
-	struct gaps *gaps;		/* read only for `unknown` and `judges` */
+	struct gaps *gaps;
 	struct spans *spans;
 	struct wellknown_table known;
 	struct flows flows;

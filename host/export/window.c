@@ -33,7 +33,7 @@ struct picture {
 	struct window *window;
 	struct window_drawing drawing;
 	struct threads *threads;
-	struct scheduling *scheduling;
+	struct gaps *gaps;
 	struct spans *spans;
 	struct threads_heads heads;
 	struct wellknown_table known;
@@ -222,6 +222,7 @@ static void break_off(struct picture *p, uint32_t cpu)
 
 static void note_gap(struct picture *p, const struct ktread_event *event)
 {
+	gaps_event(p->gaps, event);
 	if (event->lost == 0 || event->cpu >= WINDOW_CPUS)
 		return;
 	break_off(p, event->cpu);
@@ -311,10 +312,11 @@ static int draw_all(struct picture *p)
 	if (!status)
 		status = spans_track_switches(p->spans, p->window->trace);
 	if (!status)
-		status = scheduling_read(&p->scheduling, p->window->trace);
+		status = gaps_read(&p->gaps, p->window->trace);
 	if (status)
 		return status;
-	threads_learn(p->threads, p->scheduling);
+	threads_learn(p->threads, gaps_scheduling(p->gaps));
+	spans_know_gaps(p->spans, p->gaps);
 	threads_find_heads(&p->heads, p->window->trace);
 	window_draw_begin(&p->drawing);
 	while ((status = ktread_next(p->window->trace, &event)) > 0 && event->stamp <= p->window->to &&
@@ -370,7 +372,7 @@ int window_write(struct window *window)
 	if (p) {
 		spans_destroy(p->spans);
 		threads_destroy(p->threads);
-		scheduling_free(p->scheduling);
+		gaps_free(p->gaps);
 		free(p->thread);
 	}
 	free(p);

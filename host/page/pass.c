@@ -332,7 +332,10 @@ static int open_pass(struct page_pass *pass, page_take *take, void *context)
 	threads_learn(pass->threads, gaps_scheduling(pass->page->gaps));
 	sink.context = pass;
 	status = spans_create(&pass->spans, pass->threads, &sink);
-	return status ? status : spans_track_switches(pass->spans, pass->page->trace);
+	if (status)
+		return status;
+	spans_know_gaps(pass->spans, pass->page->gaps);
+	return spans_track_switches(pass->spans, pass->page->trace);
 }
 
 static void close_pass(struct page_pass *pass)

@@ -183,6 +183,37 @@ static void ends_of_rings_are_lost(void **state)
 	perfetto_expect_none("cpu=0 lost_events");
 }
 
+/* Thread 8 enters a call on CPU 1, the end of whose ring is unreadable, and returns from a call on CPU 0. */
+static void calls_are_not_paired_over_an_unreadable_end(void **state)
+{
+	(void)state;
+	script_ring(1)->invalid = 4;
+	script_event(ENTER, 1000, 1, 8, V(1), V(0));
+	script_event(ENTER, 1200, 0, 9, V(1), V(0));
+	script_event(RETURN, 1300, 0, 9, V(1), V(0));
+	script_event(RETURN, 1900, 0, 8, V(1), V(0));
+	assert_int_equal(perfetto_export().unpaired, 2);
+}
+
+/* The ring of rare events lacks slots, which may contain events of every CPU. */
+static void calls_are_not_paired_over_a_gap_of_the_rare_ring(void **state)
+{
+	struct ktread_event *last;
+
+	(void)state;
+	script_ring(3)->kind = KTRX_RING_SHARED;
+	script_ring(3)->cpu = KTRX_NO_CPU;
+	script_event(RETURN, 900, 1, 9, V(1), V(0))->ring = 3;
+	script_event(ENTER, 1000, 0, 8, V(1), V(0));
+	script_event(RETURN, 1900, 0, 8, V(1), V(0));
+	last = script_event(RETURN, 2000, 1, 9, V(1), V(0));
+	last->ring = 3;
+	last->lost = 2;
+	script_event(ENTER, 2100, 0, 8, V(1), V(0));
+	script_event(RETURN, 2200, 0, 8, V(1), V(0));
+	assert_int_equal(perfetto_export().unpaired, 4);
+}
+
 static void unknown_cpus_have_a_track(void **state)
 {
 	(void)state;
@@ -211,6 +242,8 @@ int main(void)
 		TEST(states_end_at_gaps_of_other_cpus),
 		TEST(switches_that_are_off_end_states),
 		TEST(ends_of_rings_are_lost),
+		TEST(calls_are_not_paired_over_an_unreadable_end),
+		TEST(calls_are_not_paired_over_a_gap_of_the_rare_ring),
 		TEST(unknown_cpus_have_a_track),
 	};
 
