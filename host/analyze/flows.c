@@ -67,6 +67,13 @@ struct flows_step flows_take(struct flows *flows, const struct ktread_event *eve
 	return (struct flows_step){ .id = 0 };
 }
 
+void flows_forget(struct flows *flows, uint64_t id)
+{
+	for (uint32_t n = 0; n < FLOWS_OPEN; n++)
+		if (flows->open[n].id == id)
+			flows->open[n].id = 0;
+}
+
 void flows_gap(struct flows *flows)
 {
 	memset(flows->open, 0, sizeof(flows->open));

@@ -52,6 +52,9 @@ static inline struct flows_step flows_event(struct flows *flows, const struct kt
 	}
 }
 
+/* Makes a flow that has begun never end. */
+void flows_forget(struct flows *flows, uint64_t id);
+
 /* Call before the next event if slots of some CPU were lost before it. */
 void flows_gap(struct flows *flows);
 

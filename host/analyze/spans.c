@@ -39,6 +39,7 @@ struct spans {
 	struct recorded *recorded;
 	struct gaps *missing; /* gaps that are known in advance; NULL: none */
 	uint32_t gaps;
+	bool hides; /* true if the current event is hidden */
 	uint64_t unpaired;
 };
 
@@ -69,6 +70,11 @@ int spans_track_switches(struct spans *s, const struct ktread *trace)
 void spans_know_gaps(struct spans *s, struct gaps *gaps)
 {
 	s->missing = gaps;
+}
+
+void spans_hide(struct spans *s, bool hide)
+{
+	s->hides = hide;
 }
 
 void spans_destroy(struct spans *s)
@@ -107,16 +113,24 @@ static struct owner *lookup(struct spans *s, struct spans_owner who)
 static void begin(struct spans *s, struct spans_owner who, unsigned lane, const struct spans_span *span,
 		  const struct ktread_event *event)
 {
-	if (s->sink.begin)
+	if (s->sink.begin && !span->hidden)
 		s->sink.begin(s->sink.context, who, lane, span, event);
 }
 
 static void end(struct spans *s, struct spans_owner who, unsigned lane, const struct spans_span *span,
 		const struct ktread_event *event, uint64_t time)
 {
-	if (!event)
+	if (span->hidden)
+		return;
+	if (!event || s->hides)
 		s->unpaired++;
-	s->sink.end(s->sink.context, who, lane, span, event, time);
+	s->sink.end(s->sink.context, who, lane, span, s->hides ? NULL : event, time);
+}
+
+/* Handles an end without a beginning. */
+static void no_beginning(struct spans *s)
+{
+	s->unpaired += !s->hides;
 }
 
 /* Ends the innermost spans until `depth` spans are left, because the events that end them are missing. */
@@ -189,6 +203,7 @@ static inline void describe(const struct spans *s, struct spans_span *span, cons
 	span->cpu = event->cpu;
 	span->thread = event->thread;
 	span->kind = known->kind;
+	span->hidden = s->hides;
 }
 
 static bool same_key(const struct spans_span *a, const struct spans_span *b)
@@ -242,14 +257,17 @@ static __attribute__((noinline)) int nest_end(struct spans *s, struct spans_owne
 		i = 0;
 	}
 	if (i == 0) {
-		s->unpaired++;
+		no_beginning(s);
 		return 0;
 	}
 	if (owner->depth > i)
 		unwind(s, who, i, time);
 	owner->depth--;
 	end(s, who, 0, &owner->nest[owner->depth], event, time);
-	return 1;
+	if (!owner->nest[owner->depth].hidden)
+		return 1;
+	no_beginning(s);
+	return 0;
 }
 
 /*
@@ -271,7 +289,7 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 						const struct wellknown *known, uint64_t time)
 {
 	struct spans_span span;
-	bool lost = false;
+	bool lost = false, hidden = false;
 	unsigned i;
 
 	describe(s, &span, event, known);
@@ -287,16 +305,17 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 			       owner->lock[i].kind == WELLKNOWN_LOCK_CONTEND);
 
 		lost = proper && may_have_ended(s, who, &owner->lock[i], event);
+		hidden = owner->lock[i].hidden;
 		end(s, who, i + 1, &owner->lock[i], proper && !lost ? event : NULL,
 		    lost ? owner->before : time);
 		owner->lock[i].kind = 0;
-		if (span.kind == WELLKNOWN_LOCK_RELEASE && !lost)
+		if (span.kind == WELLKNOWN_LOCK_RELEASE && !lost && !hidden)
 			return 1;
 	} else {
 		i = find_lock(owner, NULL);
 	}
 	if (span.kind == WELLKNOWN_LOCK_RELEASE || i == SPANS_LOCKS) {
-		s->unpaired++;
+		no_beginning(s);
 		return 0;
 	}
 	owner->lock[i] = span;

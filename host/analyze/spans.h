@@ -50,6 +50,7 @@ struct spans_span {
 	uint32_t thread; /* thread of the event that begins the span */
 	uint8_t kind;	 /* enum wellknown_kind of the event that begins the span */
 	bool has_key;
+	bool hidden; /* true if the span began while the caller hid events (spans_hide()) */
 };
 
 struct spans_sink {
@@ -84,6 +85,12 @@ int spans_track_switches(struct spans *spans, const struct ktread *trace);
  * Requires: `gaps` outlives the model.
  */
 void spans_know_gaps(struct spans *spans, struct gaps *gaps);
+
+/*
+ * Hides the following events, or shows them again. The sink does not get spans that begin at a hidden event.
+ * A span that a hidden event ends has no end for the sink, and then ends at the time of that event.
+ */
+void spans_hide(struct spans *spans, bool hide);
 
 /* Returns the owner of an event. `threads`: as given to spans_create(). */
 static inline struct spans_owner spans_owner_by(const struct threads *threads,

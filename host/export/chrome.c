@@ -240,22 +240,29 @@ write_instant(struct chrome_writer *writer, const struct ktread_event *event, st
 	chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_INSTANT);
 }
 
+/* Handles slots that were lost before the event, or before hidden events of its ring. */
 static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 						const struct ktread_event *event)
 {
-	uint64_t from = writer->ring[event->ring].seen;
+	struct chrome_ring *ring = &writer->ring[event->ring];
 	char *at;
 
-	gaps_event(writer->gaps, event);
-	threads_gap(writer->threads, event->cpu, from);
-	spans_gap(writer->spans, event->cpu, from);
-	flows_gap(&writer->flows);
+	if (event->lost > 0) {
+		gaps_event(writer->gaps, event);
+		threads_gap(writer->threads, event->cpu, ring->seen);
+		spans_gap(writer->spans, event->cpu, ring->seen);
+		flows_gap(&writer->flows);
+	}
+	ring->held = event->stamp < writer->shown.since ? 0 : ring->held + event->lost;
+	if (writer->shown.hidden || ring->held == 0)
+		return;
 	at = chrome_put_head(writer, 'i', chrome_row_of_cpu(writer, event->cpu), event->stamp);
 	at = base_put_decimal(
 		base_put_literal(
 			at, ",\"name\":\"lost slots\",\"cat\":\"loss\",\"s\":\"t\",\"args\":{\"slots\":"),
-		event->lost);
+		ring->held);
 	chrome_finish(writer, base_put_literal(at, "}"));
+	ring->held = 0;
 }
 
 /*
@@ -302,6 +309,10 @@ static inline __attribute__((always_inline)) int feed(struct chrome_writer *writ
 	int result = threads_event_of(writer->threads, event, known, event->stamp, &current);
 
 	*owner = spans_owner_at(writer->threads, event, current);
+	if (__builtin_expect(writer->shown.filter != NULL, 0)) {
+		shown_reveal(&writer->shown, writer->threads, event, event->stamp);
+		spans_hide(writer->spans, writer->shown.hidden);
+	}
 	return result ? result : spans_event_of(writer->spans, *owner, event, known, event->stamp);
 }
 
@@ -318,15 +329,18 @@ write_joined(struct chrome_writer *writer, const struct ktread_event *event, con
 	struct flows_step flow;
 	int result;
 
-	writer->wakes = known->kind == WELLKNOWN_WAKE || known->kind == WELLKNOWN_WAKE_QUEUE;
+	writer->wakes = !writer->shown.hidden &&
+			(known->kind == WELLKNOWN_WAKE || known->kind == WELLKNOWN_WAKE_QUEUE);
 	writer->woken = 0;
 	result = feed(writer, event, known, &owner);
 	flow = flows_event(&writer->flows, event, known);
 	if (flow.id == 0 && writer->woken)
 		flow = (struct flows_step){ .id = writer->woken, .name = "wakeup" };
-	if (flow.id != 0)
+	if (writer->shown.hidden && flow.id != 0 && !flow.ends)
+		flows_forget(&writer->flows, flow.id);
+	else if (flow.id != 0 && !writer->shown.hidden)
 		write_flow(writer, event, owner, flow);
-	else if (result == 0)
+	else if (result == 0 && !writer->shown.hidden)
 		write_instant(writer, event, owner);
 	writer->wakes = false;
 	return result;
@@ -341,12 +355,12 @@ static inline int write_event(struct chrome_writer *writer, const struct ktread_
 	int result;
 
 	if (__builtin_expect(ring->beside, 0))
-		return chrome_write_function(writer, event);
+		return writer->shown.hidden ? 0 : chrome_write_function(writer, event);
 	if (__builtin_expect(ring->apart, 0))
 		apart = write_head(writer, event);
 	if (__builtin_expect(event->id == writer->switched, 0))
 		pass_switched(writer, event);
-	if (__builtin_expect(event->lost != 0, 0))
+	if (__builtin_expect((event->lost | ring->held) != 0, 0))
 		write_gap(writer, event);
 	ring->seen = event->stamp;
 	if (writer->files)
@@ -355,12 +369,14 @@ static inline int write_event(struct chrome_writer *writer, const struct ktread_
 		result = write_joined(writer, event, known);
 	} else {
 		result = feed(writer, event, known, &owner);
-		if (result == 0 && known->kind != WELLKNOWN_SWITCH)
+		if (result == 0 && known->kind != WELLKNOWN_SWITCH && !writer->shown.hidden)
 			write_instant(writer, event, owner);
 	}
 	if (__builtin_expect(apart, 0))
 		threads_gap(writer->threads, event->cpu, event->stamp);
-	writer->events++;
+	writer->events += !writer->shown.hidden;
+	if (writer->shown.failed)
+		result = KTREAD_E_MEMORY;
 	return result < 0 ? result : writer->error;
 }
 
@@ -382,6 +398,8 @@ static int write_all(struct chrome_writer *writer)
 
 	if (error >= 0)
 		error = gaps_read(&writer->gaps, chrome->trace);
+	if (error >= 0)
+		error = shown_open(&writer->shown, chrome->trace);
 	if (error < 0)
 		return error;
 	chrome_name(chrome, "process_name", ROW_CPUS, -1, "CPUs");
@@ -391,7 +409,8 @@ static int write_all(struct chrome_writer *writer)
 	chrome_name(chrome, "process_name", ROW_WAITS, -1, "waits");
 	threads_learn(writer->threads, gaps_scheduling(writer->gaps));
 	spans_know_gaps(writer->spans, writer->gaps);
-	while ((result = ktread_next(chrome->trace, &event)) > 0 && !chrome->out.error) {
+	while ((result = ktread_next(chrome->trace, &event)) > 0 && !chrome->out.error &&
+	       shown_event(&writer->shown, event)) {
 		error = write_event(writer, event);
 		if (error)
 			break;
@@ -436,7 +455,9 @@ static int chrome_write_events(struct chrome *chrome)
 		find_heads(writer, rings);
 	switched = ktread_type_find(chrome->trace, "ktrace", "switched");
 	writer->switched = switched ? switched->id : UINT32_MAX;
-	if (writer->ring && threads_create(&writer->threads, chrome_thread_changed, writer) == 0 &&
+	writer->shown.changed = chrome_thread_changed;
+	writer->shown.context = writer;
+	if (writer->ring && threads_create(&writer->threads, shown_change, &writer->shown) == 0 &&
 	    threads_track_switches(writer->threads, chrome->trace, &writer->known) == 0 &&
 	    spans_create(&writer->spans, writer->threads, &sink) == 0 &&
 	    spans_track_switches(writer->spans, chrome->trace) == 0 &&
@@ -448,6 +469,7 @@ static int chrome_write_events(struct chrome *chrome)
 	spans_destroy(writer->spans);
 	threads_destroy(writer->threads);
 	gaps_free(writer->gaps);
+	shown_close(&writer->shown, chrome->trace);
 	processes_free(writer->processes);
 	functions_free(&writer->functions);
 	chrome_rows_free(&writer->rows);

@@ -24,6 +24,7 @@
 #include "export/calls.h"
 #include "export/export.h"
 #include "export/functions.h"
+#include "export/shown.h"
 #include "ktread/ktread.h"
 
 /* Cached JSON text. It depends on an event descriptor or a system call, but not on a single event. */
@@ -382,6 +383,7 @@ struct chrome_place {
 
 struct chrome_ring {
 	uint64_t seen; /* timestamp of the ring's last event; 0: no event yet */
+	uint64_t held; /* number of slots that were lost before hidden events, and are not reported yet */
 	bool beside;
 	/*
 	 * true if slots are missing around the ring's next event. This event is the first event of a ring
@@ -400,6 +402,7 @@ struct chrome_writer {
 	struct files_path path; /* path of the file to which the current event applies */
 	struct processes *processes;
 	struct functions functions;
+	struct shown shown;
 	uint64_t function_tracks;
 	struct chrome_place *place; /* the threads, indexed by the thread's index */
 	uint32_t places;

@@ -89,6 +89,8 @@ void chrome_span_end(void *context, struct spans_owner owner, unsigned lane, con
 	at = chrome_put_end(writer, chrome_row_of(writer, owner, lane), stamp);
 	if (at && event)
 		chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_END);
+	else if (at && writer->shown.filter)
+		chrome_finish(writer, base_put_literal(at, ",\"args\":{\"end\":\"hidden or not recorded\"}"));
 	else if (at)
 		chrome_finish(writer, base_put_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
 }
@@ -200,6 +202,8 @@ static void wait_changed(struct chrome_writer *writer, const struct threads_chan
 	 */
 	if (change->woken && writer->wakes && !writer->woken)
 		writer->woken = wait->flow = ++writer->flows.ids;
+	if (thread->state == THREADS_UNKNOWN)
+		wait->flow = 0;
 	if (thread->state == THREADS_RUNNING)
 		arrive(writer, wait, change->cpu, change->time);
 	if (sleeps((enum threads_state)thread->state))

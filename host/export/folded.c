@@ -46,7 +46,6 @@ struct thread_stack {
 
 struct folded {
 	struct walk walk;
-	uint64_t stamp; /* timestamp of the current event */
 	struct base_output out;
 	struct node *node;
 	uint32_t nodes, room;
@@ -114,7 +113,7 @@ static uint64_t end_state(struct folded *folded, struct thread_stack *stack, uin
 	if (stack->state == THREADS_RUNNING || stack->state == THREADS_UNKNOWN ||
 	    stack->state == THREADS_DEAD)
 		return time;
-	gap = gaps_first(folded->walk.gaps, GAPS_ANYWHERE, stack->stamp, folded->stamp);
+	gap = gaps_first(folded->walk.gaps, GAPS_ANYWHERE, stack->stamp, folded->walk.stamp);
 	if (gap == UINT64_MAX)
 		return time;
 	certain = gap > stack->stamp ? walk_clock_ns(&folded->walk.clock, gap) : stack->since;
@@ -139,7 +138,7 @@ static void count(struct folded *folded, struct thread_stack *stack, uint64_t ti
 	if (time <= since)
 		return;
 	stack->since = time;
-	stack->stamp = folded->stamp;
+	stack->stamp = folded->walk.stamp;
 	if (certain < time)
 		stack->state = THREADS_UNKNOWN;
 	if (node == UINT32_MAX || state == THREADS_UNKNOWN || state == THREADS_DEAD || certain <= since)
@@ -172,17 +171,10 @@ static struct thread_stack *stack_of(struct folded *folded, const struct threads
 		.life = thread->life,
 		.depth = 1,
 		.since = folded->walk.time,
-		.stamp = folded->stamp,
+		.stamp = folded->walk.stamp,
 	};
 	stack->node[0] = child_of(folded, UINT32_MAX, frame, make_frame(frame, text, (size_t)length));
 	return stack;
-}
-
-static void take_event(void *context, const struct ktread_event *event)
-{
-	struct folded *folded = context;
-
-	folded->stamp = event->stamp;
 }
 
 static void take_change(void *context, const struct threads_change *change)
@@ -273,7 +265,6 @@ static int folded_write(struct ktread *trace, int fd, struct export_report *repo
 	struct folded *folded = calloc(1, sizeof(*folded));
 	const struct walk_sink sink = {
 		.context = folded,
-		.event = take_event,
 		.thread = take_change,
 		.begin = begin_span,
 		.end = end_span,

@@ -64,7 +64,6 @@ struct frame {
 
 struct speedscope {
 	struct walk walk;
-	uint64_t stamp; /* timestamp of the current event */
 	struct base_output out;
 	int blocks;	     /* descriptor of the temporary file */
 	uint64_t next_block; /* number of the next free block */
@@ -222,19 +221,12 @@ static void end_state(struct speedscope *scope, struct profile *profile)
 	uint64_t gap = UINT64_MAX;
 
 	if (profile->leaf != NONE)
-		gap = gaps_first(scope->walk.gaps, GAPS_ANYWHERE, profile->stamp, scope->stamp);
+		gap = gaps_first(scope->walk.gaps, GAPS_ANYWHERE, profile->stamp, scope->walk.stamp);
 	/* time 0 ends the state at the time at which it began */
 	if (gap != UINT64_MAX)
 		set_leaf(scope, profile, gap > profile->stamp ? walk_clock_ns(&scope->walk.clock, gap) : 0,
 			 NONE);
-	profile->stamp = scope->stamp;
-}
-
-static void take_event(void *context, const struct ktread_event *event)
-{
-	struct speedscope *scope = context;
-
-	scope->stamp = event->stamp;
+	profile->stamp = scope->walk.stamp;
 }
 
 static void take_change(void *context, const struct threads_change *change)
@@ -391,7 +383,6 @@ static int speedscope_write(struct ktread *trace, int fd, struct export_report *
 	struct speedscope *scope = calloc(1, sizeof(*scope));
 	const struct walk_sink sink = {
 		.context = scope,
-		.event = take_event,
 		.thread = take_change,
 		.begin = begin_span,
 		.end = end_span,

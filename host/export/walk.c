@@ -22,15 +22,32 @@ static void break_off(struct walk *walk, uint32_t cpu, uint64_t from)
 	flows_gap(&walk->flows);
 }
 
-static void pass_missing(struct walk *walk, enum walk_missing_kind kind, uint32_t cpu, uint64_t count,
-			 uint64_t from, uint64_t until)
+static void pass_missing(struct walk *walk, const struct walk_missing *missing)
 {
-	const struct walk_missing missing = { kind, cpu, count, from, until };
-
-	if (kind != WALK_LEFT_OUT)
-		break_off(walk, cpu, from);
 	if (walk->sink.missing)
-		walk->sink.missing(walk->sink.context, &missing);
+		walk->sink.missing(walk->sink.context, missing);
+}
+
+/*
+ * Reports slots that were lost before the current event. If the event is hidden, they are reported at the
+ * next event of the ring that is not, unless they are from a time before the time window.
+ */
+static void pass_lost(struct walk *walk, const struct ktread_event *event, bool head, uint64_t lost,
+		      uint64_t from)
+{
+	struct walk_ring *ring = &walk->rings[event->ring];
+
+	if (lost > 0 && ring->held.count == 0)
+		ring->held = (struct walk_missing){ head ? WALK_OVERWRITTEN : WALK_LOST, 0, 0, from, 0 };
+	ring->held.count += lost;
+	if (event->stamp < walk->shown.since)
+		ring->held.count = 0;
+	if (walk->shown.hidden || ring->held.count == 0)
+		return;
+	ring->held.cpu = event->cpu;
+	ring->held.until = walk->time - 1;
+	pass_missing(walk, &ring->held);
+	ring->held.count = 0;
 }
 
 /*
@@ -59,19 +76,16 @@ static void note_loss(struct walk *walk, const struct ktread_event *event)
 	if (head && lost == 0)
 		lost = ktread_ring(walk->trace, event->ring)->overwritten;
 	ring->begun = true;
+	ring->shown |= !walk->shown.hidden;
 	ring->lost += lost;
 	walk->around = threads_pass_head(&walk->heads, walk->trace, event) == THREADS_HEAD_AROUND;
 	if (event->cpu >= THREADS_CPUS_MAX)
 		return;
 	from = walk->seen[event->cpu];
 	walk->seen[event->cpu] = walk->time;
-	if (walk->around)
+	if (walk->around || lost > 0 || (head && may_lack_boot(walk, event->ring)))
 		break_off(walk, event->cpu, from);
-	if (lost > 0)
-		pass_missing(walk, head ? WALK_OVERWRITTEN : WALK_LOST, event->cpu, lost, from,
-			     walk->time - 1);
-	else if (head && may_lack_boot(walk, event->ring))
-		break_off(walk, event->cpu, from);
+	pass_lost(walk, event, head, lost, from);
 }
 
 /* Implements note_loss() for a format that judges durations. */
@@ -137,37 +151,10 @@ static int pass_function(struct walk *walk, const struct ktread_event *event)
 	return functions_event(&walk->functions, &sink, event, walk->time);
 }
 
-static int pass_event(struct walk *walk, const struct ktread_event *event)
+/* Passes an event that is not hidden to the format. `taken`: true if the event begins or ends a span. */
+static void show_event(struct walk *walk, struct spans_owner owner, const struct ktread_event *event,
+		       const struct wellknown *known, bool taken)
 {
-	const struct wellknown *known = wellknown_of(&walk->known, event);
-	const struct threads_thread *current;
-	struct switched_change change;
-	struct spans_owner owner;
-	int taken;
-
-	walk->time = walk_clock_event(&walk->clock, event->stamp);
-	walk->stamp = event->stamp;
-	if (__builtin_expect(walk->rings[event->ring].beside, 0))
-		return pass_function(walk, event);
-	gaps_event(walk->gaps, event);
-	if (walk->sink.judges)
-		note_lost(walk, event);
-	else
-		note_loss(walk, event);
-	if (walk->sink.event)
-		walk->sink.event(walk->sink.context, event);
-	if (!walk->sink.judges && switched_change_of(event, &change))
-		threads_switched(walk->threads, &change, walk->time);
-	if (!walk->error)
-		walk->error = threads_event_of(walk->threads, event, known, walk->time, &current);
-	if (walk->error)
-		return walk->error;
-	walk->path = files_event(walk->files, event, known);
-	walk->flow = flows_event(&walk->flows, event, known);
-	owner = spans_owner_at(walk->threads, event, current);
-	taken = spans_event_of(walk->spans, owner, event, known, walk->time);
-	if (taken < 0)
-		return taken;
 	if (known->kind == WELLKNOWN_CREATE && walk->sink.named)
 		note_thread(walk, event, known);
 	if (known->kind == WELLKNOWN_PROCESS_EXEC && walk->sink.runs)
@@ -176,9 +163,60 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 		walk->sink.counters(walk->sink.context, event);
 	else if (!taken && walk->sink.instant && !is_shown_elsewhere(event, known))
 		walk->sink.instant(walk->sink.context, owner, event);
+	walk->events++;
+}
+
+/* A flow that begins at a hidden event is not shown, so it must not end at a later event. */
+static struct flows_step flow_of(struct walk *walk, const struct ktread_event *event,
+				 const struct wellknown *known)
+{
+	const struct flows_step step = flows_event(&walk->flows, event, known);
+
+	if (!walk->shown.hidden || step.id == 0)
+		return step;
+	if (!step.ends)
+		flows_forget(&walk->flows, step.id);
+	return (struct flows_step){ .id = 0 };
+}
+
+static int pass_event(struct walk *walk, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&walk->known, event);
+	const bool hidden = walk->shown.hidden;
+	const struct threads_thread *current;
+	struct switched_change change;
+	struct spans_owner owner;
+	int taken;
+
+	walk->stamp = event->stamp;
+	walk->time = walk_clock_event(&walk->clock, event->stamp);
+	if (__builtin_expect(walk->rings[event->ring].beside, 0))
+		return hidden ? 0 : pass_function(walk, event);
+	gaps_event(walk->gaps, event);
+	if (walk->sink.judges)
+		note_lost(walk, event);
+	else
+		note_loss(walk, event);
+	if (walk->sink.event && !hidden)
+		walk->sink.event(walk->sink.context, event);
+	if (!walk->sink.judges && switched_change_of(event, &change))
+		threads_switched(walk->threads, &change, walk->time);
+	if (!walk->error)
+		walk->error = threads_event_of(walk->threads, event, known, walk->time, &current);
+	if (walk->error)
+		return walk->error;
+	shown_reveal(&walk->shown, walk->threads, event, walk->time);
+	walk->path = files_event(walk->files, event, known);
+	walk->flow = flow_of(walk, event, known);
+	owner = spans_owner_at(walk->threads, event, current);
+	spans_hide(walk->spans, hidden);
+	taken = spans_event_of(walk->spans, owner, event, known, walk->time);
+	if (taken < 0)
+		return taken;
+	if (!hidden)
+		show_event(walk, owner, event, known, taken);
 	if (walk->around)
 		threads_gap(walk->threads, event->cpu, walk->time);
-	walk->events++;
 	return walk->error;
 }
 
@@ -190,15 +228,25 @@ static void finish_ring(struct walk *walk, uint32_t n)
 {
 	const struct ktread_ring *ring = ktread_ring(walk->trace, n);
 	uint64_t lost = ring->overwritten + ring->invalid - ring->outside;
-	uint64_t until = walk->clock.last + 1;
+	struct walk_missing missing = walk->rings[n].held;
 
-	if (!walk->rings[n].begun || ring->cpu >= THREADS_CPUS_MAX)
+	if (!walk->rings[n].shown || ring->cpu >= THREADS_CPUS_MAX)
 		return;
-	if (lost > walk->rings[n].lost)
-		pass_missing(walk, WALK_LOST, ring->cpu, lost - walk->rings[n].lost, walk->seen[ring->cpu],
-			     until);
+	missing.kind = WALK_LOST;
+	missing.cpu = ring->cpu;
+	missing.until = walk->clock.last + 1;
+	if (missing.count == 0)
+		missing.from = walk->seen[ring->cpu];
+	if (lost > walk->rings[n].lost && !walk->shown.ended)
+		missing.count += lost - walk->rings[n].lost;
+	if (missing.count > 0 || ring->dropped > 0)
+		break_off(walk, ring->cpu, walk->seen[ring->cpu]);
+	if (missing.count > 0)
+		pass_missing(walk, &missing);
+	missing = (struct walk_missing){ WALK_DROPPED, ring->cpu, ring->dropped, walk->seen[ring->cpu],
+					 missing.until };
 	if (ring->dropped > 0)
-		pass_missing(walk, WALK_DROPPED, ring->cpu, ring->dropped, walk->seen[ring->cpu], until);
+		pass_missing(walk, &missing);
 }
 
 /*
@@ -238,7 +286,7 @@ static void pass_change(void *context, const struct threads_change *change)
 	if (change->thread->state != THREADS_UNKNOWN || change->from <= THREADS_RUNNING ||
 	    change->thread->id == 0)
 		return;
-	/* events that show states were switched off */
+	/* events that show states were switched off, or a filter hides the event that ended the state */
 	walk->sink.unknown(walk->sink.context, &(struct walk_unknown){ .thread = change->thread,
 								       .from = change->time,
 								       .until = WALK_TIME_MAX,
@@ -247,11 +295,11 @@ static void pass_change(void *context, const struct threads_change *change)
 
 static void finish_states(struct walk *walk)
 {
-	walk->stamp = UINT64_MAX;
+	walk->stamp = walk->shown.ended ? walk->shown.until : UINT64_MAX;
 	for (uint32_t n = 0; n < threads_count(walk->threads); n++) {
 		const struct threads_thread *thread = threads_at(walk->threads, n);
 
-		end_state(walk, thread, (enum threads_state)thread->state, thread->since, thread->stamp,
+		end_state(walk, thread, shown_state(&walk->shown, thread), thread->since, thread->stamp,
 			  WALK_TIME_MAX);
 	}
 }
@@ -263,7 +311,8 @@ static void finish(struct walk *walk)
 	uint64_t left_out = threads_left_out(walk->threads);
 
 	if (left_out > 0)
-		pass_missing(walk, WALK_LEFT_OUT, THREADS_CPUS_MAX, left_out, 0, walk->clock.last);
+		pass_missing(walk, &(struct walk_missing){ WALK_LEFT_OUT, THREADS_CPUS_MAX, left_out, 0,
+							   walk->clock.last });
 	for (uint32_t n = 0; n < ktread_info(walk->trace)->rings; n++)
 		finish_ring(walk, n);
 	if (walk->sink.unknown)
@@ -277,15 +326,21 @@ static void finish(struct walk *walk)
 int walk_run(struct walk *walk)
 {
 	const struct ktread_event *event;
-	int status;
+	int status = shown_open(&walk->shown, walk->trace);
 
-	while ((status = ktread_next(walk->trace, &event)) > 0) {
+	while (status >= 0 && (status = ktread_next(walk->trace, &event)) > 0 &&
+	       shown_event(&walk->shown, event)) {
 		status = pass_event(walk, event);
+		if (walk->shown.failed)
+			status = KTREAD_E_MEMORY;
 		if (status < 0 || (walk->output && *walk->output))
 			break;
 	}
+	walk->shown.hidden = false;
+	spans_hide(walk->spans, false);
 	finish(walk);
-	if (status == 0)
+	shown_close(&walk->shown, walk->trace);
+	if (status >= 0)
 		status = walk->error;
 	return status < 0 ? status : 0;
 }
@@ -308,16 +363,16 @@ int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *s
 
 	walk->trace = trace;
 	walk->sink = *sink;
+	walk->shown.changed = sink->unknown ? pass_change : sink->thread;
+	walk->shown.context = sink->unknown ? walk : sink->context;
 	walk_clock_init(&walk->clock, ktread_info(trace)->frequency);
 	error = processes_read(&walk->processes, trace, &walk->known);
 	if (!error)
 		error = files_create(&walk->files, trace);
 	if (!error)
 		error = gaps_read(&walk->gaps, trace);
-	if (!error && sink->unknown)
-		error = threads_create(&walk->threads, pass_change, walk);
-	else if (!error)
-		error = threads_create(&walk->threads, sink->thread, sink->context);
+	if (!error)
+		error = threads_create(&walk->threads, shown_change, &walk->shown);
 	if (error)
 		return error;
 	threads_learn(walk->threads, gaps_scheduling(walk->gaps));

@@ -27,6 +27,7 @@
 #include "analyze/wellknown.h"
 #include "export/export.h"
 #include "export/functions.h"
+#include "export/shown.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
@@ -96,7 +97,7 @@ struct walk_missing {
 
 /*
  * The state of a thread that does not run is unknown, because slots of any CPU are missing or events were
- * switched off: events at that time may have changed the state.
+ * switched off, so that events at that time may have changed the state, or because a hidden event changed it.
  */
 struct walk_unknown {
 	const struct threads_thread *thread; /* never thread 0 */
@@ -126,7 +127,7 @@ struct walk_sink {
 	 * only lost slots between two events of a ring end states and spans.
 	 */
 	bool judges;
-	/* Called for each event, before the other callbacks for this event. */
+	/* Called for each event that is not hidden, before the other callbacks for this event. */
 	void (*event)(void *context, const struct ktread_event *event);
 	/* The state of a thread changed. */
 	threads_changed *thread;
@@ -161,9 +162,12 @@ struct walk_sink {
 };
 
 struct walk_ring {
-	uint64_t lost; /* number of the ring's lost slots reported so far */
-	bool begun;    /* true if an event of the ring was read */
-	bool beside;   /* true if the ring holds functions of a hardware trace */
+	uint64_t lost; /* number of the ring's lost slots before its events so far */
+	/* lost slots that are reported at the ring's next event that is not hidden; `count` is 0: none */
+	struct walk_missing held;
+	bool begun;  /* true if an event of the ring was read */
+	bool shown;  /* true if an event of the ring was read that is not hidden */
+	bool beside; /* true if the ring holds functions of a hardware trace */
 };
 
 struct walk {
@@ -182,11 +186,12 @@ struct walk {
 	struct span_names names;
 	struct walk_ring *rings;
 	struct functions functions;
+	struct shown shown;
+	uint64_t stamp;			 /* timestamp of the current event */
 	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event of each CPU; 0: no event yet */
 	struct threads_heads heads;
-	bool around;	/* true if slots of the current event's CPU are missing before and after it */
-	uint64_t time;	/* time of the current event in ns */
-	uint64_t stamp; /* timestamp of the current event */
+	bool around;   /* true if slots of the current event's CPU are missing before and after it */
+	uint64_t time; /* time of the current event in ns */
 	uint64_t events;
 	int error;	   /* 0, or the KTREAD_E_* that a callback has stored */
 	const int *output; /* errno of the output; nonzero ends the walk early; may be NULL */

@@ -83,6 +83,11 @@ equal "stats --begin --cpu: pairs that end on the CPU, also if their threads mov
 	"$(sed -n 's/.*"count":\([0-9]*\),"min".*/\1/p' stats)" \
 	"$(cell pairs.ktrx 'SELECT count(*) FROM syscalls s CROSS JOIN "syscall.exit" e
 	WHERE e.ts = s.ts + s.duration AND e.thread = s.thread AND e.cpu = 0')"
+ktrace export --format json --cpu 0 pairs.ktrx -o cpu0.json 2>err
+equal "export --cpu: complete slices are calls that begin and end on the CPU" \
+	"$(cell pairs.ktrx 'SELECT count(*) FROM syscalls s CROSS JOIN "syscall.exit" e
+	WHERE e.ts = s.ts + s.duration AND e.thread = s.thread AND e.cpu = 0 AND s.cpu = 0')" \
+	"$(grep '"ph":"E"' cpu0.json | grep -vc '"end":')"
 equal "slices have all kinds of durations" "$(cell v2.ktrx 'SELECT (SELECT count(*) FROM syscalls) + (SELECT count(*) FROM irqs) +
 	(SELECT count(*) FROM faults) + (SELECT count(*) FROM locks) + (SELECT count(*) FROM wakeups)')" \
 	"$(cell v2.ktrx 'SELECT count(*) FROM slices')"

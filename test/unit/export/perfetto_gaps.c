@@ -214,6 +214,44 @@ static void calls_are_not_paired_over_a_gap_of_the_rare_ring(void **state)
 	assert_int_equal(perfetto_export().unpaired, 4);
 }
 
+/* Between the events of CPU 0, thread 8 returned from its call and made another one on CPU 1. */
+static void calls_are_not_paired_over_hidden_events(void **state)
+{
+	struct export_report report;
+
+	(void)state;
+	script_event(ENTER, 1000, 0, 8, V(1), V(0));
+	script_event(RETURN, 1100, 1, 8, V(1), V(0));
+	script_event(ENTER, 1200, 1, 8, V(1), V(0));
+	script_event(RETURN, 1900, 0, 8, V(1), V(0));
+	script_event(ENTER, 2000, 0, 8, V(1), V(0));
+	script_event(RETURN, 2100, 0, 8, V(1), V(0));
+	script_select_cpu(0);
+	report = perfetto_export();
+	assert_int_equal(report.events, 4);
+	assert_int_equal(report.unpaired, 2);
+	perfetto_expect("timestamp=1100 track_event{type=2 track_uuid=16}");
+}
+
+/* Thread 8 moves to CPU 1, which is hidden. Its next event on CPU 0 shows that it runs there again. */
+static void hidden_events_show_no_states(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 1000, 0, 9, V(9), V(8), V(0));
+	script_event(SWITCH, 1100, 0, 8, V(8), V(9), V(0));
+	script_event(SWITCH, 1300, 1, 7, V(7), V(8), V(0));
+	script_event(SWITCH, 1400, 1, 8, V(8), V(7), V(0));
+	script_event(SWITCH, 1500, 0, 9, V(9), V(8), V(0));
+	script_select_cpu(0);
+	perfetto_export();
+	perfetto_expect(STATE("1000", "0", "8", "3"));
+	perfetto_expect(STATE("1100", "0", "8", "2"));
+	perfetto_expect(STATE("1302", "4", "8", "3"));
+	perfetto_expect(STATE("1303", "4", "0", "3"));
+	perfetto_expect(STATE("1500", "0", "8", "3"));
+	perfetto_expect_none("generic_kernel_task_state_event{cpu=1");
+}
+
 static void unknown_cpus_have_a_track(void **state)
 {
 	(void)state;
@@ -242,6 +280,8 @@ int main(void)
 		TEST(states_end_at_gaps_of_other_cpus),
 		TEST(switches_that_are_off_end_states),
 		TEST(ends_of_rings_are_lost),
+		TEST(calls_are_not_paired_over_hidden_events),
+		TEST(hidden_events_show_no_states),
 		TEST(calls_are_not_paired_over_an_unreadable_end),
 		TEST(calls_are_not_paired_over_a_gap_of_the_rare_ring),
 		TEST(unknown_cpus_have_a_track),

@@ -28,6 +28,9 @@ struct ktread {
 	uint32_t cpus, holders;
 	unsigned events, types, next;
 	int narrowed;
+	int selects; /* 1: there is a filter, which selects events of `selected` */
+	int active;  /* 1: only selected events are returned */
+	uint32_t selected;
 };
 
 static struct ktread *script;
@@ -263,17 +266,20 @@ void script_switch_off(uint16_t id)
 			script->type[n].state = script->type[n].wanted = KTRX_STATE_OFF;
 }
 
+void script_select_cpu(uint32_t cpu)
+{
+	script->selects = script->active = 1;
+	script->selected = cpu;
+}
+
 void ktread_apply_filter(struct ktread *trace, int apply)
 {
-	(void)trace;
-	(void)apply;
+	trace->active = trace->selects && apply;
 }
 
 int ktread_selects(const struct ktread *trace, const struct ktread_event *event)
 {
-	(void)trace;
-	(void)event;
-	return 1;
+	return !trace->selects || event->cpu == trace->selected;
 }
 
 void ktread_filter_window(const struct ktread *trace, uint64_t *since, uint64_t *until)
@@ -285,7 +291,7 @@ void ktread_filter_window(const struct ktread *trace, uint64_t *since, uint64_t 
 
 int ktread_is_narrowed(const struct ktread *trace)
 {
-	return trace->narrowed;
+	return trace->narrowed || trace->active;
 }
 
 const char *ktread_thread_name(const struct ktread *trace, uint32_t thread)
@@ -335,10 +341,12 @@ int ktread_rewind(struct ktread *trace)
 
 int ktread_next(struct ktread *trace, const struct ktread_event **event)
 {
-	if (trace->next == trace->events)
-		return 0;
-	*event = &trace->event[trace->next++];
-	return 1;
+	while (trace->next < trace->events) {
+		*event = &trace->event[trace->next++];
+		if (!trace->active || ktread_selects(trace, *event))
+			return 1;
+	}
+	return 0;
 }
 
 int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)

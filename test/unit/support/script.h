@@ -23,6 +23,8 @@ struct ktread_info *script_info(void);
 struct ktread_ring *script_ring(uint32_t ring);
 /* Marks the trace as filtered: all events of the script count as selected by a filter. */
 void script_narrow(void);
+/* Gives the trace a filter that selects the events of one CPU. */
+void script_select_cpu(uint32_t cpu);
 void script_thread(uint32_t id, const char *name);
 
 /*
