@@ -14,6 +14,7 @@
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "base/grow.h"
+#include "export/shown.h"
 #include "export/svg.h"
 #include "ktrx/v2.h"
 
@@ -27,6 +28,12 @@ struct owner {
 	uint64_t seen; /* timestamp of the last event of this thread or CPU */
 };
 
+/* Lost slots of a CPU, which are drawn at its next event that is not hidden. */
+struct held {
+	uint64_t lost; /* 0: none */
+	uint64_t from, to;
+};
+
 struct picture {
 	/* beginning of the window as the user requested it; may be after the end of the trace */
 	uint64_t asked;
@@ -35,6 +42,8 @@ struct picture {
 	struct threads *threads;
 	struct gaps *gaps;
 	struct spans *spans;
+	struct shown shown;
+	struct held held[WINDOW_CPUS];
 	struct threads_heads heads;
 	struct wellknown_table known;
 	struct owner *thread; /* open spans of each thread, indexed by thread */
@@ -199,7 +208,7 @@ static void on_end(void *context, struct spans_owner who, unsigned lane, const s
 	if (who.cpu)
 		draw_span(p, owner, true, owner->depth, who.number, 0,
 			  event ? p->now : stamp_of(p, time, who.number));
-	else if (thread->state == THREADS_RUNNING && thread->cpu < WINDOW_CPUS)
+	else if (thread->state == THREADS_RUNNING && thread->cpu < WINDOW_CPUS && p->runs_since[thread->cpu])
 		draw_span(p, owner, false, owner->depth, thread->cpu, p->runs_since[thread->cpu],
 			  event ? p->now : owner->seen);
 }
@@ -222,11 +231,22 @@ static void break_off(struct picture *p, uint32_t cpu)
 
 static void note_gap(struct picture *p, const struct ktread_event *event)
 {
+	struct held *held = event->cpu < WINDOW_CPUS ? &p->held[event->cpu] : NULL;
+
 	gaps_event(p->gaps, event);
-	if (event->lost == 0 || event->cpu >= WINDOW_CPUS)
+	if (!held)
 		return;
-	break_off(p, event->cpu);
-	window_draw_gap(&p->drawing, event->cpu, p->cpu[event->cpu].seen, event->stamp, event->lost);
+	if (event->lost > 0) {
+		break_off(p, event->cpu);
+		if (held->lost == 0)
+			held->from = p->cpu[event->cpu].seen;
+		held->lost += event->lost;
+		held->to = event->stamp;
+	}
+	if (held->lost > 0 && !p->shown.hidden) {
+		window_draw_gap(&p->drawing, event->cpu, held->from, held->to, held->lost);
+		held->lost = 0;
+	}
 }
 
 static void take(struct picture *p, const struct ktread_event *event)
@@ -245,12 +265,14 @@ static void take(struct picture *p, const struct ktread_event *event)
 	if (switched_change_of(event, &change))
 		threads_switched(p->threads, &change, p->time);
 	error = threads_event(p->threads, event, known, p->time);
+	shown_reveal(&p->shown, p->threads, event, p->time);
+	spans_hide(p->spans, p->shown.hidden);
 	taken = spans_event(p->spans, event, known, p->time);
-	if (error || taken < 0)
+	if (error || taken < 0 || p->shown.failed)
 		p->error = KTREAD_E_MEMORY;
 	if (event->stamp >= p->asked)
-		p->window->events++;
-	if (!taken && known->kind != WELLKNOWN_SWITCH)
+		p->window->events += !p->shown.hidden;
+	if (!taken && known->kind != WELLKNOWN_SWITCH && !p->shown.hidden)
 		mark(p, event);
 	thread = threads_find(p->threads, event->thread);
 	if (thread && thread->index < p->thread_count)
@@ -275,7 +297,7 @@ static int read_after(struct picture *p, const struct ktread_event *event)
 	int status = 1;
 
 	p->time += 2;
-	while (status > 0 && left > 0) {
+	while (status > 0 && left > 0 && shown_event(&p->shown, event)) {
 		if (event->cpu < p->drawing.cpus && !seen[event->cpu]) {
 			seen[event->cpu] = true;
 			left--;
@@ -303,7 +325,7 @@ static int draw_all(struct picture *p)
 {
 	const struct spans_sink sink = { p, on_begin, on_end };
 	const struct ktread_event *event;
-	int status = threads_create(&p->threads, on_change, p);
+	int status = threads_create(&p->threads, shown_change, &p->shown);
 
 	if (!status)
 		status = threads_track_switches(p->threads, p->window->trace, &p->known);
@@ -313,6 +335,8 @@ static int draw_all(struct picture *p)
 		status = spans_track_switches(p->spans, p->window->trace);
 	if (!status)
 		status = gaps_read(&p->gaps, p->window->trace);
+	if (!status)
+		status = shown_open(&p->shown, p->window->trace);
 	if (status)
 		return status;
 	threads_learn(p->threads, gaps_scheduling(p->gaps));
@@ -320,7 +344,7 @@ static int draw_all(struct picture *p)
 	threads_find_heads(&p->heads, p->window->trace);
 	window_draw_begin(&p->drawing);
 	while ((status = ktread_next(p->window->trace, &event)) > 0 && event->stamp <= p->window->to &&
-	       !p->error)
+	       !p->error && shown_event(&p->shown, event))
 		take(p, event);
 	if (status > 0 && !p->error)
 		status = read_after(p, event);
@@ -361,6 +385,8 @@ int window_write(struct window *window)
 		if (window->from == window->to)
 			window->to++;
 		p->window = window;
+		p->shown.changed = on_change;
+		p->shown.context = p;
 		p->drawing = (struct window_drawing){
 			.window = window,
 			.base = ktread_first_stamp(window->trace),
@@ -373,6 +399,7 @@ int window_write(struct window *window)
 		spans_destroy(p->spans);
 		threads_destroy(p->threads);
 		gaps_free(p->gaps);
+		shown_close(&p->shown, window->trace);
 		free(p->thread);
 	}
 	free(p);

@@ -79,6 +79,7 @@ golden v2-summary ktrace summary v2.ktrx
 golden v2-summary-coarse ktrace summary --frequency 100 --since 0 --until 0 v2.ktrx
 golden v2-summary-json ktrace summary --json v2.ktrx
 golden v2-window ktrace show --svg - --from 0.00008 --to 250us v2.ktrx
+golden pairs-window-cpu ktrace show --svg - --cpu 0 --from 3540us --to 3980us pairs.ktrx
 golden v1-window-svg ktrace show --svg - --from 100us v1.bin
 golden lowclock-window ktrace show --svg - lowclock.bin
 golden apart-window timeout $kill_limit ktrace show --svg - apart.bin
