@@ -196,9 +196,9 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 	(void)time;
 	if (kind >= 0 && r->sink)
 		pass_span(r, owner, span, event, kind);
-	row = kind < 0 || r->sink || !is_selected(r, event ? event : r->event, span->stamp)
-		      ? NULL
-		      : row_of(r->latencies, (enum latencies_kind)kind, span->has_key, span->key);
+	if (kind < 0 || r->sink || !(event ? is_selected(r, event, span->stamp) : !span->hidden))
+		return;
+	row = row_of(r->latencies, (enum latencies_kind)kind, span->has_key, span->key);
 	if (!row)
 		return;
 	if (!is_measured(r, owner, span, event, kind)) {
@@ -295,7 +295,9 @@ static void take(struct reading *r, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&r->known, event);
 	const uint64_t time = 2 * ++r->latencies->events, unpaired = spans_unpaired(r->spans);
+	const bool hidden = r->filter && !is_selected(r, event, event->stamp);
 
+	spans_hide(r->spans, hidden);
 	r->event = event;
 	gaps_event(r->gaps, event);
 	if (event->cpu < THREADS_CPUS_MAX) {
@@ -308,7 +310,7 @@ static void take(struct reading *r, const struct ktread_event *event)
 	keep_error(r, threads_event(r->threads, event, known, time));
 	if (spans_event(r->spans, event, known, time) < 0)
 		r->error = KTREAD_E_MEMORY;
-	if (r->filter && !is_selected(r, event, event->stamp))
+	if (hidden)
 		r->hidden += spans_unpaired(r->spans) - unpaired;
 }
 
@@ -369,6 +371,7 @@ static int read_all(struct reading *r, struct ktread *trace)
 	r->latencies->states_unknown =
 		scheduling_states_are_empty(gaps_scheduling(r->gaps), &r->latencies->announced);
 	threads_learn(r->threads, gaps_scheduling(r->gaps));
+	spans_tell_hidden(r->spans);
 	for (int kind = 0; kind < LATENCIES_KINDS; kind++)
 		latencies_mark(trace, &r->known, (enum latencies_kind)kind, r->needed[kind]);
 	if (ktread_is_narrowed(trace)) {

@@ -39,7 +39,8 @@ struct spans {
 	struct recorded *recorded;
 	struct gaps *missing; /* gaps that are known in advance; NULL: none */
 	uint32_t gaps;
-	bool hides; /* true if the current event is hidden */
+	bool hides;	   /* true if the current event is hidden */
+	bool tells_hidden; /* true if the sink gets hidden spans and ends, too */
 	uint64_t unpaired;
 };
 
@@ -75,6 +76,11 @@ void spans_know_gaps(struct spans *s, struct gaps *gaps)
 void spans_hide(struct spans *s, bool hide)
 {
 	s->hides = hide;
+}
+
+void spans_tell_hidden(struct spans *s)
+{
+	s->tells_hidden = true;
 }
 
 void spans_destroy(struct spans *s)
@@ -113,24 +119,26 @@ static struct owner *lookup(struct spans *s, struct spans_owner who)
 static void begin(struct spans *s, struct spans_owner who, unsigned lane, const struct spans_span *span,
 		  const struct ktread_event *event)
 {
-	if (s->sink.begin && !span->hidden)
+	if (s->sink.begin && (!span->hidden || s->tells_hidden))
 		s->sink.begin(s->sink.context, who, lane, span, event);
 }
 
 static void end(struct spans *s, struct spans_owner who, unsigned lane, const struct spans_span *span,
 		const struct ktread_event *event, uint64_t time)
 {
-	if (span->hidden)
+	const bool hides = s->hides && !s->tells_hidden;
+
+	if (span->hidden && !s->tells_hidden)
 		return;
-	if (!event || s->hides)
+	if (!event || hides)
 		s->unpaired++;
-	s->sink.end(s->sink.context, who, lane, span, s->hides ? NULL : event, time);
+	s->sink.end(s->sink.context, who, lane, span, hides ? NULL : event, time);
 }
 
 /* Handles an end without a beginning. */
 static void no_beginning(struct spans *s)
 {
-	s->unpaired += !s->hides;
+	s->unpaired += !s->hides || s->tells_hidden;
 }
 
 /* Ends the innermost spans until `depth` spans are left, because the events that end them are missing. */

@@ -91,6 +91,11 @@ void spans_know_gaps(struct spans *spans, struct gaps *gaps);
  * A span that a hidden event ends has no end for the sink, and then ends at the time of that event.
  */
 void spans_hide(struct spans *spans, bool hide);
+/*
+ * Passes hidden events to the sink as all others. The sink distinguishes the spans by their member `hidden`.
+ * Call it once, before the first event.
+ */
+void spans_tell_hidden(struct spans *spans);
 
 /* Returns the owner of an event. `threads`: as given to spans_create(). */
 static inline struct spans_owner spans_owner_by(const struct threads *threads,

@@ -98,6 +98,33 @@ static void calls_of_threads_that_left_their_cpu_are_not_paired_across_gaps_of_o
 	latencies_free(latencies);
 }
 
+/*
+ * Thread 1 begins a call on CPU 0, and slots are lost before its next event, which is on CPU 1. The event that
+ * lets the call end without an end is not the end of the call.
+ */
+static void calls_without_an_end_are_selected_by_their_beginnings(void **state)
+{
+	static const uint64_t dropped[] = { 1, 0 };
+
+	(void)state;
+	script_type(20, "syscall", "enter", "u32 nr");
+	script_type(21, "syscall", "exit", "u32 nr");
+	script_event(OTHER, 5, 1, 3);
+	script_event(20, 10, 0, 1, V(7));
+	script_event(OTHER, 20, 1, 1)->lost = 3;
+	script_event(21, 30, 1, 1, V(7));
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		struct latencies *latencies = NULL;
+
+		script_select_cpu(cpu);
+		assert_int_equal(latencies_read(&latencies, script_trace(), 0), 0);
+		assert_int_equal(latencies->rows, dropped[cpu]);
+		assert_int_equal(latencies->row[0].dropped, dropped[cpu]);
+		latencies_free(latencies);
+		assert_int_equal(ktread_rewind(script_trace()), 0);
+	}
+}
+
 static const struct pairs_result *read_all(void)
 {
 	assert_int_equal(pairs_read(&pairs, script_trace(), &rule), 0);
@@ -455,6 +482,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			calls_of_threads_that_left_their_cpu_are_not_paired_across_gaps_of_other_cpus, begin,
 			end),
+		cmocka_unit_test_setup_teardown(calls_without_an_end_are_selected_by_their_beginnings, begin,
+						end),
 		cmocka_unit_test_setup_teardown(many_open_pairs_are_matched, begin, end),
 	};
 
