@@ -407,6 +407,7 @@ static int write_all(struct chrome_writer *writer)
 	chrome_name(chrome, "process_name", ROW_INTERRUPTS, -1, "interrupts");
 	chrome_name(chrome, "process_name", ROW_LOCKS, -1, "locks");
 	chrome_name(chrome, "process_name", ROW_WAITS, -1, "waits");
+	writer->shown.gaps = writer->gaps;
 	threads_learn(writer->threads, gaps_scheduling(writer->gaps));
 	spans_know_gaps(writer->spans, writer->gaps);
 	while ((result = ktread_next(chrome->trace, &event)) > 0 && !chrome->out.error &&
@@ -422,6 +423,12 @@ static int write_all(struct chrome_writer *writer)
 	chrome->report->states_unknown =
 		scheduling_states_are_empty(gaps_scheduling(writer->gaps), &chrome->report->announced);
 	return error ? error : result;
+}
+
+static uint64_t time_of(void *clock, uint64_t stamp)
+{
+	(void)clock;
+	return stamp;
 }
 
 /* Finds the rings that contain functions, and the rings whose events need write_head(). */
@@ -457,6 +464,7 @@ static int chrome_write_events(struct chrome *chrome)
 	writer->switched = switched ? switched->id : UINT32_MAX;
 	writer->shown.changed = chrome_thread_changed;
 	writer->shown.context = writer;
+	writer->shown.time_of = time_of;
 	if (writer->ring && threads_create(&writer->threads, shown_change, &writer->shown) == 0 &&
 	    threads_track_switches(writer->threads, chrome->trace, &writer->known) == 0 &&
 	    spans_create(&writer->spans, writer->threads, &sink) == 0 &&

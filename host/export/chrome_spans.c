@@ -230,10 +230,20 @@ void chrome_thread_changed(void *context, const struct threads_change *change)
 	}
 }
 
+/* Returns until when a state that is open at the end of the trace, `last`, is certain. */
+static uint64_t certain_until(const struct chrome_writer *writer, uint32_t cpu, uint64_t since, uint64_t last)
+{
+	const uint64_t gap = gaps_first(writer->gaps, cpu, since, last);
+
+	return gap < last ? gap : last;
+}
+
 void chrome_close_sched(struct chrome_writer *writer, uint64_t last)
 {
 	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
-		end_slice(writer, cpu, last);
+		if (writer->running[cpu].open)
+			end_slice(writer, cpu, certain_until(writer, cpu, writer->running[cpu].since, last));
 	for (uint32_t index = 0; index < writer->places; index++)
-		end_wait(writer, index, last, false);
+		end_wait(writer, index,
+			 certain_until(writer, GAPS_ANYWHERE, writer->place[index].wait.since, last), false);
 }

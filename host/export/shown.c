@@ -29,9 +29,10 @@ bool shown_take(struct shown *shown, const struct ktread_event *event)
 	return !shown->ended;
 }
 
-static uint8_t *state_of(struct shown *shown, uint32_t index)
+static struct shown_state *state_of(struct shown *shown, uint32_t index)
 {
-	uint8_t *larger = base_grow(shown->state, &shown->states, (size_t)index + 1, sizeof(*larger));
+	struct shown_state *larger =
+		base_grow(shown->state, &shown->states, (size_t)index + 1, sizeof(*larger));
 
 	if (!larger) {
 		shown->failed = true;
@@ -41,52 +42,88 @@ static uint8_t *state_of(struct shown *shown, uint32_t index)
 	return &larger[index];
 }
 
+/* Passes a change on, with the state that the format knows as the previous one. */
+static void pass(struct shown *shown, struct shown_state *state, const struct threads_change *change)
+{
+	struct threads_change passed = *change;
+
+	if (state->state != THREADS_DEAD) {
+		passed.from = (enum threads_state)state->state;
+		passed.from_time = state->time;
+		passed.from_stamp = state->stamp;
+	}
+	state->state = change->thread->state;
+	state->stamp = shown->stamp;
+	state->time = change->time;
+	state->cpu = change->cpu;
+	shown->changed(shown->context, &passed);
+}
+
+/* Passes on that the thread's state is unknown from `time` on. */
+static void pass_unknown(struct shown *shown, struct shown_state *state, const struct threads_change *change,
+			 uint64_t time)
+{
+	struct threads_thread thread = *change->thread;
+
+	thread.state = THREADS_UNKNOWN;
+	pass(shown, state,
+	     &(struct threads_change){ .time = time,
+				       .thread = &thread,
+				       .cpu = state->state == THREADS_RUNNING ? state->cpu : change->cpu });
+}
+
+/* Ends the state that the format knows where slots are missing, if that is before the change. */
+static void end_in_gap(struct shown *shown, struct shown_state *state, const struct threads_change *change)
+{
+	const uint32_t place = state->state == THREADS_RUNNING ? state->cpu : GAPS_ANYWHERE;
+	uint64_t gap, time;
+
+	if (!shown->gaps || state->state == THREADS_UNKNOWN || state->state == THREADS_DEAD)
+		return;
+	if (shown->only_running && state->state != THREADS_RUNNING)
+		return;
+	gap = gaps_first(shown->gaps, place, state->stamp, shown->stamp);
+	if (gap == UINT64_MAX)
+		return;
+	time = shown->time_of(shown->clock, gap) + 1;
+	time = time > state->time ? time : state->time;
+	if (time < change->time)
+		pass_unknown(shown, state, change, time);
+}
+
 void shown_change(void *context, const struct threads_change *change)
 {
 	struct shown *shown = context;
-	struct threads_change seen = *change;
-	struct threads_thread thread = *change->thread;
-	uint8_t *state;
+	struct shown_state *state = state_of(shown, change->thread->index);
 
-	if (!shown->filter) {
-		shown->changed(shown->context, change);
+	if (!state)
 		return;
-	}
-	state = state_of(shown, thread.index);
-	if (!state || (shown->hidden && *state == THREADS_UNKNOWN))
+	end_in_gap(shown, state, change);
+	if (state->state == THREADS_UNKNOWN && (shown->hidden || change->thread->state == THREADS_UNKNOWN))
 		return;
-	seen.thread = &thread;
-	seen.from = (enum threads_state) * state;
-	if (shown->hidden) {
-		thread.state = THREADS_UNKNOWN;
-		seen.followed = seen.woken = seen.interrupt = false;
-	}
-	*state = thread.state;
-	shown->changed(shown->context, &seen);
+	if (shown->hidden)
+		pass_unknown(shown, state, change, change->time);
+	else
+		pass(shown, state, change);
 }
 
 enum threads_state shown_state(const struct shown *shown, const struct threads_thread *thread)
 {
-	if (!shown->filter)
-		return (enum threads_state)thread->state;
 	if (thread->index >= shown->states)
 		return THREADS_UNKNOWN;
-	return (enum threads_state)shown->state[thread->index];
+	return (enum threads_state)shown->state[thread->index].state;
 }
 
 void shown_reveal(struct shown *shown, const struct threads *threads, const struct ktread_event *event,
 		  uint64_t time)
 {
 	const struct threads_thread *thread = threads_on(threads, event->cpu);
-	uint8_t *state;
+	struct shown_state *state;
 
 	if (!shown->filter || shown->hidden || !thread || thread->id != event->thread)
 		return;
 	state = state_of(shown, thread->index);
-	if (!state || *state == THREADS_RUNNING)
-		return;
-	*state = THREADS_RUNNING;
-	shown->changed(shown->context,
-		       &(struct threads_change){
-			       .time = time, .thread = thread, .from = THREADS_UNKNOWN, .cpu = event->cpu });
+	if (state && state->state != THREADS_RUNNING)
+		pass(shown, state,
+		     &(struct threads_change){ .time = time, .thread = thread, .cpu = event->cpu });
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What an export shows of a trace whose filter selects events by CPU, thread or type. The events that the
- * filter hides may end what other events begin. So the models read the whole trace, and the format gets only
- * what selected events show. A state of a thread that a hidden event ends is unknown from then on.
+ * What an export shows of the states of threads, if slots are missing or a filter hides events.
+ *
+ * Events in missing slots may have ended a state. So a state ends where slots begin to be missing, and is
+ * unknown from then on.
+ *
+ * The events that a filter by CPU, thread or type hides may end what other events begin. So the models read
+ * the whole trace, and the format gets only what selected events show. A state that a hidden event ends is
+ * unknown from then on, too.
  */
 #ifndef EXPORT_SHOWN_H
 #define EXPORT_SHOWN_H
@@ -10,18 +15,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/scheduling.h"
 #include "analyze/threads.h"
 #include "ktread/ktread.h"
+
+struct shown_state {
+	uint64_t stamp; /* timestamp of the event that showed the state */
+	uint64_t time;	/* time of the change to the state */
+	uint32_t cpu;	/* CPU of a running thread */
+	uint8_t state;	/* enum threads_state */
+};
 
 struct shown {
 	const struct ktread *filter; /* the trace, if its filter hides events; otherwise NULL */
 	uint64_t since, until;	     /* the filter's time window */
 	bool hidden;		     /* true if the filter hides the current event */
 	bool ended;		     /* true if the rest of the trace is later than the time window */
-	threads_changed *changed;    /* the format's callback for states of threads, with its context */
+	uint64_t stamp;		     /* timestamp of the current event */
+	const struct gaps *gaps;     /* gaps in which states end; NULL: none */
+	/* true if only running threads end in gaps, because `changed` ends the other states itself */
+	bool only_running;
+	threads_changed *changed; /* the format's callback for states of threads, with its context */
 	void *context;
-	/* indexed by thread: the state that the format knows, enum threads_state */
-	uint8_t *state;
+	/* Returns the time of a timestamp that is not later than the current event, in the models' unit. */
+	uint64_t (*time_of)(void *clock, uint64_t stamp);
+	void *clock;
+	/* indexed by thread: the state that the format knows */
+	struct shown_state *state;
 	uint32_t states;
 	bool failed; /* true if memory ran out */
 };
@@ -36,6 +56,7 @@ bool shown_take(struct shown *shown, const struct ktread_event *event);
 /* Finds out whether the event is hidden. Returns false if the event and all later ones are not needed. */
 static inline bool shown_event(struct shown *shown, const struct ktread_event *event)
 {
+	shown->stamp = event->stamp;
 	return __builtin_expect(!shown->filter, 1) || shown_take(shown, event);
 }
 

@@ -356,6 +356,11 @@ static int make_rings(struct walk *walk)
 	return walk->rings ? 0 : KTREAD_E_MEMORY;
 }
 
+static uint64_t time_of(void *clock, uint64_t stamp)
+{
+	return walk_clock_ns(clock, stamp);
+}
+
 int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *sink)
 {
 	const struct spans_sink spans = { sink->context, sink->begin, sink->end };
@@ -365,6 +370,9 @@ int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *s
 	walk->sink = *sink;
 	walk->shown.changed = sink->unknown ? pass_change : sink->thread;
 	walk->shown.context = sink->unknown ? walk : sink->context;
+	walk->shown.only_running = sink->unknown;
+	walk->shown.time_of = time_of;
+	walk->shown.clock = &walk->clock;
 	walk_clock_init(&walk->clock, ktread_info(trace)->frequency);
 	error = processes_read(&walk->processes, trace, &walk->known);
 	if (!error)
@@ -375,6 +383,7 @@ int walk_open(struct walk *walk, struct ktread *trace, const struct walk_sink *s
 		error = threads_create(&walk->threads, shown_change, &walk->shown);
 	if (error)
 		return error;
+	walk->shown.gaps = sink->judges ? NULL : walk->gaps;
 	threads_learn(walk->threads, gaps_scheduling(walk->gaps));
 	error = threads_track_switches(walk->threads, trace, &walk->known);
 	if (!error)

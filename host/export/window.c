@@ -183,6 +183,15 @@ static void on_change(void *context, const struct threads_change *change)
 		p->runs_since[change->cpu] = thread->state == THREADS_RUNNING ? stamp : 0;
 }
 
+/* Returns a time before the current event, at which the CPU's previous event is drawn. */
+static uint64_t time_of(void *clock, uint64_t stamp)
+{
+	const struct picture *p = clock;
+
+	(void)stamp;
+	return p->time - 2;
+}
+
 static void on_begin(void *context, struct spans_owner who, unsigned lane, const struct spans_span *span,
 		     const struct ktread_event *event)
 {
@@ -339,6 +348,7 @@ static int draw_all(struct picture *p)
 		status = shown_open(&p->shown, p->window->trace);
 	if (status)
 		return status;
+	p->shown.gaps = p->gaps;
 	threads_learn(p->threads, gaps_scheduling(p->gaps));
 	spans_know_gaps(p->spans, p->gaps);
 	threads_find_heads(&p->heads, p->window->trace);
@@ -386,7 +396,8 @@ int window_write(struct window *window)
 			window->to++;
 		p->window = window;
 		p->shown.changed = on_change;
-		p->shown.context = p;
+		p->shown.context = p->shown.clock = p;
+		p->shown.time_of = time_of;
 		p->drawing = (struct window_drawing){
 			.window = window,
 			.base = ktread_first_stamp(window->trace),

@@ -214,6 +214,25 @@ static void calls_are_not_paired_over_a_gap_of_the_rare_ring(void **state)
 	assert_int_equal(perfetto_export().unpaired, 4);
 }
 
+/* What the ring of rare events lacks may be a switch of CPU 0. */
+static void running_threads_end_in_gaps_of_the_rare_ring(void **state)
+{
+	struct ktread_event *last;
+
+	(void)state;
+	script_ring(3)->kind = KTRX_RING_SHARED;
+	script_ring(3)->cpu = KTRX_NO_CPU;
+	script_event(RETURN, 900, 1, 9, V(1), V(0))->ring = 3;
+	script_event(SWITCH, 1000, 0, 9, V(9), V(8), V(0));
+	last = script_event(RETURN, 2000, 1, 9, V(1), V(0));
+	last->ring = 3;
+	last->lost = 2;
+	script_event(SWITCH, 2100, 0, 8, V(8), V(9), V(0));
+	perfetto_export();
+	perfetto_expect(STATE("1000", "0", "8", "3"));
+	perfetto_expect(STATE("1001", "0", "0", "3"));
+}
+
 /* Between the events of CPU 0, thread 8 returned from its call and made another one on CPU 1. */
 static void calls_are_not_paired_over_hidden_events(void **state)
 {
@@ -252,6 +271,24 @@ static void hidden_events_show_no_states(void **state)
 	perfetto_expect_none("generic_kernel_task_state_event{cpu=1");
 }
 
+/* A gap before a state does not end it, although a hidden event ends the state. */
+static void hidden_events_end_states_after_gaps(void **state)
+{
+	(void)state;
+	script_event(NOTE, 900, 2, 5, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+	script_event(NOTE, 950, 2, 5, V(0), V(0), V(0), "", V(0), V('x'), V(0))->lost = 3;
+	script_event(SWITCH, 1000, 0, 9, V(9), V(8), V(0));
+	script_event(SWITCH, 1100, 0, 8, V(8), V(9), V(0));
+	script_event(SWITCH, 1300, 1, 7, V(7), V(8), V(0));
+	script_event(NOTE, 1500, 0, 9, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+	script_select_cpu(0);
+	perfetto_export();
+	perfetto_expect(STATE("1100", "0", "8", "2"));
+	perfetto_expect_none("timestamp=901 generic_kernel_task_state_event");
+	perfetto_expect_none("timestamp=905 generic_kernel_task_state_event");
+	perfetto_expect_none("generic_kernel_task_state_event{cpu=2");
+}
+
 static void unknown_cpus_have_a_track(void **state)
 {
 	(void)state;
@@ -280,8 +317,10 @@ int main(void)
 		TEST(states_end_at_gaps_of_other_cpus),
 		TEST(switches_that_are_off_end_states),
 		TEST(ends_of_rings_are_lost),
+		TEST(running_threads_end_in_gaps_of_the_rare_ring),
 		TEST(calls_are_not_paired_over_hidden_events),
 		TEST(hidden_events_show_no_states),
+		TEST(hidden_events_end_states_after_gaps),
 		TEST(calls_are_not_paired_over_an_unreadable_end),
 		TEST(calls_are_not_paired_over_a_gap_of_the_rare_ring),
 		TEST(unknown_cpus_have_a_track),
