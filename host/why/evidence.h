@@ -176,8 +176,8 @@ struct why_cpu {
 	uint64_t vector; /* address of the exception handler, from the captured registers; 0: unknown */
 	uint64_t frame[WHY_FRAMES]; /* return addresses on the captured stack, innermost first */
 	uint32_t frames;
-	/* number of lost or unreadable slots in the part of the CPU's ring that has not been overwritten */
-	uint64_t lost;
+	/* lost or unreadable slots of the CPU's ring that are not overwritten: all; after the newest event */
+	uint64_t lost, unread;
 	uint64_t gap;	      /* timestamp of the first event after the last lost slot; 0: no slot is lost */
 	uint64_t first_stamp; /* timestamp of the oldest event of the CPU */
 	bool named; /* true if an event or table row of another CPU or thread names it as a lock's holder */

@@ -147,6 +147,14 @@ void why_thread_void_old(struct why_reader *reader, uint32_t index);
 /* Records the name of an object. An empty name changes nothing. Returns 0 or KTREAD_E_MEMORY. */
 int why_object_touch(struct why_evidence *evidence, uint64_t address, const char *name, size_t length);
 
+/* Returns whether the ring that contains this event has overwritten older events. */
+static inline bool why_is_cut(const struct why_reader *reader, const struct ktread_event *event)
+{
+	const struct ktread_ring *ring = ktread_ring(reader->evidence->trace, event->ring);
+
+	return ring && ring->overwritten > 0;
+}
+
 /*
  * First pass through the trace: finds the first and last timestamps and the gaps, and counts the events of
  * each CPU and thread. Returns 0 or a negative KTREAD_E_*.
@@ -154,7 +162,7 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 int why_survey(struct why_reader *reader);
 /* Records a gap if recording was stopped before the end. Requires: evidence->end is set. */
 void why_survey_stop(struct why_evidence *evidence);
-/* Records a gap for each ring whose end is missing in the file. Requires: evidence->end is set. */
+/* Records a gap for each ring whose end is missing or unreadable. Requires: evidence->end is set. */
 void why_survey_cut(struct why_evidence *evidence);
 /* Second pass: evaluates the events. Returns 0 or a negative KTREAD_E_*. */
 int why_evaluate(struct why_reader *reader);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "ktrx/slot.h"
 #include "unit/support/script.h"
 #include "unit/support/why_support.h"
 #include "unit/support/why_threads.h"
@@ -166,6 +167,19 @@ static void wakers_before_gap_are_only_possible(void **state)
 	why_says("partial");
 }
 
+/* More slots are unreadable than a CPU may be writing when the trace is captured. */
+static void wakers_before_unreadable_end_are_only_possible(void **state)
+{
+	(void)state;
+	both_wait();
+	ask_and_answer(6 * MS);
+	why_idle_until(2005 * MS);
+	script_ring(1)->overwritten = 9;
+	script_ring(1)->invalid = 3 * KTRX_RECORD_MAX_SLOTS + 1;
+	is_idle_with(1);
+	why_says("partial");
+}
+
 /* The end of a ring is missing in the file, so the last events of threads are unknown. */
 static void missing_end_of_ring_has_no_health(void **state)
 {
@@ -260,6 +274,7 @@ int main(void)
 		TEST(ended_wakers_do_not_count),
 		TEST(sleeps_without_table_are_only_possible),
 		TEST(wakers_before_gap_are_only_possible),
+		TEST(wakers_before_unreadable_end_are_only_possible),
 		TEST(missing_end_of_ring_has_no_health),
 		TEST(wakeup_before_sleep_is_race),
 		TEST(sleeper_with_later_events_was_not_raced),

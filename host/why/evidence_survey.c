@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Examines the events of a trace: the first pass. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/note.h"
+#include "analyze/scheduling.h"
+#include "ktrx/slot.h"
+#include "why/evidence_state.h"
+#include "why/pulse.h"
+
+static void survey_event(struct why_reader *reader, const struct ktread_event *event)
+{
+	struct why_evidence *evidence = reader->evidence;
+	struct why_cpu *cpu = event->cpu < evidence->cpus ? &evidence->cpu[event->cpu] : NULL;
+	struct why_thread *thread = why_thread_touch(reader, event->thread);
+
+	if (thread)
+		thread->last.total++;
+	evidence->left_out += (!thread && !reader->error) || (!cpu && event->cpu != KTRX_NO_CPU);
+	if (evidence->end == 0 || event->stamp < evidence->first)
+		evidence->first = event->stamp;
+	if (event->stamp > evidence->end)
+		evidence->end = evidence->newest_event = event->stamp;
+	if (scheduling_event(evidence->scheduling, event) < 0)
+		reader->error = KTREAD_E_MEMORY;
+	if (!cpu)
+		return;
+	if (cpu->last.total++ == 0 || event->stamp < cpu->first_stamp)
+		cpu->first_stamp = event->stamp;
+	cpu->cut |= why_is_cut(reader, event);
+	cpu->lost += event->lost;
+	if (event->lost && event->stamp > cpu->gap)
+		cpu->gap = event->stamp;
+	if (event->lost && event->stamp > evidence->gap)
+		evidence->gap = event->stamp;
+	if (event->stamp > cpu->last_stamp)
+		cpu->last_stamp = event->stamp;
+}
+
+/*
+ * Completes evidence->scheduling. If events were enabled or disabled during the trace, or if the states in
+ * sched.switch may be wrong, reads the trace once more, in the order of time.
+ */
+static int survey_scheduling(struct why_evidence *evidence)
+{
+	int error;
+
+	if (!scheduling_needs_order(evidence->scheduling)) {
+		error = scheduling_end(evidence->scheduling);
+	} else {
+		scheduling_free(evidence->scheduling);
+		error = scheduling_read(&evidence->scheduling, evidence->trace);
+	}
+	if (!error && scheduling_states_are_doubtful(evidence->scheduling))
+		error = scheduling_judge(evidence->scheduling, evidence->trace);
+	return error;
+}
+
+/* Counts the unreadable slots after the newest event of each CPU's ring. `lost`: slots before its events */
+static void survey_tails(struct why_evidence *evidence, const uint64_t *lost)
+{
+	for (uint32_t n = 0; n < evidence->info->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(evidence->trace, n);
+		const uint64_t known = lost[n] > ring->overwritten ? lost[n] - ring->overwritten : 0;
+
+		if (ring->cpu < evidence->cpus && ring->invalid > known)
+			evidence->cpu[ring->cpu].unread = ring->invalid - known;
+	}
+}
+
+int why_survey(struct why_reader *reader)
+{
+	struct ktread *trace = reader->evidence->trace;
+	uint64_t *lost = calloc((size_t)reader->evidence->info->rings + 1, sizeof(*lost));
+	const struct ktread_event *event;
+	int status = lost ? scheduling_open(&reader->evidence->scheduling, trace) : KTREAD_E_MEMORY, error;
+
+	if (status < 0) {
+		free(lost);
+		return status;
+	}
+	while ((status = ktread_next_by_ring(trace, &event)) > 0 && !reader->error) {
+		survey_event(reader, event);
+		lost[event->ring] += event->lost;
+	}
+	if (status == 0)
+		survey_tails(reader->evidence, lost);
+	free(lost);
+	error = reader->error ? reader->error : survey_scheduling(reader->evidence);
+	if (error)
+		return error;
+	return status < 0 ? status : ktread_rewind(trace);
+}
+
+/*
+ * Maximum number of slots that a CPU may be writing when the trace is captured: a record of a thread, one of
+ * an interrupt, and one of an interrupt that cannot be masked.
+ */
+#define WRITING_MOST (3 * KTRX_RECORD_MAX_SLOTS)
+
+void why_survey_cut(struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		if (evidence->cpu[n].unread <= WRITING_MOST)
+			continue;
+		evidence->cpu[n].lost += evidence->cpu[n].unread;
+		evidence->cpu[n].gap = evidence->gap = evidence->end;
+	}
+	for (uint32_t n = 0; n < evidence->info->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(evidence->trace, n);
+
+		if (!ring || ring->cut == 0)
+			continue;
+		evidence->cut++;
+		evidence->gap = evidence->end;
+		if (ring->cpu < evidence->cpus) {
+			evidence->cpu[ring->cpu].lost += ring->cut;
+			evidence->cpu[ring->cpu].gap = evidence->end;
+		}
+	}
+}
+
+/* time in ms: maximum by which the tables of a stopped machine are newer than its last event */
+#define STOP_MS 100u
+
+/*
+ * If recording was stopped and the machine continued to run, the time from the stop to the end counts as a
+ * gap, because only the tables show what happened then. If the guest stopped recording only to send a dump,
+ * this is a gap of the whole trace, but not a gap of any CPU.
+ */
+void why_survey_stop(struct why_evidence *evidence)
+{
+	size_t length;
+
+	if (!evidence->info->stopped || !evidence->newest_event ||
+	    evidence->alive <= evidence->newest_event + why_ms(evidence, STOP_MS))
+		return;
+	evidence->gap = evidence->alive;
+	if (note_find(evidence->info->note, "dumped over", &length))
+		return;
+	evidence->stopped = evidence->newest_event;
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		evidence->cpu[n].gap = evidence->alive;
+}
