@@ -13,7 +13,7 @@ called="test/fake/machine.c test/fake/checker.c $(make -s ktrace-sources | tr ' 
 entered='kernel/core/record.c kernel/core/facts.c kernel/core/backtrace.c kernel/core/write.c'
 others=$(for word in $called; do case " $entered " in *" $word "*) ;; *) echo "$word" ;; esac; done)
 # The host's library looks up the names of callers. It is already built.
-symbols=$(printf 'build/host/%s.o ' base/open base/escape base/index analyze/symbols analyze/symbols_file analyze/symbols_frame analyze/demangle)
+symbols='build/lib/libhost.a build/lib/libktread.a'
 libraries=$(make -s host-libraries)
 flags='-std=c11 -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
 	-Ikernel/arch/generic'
