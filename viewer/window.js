@@ -87,6 +87,8 @@ class Windows {
 
 	// Requests the data of the view, if possible with a margin. Returns whether the view has changed since then.
 	async requestView() {
+		if (this.stopped)
+			return false;
 		const { number, state, state: { trace } } = this;
 		const view = () => [Math.max(trace.begin, state.from), Math.min(trace.end, state.from + state.length)];
 		const [from, until] = view();
@@ -120,6 +122,8 @@ class Windows {
 	}
 
 	async showPlace(place, share) {
+		if (this.stopped)
+			return false;
 		const { state } = this;
 		const { trace } = state;
 		trace.end = Math.max(trace.end, place.time);	// the event may be newer than the head

@@ -424,6 +424,8 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 	owner->seen = time;
 	if (event->cpu < s->cpus.count) {
 		cpu = &s->cpus.owner[event->cpu];
+		if (cpu != owner)
+			cpu->before = cpu->seen;
 		cpu->seen = time;
 		cpu->events++;
 	}

@@ -317,6 +317,7 @@ static _Noreturn void become_gdb(const struct goto_command *command, const char 
 static void show_in_gdb(void *context, const char *socket)
 {
 	struct goto_command *command = context;
+	unsigned code;
 	int status = 0;
 	pid_t pid;
 
@@ -335,11 +336,13 @@ static void show_in_gdb(void *context, const char *socket)
 	}
 	if (command->gdb)
 		return;
-	command->no_gdb = !WIFEXITED(status) || WEXITSTATUS(status) < (int)GDB_FAILED;
+	code = WIFEXITED(status) ? (unsigned)WEXITSTATUS(status) : 0;
+	command->no_gdb =
+		code < GDB_FAILED || code - GDB_FAILED > command->print.count + command->memory.count;
 	if (command->no_gdb)
 		command_message(command->name, "gdb did not print the expressions");
 	else
-		command->failed = (unsigned)WEXITSTATUS(status) - GDB_FAILED;
+		command->failed = code - GDB_FAILED;
 }
 
 /* ---- Output of the result ------------------------------------------------------------------------- */

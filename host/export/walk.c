@@ -295,7 +295,9 @@ static void pass_change(void *context, const struct threads_change *change)
 
 static void finish_states(struct walk *walk)
 {
-	walk->stamp = walk->shown.ended ? walk->shown.until : UINT64_MAX;
+	uint64_t since;
+
+	ktread_filter_window(walk->trace, &since, &walk->stamp);
 	for (uint32_t n = 0; n < threads_count(walk->threads); n++) {
 		const struct threads_thread *thread = threads_at(walk->threads, n);
 

@@ -268,7 +268,9 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	say_head(evidence, thread, left, finding);
 	say_message(evidence, finding);
 	if (cpu && cpu->row.nesting)
-		finding_evidence(&finding->base, "CPU %" PRIu32 " was in the handler of interrupt %" PRIu32,
+		finding_evidence(&finding->base,
+				 "CPU %" PRIu32 " is in an interrupt handler; interrupt %" PRIu32
+				 " came last",
 				 cpu->number, cpu->row.irq);
 	if (left)
 		finding_evidence(&finding->base,

@@ -55,6 +55,19 @@ static bool is_late(const struct why_evidence *evidence, const struct why_cpu *c
 	       why_age(evidence, holder->deadline) > why_ms(evidence, LATE_MS);
 }
 
+/*
+ * Returns whether a thread that sleeps too long sleeps on this CPU itself. If not, this CPU may idle without
+ * ticks, and the timer of the other CPU may be the one that does not tick.
+ */
+static bool has_late_sleeper_there(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (is_late(evidence, cpu, &evidence->thread[n]) &&
+		    evidence->thread[n].holder.cpu == cpu->number)
+			return true;
+	return false;
+}
+
 static uint32_t late_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	uint32_t late = 0;
@@ -149,9 +162,10 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	const bool masked = !alive && why_may_run_masked(evidence, cpu);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_DEAD_TIMER,
-				alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN
-				: masked || may_follow_another_stop(evidence, cpu) ? FINDING_POSSIBLE
-										   : FINDING_LIKELY);
+				!has_late_sleeper_there(evidence, cpu)		     ? FINDING_POSSIBLE
+				: alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN
+				: masked || may_follow_another_stop(evidence, cpu)   ? FINDING_POSSIBLE
+										     : FINDING_LIKELY);
 	char ticks[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS];
 
 	if (!finding)

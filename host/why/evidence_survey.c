@@ -64,8 +64,9 @@ static void survey_tails(struct why_evidence *evidence, const uint64_t *lost)
 		const struct ktread_ring *ring = ktread_ring(evidence->trace, n);
 		const uint64_t known = lost[n] > ring->overwritten ? lost[n] - ring->overwritten : 0;
 
-		if (ring->cpu < evidence->cpus && ring->invalid > known)
-			evidence->cpu[ring->cpu].unread = ring->invalid - known;
+		/* the end of a cut ring is counted by why_survey_cut() */
+		if (ring->cpu < evidence->cpus && !ring->cut && ring->invalid > known)
+			evidence->cpu[ring->cpu].unread += ring->invalid - known;
 	}
 }
 

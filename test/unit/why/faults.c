@@ -88,7 +88,7 @@ static void panic_in_handler_names_interrupt(void **state)
 	script_cpu(0)->nesting = 1;
 	script_cpu(0)->irq = 33;
 	why_judge();
-	why_says("CPU 0 was in the handler of interrupt 33");
+	why_says("CPU 0 is in an interrupt handler; interrupt 33 came last");
 }
 
 static void panic_names_faulting_instruction(void **state)
