@@ -56,16 +56,17 @@ static bool is_late(const struct why_evidence *evidence, const struct why_cpu *c
 }
 
 /*
- * Returns whether a thread that sleeps too long sleeps on this CPU itself. If not, this CPU may idle without
- * ticks, and the timer of the other CPU may be the one that does not tick.
+ * Returns whether this CPU's timer is known to be the one that has stopped: a thread that sleeps too long
+ * sleeps on this CPU itself, or the CPU ticked even when it idled. Otherwise this CPU may idle without
+ * ticks, and the timer of the other CPU may never have started.
  */
-static bool has_late_sleeper_there(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static bool is_its_timer(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (is_late(evidence, cpu, &evidence->thread[n]) &&
 		    evidence->thread[n].holder.cpu == cpu->number)
 			return true;
-	return false;
+	return why_ticks_always(cpu);
 }
 
 static uint32_t late_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -162,7 +163,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	const bool masked = !alive && why_may_run_masked(evidence, cpu);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_DEAD_TIMER,
-				!has_late_sleeper_there(evidence, cpu)		     ? FINDING_POSSIBLE
+				!is_its_timer(evidence, cpu)			     ? FINDING_POSSIBLE
 				: alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN
 				: masked || may_follow_another_stop(evidence, cpu)   ? FINDING_POSSIBLE
 										     : FINDING_LIKELY);

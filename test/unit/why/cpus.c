@@ -448,11 +448,32 @@ static void broken_release_is_no_sleep(void **state)
 	assert_int_equal(why_count(WHY_SLEEP_IN_ATOMIC), 0);
 }
 
+/*
+ * CPU 0 had no ticks while it idled, and CPU 1 never had any. A sleep on CPU 1 does not end: the timer of CPU 0
+ * may have stopped, or that of CPU 1 never started.
+ */
+static void missing_ticks_of_tickless_cpu_are_possibly_a_dead_timer(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 900 * MS);
+	sleeper->deadline = 1100 * MS;
+	for (uint64_t stamp = 70 * MS; stamp < 1000 * MS; stamp += 100 * MS)
+		why_ticks(stamp, stamp + 20 * MS, 0, IDLE0, KERNEL);
+	script_event(OTHER, 900 * MS, 1, IDLE1);
+	script_cpu(1)->now = 900 * MS;
+	script_info()->note = "silent: 5\n";
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 1);
+	why_says("dead-timer (possible): the timer of CPU 0 has stopped");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(missing_ticks_of_tickless_cpu_are_possibly_a_dead_timer),
 		TEST(program_in_small_loop_spins),
 		TEST(one_second_in_loop_is_only_possible),
 		TEST(large_loop_is_only_possible),
