@@ -42,8 +42,6 @@ void profile_target_close(struct profile_target *target);
 void profile_target_set_frames(struct profile_target *target, stack_find_frame *find, void *context);
 /* Halts the guest, reads the registers and the stack of each CPU, and lets the guest run again. */
 int profile_target_sample(struct profile_target *target);
-/* Returns the descriptor of the QMP connection, which becomes readable when QEMU ends. */
-int profile_target_descriptor(const struct profile_target *target);
 /* Asks QEMU to end. */
 void profile_target_quit(struct profile_target *target);
 

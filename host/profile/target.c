@@ -378,11 +378,6 @@ void profile_target_set_frames(struct profile_target *target, stack_find_frame *
 	target->context = context;
 }
 
-int profile_target_descriptor(const struct profile_target *target)
-{
-	return target->monitor.qmp.fd;
-}
-
 void profile_target_quit(struct profile_target *target)
 {
 	const json_t *answer;
