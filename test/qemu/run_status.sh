@@ -5,16 +5,17 @@
 # versions report status 0 as a guest that powers off.
 . test/tap.sh
 . test/qemu/run_support.sh
+. test/qemu/minimal_support.sh
 
 # guest NAME WORD: builds a variant of the minimal kernel that ends by writing the 32-bit value WORD to
 # QEMU's test device.
 guest() {
-	mkdir "$tmp/$1"
-	cp examples/minimal/kernel.ld examples/minimal/ktrace_port.h "$tmp/$1"
+	cp -r examples/minimal "$tmp/$1"
 	sed "/ktrace_exit/d; s/0x5555;/$2;/" examples/minimal/kernel.c >"$tmp/$1/kernel.c"
-	check "the kernel '$1' builds" make -s -C "$tmp/$1" -f "$PWD/examples/minimal/Makefile" KTRACE="$PWD" OUT=.
+	check "the kernel '$1' builds" minimal_kernel "$tmp/$1" "$tmp/library"
 }
 
+check "the library builds" minimal_library examples/minimal "$tmp/library"
 guest off 0x5555
 guest failing 0x73333
 qemu="qemu-system-riscv64 -M virt -bios none -smp 4 -display none -serial null -kernel"
@@ -32,21 +33,21 @@ ended() {
 	rm -f "$out"
 }
 
-printf 'qemu:\n\t@%s %s\n' "$qemu" "$tmp/off/kernel.elf" >"$tmp/Makefile"
+printf 'qemu:\n\t@%s %s\n' "$qemu" "$tmp/off/build/kernel.elf" >"$tmp/Makefile"
 run -- make -f "$tmp/Makefile" qemu
 ended "make" 0
-run -- sh -c "$qemu $tmp/off/kernel.elf; true"
+run -- sh -c "$qemu $tmp/off/build/kernel.elf; true"
 ended "sh" 0
-run -- sh -c "exec $qemu $tmp/off/kernel.elf"
+run -- sh -c "exec $qemu $tmp/off/build/kernel.elf"
 ended "sh with exec" 0
-run -- sh -c "$qemu $tmp/off/kernel.elf &"
+run -- sh -c "$qemu $tmp/off/build/kernel.elf &"
 ended "sh that ends first" 0
-run -- timeout $kill_limit $qemu "$tmp/off/kernel.elf"
+run -- timeout $kill_limit $qemu "$tmp/off/build/kernel.elf"
 ended "timeout" 0
-run -- sh -c "$qemu $tmp/failing/kernel.elf; echo status \$?"
+run -- sh -c "$qemu $tmp/failing/build/kernel.elf; echo status \$?"
 ended "a status" 7
 check "a script receives the status of its QEMU" grep -qx "status 7" "$tmp/console"
-run -- sh -c "cat | $qemu $tmp/off/kernel.elf | cat"
+run -- sh -c "cat | $qemu $tmp/off/build/kernel.elf | cat"
 ended "a pipe" 0
 
 # The script knows the pid of the process that ktrace started in place of QEMU, but not QEMU's own pid.
