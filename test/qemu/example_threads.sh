@@ -3,6 +3,7 @@
 # The kernel with threads, whose code doc/howto/threads.md explains, runs. why and doctor print what the page
 # states, for this kernel and for its variant with a lost wakeup.
 . test/tap.sh
+. test/qemu/minimal_support.sh
 
 page=doc/howto/threads.md
 
@@ -67,7 +68,8 @@ done
 equal "the page has a sample of a run without a mistake" 1 "$(sample 1 | grep -c '^busy (likely')"
 
 seconds=3
-run early 12 EARLY=1
+check "early: the library builds" minimal_library examples/threads "$tmp/library"
+run early 12 EARLY=1 SOURCES="kernel.c switch.S $tmp/library/ktrace.o"
 equal "early: why reports an error" 10 "$status"
 check "early: why finds the early wakeup" grep -q '^wakeup-race (likely): thread 2 (consumer) missed its wakeup' "$tmp/early.why"
 sample 2 | places >"$tmp/documented"
