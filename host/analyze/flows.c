@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/flows.h"
 
-#include <string.h>
-
 /* A send replaces an earlier send that has the same key, or a key with the same hash. */
 static struct flows_open *find(struct flows *flows, uint64_t key)
 {
@@ -13,8 +11,10 @@ _Static_assert(FLOWS_OPEN == UINT64_C(1) << (64 - 54), "a place for every hash")
 
 static struct flows_step start(struct flows *flows, uint64_t key, uint8_t kind, const char *name)
 {
-	*find(flows, key) = (struct flows_open){ .key = key, .id = ++flows->ids, .kind = kind };
-	return (struct flows_step){ .id = flows->ids, .name = name };
+	struct flows_open *open = find(flows, key);
+
+	*open = (struct flows_open){ .key = key, .id = ++flows->ids, .kind = kind };
+	return (struct flows_step){ .id = flows->ids, .place = (uint16_t)(open - flows->open), .name = name };
 }
 
 static struct flows_step arrive(struct flows *flows, uint64_t key, uint8_t kind, const char *name)
@@ -22,7 +22,7 @@ static struct flows_step arrive(struct flows *flows, uint64_t key, uint8_t kind,
 	struct flows_open *open = find(flows, key);
 	struct flows_step step = { .name = name, .ends = true };
 
-	if (open->id != 0 && open->key == key && open->kind == kind) {
+	if (open->id > flows->cut && open->key == key && open->kind == kind) {
 		step.id = open->id;
 		open->id = 0;
 	}
@@ -67,14 +67,13 @@ struct flows_step flows_take(struct flows *flows, const struct ktread_event *eve
 	return (struct flows_step){ .id = 0 };
 }
 
-void flows_forget(struct flows *flows, uint64_t id)
+void flows_forget(struct flows *flows, const struct flows_step *step)
 {
-	for (uint32_t n = 0; n < FLOWS_OPEN; n++)
-		if (flows->open[n].id == id)
-			flows->open[n].id = 0;
+	if (flows->open[step->place].id == step->id)
+		flows->open[step->place].id = 0;
 }
 
 void flows_gap(struct flows *flows)
 {
-	memset(flows->open, 0, sizeof(flows->open));
+	flows->cut = flows->ids;
 }

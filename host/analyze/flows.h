@@ -23,6 +23,7 @@ struct flows {
 		uint8_t kind; /* enum wellknown_kind of the event that begins the flow */
 	} open[FLOWS_OPEN];
 	uint64_t ids;
+	uint64_t cut; /* flows up to this number do not end, because slots were lost after they began */
 };
 
 struct flows_step {
@@ -30,6 +31,7 @@ struct flows_step {
 	uint64_t id;
 	/* true: the event ends the flow; false: the event begins the flow (a flow may have no end) */
 	bool ends;
+	uint16_t place; /* if the event begins a flow: index in `open` */
 	const char *name;
 };
 
@@ -52,8 +54,8 @@ static inline struct flows_step flows_event(struct flows *flows, const struct kt
 	}
 }
 
-/* Makes a flow that has begun never end. */
-void flows_forget(struct flows *flows, uint64_t id);
+/* Makes a flow never end. `step`: result of flows_event() for the event that began the flow. */
+void flows_forget(struct flows *flows, const struct flows_step *step);
 
 /* Call before the next event if slots of some CPU were lost before it. */
 void flows_gap(struct flows *flows);

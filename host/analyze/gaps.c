@@ -17,10 +17,22 @@ struct gaps_gap {
 	uint64_t latest; /* maximum of `to` over this gap and all gaps before it in the array */
 };
 
+/* A gap in the list of its CPU. */
+struct entry {
+	uint64_t latest; /* maximum of `to` over this gap and all gaps before it in the list */
+	uint32_t gap;	 /* index of the gap in the array of all gaps */
+};
+
 struct gaps {
 	const struct ktread *trace;
 	struct gaps_gap *gap; /* array of gaps, sorted by `from` */
 	uint32_t count, room, limit;
+	/*
+	 * the same gaps as a list for each CPU, in the same order: list n begins at entry[list[n]] and ends
+	 * before entry[list[n + 1]]; list GAPS_CPUS_MAX is for gaps that have no CPU
+	 */
+	struct entry *entry;
+	uint32_t list[GAPS_CPUS_MAX + 2];
 	bool partial; /* true if only the events of a filter are read */
 	/*
 	 * index of the first gap that begins at or after the largest `to` of all calls of gaps_between() so
@@ -202,7 +214,40 @@ static int by_from(const void *a, const void *b)
 	return left->from < right->from ? -1 : left->from > right->from;
 }
 
-static void sort(struct gaps *gaps)
+static uint32_t list_of(uint32_t cpu)
+{
+	return cpu < GAPS_CPUS_MAX ? cpu : GAPS_CPUS_MAX;
+}
+
+/* Makes the list of each CPU. Requires: the array is sorted. */
+static int make_lists(struct gaps *gaps)
+{
+	uint32_t *list = gaps->list;
+
+	gaps->entry = calloc((size_t)gaps->count + 1, sizeof(*gaps->entry));
+	if (!gaps->entry)
+		return KTREAD_E_MEMORY;
+	for (uint32_t n = 0; n < gaps->count; n++)
+		list[list_of(gaps->gap[n].cpu)]++;
+	for (uint32_t n = 1; n < GAPS_CPUS_MAX + 2; n++)
+		list[n] += list[n - 1];
+	/* each number is now the end of its list, and becomes the beginning */
+	for (uint32_t n = gaps->count; n-- > 0;)
+		gaps->entry[--list[list_of(gaps->gap[n].cpu)]].gap = n;
+	for (uint32_t n = 0; n <= GAPS_CPUS_MAX; n++) {
+		uint64_t latest = 0;
+
+		for (uint32_t i = list[n]; i < list[n + 1]; i++) {
+			const uint64_t to = gaps->gap[gaps->entry[i].gap].to;
+
+			latest = to > latest ? to : latest;
+			gaps->entry[i].latest = latest;
+		}
+	}
+	return 0;
+}
+
+static int sort(struct gaps *gaps)
 {
 	uint64_t latest = 0;
 
@@ -212,6 +257,7 @@ static void sort(struct gaps *gaps)
 		latest = gaps->gap[n].to > latest ? gaps->gap[n].to : latest;
 		gaps->gap[n].latest = latest;
 	}
+	return make_lists(gaps);
 }
 
 /* Finds the gaps while reading only the events that the filter selects. */
@@ -227,7 +273,7 @@ static int read_gaps(struct gaps **result, struct ktread *trace, bool partial)
 	uint32_t rings = ktread_info(trace)->rings;
 	struct gaps *gaps = calloc(1, sizeof(*gaps));
 	struct progress *progress = calloc((size_t)rings + 1, sizeof(*progress));
-	int error = KTREAD_E_MEMORY;
+	int error = KTREAD_E_MEMORY, sorted;
 
 	*result = gaps;
 	if (gaps && progress) {
@@ -238,7 +284,8 @@ static int read_gaps(struct gaps **result, struct ktread *trace, bool partial)
 		if (!error)
 			error = partial ? find_filtered(gaps, progress, trace)
 					: find_unfiltered(gaps, progress, trace);
-		sort(gaps);
+		sorted = sort(gaps);
+		error = error ? error : sorted;
 	}
 	free(progress);
 	return error;
@@ -254,22 +301,39 @@ int gaps_read_part(struct gaps **result, struct ktread *trace)
 	return read_gaps(result, trace, true);
 }
 
+/*
+ * Returns the index of the first gap of a list that ends after `from`; the number of all gaps if there is
+ * none. All gaps before the first one whose `latest` is after `from` end at or before `from`.
+ */
+static uint32_t first_of(const struct gaps *gaps, uint32_t list, uint64_t from)
+{
+	const struct entry *entry = gaps->entry + gaps->list[list];
+	const uint32_t entries = gaps->list[list + 1] - gaps->list[list];
+	const size_t n =
+		base_count_up_to(entry, entries, sizeof(*entry), offsetof(struct entry, latest), from);
+
+	return n < entries ? entry[n].gap : gaps->count;
+}
+
 uint64_t gaps_find(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to,
 		   struct gaps_where *where)
 {
-	/* all gaps before gap n end at or before `from` */
-	uint32_t n = (uint32_t)base_count_up_to(gaps->gap, gaps->count, sizeof(gaps->gap[0]),
-						offsetof(struct gaps_gap, latest), from);
+	const struct gaps_gap *gap;
+	uint32_t n, of_all;
 
-	for (; n < gaps->count && gaps->gap[n].from < to; n++) {
-		const struct gaps_gap *gap = &gaps->gap[n];
-
-		if (gap->to <= from || (cpu != GAPS_ANYWHERE && gap->cpu != cpu && gap->cpu != KTRX_NO_CPU))
-			continue;
-		*where = (struct gaps_where){ gap->ring, gap->to };
-		return gap->from > from ? gap->from : from;
+	if (cpu == GAPS_ANYWHERE) {
+		n = (uint32_t)base_count_up_to(gaps->gap, gaps->count, sizeof(gaps->gap[0]),
+					       offsetof(struct gaps_gap, latest), from);
+	} else {
+		n = first_of(gaps, list_of(cpu), from);
+		of_all = first_of(gaps, GAPS_CPUS_MAX, from);
+		n = n < of_all ? n : of_all;
 	}
-	return UINT64_MAX;
+	if (n == gaps->count || gaps->gap[n].from >= to)
+		return UINT64_MAX;
+	gap = &gaps->gap[n];
+	*where = (struct gaps_where){ gap->ring, gap->to };
+	return gap->from > from ? gap->from : from;
 }
 
 uint64_t gaps_first(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
@@ -284,13 +348,14 @@ void gaps_free(struct gaps *gaps)
 	if (!gaps)
 		return;
 	scheduling_free(gaps->scheduling);
+	free(gaps->entry);
 	free(gaps->gap);
 	free(gaps);
 }
 
 static void begin_gap(struct gaps *gaps, uint32_t cpu, uint64_t to)
 {
-	uint64_t *until = &gaps->until[cpu < GAPS_CPUS_MAX ? cpu : GAPS_CPUS_MAX];
+	uint64_t *until = &gaps->until[list_of(cpu)];
 
 	if (to > *until)
 		*until = to;

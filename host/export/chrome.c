@@ -337,7 +337,7 @@ write_joined(struct chrome_writer *writer, const struct ktread_event *event, con
 	if (flow.id == 0 && writer->woken)
 		flow = (struct flows_step){ .id = writer->woken, .name = "wakeup" };
 	if (writer->shown.hidden && flow.id != 0 && !flow.ends)
-		flows_forget(&writer->flows, flow.id);
+		flows_forget(&writer->flows, &flow);
 	else if (flow.id != 0 && !writer->shown.hidden)
 		write_flow(writer, event, owner, flow);
 	else if (result == 0 && !writer->shown.hidden)

@@ -175,7 +175,7 @@ static struct flows_step flow_of(struct walk *walk, const struct ktread_event *e
 	if (!walk->shown.hidden || step.id == 0)
 		return step;
 	if (!step.ends)
-		flows_forget(&walk->flows, step.id);
+		flows_forget(&walk->flows, &step);
 	return (struct flows_step){ .id = 0 };
 }
 
