@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "ktrx/v2.h"
 
 const struct walk_missing_words walk_missing_words[] = {
@@ -276,21 +277,42 @@ static void end_state(struct walk *walk, const struct threads_thread *thread, en
 		walk->sink.unknown(walk->sink.context, &unknown);
 }
 
+/* Reports that the state of a thread was unknown until `until`, if pass_change() has noted that. */
+static void pass_unknown(struct walk *walk, const struct threads_thread *thread, uint64_t until)
+{
+	struct walk_unknown unknown = { .thread = thread, .until = until, .cpu = THREADS_CPUS_MAX };
+
+	if (thread->index >= walk->unknowns || walk->unknown[thread->index] == 0)
+		return;
+	unknown.from = walk->unknown[thread->index];
+	walk->unknown[thread->index] = 0;
+	walk->sink.unknown(walk->sink.context, &unknown);
+}
+
+static void note_unknown(struct walk *walk, uint32_t index, uint64_t time)
+{
+	uint64_t *larger = base_grow(walk->unknown, &walk->unknowns, (size_t)index + 1, sizeof(*larger));
+
+	if (!larger) {
+		walk->error = KTREAD_E_MEMORY;
+		return;
+	}
+	walk->unknown = larger;
+	larger[index] = time;
+}
+
 /* Passes a change of a thread's state to a format that wants to know where states are unknown. */
 static void pass_change(void *context, const struct threads_change *change)
 {
 	struct walk *walk = context;
 
+	pass_unknown(walk, change->thread, change->time);
 	end_state(walk, change->thread, change->from, change->from_time, change->from_stamp, change->time);
 	walk->sink.thread(walk->sink.context, change);
-	if (change->thread->state != THREADS_UNKNOWN || change->from <= THREADS_RUNNING ||
-	    change->thread->id == 0)
-		return;
 	/* events that show states were switched off, or a filter hides the event that ended the state */
-	walk->sink.unknown(walk->sink.context, &(struct walk_unknown){ .thread = change->thread,
-								       .from = change->time,
-								       .until = WALK_TIME_MAX,
-								       .cpu = THREADS_CPUS_MAX });
+	if (change->thread->state == THREADS_UNKNOWN && change->from > THREADS_RUNNING &&
+	    change->thread->id != 0)
+		note_unknown(walk, change->thread->index, change->time);
 }
 
 static void finish_states(struct walk *walk)
@@ -301,6 +323,7 @@ static void finish_states(struct walk *walk)
 	for (uint32_t n = 0; n < threads_count(walk->threads); n++) {
 		const struct threads_thread *thread = threads_at(walk->threads, n);
 
+		pass_unknown(walk, thread, WALK_TIME_MAX);
 		end_state(walk, thread, shown_state(&walk->shown, thread), thread->since, thread->stamp,
 			  WALK_TIME_MAX);
 	}
@@ -412,6 +435,7 @@ void walk_close(struct walk *walk, struct export_report *report)
 	processes_free(walk->processes);
 	files_destroy(walk->files);
 	functions_free(&walk->functions);
+	free(walk->unknown);
 	free(walk->rings);
 }
 

@@ -101,7 +101,8 @@ struct walk_missing {
  */
 struct walk_unknown {
 	const struct threads_thread *thread; /* never thread 0 */
-	uint64_t from, until;		     /* `until`: time of the thread's next state */
+	/* `until`: time of the thread's next state; WALK_TIME_MAX if there is none */
+	uint64_t from, until;
 	/*
 	 * CPU whose slots are missing from `from` to `cpu_until`, so that nothing is known about it either;
 	 * THREADS_CPUS_MAX if there is none
@@ -187,6 +188,11 @@ struct walk {
 	struct walk_ring *rings;
 	struct functions functions;
 	struct shown shown;
+	/*
+	 * indexed by thread: time since when its state is unknown, if that is not reported yet; otherwise 0
+	 */
+	uint64_t *unknown;
+	uint32_t unknowns;
 	uint64_t stamp;			 /* timestamp of the current event */
 	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event of each CPU; 0: no event yet */
 	struct threads_heads heads;

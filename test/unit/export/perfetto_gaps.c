@@ -289,6 +289,23 @@ static void hidden_events_end_states_after_gaps(void **state)
 	perfetto_expect_none("generic_kernel_task_state_event{cpu=2");
 }
 
+/*
+ * A hidden event ends the state of thread 8. The thread runs again 2 ns later, which is too short to show
+ * that the state was unknown.
+ */
+static void short_unknown_states_are_not_shown(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 1000, 0, 9, V(9), V(8), V(0));
+	script_event(SWITCH, 1100, 0, 8, V(8), V(9), V(0));
+	script_event(SWITCH, 1300, 1, 7, V(7), V(8), V(0));
+	script_event(SWITCH, 1302, 0, 9, V(9), V(8), V(0));
+	script_select_cpu(0);
+	perfetto_export();
+	perfetto_expect(STATE("1302", "0", "8", "3"));
+	perfetto_expect_none("generic_kernel_task_state_event{cpu=4 tid=8");
+}
+
 static void unknown_cpus_have_a_track(void **state)
 {
 	(void)state;
@@ -323,6 +340,7 @@ int main(void)
 		TEST(hidden_events_end_states_after_gaps),
 		TEST(calls_are_not_paired_over_an_unreadable_end),
 		TEST(calls_are_not_paired_over_a_gap_of_the_rare_ring),
+		TEST(short_unknown_states_are_not_shown),
 		TEST(unknown_cpus_have_a_track),
 	};
 
