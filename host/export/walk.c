@@ -29,6 +29,29 @@ static void pass_missing(struct walk *walk, const struct walk_missing *missing)
 		walk->sink.missing(walk->sink.context, missing);
 }
 
+static void hold(struct walk *walk, struct walk_ring *ring, const struct walk_missing *missing)
+{
+	struct walk_missing *larger =
+		base_grow(ring->held, &ring->room, (size_t)ring->helds + 1, sizeof(*larger));
+
+	if (!larger) {
+		walk->error = KTREAD_E_MEMORY;
+		return;
+	}
+	ring->held = larger;
+	larger[ring->helds++] = *missing;
+}
+
+/* Reports the gaps of a ring that were held back, as gaps of a CPU. */
+static void pass_held(struct walk *walk, struct walk_ring *ring, uint32_t cpu)
+{
+	for (uint32_t n = 0; n < ring->helds; n++) {
+		ring->held[n].cpu = cpu;
+		pass_missing(walk, &ring->held[n]);
+	}
+	ring->helds = 0;
+}
+
 /*
  * Reports slots that were lost before the current event. If the event is hidden, they are reported at the
  * next event of the ring that is not, unless they are from a time before the time window.
@@ -36,19 +59,19 @@ static void pass_missing(struct walk *walk, const struct walk_missing *missing)
 static void pass_lost(struct walk *walk, const struct ktread_event *event, bool head, uint64_t lost,
 		      uint64_t from)
 {
+	const struct walk_missing missing = { head ? WALK_OVERWRITTEN : WALK_LOST, event->cpu, lost, from,
+					      walk->time - 1 };
 	struct walk_ring *ring = &walk->rings[event->ring];
 
-	if (lost > 0 && ring->held.count == 0)
-		ring->held = (struct walk_missing){ head ? WALK_OVERWRITTEN : WALK_LOST, 0, 0, from, 0 };
-	ring->held.count += lost;
 	if (event->stamp < walk->shown.since)
-		ring->held.count = 0;
-	if (walk->shown.hidden || ring->held.count == 0)
+		ring->helds = 0;
+	else if (lost > 0 && walk->shown.hidden)
+		hold(walk, ring, &missing);
+	if (walk->shown.hidden)
 		return;
-	ring->held.cpu = event->cpu;
-	ring->held.until = walk->time - 1;
-	pass_missing(walk, &ring->held);
-	ring->held.count = 0;
+	pass_held(walk, ring, event->cpu);
+	if (lost > 0)
+		pass_missing(walk, &missing);
 }
 
 /*
@@ -77,6 +100,8 @@ static void note_loss(struct walk *walk, const struct ktread_event *event)
 	if (head && lost == 0)
 		lost = ktread_ring(walk->trace, event->ring)->overwritten;
 	ring->begun = true;
+	if (!walk->shown.hidden)
+		ring->cpu = event->cpu;
 	ring->shown |= !walk->shown.hidden;
 	ring->lost += lost;
 	walk->around = threads_pass_head(&walk->heads, walk->trace, event) == THREADS_HEAD_AROUND;
@@ -228,24 +253,23 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 static void finish_ring(struct walk *walk, uint32_t n)
 {
 	const struct ktread_ring *ring = ktread_ring(walk->trace, n);
-	uint64_t lost = ring->overwritten + ring->invalid - ring->outside;
-	struct walk_missing missing = walk->rings[n].held;
+	const uint64_t lost = ring->overwritten + ring->invalid - ring->outside;
+	struct walk_missing missing = { WALK_LOST, ring->cpu, 0, 0, walk->clock.last + 1 };
 
-	if (!walk->rings[n].shown || ring->cpu >= THREADS_CPUS_MAX)
+	if (!walk->rings[n].shown)
 		return;
-	missing.kind = WALK_LOST;
-	missing.cpu = ring->cpu;
-	missing.until = walk->clock.last + 1;
-	if (missing.count == 0)
-		missing.from = walk->seen[ring->cpu];
+	pass_held(walk, &walk->rings[n], walk->rings[n].cpu);
+	if (ring->cpu >= THREADS_CPUS_MAX)
+		return;
+	missing.from = walk->seen[ring->cpu];
 	if (lost > walk->rings[n].lost && !walk->shown.ended)
-		missing.count += lost - walk->rings[n].lost;
+		missing.count = lost - walk->rings[n].lost;
 	if (missing.count > 0 || ring->dropped > 0)
-		break_off(walk, ring->cpu, walk->seen[ring->cpu]);
+		break_off(walk, ring->cpu, missing.from);
 	if (missing.count > 0)
 		pass_missing(walk, &missing);
-	missing = (struct walk_missing){ WALK_DROPPED, ring->cpu, ring->dropped, walk->seen[ring->cpu],
-					 missing.until };
+	missing.kind = WALK_DROPPED;
+	missing.count = ring->dropped;
 	if (ring->dropped > 0)
 		pass_missing(walk, &missing);
 }
@@ -436,6 +460,8 @@ void walk_close(struct walk *walk, struct export_report *report)
 	files_destroy(walk->files);
 	functions_free(&walk->functions);
 	free(walk->unknown);
+	for (uint32_t n = 0; walk->rings && n < ktread_info(walk->trace)->rings; n++)
+		free(walk->rings[n].held);
 	free(walk->rings);
 }
 

@@ -164,11 +164,13 @@ struct walk_sink {
 
 struct walk_ring {
 	uint64_t lost; /* number of the ring's lost slots before its events so far */
-	/* lost slots that are reported at the ring's next event that is not hidden; `count` is 0: none */
-	struct walk_missing held;
-	bool begun;  /* true if an event of the ring was read */
-	bool shown;  /* true if an event of the ring was read that is not hidden */
-	bool beside; /* true if the ring holds functions of a hardware trace */
+	/* gaps that are reported at the ring's next event that is not hidden */
+	struct walk_missing *held;
+	uint32_t helds, room;
+	uint32_t cpu; /* CPU of the ring's last event that is not hidden */
+	bool begun;   /* true if an event of the ring was read */
+	bool shown;   /* true if an event of the ring was read that is not hidden */
+	bool beside;  /* true if the ring holds functions of a hardware trace */
 };
 
 struct walk {

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "unit/support/perfetto_script.h"
@@ -306,6 +308,40 @@ static void short_unknown_states_are_not_shown(void **state)
 	perfetto_expect_none("generic_kernel_task_state_event{cpu=4 tid=8");
 }
 
+/*
+ * Only the events of thread 7 are shown. Slots are missing before two events of thread 8, and not in the time
+ * between the two.
+ */
+static void lost_slots_are_not_shown_over_recorded_time(void **state)
+{
+	static const char *const slices[] = { "1000", "1999", "3000", "3999" };
+
+	(void)state;
+	script_event(NOTE, 1000, 0, 7, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+	script_event(NOTE, 2000, 0, 8, V(0), V(0), V(0), "", V(0), V('x'), V(0))->lost = 5;
+	script_event(NOTE, 3000, 0, 8, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+	script_event(NOTE, 4000, 0, 8, V(0), V(0), V(0), "", V(0), V('x'), V(0))->lost = 6;
+	script_event(NOTE, 5000, 0, 8, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+	for (int shown = 0; shown < 2; shown++) {
+		if (shown)
+			script_event(NOTE, 6000, 0, 7, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+		script_select_thread(7);
+		perfetto_export();
+		for (int n = 0; n < 4; n++) {
+			char packet[128];
+
+			snprintf(packet, sizeof(packet), "timestamp=%s track_event{type=%d track_uuid=",
+				 slices[n], n % 2 + 1);
+			assert_non_null(strstr(perfetto_output, packet));
+		}
+		assert_non_null(strstr(perfetto_output, "name=\"slots\" uint_value=5"));
+		assert_non_null(strstr(perfetto_output, "name=\"slots\" uint_value=6"));
+		assert_null(strstr(perfetto_output, "name=\"slots\" uint_value=11"));
+		free(perfetto_output);
+		perfetto_output = NULL;
+	}
+}
+
 static void unknown_cpus_have_a_track(void **state)
 {
 	(void)state;
@@ -341,6 +377,7 @@ int main(void)
 		TEST(calls_are_not_paired_over_an_unreadable_end),
 		TEST(calls_are_not_paired_over_a_gap_of_the_rare_ring),
 		TEST(short_unknown_states_are_not_shown),
+		TEST(lost_slots_are_not_shown_over_recorded_time),
 		TEST(unknown_cpus_have_a_track),
 	};
 

@@ -28,8 +28,9 @@ struct ktread {
 	uint32_t cpus, holders;
 	unsigned events, types, next;
 	int narrowed;
-	int selects; /* 1: there is a filter, which selects events of `selected` */
-	int active;  /* 1: only selected events are returned */
+	/* KEEP_ALL: there is no filter; otherwise, the filter selects events of the CPU or thread `selected` */
+	enum { KEEP_ALL, KEEP_CPU, KEEP_THREAD } selects;
+	int active; /* 1: only selected events are returned */
 	uint32_t selected;
 };
 
@@ -268,18 +269,27 @@ void script_switch_off(uint16_t id)
 
 void script_select_cpu(uint32_t cpu)
 {
-	script->selects = script->active = 1;
+	script->selects = KEEP_CPU;
+	script->active = 1;
 	script->selected = cpu;
+}
+
+void script_select_thread(uint32_t thread)
+{
+	script->selects = KEEP_THREAD;
+	script->active = 1;
+	script->selected = thread;
 }
 
 void ktread_apply_filter(struct ktread *trace, int apply)
 {
-	trace->active = trace->selects && apply;
+	trace->active = trace->selects != KEEP_ALL && apply;
 }
 
 int ktread_selects(const struct ktread *trace, const struct ktread_event *event)
 {
-	return !trace->selects || event->cpu == trace->selected;
+	return trace->selects == KEEP_ALL ||
+	       (trace->selects == KEEP_CPU ? event->cpu : event->thread) == trace->selected;
 }
 
 void ktread_filter_window(const struct ktread *trace, uint64_t *since, uint64_t *until)
@@ -303,6 +313,27 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number)
 {
 	(void)trace;
 	return number == 1 ? "write" : NULL;
+}
+
+int ktread_clock_is_measured(const struct ktread *trace, uint32_t cpu)
+{
+	(void)trace;
+	(void)cpu;
+	return 0;
+}
+
+int ktread_fold(struct ktread *trace, uint32_t *row, struct ktread_fold *fold)
+{
+	(void)trace;
+	(void)row;
+	(void)fold;
+	return 0;
+}
+
+uint32_t ktread_syscall_names(const struct ktread *trace)
+{
+	(void)trace;
+	return 2; /* see ktread_syscall_name() */
 }
 
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number)
@@ -347,6 +378,16 @@ int ktread_next(struct ktread *trace, const struct ktread_event **event)
 			return 1;
 	}
 	return 0;
+}
+
+int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_t room)
+{
+	const struct ktread_event *event;
+	uint16_t n = 0;
+
+	while (n < room && ktread_next(trace, &event))
+		brief[n++] = (struct ktread_brief){ event->stamp, event->cpu, event->thread, event->id };
+	return n;
 }
 
 int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)

@@ -25,6 +25,8 @@ struct ktread_ring *script_ring(uint32_t ring);
 void script_narrow(void);
 /* Gives the trace a filter that selects the events of one CPU. */
 void script_select_cpu(uint32_t cpu);
+/* Gives the trace a filter that selects the events of one thread. */
+void script_select_thread(uint32_t thread);
 void script_thread(uint32_t id, const char *name);
 
 /*
