@@ -495,14 +495,21 @@ int spans_event(struct spans *s, const struct ktread_event *event, const struct 
 	return spans_event_of(s, spans_owner_by(s->threads, event), event, known, time);
 }
 
-uint32_t spans_place(const struct spans *s, struct spans_owner who, const struct spans_span *span,
-		     const struct ktread_event *event)
+/* Does the same as spans_place(), for an event of this CPU. */
+static uint32_t place_of(const struct spans *s, struct spans_owner who, const struct spans_span *span,
+			 uint32_t cpu)
 {
-	const struct threads_thread *running = who.cpu ? NULL : threads_on(s->threads, event->cpu);
+	const struct threads_thread *running = who.cpu ? NULL : threads_on(s->threads, cpu);
 	const bool stayed =
 		who.cpu || (running && running->index == who.number && running->stamp <= span->stamp);
 
-	return stayed && event->cpu == span->cpu && event->cpu != KTRX_NO_CPU ? event->cpu : GAPS_ANYWHERE;
+	return stayed && cpu == span->cpu && cpu != KTRX_NO_CPU ? cpu : GAPS_ANYWHERE;
+}
+
+uint32_t spans_place(const struct spans *s, struct spans_owner who, const struct spans_span *span,
+		     const struct ktread_event *event)
+{
+	return place_of(s, who, span, event->cpu);
 }
 
 void spans_gap(struct spans *s, uint32_t cpu, uint64_t from)
@@ -524,6 +531,37 @@ void spans_finish(struct spans *s)
 {
 	for (uint32_t i = 0; i < s->of_threads.count; i++)
 		settle(s, i);
+}
+
+/* Does the work of spans_finish_gaps() for an owner. */
+static void finish_owner(struct spans *s, struct spans_owner who, uint64_t until)
+{
+	struct owner *owner = lookup(s, who);
+
+	for (uint32_t i = 0; i < owner->depth; i++) {
+		const struct spans_span *span = &owner->nest[i];
+
+		if (gaps_first(s->missing, place_of(s, who, span, span->cpu), span->stamp, until) !=
+		    UINT64_MAX)
+			unwind(s, who, i, owner->seen);
+	}
+	for (unsigned i = 0; i < SPANS_LOCKS; i++) {
+		struct spans_span *span = &owner->lock[i];
+
+		if (span->kind == 0 || gaps_first(s->missing, place_of(s, who, span, span->cpu), span->stamp,
+						  until) == UINT64_MAX)
+			continue;
+		end(s, who, i + 1, span, NULL, owner->seen);
+		span->kind = 0;
+	}
+}
+
+void spans_finish_gaps(struct spans *s, uint64_t until)
+{
+	for (uint32_t i = 0; s->missing && i < s->of_threads.count; i++)
+		finish_owner(s, (struct spans_owner){ .number = i }, until);
+	for (uint32_t i = 0; s->missing && i < s->cpus.count; i++)
+		finish_owner(s, (struct spans_owner){ .cpu = true, .number = i }, until);
 }
 
 void spans_close(struct spans *s, uint64_t time)

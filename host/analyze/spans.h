@@ -148,6 +148,11 @@ void spans_gap(struct spans *spans, uint32_t cpu, uint64_t from);
 
 /* Ends the spans that may have ended in a gap. Spans that stay open are open at the end of the trace. */
 void spans_finish(struct spans *spans);
+/*
+ * Ends the spans that may have ended in a gap that spans_know_gaps() made known and that begins before the
+ * timestamp `until`. They end at the last event of their owner. Call it after spans_finish().
+ */
+void spans_finish_gaps(struct spans *spans, uint64_t until);
 
 /*
  * Ends all open spans at `time`, the end of the trace. They do not count as unpaired, because their ends may

@@ -240,12 +240,22 @@ write_instant(struct chrome_writer *writer, const struct ktread_event *event, st
 	chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_INSTANT);
 }
 
+static void put_lost(struct chrome_writer *writer, uint32_t cpu, uint64_t stamp, uint64_t slots)
+{
+	char *at = chrome_put_head(writer, 'i', chrome_row_of_cpu(writer, cpu), stamp);
+
+	at = base_put_decimal(
+		base_put_literal(
+			at, ",\"name\":\"lost slots\",\"cat\":\"loss\",\"s\":\"t\",\"args\":{\"slots\":"),
+		slots);
+	chrome_finish(writer, base_put_literal(at, "}"));
+}
+
 /* Handles slots that were lost before the event, or before hidden events of its ring. */
 static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 						const struct ktread_event *event)
 {
 	struct chrome_ring *ring = &writer->ring[event->ring];
-	char *at;
 
 	if (event->lost > 0) {
 		gaps_event(writer->gaps, event);
@@ -256,12 +266,7 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 	ring->held = event->stamp < writer->shown.since ? 0 : ring->held + event->lost;
 	if (writer->shown.hidden || ring->held == 0)
 		return;
-	at = chrome_put_head(writer, 'i', chrome_row_of_cpu(writer, event->cpu), event->stamp);
-	at = base_put_decimal(
-		base_put_literal(
-			at, ",\"name\":\"lost slots\",\"cat\":\"loss\",\"s\":\"t\",\"args\":{\"slots\":"),
-		ring->held);
-	chrome_finish(writer, base_put_literal(at, "}"));
+	put_lost(writer, event->cpu, event->stamp, ring->held);
 	ring->held = 0;
 }
 
@@ -296,6 +301,17 @@ static __attribute__((noinline)) void pass_switched(struct chrome_writer *writer
 		threads_switched(writer->threads, &change, event->stamp);
 }
 
+static __attribute__((noinline)) void note_shown(struct chrome_writer *writer,
+						 const struct ktread_event *event)
+{
+	struct chrome_ring *ring = &writer->ring[event->ring];
+
+	if (writer->shown.hidden)
+		return;
+	ring->shown = true;
+	ring->cpu = event->cpu;
+}
+
 /*
  * Passes the event to the models of threads and spans. Their callbacks write the spans and slices that begin
  * or end. Returns the same values as spans_event().
@@ -312,6 +328,7 @@ static inline __attribute__((always_inline)) int feed(struct chrome_writer *writ
 	if (__builtin_expect(writer->shown.filter != NULL, 0)) {
 		shown_reveal(&writer->shown, writer->threads, event, event->stamp);
 		spans_hide(writer->spans, writer->shown.hidden);
+		note_shown(writer, event);
 	}
 	return result ? result : spans_event_of(writer->spans, *owner, event, known, event->stamp);
 }
@@ -380,11 +397,27 @@ static inline int write_event(struct chrome_writer *writer, const struct ktread_
 	return result < 0 ? result : writer->error;
 }
 
+/* Reports the slots that were lost before the last hidden events of each ring. */
+static void write_held(struct chrome_writer *writer, uint64_t last)
+{
+	for (uint32_t n = 0; n < ktread_info(writer->chrome->trace)->rings; n++) {
+		const struct chrome_ring *ring = &writer->ring[n];
+
+		if (ring->shown && ring->held > 0)
+			put_lost(writer, ring->cpu, last, ring->held);
+	}
+}
+
 /* Ends all spans and slices that are open at the end of the trace. */
 static void close_all(struct chrome_writer *writer, uint64_t last)
 {
+	uint64_t since, until;
+
+	ktread_filter_window(writer->chrome->trace, &since, &until);
+	write_held(writer, last);
 	chrome_close_sched(writer, last);
 	spans_finish(writer->spans);
+	spans_finish_gaps(writer->spans, until);
 	spans_close(writer->spans, last);
 	chrome_close_functions(writer, last);
 }

@@ -385,6 +385,8 @@ struct chrome_ring {
 	uint64_t seen; /* timestamp of the ring's last event; 0: no event yet */
 	uint64_t held; /* number of slots that were lost before hidden events, and are not reported yet */
 	bool beside;
+	bool shown;   /* true if there is a filter, and an event of the ring was read that is not hidden */
+	uint32_t cpu; /* CPU of that event */
 	/*
 	 * true if slots are missing around the ring's next event. This event is the first event of a ring
 	 * whose beginning was overwritten, or a rare event that is older than the first event of such a ring.

@@ -41,6 +41,7 @@ struct thread_stack {
 	uint32_t depth;
 	uint64_t since; /* time of the last change */
 	uint64_t stamp; /* timestamp of the event of the last change */
+	uint32_t cpu;	/* if the thread runs: its CPU */
 	uint8_t state;	/* state of the thread since the last change, an enum threads_state */
 };
 
@@ -102,21 +103,23 @@ static size_t make_frame(char *frame, const char *name, size_t length)
 /* ---- Adding time to stacks ---- */
 
 /*
- * Ends the state of a thread that does not run where slots are missing on any CPU: events there may have
- * changed the state. For a running thread, the walk itself does this. Returns the time up to which the
- * state is certain, at most `time`.
+ * Ends the state of a thread where slots are missing, because events there may have changed the state: on the
+ * CPU of a running thread, otherwise on any CPU. Returns the time up to which the state is certain, at most
+ * `time`.
  */
 static uint64_t end_state(struct folded *folded, struct thread_stack *stack, uint64_t time)
 {
+	const uint32_t place = stack->state == THREADS_RUNNING ? stack->cpu : GAPS_ANYWHERE;
 	uint64_t gap, certain;
 
-	if (stack->state == THREADS_RUNNING || stack->state == THREADS_UNKNOWN ||
-	    stack->state == THREADS_DEAD)
+	if (stack->state == THREADS_UNKNOWN || stack->state == THREADS_DEAD)
 		return time;
-	gap = gaps_first(folded->walk.gaps, GAPS_ANYWHERE, stack->stamp, folded->walk.stamp);
+	gap = gaps_first(folded->walk.gaps, place, stack->stamp, folded->walk.stamp);
 	if (gap == UINT64_MAX)
 		return time;
 	certain = gap > stack->stamp ? walk_clock_ns(&folded->walk.clock, gap) : stack->since;
+	/* the models report that a thread has left its CPU 1 ns after the CPU's last event before a gap */
+	certain += stack->state == THREADS_RUNNING;
 	return certain < time ? certain : time;
 }
 
@@ -186,6 +189,7 @@ static void take_change(void *context, const struct threads_change *change)
 		return;
 	count(folded, stack, change->time);
 	stack->state = change->thread->state;
+	stack->cpu = change->cpu;
 }
 
 static void begin_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,

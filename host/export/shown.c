@@ -107,6 +107,21 @@ void shown_change(void *context, const struct threads_change *change)
 		pass(shown, state, change);
 }
 
+void shown_finish(struct shown *shown, const struct threads *threads, uint64_t until)
+{
+	shown->hidden = false;
+	shown->stamp = until;
+	for (uint32_t n = 0; n < shown->states; n++) {
+		const struct threads_thread *thread = threads_at(threads, n);
+		struct shown_state *state = &shown->state[n];
+
+		if (thread && state->state == THREADS_RUNNING)
+			end_in_gap(shown, state,
+				   &(struct threads_change){
+					   .time = UINT64_MAX, .thread = thread, .cpu = state->cpu });
+	}
+}
+
 enum threads_state shown_state(const struct shown *shown, const struct threads_thread *thread)
 {
 	if (thread->index >= shown->states)

@@ -63,6 +63,12 @@ static inline bool shown_event(struct shown *shown, const struct ktread_event *e
 /* Callback for struct threads; `context` is struct shown. Passes on what the current event may show. */
 void shown_change(void *context, const struct threads_change *change);
 
+/*
+ * Ends the states of running threads where slots are missing at the end of the trace: in gaps that begin
+ * before the timestamp `until`.
+ */
+void shown_finish(struct shown *shown, const struct threads *threads, uint64_t until);
+
 /* Returns the state of a thread that the format knows. */
 enum threads_state shown_state(const struct shown *shown, const struct threads_thread *thread);
 

@@ -339,11 +339,9 @@ static void pass_change(void *context, const struct threads_change *change)
 		note_unknown(walk, change->thread->index, change->time);
 }
 
-static void finish_states(struct walk *walk)
+static void finish_states(struct walk *walk, uint64_t until)
 {
-	uint64_t since;
-
-	ktread_filter_window(walk->trace, &since, &walk->stamp);
+	walk->stamp = until;
 	for (uint32_t n = 0; n < threads_count(walk->threads); n++) {
 		const struct threads_thread *thread = threads_at(walk->threads, n);
 
@@ -357,16 +355,19 @@ static void finish(struct walk *walk)
 {
 	const struct functions_sink sink = { walk->sink.function_track, walk->sink.function,
 					     walk->sink.context };
-	uint64_t left_out = threads_left_out(walk->threads);
+	uint64_t left_out = threads_left_out(walk->threads), since, until;
 
 	if (left_out > 0)
 		pass_missing(walk, &(struct walk_missing){ WALK_LEFT_OUT, THREADS_CPUS_MAX, left_out, 0,
 							   walk->clock.last });
 	for (uint32_t n = 0; n < ktread_info(walk->trace)->rings; n++)
 		finish_ring(walk, n);
+	ktread_filter_window(walk->trace, &since, &until);
+	shown_finish(&walk->shown, walk->threads, until);
 	if (walk->sink.unknown)
-		finish_states(walk);
+		finish_states(walk, until);
 	spans_finish(walk->spans);
+	spans_finish_gaps(walk->spans, until);
 	spans_close(walk->spans, walk->clock.last + 2);
 	if (walk->sink.function)
 		functions_close(&walk->functions, &sink, walk->clock.last + 2);

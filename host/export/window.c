@@ -28,10 +28,24 @@ struct owner {
 	uint64_t seen; /* timestamp of the last event of this thread or CPU */
 };
 
-/* Lost slots of a CPU, which are drawn at its next event that is not hidden. */
-struct held {
-	uint64_t lost; /* 0: none */
+/* Lost slots of a CPU, between two timestamps. */
+struct loss {
+	uint64_t slots;
 	uint64_t from, to;
+};
+
+/* Lost slots before hidden events of a CPU. They are drawn if the CPU has an event that is not hidden. */
+struct held {
+	struct loss *loss;
+	uint32_t losses, room;
+	bool shown; /* true if the CPU had an event that is not hidden */
+};
+
+/* What was read of a ring. */
+struct ring {
+	uint64_t lost; /* number of slots that are missing before its events so far */
+	uint64_t seen; /* timestamp of its last event */
+	bool begun;
 };
 
 struct picture {
@@ -44,6 +58,7 @@ struct picture {
 	struct spans *spans;
 	struct shown shown;
 	struct held held[WINDOW_CPUS];
+	struct ring *ring; /* array, indexed by ring */
 	struct threads_heads heads;
 	struct wellknown_table known;
 	struct owner *thread; /* open spans of each thread, indexed by thread */
@@ -54,6 +69,7 @@ struct picture {
 	/* indexed by CPU: value of `time` at the CPU's last event */
 	uint64_t cpu_time[WINDOW_CPUS];
 	uint64_t now; /* timestamp of the current event */
+	uint64_t gap; /* timestamp of the gap in which the next change takes place; 0 if in none */
 	/*
 	 * time of the current event for the models of threads and spans; not a timestamp, but a number that
 	 * grows by 2 per event
@@ -172,8 +188,9 @@ static void on_change(void *context, const struct threads_change *change)
 	struct picture *p = context;
 	const struct threads_thread *thread = change->thread;
 	struct owner *owner = thread_at(p, thread->index);
-	uint64_t stamp = stamp_of(p, change->time, change->cpu);
+	uint64_t stamp = p->gap ? p->gap : stamp_of(p, change->time, change->cpu);
 
+	p->gap = 0;
 	if (!owner)
 		return;
 	if (change->from == THREADS_RUNNING)
@@ -183,12 +200,12 @@ static void on_change(void *context, const struct threads_change *change)
 		p->runs_since[change->cpu] = thread->state == THREADS_RUNNING ? stamp : 0;
 }
 
-/* Returns a time before the current event, at which the CPU's previous event is drawn. */
+/* Returns a time before the current event, for a change in a gap that begins at this timestamp. */
 static uint64_t time_of(void *clock, uint64_t stamp)
 {
-	const struct picture *p = clock;
+	struct picture *p = clock;
 
-	(void)stamp;
+	p->gap = stamp;
 	return p->time - 2;
 }
 
@@ -238,24 +255,53 @@ static void break_off(struct picture *p, uint32_t cpu)
 	spans_gap(p->spans, cpu, p->cpu_time[cpu]);
 }
 
+static void hold(struct picture *p, struct held *held, struct loss loss)
+{
+	struct loss *larger = base_grow(held->loss, &held->room, (size_t)held->losses + 1, sizeof(*larger));
+
+	if (!larger) {
+		p->error = KTREAD_E_MEMORY;
+		return;
+	}
+	held->loss = larger;
+	larger[held->losses++] = loss;
+}
+
+static void draw_held(struct picture *p, uint32_t cpu)
+{
+	struct held *held = &p->held[cpu];
+
+	for (uint32_t n = 0; n < held->losses; n++)
+		window_draw_gap(&p->drawing, cpu, held->loss[n].from, held->loss[n].to, held->loss[n].slots);
+	held->losses = 0;
+}
+
+static void count_lost(struct picture *p, const struct ktread_event *event)
+{
+	struct ring *ring = &p->ring[event->ring];
+
+	ring->lost += event->lost;
+	if (!ring->begun && event->lost == 0)
+		ring->lost = ktread_ring(p->window->trace, event->ring)->overwritten;
+	ring->begun = true;
+	ring->seen = event->stamp;
+}
+
 static void note_gap(struct picture *p, const struct ktread_event *event)
 {
 	struct held *held = event->cpu < WINDOW_CPUS ? &p->held[event->cpu] : NULL;
 
 	gaps_event(p->gaps, event);
+	count_lost(p, event);
 	if (!held)
 		return;
+	held->shown |= !p->shown.hidden;
 	if (event->lost > 0) {
 		break_off(p, event->cpu);
-		if (held->lost == 0)
-			held->from = p->cpu[event->cpu].seen;
-		held->lost += event->lost;
-		held->to = event->stamp;
+		hold(p, held, (struct loss){ event->lost, p->cpu[event->cpu].seen, event->stamp });
 	}
-	if (held->lost > 0 && !p->shown.hidden) {
-		window_draw_gap(&p->drawing, event->cpu, held->from, held->to, held->lost);
-		held->lost = 0;
-	}
+	if (!p->shown.hidden)
+		draw_held(p, event->cpu);
 }
 
 static void take(struct picture *p, const struct ktread_event *event)
@@ -311,18 +357,42 @@ static int read_after(struct picture *p, const struct ktread_event *event)
 			seen[event->cpu] = true;
 			left--;
 			note_gap(p, event);
+		} else {
+			count_lost(p, event);
 		}
 		status = ktread_next(p->window->trace, &event);
 	}
 	return status;
 }
 
-/* Draws the spans and threads that are still open at the end of the window. */
+/* Draws the slots that are missing after the last event of each ring. Requires: the whole trace was read. */
+static void draw_tails(struct picture *p)
+{
+	for (uint32_t n = 0; n < ktread_info(p->window->trace)->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(p->window->trace, n);
+		const uint64_t lost = ring->overwritten + ring->invalid - ring->outside;
+
+		if (ring->cpu < p->drawing.cpus && p->held[ring->cpu].shown && lost > p->ring[n].lost)
+			window_draw_gap(&p->drawing, ring->cpu, p->ring[n].seen, p->window->to,
+					lost - p->ring[n].lost);
+	}
+}
+
+/*
+ * Draws the spans and threads that are still open at the end of the window, up to where slots begin to be
+ * missing.
+ */
 static void draw_rest(struct picture *p)
 {
+	shown_finish(&p->shown, p->threads, p->window->to);
+	spans_hide(p->spans, false);
+	spans_finish(p->spans);
+	spans_finish_gaps(p->spans, p->window->to);
 	for (uint32_t cpu = 0; cpu < p->drawing.cpus; cpu++) {
 		const struct threads_thread *thread = threads_on(p->threads, cpu);
 
+		if (p->held[cpu].shown)
+			draw_held(p, cpu);
 		if (thread && thread->index < p->thread_count)
 			draw_run(p, thread, cpu, p->window->to);
 		for (uint32_t n = 0; n < p->cpu[cpu].depth; n++)
@@ -346,6 +416,9 @@ static int draw_all(struct picture *p)
 		status = gaps_read(&p->gaps, p->window->trace);
 	if (!status)
 		status = shown_open(&p->shown, p->window->trace);
+	p->ring = calloc((size_t)ktread_info(p->window->trace)->rings + 1, sizeof(*p->ring));
+	if (!p->ring)
+		status = KTREAD_E_MEMORY;
 	if (status)
 		return status;
 	p->shown.gaps = p->gaps;
@@ -358,7 +431,10 @@ static int draw_all(struct picture *p)
 		take(p, event);
 	if (status > 0 && !p->error)
 		status = read_after(p, event);
+	p->time += 2;
 	draw_rest(p);
+	if (status == 0 && !p->error)
+		draw_tails(p);
 	window_draw_end(&p->drawing);
 	return p->error ? p->error : status < 0 ? status : 0;
 }
@@ -412,6 +488,9 @@ int window_write(struct window *window)
 		gaps_free(p->gaps);
 		shown_close(&p->shown, window->trace);
 		free(p->thread);
+		free(p->ring);
+		for (uint32_t cpu = 0; cpu < WINDOW_CPUS; cpu++)
+			free(p->held[cpu].loss);
 	}
 	free(p);
 	return status;
