@@ -109,6 +109,17 @@ static void warn_guesses(struct ktread *trace)
 				trace->memory->name, n);
 }
 
+/*
+ * Returns whether to copy the rings before they are read. Not needed for a time window of a guest that has
+ * ended: nothing changes the memory, and copying the rings would take longer than reading the window.
+ */
+static bool must_freeze(const struct ktread *trace)
+{
+	if (!trace->memory->live || ring_bytes(trace->image->layout) > FREEZE_LIMIT)
+		return false;
+	return !trace->options.window || ktread_memory_ended(trace->memory) != 1;
+}
+
 /* Opens a memory that contains a root. */
 static int open_memory(struct ktread *trace, enum ktread_form form)
 {
@@ -120,7 +131,7 @@ static int open_memory(struct ktread *trace, enum ktread_form form)
 	trace->info.dumps = 1;
 	trace->info.offset = trace->image->position;
 	warn_guesses(trace);
-	if (trace->memory->live && ring_bytes(trace->image->layout) <= FREEZE_LIMIT)
+	if (must_freeze(trace))
 		return freeze(trace);
 	return ktread_v2_open(trace, trace->image->layout);
 }

@@ -10,7 +10,7 @@
 #include "message.h"
 #include "image.h"
 
-#define CHUNK	   (UINT64_C(1) << 18)
+#define CHUNK	   (UINT64_C(1) << 16) /* larger chunks leave the inner caches while they are copied */
 #define ALIGNMENT  64u
 #define MAX_BLOCKS 16384u
 

@@ -3,6 +3,7 @@
  * Tests that a reader that searches the rings for a time window returns the same events and losses as a
  * reader that reads everything and filters by time.
  */
+#include <fcntl.h>
 #include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -434,6 +435,52 @@ static void real_traces_have_exact_windows(void **state)
 	}
 }
 
+/* Returns whether the reader tries to copy the rings of this RAM file. Copying fails, which gives a warning. */
+static bool copies_rings(const char *path, int window)
+{
+	struct ktread_options options = { .size = sizeof(options), .window = window };
+	char *folder = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
+	const char *warning;
+	struct ktread *trace;
+	bool copies = false;
+
+	setenv("TMPDIR", "/nonexistent", 1);
+	trace = open_ok(path, &options);
+	while ((warning = ktread_warning(trace)))
+		copies |= strstr(warning, "no copy can be made") != NULL;
+	ktread_close(trace);
+	unsetenv("TMPDIR");
+	if (folder)
+		setenv("TMPDIR", folder, 1);
+	free(folder);
+	return copies;
+}
+
+/* A guest whose RAM file is open for writing may still run, and may overwrite what a slow reader reads. */
+static void windows_of_a_guest_that_has_ended_need_no_copy(void **state)
+{
+	unsigned char *memory = calloc(1, WRITER_MEMORY_SIZE);
+	struct writer writer;
+	const char *path;
+	int file;
+
+	(void)state;
+	assert_non_null(memory);
+	begin(&writer, 3);
+	for (unsigned i = 0; i < 2000; i++)
+		put_switch(&writer, 1 + i % 2, 1000 + i, i);
+	writer_memory(&writer, memory, 0);
+	path = temporary(memory, WRITER_MEMORY_SIZE);
+	assert_true(copies_rings(path, 0));
+	assert_false(copies_rings(path, 1));
+	file = open(path, O_RDWR);
+	assert_true(file >= 0);
+	assert_true(copies_rings(path, 1));
+	close(file);
+	free(memory);
+	writer_close(&writer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +491,7 @@ int main(void)
 		cmocka_unit_test_teardown(windows_in_corrected_time_are_exact, temporary_teardown),
 		cmocka_unit_test_teardown(windows_of_version_1_are_exact, temporary_teardown),
 		cmocka_unit_test_teardown(damaged_index_is_not_used, temporary_teardown),
+		cmocka_unit_test_teardown(windows_of_a_guest_that_has_ended_need_no_copy, temporary_teardown),
 		cmocka_unit_test(search_reads_little_of_a_large_ring),
 		cmocka_unit_test(search_finds_a_window_on_both_sides_of_a_step_of_the_clock),
 		cmocka_unit_test(real_traces_have_exact_windows),
