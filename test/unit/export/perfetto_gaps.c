@@ -330,8 +330,8 @@ static void lost_slots_are_not_shown_over_recorded_time(void **state)
 		for (int n = 0; n < 4; n++) {
 			char packet[128];
 
-			snprintf(packet, sizeof(packet), "timestamp=%s track_event{type=%d track_uuid=",
-				 slices[n], n % 2 + 1);
+			snprintf(packet, sizeof(packet),
+				 "timestamp=%s track_event{type=%d track_uuid=", slices[n], n % 2 + 1);
 			assert_non_null(strstr(perfetto_output, packet));
 		}
 		assert_non_null(strstr(perfetto_output, "name=\"slots\" uint_value=5"));
