@@ -240,17 +240,6 @@ write_instant(struct chrome_writer *writer, const struct ktread_event *event, st
 	chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_INSTANT);
 }
 
-static void put_lost(struct chrome_writer *writer, uint32_t cpu, uint64_t stamp, uint64_t slots)
-{
-	char *at = chrome_put_head(writer, 'i', chrome_row_of_cpu(writer, cpu), stamp);
-
-	at = base_put_decimal(
-		base_put_literal(
-			at, ",\"name\":\"lost slots\",\"cat\":\"loss\",\"s\":\"t\",\"args\":{\"slots\":"),
-		slots);
-	chrome_finish(writer, base_put_literal(at, "}"));
-}
-
 /* Handles slots that were lost before the event, or before hidden events of its ring. */
 static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 						const struct ktread_event *event)
@@ -258,6 +247,7 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 	struct chrome_ring *ring = &writer->ring[event->ring];
 
 	if (event->lost > 0) {
+		ring->lost += event->lost;
 		gaps_event(writer->gaps, event);
 		threads_gap(writer->threads, event->cpu, ring->seen);
 		spans_gap(writer->spans, event->cpu, ring->seen);
@@ -266,7 +256,7 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 	ring->held = event->stamp < writer->shown.since ? 0 : ring->held + event->lost;
 	if (writer->shown.hidden || ring->held == 0)
 		return;
-	put_lost(writer, event->cpu, event->stamp, ring->held);
+	chrome_put_lost(writer, event->cpu, event->stamp, ring->held);
 	ring->held = 0;
 }
 
@@ -397,24 +387,13 @@ static inline int write_event(struct chrome_writer *writer, const struct ktread_
 	return result < 0 ? result : writer->error;
 }
 
-/* Reports the slots that were lost before the last hidden events of each ring. */
-static void write_held(struct chrome_writer *writer, uint64_t last)
-{
-	for (uint32_t n = 0; n < ktread_info(writer->chrome->trace)->rings; n++) {
-		const struct chrome_ring *ring = &writer->ring[n];
-
-		if (ring->shown && ring->held > 0)
-			put_lost(writer, ring->cpu, last, ring->held);
-	}
-}
-
 /* Ends all spans and slices that are open at the end of the trace. */
-static void close_all(struct chrome_writer *writer, uint64_t last)
+static void close_all(struct chrome_writer *writer, uint64_t last, bool whole)
 {
 	uint64_t since, until;
 
 	ktread_filter_window(writer->chrome->trace, &since, &until);
-	write_held(writer, last);
+	chrome_write_losses(writer, last, whole);
 	chrome_close_sched(writer, last);
 	spans_finish(writer->spans);
 	spans_finish_gaps(writer->spans, until);
@@ -450,7 +429,7 @@ static int write_all(struct chrome_writer *writer)
 			break;
 		last = event->stamp;
 	}
-	close_all(writer, last);
+	close_all(writer, last, result == 0 && !error && !writer->shown.ended);
 	chrome->report->events = writer->events;
 	chrome->report->unpaired = spans_unpaired(writer->spans);
 	chrome->report->states_unknown =

@@ -384,9 +384,10 @@ struct chrome_place {
 struct chrome_ring {
 	uint64_t seen; /* timestamp of the ring's last event; 0: no event yet */
 	uint64_t held; /* number of slots that were lost before hidden events, and are not reported yet */
+	uint64_t lost; /* number of slots that were lost before the ring's events so far */
+	uint32_t cpu;  /* if `shown` is true: CPU of the last event that is not hidden */
+	bool shown;    /* true if there is a filter, and an event of the ring was read that is not hidden */
 	bool beside;
-	bool shown;   /* true if there is a filter, and an event of the ring was read that is not hidden */
-	uint32_t cpu; /* CPU of that event */
 	/*
 	 * true if slots are missing around the ring's next event. This event is the first event of a ring
 	 * whose beginning was overwritten, or a rare event that is older than the first event of such a ring.
@@ -570,5 +571,13 @@ void chrome_span_end(void *writer, struct spans_owner owner, unsigned lane, cons
 void chrome_thread_changed(void *writer, const struct threads_change *change);
 /* Ends the slices and waits that are open at the end of the trace. */
 void chrome_close_sched(struct chrome_writer *writer, uint64_t last);
+
+/* Writes that slots of a CPU were lost before this time. */
+void chrome_put_lost(struct chrome_writer *writer, uint32_t cpu, uint64_t stamp, uint64_t slots);
+/*
+ * Writes the slots that were lost before the last hidden events of each ring, and those that are missing at
+ * its end. `whole`: true if the trace was read to its end.
+ */
+void chrome_write_losses(struct chrome_writer *writer, uint64_t last, bool whole);
 
 #endif

@@ -247,3 +247,41 @@ void chrome_close_sched(struct chrome_writer *writer, uint64_t last)
 		end_wait(writer, index,
 			 certain_until(writer, GAPS_ANYWHERE, writer->place[index].wait.since, last), false);
 }
+
+/* ---- Lost slots ---- */
+
+void chrome_put_lost(struct chrome_writer *writer, uint32_t cpu, uint64_t stamp, uint64_t slots)
+{
+	char *at = chrome_put_head(writer, 'i', chrome_row_of_cpu(writer, cpu), stamp);
+
+	at = base_put_decimal(
+		base_put_literal(
+			at, ",\"name\":\"lost slots\",\"cat\":\"loss\",\"s\":\"t\",\"args\":{\"slots\":"),
+		slots);
+	chrome_finish(writer, base_put_literal(at, "}"));
+}
+
+/* Returns the number of slots missing after the last event of a ring; 0 for version 1, which has no gaps. */
+static uint64_t lost_at_end(const struct chrome_writer *writer, uint32_t n)
+{
+	const struct ktread_ring *ring = ktread_ring(writer->chrome->trace, n);
+	const uint64_t lost = ring->overwritten + ring->invalid - ring->outside;
+
+	if (ktread_info(writer->chrome->trace)->version == 1 || ring->cpu >= THREADS_CPUS_MAX)
+		return 0;
+	return lost > writer->ring[n].lost ? lost - writer->ring[n].lost : 0;
+}
+
+void chrome_write_losses(struct chrome_writer *writer, uint64_t last, bool whole)
+{
+	for (uint32_t n = 0; n < ktread_info(writer->chrome->trace)->rings; n++) {
+		const struct chrome_ring *ring = &writer->ring[n];
+		const uint64_t slots = ring->held + (whole ? lost_at_end(writer, n) : 0);
+
+		if (slots == 0 || ring->beside || ring->seen == 0 || (writer->shown.filter && !ring->shown))
+			continue;
+		chrome_put_lost(writer,
+				writer->shown.filter ? ring->cpu : ktread_ring(writer->chrome->trace, n)->cpu,
+				last, slots);
+	}
+}

@@ -134,7 +134,7 @@ static void json_ends_calls_at_a_missing_end(void **state)
 	(void)state;
 	script_end_of_own_ring();
 	export(&export_json);
-	EXPECT("\"ph\":\"E\",\"ts\":0.200", "!\"ph\":\"E\",\"ts\":4.000");
+	EXPECT("\"ph\":\"E\",\"ts\":0.200", "!\"ph\":\"E\",\"ts\":4.000", "\"slots\":4");
 	script_end();
 }
 
