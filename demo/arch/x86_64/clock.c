@@ -15,6 +15,8 @@
 #define STATE_ENDED  0x80
 #define PIT_TICKS    23864u /* duration of the measurement in PIT ticks: 20 ms */
 #define READINGS     8
+#define POLL_TURNS   1000
+#define FINE_TICKS   100u /* at the end of the measurement, the PIT is read as often as possible */
 #define TIMER_START  0xffffffffu
 
 static uint64_t tsc_hz = 1000000000; /* frequency in Hz; an estimate until clock_init() has measured it */
@@ -25,6 +27,16 @@ struct reading {
 	uint32_t apic; /* count of a timer that counts down */
 	uint16_t pit;  /* count of a timer that counts down */
 };
+
+/*
+ * Lets a microsecond or so pass before a clock is read again. In a virtual machine, a read of a clock and
+ * pause are exits, which cost the host much more time than this loop.
+ */
+static void poll_pause(void)
+{
+	for (int i = 0; i < POLL_TURNS; i++)
+		__asm__ volatile("");
+}
 
 static uint16_t pit_count(void)
 {
@@ -81,13 +93,16 @@ static bool pit_has_ended(void)
 static bool measure(void)
 {
 	struct reading begin, end;
-	uint16_t pit_ticks;
+	uint16_t pit_ticks = 0;
 
 	pit_start();
 	apic_timer_run(TIMER_START, false);
 	begin = read_clocks();
-	while ((uint16_t)(begin.pit - pit_count()) < PIT_TICKS)
-		arch_relax();
+	while (pit_ticks < PIT_TICKS) {
+		if (pit_ticks < PIT_TICKS - FINE_TICKS)
+			poll_pause();
+		pit_ticks = (uint16_t)(begin.pit - pit_count());
+	}
 	end = read_clocks();
 	if (pit_has_ended())
 		return false;
@@ -115,7 +130,7 @@ void clock_delay_us(uint64_t us)
 	uint64_t end = arch_clock() + us * tsc_hz / 1000000;
 
 	while (arch_clock() < end)
-		arch_relax();
+		poll_pause();
 }
 
 void arch_timer_start(void)
