@@ -2,6 +2,7 @@
 /* Reads code from the memory image of a machine. Page tables in the image give the addresses. */
 #include "images.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,16 +57,17 @@ static const char *name_of(uint16_t machine)
 	return machine == HWT_WALK_X86_64 ? "x86_64" : machine == HWT_WALK_AARCH64 ? "aarch64" : NULL;
 }
 
-static bool is_elf(const char *path)
+/* Returns true if the file is a core: a RAM file may begin with the header of another ELF file. */
+static bool is_core(const char *path)
 {
 	int fd = base_open_regular(path, O_RDONLY);
-	char first[4] = "";
-	const bool elf = fd >= 0 && read(fd, first, sizeof(first)) == (ssize_t)sizeof(first) &&
-			 memcmp(first, "\177ELF", sizeof(first)) == 0;
+	Elf32_Ehdr head = { 0 }; /* its type is at the same place in a 64-bit file */
+	const bool core = fd >= 0 && read(fd, &head, sizeof(head)) == (ssize_t)sizeof(head) &&
+			  memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_type == ET_CORE;
 
 	if (fd >= 0)
 		close(fd);
-	return elf;
+	return core;
 }
 
 static bool is_pages(const struct ktread_memory *memory)
@@ -90,8 +92,8 @@ int hwt_snapshot_open(struct hwt_snapshot **opened, const char *path, uint16_t m
 		return KTREAD_E_MEMORY;
 	}
 	snapshot->machine = machine;
-	status = is_elf(path) ? ktread_memory_open_core(&snapshot->memory, path)
-			      : ktread_memory_open_ram(&snapshot->memory, path, name_of(machine));
+	status = is_core(path) ? ktread_memory_open_core(&snapshot->memory, path)
+			       : ktread_memory_open_ram(&snapshot->memory, path, name_of(machine));
 	if (status == 0)
 		status = find_kernel(snapshot);
 	if (status < 0)

@@ -131,14 +131,19 @@ int ktread_memory_assume(struct ktread_memory *memory)
  */
 
 #define MAX_SEGMENTS 65536u
+#define RAM_UNIT     0x100000u /* sizes of RAM are multiples of this */
 
+/*
+ * A RAM file may begin with the header of an ELF file that is no core: qboot, a firmware for PCs, leaves that
+ * of the kernel there.
+ */
 bool ktread_core_is(struct ktread_memory *memory)
 {
-	unsigned char ident[EI_NIDENT];
+	const uint64_t size = ktread_memory_run(memory, 0);
+	Elf32_Ehdr elf; /* its type is at the same place in a 64-bit file */
 
-	return ktread_memory_run(memory, 0) >= sizeof(ident) &&
-	       ktread_memory_read(memory, 0, ident, sizeof(ident)) == 0 &&
-	       memcmp(ident, ELFMAG, SELFMAG) == 0;
+	return size >= sizeof(elf) && ktread_memory_read(memory, 0, &elf, sizeof(elf)) == 0 &&
+	       memcmp(elf.e_ident, ELFMAG, SELFMAG) == 0 && (elf.e_type == ET_CORE || size % RAM_UNIT != 0);
 }
 
 /* Values from the ELF header, in the same form for both ELF classes. */
@@ -199,7 +204,7 @@ static int read_headers(struct ktread_memory *memory, struct headers *headers)
 	int status;
 
 	if (!ktread_core_is(memory))
-		return ktread_fail(KTREAD_E_FORMAT, "%s: not an ELF core: no ELF magic", memory->name);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: not an ELF core", memory->name);
 	status = ktread_memory_read(memory, 0, ident, sizeof(ident));
 	if (status < 0)
 		return status;

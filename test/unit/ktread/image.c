@@ -53,6 +53,11 @@ static void ram_file_is_found_and_read(void **state)
 	fill(&writer);
 	writer_memory(&writer, memory, 0);
 	check_trace(temporary(memory, WRITER_MEMORY_SIZE), NULL, KTREAD_FORM_RAM);
+	/* qboot leaves the header of the kernel's ELF file at address 0 */
+	memcpy(memory, &(const Elf64_Ehdr){ .e_ident = { ELFMAG0, 'E', 'L', 'F' }, .e_type = ET_EXEC },
+	       sizeof(Elf64_Ehdr));
+	check_trace(temporary(memory, WRITER_MEMORY_SIZE), NULL, KTREAD_FORM_RAM);
+	memset(memory, 0, sizeof(Elf64_Ehdr));
 	/* The options state at which guest address the memory in the file begins. */
 	writer_memory(&writer, memory, 0x80000000);
 	check_trace(temporary(memory, WRITER_MEMORY_SIZE),
