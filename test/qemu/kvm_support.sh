@@ -37,12 +37,3 @@ under_kvm() {
 	kill "$kvm_pid" 2>/dev/null
 	wait "$kvm_pid"
 }
-
-# short_firmware: prints options of QEMU with which the firmware of a PC does little before it starts the
-# kernel, if QEMU was installed with qboot. Some machines emulate the firmware, too, and need seconds for it.
-# qboot assigns no addresses to PCI devices.
-short_firmware() {
-	for kvm_data in $(qemu-system-x86_64 -L help); do
-		[ ! -e "$kvm_data/qboot.rom" ] || { echo "-vga none -net none -bios qboot.rom"; return; }
-	done
-}

@@ -74,8 +74,8 @@ traced "RAM above the PCI hole"
 name="KVM: the run succeeds and leaves a trace"
 if [ -w /dev/kvm ]; then
 	status=0
-	# shellcheck disable=SC2046,SC2086
-	under_kvm "$tmp/err" "$ktrace" run -o "$out" -- ${line% -append*} -enable-kvm -smp 1 $(short_firmware) -append "debug=ktrace slots=512 seconds=0" || status=$?
+	# shellcheck disable=SC2086
+	under_kvm "$tmp/err" "$ktrace" run -o "$out" -- ${line% -append*} -enable-kvm -smp 1 -append "debug=ktrace slots=512 seconds=0" || status=$?
 	if kvm_refuses "$tmp/err"; then
 		skip "$name" "$(kvm_reason "$tmp/err")"
 	else

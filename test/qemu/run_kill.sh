@@ -84,7 +84,7 @@ typed() {
 }
 
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
-	line="$(demo x86_64 2 | sed 's/-nographic//') -append"
+	line="$(PC_OPTIONS=$usual_firmware demo x86_64 2 | sed 's/-nographic//') -append"
 	typed '\003' -display none -serial stdio
 	equal "Ctrl-C: status" 130 "$status"
 	check "Ctrl-C: a message says that the guest records" grep -qE 'recording from (1 CPU|2 CPUs)' "$tmp/err" # printed once, maybe before the second CPU runs

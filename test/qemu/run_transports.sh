@@ -3,6 +3,7 @@
 # `ktrace run --transport` adds the device, and makes the trace from what the kernel dumped to it.
 . test/tap.sh
 . test/qemu/run_support.sh
+PC_OPTIONS=$usual_firmware # some of the devices are on the PCI bus
 
 # sent ARCH TRANSPORT: checks a run whose kernel dumps its trace over the transport.
 sent() {

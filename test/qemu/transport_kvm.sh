@@ -12,10 +12,7 @@ for transport in debugcon virtio; do
 		continue
 	fi
 	runner="under_kvm $tmp/kvm"
-	# The driver of virtio needs the addresses that the usual firmware assigns.
-	# shellcheck disable=SC2046
-	boot x86_64 "$transport" "slots=512 run=panic" -accel kvm -smp 1 \
-		$([ "$transport" = virtio ] && echo "-vga none -net none" || short_firmware)
+	boot x86_64 "$transport" "slots=512 run=panic" -accel kvm -smp 1
 	if kvm_refuses "$tmp/kvm"; then
 		skip "$name" "$(kvm_reason "$tmp/kvm")"
 	else

@@ -7,12 +7,13 @@ trace=$tmp/trace
 console=$tmp/console
 ktrace=build/bin/ktrace
 
-# machine ARCH: prints QEMU and the arguments for the architecture's machine, without devices.
+# machine ARCH TRANSPORT: prints QEMU and the arguments for the architecture's machine, without devices.
 machine() {
-	case $1 in
-	x86_64) echo qemu-system-x86_64 -device isa-debug-exit,iobase=0xf4 ;;
-	aarch64) echo qemu-system-aarch64 -M virt -cpu cortex-a57 ;;
-	riscv64) echo qemu-system-riscv64 -M virt -bios none ;;
+	case $1,$2 in
+	x86_64,virtio | x86_64,ivshmem) echo "qemu-system-x86_64 $usual_firmware -device isa-debug-exit,iobase=0xf4" ;;
+	x86_64,*) echo "qemu-system-x86_64 $PC_OPTIONS -device isa-debug-exit,iobase=0xf4" ;;
+	aarch64,*) echo qemu-system-aarch64 -M virt -cpu cortex-a57 ;;
+	riscv64,*) echo qemu-system-riscv64 -M virt -bios none ;;
 	esac
 }
 
@@ -40,7 +41,7 @@ boot() {
 	[ "$boot_arch,$boot_transport" = aarch64,uart ] && boot_console="-serial file:$trace"
 	[ "$boot_arch,$boot_transport" = riscv64,uart ] && boot_console="-serial file:$trace"
 	# shellcheck disable=SC2046,SC2086
-	${runner:-timeout -k 5 $kill_limit} $(machine "$boot_arch") $boot_console \
+	${runner:-timeout -k 5 $kill_limit} $(machine "$boot_arch" "$boot_transport") $boot_console \
 		$(device "$boot_arch" "$boot_transport") \
 		-kernel "build/demo/$boot_arch/kernel.elf" -display none -monitor none -no-reboot -smp 2 \
 		"$@" -append "$boot_append" </dev/null >"$tmp/qemu" 2>&1

@@ -8,6 +8,7 @@
 . test/tap.sh
 . test/qemu/transport_support.sh
 . test/qemu/loss_support.sh
+PC_OPTIONS=$usual_firmware # virtio is on the PCI bus
 
 programs=pipeline,faultwalk,echo,resolver,signals,make
 v1=$trace v2=$tmp/v2
