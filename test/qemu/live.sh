@@ -222,7 +222,7 @@ screen() {
 tmux="tmux -S $tmp/tmux -f /dev/null"
 if command -v tmux >/dev/null; then
 	options=
-	start x86_64 run=hang
+	start x86_64 run=halt
 	await_ram "$tmp" # other guests of this user must not be shown instead
 	for size in '80 24' '40 10'; do
 		# shellcheck disable=SC2086

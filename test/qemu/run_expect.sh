@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # `ktrace run --expect`: the expected text ends the run, or its absence is reported. Also tests what
-# --on-stall does when the guest hangs.
+# --on-stall does when the guest hangs. In most of these guests, the CPU that hangs is halted: it takes no CPU
+# time of the host.
 . test/tap.sh
 . test/qemu/run_support.sh
 
@@ -20,7 +21,7 @@ for arch in x86_64 aarch64 riscv64; do
 	run --expect "$word" --expect-continue -- $(demo "$arch" 2) -append "debug=ktrace seconds=0 exit=3"
 	equal "$arch: with --expect-continue the guest's own status counts" 1 "$status"
 	# shellcheck disable=SC2046
-	run_until '[ $status = 11 ]' --stall 1 --on-stall keep -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
+	run_until '[ $status = 11 ]' --stall 1 --on-stall keep -- $(demo "$arch" 2) -append "debug=ktrace run=halt"
 	equal "$arch: --on-stall keep: status 11 for a guest that stalls" 11 "$status"
 	message_has "is paused"
 	check "$arch: --on-stall keep: the trace has registers and stacks" sh -c \
@@ -28,7 +29,7 @@ for arch in x86_64 aarch64 riscv64; do
 done
 
 # shellcheck disable=SC2046
-run --timeout 1 --expect "never to be seen" -- $(demo aarch64 2) -append "debug=ktrace run=hang"
+run --timeout 1 --expect "never to be seen" -- $(demo aarch64 2) -append "debug=ktrace run=halt"
 equal "status 16 if the expected text is missing at the timeout" 16 "$status"
 
 # stall_is_in TRACE: succeeds if the trace was taken during the stall.
@@ -42,7 +43,7 @@ for seconds in 4 16 64 $limit; do
 	: >"$tmp/err"
 	# shellcheck disable=SC2046
 	{
-		run --timeout $seconds --stall 1 --on-stall report -- $(demo x86_64 2) -append "debug=ktrace run=hang"
+		run --timeout $seconds --stall 1 --on-stall report -- $(demo x86_64 2) -append "debug=ktrace run=halt"
 		echo "$status" >"$tmp/status"
 	} &
 	await sh -c 'grep -q "it is left running; to see why: ktrace why" "$0/err" || test -e "$0/status"' "$tmp"
@@ -60,7 +61,7 @@ check "--on-stall report: the trace of the end replaces that of the stall" sh -c
 # After a stall, `ktrace why` is suggested as the next command, even if the user ends the run or passes --why.
 : >"$tmp/err" # the earlier run's messages are not those of this run
 # shellcheck disable=SC2046
-"$ktrace" run --timeout $limit --stall 1 --on-stall report -o "$out" -- $(demo x86_64 2) -append "debug=ktrace run=hang" \
+"$ktrace" run --timeout $limit --stall 1 --on-stall report -o "$out" -- $(demo x86_64 2) -append "debug=ktrace run=halt" \
 	</dev/null >"$tmp/console" 2>"$tmp/err" &
 await grep -q "it is left running" "$tmp/err"
 kill -TERM $!
@@ -68,7 +69,7 @@ wait
 message_has "stopped by signal 15"
 message_has "next: ktrace why $out"
 # shellcheck disable=SC2046
-run --why --stall 1 -- $(demo x86_64 2) -append "debug=ktrace run=hang"
+run --why --stall 1 -- $(demo x86_64 2) -append "debug=ktrace run=halt"
 message_has "next: ktrace why $out"
 
 # The console is passed on byte by byte. ktrace run finds the expected text although it arrives in several
@@ -87,7 +88,7 @@ mkfifo "$tmp/full"
 exec 4<>"$tmp/full"
 status=0
 timeout -k 5 $kill_limit "$ktrace" run --timeout 2 --expect "never to be seen" --out "$out" -- \
-	sh -c "yes & exec $(demo x86_64 1 | sed 's/-nographic/-display none/') -append run=hang" </dev/null >&4 2>"$tmp/err" ||
+	sh -c "yes & exec $(demo x86_64 1 | sed 's/-nographic/-display none/') -append run=halt" </dev/null >&4 2>"$tmp/err" ||
 	status=$?
 exec 4>&-
 equal "the timeout works if the console is not read" 16 "$status"

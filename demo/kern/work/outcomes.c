@@ -70,3 +70,21 @@ void work_hang(uint64_t until_ns)
 	for (;;)
 		timer_sleep(NS_PER_S);
 }
+
+static void halt(void *unused)
+{
+	(void)unused;
+	arch_irq_disable();
+	timer_sleep(NS_PER_MS);
+	arch_timer_stop();
+	arch_halt();
+}
+
+/* Like work_hang, but the CPU halts: an emulator spends no time on it. */
+void work_halt(uint64_t until_ns)
+{
+	(void)until_ns;
+	thread_create("halt", halt, NULL, (int)cpu_count - 1);
+	for (;;)
+		timer_sleep(NS_PER_S);
+}

@@ -37,6 +37,7 @@ static const struct work works[] = {
 	/* Resets the machine once. Requires keep=; the second boot then has the trace of the first boot. */
 	{ "reset", work_reset },
 	{ "hang", work_hang }, /* one CPU spins for ever, with interrupts off */
+	{ "halt", work_halt }, /* one CPU halts for ever, with interrupts off */
 	{ NULL, NULL },
 };
 

@@ -64,5 +64,6 @@ void work_wild(uint64_t until_ns);
 void work_triple(uint64_t until_ns);
 void work_reset(uint64_t until_ns);
 void work_hang(uint64_t until_ns);
+void work_halt(uint64_t until_ns);
 
 #endif
