@@ -4,12 +4,12 @@
 # compiled once for all variants that share a port.
 
 # minimal_library EXAMPLE DIRECTORY: compiles build/single/ktrace.c, which takes less time than the sources that
-# it consists of, to DIRECTORY/ktrace.o. The compiler, the flags and the port are those of the example, but with
-# -O1 and without debug information.
+# it consists of, to DIRECTORY/ktrace.o. The compiler, the flags and the port are those of the example, but
+# without optimisation and debug information. make does this for examples/minimal: build/test/minimal.
 minimal_library() {
 	minimal_words=$(make -s -C "$1" KTRACE="$PWD" --eval 'words: ; @echo $(CC) $(CFLAGS) -I$(CURDIR)' words)
 	# shellcheck disable=SC2086
-	mkdir "$2" && $minimal_words -Ibuild/single -O1 -g0 -c -o "$2/ktrace.o" build/single/ktrace.c
+	mkdir -p "$2" && $minimal_words -Ibuild/single -O0 -g0 -c -o "$2/ktrace.o" build/single/ktrace.c
 }
 
 # minimal_kernel DIRECTORY LIBRARY: builds DIRECTORY/build/kernel.elf with the objects in LIBRARY.

@@ -65,6 +65,11 @@ CHECK_NEEDS += host build/test/stress_check build/demo/x86_64/kernel.elf build/s
 SCRIPT_TESTS += test/qemu/stress.sh test/qemu/example.sh test/qemu/example_cplusplus.sh test/qemu/example_threads.sh test/qemu/single.sh test/qemu/frequency.sh test/qemu/switched.sh test/qemu/doctor_sections.sh test/qemu/doctor_hooks.sh test/qemu/porting.sh test/qemu/features.sh test/qemu/accel.sh test/qemu/probes.sh test/qemu/callers.sh test/qemu/noise.sh test/qemu/state.sh test/qemu/tickless.sh test/qemu/keep.sh
 SOAK_TESTS += test/qemu/soak.sh
 CHECK_NEEDS += host build/single/ktrace.c build/test/stress_check build/test/state_check $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+CHECK_NEEDS += build/test/minimal/ktrace.o
+
+# The library with the port of examples/minimal, which several tests link.
+build/test/minimal/ktrace.o: build/single/ktrace.c examples/minimal/ktrace_port.h test/qemu/minimal_support.sh
+	@env -u MAKEFLAGS -u MFLAGS sh -c '. test/qemu/minimal_support.sh && minimal_library examples/minimal $(@D)'
 
 build/test/stress_check build/test/state_check: build/test/%: test/qemu/%.c build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
