@@ -47,8 +47,10 @@ named() { # ARCH FILE
 # block of exactly one CPU is this block, the line belongs to that CPU.
 blocks() { # [CPU]
 	LC_ALL=C awk -v wanted="$1${1:+:}" '
-		function flush(cpu) { if (cpu in block && (wanted == "" || cpu == wanted)) print address[cpu] }
-		$1 == "Trace" { flush($2); split($4, part, "/"); address[$2] = part[2]; block[$2] = $3 }
+		function flush(cpu) {
+			if (cpu in block && (wanted == "" || cpu == wanted)) { split(place[cpu], part, "/"); print part[2] }
+		}
+		$1 == "Trace" { flush($2); place[$2] = $4; block[$2] = $3; next }
 		$1 == "Stopped" {
 			found = ""
 			for (cpu in block) if (block[cpu] == $7) found = found == "" ? cpu : "several"
