@@ -4,6 +4,7 @@
 # architecture is tested with 2 CPUs, and also with 1 or 4 CPUs or both. UNIX_ARCHES: architectures to test.
 # UNIX_CPUS: numbers of CPUs (make soak: 1 2 4).
 . test/tap.sh
+. test/qemu/run_support.sh
 
 programs="$(basename -s .c demo/user/programs/*.c) sh:/etc/tools"
 
@@ -11,8 +12,8 @@ programs="$(basename -s .c demo/user/programs/*.c) sh:/etc/tools"
 # $tmp/lines, the exit status in $status. The program badness uses all memory, so a small machine is faster.
 boot() {
 	status=0
-	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" "$2") \
-		-m 32M -append "debug=ktrace $3" >"$tmp/console" 2>"$tmp/err" || status=$?
+	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(demo "$1" "$2") \
+		-m 20M -append "debug=ktrace $3" >"$tmp/console" 2>"$tmp/err" || status=$?
 	tr -d '\r' <"$tmp/console" >"$tmp/lines"
 }
 
