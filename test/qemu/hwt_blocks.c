@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwt_blocks [--parts] RINGS [LOG [START END]]: decodes what the trace unit in software has recorded (out=RINGS), and
+ * hwt_blocks [--both] RINGS [LOG [START END]]: decodes what the trace unit in software has recorded (out=RINGS), and
  * compares it with QEMU's own log of the same run (-d exec,nochain -D LOG): each virtual CPU must have run
  * the same blocks in the same order. With START and END only code at these addresses is compared; the log may
- * be restricted to them (-dfilter). Without LOG the trace is decoded but not compared. With --parts, each
- * decoded run of instructions is compared in several parts: a decoder may end such a run at a synchronisation
- * point, anywhere in a block. Prints a line for each CPU:
+ * be restricted to them (-dfilter). Without LOG the trace is decoded but not compared. With --both, each
+ * decoded run of instructions is also compared in several parts: a decoder may end such a run at a
+ * synchronisation point, anywhere in a block. Prints a line for each CPU, with --both another one for the
+ * comparison in parts:
  *
  *	cpu 0: blocks 1234 equal 1230 cut 3 unfinished 4 stray 0 gaps 0 left 0 bytes 567 branches 890 instructions 4567
  *
@@ -16,7 +17,7 @@
  *	left		blocks of the log after the last decoded run
  *
  * The exit status is 1 if there are strays or gaps, if nothing or too little was decoded, or if more than one
- * block in a hundred is unfinished.
+ * block in a hundred is unfinished. If this is so in the comparison in parts, 4 is added.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -46,8 +47,10 @@
 #define LEFT_MOST_PT   (LEFT_MOST + 47u) /* in addition, the branches that one packet may contain */
 #define LEFT_MOST_ETM4 (LEFT_MOST + 24u)
 
+#define WRONG	       1
+#define WRONG_IN_PARTS 4
+
 static size_t left_most;
-static bool in_parts;
 
 /* ---- Sizes of blocks --------------------------------------------------------------------------- */
 
@@ -212,6 +215,7 @@ struct comparison {
 	struct log log;
 	/* only code from `start` on and before `end` is compared; if `end` is 0, all code */
 	uint64_t start, end;
+	bool in_parts;
 	/* true if the decoder has returned a step of another type since the last run of instructions */
 	bool synchronised;
 	uint64_t run_end;	  /* end address of the last run of instructions */
@@ -369,7 +373,7 @@ static void begin(struct log *log, uint64_t address)
 
 static void take(struct comparison *comparison, const struct hwt_step *step)
 {
-	if (step->kind == HWT_GAP && comparison->gaps++ < 5)
+	if (step->kind == HWT_GAP && comparison->gaps++ < 5 && !comparison->in_parts)
 		printf("# gap %" PRIx64 " at %" PRIu64 ": %s\n", step->address, step->offset, step->text);
 	if (step->kind != HWT_RUN) {
 		comparison->synchronised = true;
@@ -379,36 +383,50 @@ static void take(struct comparison *comparison, const struct hwt_step *step)
 	comparison->instructions += step->instructions;
 	if (comparison->log.count &&
 	    (!comparison->end || (step->address >= comparison->start && step->address < comparison->end)))
-		(in_parts ? compare_in_parts : compare)(comparison, step);
+		(comparison->in_parts ? compare_in_parts : compare)(comparison, step);
 }
 
-static int check_cpu(const struct hwt_file *file, struct hwt_images *images, size_t number,
-		     struct comparison *comparison)
+/* Prints the line about a CPU. Returns true if the comparison failed. */
+static bool report(const struct hwt_stream *stream, const struct comparison *comparison)
 {
-	const struct hwt_stream *stream = hwt_file_stream(file, number);
 	const struct log *log = &comparison->log;
+
+	printf("cpu %" PRIu32 ": blocks %zu equal %" PRIu64 " cut %" PRIu64 " unfinished %" PRIu64
+	       " stray %" PRIu64 " gaps %" PRIu64 " left %zu bytes %" PRIu64 " branches %" PRIu64
+	       " instructions %" PRIu64 "%s\n",
+	       stream->cpu, log->count, comparison->equal, comparison->cut, comparison->unfinished,
+	       comparison->stray, comparison->gaps, log->count - log->at, stream->bytes, comparison->branches,
+	       comparison->instructions, comparison->in_parts ? " in parts" : "");
+	return comparison->stray || comparison->gaps || comparison->instructions == 0 ||
+	       (log->count && comparison->equal == 0) || log->count - log->at > left_most ||
+	       comparison->unfinished > comparison->equal / 100 + 5;
+}
+
+/* Decodes the trace of a CPU, and makes `count` comparisons. Returns WRONG, WRONG_IN_PARTS, both or 0. */
+static int check_cpu(const struct hwt_file *file, struct hwt_images *images, size_t number,
+		     struct comparison *comparisons, size_t count)
+{
 	struct hwt_decoder *decoder;
 	const struct hwt_step *step;
-	int status = hwt_decoder_open(&decoder, file, number, images), begun = comparison->end != 0;
+	bool begun = comparisons[0].end != 0;
+	int status = hwt_decoder_open(&decoder, file, number, images), wrong;
 
 	while (status >= 0 && (status = hwt_decoder_next(decoder, &step)) > 0) {
-		if (step->kind == HWT_ON && !begun)
-			begin(&comparison->log, step->address);
+		for (size_t i = 0; i < count; i++) {
+			if (step->kind == HWT_ON && !begun)
+				begin(&comparisons[i].log, step->address);
+			take(&comparisons[i], step);
+		}
 		begun |= step->kind == HWT_ON;
-		take(comparison, step);
 	}
 	if (status < 0)
 		printf("# %s\n", hwt_decoder_message(decoder));
 	hwt_decoder_close(decoder);
-	printf("cpu %" PRIu32 ": blocks %zu equal %" PRIu64 " cut %" PRIu64 " unfinished %" PRIu64
-	       " stray %" PRIu64 " gaps %" PRIu64 " left %zu bytes %" PRIu64 " branches %" PRIu64
-	       " instructions %" PRIu64 "\n",
-	       stream->cpu, log->count, comparison->equal, comparison->cut, comparison->unfinished,
-	       comparison->stray, comparison->gaps, log->count - log->at, stream->bytes, comparison->branches,
-	       comparison->instructions);
-	return status < 0 || comparison->stray || comparison->gaps || comparison->instructions == 0 ||
-	       (log->count && comparison->equal == 0) || log->count - log->at > left_most ||
-	       comparison->unfinished > comparison->equal / 100 + 5;
+	wrong = status < 0 ? WRONG | WRONG_IN_PARTS : 0;
+	for (size_t i = 0; i < count; i++)
+		if (report(hwt_file_stream(file, number), &comparisons[i]))
+			wrong |= comparisons[i].in_parts ? WRONG_IN_PARTS : WRONG;
+	return wrong;
 }
 
 int main(int count, char **argument)
@@ -416,11 +434,11 @@ int main(int count, char **argument)
 	struct hwt_file *file;
 	struct hwt_images *images;
 	struct log *logs;
-	size_t streams;
+	size_t streams, comparing = 1;
 	int wrong = 0;
 
-	if (count > 1 && strcmp(argument[1], "--parts") == 0) {
-		in_parts = true;
+	if (count > 1 && strcmp(argument[1], "--both") == 0) {
+		comparing = 2;
 		count--, argument++;
 	}
 	if (count != 2 && count != 3 && count != 5)
@@ -437,14 +455,16 @@ int main(int count, char **argument)
 	if (count > 2)
 		read_log(argument[2], logs, streams);
 	for (size_t n = 0; n < streams; n++) {
-		struct comparison comparison = { .log = logs[hwt_file_stream(file, n)->cpu] };
+		struct comparison whole = { .log = logs[hwt_file_stream(file, n)->cpu] }, both[2];
 
 		if (count > 3) {
-			comparison.start = strtoull(argument[3], NULL, 0);
-			comparison.end = strtoull(argument[4], NULL, 0);
+			whole.start = strtoull(argument[3], NULL, 0);
+			whole.end = strtoull(argument[4], NULL, 0);
 		}
-		wrong |= check_cpu(file, images, n, &comparison);
-		free(comparison.log.start);
+		both[0] = both[1] = whole;
+		both[1].in_parts = true;
+		wrong |= check_cpu(file, images, n, both, comparing);
+		free(whole.log.start);
 	}
 	free(logs);
 	free(sizes);
