@@ -19,7 +19,8 @@ measured_cpus() { sed -n 's/^clocks *of \([0-9]*\) CPUs corrected.*/\1/p' "$tmp/
 error_us() { sed -n 's/^clocks *of .* with an error of up to \([0-9]*\)[0-9.]* us$/\1/p' "$tmp/summary"; }
 doubt_us() { sed -n 's/^clocks *order between CPUs: uncertain for events less than \([0-9.]*\) us apart.*/\1/p' "$tmp/summary"; }
 
-# boot_beside_loops ARCH ARGUMENTS: like boot, while a busy loop runs on each CPU of the host.
+# boot_beside_loops ARCH ARGUMENTS: like boot, while a busy loop runs on each CPU of the host until the guest has
+# ended.
 busy=
 # shellcheck disable=SC2086
 trap 'kill $busy 2>/dev/null; rm -rf "$tmp"' EXIT
@@ -28,18 +29,27 @@ boot_beside_loops() {
 		sh -c 'while :; do :; done' &
 		busy="$busy $!"
 	done
-	boot "$@"
+	run_guest "$@"
 	# shellcheck disable=SC2086
 	kill $busy
 	# shellcheck disable=SC2086
 	wait $busy 2>/dev/null
 	busy=
+	summarise
 }
 
 # boot ARCH ARGUMENTS: stores the trace in $out and its summary in $tmp/summary.
 boot() {
+	run_guest "$@"
+	summarise
+}
+
+run_guest() {
 	run -q -- $(KERNEL=$skewed/$1/kernel.elf demo "$1") \
 		-append "debug=sched,ipi slots=262144 run=pingpong,ipi,sleepers seconds=1 $2"
+}
+
+summarise() {
 	"$ktrace" summary "$out" >"$tmp/summary" 2>>"$tmp/err"
 	measurements=$(build/test/clock_samples "$out")
 }
