@@ -2,7 +2,8 @@
 #
 # Functions for the proc_*.sh tests: they record process traces in the demo kernel and bring them to the host.
 
-ktrace=build/bin/ktrace
+. test/qemu/run_support.sh
+
 kdump=build/bin/kdump
 arches=${PROC_ARCHES:-x86_64 aarch64 riscv64}
 
@@ -13,8 +14,9 @@ boot() {
 	boot_arch=$1 boot_cpus=$2
 	shift 2
 	rm -rf "$tmp/given" && mkdir "$tmp/given"
-	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$boot_arch" "$boot_cpus") $boot_options \
-		-append "$boot_events run=$(echo "$*" | tr ' ' ,)" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/rings" -- $(demo "$boot_arch" "$boot_cpus") $boot_options \
+		-append "$boot_events run=$(echo "$*" | tr ' ' ,)" </dev/null 2>"$tmp/err" >"$tmp/typed"
+	tr -d '\r' <"$tmp/typed" >"$tmp/console" # not in a pipe, because QEMU writes each byte alone
 	"$ktrace" take -d "$tmp/given" "$tmp/console" 2>"$tmp/took"
 }
 boot_options=
