@@ -74,7 +74,7 @@ fits() {
 	check "$command: $1 KB for $threads threads, $cpus CPUs and $locks locks, at most $most" test "$1" -le "$most"
 }
 
-for size in "16 2000 4" "16 9000 4" "20000 1 4" "100000 1 4" "16 4000 1000" "16 500 4 8000" "16 6000 4 96000"; do
+for size in "16 2000 4" "16 9000 4" "20000 1 4" "100000 1 4" "16 1000 1000" "16 500 4 8000" "16 6000 4 96000"; do
 	# shellcheck disable=SC2086
 	build/test/memory-trace "$tmp/trace.ktrx" $size || exit 1
 	events=$(build/bin/ktrace summary "$tmp/trace.ktrx" | awk '$1 == "events" { print $2 }')
