@@ -154,11 +154,33 @@ static int read_holders(struct why_reader *reader)
 	return error;
 }
 
+/*
+ * Sets the state of a thread to unknown if its row says that the thread runs, but its CPU has switched to
+ * another thread since. Then the kernel did not report that the thread left the CPU: a switch has no hook, or
+ * the hook gave a wrong number, such as one from the memory of a thread that had been freed.
+ */
+static void doubt_running(struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		struct ktrx_holder *row = &evidence->thread[n].holder;
+		const struct why_cpu *cpu = row->cpu < evidence->cpus ? &evidence->cpu[row->cpu] : NULL;
+
+		if (evidence->thread[n].has_holder && row->state == KTRX_THREAD_RUNNING && cpu &&
+		    cpu->has_row && cpu->row.thread != evidence->thread[n].id &&
+		    cpu->row.switch_stamp > row->state_stamp)
+			row->state = KTRX_THREAD_UNKNOWN;
+	}
+}
+
 int why_tables(struct why_reader *reader)
 {
 	int error = read_cpus(reader->evidence);
 
-	return error ? error : read_holders(reader);
+	if (!error)
+		error = read_holders(reader);
+	if (!error)
+		doubt_running(reader->evidence);
+	return error;
 }
 
 /*

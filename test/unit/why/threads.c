@@ -87,6 +87,24 @@ static void no_thread_starves_after_good_end(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
+/*
+ * The kernel did not report that this thread left the CPU, because the hook gave a wrong number for it. Its
+ * row still says that it runs, but the CPU has switched to another thread since.
+ */
+static void thread_that_left_unreported_does_not_run(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER - 2, "left", KTRX_THREAD_RUNNING, 0)->state_stamp = 10 * MS;
+	wait_for_a_turn(500 * MS, 1995 * MS);
+	why_thread_row(CLIENT + 3, "left", KTRX_THREAD_RUNNING, 0)->state_stamp = 20 * MS;
+	script_cpu(0)->thread = CLIENT;
+	script_cpu(0)->switch_stamp = 500 * MS + 1;
+	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
+	why_says("thread 6 (client) runs there with priority 20");
+	why_says("thread 3 (left)                  unknown");
+	why_says("thread 9 (left)                  unknown");
+}
+
 /* If the timer does not tick, other threads cannot run. The problem is the timer, not starvation. */
 static void dead_timer_is_no_starvation(void **state)
 {
@@ -299,6 +317,7 @@ int main(void)
 		TEST(cpu_delayed_by_host_starves_no_thread),
 		TEST(thread_without_row_does_not_starve),
 		TEST(no_thread_starves_after_good_end),
+		TEST(thread_that_left_unreported_does_not_run),
 		TEST(dead_timer_is_no_starvation),
 		TEST(thread_that_creates_many_stays_valid),
 		TEST(device_with_some_late_answers_is_slow),
