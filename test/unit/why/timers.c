@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
+
+#include "unit/support/elf_file.h"
 #include "unit/support/script.h"
 #include "unit/support/why_cpus.h"
 #include "unit/support/why_support.h"
@@ -285,6 +288,44 @@ static void machine_without_regular_ticks_may_be_watched_in_vain(void **state)
 	assert_int_equal(why_judge()->base.mark, FINDING_OK);
 }
 
+/*
+ * CPU 1 idles, its ticks end, and the registers show disabled interrupts. The advice is to pass the kernel's
+ * file only if it was not passed.
+ */
+static void kernel_file_that_is_known_is_not_asked_for(void **state)
+{
+	static const struct elf_file_section sections[] = {
+		{ ".text", KERNEL, 0x20000, ELF_FILE_CODE | ELF_FILE_BOTH },
+		{ ".bss", KERNEL + 0x20000, 0x1000, ELF_FILE_DATA | ELF_FILE_BOTH },
+		{ NULL, 0, 0, 0 },
+	};
+	static const struct elf_file_symbol names[] = {
+		{ "handler", KERNEL, 0x100, STT_FUNC, 1 },
+		{ "ktrace_root", KERNEL + 0x20000, 0x200, STT_OBJECT, 2 },
+		{ NULL, 0, 0, 0, 0 },
+	};
+	static const struct elf_file file = { EM_AARCH64, ET_EXEC, sections, names };
+
+	for (unsigned known = 0; known < 2; known++) {
+		why_teardown(state);
+		why_cpus_begin(state);
+		struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+		why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+		sleeper->deadline = 200 * MS;
+		why_ticks(10 * MS, 3000 * MS, 0, IDLE0, KERNEL);
+		why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+		script_cpu(1)->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+		script_info()->machine = EM_AARCH64;
+		script_info()->self = KERNEL + 0x20000;
+		script_info()->registers = "cpu 1 pc=100040 sp=2000 pstate=400003c5\n";
+		if (known)
+			why_kernel_file(&file);
+		why_says("dead-timer (possible)");
+		why_says(known ? "check what this CPU does at the end" : "pass the kernel's file (--elf)");
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 
 int main(void)
@@ -309,6 +350,7 @@ int main(void)
 		TEST(ticks_of_another_cpu_show_no_dead_timer),
 		TEST(thread_that_tries_to_take_a_lock_is_not_the_cause),
 		TEST(stop_of_another_cpu_may_be_the_cause),
+		TEST(kernel_file_that_is_known_is_not_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
