@@ -257,6 +257,24 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 
 /* ---- Spins with interrupts disabled -------------------------------------------------------------- */
 
+/*
+ * Adds a line if the stack pointer is below the stack of the running thread. After a stack overflow without a
+ * guard page, a CPU may spin in code that was overwritten, or take one exception after another.
+ */
+static void say_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			   struct why_finding *finding)
+{
+	const struct why_thread *thread = why_runs(evidence, cpu);
+
+	if (!thread || !thread->has_holder || cpu->row.nesting || !cpu->sp ||
+	    cpu->sp >= thread->holder.stack_low)
+		return;
+	finding_evidence(&finding->base,
+			 "the lowest address of its stack is 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64
+			 ": perhaps the stack has overflowed",
+			 thread->holder.stack_low, cpu->sp);
+}
+
 static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
 {
@@ -284,6 +302,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 				 cpu->pc);
 	else
 		say_exception(evidence, cpu, finding);
+	say_left_stack(evidence, cpu, finding);
 	if (cpu->row.interrupts_pc)
 		finding_evidence(&finding->base, "interrupts were disabled at %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));

@@ -152,6 +152,30 @@ static void fetch_fault_that_was_handled_is_not_reported(void **state)
 	assert_null(strstr(why_text(), "exceptions are handled at"));
 }
 
+/* The stack pointer is 0x2000. Handlers of interrupts may have a stack of their own. */
+static void stack_pointer_below_the_stack_is_reported(void **state)
+{
+	static const struct {
+		uint64_t low;
+		uint32_t nesting;
+		bool reported;
+	} cases[] = { { 0x80000, 0, true }, { 0x80000, 1, false }, { 0x1000, 0, false }, { 0, 0, false } };
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		why_teardown(state);
+		why_cpus_begin(state);
+		why_stops_with(EM_AARCH64, "pstate=400003c5");
+		why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1)->stack_low = cases[n].low;
+		script_cpu(1)->nesting = cases[n].nesting;
+		assert_int_equal(why_count(WHY_KERNEL_SPIN), 1);
+		if (cases[n].reported)
+			why_says("the lowest address of its stack is 0x80000, and the stack pointer is 0x2000: "
+				 "perhaps the stack has overflowed");
+		else
+			assert_null(strstr(why_text(), "lowest address"));
+	}
+}
+
 static void masked_irqs_in_pstate_show_spin(void **state)
 {
 	(void)state;
@@ -487,6 +511,7 @@ int main(void)
 		TEST(masked_interrupts_in_registers_show_spin),
 		TEST(vector_that_cannot_be_fetched_is_reported),
 		TEST(fetch_fault_that_was_handled_is_not_reported),
+		TEST(stack_pointer_below_the_stack_is_reported),
 		TEST(masked_irqs_in_pstate_show_spin),
 		TEST(interrupts_off_in_both_modes_of_riscv_show_spin),
 		TEST(riscv_kernel_of_unknown_mode_is_not_known_to_spin),
