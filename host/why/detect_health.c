@@ -22,7 +22,6 @@
 #define LATE_MS 1000u
 /* the trace shows too little if the ring of a CPU covers less than 1/SCANT of the time window */
 #define SCANT	10u
-#define UNTIMED 12u  /* maximum number of threads that are listed as waiting without a timeout */
 #define TURN_MS 100u /* time in ms: a thread that was woken at most this long ago may not have run yet */
 
 /* hooks that are needed to know which threads wait, and for what they wait */
@@ -282,73 +281,6 @@ static void say_stopped(const struct why_evidence *evidence, struct why_finding 
 			why_say_ticks(evidence, why_age(evidence, evidence->stopped), ticks, sizeof(ticks)));
 }
 
-/* Returns whether only threads have woken sleepers of the queue, and all of these threads have ended. */
-static bool wakers_have_ended(const struct why_evidence *evidence, const struct why_queue *queue)
-{
-	if (!queue || queue->wakers == 0 || queue->by_interrupt || queue->by_others)
-		return false;
-	for (uint32_t n = 0; n < queue->wakers; n++) {
-		const struct why_thread *waker = why_thread_find(evidence, queue->waker[n].thread);
-
-		if (!waker || !why_is_gone(evidence, waker))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Returns whether the wait may last forever: the trace shows no earlier wait for the same purpose that took
- * as long and ended, or nothing is left that ended such waits.
- */
-static bool is_open(const struct why_evidence *evidence, const struct why_untimed_list *list,
-		    const struct why_untimed *untimed)
-{
-	const struct why_thread *owner = untimed->owner && !(untimed->owner & KTRX_HOLDER_CPU)
-						 ? why_thread_find(evidence, untimed->owner - 1)
-						 : NULL;
-
-	/* If the wait is for a lock that is held, the wait will end if the lock's holder makes progress. */
-	if (owner && untimed->held && list->of[owner - evidence->thread] == 0 &&
-	    !why_is_gone(evidence, owner) && (owner->has_holder || owner->state != THREADS_UNKNOWN))
-		return false;
-	return (!why_untimed_is_usual(evidence, untimed) || wakers_have_ended(evidence, untimed->queue)) &&
-	       why_untimed_ticks(evidence, untimed) > why_ms(evidence, TURN_MS);
-}
-
-static uint32_t count_open(const struct why_evidence *evidence, const struct why_untimed_list *list)
-{
-	uint32_t open = 0;
-
-	for (uint32_t n = 0; n < list->count; n++)
-		open += is_open(evidence, list, &list->untimed[n]);
-	return open;
-}
-
-/* Lists the threads that wait without a timeout. Waits that may last forever come first. */
-static void list_untimed(const struct why_evidence *evidence, const struct why_untimed_list *list,
-			 struct why_finding *finding)
-{
-	char untimed[FINDING_LINE], before[WHY_WORDS];
-	uint32_t shown = 0;
-
-	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t n = 0; n < list->count; n++) {
-			const struct why_untimed *one = &list->untimed[n];
-
-			if (is_open(evidence, list, one) != (pass == 0) || shown++ >= UNTIMED)
-				continue;
-			why_say_untimed(evidence, one, untimed, sizeof(untimed));
-			if (one->owner)
-				finding_evidence(&finding->base, "  %s", untimed);
-			else
-				finding_evidence(&finding->base, "  %s: %s", untimed,
-						 why_say_waits_before(evidence, one, before, sizeof(before)));
-		}
-	if (shown > UNTIMED)
-		finding_evidence(&finding->base, "  and %" PRIu32 " more, in the list of threads below",
-				 shown - UNTIMED);
-}
-
 /*
  * Formats advice on how to find out whether these waits are normal. `open` is the number of the waits; if it
  * is 0, formats "".
@@ -453,7 +385,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	 * beginning of the oldest sleep.
 	 */
 	const bool whole = is_whole(evidence, health) && why_is_whole_since(evidence, health->oldest);
-	const uint32_t open = count_open(evidence, list);
+	const uint32_t open = why_untimed_count_open(evidence, list);
 	const bool is_long = evidence->window >= evidence->info->frequency;
 	const bool all = health->idle == health->cpus;
 	/*
@@ -500,27 +432,32 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	if (list->count)
 		finding_evidence(&finding->base, "threads that wait without a timeout%s:",
 				 evidence->timeouts_recorded ? "" : " (as far as is known)");
-	list_untimed(evidence, list, finding);
+	why_finding_untimed(finding, evidence, list, true);
 	say_missing(evidence, health, finding);
 	advise_idle(evidence, health, open, finding);
 	return 0;
 }
 
-static int find_idle(const struct why_evidence *evidence, struct why_findings *findings,
-		     const struct health *health, unsigned busy)
+/*
+ * Lists the waits that may last forever, also on a busy machine: a thread may have missed its wakeup while
+ * the other threads continue.
+ */
+static void say_open_waits(const struct why_evidence *evidence, const struct health *health,
+			   const struct why_untimed_list *list, struct why_finding *finding)
 {
-	struct why_untimed_list list;
-	int error = why_untimed_find(&list, evidence);
+	const uint32_t open = why_untimed_count_open(evidence, list);
+	char text[FINDING_LINE];
 
-	if (error)
-		return error;
-	error = report_idle(evidence, findings, health, busy, &list);
-	why_untimed_free(&list);
-	return error;
+	if (open == 0 || evidence->info->frequency == 0 || why_ended_well(evidence))
+		return;
+	finding_evidence(&finding->base, "threads that wait without a timeout, perhaps forever:");
+	why_finding_untimed(finding, evidence, list, false);
+	if (!finding->base.advice[0])
+		finding_say(finding->base.advice, "%s", say_open(evidence, health, open, text, sizeof(text)));
 }
 
 static int report_busy(const struct why_evidence *evidence, struct why_findings *findings,
-		       const struct health *health, unsigned busy)
+		       const struct health *health, unsigned busy, const struct why_untimed_list *list)
 {
 	const bool scant = health->reach < evidence->window / SCANT;
 	/* whether a CPU stopped long ago is unknown, too */
@@ -559,7 +496,22 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 			"call ktrace_heartbeat(), which records that the CPUs ran until the trace was taken");
 	else
 		say_missing(evidence, health, finding);
+	say_open_waits(evidence, health, list, finding);
 	return 0;
+}
+
+static int find_health(const struct why_evidence *evidence, struct why_findings *findings,
+		       const struct health *health, unsigned busy, bool idle)
+{
+	struct why_untimed_list list;
+	int error = why_untimed_find(&list, evidence);
+
+	if (error)
+		return error;
+	error = idle ? report_idle(evidence, findings, health, busy, &list)
+		     : report_busy(evidence, findings, health, busy, &list);
+	why_untimed_free(&list);
+	return error;
 }
 
 /*
@@ -590,8 +542,8 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 	 * window.
 	 */
 	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))
-		return find_idle(evidence, findings, &health, busy);
+		return find_health(evidence, findings, &health, busy, true);
 	if (busy >= BUSY_PERCENT || health.idle == 0 || health.longest <= why_ms(evidence, LATE_MS))
-		return report_busy(evidence, findings, &health, busy);
+		return find_health(evidence, findings, &health, busy, false);
 	return 0;
 }

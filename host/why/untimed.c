@@ -312,6 +312,77 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 	return why_say(buffer, size, "no such wait has ended in this trace%s", exception);
 }
 
+/* ---- Waits that may last forever ------------------------------------------------------------------ */
+
+#define OPEN_MS 100u /* time in ms: a wait that began at most this long ago may end soon */
+#define LISTED  12u  /* maximum number of threads that are listed */
+
+/* Returns whether only threads have woken sleepers of the queue, and all of these threads have ended. */
+static bool wakers_have_ended(const struct why_evidence *evidence, const struct why_queue *queue)
+{
+	if (!queue || queue->wakers == 0 || queue->by_interrupt || queue->by_others)
+		return false;
+	for (uint32_t n = 0; n < queue->wakers; n++) {
+		const struct why_thread *waker = why_thread_find(evidence, queue->waker[n].thread);
+
+		if (!waker || !why_is_gone(evidence, waker))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns whether the wait may last forever: the trace shows no earlier wait for the same purpose that took
+ * as long and ended, or nothing is left that ended such waits.
+ */
+static bool is_open(const struct why_evidence *evidence, const struct why_untimed_list *list,
+		    const struct why_untimed *untimed)
+{
+	const struct why_thread *owner = untimed->owner && !(untimed->owner & KTRX_HOLDER_CPU)
+						 ? why_thread_find(evidence, untimed->owner - 1)
+						 : NULL;
+
+	/* If the wait is for a lock that is held, the wait will end if the lock's holder makes progress. */
+	if (owner && untimed->held && list->of[owner - evidence->thread] == 0 &&
+	    !why_is_gone(evidence, owner) && (owner->has_holder || owner->state != THREADS_UNKNOWN))
+		return false;
+	return (!why_untimed_is_usual(evidence, untimed) || wakers_have_ended(evidence, untimed->queue)) &&
+	       why_untimed_ticks(evidence, untimed) > why_ms(evidence, OPEN_MS);
+}
+
+uint32_t why_untimed_count_open(const struct why_evidence *evidence, const struct why_untimed_list *list)
+{
+	uint32_t open = 0;
+
+	for (uint32_t n = 0; n < list->count; n++)
+		open += is_open(evidence, list, &list->untimed[n]);
+	return open;
+}
+
+void why_finding_untimed(struct why_finding *finding, const struct why_evidence *evidence,
+			 const struct why_untimed_list *list, bool all)
+{
+	char untimed[FINDING_LINE], before[WHY_WORDS];
+	uint32_t shown = 0;
+
+	for (int pass = 0; pass < (all ? 2 : 1); pass++)
+		for (uint32_t n = 0; n < list->count; n++) {
+			const struct why_untimed *one = &list->untimed[n];
+
+			if (is_open(evidence, list, one) != (pass == 0) || shown++ >= LISTED)
+				continue;
+			why_say_untimed(evidence, one, untimed, sizeof(untimed));
+			if (one->owner)
+				finding_evidence(&finding->base, "  %s", untimed);
+			else
+				finding_evidence(&finding->base, "  %s: %s", untimed,
+						 why_say_waits_before(evidence, one, before, sizeof(before)));
+		}
+	if (shown > LISTED)
+		finding_evidence(&finding->base, "  and %" PRIu32 " more, in the list of threads below",
+				 shown - LISTED);
+}
+
 /* ---- Sleepers that no thread will wake ----------------------------------------------------------- */
 
 /*

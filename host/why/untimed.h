@@ -104,6 +104,12 @@ void why_finding_early(struct why_finding *finding, const struct why_evidence *e
 const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_untimed *untimed,
 				 char *buffer, size_t size);
 
+/* Returns how many waits may last forever. */
+uint32_t why_untimed_count_open(const struct why_evidence *evidence, const struct why_untimed_list *list);
+/* Lists the threads whose waits may last forever, and after them, if `all`, the other threads of the list. */
+void why_finding_untimed(struct why_finding *finding, const struct why_evidence *evidence,
+			 const struct why_untimed_list *list, bool all);
+
 /*
  * The newest waits of a thread for one object, from counts in the thread's row of the kernel's table. The
  * kernel updates these counts when it wakes the thread, so they do not depend on events that may be

@@ -103,6 +103,37 @@ static void running_thread_without_events_computes_or_spins(void **state)
 	why_says("thread 5 (worker) has recorded no event of its own for 4.00 s: it computes or spins");
 }
 
+/* A thread that missed its wakeup sleeps forever, also if the rest of the machine is busy. */
+static void busy_machine_lists_waits_that_may_last_forever(void **state)
+{
+	static const struct {
+		uint64_t since;
+		uint32_t kind;
+		bool listed;
+	} cases[] = {
+		{ 500 * MS, KTRX_WAIT_EVENT, true },
+		{ THE_END - 50 * MS, KTRX_WAIT_EVENT, false },
+		{ 500 * MS, KTRX_WAIT_TIME, false },
+	};
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		why_teardown(state);
+		begin(state);
+		works(0);
+		why_waits(why_thread_row(WORKER + 1, "client", KTRX_THREAD_WAITING, 0), cases[n].kind, QUEUE,
+			  "jobs", cases[n].since);
+		assert_int_equal(why_judge()->verdict, WHY_BUSY);
+		assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+		if (cases[n].listed) {
+			why_says("threads that wait without a timeout, perhaps forever: thread 6 (client) has waited");
+			why_says("no such wait has ended in this trace");
+			why_says("to be more certain:");
+		} else {
+			assert_null(strstr(why_text(), "perhaps forever"));
+		}
+	}
+}
+
 static void running_thread_with_events_is_not_named(void **state)
 {
 	(void)state;
@@ -532,6 +563,7 @@ int main(void)
 		TEST(thread_without_switches_on_idle_cpu_does_no_work),
 		TEST(kernel_without_threads_is_not_idle),
 		TEST(running_thread_without_events_computes_or_spins),
+		TEST(busy_machine_lists_waits_that_may_last_forever),
 		TEST(running_thread_with_events_is_not_named),
 		TEST(wait_without_object_is_listed),
 	};
