@@ -299,7 +299,10 @@ void ktrace_thread_wake(uint32_t thread)
 	row = ktrace_holder_claim(&hook, thread);
 	if (!row)
 		return;
-	waker = KTRX_W1_CONTEXT(context) == KTRX_CONTEXT_THREAD ? KTRX_W1_THREAD(context) + 1 : 0;
+	/* the port may not add the context to the id */
+	waker = KTRX_W1_CONTEXT(context) == KTRX_CONTEXT_THREAD && hook.cpu->nesting == 0
+			? KTRX_W1_THREAD(context) + 1
+			: 0;
 	habit_note(row, waker, hook.cpu->now);
 	thread_wait_end(row);
 	row->waker = waker;

@@ -206,6 +206,20 @@ static void a_wakeup_by_an_interrupt_has_no_waker(void **state)
 	assert_int_equal(entry_of(7)->wakes, 1);
 }
 
+/* The port does not add the context to the thread's id, but the kernel reports its interrupts. */
+static void a_wakeup_by_a_handler_has_no_waker(void **state)
+{
+	(void)state;
+	ktrace_irq_enter(3);
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 9);
+	assert_int_equal(entry_of(7)->waker, 0);
+	assert_int_equal(entry_of(7)->habit_waker, 0);
+	ktrace_irq_exit(3);
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 9);
+	assert_int_equal(entry_of(7)->waker, 10);
+	assert_int_equal(entry_of(7)->habit_waker, 10);
+}
+
 static void a_wait_for_a_lock_lasts_until_it_is_taken(void **state)
 {
 	(void)state;
@@ -390,6 +404,7 @@ int main(void)
 		cmocka_unit_test_setup(a_clock_that_is_late_makes_no_long_wait, boot),
 		cmocka_unit_test_setup(a_thread_woken_before_its_switch_stays_running, boot),
 		cmocka_unit_test_setup(a_wakeup_by_an_interrupt_has_no_waker, boot),
+		cmocka_unit_test_setup(a_wakeup_by_a_handler_has_no_waker, boot),
 		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_taken, boot),
 		cmocka_unit_test_setup(a_lock_taken_in_an_interrupt_does_not_end_the_threads_wait, boot),
 		cmocka_unit_test_setup(a_wait_reported_at_each_try_is_one_wait, boot),
