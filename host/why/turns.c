@@ -23,6 +23,17 @@ static bool is_consistent(const struct why_evidence *evidence, const struct why_
 	       row->habit_alike < row->habit_wakes;
 }
 
+/*
+ * Returns the id, plus 1, of the thread that did the last wakeup; 0: an interrupt did it. An idle thread
+ * wakes no thread: an interrupt came while it ran, and the port does not report the context.
+ */
+static uint32_t waker_of(const struct why_evidence *evidence, uint32_t waker)
+{
+	const struct why_thread *thread = waker ? why_thread_find(evidence, waker - 1) : NULL;
+
+	return waker == 1 || (thread && thread->idle) ? 0 : waker;
+}
+
 bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed *untimed,
 		  struct why_habit *habit)
 {
@@ -37,7 +48,7 @@ bool why_habit_of(const struct why_evidence *evidence, const struct why_untimed 
 		.usual = (row->habit_last - row->habit_first) / (row->habit_wakes - 1),
 		.longest = row->habit_longest,
 		.last = row->habit_last,
-		.waker = row->habit_waker,
+		.waker = waker_of(evidence, row->habit_waker),
 		.regular = UINT64_C(10) * row->habit_alike >= ALIKE_PART * (row->habit_wakes - UINT64_C(1)),
 	};
 	return true;

@@ -194,6 +194,21 @@ static void row_shows_missing_periodic_wakeup(void **state)
 		 "7.00 s ago");
 }
 
+/* The port does not report that a handler runs, so the idle thread seems to be the waker. */
+static void wakeup_by_an_idle_thread_is_one_by_an_interrupt(void **state)
+{
+	static const uint32_t wakers[] = { 0, IDLE };
+
+	for (size_t n = 0; n < sizeof(wakers) / sizeof(wakers[0]); n++) {
+		why_teardown(state);
+		why_overdue_begin(state);
+		had_habit(60, 58, 90, WAKER)->habit_waker = wakers[n] + 1;
+		why_waker_lives();
+		why_is_overdue(FINDING_POSSIBLE);
+		why_says("an interrupt ended the last one 7.00 s ago");
+	}
+}
+
 static void busy_machine_does_not_hide_missing_wakeup(void **state)
 {
 	(void)state;
@@ -380,6 +395,7 @@ int main(void)
 		TEST(few_wakeups_are_not_periodic),
 		TEST(silent_machine_is_not_overdue),
 		TEST(row_shows_missing_periodic_wakeup),
+		TEST(wakeup_by_an_idle_thread_is_one_by_an_interrupt),
 		TEST(busy_machine_does_not_hide_missing_wakeup),
 		TEST(threads_that_woke_each_other_are_overdue),
 		TEST(threads_that_woke_each_other_may_pause),
