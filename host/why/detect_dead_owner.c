@@ -379,6 +379,14 @@ static void add_actors(const struct why_evidence *evidence, struct why_finding *
 						       .pc = lock->hold ? lock->hold->pc : 0 });
 }
 
+static bool records_all_locks(const struct why_evidence *evidence)
+{
+	return scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_ACQUIRE, evidence->first,
+				 evidence->end) &&
+	       scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE, evidence->first,
+				 evidence->end);
+}
+
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct orphan *lock)
 {
@@ -400,8 +408,12 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		finding_say(finding->base.advice,
 			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
 	else if (finding->base.certain != FINDING_CERTAIN)
-		finding_say(finding->base.advice, "record lock.acquire and lock.release, "
-						  "which show whether the owner released the lock");
+		finding_say(finding->base.advice,
+			    records_all_locks(evidence)
+				    ? "use rings with more slots, because the events that show whether the "
+				      "owner released the lock are lost"
+				    : "record lock.acquire and lock.release, which show whether the owner "
+				      "released the lock");
 	return 0;
 }
 
