@@ -162,6 +162,8 @@ enum mistake {
 	 * another thread or CPU holds the lock
 	 */
 	MISTAKE_OWNER,
+	/* the kernel's table of threads shows that a thread runs on a CPU that has switched to another thread */
+	MISTAKE_STILL_RUNS,
 	MISTAKES,
 };
 
@@ -192,9 +194,9 @@ bool mistakes_of_states(const struct mistakes *mistakes);
 bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
 
 /*
- * Finds MISTAKE_WAIT_LEFT and MISTAKE_OWNER in the kernel's table of held locks and waits. `syscalls`: the
+ * Finds MISTAKE_WAIT_LEFT, MISTAKE_OWNER and MISTAKE_STILL_RUNS in the kernel's tables. `syscalls`: the
  * timestamp of the newest entry or exit of a system call, keyed by thread. `late`: maximum number of ticks by
- * which a row of the table may be older than an event. Returns 0 or the error of ktread_holders().
+ * which a row of the table may be older than an event. Returns 0 or the error of a function of ktread.h.
  */
 int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *syscalls,
 		   uint64_t late);

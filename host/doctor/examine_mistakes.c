@@ -159,6 +159,13 @@ static const struct advice advice[MISTAKES] = {
 			    "0 does not mean that the holder is unknown",
 			    "before waiting for a lock whose holder is not known",
 			    "ktrace_contend(lock, name, by, KTRACE_NOBODY);", false },
+	[MISTAKE_STILL_RUNS] = { "threads",
+				 "the kernel's table shows a thread that runs, although its CPU has switched "
+				 "to another thread since; the first one is thread %s: a switch has no hook, or "
+				 "the hook gave another number for this thread, such as one from the memory of "
+				 "a thread that was freed",
+				 "the context switch; the end of a thread, before its memory is freed",
+				 "ktrace_switch(prev, next, state); … ktrace_thread_end(id);", true },
 };
 
 /* Returns the noun for the occurrences of a mistake, such as "switches" or "events". */
@@ -180,6 +187,7 @@ static const char *counted(enum mistake mistake, uint64_t count)
 	case MISTAKE_IRQ_ENTER:
 	case MISTAKE_WAIT_LEFT:
 	case MISTAKE_OWNER:
+	case MISTAKE_STILL_RUNS:
 		return count == 1 ? "time" : "times";
 	default:
 		return count == 1 ? "event" : "events";
@@ -252,6 +260,9 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_WAIT_LEFT:
 	case MISTAKE_OWNER:
 		return count > 0;
+	case MISTAKE_STILL_RUNS:
+		return count > 0 && !mistakes_made(m, MISTAKE_SWAPPED) &&
+		       !mistakes_made(m, MISTAKE_PREVIOUS) && !mistakes_made(m, MISTAKE_CPU_SHARED);
 	case MISTAKE_WAKE_RUNNING:
 		return count >= FEW && count >= m->wakes / 2;
 	case MISTAKE_IRQ_EXIT:

@@ -10,6 +10,7 @@
 
 struct waits {
 	struct mistakes *mistakes;
+	const struct ktread *trace;
 	const struct keyed *syscalls;
 	uint64_t late;
 	struct ktrx_holder wait[WAITS];
@@ -82,13 +83,32 @@ static void take_held(struct waits *waits, const struct ktrx_holder *row)
 	}
 }
 
+/*
+ * Counts a mistake if the row says that the thread runs, but its CPU has switched to another thread long
+ * since.
+ */
+static void take_running(struct waits *waits, const struct ktrx_holder *row)
+{
+	struct ktrx_cpu cpu;
+
+	if (row->id && !(row->id & KTRX_HOLDER_CPU) && row->state == KTRX_THREAD_RUNNING &&
+	    ktread_cpus(waits->trace, row->cpu, &cpu, 1) == 1 &&
+	    (cpu.thread & KTRX_THREAD_MAX) != row->id - 1 &&
+	    cpu.switch_stamp > row->state_stamp + waits->late) {
+		note(waits, MISTAKE_STILL_RUNS, row);
+		waits->mistakes->of[MISTAKE_STILL_RUNS].value = row->id - 1;
+	}
+}
+
 int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *syscalls,
 		   uint64_t late)
 {
-	struct waits waits = { .mistakes = mistakes, .syscalls = syscalls, .late = late };
+	struct waits waits = { .mistakes = mistakes, .trace = trace, .syscalls = syscalls, .late = late };
 	int status = read_rows(&waits, trace, take_wait);
 
 	if (status == 0 && waits.count)
 		status = read_rows(&waits, trace, take_held);
+	if (status == 0)
+		status = read_rows(&waits, trace, take_running);
 	return status;
 }

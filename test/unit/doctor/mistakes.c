@@ -373,6 +373,32 @@ static void lock_passed_to_other_thread_is_correct(void **state)
 	only(MISTAKES);
 }
 
+static void thread_that_left_unreported_is_found(void **state)
+{
+	static const struct {
+		uint64_t switched; /* time after the thread began to run at which the CPU switched */
+		uint32_t runs;
+		enum mistake mistake;
+	} cases[] = {
+		{ 500 * MS, 6, MISTAKE_STILL_RUNS },
+		{ 500 * MS, 5, MISTAKES },
+		{ 10 * MS, 6, MISTAKES }, /* the tables may have been read during the switch */
+	};
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		end(state);
+		begin(state);
+		some_turns(2);
+		script_holder(5 + 1)->state = KTRX_THREAD_RUNNING;
+		script_holder(5 + 1)->state_stamp = now;
+		script_cpu(0)->thread = cases[n].runs;
+		script_cpu(0)->switch_stamp = now + cases[n].switched;
+		only(cases[n].mistake);
+		if (n == 0)
+			assert_int_equal(mistakes.of[MISTAKE_STILL_RUNS].value, 5);
+	}
+}
+
 static void thread_on_two_cpus_is_found(void **state)
 {
 	(void)state;
@@ -547,6 +573,7 @@ int main(void)
 		TEST(lasting_wait_is_correct),
 		TEST(unknown_holder_named_as_zero_is_found),
 		TEST(lock_passed_to_other_thread_is_correct),
+		TEST(thread_that_left_unreported_is_found),
 		TEST(thread_on_two_cpus_is_found),
 		TEST(thread_on_two_cpus_repeatedly_is_found),
 		TEST(block_for_other_thread_is_found),
