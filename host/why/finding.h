@@ -41,8 +41,8 @@
 	ROW(SYSCALL_LOOP, "syscall-loop", 0) \
 	ROW(USER_SPIN, "user-spin", 0) \
 	ROW(KERNEL_SPIN, "kernel-spin", 0) \
-	ROW(WAKEUP_RACE, "wakeup-race", WHY_LOOKS_IDLE) \
-	ROW(LOST_WAKEUP, "lost-wakeup", WHY_LOOKS_IDLE) \
+	ROW(WAKEUP_RACE, "wakeup-race", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) \
+	ROW(LOST_WAKEUP, "lost-wakeup", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) \
 	ROW(IRQS_OFF, "irqs-off", 0) \
 		ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* listed after its causes */ \
 	ROW(LOCK_ORDER, "lock-order", 0) \

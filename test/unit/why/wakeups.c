@@ -81,6 +81,22 @@ static void sleepers_after_few_wakeups_are_only_possible(void **state)
 	why_says("10 wakeups cannot show");
 }
 
+/* Another thread works, so the machine looks busy. */
+static void lost_wakeup_leaves_a_busy_machine_in_doubt(void **state)
+{
+	(void)state;
+	both_wait();
+	wake_each_other(9);
+	ask_and_answer(6 * MS);
+	script_event(SWITCH, 7 * MS, 0, IDLE, V(IDLE), V(9), V(0));
+	why_thread_row(9, "other", KTRX_THREAD_RUNNING, 0)->state_stamp = 7 * MS;
+	why_work_until(2005 * MS, 9);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	why_says("not certain because of: lost-wakeup (possible), see below");
+}
+
 /* The client never waited for an answer before, so the worker's answers found it awake. */
 static void sleeper_that_was_never_woken_is_only_possible(void **state)
 {
@@ -267,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(sleepers_after_many_wakeups_lost_one),
 		TEST(sleepers_after_few_wakeups_are_only_possible),
+		TEST(lost_wakeup_leaves_a_busy_machine_in_doubt),
 		TEST(sleeper_that_was_never_woken_is_only_possible),
 		TEST(waker_with_deadline_may_still_wake),
 		TEST(earlier_interrupt_may_wake_again),
