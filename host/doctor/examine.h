@@ -162,7 +162,7 @@ enum mistake {
 	 * another thread or CPU holds the lock
 	 */
 	MISTAKE_OWNER,
-	/* the kernel's table of threads shows that a thread runs on a CPU that has switched to another thread */
+	/* the kernel's table shows a thread that runs, but its CPU has switched to another thread */
 	MISTAKE_STILL_RUNS,
 	MISTAKES,
 };

@@ -160,10 +160,10 @@ static const struct advice advice[MISTAKES] = {
 			    "before waiting for a lock whose holder is not known",
 			    "ktrace_contend(lock, name, by, KTRACE_NOBODY);", false },
 	[MISTAKE_STILL_RUNS] = { "threads",
-				 "the kernel's table shows a thread that runs, although its CPU has switched "
-				 "to another thread since; the first one is thread %s: a switch has no hook, or "
-				 "the hook gave another number for this thread, such as one from the memory of "
-				 "a thread that was freed",
+				 "the kernel's table shows a thread that runs, although its CPU has "
+				 "switched to another thread since; the first one is thread %s: "
+				 "a switch has no hook, or the hook gave another number for this thread, "
+				 "such as one from the memory of a thread that was freed",
 				 "the context switch; the end of a thread, before its memory is freed",
 				 "ktrace_switch(prev, next, state); … ktrace_thread_end(id);", true },
 };

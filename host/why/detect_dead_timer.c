@@ -194,8 +194,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	if (masked)
 		finding_say(finding->base.advice,
 			    "%s, because the CPU may be in a handler, with interrupts disabled",
-			    !cpu->has_registers
-				    ? "examine the running machine (--qmp), which shows registers"
+			    !cpu->has_registers ? "examine the running machine (--qmp), which shows registers"
 			    : !evidence->symbols || symbols_doubtful(evidence->symbols)
 				    ? "pass the kernel's file (--elf)"
 				    : "check what this CPU does at the end");

@@ -270,8 +270,8 @@ static void say_left_stack(const struct why_evidence *evidence, const struct why
 	    cpu->sp >= thread->holder.stack_low)
 		return;
 	finding_evidence(&finding->base,
-			 "the lowest address of its stack is 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64
-			 ": perhaps the stack has overflowed",
+			 "the lowest address of its stack is 0x%" PRIx64
+			 ", and the stack pointer is 0x%" PRIx64 ": perhaps the stack has overflowed",
 			 thread->holder.stack_low, cpu->sp);
 }
 

@@ -315,7 +315,7 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 /* ---- Waits that may last forever ------------------------------------------------------------------ */
 
 #define OPEN_MS 100u /* time in ms: a wait that began at most this long ago may end soon */
-#define LISTED  12u  /* maximum number of threads that are listed */
+#define LISTED	12u  /* maximum number of threads that are listed */
 
 /* Returns whether only threads have woken sleepers of the queue, and all of these threads have ended. */
 static bool wakers_have_ended(const struct why_evidence *evidence, const struct why_queue *queue)

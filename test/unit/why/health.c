@@ -125,7 +125,8 @@ static void busy_machine_lists_waits_that_may_last_forever(void **state)
 		assert_int_equal(why_judge()->verdict, WHY_BUSY);
 		assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 		if (cases[n].listed) {
-			why_says("threads that wait without a timeout, perhaps forever: thread 6 (client) has waited");
+			why_says(
+				"threads that wait without a timeout, perhaps forever: thread 6 (client) has waited");
 			why_says("no such wait has ended in this trace");
 			why_says("to be more certain:");
 		} else {
