@@ -291,19 +291,6 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 }
 
 /*
- * Reads return addresses. Stops at an address of data in the kernel's image, because this address and the
- * addresses after it are not return addresses.
- */
-static void read_stack(const struct why_evidence *evidence, struct why_cpu *cpu, const char *at)
-{
-	uint64_t back;
-
-	while (*at == ' ' && cpu->frames < WHY_FRAMES && take_number(&at, 16, &back) &&
-	       (symbols_has_code(evidence->symbols, back) || !symbols_has(evidence->symbols, back)))
-		cpu->frame[cpu->frames++] = back;
-}
-
-/*
  * Returns the start of the function that contains `address`, 0 if unknown. `call` states whether `address` is
  * a return address.
  */
@@ -315,6 +302,26 @@ static uint64_t function_at(const struct why_evidence *evidence, uint64_t addres
 	status = call ? symbols_find_call(evidence->symbols, address, &symbol)
 		      : symbols_find(evidence->symbols, address, &symbol);
 	return status == 0 ? address - symbol.offset : 0;
+}
+
+/*
+ * Reads return addresses. Stops at an address of data in the kernel's image, because this address and the
+ * addresses after it are not return addresses. Ignores a last address that is the start of the function that
+ * it should return from: a new thread begins in a function that was not called, and the kernel has stored
+ * that function's own address where its frame would have a return address.
+ */
+static void read_stack(const struct why_evidence *evidence, struct why_cpu *cpu, const char *at)
+{
+	uint64_t back, called;
+
+	while (*at == ' ' && cpu->frames < WHY_FRAMES && take_number(&at, 16, &back) &&
+	       (symbols_has_code(evidence->symbols, back) || !symbols_has(evidence->symbols, back)))
+		cpu->frame[cpu->frames++] = back;
+	if (cpu->frames == 0)
+		return;
+	called = cpu->frames == 1 ? function_at(evidence, cpu->pc, false)
+				  : function_at(evidence, cpu->frame[cpu->frames - 2], true);
+	cpu->frames -= called && called == cpu->frame[cpu->frames - 1];
 }
 
 /*

@@ -97,6 +97,16 @@ static void link_into_same_function_is_no_caller(void **state)
 	assert_true(cpu->frame[0] == STORED);
 }
 
+/* The first function of a thread was not called: the kernel made its frame, with the function's own address. */
+static void first_function_of_a_thread_has_no_caller(void **state)
+{
+	(void)state;
+	assert_int_equal(stand((uintptr_t)caller + 8, 0, (uintptr_t)caller)->frames, 0);
+	why_evidence_free(evidence);
+	evidence = NULL;
+	assert_int_equal(stand((uintptr_t)caller + 8, 0, (uintptr_t)leaf)->frames, 1);
+}
+
 static void data_is_no_caller(void **state)
 {
 	const struct why_cpu *cpu = stand((uintptr_t)caller + 8, 0, (uintptr_t)ktrace_root);
@@ -344,6 +354,7 @@ int main(void)
 		TEST(link_register_has_caller_of_leaf),
 		TEST(link_register_is_only_caller),
 		TEST(link_into_same_function_is_no_caller),
+		TEST(first_function_of_a_thread_has_no_caller),
 		TEST(data_is_no_caller),
 		TEST(caller_on_stack_is_not_repeated),
 		TEST(link_outside_code_is_no_caller),
