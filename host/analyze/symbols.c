@@ -314,9 +314,10 @@ static int is_header(const char *path)
 /*
  * Searches the inlined functions that contain the address, from the outermost to the innermost. If functions
  * of ktrace are among them, returns 0 and sets *symbol to the line that calls the outermost function of
- * ktrace, which is the line that records an event. Otherwise returns -1 and sets *symbol to the innermost
- * call outside headers; if there is no such call, *symbol is unchanged. (dwarf_getscopes() does not find
- * these functions after link-time optimisation.)
+ * ktrace, which is the line that records an event; if this line is in a header, sets *symbol to the innermost
+ * call outside headers. Otherwise returns -1 and sets *symbol to the innermost call outside headers. If there
+ * is no call outside headers, *symbol is unchanged, or set to the line that records the event.
+ * (dwarf_getscopes() does not find these functions after link-time optimisation.)
  */
 static int find_calls(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint32_t depth,
 		      struct symbol *symbol)
@@ -329,8 +330,15 @@ static int find_calls(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint3
 	do {
 		int inside = dwarf_haspc(&child, address) == 1;
 
-		if (inside && is_event(&child))
-			return find_inlining(unit, &child, symbol);
+		if (inside && is_event(&child)) {
+			if (find_inlining(unit, &child, &call) != 0)
+				return -1;
+			if (!symbol->file || !is_header(call.file)) {
+				symbol->file = call.file;
+				symbol->line = call.line;
+			}
+			return 0;
+		}
 		if (inside && dwarf_tag(&child) == DW_TAG_inlined_subroutine &&
 		    find_inlining(unit, &child, &call) == 0 && !is_header(call.file)) {
 			symbol->file = call.file;

@@ -111,6 +111,25 @@ static void code_inlined_from_a_header_has_the_line_that_calls_it(void **state)
 	symbols_close(symbols);
 }
 
+/*
+ * A hook has the line that calls it. If this line is in a header, it has the line that calls the function of
+ * the header.
+ */
+static void hook_in_a_header_has_the_line_outside(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	struct symbol symbol;
+	uint32_t line = __LINE__ + 1;
+	uint64_t address = inlined_lock(here);
+
+	(void)state;
+	assert_int_equal(symbols_find_call(symbols, address, &symbol), 0);
+	assert_non_null(strstr(symbol.file, "test/unit/analyze/symbols.c"));
+	assert_int_equal(symbol.line, line);
+	symbols_close(symbols);
+}
+
 static void any_number_of_sections_has_symbols(void **state)
 {
 	struct ktread_info info = own_info();
@@ -327,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_become_functions_and_lines),
 		cmocka_unit_test(code_inlined_from_a_header_has_the_line_that_calls_it),
+		cmocka_unit_test(hook_in_a_header_has_the_line_outside),
 		cmocka_unit_test(any_number_of_sections_has_symbols),
 		cmocka_unit_test(similar_names_of_code_and_data_are_suggested),
 		cmocka_unit_test(mangled_names_are_demangled),
