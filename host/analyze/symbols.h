@@ -57,7 +57,8 @@ const char *symbols_message(void);
  * Finds the code at an address of the running kernel. Inlined code belongs to the function that contains it,
  * with its own source line. Exceptions: for code that is inlined from a header, such as a lock function, the
  * source line is the call, unless the call is also in a header; for inlined code of ktrace, the source line
- * is the call of ktrace, or the call of the function from a header that contains it. Returns 0, or -1 if no code is known there. Data is not code, even if it has a name.
+ * is the call of ktrace, or the call of the function from a header that contains it. Returns 0, or -1 if no
+ * code is known there. Data is not code, even if it has a name.
  */
 int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
