@@ -164,6 +164,8 @@ enum mistake {
 	MISTAKE_OWNER,
 	/* the kernel's table shows a thread that runs, but its CPU has switched to another thread */
 	MISTAKE_STILL_RUNS,
+	/* the deadline of a wait is before the wait, or more than a year after it */
+	MISTAKE_DEADLINE,
 	MISTAKES,
 };
 
@@ -194,7 +196,7 @@ bool mistakes_of_states(const struct mistakes *mistakes);
 bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
 
 /*
- * Finds MISTAKE_WAIT_LEFT, MISTAKE_OWNER and MISTAKE_STILL_RUNS in the kernel's tables. `syscalls`: the
+ * Finds the mistakes from MISTAKE_WAIT_LEFT to MISTAKE_DEADLINE in the kernel's tables. `syscalls`: the
  * timestamp of the newest entry or exit of a system call, keyed by thread. `late`: maximum number of ticks by
  * which a row of the table may be older than an event. Returns 0 or the error of a function of ktread.h.
  */

@@ -161,11 +161,17 @@ static const struct advice advice[MISTAKES] = {
 			    "ktrace_contend(lock, name, by, KTRACE_NOBODY);", false },
 	[MISTAKE_STILL_RUNS] = { "threads",
 				 "the kernel's table shows a thread that runs, although its CPU has "
-				 "switched to another thread since; the first one is thread %s: "
+				 "switched to another thread since; the last one is thread %s: "
 				 "a switch has no hook, or the hook gave another number for this thread, "
 				 "such as one from the memory of a thread that was freed",
 				 "the context switch; the end of a thread, before its memory is freed",
 				 "ktrace_switch(prev, next, state); … ktrace_thread_end(id);", true },
+	[MISTAKE_DEADLINE] = { "threads",
+			       "the kernel's table shows a wait whose deadline is before the wait, "
+			       "or more than a year after it; the last one is of thread %s: "
+			       "a deadline is a timestamp of ktrace's clock, not a duration",
+			       "before a thread sleeps with a timeout",
+			       "ktrace_block(object, name, kind, ktrace_arch_clock() + ticks);", true },
 };
 
 /* Returns the noun for the occurrences of a mistake, such as "switches" or "events". */
@@ -188,6 +194,7 @@ static const char *counted(enum mistake mistake, uint64_t count)
 	case MISTAKE_WAIT_LEFT:
 	case MISTAKE_OWNER:
 	case MISTAKE_STILL_RUNS:
+	case MISTAKE_DEADLINE:
 		return count == 1 ? "time" : "times";
 	default:
 		return count == 1 ? "event" : "events";
@@ -259,6 +266,7 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 		return m->switches >= FEW && count >= SOME;
 	case MISTAKE_WAIT_LEFT:
 	case MISTAKE_OWNER:
+	case MISTAKE_DEADLINE:
 		return count > 0;
 	case MISTAKE_STILL_RUNS:
 		return count > 0 && !mistakes_made(m, MISTAKE_SWAPPED) &&

@@ -7,6 +7,7 @@
 #define ROWS 32u /* number of table rows that are read at once */
 /* maximum number of examined waits whose hook gave CPU 0 or thread 0 as the lock's holder */
 #define WAITS 64u
+#define YEAR  UINT64_C(31556952) /* in seconds */
 
 struct waits {
 	struct mistakes *mistakes;
@@ -56,8 +57,25 @@ static bool wait_has_ended(const struct waits *waits, const struct ktrx_holder *
 	return syscall && row->wait_stamp && syscall->stamp > row->wait_stamp + waits->late;
 }
 
+/* Counts a mistake if the deadline cannot be a timestamp, such as a duration or a number of milliseconds. */
+static void take_deadline(struct waits *waits, const struct ktrx_holder *row)
+{
+	const uint64_t frequency = ktread_info(waits->trace)->frequency;
+
+	if (!row->id || row->id & KTRX_HOLDER_CPU || row->state != KTRX_THREAD_WAITING || !row->deadline ||
+	    !row->wait_stamp)
+		return;
+	if (row->deadline < row->wait_stamp
+		    ? row->wait_stamp - row->deadline > waits->late
+		    : frequency && (row->deadline - row->wait_stamp) / frequency > YEAR) {
+		note(waits, MISTAKE_DEADLINE, row);
+		waits->mistakes->of[MISTAKE_DEADLINE].value = row->id - 1;
+	}
+}
+
 static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 {
+	take_deadline(waits, row);
 	if (!row->id || !row->object || (row->wait != KTRX_WAIT_SPIN && row->wait != KTRX_WAIT_LOCK))
 		return;
 	if (wait_has_ended(waits, row))

@@ -373,29 +373,36 @@ static void lock_passed_to_other_thread_is_correct(void **state)
 	only(MISTAKES);
 }
 
+static struct ktrx_holder *row_of_5(void **state)
+{
+	end(state);
+	begin(state);
+	some_turns(2);
+	return script_holder(5 + 1);
+}
+
 static void thread_that_left_unreported_is_found(void **state)
 {
-	static const struct {
-		uint64_t switched; /* time after the thread began to run at which the CPU switched */
-		uint32_t runs;
-		enum mistake mistake;
-	} cases[] = {
-		{ 500 * MS, 6, MISTAKE_STILL_RUNS },
-		{ 500 * MS, 5, MISTAKES },
-		{ 10 * MS, 6, MISTAKES }, /* the tables may have been read during the switch */
-	};
+	for (uint32_t n = 0; n < 4; n++) {
+		*row_of_5(state) =
+			(struct ktrx_holder){ .id = 6, .state = KTRX_THREAD_RUNNING, .state_stamp = now };
+		script_cpu(0)->thread = n & 1 ? 6 : 5;
+		script_cpu(0)->switch_stamp = now + (n & 2 ? 500 : 10) * MS;
+		only(n == 3 ? MISTAKE_STILL_RUNS : MISTAKES);
+	}
+}
 
-	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
-		end(state);
-		begin(state);
-		some_turns(2);
-		script_holder(5 + 1)->state = KTRX_THREAD_RUNNING;
-		script_holder(5 + 1)->state_stamp = now;
-		script_cpu(0)->thread = cases[n].runs;
-		script_cpu(0)->switch_stamp = now + cases[n].switched;
-		only(cases[n].mistake);
-		if (n == 0)
-			assert_int_equal(mistakes.of[MISTAKE_STILL_RUNS].value, 5);
+static void deadline_that_is_no_timestamp_is_found(void **state)
+{
+	static const int64_t ms[] = { -2000, -50, INT64_C(30) * 86400000, INT64_C(36500) * 86400000 };
+
+	for (size_t n = 0; n < 4; n++) {
+		struct ktrx_holder *row = row_of_5(state);
+
+		row->state = KTRX_THREAD_WAITING;
+		row->wait_stamp = now + 3000 * MS;
+		row->deadline = row->wait_stamp + (uint64_t)ms[n] * MS;
+		only(n == 0 || n == 3 ? MISTAKE_DEADLINE : MISTAKES);
 	}
 }
 
@@ -574,6 +581,7 @@ int main(void)
 		TEST(unknown_holder_named_as_zero_is_found),
 		TEST(lock_passed_to_other_thread_is_correct),
 		TEST(thread_that_left_unreported_is_found),
+		TEST(deadline_that_is_no_timestamp_is_found),
 		TEST(thread_on_two_cpus_is_found),
 		TEST(thread_on_two_cpus_repeatedly_is_found),
 		TEST(block_for_other_thread_is_found),
