@@ -205,6 +205,7 @@ struct ktrace_claim {
 	uint64_t word;
 	uint64_t stamp;
 	struct ktrx_ring *ring;
+	uint8_t *slot;	 /* valid after ktrace_claim_slot() */
 	uint64_t header; /* `header` of the event or place descriptor */
 };
 
@@ -225,16 +226,25 @@ KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const uint32_t
 	return KTRACE_LIKELY(!(claim->header & KTRACE_HEADER_SLOW)) != 0;
 }
 
-/* Reserves a slot and reads the clock. Returns 0 if the timestamp is past the ring's deadline. */
+/*
+ * Reserves a slot and reads the clock. Returns 0 if the timestamp is past the ring's deadline. The address of
+ * the slot is computed before the clock is read, because the CPU has time for it while it reads the clock.
+ */
 KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim)
 {
 	struct ktrx_ring *ring;
+	uint8_t *slot;
+	uint32_t index;
 
 	claim->word = ktrace_arch_reserve(1);
 	ktrace_arch_store_barrier();
 	ring = ktrace_arch_ring(claim->word);
 	KTRACE_COMPUTE_ONCE(ring);
 	claim->ring = ring;
+	index = (uint32_t)claim->word & ring->mask;
+	slot = (uint8_t *)(uintptr_t)ring->base + ((uint64_t)index << KTRX_SLOT_SHIFT);
+	KTRACE_COMPUTE_ONCE(slot);
+	claim->slot = slot;
 	claim->stamp = ktrace_arch_clock();
 	return KTRACE_LIKELY(claim->stamp < ring->deadline) != 0;
 }
@@ -260,27 +270,31 @@ KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
 /*
  * Fills the reserved slot and makes it valid. The check is computed from the values, never from the slot,
  * which may contain stores of another writer.
+ *
+ * The order of the steps, and KTRACE_COMPUTE_ONCE(), keep two dependency chains short, because a CPU cannot
+ * hide them behind other work: from the clock to the last store, and from the reservation to the check. They
+ * also free the registers of the payload early.
  */
 KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct ktrace_packer *packer)
 {
-	const struct ktrx_ring *ring = claim->ring;
-	uint32_t index = (uint32_t)claim->word & ring->mask;
-	uint8_t *slot = (uint8_t *)(uintptr_t)ring->base + ((uint64_t)index << KTRX_SLOT_SHIFT);
-	uint64_t leading = claim->header + (claim->stamp << 28), lap, check;
-	uint32_t thread;
+	uint8_t *slot = claim->slot;
+	uint64_t leading, lap, check;
+	uint32_t thread, tail;
 
-	/* computed here and not where it is used, to free registers for the check */
-	KTRACE_COMPUTE_ONCE(leading);
-	lap = claim->word >> ring->shift;
-	thread = ktrace_arch_thread();
-	check = ktrx_check_first(packer->word[0], packer->word[1], (uint32_t)packer->word[2], thread,
-				 (uint32_t)lap, 0);
 	ktrace_put64(slot, KTRX_FIRST_OFFSET, packer->word[0]);
 	ktrace_put64(slot, KTRX_FIRST_OFFSET + 8, packer->word[1]);
 	ktrace_put32(slot, KTRX_FIRST_OFFSET + 16, (uint32_t)packer->word[2]);
+	thread = ktrace_arch_thread();
+	lap = claim->word >> claim->ring->shift;
+	/* ktrx_check_first() adds the last bytes of payload, 8 * thread and the lap; the lap is known last */
+	tail = (uint32_t)packer->word[2] + thread * 8u;
+	KTRACE_COMPUTE_ONCE(tail);
+	check = ktrx_check_first(packer->word[0], packer->word[1], tail, 0, (uint32_t)lap, 0);
 	ktrace_put32(slot, 8, thread + ((uint32_t)check & KTRX_W1_CHECK_MASK));
-	ktrace_arch_publish((uint64_t *)(uintptr_t)slot,
-			    leading + (check & KTRX_TAG_CHECK_MASK) + (uint64_t)(uint8_t)lap * 8);
+	leading = claim->header + (uint64_t)(uint8_t)lap * 8;
+	KTRACE_COMPUTE_ONCE(leading);
+	leading += check & KTRX_TAG_CHECK_MASK;
+	ktrace_arch_publish((uint64_t *)(uintptr_t)slot, leading + (claim->stamp << 28));
 	ktrace_claim_check(claim);
 }
 

@@ -36,7 +36,7 @@ static inline uint64_t ktrace_arch_clock(void)
 	uint64_t low, high; /* rdtsc clears the upper halves of rax and rdx */
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return high << 32 | low;
+	return (high << 32) + low; /* with `|`, gcc needs one more instruction */
 }
 #endif
 
