@@ -64,9 +64,6 @@ DEMO_SKEW_FLAGS := $(if $(DEMO_SKEW_WORDS),-Idemo/skew -DSKEW_US=$(word 1,$(DEMO
 # contains the bytes of the instruction that reads the clock: rdtsc, mrs with cntvct_el0, rdtime. It
 # depends on the events if it has a symbol of ktrace.
 DEMO_SAME_OUT ?=
-# Patterns of sources of which the objects of that directory are used in any case, because the workload does not run
-# them.
-DEMO_SAME_UNUSED ?=
 DEMO_CLOCK_x86_64 := \x0f\x31
 DEMO_CLOCK_aarch64 := [\x40-\x5f]\xe0\x3b\xd5
 DEMO_CLOCK_riscv64 := [\x73\xf3][\x20-\x2f]\x10\xc0
@@ -104,7 +101,7 @@ DEMO_SAME_$(1) := $(if $(DEMO_SAME_OUT),$$(patsubst %.o,%,$$(shell cd $(DEMO_SAM
 	find demo kernel -name '*.o' | xargs nm -A | \
 	awk -F : '{ all[$$$$1] } / ktrace_/ { other[$$$$1] } END { for (o in all) if (!(o in other)) print o }'))))
 DEMO_OBJS_$(1) := $$(foreach source,$$(DEMO_ALL_SRCS_$(1)), \
-	$$(if $$(filter $$(DEMO_SAME_UNUSED) $$(DEMO_SAME_$(1)),$$(source)),$$(DEMO_SAME_OUT),$(DEMO_OUT))/$(1)/$$(source).o)
+	$$(if $$(filter $$(source),$$(DEMO_SAME_$(1))),$$(DEMO_SAME_OUT),$(DEMO_OUT))/$(1)/$$(source).o)
 DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_OPTIMISE) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) $$(DEMO_SKEW_FLAGS) -Idemo/abi -Idemo/kern \
 	-I$(DEMO_USER_OUT)/$(1) $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
 

@@ -9,10 +9,6 @@
 . test/qemu/loss_support.sh
 
 skewed=build/skewed
-# Sources that the guest does not need: it runs no user programs, and only three workloads.
-unused="kernel/proc/% kernel/hwt/% kernel/transport/% demo/kern/net/% demo/kern/bug/%"
-unused="$unused $(echo demo/kern/syscall*.c) $(printf 'demo/kern/%s.c ' debugger file hardware_trace poll probes process ramfs signal socket user)"
-unused="$unused $(printf 'demo/kern/work/%s.c ' calls cost ktr net net_calls outcomes spread stress) demo/kern/rootfs.S"
 enough=5 # measurements of each CPU that suffice to know the drift of its clock
 error_max=5000 # microseconds: half of the smallest difference between the clocks of two CPUs
 measured_cpus() { sed -n 's/^clocks *of \([0-9]*\) CPUs corrected.*/\1/p' "$tmp/summary"; }
@@ -100,7 +96,7 @@ certainty='order between CPUs: uncertain for events less than [0-9.]* us apart'
 for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: a kernel with differing clocks builds" \
 		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OPTIMISE=-O0 DEMO_OUT=$skewed \
-		DEMO_USER_OUT=build/demo DEMO_SAME_OUT=build/demo DEMO_SAME_UNUSED="$unused"
+		DEMO_USER_OUT=build/demo DEMO_SAME_OUT=build/demo
 
 	boot_beside_loops "$arch" ktrace=debug.ktr.resynchronize=1
 	equal "$arch: the kernel with differing clocks boots and ends" 0 "$status"

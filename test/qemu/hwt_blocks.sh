@@ -3,8 +3,6 @@
 # Decodes with libipt or OpenCSD what the trace unit in software recorded, and compares it block by block with
 # QEMU's own log of the executed code. The code is that of a kernel alone, or of programs at the same virtual
 # addresses, some of which share pages. HWT_ARCHES: architectures to test (default: x86_64 aarch64).
-# A log has up to 50 MB, and a file in memory is written faster than one on a disk.
-[ ! -w /dev/shm ] || [ "$(df --output=avail /dev/shm | tail -n 1)" -lt 1000000 ] || export TMPDIR=/dev/shm
 . test/tap.sh
 . test/qemu/run_support.sh
 user='0x1000000000 0x2000000000' # addresses of the demo's programs

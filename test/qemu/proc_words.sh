@@ -3,8 +3,6 @@
 # The demo kernel's records of processes, as kdump prints them, match what the processes did: every type of
 # record, on each architecture. They also match what the rings recorded of the same processes.
 # PROC_ARCHES: architectures to test (default: all three).
-# QEMU writes each byte of the console alone: this takes less time in memory than on a disk.
-[ ! -w /dev/shm ] || [ "$(df --output=avail /dev/shm | tail -n 1)" -lt 1000000 ] || export TMPDIR=/dev/shm
 . test/tap.sh
 . test/qemu/proc_support.sh
 
