@@ -420,6 +420,12 @@ int base_output_close(struct base_output *out)
 
 void base_output_bytes(struct base_output *out, const char *bytes, size_t length)
 {
+	/* bytes that fill the whole buffer are not copied into it, unless something is to be added to them */
+	if (length >= BASE_OUTPUT_BUFFER && !out->begin && !out->schema && !out->painted) {
+		base_output_flush(out);
+		write_all(out, bytes, bytes + length);
+		return;
+	}
 	while (length > 0) {
 		size_t part = length < BASE_OUTPUT_LINE ? length : BASE_OUTPUT_LINE;
 		char *at = base_output_line(out);

@@ -60,6 +60,29 @@ static void long_pieces_are_cut_into_lines(void **state)
 	fclose(file);
 }
 
+/* Bytes that fill the whole buffer are written directly, after the bytes that are in the buffer. */
+static void large_pieces_keep_their_order(void **state)
+{
+	static char bytes[2 * BASE_OUTPUT_BUFFER + 7], back[sizeof(bytes)];
+	FILE *file = tmpfile();
+	struct base_output out;
+
+	(void)state;
+	assert_non_null(file);
+	for (size_t n = 0; n < sizeof(bytes); n++)
+		bytes[n] = (char)(n * 31 + (n >> 8));
+	assert_int_equal(base_output_open(&out, fileno(file)), 0);
+	base_output_bytes(&out, bytes, 5);
+	base_output_bytes(&out, bytes + 5, sizeof(bytes) - 10);
+	base_output_bytes(&out, bytes + sizeof(bytes) - 5, 5);
+	assert_int_equal(base_output_close(&out), 0);
+	rewind(file);
+	assert_int_equal(fread(back, 1, sizeof(back), file), sizeof(back));
+	assert_int_equal(fgetc(file), EOF);
+	assert_memory_equal(bytes, back, sizeof(bytes));
+	fclose(file);
+}
+
 /*
  * Writes two pieces of JSON to an output with the schema "ktrace-x/1", and checks that the output equals
  * `expected`.
@@ -130,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_arrives_in_order),
 		cmocka_unit_test(long_pieces_are_cut_into_lines),
+		cmocka_unit_test(large_pieces_keep_their_order),
 		cmocka_unit_test(schema_is_named_in_the_first_object),
 		cmocka_unit_test(full_disk_is_reported_as_the_error),
 		cmocka_unit_test(closed_pipe_is_an_error),
