@@ -25,6 +25,7 @@
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "base/ticks.h"
 #include "export/export.h"
 #include "export/functions.h"
 #include "export/shown.h"
@@ -38,9 +39,7 @@
  */
 
 struct walk_clock {
-	uint64_t frequency;
-	/* start of the last converted second, in ticks and in ns */
-	uint64_t second, second_ns;
+	struct base_ticks_scale scale;
 	uint64_t last; /* time returned for the previous event */
 };
 
@@ -50,23 +49,15 @@ struct walk_clock {
 /* Prepares a clock. If the frequency is unknown (0), a tick is converted to a nanosecond. */
 static inline void walk_clock_init(struct walk_clock *clock, uint64_t frequency)
 {
-	*clock = (struct walk_clock){ .frequency = frequency ? frequency : 1000000000u };
+	clock->last = 0;
+	base_ticks_scale_init(&clock->scale, frequency ? frequency : 1000000000u);
 }
 
-static inline uint64_t walk_clock_ns(struct walk_clock *clock, uint64_t stamp)
+static inline uint64_t walk_clock_ns(const struct walk_clock *clock, uint64_t stamp)
 {
-	uint64_t rest = stamp - clock->second;
+	const uint64_t time = base_ticks_nanoseconds(&clock->scale, stamp);
 
-	if (__builtin_expect(rest >= clock->frequency, 0)) {
-		uint64_t seconds = stamp / clock->frequency;
-
-		if (seconds >= WALK_TIME_MAX / 1000000000u)
-			return WALK_TIME_MAX;
-		clock->second = seconds * clock->frequency;
-		clock->second_ns = seconds * 1000000000u;
-		rest = stamp - clock->second;
-	}
-	return clock->second_ns + (uint64_t)((unsigned __int128)rest * 1000000000u / clock->frequency);
+	return time < WALK_TIME_MAX / 1000000000u * 1000000000u ? time : WALK_TIME_MAX;
 }
 
 static inline uint64_t walk_clock_event(struct walk_clock *clock, uint64_t stamp)
