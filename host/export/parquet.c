@@ -22,6 +22,7 @@
 #include "ktrx/v2.h"
 
 #define NAME_MOST 256u
+#define JSON_MOST ((uint32_t)(2 * BASE_OUTPUT_LINE)) /* maximum size of the fields of an event as JSON */
 #define TYPES	  4096u
 
 enum event_column {
@@ -48,9 +49,8 @@ struct parquet {
 	struct walk walk;
 	struct parquet_file event, sched, call;
 	struct running running[THREADS_CPUS_MAX];
-	char text[2 * BASE_OUTPUT_LINE]; /* the arguments of an event, as JSON */
-	struct chrome_texts texts;	 /* cached names of fields */
-	uint64_t first;			 /* time of the trace's first event */
+	struct chrome_texts texts; /* cached names of fields */
+	uint64_t first;		   /* time of the trace's first event */
 	/* bit maps of the events that show states of threads, and system calls */
 	uint8_t states[SWITCHED_MAP], calls[SWITCHED_MAP];
 	char run[40]; /* name of the directory of the run */
@@ -137,11 +137,14 @@ static void put_type(struct parquet_file *file, const struct ktread_type *type)
  * Writes the fields as a JSON object. Most events have only numbers as fields. For such events, the names of
  * the fields are cached, which is faster.
  */
-static char *put_fields(struct parquet *parquet, char *at, const struct ktread_event *event)
+static void put_fields(struct parquet *parquet, struct parquet_file *file, const struct ktread_event *event)
 {
 	const struct chrome_shape *shape = chrome_shape_of(&parquet->texts, event);
 	const unsigned char *from = event->payload;
+	char *at = parquet_text(file, EVENT_ARGS, JSON_MOST);
 
+	if (!at)
+		return;
 	*at++ = '{';
 	if (!shape || event->payload_size < shape->size) {
 		at = json_put_fields(at, event);
@@ -153,7 +156,7 @@ static char *put_fields(struct parquet *parquet, char *at, const struct ktread_e
 		}
 	}
 	*at++ = '}';
-	return at;
+	parquet_text_done(file, EVENT_ARGS, at);
 }
 
 static void take_event(void *context, const struct ktread_event *event)
@@ -162,7 +165,6 @@ static void take_event(void *context, const struct ktread_event *event)
 	struct parquet *parquet = context;
 	struct parquet_file *file = &parquet->event;
 	const unsigned from = event->context % 4;
-	char *at = parquet->text;
 
 	parquet_put_i64(file, EVENT_TS, since_first(parquet, parquet->walk.time));
 	if (event->cpu != KTRX_NO_CPU)
@@ -174,8 +176,7 @@ static void take_event(void *context, const struct ktread_event *event)
 		parquet_put_new_word(file, EVENT_CONTEXT, from, contexts[from], strlen(contexts[from]));
 	if (event->lost)
 		parquet_put_i64(file, EVENT_LOST, (int64_t)event->lost);
-	at = put_fields(parquet, at, event);
-	parquet_put_text(file, EVENT_ARGS, parquet->text, (size_t)(at - parquet->text));
+	put_fields(parquet, file, event);
 	parquet_row(file);
 }
 
@@ -237,6 +238,19 @@ static void take_change(void *context, const struct threads_change *change)
 
 /* ---- kind=syscall ---- */
 
+static void put_call(struct parquet *parquet, struct parquet_file *file, uint64_t number)
+{
+	struct walk_name name;
+
+	parquet_put_i64(file, CALL_NR, (int64_t)number);
+	if (parquet_put_word(file, CALL_NAME, number))
+		return;
+	name.kind = WALK_NAME_CALL;
+	name.number = number;
+	walk_name_text(&parquet->walk, &name);
+	put_name(file, CALL_NAME, number, name.text, name.length);
+}
+
 static void end_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		     const struct ktread_event *event, uint64_t time)
 {
@@ -244,7 +258,6 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 	struct walk *walk = &parquet->walk;
 	struct parquet_file *file = &parquet->call;
 	const uint64_t since = walk_clock_ns(&walk->clock, span->stamp);
-	struct walk_name name = { .kind = WALK_NAME_CALL, .number = span->key };
 	uint64_t result;
 	bool certain;
 
@@ -259,11 +272,7 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 	if (span->cpu != KTRX_NO_CPU)
 		parquet_put_i32(file, CALL_CPU, (int32_t)span->cpu);
 	put_thread(parquet, file, CALL_THREAD, span->thread);
-	parquet_put_i64(file, CALL_NR, (int64_t)span->key);
-	if (!parquet_put_word(file, CALL_NAME, span->key)) {
-		walk_name_text(walk, &name);
-		put_name(file, CALL_NAME, span->key, name.text, name.length);
-	}
+	put_call(parquet, file, span->key);
 	if (certain && wellknown_number(wellknown_of(&walk->known, event), event, WELLKNOWN_RESULT, &result))
 		parquet_put_i64(file, CALL_RESULT, (int64_t)result);
 	parquet_row(file);

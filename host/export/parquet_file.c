@@ -94,24 +94,50 @@ unsigned char *parquet_grow(struct parquet_file *file, struct parquet_bytes *byt
 static bool add_text(struct parquet_file *file, struct parquet_bytes *bytes, const char *text, size_t length)
 {
 	const uint32_t size = (uint32_t)length;
-	unsigned char *at = parquet_room(file, bytes, 4 + size);
+	unsigned char *at = parquet_room(file, bytes, PARQUET_LENGTH + size);
 
 	if (!at)
 		return false;
-	memcpy(at, &size, sizeof(size));
-	memcpy(at + 4, text, size);
-	bytes->used += 4 + size;
+	memcpy(at, &size, PARQUET_LENGTH);
+	memcpy(at + PARQUET_LENGTH, text, size);
+	bytes->used += PARQUET_LENGTH + size;
+	file->full |= bytes->used > PARQUET_BYTES;
 	return true;
 }
 
-void parquet_put_text(struct parquet_file *file, uint32_t n, const char *text, size_t length)
+/* Marks the rows before the first NULL. */
+static void begin_marks(struct parquet_column *column)
+{
+	if (column->marked)
+		return;
+	memset(column->present, 0, sizeof(column->present));
+	memset(column->present, 0xff, column->count / 8);
+	column->present[column->count / 8] = (uint8_t)((1u << column->count % 8) - 1);
+	column->marked = true;
+}
+
+void parquet_mark(struct parquet_file *file, struct parquet_column *column)
+{
+	begin_marks(column);
+	column->present[file->rows / 8] |= (uint8_t)(1u << file->rows % 8);
+}
+
+static uint64_t hash_of(uint64_t key)
+{
+	return base_hash_id((uint32_t)(key ^ key >> 32));
+}
+
+bool parquet_put_large_word(struct parquet_file *file, uint32_t n, uint64_t key)
 {
 	struct parquet_column *column = &file->column[n];
+	const uint64_t hash = hash_of(key);
 
-	if (!add_text(file, &column->values, text, length))
-		return;
-	column->present[file->rows / 8] |= (uint8_t)(1u << file->rows % 8);
-	column->count++;
+	for (uint32_t probe = 0, row; base_index_next(&column->index, hash, &probe, &row);)
+		if (column->key[row] == key) {
+			parquet_put(file, column, &row, sizeof(row));
+			return true;
+		}
+	return false;
 }
 
 void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint64_t key, const char *text,
@@ -132,7 +158,9 @@ void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint64_t key, c
 	}
 	if (!add_text(file, &column->dictionary, text, length))
 		return;
-	if (base_index_add(&column->index, parquet_hash(key), row) < 0) {
+	if (key < PARQUET_DIRECT) {
+		column->direct[key] = row + 1;
+	} else if (base_index_add(&column->index, hash_of(key), row) < 0) {
 		fail(file, ENOMEM);
 		return;
 	}
@@ -187,25 +215,33 @@ static uint64_t packed_head(uint32_t count)
 	return (uint64_t)(count + 7) / 8 << 1 | 1;
 }
 
-/* Writes the numbers of dictionary words, `bits` bits each. */
+/* Writes the numbers of dictionary words, `bits` bits each. Fills the last group of eight with zeros. */
 static void put_packed(struct parquet_file *file, const struct parquet_column *column, unsigned bits)
 {
 	unsigned char packed[4096];
-	uint64_t held = 0;
-	unsigned count = 0, used = 0;
+	unsigned used = 0;
 
 	put_varint(file, packed_head(column->count));
-	for (uint32_t n = 0; n < (column->count + 7) / 8 * 8; n++) {
-		uint32_t number = 0;
+	for (uint32_t n = 0; n < column->count; n += 8) {
+		const uint32_t left = column->count - n;
+		uint32_t number[8] = { 0 };
+		uint64_t held = 0;
+		unsigned count = 0;
 
-		if (n < column->count)
-			memcpy(&number, column->values.bytes + (size_t)n * 4, 4);
-		held |= (uint64_t)number << count;
-		for (count += bits; count >= 8; count -= 8) {
-			packed[used++] = (unsigned char)held;
-			held >>= 8;
+		memcpy(number, column->values.bytes + (size_t)n * 4, (left < 8 ? left : 8) * 4);
+		for (unsigned i = 0; i < 8; i++) {
+			held |= (uint64_t)number[i] << count;
+			count += bits;
+			if (count < 32)
+				continue;
+			memcpy(packed + used, &held, 4);
+			held >>= 32;
+			count -= 32;
+			used += 4;
 		}
-		if (used > sizeof(packed) - 8) {
+		memcpy(packed + used, &held, 4);
+		used += count / 8;
+		if (used > sizeof(packed) - 64) {
 			put_bytes(file, packed, used);
 			used = 0;
 		}
@@ -223,7 +259,7 @@ static uint32_t levels_size(const struct parquet_file *file, const struct parque
 	return 4 + varint_size(packed_head(file->rows)) + (file->rows + 7) / 8;
 }
 
-static void put_levels(struct parquet_file *file, const struct parquet_column *column)
+static void put_levels(struct parquet_file *file, struct parquet_column *column)
 {
 	const uint32_t size = levels_size(file, column) - 4;
 
@@ -234,6 +270,7 @@ static void put_levels(struct parquet_file *file, const struct parquet_column *c
 		put_varint(file, (uint64_t)file->rows << 1);
 		put_byte(file, 1);
 	} else {
+		begin_marks(column);
 		put_varint(file, packed_head(file->rows));
 		put_bytes(file, column->present, (file->rows + 7) / 8);
 	}
@@ -266,7 +303,9 @@ static void write_column(struct parquet_file *file, struct parquet_column *colum
 		put_bytes(file, column->values.bytes, column->values.used);
 	}
 	chunk->size = file->offset - from;
-	memset(column->present, 0, sizeof(column->present));
+	column->marked = false;
+	if (words)
+		memset(column->direct, 0, sizeof(column->direct));
 	base_index_free(&column->index);
 	column->values.used = column->dictionary.used = column->count = column->keys = 0;
 }
@@ -386,8 +425,10 @@ void parquet_group_end(struct parquet_file *file)
 		open_part(file);
 	if (!file->open || file->error) {
 		file->rows = 0;
+		file->full = false;
 		for (uint32_t n = 0; n < file->columns; n++)
-			file->column[n].values.used = file->column[n].dictionary.used = 0;
+			file->column[n].values.used = file->column[n].dictionary.used =
+				file->column[n].count = 0;
 		return;
 	}
 	group = &file->group[file->groups++];
@@ -395,6 +436,7 @@ void parquet_group_end(struct parquet_file *file)
 	for (uint32_t n = 0; n < file->columns; n++)
 		write_column(file, &file->column[n], &group->chunk[n]);
 	file->rows = 0;
+	file->full = false;
 	fail(file, file->out.error);
 	if (file->groups == PARQUET_GROUPS)
 		close_part(file);

@@ -21,9 +21,14 @@
 #define PARQUET_PART	"part-%u.parquet" /* name of a file, as a format for snprintf() */
 #define PARQUET_COLUMNS 10u
 #define PARQUET_ROWS	65536u /* maximum number of rows of a row group */
-/* a row group ends when one of its columns has more bytes than this */
+/*
+ * a row group ends when the strings of one of its columns have more bytes than this; numbers never have so
+ * many
+ */
 #define PARQUET_BYTES  ((uint32_t)4 << 20)
-#define PARQUET_GROUPS 64u /* maximum number of row groups of a file */
+#define PARQUET_GROUPS 64u   /* maximum number of row groups of a file */
+#define PARQUET_DIRECT 4096u /* words with keys below this are found without a hash table */
+#define PARQUET_LENGTH 4u    /* number of bytes of a string's length, which precedes the string */
 
 enum parquet_type { PARQUET_I64, PARQUET_I32, PARQUET_TEXT, PARQUET_WORD };
 
@@ -38,9 +43,13 @@ struct parquet_column {
 	bool required;			 /* true if each row must have a value in this column */
 	struct parquet_bytes values;	 /* number of the dictionary word, as 4 bytes, for columns of words */
 	struct parquet_bytes dictionary; /* the dictionary words of this row group */
+	/* bit map of the rows that have a value; not used until a value follows a NULL, see parquet_mark() */
 	uint8_t present[PARQUET_ROWS / 8];
+	bool marked;	/* true if `present` is used */
 	uint32_t count; /* number of values that are not NULL */
-	/* numbers of this row group's words, keyed by the caller's number for the word */
+	/* for keys below PARQUET_DIRECT: number of this row group's word plus 1; 0: there is no word yet */
+	uint32_t direct[PARQUET_DIRECT];
+	/* numbers of this row group's other words, keyed by the caller's number for the word */
 	struct base_index index;
 	uint64_t *key;
 	uint32_t keys, key_room;
@@ -65,6 +74,7 @@ struct parquet_file {
 	uint64_t offset; /* number of bytes written to the file so far */
 	struct base_output out;
 	uint32_t columns, rows, groups;
+	bool full; /* true if the row group has to end after the current row */
 	struct parquet_column column[PARQUET_COLUMNS];
 	struct parquet_group group[PARQUET_GROUPS];
 };
@@ -87,6 +97,18 @@ static inline unsigned char *parquet_room(struct parquet_file *file, struct parq
 	return bytes->bytes + bytes->used;
 }
 
+/* Marks the current row as having a value. Needed only for a column with a NULL in an earlier row. */
+void parquet_mark(struct parquet_file *file, struct parquet_column *column);
+
+/* Records that `size` bytes at the column's end are the value of the current row. */
+static inline void parquet_added(struct parquet_file *file, struct parquet_column *column, uint32_t size)
+{
+	column->values.used += size;
+	if (__builtin_expect(column->count != file->rows, 0))
+		parquet_mark(file, column);
+	column->count++;
+}
+
 static inline void parquet_put(struct parquet_file *file, struct parquet_column *column, const void *value,
 			       uint32_t size)
 {
@@ -95,9 +117,7 @@ static inline void parquet_put(struct parquet_file *file, struct parquet_column 
 	if (!at)
 		return;
 	__builtin_memcpy(at, value, size);
-	column->values.used += size;
-	column->present[file->rows / 8] |= (uint8_t)(1u << file->rows % 8);
-	column->count++;
+	parquet_added(file, column, size);
 }
 
 static inline void parquet_put_i64(struct parquet_file *file, uint32_t n, int64_t value)
@@ -110,13 +130,30 @@ static inline void parquet_put_i32(struct parquet_file *file, uint32_t n, int32_
 	parquet_put(file, &file->column[n], &value, sizeof(value));
 }
 
-/* Adds a string, which must be valid UTF-8. */
-void parquet_put_text(struct parquet_file *file, uint32_t n, const char *text, size_t length);
-
-static inline uint64_t parquet_hash(uint64_t key)
+/*
+ * Returns the place for a string of at most `most` bytes, which must be valid UTF-8; NULL if out of memory.
+ * After the caller has written the string, it calls parquet_text_done() with the string's end.
+ */
+static inline char *parquet_text(struct parquet_file *file, uint32_t n, uint32_t most)
 {
-	return base_hash_id((uint32_t)(key ^ key >> 32));
+	unsigned char *at = parquet_room(file, &file->column[n].values, PARQUET_LENGTH + most);
+
+	return at ? (char *)at + PARQUET_LENGTH : NULL;
 }
+
+static inline void parquet_text_done(struct parquet_file *file, uint32_t n, const char *end)
+{
+	struct parquet_column *column = &file->column[n];
+	unsigned char *at = column->values.bytes + column->values.used;
+	const uint32_t length = (uint32_t)((const unsigned char *)end - at) - PARQUET_LENGTH;
+
+	__builtin_memcpy(at, &length, PARQUET_LENGTH);
+	parquet_added(file, column, PARQUET_LENGTH + length);
+	file->full |= column->values.used > PARQUET_BYTES;
+}
+
+/* Implements parquet_put_word() for large keys. */
+bool parquet_put_large_word(struct parquet_file *file, uint32_t n, uint64_t key);
 
 /*
  * Adds the word for which the caller uses the number `key`. Returns false if this row group does not have the
@@ -125,14 +162,15 @@ static inline uint64_t parquet_hash(uint64_t key)
 static inline bool parquet_put_word(struct parquet_file *file, uint32_t n, uint64_t key)
 {
 	struct parquet_column *column = &file->column[n];
-	const uint64_t hash = parquet_hash(key);
+	uint32_t row;
 
-	for (uint32_t probe = 0, row; base_index_next(&column->index, hash, &probe, &row);)
-		if (column->key[row] == key) {
-			parquet_put(file, column, &row, sizeof(row));
-			return true;
-		}
-	return false;
+	if (__builtin_expect(key >= PARQUET_DIRECT, 0))
+		return parquet_put_large_word(file, n, key);
+	if (column->direct[key] == 0)
+		return false;
+	row = column->direct[key] - 1;
+	parquet_put(file, column, &row, sizeof(row));
+	return true;
 }
 void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint64_t key, const char *text,
 			  size_t length);
@@ -140,12 +178,8 @@ void parquet_put_new_word(struct parquet_file *file, uint32_t n, uint64_t key, c
 /* Ends a row. */
 static inline void parquet_row(struct parquet_file *file)
 {
-	bool full = ++file->rows == PARQUET_ROWS;
-
-	for (uint32_t n = 0; n < file->columns; n++)
-		full |= file->column[n].values.used > PARQUET_BYTES ||
-			file->column[n].dictionary.used > PARQUET_BYTES;
-	if (__builtin_expect(full, 0))
+	file->rows++;
+	if (__builtin_expect(file->rows == PARQUET_ROWS || file->full, 0))
 		parquet_group_end(file);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests the words of Parquet tables: a word is a string that a table stores once, under a key of 64 bits. */
+/*
+ * Tests the columns of Parquet tables: rows without a value, and words. A word is a string that a table stores
+ * once, under a key of 64 bits.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,9 +37,33 @@ static void test_keys_have_64_bits(void **state)
 	free(file);
 }
 
+/* The bit map of the rows that have a value is only made when a value follows a NULL. */
+static void test_values_after_a_null_are_marked(void **state)
+{
+	struct parquet_file *file = calloc(1, sizeof(*file));
+
+	(void)state;
+	assert_non_null(file);
+	file->folder = -1;
+	file->columns = 1;
+	for (int row = 0; row < 20; row++) {
+		if (row != 10 && row != 12)
+			parquet_put_i32(file, 0, row);
+		assert_int_equal(file->column[0].marked, row > 10);
+		parquet_row(file);
+	}
+	assert_int_equal(file->column[0].count, 18);
+	assert_int_equal(file->column[0].present[0], 0xff);
+	assert_int_equal(file->column[0].present[1], 0xeb);
+	assert_int_equal(file->column[0].present[2], 0x0f);
+	parquet_close(file);
+	free(file);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_keys_have_64_bits) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_keys_have_64_bits),
+					    cmocka_unit_test(test_values_after_a_null_are_marked) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
