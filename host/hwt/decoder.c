@@ -13,6 +13,7 @@
 #define STEPS 64u /* maximum number of steps that one call of an encoding's decoder fills in */
 
 struct hwt_decoder {
+	struct hwt_decoder_view view; /* part of `step` */
 	const struct hwt_file *file;
 	size_t number;
 	const struct hwt_stream *stream;
@@ -25,7 +26,6 @@ struct hwt_decoder {
 	uint64_t wanted;
 	void *open;	      /* the encoding's decoder; NULL: no piece is being decoded now */
 	uint64_t time, stamp; /* cache of one conversion: a time of the unit, and its timestamp */
-	unsigned next, steps; /* step[next] to step[steps - 1] have not been returned yet */
 	struct hwt_step step[STEPS];
 	char text[160];
 	char message[512];
@@ -86,7 +86,7 @@ static void leave_piece(struct hwt_decoder *decoder)
 	if (decoder->open)
 		decoder->encoding->close(decoder->open);
 	decoder->open = NULL;
-	decoder->next = decoder->steps = 0;
+	decoder->view.next = decoder->view.end = decoder->step;
 	/*
 	 * mark all elements as not containing a run, because the encoding assumes that it has written the run
 	 * in an element itself
@@ -191,16 +191,12 @@ static int make_steps(struct hwt_decoder *decoder)
 		if (made > 0)
 			complete(decoder, &decoder->step[0]);
 	}
-	decoder->next = 0;
-	decoder->steps = made > 0 ? (unsigned)made : 0;
+	decoder->view.next = decoder->step;
+	decoder->view.end = decoder->step + (made > 0 ? made : 0);
 	return made > 0 ? 1 : made;
 }
 
-/*
- * Gets new steps after all steps have been returned. Returns 1 and the first new step; 0 at the end; or an
- * error.
- */
-static __attribute__((noinline)) int refill(struct hwt_decoder *decoder, const struct hwt_step **step)
+int hwt_decoder_refill(struct hwt_decoder *decoder, const struct hwt_step **step)
 {
 	for (;;) {
 		int status = 0;
@@ -208,7 +204,7 @@ static __attribute__((noinline)) int refill(struct hwt_decoder *decoder, const s
 		if (decoder->open) {
 			status = make_steps(decoder);
 			if (status > 0) {
-				*step = &decoder->step[decoder->next++];
+				*step = decoder->view.next++;
 				return 1;
 			}
 			leave_piece(decoder);
@@ -227,14 +223,6 @@ static __attribute__((noinline)) int refill(struct hwt_decoder *decoder, const s
 			return 1;
 		}
 	}
-}
-
-int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step)
-{
-	if (__builtin_expect(decoder->next == decoder->steps, 0))
-		return refill(decoder, step);
-	*step = &decoder->step[decoder->next++];
-	return 1;
 }
 
 int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)

@@ -287,8 +287,22 @@ int hwt_images_named(struct hwt_images *images);
 
 int hwt_decoder_open(struct hwt_decoder **decoder, const struct hwt_file *file, size_t stream,
 		     struct hwt_images *images);
+/* The first member of struct hwt_decoder: the steps that are decoded, but have not been returned yet. */
+struct hwt_decoder_view {
+	const struct hwt_step *next, *end;
+};
+/* Implements hwt_decoder_next() after all decoded steps have been returned. */
+int hwt_decoder_refill(struct hwt_decoder *decoder, const struct hwt_step **step);
 /* Returns 1 and the next step; 0 at the end; or an error. Damage is a step (HWT_GAP), not an error. */
-int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step);
+static inline int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step)
+{
+	struct hwt_decoder_view *view = (struct hwt_decoder_view *)decoder;
+
+	if (__builtin_expect(view->next == view->end, 0))
+		return hwt_decoder_refill(decoder, step);
+	*step = view->next++;
+	return 1;
+}
 /*
  * Continues decoding at a PSB, an A-Sync or the first byte of a piece: at the last of these that is not after
  * `offset` (a position as in hwt_step.offset). Returns 1; 0 if that is the beginning of the stream; or an

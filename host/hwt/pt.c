@@ -242,8 +242,8 @@ static inline const struct pt_last *last_of(struct pt_decoder *decoder, const st
 }
 
 /*
- * Fills in a block as a run whose successor is not known yet. Members that are the same in all runs are not
- * changed, because they have the right values from the previous run.
+ * Fills in a block as a run whose successor is not known yet: end_run() fills in `to` and `taken`. Members
+ * that are the same in all runs are not changed, because they have the right values from the previous run.
  */
 static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *step,
 			     const struct pt_block *block, const struct pt_last *last, uint64_t after)
@@ -251,7 +251,6 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 	if (__builtin_expect(step->kind != HWT_RUN, 0))
 		*step = decoder->now;
 	step->branch = last->branch;
-	step->taken = always_branches(last->branch);
 	step->has_stamp = decoder->now.has_stamp;
 	step->has_to = 1;
 	step->bits = last->bits;
@@ -314,6 +313,7 @@ static bool is_idle(const struct pt_decoder *decoder)
 static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned most)
 {
 	const unsigned held = decoder->holds;
+	struct hwt_step *at = step + held;
 	struct pt_block block = { .ninsn = 0 };
 	unsigned runs = held;
 	uint8_t branch = decoder->held.branch, taken = decoder->held.taken;
@@ -329,14 +329,15 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 		if (!block.ninsn)
 			break;
 		if (runs)
-			end_run(&step[runs - 1], branch, taken, after, block.ip);
+			end_run(at - 1, branch, taken, after, block.ip);
 		last = last_of(decoder, &block);
 		branch = last->branch;
 		taken = always_branches(branch);
 		after = block.end_ip + last->length;
 		if ((!stays_within(branch) || runs % LOOK_EVERY == 0) && !look(decoder, runs - held))
 			return KTREAD_E_MEMORY;
-		begin_run(decoder, &step[runs++], &block, last, after);
+		begin_run(decoder, at++, &block, last, after);
+		runs++;
 	} while (status == 0 && runs < most);
 	decoder->status = status;
 	decoder->wanted = block.ninsn ? 0 : block.ip;
@@ -345,10 +346,11 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 		decoder->status = -pte_bad_query;
 	decoder->holds = runs > 0;
 	if (runs) {
-		decoder->held = step[--runs];
+		decoder->held = *--at;
+		decoder->held.taken = taken;
 		decoder->last = decoder->held.last;
 	}
-	return (int)runs;
+	return (int)(at - step);
 }
 
 /*

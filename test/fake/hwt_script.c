@@ -53,8 +53,8 @@ struct hwt_images {
 };
 
 struct hwt_decoder {
+	struct hwt_decoder_view view;
 	const struct steps *steps;
-	size_t next;
 };
 
 static char open_message[512];
@@ -522,26 +522,29 @@ int hwt_images_named(struct hwt_images *images)
 int hwt_decoder_open(struct hwt_decoder **decoder, const struct hwt_file *file, size_t stream,
 		     struct hwt_images *images)
 {
+	const struct steps *steps = &file->stream[stream];
+
 	(void)images;
 	*decoder = calloc(1, sizeof(**decoder));
-	(*decoder)->steps = &file->stream[stream];
+	(*decoder)->steps = steps;
+	(*decoder)->view = (struct hwt_decoder_view){ steps->step, steps->step + steps->count };
 	return 0;
 }
 
-int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step)
+int hwt_decoder_refill(struct hwt_decoder *decoder, const struct hwt_step **step)
 {
-	if (decoder->next == decoder->steps->count)
-		return 0;
-	*step = &decoder->steps->step[decoder->next++];
-	return 1;
+	(void)decoder;
+	(void)step;
+	return 0;
 }
 
 int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
 {
 	if (offset > decoder->steps->count)
 		offset = decoder->steps->count;
-	decoder->next = (size_t)(offset / SYNC * SYNC);
-	return decoder->next > 0;
+	offset = offset / SYNC * SYNC;
+	decoder->view.next = decoder->steps->step + offset;
+	return offset > 0;
 }
 
 void hwt_decoder_close(struct hwt_decoder *decoder)
