@@ -110,7 +110,8 @@ static void put_name(struct parquet_file *file, uint32_t column, uint64_t key, c
 	parquet_put_new_word(file, column, key, text, (size_t)(end - text));
 }
 
-static void put_thread(struct parquet *parquet, struct parquet_file *file, uint32_t column, uint32_t thread)
+static inline __attribute__((always_inline)) void
+put_thread(struct parquet *parquet, struct parquet_file *file, uint32_t column, uint32_t thread)
 {
 	const char *name;
 

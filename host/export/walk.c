@@ -218,7 +218,8 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 	walk->time = walk_clock_event(&walk->clock, event->stamp);
 	if (__builtin_expect(walk->rings[event->ring].beside, 0))
 		return hidden ? 0 : pass_function(walk, event);
-	gaps_event(walk->gaps, event);
+	if (event->lost > 0)
+		gaps_event(walk->gaps, event);
 	if (walk->sink.judges)
 		note_lost(walk, event);
 	else
@@ -231,11 +232,13 @@ static int pass_event(struct walk *walk, const struct ktread_event *event)
 		walk->error = threads_event_of(walk->threads, event, known, walk->time, &current);
 	if (walk->error)
 		return walk->error;
-	shown_reveal(&walk->shown, walk->threads, event, walk->time);
+	if (walk->shown.filter) {
+		shown_reveal(&walk->shown, walk->threads, event, walk->time);
+		spans_hide(walk->spans, hidden);
+	}
 	walk->path = files_event(walk->files, event, known);
 	walk->flow = flow_of(walk, event, known);
 	owner = spans_owner_at(walk->threads, event, current);
-	spans_hide(walk->spans, hidden);
 	taken = spans_event_of(walk->spans, owner, event, known, walk->time);
 	if (taken < 0)
 		return taken;
