@@ -34,30 +34,22 @@ static void use_registers(void)
 }
 
 /*
- * Starts all children. Sends a signal to each child again and again until it ends. All children compute
- * beside each other, on fewer CPUs than there are children.
+ * Starts all children. Then sends signals to the first child until it ends, then to the second, and so on.
+ * The other children continue to compute.
  */
 static void registers_are_kept(void)
 {
 	int children[CHILDREN], status;
-	unsigned computing = CHILDREN;
 
 	handle_signal(SIGUSR1, count);
 	for (turn = 0; turn < CHILDREN; turn++)
 		children[turn] = start_child(use_registers);
-	while (computing > 0) {
-		for (unsigned i = 0; i < CHILDREN; i++) {
-			if (children[i] == 0)
-				continue;
-			if (wait4(children[i], &status, WNOHANG) == 0) {
-				kill(children[i], SIGUSR1);
-				continue;
-			}
-			check_equal(0, status, "status of a child");
-			children[i] = 0;
-			computing--;
+	for (unsigned i = 0; i < CHILDREN; i++) {
+		while (wait4(children[i], &status, WNOHANG) == 0) {
+			kill(children[i], SIGUSR1);
+			sleep_ms(1);
 		}
-		sleep_ms(1);
+		check_equal(0, status, "status of a child");
 	}
 }
 
