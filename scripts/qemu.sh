@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Prints the QEMU command line that boots the demo kernel of an architecture: scripts/qemu.sh ARCH [CPUS]
 # Environment: KERNEL is another kernel to boot; ACCEL is the accelerator: tcg (the default), kvm or auto (see accel.sh);
-# PC_OPTIONS are more options for x86_64.
+# PC_OPTIONS contains more options for x86_64.
 set -eu
 cpus=${2:-4}
 kernel=${KERNEL:-build/demo/$1/kernel.elf}

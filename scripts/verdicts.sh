@@ -27,7 +27,7 @@ irqs-off answer-off Interrupts are disabled and stay disabled.
 overdue stuck-device A device does not answer any more.
 lock-order order Two locks are taken in both orders: a deadlock is possible, but did not happen.
 bookkeeping lost A thread is runnable, and the scheduler has lost it.
-busy ended-recorded Nothing is wrong: the CPUs work.
+busy ended-recorded The CPUs work. Nothing is known to be wrong, but a listed thread may have missed its wakeup.
 idle right-states Nothing is wrong: the machine has nothing to do.
 ended ended-well Nothing is wrong: the run ended by itself, and the kernel records hardly anything.
 unknown lies The trace explains nothing.

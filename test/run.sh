@@ -3,6 +3,7 @@
 #
 # Runs tests that print TAP. The last line is "N passed, N failed, N skipped". Runs one test more at a time
 # than there are CPUs, because many tests wait for guests. TEST_JOBS: number of jobs to use instead.
+# TMPDIR: directory for files of tests (default: in memory if there is plenty, otherwise /tmp).
 # TEST_TIMEOUT: seconds for each test (default: 1800). Only a test that hangs takes so long: with 14 busy
 # processes on two CPUs, the longest test took 580 s. A test that dies, times out, or prints fewer results
 # than planned counts as a failure. Prints the reasons for skips and the output of failed tests. build/check/
@@ -45,10 +46,13 @@ if [ -n "$twice" ]; then
 	exit 2
 fi
 
-# Files of tests are in memory if there is plenty of it and programs there can be executed: a file system on a disk
-# takes a sixth of the CPU time of a guest whose memory is a file.
+# Files of tests are in memory if 8 GiB of memory are free and programs there can be executed. On a disk, the file
+# system takes a sixth of the CPU time of a guest whose memory is a file.
 memory_is_plenty() {
-	[ "$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')" -ge $((8 << 20)) ] 2>/dev/null || return
+	for free in "$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')" \
+		"$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)"; do
+		[ "${free:-0}" -ge $((8 << 20)) ] || return
+	done
 	probe=$(mktemp /dev/shm/ktrace-probe.XXXXXX) || return
 	printf '#!/bin/sh\n' >"$probe"
 	chmod +x "$probe"
@@ -58,7 +62,9 @@ memory_is_plenty() {
 	return "$1"
 }
 if [ -z "${TMPDIR-}" ] && memory_is_plenty; then
-	TMPDIR=/dev/shm
+	TMPDIR=$(mktemp -d /dev/shm/ktrace-check.XXXXXX) || exit
+	trap 'rm -rf "$TMPDIR"' EXIT
+	trap 'exit 130' INT TERM
 	export TMPDIR
 fi
 

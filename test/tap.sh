@@ -17,13 +17,13 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-test.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
-# Options for PCs that scripts/qemu.sh boots: no display and no network card, for which the firmware would take
-# a sixth of the CPU time of a boot, and qboot, a short firmware, if QEMU was installed with it. qboot assigns
-# no addresses to PCI devices; a test whose kernel uses such devices sets PC_OPTIONS to $usual_firmware.
+# Options for PCs that scripts/qemu.sh boots. Without a display and a network card, a boot takes a sixth less CPU
+# time. qboot is a short firmware; it is used if QEMU was installed with it. qboot assigns no addresses to PCI
+# devices, so a test whose kernel uses such devices sets PC_OPTIONS to $usual_firmware.
 usual_firmware="-vga none -net none"
 PC_OPTIONS=$usual_firmware
 qemu_path=$(command -v qemu-system-x86_64)
-[ ! -e "${qemu_path%/bin/*}/share/qemu/qboot.rom" ] || PC_OPTIONS="$usual_firmware -bios qboot.rom"
+[ ! -e "${qemu_path%/bin/*}/share/qemu/qboot.rom" ] || PC_OPTIONS="$usual_firmware -bios ${qemu_path%/bin/*}/share/qemu/qboot.rom"
 export PC_OPTIONS
 
 # tap_result STATUS NAME: prints a result. STATUS is "ok" or "not ok".

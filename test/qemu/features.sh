@@ -45,6 +45,7 @@ make -s build FEATURES=ktrace-mm,vfs DEMO_OUT="$tmp/none" >"$tmp/messages" 2>&1
 check "FEATURES without the prefix ktrace- is refused" test $? -ne 0
 check "FEATURES without the prefix: the message suggests the name with the prefix" grep -q ' vfs: no such group of events; did you mean ktrace-vfs?' "$tmp/messages"
 default=$(make -pn -f demo/demo.mk 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')
+check "make prints the flags of the default features" test -n "$default"
 for features in ktrace ktrace-all ktrace,ktrace-all; do
 	equal "FEATURES=$features compiles as the default does" "$default" \
 		"$(make -pn -f demo/demo.mk FEATURES=$features 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')"

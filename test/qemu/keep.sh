@@ -4,6 +4,7 @@
 # the reset, is read from the persistent memory of the kernel: from the RAM file, over QMP and over gdb's
 # protocol.
 . test/tap.sh
+PC_OPTIONS=$usual_firmware # the usual firmware must not overwrite the memory that is kept
 . test/qemu/run_support.sh
 
 # rebooting ARCH: prints the command line of a QEMU that does not end at a reset.

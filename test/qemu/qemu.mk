@@ -68,7 +68,8 @@ CHECK_NEEDS += host build/single/ktrace.c build/test/stress_check build/test/sta
 CHECK_NEEDS += build/test/minimal/ktrace.o
 
 # The library with the port of examples/minimal, which several tests link.
-build/test/minimal/ktrace.o: build/single/ktrace.c examples/minimal/ktrace_port.h test/qemu/minimal_support.sh
+build/test/minimal/ktrace.o: build/single/ktrace.c examples/minimal/ktrace_port.h examples/minimal/Makefile \
+		kernel/ktrace.mk test/qemu/minimal_support.sh
 	@env -u MAKEFLAGS -u MFLAGS sh -c '. test/qemu/minimal_support.sh && minimal_library examples/minimal $(@D)'
 
 build/test/stress_check build/test/state_check: build/test/%: test/qemu/%.c build/lib/libktread.a $(HOST_LIBRARIES)

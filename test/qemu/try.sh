@@ -3,6 +3,7 @@
 # The commands of doc/try.md run and print what the page states. The page has each command twice: for the
 # reader, and in the comment from which `make docs` writes the output.
 . test/tap.sh
+unset PC_OPTIONS # the reader boots the usual PC
 
 page=doc/try.md
 export ACCEL=tcg

@@ -19,17 +19,17 @@ report_has() { check "$what: the report has $1" grep -qE -- "$1" "$tmp/report"; 
 
 is_found() { "$ktrace" why --qmp "$tmp/qmp" 2>/dev/null | grep -qE '^(self-)?deadlock'; }
 
-# The CPUs of these guests spin. They need not do so at the same time, so they share a thread of the host.
+# Guests whose CPUs spin but need not do so at the same time share a thread of the host.
 one_thread='-accel tcg,thread=single'
 
-# boot ARGUMENTS: starts a guest with a bug and waits until why finds the bug.
+# boot ARGUMENTS [OPTIONS OF QEMU]: starts a guest with a bug and waits until why finds the bug.
 boot() {
 	# shellcheck disable=SC2086
-	boot_open x86_64 "$1" $one_thread
+	boot_open x86_64 "$1" ${2-}
 	await is_found
 }
 
-boot run=abba
+boot run=abba "$one_thread"
 why "QMP" 10 --qmp "$tmp/qmp" --elf build/demo/x86_64/kernel.elf
 report_has '^deadlock \(certain\).*abba/[01].*abba/[01]'
 report_has 'transfer\.c:[0-9]+'
@@ -88,7 +88,7 @@ cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
 KERNEL=$tmp/kernel.elf
 export KERNEL
 # shellcheck disable=SC2046
-run_until 'grep -q "deadlock (certain)" "$tmp/err"' --why --stall 1 -- $(demo x86_64 2) $one_thread -append run=abba-spin
+run_until 'grep -q "deadlock (certain)" "$tmp/err"' --why --stall 2 -- $(demo x86_64 2) $one_thread -append run=abba-spin
 check "run --why: a deadlock" grep -qE '^(self-)?deadlock \(certain\)' "$tmp/err"
 check "run --why: the message has the place" grep -qE 'balance\.c:[0-9]+' "$tmp/err"
 

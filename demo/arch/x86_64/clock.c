@@ -15,7 +15,7 @@
 #define STATE_ENDED  0x80
 #define PIT_TICKS    23864u /* duration of the measurement in PIT ticks: 20 ms */
 #define READINGS     8
-#define POLL_TURNS   1000
+#define POLL_TURNS   200
 #define FINE_TICKS   100u /* at the end of the measurement, the PIT is read as often as possible */
 #define TIMER_START  0xffffffffu
 
@@ -29,8 +29,8 @@ struct reading {
 };
 
 /*
- * Lets a microsecond or so pass before a clock is read again. In a virtual machine, a read of a clock and
- * pause are exits, which cost the host much more time than this loop.
+ * Executes some instructions before a clock is read again. In a virtual machine, a read of a clock and pause
+ * are exits, which cost the host much more time than this loop.
  */
 static void poll_pause(void)
 {
