@@ -57,6 +57,7 @@ static bool hash_file(const char *path, const struct stat *now, char hash[SHA256
 		char hash[SHA256_DIGEST_STRING_LENGTH];
 	} known[4];
 	static _Thread_local unsigned next;
+	const time_t begun = time(NULL);
 
 	for (unsigned n = 0; n < sizeof(known) / sizeof(known[0]); n++) {
 		const struct stat *then = &known[n].status;
@@ -70,7 +71,7 @@ static bool hash_file(const char *path, const struct stat *now, char hash[SHA256
 	}
 	if (!SHA256File(path, hash))
 		return false;
-	if (time(NULL) - now->st_ctim.tv_sec < 2)
+	if (begun - now->st_ctim.tv_sec < 2)
 		return true;
 	known[next].status = *now;
 	memcpy(known[next].hash, hash, sizeof(known[next].hash));

@@ -167,8 +167,8 @@ static const struct advice advice[MISTAKES] = {
 				 "the context switch; the end of a thread, before its memory is freed",
 				 "ktrace_switch(prev, next, state); … ktrace_thread_end(id);", true },
 	[MISTAKE_DEADLINE] = { "threads",
-			       "the kernel's table shows a wait whose deadline is before the wait, "
-			       "or more than a year after it; the last one is of thread %s: "
+			       "the kernel's table shows a wait whose deadline is before the wait, or "
+			       "only deadlines more than a year ahead; the last one is of thread %s: "
 			       "a deadline is a timestamp of ktrace's clock, not a duration",
 			       "before a thread sleeps with a timeout",
 			       "ktrace_block(object, name, kind, ktrace_arch_clock() + ticks);", true },

@@ -16,6 +16,9 @@ struct waits {
 	uint64_t late;
 	struct ktrx_holder wait[WAITS];
 	uint32_t count;
+	uint32_t usual;	  /* number of waits with a deadline at most a year after the wait */
+	uint32_t distant; /* number of waits with a later deadline */
+	struct ktrx_holder last_distant;
 };
 
 typedef void each_row(struct waits *waits, const struct ktrx_holder *row);
@@ -57,7 +60,13 @@ static bool wait_has_ended(const struct waits *waits, const struct ktrx_holder *
 	return syscall && row->wait_stamp && syscall->stamp > row->wait_stamp + waits->late;
 }
 
-/* Counts a mistake if the deadline cannot be a timestamp, such as a duration or a number of milliseconds. */
+static void note_deadline(struct waits *waits, const struct ktrx_holder *row)
+{
+	note(waits, MISTAKE_DEADLINE, row);
+	waits->mistakes->of[MISTAKE_DEADLINE].value = row->id - 1;
+}
+
+/* Counts a mistake if the deadline is before the wait, as a duration or a number of milliseconds is. */
 static void take_deadline(struct waits *waits, const struct ktrx_holder *row)
 {
 	const uint64_t frequency = ktread_info(waits->trace)->frequency;
@@ -65,12 +74,25 @@ static void take_deadline(struct waits *waits, const struct ktrx_holder *row)
 	if (!row->id || row->id & KTRX_HOLDER_CPU || row->state != KTRX_THREAD_WAITING || !row->deadline ||
 	    !row->wait_stamp)
 		return;
-	if (row->deadline < row->wait_stamp
-		    ? row->wait_stamp - row->deadline > waits->late
-		    : frequency && (row->deadline - row->wait_stamp) / frequency > YEAR) {
-		note(waits, MISTAKE_DEADLINE, row);
-		waits->mistakes->of[MISTAKE_DEADLINE].value = row->id - 1;
+	if (row->deadline < row->wait_stamp) {
+		if (row->wait_stamp - row->deadline > waits->late)
+			note_deadline(waits, row);
+	} else if (frequency && (row->deadline - row->wait_stamp) / frequency > YEAR) {
+		waits->distant++;
+		waits->last_distant = *row;
+	} else {
+		waits->usual++;
 	}
+}
+
+/*
+ * Counts a mistake if several threads wait for more than a year, and no thread waits for less: then the unit
+ * of the deadlines is wrong. A single such wait may be what a program has asked for.
+ */
+static void judge_distant(struct waits *waits)
+{
+	if (waits->distant > 1 && waits->usual == 0)
+		note_deadline(waits, &waits->last_distant);
 }
 
 static void take_wait(struct waits *waits, const struct ktrx_holder *row)
@@ -124,6 +146,7 @@ int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const 
 	struct waits waits = { .mistakes = mistakes, .trace = trace, .syscalls = syscalls, .late = late };
 	int status = read_rows(&waits, trace, take_wait);
 
+	judge_distant(&waits);
 	if (status == 0 && waits.count)
 		status = read_rows(&waits, trace, take_held);
 	if (status == 0)

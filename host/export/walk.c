@@ -100,13 +100,13 @@ static void note_loss(struct walk *walk, const struct ktread_event *event)
 	if (head && lost == 0)
 		lost = ktread_ring(walk->trace, event->ring)->overwritten;
 	ring->begun = true;
-	if (!walk->shown.hidden)
-		ring->cpu = event->cpu;
 	ring->shown |= !walk->shown.hidden;
 	ring->lost += lost;
 	walk->around = threads_pass_head(&walk->heads, walk->trace, event) == THREADS_HEAD_AROUND;
 	if (event->cpu >= THREADS_CPUS_MAX)
 		return;
+	if (!walk->shown.hidden)
+		ring->cpu = event->cpu;
 	from = walk->seen[event->cpu];
 	walk->seen[event->cpu] = walk->time;
 	if (walk->around || lost > 0 || (head && may_lack_boot(walk, event->ring)))

@@ -387,6 +387,17 @@ static bool records_all_locks(const struct why_evidence *evidence)
 				 evidence->end);
 }
 
+/* Returns advice on how to record whether the owner released the lock. */
+static const char *say_wanted(const struct why_evidence *evidence)
+{
+	if (!records_all_locks(evidence))
+		return "record lock.acquire and lock.release, which show whether the owner released the lock";
+	if (!why_is_whole_since(evidence, evidence->first))
+		return "use rings with more slots, because the events that show whether the owner released "
+		       "the lock are lost";
+	return "record sched.create, which shows whether the trace has all lock events of the owner";
+}
+
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct orphan *lock)
 {
@@ -408,12 +419,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		finding_say(finding->base.advice,
 			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
 	else if (finding->base.certain != FINDING_CERTAIN)
-		finding_say(finding->base.advice,
-			    records_all_locks(evidence)
-				    ? "use rings with more slots, because the events that show whether the "
-				      "owner released the lock are lost"
-				    : "record lock.acquire and lock.release, which show whether the owner "
-				      "released the lock");
+		finding_say(finding->base.advice, "%s", say_wanted(evidence));
 	return 0;
 }
 

@@ -450,7 +450,8 @@ static void say_open_waits(const struct why_evidence *evidence, const struct hea
 
 	if (open == 0 || evidence->info->frequency == 0 || why_ended_well(evidence))
 		return;
-	finding_evidence(&finding->base, "threads that wait without a timeout, perhaps forever:");
+	finding_evidence(&finding->base, "threads that wait without a timeout%s:",
+			 evidence->timeouts_recorded ? ", perhaps forever" : " (as far as is known)");
 	why_finding_untimed(finding, evidence, list, false);
 	if (!finding->base.advice[0])
 		finding_say(finding->base.advice, "%s", say_open(evidence, health, open, text, sizeof(text)));

@@ -259,7 +259,8 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 
 /*
  * Adds a line if the stack pointer is below the stack of the running thread. After a stack overflow without a
- * guard page, a CPU may spin in code that was overwritten, or take one exception after another.
+ * guard page, a CPU may spin in code that was overwritten, or take one exception after another. But the CPU
+ * may also use another stack, for example for interrupts.
  */
 static void say_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   struct why_finding *finding)
@@ -270,9 +271,9 @@ static void say_left_stack(const struct why_evidence *evidence, const struct why
 	    cpu->sp >= thread->holder.stack_low)
 		return;
 	finding_evidence(&finding->base,
-			 "the lowest address of its stack is 0x%" PRIx64
-			 ", and the stack pointer is 0x%" PRIx64 ": perhaps the stack has overflowed",
-			 thread->holder.stack_low, cpu->sp);
+			 "the stack pointer is 0x%" PRIx64
+			 ", below the thread's stack, whose lowest address is 0x%" PRIx64,
+			 cpu->sp, thread->holder.stack_low);
 }
 
 static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
