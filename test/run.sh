@@ -62,7 +62,7 @@ memory_is_plenty() {
 	return "$1"
 }
 if [ -z "${TMPDIR-}" ] && memory_is_plenty; then
-	TMPDIR=$(mktemp -d /dev/shm/ktrace-check.XXXXXX) || exit
+	TMPDIR=$(mktemp -d /dev/shm/kt.XXXXXX) || exit
 	trap 'rm -rf "$TMPDIR"' EXIT
 	trap 'exit 130' INT TERM
 	export TMPDIR
