@@ -323,8 +323,10 @@ int profile_target_sample(struct profile_target *target)
 	error = gdb_batch_send(&target->gdb, &target->batch);
 	if (!error)
 		error = take_registers(target);
-	if (!error && !target->halted)
+	if (!error && !target->halted) {
+		target->resumes = false;
 		return PROFILE_PAUSED;
+	}
 	if (!error)
 		error = take_memory(target);
 	if (!error)

@@ -25,9 +25,10 @@
 
 /* ---- A QEMU that is started for profiling ---- */
 
-#define NOT_STARTED  127 /* exit status of a child that could not execute QEMU */
-#define END_PATIENCE 5.0 /* maximum seconds until QEMU exits */
-#define POLL_NS	     2000000L
+#define NOT_STARTED	127 /* exit status of a child that could not execute QEMU */
+#define END_PATIENCE	5.0 /* maximum seconds until QEMU exits */
+#define RESUME_PATIENCE 2.0 /* maximum seconds until the guest runs */
+#define POLL_NS		2000000L
 
 static void pass_time(void)
 {
@@ -314,6 +315,7 @@ static int list_cpus(struct profile_target *target)
 int profile_target_resume(struct profile_target *target)
 {
 	target->halted = false;
+	target->resumes = true;
 	gdb_batch_add(&target->batch, "c");
 	return gdb_batch_send(&target->gdb, &target->batch);
 }
@@ -350,6 +352,21 @@ int profile_target_open(struct profile_target **opened, const char *qmp, int tim
 	return error;
 }
 
+/*
+ * Waits until the guest runs, after the message that resumes it. If the connection were closed before QEMU
+ * has read this message, QEMU would discard it, and the guest would stay halted.
+ */
+static void await_running(struct profile_target *target)
+{
+	const double end = capture_now() + RESUME_PATIENCE;
+	const json_t *answer;
+
+	while (capture_now() < end &&
+	       capture_monitor_command(&target->monitor, "query-status", NULL, &answer) == 0 &&
+	       (capture_json_is(answer, "status", "paused") || capture_json_is(answer, "status", "debug")))
+		pass_time();
+}
+
 void profile_target_close(struct profile_target *target)
 {
 	char *text = NULL;
@@ -358,6 +375,8 @@ void profile_target_close(struct profile_target *target)
 		return;
 	if (target->connected && target->halted && !target->ended)
 		profile_target_resume(target);
+	if (target->resumes && !target->ended)
+		await_running(target);
 	if (target->connected)
 		gdb_close(&target->gdb);
 	if (target->serving && !target->ended)

@@ -46,8 +46,9 @@ struct profile_target {
 	bool connected; /* true if the gdb socket is open */
 	bool serving;	/* true if QEMU was asked to open the gdb socket */
 	bool was_running;
-	bool halted; /* true if a sample has halted the guest */
-	bool ended;  /* true if QEMU has closed the QMP connection */
+	bool halted;  /* true if a sample has halted the guest */
+	bool resumes; /* true if the last message to QEMU resumed the guest */
+	bool ended;   /* true if QEMU has closed the QMP connection */
 	char directory[PATH_MAX], socket[PATH_MAX];
 	char kernel[PATH_MAX];
 	uint16_t machine;
