@@ -69,7 +69,7 @@ guest_kdump_matches() {
 
 # The program badness uses all memory, so the machine is small. badness also writes long blocks of zeroes;
 # the setting proc.data leaves most of these zeroes out of the trace.
-boot_options='-m 20M'
+boot_options='-m 28M'
 for arch in $arches; do
 	boot "$arch" 2 ktrace:-f:/tmp/motd:cat:/etc/motd ktrace:-f:/tmp/la:ls:-la:/etc \
 		ktrace:-f:/tmp/setting:-t:y:sysctl:debug.b32_0=1 ktrace:-i:-f:/tmp/signals:-t:s:signals \

@@ -13,7 +13,7 @@ programs="$(basename -s .c demo/user/programs/*.c) sh:/etc/tools"
 boot() {
 	status=0
 	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(demo "$1" "$2") \
-		-m 20M -append "debug=ktrace $3" >"$tmp/console" 2>"$tmp/err" || status=$?
+		-m 32M -append "debug=ktrace $3" >"$tmp/console" 2>"$tmp/err" || status=$?
 	tr -d '\r' <"$tmp/console" >"$tmp/lines"
 }
 
