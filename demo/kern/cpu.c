@@ -13,7 +13,8 @@
 
 KTRACE_EVENT(boot, cpu_online, "CPU %u, hardware %#llx", (uint32_t, cpu), (unsigned long long, hardware));
 
-#define START_TIMEOUT_NS (2 * NS_PER_S)
+/* A CPU of a guest starts late if the host is busy. */
+#define START_TIMEOUT_NS (60 * NS_PER_S)
 
 struct cpu cpus[CPU_MAX];
 unsigned cpu_count = 1;
