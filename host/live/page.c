@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/order.h"
+#include "base/escape.h"
 
 /* the line about the order of events is shown only if more rows than this are still free */
 #define ORDER_LEAST 4u
@@ -109,21 +110,25 @@ int live_page_click(const struct live_page *page, uint32_t y, uint32_t x)
 
 static void put_head(struct live_page *page, const struct live_model *model)
 {
-	char cost[32] = "", boot[32] = "";
+	char cost[32] = "", boot[32] = "", path[LIVE_COLUMNS];
+	const char *file = model->source->path(model->source->context);
 
+	if (model->running && strrchr(file, '/'))
+		file = strrchr(file, '/') + 1;
+	*base_escape_text(path, file, strlen(file), sizeof(path) - 1) = '\0';
 	if (!model->running) {
 		live_page_put(page, LIVE_LOOK_STRONG, "%s",
 			      model->ends ? "the guest has ended, waiting for another one"
 					  : "waiting for a guest");
-		live_page_put(page, LIVE_LOOK_PLAIN, "%s", model->source->path(model->source->context));
+		live_page_put(page, LIVE_LOOK_PLAIN, "%s", path);
 		return;
 	}
 	if (model->cost >= 0)
 		snprintf(cost, sizeof(cost), "  cost %.2f%%", model->cost * 100);
 	if (model->boots > 1)
 		snprintf(boot, sizeof(boot), "  boot %" PRIu64, model->boots);
-	live_page_put(page, LIVE_LOOK_STRONG, "%.0f events/s%s%s  %.0f s", model->rate, cost, boot,
-		      model->seconds);
+	live_page_put(page, LIVE_LOOK_STRONG, "%.0f events/s%s%s  %.0f s  %s", model->rate, cost, boot,
+		      model->seconds, path);
 	live_page_put(page, live_model_lost(model) ? LIVE_LOOK_WARNING : LIVE_LOOK_PLAIN,
 		      "lost %" PRIu64 "  unreadable %" PRIu64 "  not read %" PRIu64, live_model_lost(model),
 		      live_model_unreadable(model), live_model_skipped(model));

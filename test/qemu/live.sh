@@ -262,13 +262,22 @@ if command -v tmux >/dev/null; then
 	rm -f "$tmp/status"
 	$tmux new-session -d -x 120 -y 30 "cd $tmp/empty && LC_ALL=C.UTF-8 $live --interval 200ms; echo \$? >../status"
 	await shows '^q quit'
-	$tmux send-keys g
-	# The list contains all guests of this user. The guest of this test may not be the first in the list. So
-	# wait for the end of the list: the screen may have been copied while it was being drawn.
-	await shows 'choose a guest, Escape'
-	check 'the list of guests contains the guest' grep -q 'else where.a,b' "$tmp/screen"
-	for _ in $(seq "$(sed -n '/RAM FILE/,/else where.a,b/p' "$tmp/screen" | sed 1,2d | wc -l)"); do $tmux send-keys Down; done
-	key Enter 'the list of guests' 'CPU0  \[.*events/s\|^CPU0 '
+	# choose_guest: chooses the guest of this test in the list, and succeeds if the screen then shows this guest.
+	# Other tests may start or end guests at any time, so the list on the screen can be older than the list in
+	# which the keys move.
+	choose_guest() {
+		$tmux send-keys Escape g
+		await shows 'choose a guest, Escape'
+		cp "$tmp/screen" "$tmp/guests"
+		for _ in $(seq "$(sed -n '/RAM FILE/,/else where.a,b/p' "$tmp/guests" | sed 1,2d | wc -l)"); do
+			$tmux send-keys Down
+		done
+		$tmux send-keys Enter
+		await shows '^CPU0 '
+		sed 1q "$tmp/screen" | grep -q 'events/s.* a,b\.ktrx\.[0-9]*\.ram'
+	}
+	check 'the list of guests: Enter shows the chosen guest' eventually choose_guest
+	check 'the list of guests contains the guest' grep -q 'else where.a,b' "$tmp/guests"
 	check 'threads: a table with states' eventually shows 'idle/0 .* \(running\|runnable\|sleeping\) '
 	key 2 locks '^LOCK  *HOLDER'
 	check 'locks: rates' eventually shows '^0x[0-9a-f]* .* [1-9][0-9]* '
