@@ -24,7 +24,10 @@ start() {
 }
 
 # await_kernel: waits until the guest's kernel runs on both CPUs.
-await_kernel() { await grep -q 'demo: 2 CPUs,' "$tmp/console"; }
+await_kernel() {
+	eventually grep -q 'demo: 2 CPUs,' "$tmp/console" ||
+		echo "gave up: $arch: not two CPUs, but: $(tail -n 5 "$tmp/console")" >>"$tmp/.gave_up"
+}
 
 finish() {
 	kill -INT "$guest"
