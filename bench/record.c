@@ -175,7 +175,7 @@ struct twin {
 	pthread_barrier_t *start;
 	/* Ratios of floor_tight and record_tight to the bare counter; 0 if too few runs are valid. */
 	double floor, ktrace;
-	int shared; /* number of invalid runs */
+	int shared; /* number of runs left out, because the core was shared */
 };
 
 static void thread_set_up(uint32_t cpu)
@@ -274,7 +274,7 @@ static struct twin two_threads(void)
 /* The ratio of what an event and a bare read of the counter add to a busy loop. */
 struct added {
 	double ratio; /* 0 if too few runs are valid */
-	int shared;   /* number of invalid runs */
+	int shared;   /* number of runs left out, because the core was shared */
 };
 
 /*

@@ -18,7 +18,7 @@
 #define GRAIN_US  40u /* precision, in microseconds, of the estimated offsets of clocks */
 /* after the estimates were applied: maximum time from an effect to its cause, if the effect comes first */
 #define SLACK_US      2000u
-#define NEAR_SLACK_US 160u /* the same maximum as SLACK_US, for pairs that were made with CAUSES_NEAREST */
+#define NEAR_SLACK_US 160u /* the maximum for pairs made with CAUSES_NEAREST */
 /* time that the result leaves between a cause and its effect, unless the bounds require a shorter time */
 #define ROOM_US	   5u
 #define LOOKS_MOST 64u /* maximum number of estimates in one reading of the trace */

@@ -73,7 +73,7 @@ static const char *read_item(const char *list, char item[PATH_MAX])
 	return list;
 }
 
-/* Replaces the name of the file in an argument: the whole argument, or items of a list. */
+/* Replaces the name of the file in an argument. The name is the whole argument, or items of its list. */
 static void move_in_word(const struct move *move, char **word)
 {
 	struct text text = { .length = 0 };

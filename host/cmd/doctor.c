@@ -358,7 +358,7 @@ static const struct options_syntax syntax = {
 		 "For each view that is missing (dark), prints the line of C that enables it.",
 	.lists = { rows, budget_options, terminal_options },
 	.in_order = true,
-	.end = "Marks: ok, note (not shown to be wrong), dark (a view is missing or limited), wrong.\n"
+	.end = "Marks: ok, note (not shown to work), dark (a view is missing or limited), wrong.\n"
 	       "Status: 0 nothing is wrong, 10 something is wrong, "
 	       "1 the trace or the file of --elf is unreadable, or no trace could be made, 2 usage error.\n"
 	       "\n"

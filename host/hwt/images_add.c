@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Adds what the user supplies to the code of the recording: files of code, lists of symbols, memory. */
+/* Adds files of code, lists of symbols and memory, which the user names, to the code of the recording. */
 #include "images.h"
 
 #include <inttypes.h>

@@ -359,7 +359,7 @@ struct ktread_proc_bsd_head {
 	uint64_t part;
 };
 
-/* Returns the layout of the head whose first eight bytes are these. */
+/* Returns the layout of the head that begins with the eight bytes at `bytes`. */
 const struct ktread_proc_layout *ktread_proc_bsd_layout(const struct ktread_proc_reader *reader,
 							const uint8_t *bytes);
 void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const uint8_t *bytes,

@@ -61,9 +61,8 @@ static int spe_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 
 	(void)cpu;
 	/*
-	 * If the buffer and sampling are both enabled, other software uses SPE, such as firmware. If only one
-	 * of them is enabled, no software uses SPE: after a reset each of the registers is 0 or has an
-	 * unknown value.
+	 * If the buffer and sampling are both enabled, other software uses SPE, such as firmware. A single
+	 * enabled bit does not show this, because a reset may leave an unknown value in either register.
 	 */
 	if (reg->read(KTRACE_SPE_PMBLIMITR) & KTRACE_SPE_PMBLIMITR_ENABLE && reg->read(KTRACE_SPE_PMSCR))
 		return KTRACE_ERROR_DEVICE;

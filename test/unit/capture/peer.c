@@ -222,7 +222,10 @@ static void peer_without_qmp_is_reported(void **state)
 	assert_true(capture_monitor_open(&monitor, "localhost:1", QUICK_MS) < 0);
 }
 
-/* Opens a QMP peer whose guest has its RAM in the file `ram`. The caller closes it and ends the peer. */
+/*
+ * Opens a QMP peer whose guest has its RAM in the file `ram`. The caller closes
+ * *opened and ends `peer`.
+ */
 static int open_with_ram_file(struct peer *peer, struct capture_peer **opened, const char *ram)
 {
 	static char mem_path[128];
