@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/object_names.h"
+#include "analyze/names.h"
 #include "analyze/spans.h"
 #include "analyze/wellknown.h"
 #include "base/grow.h"

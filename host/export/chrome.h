@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "analyze/files.h"
 #include "analyze/flows.h"
+#include "analyze/names.h"
 #include "analyze/processes.h"
 #include "analyze/scheduling.h"
 #include "analyze/spans.h"

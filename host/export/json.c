@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/files.h"
+#include "analyze/names.h"
 #include "analyze/wellknown.h"
 #include "base/json.h"
 #include "base/put.h"

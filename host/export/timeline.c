@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "analyze/event_name.h"
-#include "analyze/files.h"
-#include "analyze/object_names.h"
+#include "analyze/names.h"
 #include "analyze/wellknown.h"
 #include "base/escape.h"
 #include "export/calls.h"

@@ -17,11 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/files.h"
 #include "analyze/flows.h"
+#include "analyze/names.h"
 #include "analyze/processes.h"
 #include "analyze/scheduling.h"
-#include "analyze/span_names.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"

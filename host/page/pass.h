@@ -3,9 +3,9 @@
 #ifndef PAGE_PASS_H
 #define PAGE_PASS_H
 
+#include "analyze/names.h"
 #include "analyze/processes.h"
 #include "analyze/scheduling.h"
-#include "analyze/span_names.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/files.h"
+#include "analyze/names.h"
 #include "unit/support/script.h"
 
 #define V(value) ((uint64_t)(value))

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/object_names.h"
+#include "analyze/names.h"
 #include "unit/support/script.h"
 
 enum { CONTEND = 1, RELEASE, BLOCK, ENTER, EXIT };
