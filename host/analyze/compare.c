@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- Comparing two traces ---- */
+
 /* The slots of a ring that are compared: those from `first` up to but not including `end`. */
 struct part {
 	uint64_t first, end;
@@ -134,4 +136,23 @@ int compare_traces(struct ktread *const trace[2], bool same_end, struct compare 
 	free(parts[0]);
 	free(parts[1]);
 	return error;
+}
+
+/* ---- Finding the events around a time window ---- */
+
+void around_find(struct around *around, struct ktread *trace, double from, double to)
+{
+	const double frequency = (double)ktread_info(trace)->frequency;
+	const struct ktread_event *event;
+
+	*around = (struct around){ 0 };
+	while (!around->after.known && ktread_next(trace, &event) > 0) {
+		const double at = (double)event->stamp / frequency;
+		const struct around_event found = { true, event->ring, event->index };
+
+		if (at <= from)
+			around->before = found;
+		else if (at >= to)
+			around->after = found;
+	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the first event that differs between two traces of a run that was repeated. */
+/* For repeated runs: compares two traces of a run, and finds where the events around a time window are. */
 #ifndef ANALYZE_COMPARE_H
 #define ANALYZE_COMPARE_H
 
@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "ktread/ktread.h"
+
+/* ---- Finding the first event that differs between two traces of a run ---- */
 
 struct compare {
 	uint64_t same; /* number of equal events before the first difference */
@@ -29,5 +31,24 @@ struct compare {
  * be read.
  */
 int compare_traces(struct ktread *const trace[2], bool same_end, struct compare *compare, int *which);
+
+/* ---- Finding the events directly before and after a time window, which may contain no event ---- */
+
+struct around_event {
+	bool known;
+	uint32_t ring;
+	uint64_t slot; /* index of its first slot in the ring */
+};
+
+struct around {
+	/* the last event before the window, and the first event after the window */
+	struct around_event before, after;
+};
+
+/*
+ * Finds the last event before and the first event after a window, which begins and ends at two times of the
+ * trace's clock, in seconds. Reads the trace from its current position. Requires: the clock has a frequency.
+ */
+void around_find(struct around *around, struct ktread *trace, double from, double to);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/around.h"
+#include "analyze/compare.h"
 #include "base/open.h"
 #include "capture/error.h"
 #include "capture/plan.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/around.h"
+#include "analyze/compare.h"
 #include "capture/error.h"
 #include "cmd/command.h"
 #include "cmd/options.h"

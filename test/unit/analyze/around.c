@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/around.h"
+#include "analyze/compare.h"
 #include "unit/support/script.h"
 
 enum { NOTE = 1 };
