@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Tests reading call frame information (host/analyze/symbols_frame.c) from small ELF files: rules for the
+ * Tests reading call frame information (host/analyze/symbols_file.c) from small ELF files: rules for the
  * registers of each machine, rules that cannot be expressed, and malformed sections.
  */
 #include <dwarf.h>
