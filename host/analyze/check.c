@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analyze/check.h"
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "analyze/order.h"
 #include "base/grow.h"
 #include "ktrx/v2.h"

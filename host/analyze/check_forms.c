@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "analyze/scheduling.h"
 
 struct check_gap check_gap(struct check *check, uint32_t cpu, const uint8_t *events, uint64_t from,

@@ -57,4 +57,12 @@ uint64_t keyed_hash(const void *bytes, size_t length);
  */
 bool keyed_field(const struct ktread_event *event, const char *field, uint64_t *word);
 
+/*
+ * Returns the ticks between two timestamps; 0 if `to` is not later, for example because a clock was set back.
+ */
+static inline uint64_t elapsed(uint64_t from, uint64_t to)
+{
+	return to > from ? to - from : 0;
+}
+
 #endif

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "analyze/elapsed.h"
 #include "analyze/keyed.h"
 #include "analyze/scheduling.h"
 #include "analyze/threads.h"

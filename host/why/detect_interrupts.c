@@ -2,7 +2,7 @@
 /* Interrupts that come too often, or that no longer come: interrupt storms, a missing EOI. */
 #include <inttypes.h>
 
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "why/finding.h"
 #include "why/pulse.h"
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "why/finding.h"
 #include "why/graph.h"
 #include "why/pulse.h"

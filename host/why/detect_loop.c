@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "why/finding.h"
 #include "why/pulse.h"
 

@@ -2,7 +2,7 @@
 /* Fills in struct why_interrupts: the interrupts of each CPU, and the periods without interrupts. */
 #include <string.h>
 
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"

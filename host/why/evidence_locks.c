@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/tries.h"

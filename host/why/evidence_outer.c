@@ -6,7 +6,7 @@
  * its row in the kernel's table no longer shows the wait for the outer lock. At the end, the table shows only
  * a sleep on the queue. Events of the thread show the outer lock.
  */
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"

@@ -5,7 +5,7 @@
  */
 #include <stddef.h>
 
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"

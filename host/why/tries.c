@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/elapsed.h"
+#include "analyze/keyed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/finding.h"
