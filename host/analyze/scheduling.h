@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Facts that are collected in one reading of a trace, before other readings draw conclusions: when events
- * were switched off, which events describe threads, and where slots are missing.
+ * were switched off, which events describe threads, and where slots are missing. Also what one reading finds
+ * out as it goes: whether events are recorded now, and whether the states of switches are wrong.
  */
 #ifndef ANALYZE_SCHEDULING_H
 #define ANALYZE_SCHEDULING_H
@@ -243,5 +244,108 @@ uint32_t gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t 
  */
 bool gaps_state_lasts(struct gaps *gaps, const uint8_t *events, bool running, uint32_t cpu, uint64_t from,
 		      uint64_t to);
+
+/* ---- Whether the events of spans are recorded ---- */
+
+/*
+ * While the trace is read, tracks whether the events that begin and end spans are recorded. Uses the
+ * library's own records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7). A
+ * family is the set of all events that belong to one kind of span.
+ */
+
+enum recorded_family {
+	RECORDED_CALLS,
+	RECORDED_INTERRUPTS,
+	RECORDED_FAULTS,
+	RECORDED_LOCKS,
+	/* number of families; in recorded.family: the event belongs to no family */
+	RECORDED_FAMILIES,
+};
+
+struct recorded {
+	uint32_t change;		    /* id of ktrace.switched */
+	uint32_t of_spans_off;		    /* number of events that are off, in all families together */
+	uint8_t family[KTRX_EVENT_MAX + 1]; /* for each event: the family to which it belongs */
+	bool off[KTRX_EVENT_MAX + 1];
+	uint32_t events_off[RECORDED_FAMILIES]; /* indexed by family: number of events that are off */
+	/* number of gaps before the newest record of ktrace.switched */
+	uint32_t gaps;
+};
+
+/* Returns the family of a kind of event; RECORDED_FAMILIES: none. */
+enum recorded_family recorded_family_of(enum wellknown_kind kind);
+
+/*
+ * Returns 0 or KTREAD_E_MEMORY. The caller frees `*recorded`, which is NULL if the trace does not declare
+ * ktrace.switched. All events then count as recorded.
+ */
+int recorded_create(struct recorded **recorded, const struct ktread *trace);
+
+/* Returns whether recorded_event() must be called for an event. */
+static inline bool recorded_is_due(const struct recorded *r, const struct ktread_event *event)
+{
+	return r && (event->id == r->change || r->of_spans_off != 0);
+}
+
+/*
+ * Processes an event of the trace. Called for each event, in the order of the trace. `gaps`: number of gaps
+ * before the event; a record of ktrace.switched may be lost in a gap. If the event switches other events on
+ * or off, returns a bit map of the families to which these belong, and sets *on: true if they were switched
+ * on, false if off.
+ */
+unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on);
+
+/*
+ * Returns whether all events of the family to which this kind of event belongs are recorded, as far as the
+ * trace shows so far.
+ */
+static inline bool recorded_now(const struct recorded *r, enum wellknown_kind kind)
+{
+	enum recorded_family family;
+
+	if (!r || r->of_spans_off == 0)
+		return true;
+	family = recorded_family_of(kind);
+	return family == RECORDED_FAMILIES || r->events_off[family] == 0;
+}
+
+/* ---- Wrong states in sched.switch (switch_states.c) ---- */
+
+/*
+ * Finds out whether the states in sched.switch are certainly wrong: a kernel may pass a constant, or its own
+ * numbers instead of those of ktrace (doc/events.md). A fault is reported only with positive evidence, such
+ * as a thread that runs again although its last state was dead.
+ */
+
+enum switch_states_fault {
+	SWITCH_STATES_RANGE,   /* states are greater than 4, which ktrace does not define */
+	SWITCH_STATES_DEAD,    /* threads ran again after a switch with the state dead */
+	SWITCH_STATES_STOPPED, /* threads ran again without a wakeup after a switch with the state stopped */
+	SWITCH_STATES_SAME,    /* the state is always 1 or always 2, although some threads were preempted */
+	SWITCH_STATES_FAULTS,
+};
+
+struct switch_states;
+
+/* Returns 0 or KTREAD_E_MEMORY. The caller frees `*states` in either case. */
+int switch_states_open(struct switch_states **states, const struct ktread *trace);
+void switch_states_free(struct switch_states *states);
+/* Call this for each event of the trace, in order of time. `known`: the meaning of the event. */
+void switch_states_event(struct switch_states *states, const struct ktread_event *event,
+			 const struct wellknown *known);
+
+/* The first event that shows a fault, and how often the fault occurred. */
+struct switch_states_found {
+	uint64_t count, stamp;
+	uint32_t cpu;
+	uint64_t state;
+};
+/*
+ * Call this after the last event. Returns whether the states have this fault, and fills in *found if they do.
+ */
+bool switch_states_have(const struct switch_states *states, enum switch_states_fault fault,
+			struct switch_states_found *found);
+/* Returns whether the states have any fault. */
+bool switch_states_are_wrong(const struct switch_states *states);
 
 #endif

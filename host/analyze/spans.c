@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/recorded.h"
+#include "analyze/scheduling.h"
 #include "base/grow.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"

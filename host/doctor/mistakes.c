@@ -6,7 +6,6 @@
 
 #include "analyze/keyed.h"
 #include "analyze/scheduling.h"
-#include "analyze/switch_states.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "ktrx/slot.h"

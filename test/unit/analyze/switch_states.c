@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/switch_states.h"
+#include "analyze/scheduling.h"
 #include "unit/support/script.h"
 
 #define V(value) ((uint64_t)(value))
