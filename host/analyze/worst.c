@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/worst_history.h"
 #include "ktrx/v2.h"
 
 #define NOTHING UINT32_MAX

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Collects the history of worst.h in one reading of the trace. */
-#include "analyze/worst_history.h"
+#include "analyze/worst.h"
 
 #include <stdlib.h>
 #include <string.h>
