@@ -13,7 +13,6 @@
 #include "base/escape.h"
 #include "cmd/budget.h"
 #include "cmd/command.h"
-#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "export/views.h"

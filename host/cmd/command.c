@@ -11,7 +11,7 @@
 
 #include "base/escape.h"
 #include "base/output.h"
-#include "cmd/progress.h"
+#include "cmd/terminal.h"
 
 #ifndef KTRACE_VERSION
 #define KTRACE_VERSION "unknown" /* this file was not built by host.mk */

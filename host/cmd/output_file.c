@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
-#include "cmd/progress.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };

@@ -4,7 +4,7 @@
  * the rings and writes the line, so that the loops that read a trace need no code for it and do not become
  * slower. The handler only reads numbers and calls functions that signal handlers may call.
  */
-#include "cmd/progress.h"
+#include "cmd/terminal.h"
 
 #include <errno.h>
 #include <signal.h>

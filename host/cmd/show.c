@@ -17,7 +17,6 @@
 #include "base/output.h"
 #include "cmd/budget.h"
 #include "cmd/command.h"
-#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "export/json.h"

@@ -12,7 +12,6 @@
 #include "base/grow.h"
 #include "cmd/budget.h"
 #include "cmd/command.h"
-#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/sql_prompt.h"
 #include "cmd/trace_args.h"

@@ -7,7 +7,6 @@
 
 #include "cmd/budget.h"
 #include "cmd/command.h"
-#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 

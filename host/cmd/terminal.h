@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Output on a terminal: all commands use colours, and a pager for long output. */
+/* Output on a terminal: colours, a pager for long output, and a line that shows progress. */
 #ifndef CMD_TERMINAL_H
 #define CMD_TERMINAL_H
 
@@ -7,6 +7,9 @@
 
 #include "base/output.h"
 #include "cmd/options.h"
+#include "ktread/ktread.h"
+
+/* ---- Options, and colours ---- */
 
 /*
  * Options that several commands share. Their values are stored in this module, not in a command's structure.
@@ -26,6 +29,8 @@ extern const struct option_row terminal_options[];	 /* the options --color and -
  */
 void terminal_prepare(struct base_output *out, bool paged);
 
+/* ---- The pager ---- */
+
 /*
  * Starts a pager that reads standard output and, if standard error is a terminal, also standard error. Does
  * nothing if there is no pager. At the end of the program, waits until the user ends the pager.
@@ -35,5 +40,23 @@ void pager_start(void);
  * Returns whether a pager was started. If so, a write that fails because the pager has ended is not an error.
  */
 bool pager_is_started(void);
+
+/* ---- Progress (progress.c) ---- */
+
+/*
+ * A line on standard error that shows how much of a trace was read: percent, events per second, and the
+ * remaining time. The line appears if standard error is a terminal and reading takes more than a second.
+ */
+
+/*
+ * Starts to show how much of the trace was read. `name` begins the line. Stops when `out` is written to a
+ * terminal; `out` may be NULL. Only one progress line exists at a time: a second call replaces the first
+ * line. Requires: progress_stop() is called before `trace` is closed; trace_args_close() does this.
+ */
+void progress_start(const char *name, struct ktread *trace, struct base_output *out);
+/* Removes the line, and does not show it again. Does nothing if there is none. */
+void progress_stop(void);
+/* Removes the line before another message is printed. The line appears again later. */
+void progress_clear(void);
 
 #endif

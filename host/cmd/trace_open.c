@@ -18,7 +18,7 @@
 #include "base/machine.h"
 #include "capture/watch.h"
 #include "cmd/command.h"
-#include "cmd/progress.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 
 /* Returns the name of the trace in messages. */

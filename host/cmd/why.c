@@ -15,7 +15,6 @@
 #include "capture/watch.h"
 #include "cmd/budget.h"
 #include "cmd/command.h"
-#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
 #include "observe/observe.h"
