@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "base/linux_calls.h"
+#include "base/machine.h"
 
 #include <elf.h>
 #include <seccomp.h>

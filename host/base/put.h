@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Writes numbers as text. Each function writes digits to `at` and returns their end. It may overwrite up to
- * BASE_PUT_SCRATCH bytes from `at` on, even if the result is shorter.
- *
- * Decimal digits come from a table, three at a time, and are stored by one instruction.
- */
+/* Writes numbers as text, and loads numbers from memory. */
 #ifndef BASE_PUT_H
 #define BASE_PUT_H
 
 #include <stdint.h>
 #include <string.h>
+
+/* ---- Writing numbers as text ---- */
+
+/*
+ * Each function writes digits to `at` and returns their end. It may overwrite up to BASE_PUT_SCRATCH bytes
+ * from `at` on, even if the result is shorter.
+ *
+ * Decimal digits come from a table, three at a time, and are stored by one instruction.
+ */
 
 #define BASE_PUT_SCRATCH 24
 #define BASE_PUT_ZEROS	 UINT64_C(0x3030303030303030)
@@ -114,5 +118,30 @@ static inline char *base_put_hex(char *at, uint64_t value)
 
 /* Writes a string literal without its NUL. */
 #define base_put_literal(at, text) ((char *)memcpy((at), "" text, sizeof(text) - 1) + sizeof(text) - 1)
+
+/* ---- Loading numbers from memory, in the byte order of this machine ---- */
+
+/* Returns the unsigned number of 1, 2, 4 or 8 bytes at `from`, which need not be aligned. */
+static inline uint64_t base_load(const unsigned char *from, uint32_t width)
+{
+	uint64_t whole;
+	uint32_t half;
+	uint16_t quarter;
+
+	/* The sizes are constants, so that the compiler turns each copy into a single instruction. */
+	switch (width) {
+	case 1:
+		return *from;
+	case 2:
+		memcpy(&quarter, from, sizeof(quarter));
+		return quarter;
+	case 4:
+		memcpy(&half, from, sizeof(half));
+		return half;
+	default:
+		memcpy(&whole, from, sizeof(whole));
+		return whole;
+	}
+}
 
 #endif

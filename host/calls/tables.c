@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/linux_calls.h"
+#include "base/machine.h"
 #include "build/gen/tables.h"
 #include "ktread/ktread.h"
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/linux_calls.h"
+#include "base/machine.h"
 #include "base/open.h"
 #include "cmd/command.h"
 #include "flow/flow.h"

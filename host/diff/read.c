@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/event_name.h"
-#include "base/load.h"
+#include "base/put.h"
 
 /* ---- The purpose of each event type in a comparison ---- */
 

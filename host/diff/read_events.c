@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/load.h"
+#include "base/put.h"
 #include "diff/read.h"
 
 /* ---- System calls ---- */

@@ -17,7 +17,6 @@
 #include "analyze/wellknown.h"
 #include "base/index.h"
 #include "base/json.h"
-#include "base/load.h"
 #include "base/output.h"
 #include "base/put.h"
 #include "base/ticks.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/load.h"
 #include "base/put.h"
 #include "base/ticks.h"
 #include "export/calls.h"

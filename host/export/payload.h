@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/load.h"
+#include "base/put.h"
 #include "ktrx/v2.h"
 
 /* Returns the width of a value in bytes; 0 for strings and unknown types. */

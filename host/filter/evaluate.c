@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/load.h"
+#include "base/put.h"
 #include "filter/tree.h"
 #include "ktrx/v2.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/load.h"
+#include "base/put.h"
 #include "ktrx/v2.h"
 #include "message.h"
 #include "types.h"

@@ -15,7 +15,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "base/linux_calls.h"
+#include "base/machine.h"
 #include "calls/tables.h"
 #include "record/tracer.h"
 #include "user/sys/ktrace.h"

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/load.h"
 #include "base/put.h"
 #include "unit/support/random.h"
 
