@@ -119,7 +119,7 @@ build/gen/page.html: $(PAGE_FILES)
 	@sh viewer/assemble.sh >$@.$$$$ && mv $@.$$$$ $@
 build/gen/page_template.h: build/gen/page.html host/host.mk
 	@{ printf 'const char page_template[] =\n'; sed -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' $< && printf ';\n'; } >$@.$$$$ && mv $@.$$$$ $@
-build/host/page/document.o build/asan/host/page/document.o: build/gen/page_template.h
+build/host/page/page.o build/asan/host/page/page.o: build/gen/page_template.h
 
 # Plugins for QEMU: the trace unit in software, and the schedule of a guest's CPUs.
 PLUGINS := build/lib/ktrace-pt.so build/lib/ktrace-schedule.so

@@ -43,7 +43,8 @@ void page_slice_end(struct page_pass *pass, const struct page_begun *begun, uint
 		pass->error = KTREAD_E_MEMORY;
 }
 
-uint64_t page_stamp(const struct page *page, uint64_t time)
+/* Converts a time of the page to a timestamp, which is not before that time. */
+static uint64_t page_stamp(const struct page *page, uint64_t time)
 {
 	const uint64_t frequency = page->scale.frequency;
 	const unsigned __int128 ticks =
@@ -133,7 +134,7 @@ static void end_span(void *context, struct spans_owner who, unsigned lane, const
 			       end, flags);
 }
 
-const struct spans_sink page_spans_sink = { .begin = begin_span, .end = end_span };
+static const struct spans_sink page_spans_sink = { .begin = begin_span, .end = end_span };
 
 /* ---- Events ---- */
 

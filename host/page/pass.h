@@ -11,11 +11,7 @@
 #include "analyze/wellknown.h"
 #include "base/ticks.h"
 #include "export/functions.h"
-#include "page/events.h"
-#include "page/lanes.h"
-#include "page/series.h"
-#include "page/slices.h"
-#include "page/symbols.h"
+#include "page/block.h"
 
 struct page {
 	struct ktread *trace; /* the trace; not owned */
@@ -43,15 +39,6 @@ struct page {
 
 /* head.c: makes the head, and sets page->last. Returns 0 or a negative KTREAD_E_*. */
 int page_head_make(struct page *page);
-
-/*
- * notes.c: writes the member `notes` of the head. `events`: number of events that are listed. Requires: the
- * trace has been read to its end.
- */
-void page_notes_write(const struct page *page, struct base_output *out, uint64_t events);
-
-/* Converts a time of the page to a timestamp, which is not before that time. */
-uint64_t page_stamp(const struct page *page, uint64_t time);
 
 /* Converts a timestamp to nanoseconds since the first event, or to ticks if the frequency is unknown. */
 uint64_t page_time(const struct page *page, uint64_t stamp);
@@ -154,43 +141,28 @@ static inline bool page_is_due(const struct page_pass *pass, uint64_t begin, uin
  */
 int page_models_read(struct page *page, int (*read_gaps)(struct gaps **gaps, struct ktread *trace));
 
-/* ---- owners.c: lanes of threads and CPUs ---- */
+/* ---- owners.c: lanes of threads and CPUs, and what is drawn on them ---- */
 
 /*
  * These functions return an owner, which has a lane; NULL if memory runs out. The pointer is valid until the
  * next call.
  */
 struct page_owner *page_owner_thread(struct page_pass *pass, const struct threads_thread *thread);
-struct page_owner *page_owner_cpu(struct page_pass *pass, uint32_t cpu);
 struct page_owner *page_owner_of(struct page_pass *pass, struct spans_owner who);
 /* Gets the names of threads from an event. */
 void page_owners_event(struct page_pass *pass, const struct ktread_event *event,
 		       const struct wellknown *known);
-
-/* ---- states.c: what threads do, and which thread runs on a CPU ---- */
 
 /* Callback of the model of threads. Draws the change of a thread's state. */
 void page_thread_changed(void *pass, const struct threads_change *change);
 /* Ends all states at the end of the trace. */
 void page_states_end(struct page_pass *pass);
 
-/* ---- arrows.c: from wakers to the threads they wake, and from CPUs to the CPUs they interrupt ---- */
-
-/*
- * Returns 1 + the lane on which an event is drawn: the lane of its CPU for an event in an interrupt,
- * otherwise the lane of its thread.
- */
-uint32_t page_lane_of(struct page_pass *pass, const struct ktread_event *event);
-/* Adds an arrow to the lane `to`. `length`: time in ticks until the effect; 0 if unknown. */
-void page_arrow_end(struct page_pass *pass, const struct page_begun *begun, uint32_t to, unsigned kind,
-		    uint64_t length);
 /* Processes events about requests that CPUs send and receive. */
 void page_requests_event(struct page_pass *pass, const struct ktread_event *event,
 			 const struct wellknown *known);
 /* Ends all requests, and marks their ends as unknown, because slots are missing. */
 void page_requests_forget(struct page_pass *pass);
-
-/* ---- functions.c ---- */
 
 /* Processes an event of a hardware trace. Returns 0 or KTREAD_E_MEMORY. */
 int page_functions_event(struct page_pass *pass, const struct ktread_event *event);
@@ -203,7 +175,5 @@ void page_functions_free(struct page_pass *pass);
 /* Adds a slice that ends at the timestamp `end`, if the slice is in the time range that is written. */
 void page_slice_end(struct page_pass *pass, const struct page_begun *begun, uint32_t lane, unsigned row,
 		    unsigned depth, uint64_t end, unsigned flags);
-
-extern const struct spans_sink page_spans_sink;
 
 #endif
