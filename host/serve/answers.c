@@ -16,7 +16,6 @@
 #include "filter/filter.h"
 #include "page/page.h"
 #include "serve/job.h"
-#include "serve/window.h"
 
 /*
  * time in ns: an event is searched for in the range from this much before to this much after the time in the

@@ -1,13 +1,100 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "serve/build.h"
+/* Makes the blocks of the page: all of them when the server starts, and those of a time window. */
+#include "serve/answers.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "page/page.h"
-#include "serve/answers.h"
 #include "serve/job.h"
-#include "serve/window.h"
+
+#define WINDOW_EVENTS 300000u /* maximum number of events in a time window */
+
+/*
+ * Blocks in one buffer. Each block is preceded by its size, 4 bytes in little-endian form. The caller frees
+ * `bytes`.
+ */
+struct pieces {
+	unsigned char *bytes;
+	size_t size, room;
+};
+
+/* Appends a block to the struct pieces to which `context` points. Has the type page_take. */
+static int take_piece(void *context, const unsigned char *bytes, size_t size)
+{
+	struct pieces *pieces = context;
+	unsigned char *larger = pieces->bytes;
+
+	if (size > SERVE_ANSWER_MOST || pieces->size > SERVE_ANSWER_MOST)
+		return KTREAD_E_UNSUPPORTED;
+	if (pieces->room - pieces->size < size + 4) {
+		pieces->room = 2 * pieces->room + size + 4;
+		larger = realloc(pieces->bytes, pieces->room);
+	}
+	if (!larger)
+		return KTREAD_E_MEMORY;
+	pieces->bytes = larger;
+	for (unsigned n = 0; n < 4; n++)
+		larger[pieces->size++] = (unsigned char)(size >> 8 * n);
+	memcpy(larger + pieces->size, bytes, size);
+	pieces->size += size;
+	return 0;
+}
+
+/* ---- Time windows ---- */
+
+/* Refuses a time window that contains too many events. */
+static int refuse(int descriptor, uint64_t events)
+{
+	struct base_output out;
+
+	if (serve_begin(descriptor, SERVE_TOO_WIDE, SERVE_JSON) || base_output_open(&out, descriptor) < 0)
+		return EXIT_FAILURE;
+	base_output_format(&out,
+			   "{\"error\":\"the window has more than %u events\",\"events\":%" PRIu64 "}\n",
+			   WINDOW_EVENTS, events);
+	return base_output_close(&out) ? EXIT_FAILURE : 0;
+}
+
+int serve_window(const struct serve_source *source, const struct serve_request *request, struct ktread *trace,
+		 int descriptor)
+{
+	const struct serve_options *options = source->options;
+	const uint64_t base = serve_base(source, trace);
+	struct page_options about = { .version = options->version, .base = &base };
+	struct pieces pieces = { .bytes = NULL };
+	const uint64_t end = request->until == UINT64_MAX ? request->until : request->until + 1;
+	struct page *page;
+	uint64_t events = 0;
+	const char *changed;
+	int status;
+
+	if (options->open_symbols)
+		about.symbols = options->open_symbols(options->context, trace);
+	status = page_open_window(&page, trace, &about);
+	if (status == 0)
+		status = page_count(page, request->from, end, &events);
+	if (status == 0 && events <= WINDOW_EVENTS)
+		status = page_write_window(page, request->from, end, take_piece, &pieces);
+	page_close(page);
+	symbols_close(about.symbols);
+	changed = serve_what_changed(source);
+	if (changed)
+		status = serve_error(descriptor, SERVE_CHANGED, changed, 0);
+	else if (status < 0)
+		status = serve_error(descriptor, SERVE_BROKEN,
+				     status == KTREAD_E_MEMORY ? "out of memory" : ktread_message(trace), 0);
+	else if (events > WINDOW_EVENTS)
+		status = refuse(descriptor, events);
+	else
+		status = serve_begin(descriptor, SERVE_OK, SERVE_BYTES) ||
+			 serve_write(descriptor, pieces.bytes, pieces.size);
+	free(pieces.bytes);
+	return status ? EXIT_FAILURE : 0;
+}
+
+/* ---- The data of the page ---- */
 
 static int put_frame(int descriptor, enum serve_frame_kind kind, const void *bytes, size_t size)
 {
@@ -31,8 +118,8 @@ static int take_block(void *context, const unsigned char *bytes, size_t size)
 
 static int put_overview(const struct serve_survey *survey, int descriptor)
 {
-	struct serve_pieces pieces = { .bytes = NULL };
-	int status = serve_survey_write(survey, serve_take_piece, &pieces);
+	struct pieces pieces = { .bytes = NULL };
+	int status = serve_survey_write(survey, take_piece, &pieces);
 
 	if (status == 0 && put_frame(descriptor, SERVE_FRAME_OVERVIEW, pieces.bytes, pieces.size))
 		status = KTREAD_E_SYSTEM;

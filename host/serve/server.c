@@ -1,15 +1,128 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The daemon of libmicrohttpd, and the callbacks that it calls for each request. */
+/*
+ * The server: connections, the daemon of libmicrohttpd with the callbacks that it calls for each request, and
+ * the loop.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/open.h"
 #include "serve/server.h"
+
+/* ---- Connections, and their time limits ---- */
+
+/*
+ * A client that sends its request slowly, or opens many connections, must not prevent other clients from
+ * connecting: the time for a whole request is limited, and if there are many connections, the connection that
+ * has waited longest is closed.
+ */
+
+uint64_t serve_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void append(struct serve_server *server, struct serve_peer *peer)
+{
+	peer->since = serve_now();
+	peer->previous = server->last;
+	peer->next = NULL;
+	*(server->last ? &server->last->next : &server->first) = peer;
+	server->last = peer;
+}
+
+static void take_out(struct serve_server *server, struct serve_peer *peer)
+{
+	*(peer->previous ? &peer->previous->next : &server->first) = peer->next;
+	*(peer->next ? &peer->next->previous : &server->last) = peer->previous;
+}
+
+/* Makes the daemon of libmicrohttpd close the connection. */
+static void hang_up(struct serve_server *server, struct serve_peer *peer)
+{
+	shutdown(peer->socket, SHUT_RDWR);
+	take_out(server, peer);
+	append(server, peer);
+}
+
+/* Closes the connection that has been waiting longest for a request. */
+static void make_room(struct serve_server *server)
+{
+	for (struct serve_peer *peer = server->first; peer; peer = peer->next)
+		if (!peer->sending) {
+			hang_up(server, peer);
+			return;
+		}
+}
+
+static void notify_peer(void *context, struct MHD_Connection *connection, void **mark,
+			enum MHD_ConnectionNotificationCode code)
+{
+	struct serve_server *server = context;
+	const union MHD_ConnectionInfo *info;
+	struct serve_peer *peer = *mark;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		peer = info ? calloc(1, sizeof(*peer)) : NULL;
+		*mark = peer;
+		if (!peer)
+			return;
+		if (++server->peers > SERVE_CROWDED)
+			make_room(server);
+		peer->socket = info->connect_fd;
+		append(server, peer);
+	} else if (peer) {
+		take_out(server, peer);
+		server->peers--;
+		free(peer);
+		*mark = NULL;
+	}
+}
+
+/* Records that the answer to a request of the connection begins (if `sending` is set) or is complete. */
+static void mark_peer(struct serve_server *server, struct serve_peer *peer, bool sending)
+{
+	take_out(server, peer);
+	append(server, peer);
+	peer->sending = sending;
+}
+
+/*
+ * Closes connections that take too long. Returns the number of milliseconds after which this function must be
+ * called again; negative: never.
+ */
+static int expire_peers(struct serve_server *server)
+{
+	const uint64_t now = serve_now();
+	struct serve_peer *peer = server->first, *next;
+
+	for (unsigned n = server->peers; peer && n; peer = next, n--) {
+		next = peer->next;
+		if (now - peer->since >= (peer->sending ? SERVE_SEND_MS : SERVE_IDLE_MS))
+			hang_up(server, peer);
+	}
+	return server->first ? 1000 : -1;
+}
+
+/* ---- The daemon ---- */
 
 /* maximum number of bytes of a request's head on a connection */
 #define MEMORY ((size_t)32 << 10)
@@ -34,7 +147,7 @@ static void *begin_call(void *context, const char *uri, struct MHD_Connection *c
 		serve_call_free(context, call);
 		return NULL;
 	}
-	serve_peer_mark(context, call->peer, true);
+	mark_peer(context, call->peer, true);
 	return call;
 }
 
@@ -47,7 +160,7 @@ static void end_call(void *context, struct MHD_Connection *connection, void **ma
 	(void)code;
 	if (!call)
 		return;
-	serve_peer_mark(context, call->peer, false);
+	mark_peer(context, call->peer, false);
 	serve_call_free(context, call);
 	*mark = NULL;
 }
@@ -153,7 +266,8 @@ static int make_token(char token[SERVE_TOKEN + 1])
 	return 0;
 }
 
-int serve_listen(struct serve_server *server)
+/* Starts the daemon. Returns 0 or an errno. */
+static int start_daemon(struct serve_server *server)
 {
 	const struct sockaddr_in address = { .sin_family = AF_INET,
 					     .sin_port = htons(server->options->port),
@@ -171,7 +285,7 @@ int serve_listen(struct serve_server *server)
 		MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
 		MHD_OPTION_URI_LOG_CALLBACK, begin_call, server, MHD_OPTION_NOTIFY_COMPLETED, end_call,
-		server, MHD_OPTION_NOTIFY_CONNECTION, serve_peer_notify, server, MHD_OPTION_END);
+		server, MHD_OPTION_NOTIFY_CONNECTION, notify_peer, server, MHD_OPTION_END);
 	if (!server->daemon)
 		return errno ? errno : EADDRINUSE;
 	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
@@ -179,7 +293,7 @@ int serve_listen(struct serve_server *server)
 	return 0;
 }
 
-void serve_stop(struct serve_server *server)
+static void stop_daemon(struct serve_server *server)
 {
 	/* the daemon can be stopped only after all connections were resumed */
 	while (server->calls) {
@@ -193,4 +307,165 @@ void serve_stop(struct serve_server *server)
 	MHD_stop_daemon(server->daemon);
 	server->daemon = NULL;
 	serve_store_free(server);
+}
+
+/* ---- The browser ---- */
+
+/*
+ * Writes a file that leads the browser to the server, and starts the browser with it. Only the owner can read
+ * the file. The address is not an argument of the browser, because then all users of this machine could see
+ * the token. Stores the file's path, or "" if there is no file. The caller deletes the file at the end.
+ */
+static void open_browser(const char *address, char path[PATH_MAX])
+{
+	char text[512];
+	int file, length;
+	pid_t child;
+
+	path[0] = '\0';
+	if (snprintf(path, PATH_MAX, "%s/ktrace-open-XXXXXX.html", base_temporary_folder()) >= PATH_MAX)
+		return;
+	file = mkostemps(path, 5, O_CLOEXEC); /* the file is created with mode 0600 */
+	if (file < 0) {
+		path[0] = '\0';
+		return;
+	}
+	length = snprintf(
+		text, sizeof(text),
+		"<!DOCTYPE html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">"
+		"<meta http-equiv=\"refresh\" content=\"0;url=%s\"><a href=\"%s\">ktrace open</a>\n",
+		address, address);
+	if (write(file, text, (size_t)length) != length)
+		length = -1;
+	close(file);
+	child = length < 0 ? -1 : fork();
+	if (child == 0) {
+		const int nothing = open("/dev/null", O_RDWR);
+
+		/* the browser becomes a child of init, so that the server need not wait for it */
+		if (fork() != 0)
+			_exit(0);
+		setsid();
+		dup2(nothing, STDIN_FILENO);
+		dup2(nothing, STDOUT_FILENO);
+		dup2(nothing, STDERR_FILENO);
+		close_range(3, ~0u, 0);
+		execlp("xdg-open", "xdg-open", path, (char *)NULL);
+		_exit(EXIT_FAILURE);
+	}
+	if (child > 0)
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			continue;
+}
+
+/* ---- The loop ---- */
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+static int least(int timeout, long long other)
+{
+	if (other < 0 || (timeout >= 0 && timeout <= other))
+		return timeout;
+	return other > INT_MAX ? INT_MAX : (int)other;
+}
+
+static void add_descriptor(int descriptor, fd_set *set, int *most)
+{
+	if (descriptor < 0)
+		return;
+	FD_SET(descriptor, set);
+	*most = descriptor > *most ? descriptor : *most;
+}
+
+/*
+ * Waits for input, for a time limit or for a signal, and handles it. Uses select(2), because it also reports
+ * that a client has closed its side after an incomplete request; the daemon's own epoll(7) does not report
+ * this. Returns 0 or -1.
+ */
+static int step(struct serve_server *server)
+{
+	MHD_UNSIGNED_LONG_LONG wait;
+	fd_set reads, writes, errors;
+	struct timespec time;
+	int timeout = expire_peers(server), most = -1;
+	sigset_t none;
+
+	FD_ZERO(&reads);
+	FD_ZERO(&writes);
+	FD_ZERO(&errors);
+	if (MHD_get_fdset(server->daemon, &reads, &writes, &errors, &most) != MHD_YES)
+		return -1;
+	add_descriptor(server->store.job.descriptor, &reads, &most);
+	for (const struct serve_call *call = server->calls; call; call = call->next)
+		add_descriptor(call->job.descriptor, &reads, &most);
+	if (MHD_get_timeout(server->daemon, &wait) == MHD_YES)
+		timeout = least(timeout, (long long)wait);
+	time = (struct timespec){ timeout / 1000, timeout % 1000 * 1000000L };
+	sigemptyset(&none);
+	if (pselect(most + 1, &reads, &writes, &errors, timeout < 0 ? NULL : &time, &none) < 0)
+		return errno == EINTR ? 0 : -1;
+	serve_store_step(server);
+	serve_calls_step(server);
+	if (MHD_run_from_select(server->daemon, &reads, &writes, &errors) != MHD_YES)
+		return -1;
+	serve_calls_step(server);
+	return 0;
+}
+
+/* signals are unblocked only while the loop waits */
+static void catch_signals(void)
+{
+	const struct sigaction action = { .sa_handler = stop };
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGHUP);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+int serve_run(const struct serve_options *options)
+{
+	struct serve_server server = { .options = options, .source.options = options };
+	char address[96], file[PATH_MAX] = "";
+	int error, status = 0;
+
+	if (stat(options->path, &server.source.file) != 0) {
+		fprintf(stderr, "%s: %s: %s\n", options->name, options->path, strerror(errno));
+		return -1;
+	}
+	catch_signals();
+	error = start_daemon(&server);
+	if (error) {
+		fprintf(stderr, "%s: 127.0.0.1:%u: %s\n", options->name, options->port, strerror(error));
+		return -1;
+	}
+	error = serve_store_start(&server);
+	if (error) {
+		fprintf(stderr, "%s: %s\n", options->name, strerror(error));
+		stop_daemon(&server);
+		return -1;
+	}
+	snprintf(address, sizeof(address), "http://127.0.0.1:%u/%s/", server.port, server.token);
+	fprintf(stderr, "%s: %s (Ctrl-C ends it)\n", options->name, address);
+	if (options->browser)
+		open_browser(address, file);
+	while (!stopped && status == 0)
+		status = step(&server);
+	stop_daemon(&server);
+	if (file[0])
+		unlink(file);
+	if (status < 0)
+		fprintf(stderr, "%s: the server failed\n", options->name);
+	return status;
 }

@@ -76,22 +76,6 @@ struct serve_server {
 /* Returns milliseconds of a monotonic clock. */
 uint64_t serve_now(void);
 
-/* These functions start and stop the daemon. serve_listen() returns 0 or an errno. */
-int serve_listen(struct serve_server *server);
-void serve_stop(struct serve_server *server);
-
-/* ---- Connections (peers.c) ---- */
-
-void serve_peer_notify(void *server, struct MHD_Connection *connection, void **peer,
-		       enum MHD_ConnectionNotificationCode code);
-/* Records that the answer to a request of the connection begins (if `sending` is set) or is complete. */
-void serve_peer_mark(struct serve_server *server, struct serve_peer *peer, bool sending);
-/*
- * Closes connections that take too long. Returns the number of milliseconds after which this function must be
- * called again; negative: never.
- */
-int serve_peers_expire(struct serve_server *server);
-
 /* ---- Calls (calls.c) ---- */
 
 /* Makes a response with all headers, and frees `bytes` with it. Returns NULL if memory runs out. */

@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 #include "page/page.h"
-#include "serve/build.h"
+#include "serve/answers.h"
 #include "serve/server.h"
 
 #define BYTES_MOST ((size_t)1 << 30)

@@ -12,7 +12,7 @@
 #include "export/summary.h"
 #include "ktrx/v2.h"
 #include "page/pass.h"
-#include "serve/build.h"
+#include "serve/answers.h"
 
 #define PARTS	     2048u
 #define THREADS_MOST 8192u
