@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Text in a trace (spec/ktrx.md, section 3): the host's notes on a capture, in lines "key: value", and the
- * registers of CPUs.
+ * What a trace states about its recording: the host's notes on a capture, the registers of CPUs, and the cost
+ * of recording an event.
  */
 #ifndef ANALYZE_NOTE_H
 #define ANALYZE_NOTE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+/* ---- The host's notes: lines "key: value" (spec/ktrx.md, section 3) ---- */
 
 /*
  * Returns the value of the first line with that key, and its length; NULL if there is none. The value is not
@@ -67,5 +72,39 @@ enum interrupt_mask {
  * CPU is unknown.
  */
 enum interrupt_mask interrupt_mask_of(const char *line);
+
+/* ---- The cost of recording an event, as measured by the traced kernel (ktrace_probe_cost()) ---- */
+
+/* Returns the ticks that a thousand events cost; 0 if unknown. */
+uint64_t cost_of(const struct ktread *trace);
+
+/*
+ * Returns the share of CPU time that recording took: `events` events, on `cpus` CPUs, within `ticks`. The
+ * share is 0 to 1, or above 1 if the trace is inconsistent.
+ */
+double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus);
+
+/* number of entries of a table with one entry per CPU; the last entry is for unknown CPUs */
+#define COST_CPUS 4097u
+
+/*
+ * Subtracts the cost of events from timestamps, as if a CPU's clock stopped while the CPU records. Requires:
+ * all members except `cost` are zero at first.
+ */
+struct cost_meter {
+	uint64_t cost;
+	uint64_t events[COST_CPUS]; /* indexed by CPU: number of events so far */
+	/*
+	 * indexed by CPU: timestamp that was returned last; needed because the timestamps of a CPU must never
+	 * decrease
+	 */
+	uint64_t last[COST_CPUS];
+};
+
+/*
+ * Returns the timestamp of `event` minus the cost of the earlier events on its CPU. Call it once for each
+ * event, in the order of the trace.
+ */
+uint64_t cost_taken_off(struct cost_meter *meter, const struct ktread_event *event);
 
 #endif

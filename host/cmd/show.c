@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/cost.h"
 #include "analyze/note.h"
 #include "base/escape.h"
 #include "base/output.h"

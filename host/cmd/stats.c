@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/cost.h"
+#include "analyze/note.h"
 #include "analyze/event_name.h"
 #include "analyze/histogram.h"
 #include "base/escape.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "analyze/order.h"
-#include "analyze/cost.h"
 #include "analyze/event_name.h"
 #include "analyze/note.h"
 #include "analyze/symbols.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/cost.h"
 #include "analyze/note.h"
 #include "analyze/order.h"
 #include "base/ticks.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cost.h"
 #include "analyze/note.h"
 #include "analyze/wellknown.h"
 #include "base/ticks.h"

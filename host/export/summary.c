@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyze/cost.h"
 #include "analyze/note.h"
 #include "analyze/order.h"
 #include "base/escape.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/cost.h"
+#include "analyze/note.h"
 #include "analyze/symbols.h"
 #include "base/output.h"
 #include "base/put.h"

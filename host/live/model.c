@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cost.h"
+#include "analyze/note.h"
 #include "analyze/threads.h"
 #include "base/ticks.h"
 #include "live/details.h"
