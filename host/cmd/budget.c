@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "cmd/budget.h"
-
+/*
+ * --budget and --cursor: an answer in pages of a limited size. The command itself runs in a child process
+ * without a limit. This process divides the command's output into pieces and prints the pieces of one page:
+ *
+ * - Text and JSON Lines are divided into lines.
+ * - A JSON document is divided into its members, and a member that is an array into its elements. A page is a
+ *   document with some of them. Pages joined member by member, and array by array, are the whole document.
+ *
+ * A cursor contains the number of pieces before the next page, and a hash of these pieces. If the hash
+ * differs later, the answer has changed.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -11,7 +11,6 @@
 #include "analyze/note.h"
 #include "analyze/order.h"
 #include "base/escape.h"
-#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"

@@ -14,7 +14,6 @@
 #include "capture/plan.h"
 #include "capture/ram_kernel.h"
 #include "capture/run.h"
-#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"

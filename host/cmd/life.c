@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"

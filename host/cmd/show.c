@@ -14,7 +14,6 @@
 #include "analyze/note.h"
 #include "base/escape.h"
 #include "base/output.h"
-#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"

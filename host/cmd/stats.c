@@ -8,11 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/note.h"
 #include "analyze/event_name.h"
 #include "analyze/histogram.h"
+#include "analyze/note.h"
 #include "base/escape.h"
-#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"

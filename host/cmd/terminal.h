@@ -14,8 +14,7 @@
 /*
  * Options that several commands share. Their values are stored in this module, not in a command's structure.
  */
-extern const struct option_row terminal_color_options[]; /* only the option --color */
-extern const struct option_row terminal_options[];	 /* the options --color and --no-pager */
+extern const struct option_row terminal_options[]; /* the options --color and --no-pager */
 
 /*
  * Prepares an output for text that people read (not JSON or CSV) on standard output. Enables colours as
@@ -32,16 +31,11 @@ void terminal_prepare(struct base_output *out, bool paged);
 /* ---- The pager ---- */
 
 /*
- * Starts a pager that reads standard output and, if standard error is a terminal, also standard error. Does
- * nothing if there is no pager. At the end of the program, waits until the user ends the pager.
- */
-void pager_start(void);
-/*
  * Returns whether a pager was started. If so, a write that fails because the pager has ended is not an error.
  */
 bool pager_is_started(void);
 
-/* ---- Progress (progress.c) ---- */
+/* ---- Progress ---- */
 
 /*
  * A line on standard error that shows how much of a trace was read: percent, events per second, and the

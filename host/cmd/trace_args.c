@@ -12,7 +12,6 @@
 #include "base/escape.h"
 #include "base/machine.h"
 #include "base/ticks.h"
-#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 

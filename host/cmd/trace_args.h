@@ -308,4 +308,18 @@ int html_file(const struct trace_args *args, const char *elf, const char *to);
  */
 void explain_file(const char *name, const char *path, const char *elf);
 
+/* The options --budget and --cursor (budget.c): an answer in pages of a limited size. */
+
+/* Options of a command whose exit status depends on the whole answer. */
+extern const struct option_row budget_options[];
+/* Options of a command that prints a list. The command is ended when the page is full. */
+extern const struct option_row budget_list_options[];
+
+/*
+ * Prints a page if --budget or --cursor was given. Call it after the options were read, before anything is
+ * printed. Returns -1 if the caller must continue and print the answer; otherwise the exit status, after a
+ * page was printed.
+ */
+int budget_begin(const char *name);
+
 #endif

@@ -13,7 +13,6 @@
 #include "capture/extract.h"
 #include "capture/ram_kernel.h"
 #include "capture/watch.h"
-#include "cmd/budget.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
