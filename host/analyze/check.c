@@ -16,7 +16,8 @@
 
 /* ---- Verdicts that depend on the order of events ---- */
 
-void check_order_init(struct check_order *order, const struct ktread *trace, uint64_t doubt)
+/* `doubt`: as for check_read(). */
+static void check_order_init(struct check_order *order, const struct ktread *trace, uint64_t doubt)
 {
 	const struct order between = order_between_cpus(trace);
 
@@ -27,7 +28,7 @@ void check_order_init(struct check_order *order, const struct ktread *trace, uin
 	order->doubt = order->measured ? doubt : UINT64_MAX;
 }
 
-void check_order_free(struct check_order *order)
+static void check_order_free(struct check_order *order)
 {
 	for (uint32_t n = 0; n <= RULES_MAX; n++)
 		keyed_free(&order->table[n]);
@@ -91,7 +92,9 @@ int check_order_see(struct check_order *order, uint32_t table, const uint64_t ke
 	return 0;
 }
 
-bool check_order_is_unsure(const struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS])
+/* Returns true if the order of the events with this key is uncertain so far. */
+static bool check_order_is_unsure(const struct check_order *order, uint32_t table,
+				  const uint64_t key[KEYED_WORDS])
 {
 	const struct keyed_entry *entry = order->certain ? NULL : keyed_find(&order->table[table], key);
 
@@ -113,7 +116,11 @@ bool check_order_wait(struct check_order *order, uint32_t table, const uint64_t 
 	return true;
 }
 
-bool check_order_next(struct check_order *order, uint64_t stamp, struct check_waiting *waited)
+/*
+ * Finds a stored violation that events from `stamp` on cannot change, removes it, and copies it to *waited.
+ * Returns false if there is none.
+ */
+static bool check_order_next(struct check_order *order, uint64_t stamp, struct check_waiting *waited)
 {
 	if (order->count == 0 || elapsed(order->waiting[0].violation.stamp, stamp) <= order->doubt)
 		return false;

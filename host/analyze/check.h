@@ -44,10 +44,6 @@ struct check_order {
 	uint32_t count;
 };
 
-/* `doubt`: as for check_read(). */
-void check_order_init(struct check_order *order, const struct ktread *trace, uint64_t doubt);
-void check_order_free(struct check_order *order);
-
 /*
  * Handles an event that has this key. `settles`: earlier events with this key no longer matter after this
  * event. Sets `*unsure` if the order of this event and earlier events with the key is uncertain. Returns 0 or
@@ -56,18 +52,9 @@ void check_order_free(struct check_order *order);
 int check_order_see(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		    const struct ktread_event *event, bool settles, bool *unsure);
 
-/* Returns true if the order of the events with this key is uncertain so far. */
-bool check_order_is_unsure(const struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS]);
-
 /* Holds a violation back until no later event can change it. Returns false if there is no room. */
 bool check_order_wait(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		      const struct check_violation *violation);
-
-/*
- * Finds a stored violation that events from `stamp` on cannot change, removes it, and copies it to *waited.
- * Returns false if there is none.
- */
-bool check_order_next(struct check_order *order, uint64_t stamp, struct check_waiting *waited);
 
 /* ---- The state of a check, and the verdicts ---- */
 

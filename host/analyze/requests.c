@@ -104,7 +104,8 @@ uint32_t masks_group(const struct masks *masks, const char *group, size_t length
 	return n;
 }
 
-int masks_have(const struct masks *masks, uint32_t n, uint32_t bit)
+/* Returns whether the group that begins with event `n` has an event with this bit. */
+static int masks_have(const struct masks *masks, uint32_t n, uint32_t bit)
 {
 	for (uint32_t end = masks_end(masks, n); n < end; n++)
 		if (masks->bit[n] == bit)

@@ -29,8 +29,6 @@ void masks_close(struct masks *masks);
 
 /* Returns the index of the first event after the group that contains event `n`. */
 uint32_t masks_end(const struct masks *masks, uint32_t n);
-/* Returns whether the group that begins with event `n` has an event with this bit. */
-int masks_have(const struct masks *masks, uint32_t n, uint32_t bit);
 /* Returns the index of the first event of a group. If there is no such group, returns masks->types. */
 uint32_t masks_group(const struct masks *masks, const char *group, size_t length);
 

@@ -16,6 +16,19 @@
 
 /* ---- When events were switched off ---- */
 
+/*
+ * Finds when events were not recorded because they were switched off: from the library's own records
+ * (`ktrace.switched`), and from the event table, which has the final states. If the trace does not show when
+ * recording of an event stopped, assumes that it stopped directly after the event's last record. So no
+ * conclusion is drawn from a missing record.
+ */
+
+/*
+ * maximum number of periods in which an event was off that are stored, for all events together; an event for
+ * which there is no room counts as always off
+ */
+#define SWITCHED_MAX 65536u
+
 /* A period in which an event was off: after the timestamp `from`, and before the timestamp `to`. */
 struct time {
 	uint64_t from, to;
@@ -36,7 +49,8 @@ struct switched {
 	uint8_t always[SWITCHED_MAP];
 };
 
-int switched_open(struct switched **switched, const struct ktread *trace)
+/* Returns 0 or KTREAD_E_MEMORY. The caller frees `*switched` in either case. */
+static int switched_open(struct switched **switched, const struct ktread *trace)
 {
 	*switched = calloc(1, sizeof(**switched));
 	if (!*switched)
@@ -45,7 +59,7 @@ int switched_open(struct switched **switched, const struct ktread *trace)
 	return 0;
 }
 
-void switched_close(struct switched *s)
+static void switched_close(struct switched *s)
 {
 	if (!s)
 		return;
@@ -108,7 +122,11 @@ static int take(struct switched *s, const struct switched_change *change, uint64
 	return error;
 }
 
-int switched_event(struct switched *s, const struct ktread_event *event)
+/*
+ * Processes an event of the trace. Call it for each event, in the order of the trace. Returns 0 or
+ * KTREAD_E_MEMORY.
+ */
+static int switched_event(struct switched *s, const struct ktread_event *event)
 {
 	struct switched_change change;
 	const uint32_t id = event->id;
@@ -144,7 +162,8 @@ static int take_rest(struct switched *s)
 	return error;
 }
 
-int switched_end(struct switched *s)
+/* Call this after the last event. Returns 0 or KTREAD_E_MEMORY. */
+static int switched_end(struct switched *s)
 {
 	int error = take_rest(s);
 	uint32_t n = 0;
@@ -167,7 +186,8 @@ static bool was_off(const struct switched *s, uint32_t id, uint64_t from, uint64
 	return false;
 }
 
-bool switched_event_off(const struct switched *s, uint32_t id, uint64_t from, uint64_t to)
+/* Returns whether one event was off at some time between the two timestamps. */
+static bool switched_event_off(const struct switched *s, uint32_t id, uint64_t from, uint64_t to)
 {
 	const uint8_t bit = (uint8_t)(1u << id % 8);
 
@@ -177,10 +197,14 @@ bool switched_event_off(const struct switched *s, uint32_t id, uint64_t from, ui
 }
 
 /*
+ * Returns whether recording of this event was on at some time that the trace covers, even if it never
+ * occurred. The final state of the event in the event table does not show this: recording may have been
+ * stopped as a whole, or the event may have been switched off later.
+ *
  * An event without an element in `time` was never switched on or off, so it was in its final state all the
  * time.
  */
-bool switched_was_on(const struct switched *s, uint32_t id)
+static bool switched_was_on(const struct switched *s, uint32_t id)
 {
 	const struct ktread_type *type = ktread_type(s->trace, id);
 
@@ -190,7 +214,11 @@ bool switched_was_on(const struct switched *s, uint32_t id)
 	       (type->wanted | type->state) & KTRX_STATE_RECORD;
 }
 
-uint32_t switched_between(const struct switched *s, const uint8_t *events, uint64_t from, uint64_t to)
+/*
+ * Returns the id of an event of the bit map that was off at some time between the two timestamps; 0 if there
+ * is none.
+ */
+static uint32_t switched_between(const struct switched *s, const uint8_t *events, uint64_t from, uint64_t to)
 {
 	/*
 	 * fast path: most traces have no event that was switched on or off, and this function is called for

@@ -16,46 +16,9 @@
 
 /* ---- When events were switched off ---- */
 
-/*
- * Finds when events were not recorded because they were switched off: from the library's own records
- * (`ktrace.switched`), and from the event table, which has the final states. If the trace does not show when
- * recording of an event stopped, assumes that it stopped directly after the event's last record. So no
- * conclusion is drawn from a missing record.
- */
-
 #define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* size of a bit map of events, in bytes */
-/*
- * maximum number of periods in which an event was off that are stored, for all events together; an event for
- * which there is no room counts as always off
- */
-#define SWITCHED_MAX 65536u
 
 struct switched;
-
-/* Returns 0 or KTREAD_E_MEMORY. The caller frees `*switched` in either case. */
-int switched_open(struct switched **switched, const struct ktread *trace);
-void switched_close(struct switched *switched);
-/*
- * Processes an event of the trace. Call it for each event, in the order of the trace. Returns 0 or
- * KTREAD_E_MEMORY.
- */
-int switched_event(struct switched *switched, const struct ktread_event *event);
-/* Call this after the last event. Returns 0 or KTREAD_E_MEMORY. */
-int switched_end(struct switched *switched);
-/*
- * Returns the id of an event of the bit map that was off at some time between the two timestamps; 0 if there
- * is none.
- */
-uint32_t switched_between(const struct switched *switched, const uint8_t *events, uint64_t from, uint64_t to);
-
-/* Returns whether one event was off at some time between the two timestamps. */
-bool switched_event_off(const struct switched *switched, uint32_t id, uint64_t from, uint64_t to);
-/*
- * Returns whether recording of this event was on at some time that the trace covers, even if it never
- * occurred. The final state of the event in the event table does not show this: recording may have been
- * stopped as a whole, or the event may have been switched off later.
- */
-bool switched_was_on(const struct switched *switched, uint32_t id);
 
 /* Content of the library's own event ktrace.switched. */
 struct switched_change {

@@ -185,11 +185,6 @@ static void settle(struct spans *s, uint32_t index)
 	end_all(s, (struct spans_owner){ .number = index }, owner->seen);
 }
 
-struct spans_owner spans_owner_of(const struct spans *s, const struct ktread_event *event)
-{
-	return spans_owner_by(s->threads, event);
-}
-
 static inline void read_key(struct spans_span *span, const struct ktread_event *event,
 			    const struct wellknown *known)
 {

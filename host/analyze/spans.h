@@ -122,9 +122,6 @@ static inline struct spans_owner spans_owner_at(const struct threads *threads,
 	return spans_owner_by(threads, event);
 }
 
-/* Returns the owner of an event. */
-struct spans_owner spans_owner_of(const struct spans *spans, const struct ktread_event *event);
-
 /*
  * Processes one event. Returns 1 if it begins or ends a span; 0 if it does neither, is an end without a
  * beginning, or is a lock.fail, which ends a wait and must be shown besides; or KTREAD_E_MEMORY.
