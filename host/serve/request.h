@@ -19,7 +19,7 @@
 #define SERVE_EVENTS_MOST 100000u
 
 /* What a request asks for. spec/page.md describes each value. */
-enum serve_what { /* the answers to the first four are in memory (store.c) */
+enum serve_what { /* the answers to the first four are in memory (calls.c) */
 		  SERVE_PAGE,
 		  SERVE_HEAD,
 		  SERVE_BLOCKS,

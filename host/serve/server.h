@@ -78,10 +78,6 @@ uint64_t serve_now(void);
 
 /* ---- Calls (calls.c) ---- */
 
-/* Makes a response with all headers, and frees `bytes` with it. Returns NULL if memory runs out. */
-struct MHD_Response *serve_response(unsigned char *bytes, size_t offset, size_t length, enum serve_kind kind);
-/* Makes a response like serve_response(), but from bytes that stay in memory. */
-struct MHD_Response *serve_constant(const char *bytes, size_t length, enum serve_kind kind);
 /* Makes a response that reports an error. */
 struct MHD_Response *serve_refusal(const char *why);
 /* Puts a call into the list. Requires: its connection is suspended. */
@@ -91,7 +87,7 @@ void serve_calls_step(struct serve_server *server);
 /* Ends the call's job, if it has one. */
 void serve_call_free(struct serve_server *server, struct serve_call *call);
 
-/* ---- The page and its data (store.c) ---- */
+/* ---- The page and its data, in memory (calls.c) ---- */
 
 /* Starts the process that makes the data. Returns 0 or an errno. */
 int serve_store_start(struct serve_server *server);
