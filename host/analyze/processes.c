@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "analyze/processes.h"
+#include "analyze/threads.h"
 
 #include <stdlib.h>
 #include <string.h>

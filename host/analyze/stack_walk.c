@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "analyze/stack_walk.h"
+#include "analyze/symbols.h"
 
 #include <elf.h>
 

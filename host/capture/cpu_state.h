@@ -41,7 +41,7 @@ const char *capture_registers_line(const char *text, const char *what, uint32_t 
 uint64_t capture_registers_value(const char *text, uint32_t cpu, const char *name);
 
 /*
- * Collects the return addresses on the stacks of halted CPUs (analyze/stack_walk.h). These functions read no
+ * Collects the return addresses on the stacks of halted CPUs (analyze/symbols.h). These functions read no
  * memory: they name the pages that they need, and continue with the pages that the caller supplies.
  *
  *	capture_stacks_open(&stacks, registers, &kernel);

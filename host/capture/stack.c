@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "analyze/note.h"
-#include "analyze/stack_walk.h"
+#include "analyze/symbols.h"
 #include "error.h"
 #include "cpu_state.h"
 

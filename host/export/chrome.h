@@ -10,7 +10,6 @@
 
 #include "analyze/flows.h"
 #include "analyze/names.h"
-#include "analyze/processes.h"
 #include "analyze/scheduling.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"

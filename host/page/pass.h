@@ -4,7 +4,6 @@
 #define PAGE_PASS_H
 
 #include "analyze/names.h"
-#include "analyze/processes.h"
 #include "analyze/scheduling.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"

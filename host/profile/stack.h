@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/stack_walk.h"
 #include "analyze/symbols.h"
 
 /* ---- A CPU in a sample ---- */
@@ -86,7 +85,7 @@ uint32_t profile_names_find(const struct profile_names *names, uint64_t address)
 uint64_t profile_names_address(const struct profile_names *names, uint32_t n);
 /* Returns the name of function `n`. The name is demangled if possible, and may contain any bytes. */
 const char *profile_names_at(const struct profile_names *names, uint32_t n);
-/* A stack_find_frame (analyze/stack_walk.h) whose `context` is a struct profile_names, or NULL. */
+/* A stack_find_frame (analyze/symbols.h) whose `context` is a struct profile_names, or NULL. */
 const struct symbols_frame *profile_names_frame(void *context, uint64_t address);
 
 #endif

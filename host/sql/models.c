@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/processes.h"
 #include "analyze/scheduling.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"

@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "analyze/stack_walk.h"
+#include "analyze/symbols.h"
 
 #define BASE  UINT64_C(0xffffffff80010000)
 #define WORDS 4096u
