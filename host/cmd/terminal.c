@@ -19,8 +19,8 @@
 /* ---- Progress ---- */
 
 /*
- * The signal handler of a timer looks at the counters of the rings and writes the line, so that the loops that
- * read a trace need no code for it and do not become slower. The handler only reads numbers and calls
+ * The signal handler of a timer looks at the counters of the rings and writes the line, so that the loops
+ * that read a trace need no code for it and do not become slower. The handler only reads numbers and calls
  * functions that signal handlers may call.
  */
 

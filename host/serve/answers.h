@@ -47,11 +47,11 @@ const char *serve_what_changed(const struct serve_source *source);
  */
 int serve_answer(void *context, const void *request, int descriptor);
 
-/* build.c: answers a request for a time window. Returns 0 if the answer, which may be an error, is complete. */
+/* ---- The data of the page, and time windows (build.c) ---- */
+
+/* Answers a request for a time window. Returns 0 if the answer, which may be an error, is complete. */
 int serve_window(const struct serve_source *source, const struct serve_request *request, struct ktread *trace,
 		 int descriptor);
-
-/* ---- The data of the page (build.c) ---- */
 
 /*
  * A separate process makes the data of the page, and writes it as frames. A long trace gets a survey instead
