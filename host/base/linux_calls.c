@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* In a separate file, so that a program that needs only machine.c does not need libseccomp. */
 #include "base/machine.h"
 
 #include <elf.h>
