@@ -14,16 +14,15 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "watch.h"
 #include "ktread/memory.h"
+#include "cpu_state.h"
 #include "machine.h"
 #include "memory.h"
+#include "plan.h"
 #include "run.h"
 #include "shim.h"
 #include "signals.h"
-#include "walk.h"
-#include "cpu_state.h"
-#include "plan.h"
+#include "watch.h"
 
 /*
  * The command that ktrace runs, and the signals that concern the command. The command stays in our process
@@ -103,6 +102,8 @@ void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_
  * blocking. The first request halts the machine, which stays halted. If QEMU does not answer, the inspection
  * ends without registers and stacks.
  */
+
+struct capture_walk; /* view.c */
 
 struct capture_inspection {
 	const char *directory; /* directory in which QEMU saves memory to a file for ktrace; borrowed */
