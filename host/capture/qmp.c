@@ -24,7 +24,18 @@
 /* maximum number of reads in one call, so that a peer that never stops sending cannot block ktrace */
 #define TURNS 256u
 
-int capture_qmp_listen(struct capture_qmp *qmp, const char *path)
+static void capture_qmp_close(struct capture_qmp *qmp)
+{
+	if (qmp->listener >= 0)
+		close(qmp->listener);
+	if (qmp->fd >= 0)
+		close(qmp->fd);
+	free(qmp->line);
+	*qmp = (struct capture_qmp){ .listener = -1, .fd = -1 };
+}
+
+/* Listens on a socket at `path`. Returns 0, CAPTURE_E_USAGE if the path is too long, or CAPTURE_E_SYSTEM. */
+static int capture_qmp_listen(struct capture_qmp *qmp, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
@@ -44,7 +55,8 @@ int capture_qmp_listen(struct capture_qmp *qmp, const char *path)
 	return 0;
 }
 
-int capture_qmp_accept(struct capture_qmp *qmp)
+/* Accepts the connection. Returns 0, CAPTURE_E_ABSENT if there is none yet, or CAPTURE_E_SYSTEM. */
+static int capture_qmp_accept(struct capture_qmp *qmp)
 {
 	qmp->fd = accept4(qmp->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (qmp->fd < 0 && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR))
@@ -56,7 +68,12 @@ int capture_qmp_accept(struct capture_qmp *qmp)
 	return 0;
 }
 
-void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command, const char *arguments)
+/*
+ * Sends a command with an id; both together have at most CAPTURE_QMP_MOST bytes. If this fails, the
+ * connection is shut down, and capture_qmp_receive() reports that it is closed.
+ */
+static void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command,
+			     const char *arguments)
 {
 	char text[CAPTURE_QMP_MOST + 1];
 	int length = snprintf(text, sizeof(text), "{\"execute\":\"%s\",\"id\":\"%s\"%s%s}\n", command, id,
@@ -131,16 +148,6 @@ int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, v
 	return qmp->fd >= 0 ? 0 : CAPTURE_E_ABSENT;
 }
 
-void capture_qmp_close(struct capture_qmp *qmp)
-{
-	if (qmp->listener >= 0)
-		close(qmp->listener);
-	if (qmp->fd >= 0)
-		close(qmp->fd);
-	free(qmp->line);
-	*qmp = (struct capture_qmp){ .listener = -1, .fd = -1 };
-}
-
 void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address, size_t bytes,
 			  const char *path, int64_t cpu)
 {
@@ -185,7 +192,7 @@ static bool find_id(const struct capture_monitor *monitor, const json_t *message
 }
 
 /* Stores the messages that callers wait for: first the greeting, then answers to unanswered commands. */
-static void take(void *context, json_t *message)
+static void monitor_message(void *context, json_t *message)
 {
 	struct capture_monitor *monitor = context;
 	unsigned id = 0;
@@ -210,7 +217,7 @@ static int await_answer(struct capture_monitor *monitor, unsigned id)
 
 		if (error && error != CAPTURE_E_ABSENT)
 			return error;
-		if (!error && capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
+		if (!error && capture_qmp_receive(&monitor->qmp, monitor_message, monitor) != 0 && !*answer)
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QEMU closed the QMP connection",
 					    monitor->address);
 		/* the time limit has passed, but messages that arrived before were processed */
@@ -350,4 +357,196 @@ bool capture_json_is(const json_t *json, const char *path, const char *string)
 	const char *value = json_string_value(capture_json_at(json, path));
 
 	return value && strcmp(value, string) == 0;
+}
+
+int capture_machine_open(struct capture_machine *machine, const char *path)
+{
+	*machine = (struct capture_machine){ .backend = "" };
+	return capture_qmp_listen(&machine->qmp, path);
+}
+
+int capture_machine_connect(struct capture_machine *machine, const char *backend, bool starts)
+{
+	int error = capture_qmp_accept(&machine->qmp);
+
+	if (error)
+		return error;
+	machine->backend = backend;
+	machine->starts = starts;
+	capture_qmp_send(&machine->qmp, "hello", "qmp_capabilities", NULL);
+	capture_qmp_send(&machine->qmp, "map", "human-monitor-command",
+			 "{\"command-line\":\"info mtree -f\"}");
+	capture_qmp_send(&machine->qmp, "tree", "human-monitor-command", "{\"command-line\":\"info qtree\"}");
+	capture_qmp_send(&machine->qmp, "state", "query-status", NULL);
+	if (starts)
+		capture_qmp_send(&machine->qmp, "start", "cont", NULL);
+	return 0;
+}
+
+int capture_machine_descriptor(const struct capture_machine *machine)
+{
+	return machine->qmp.fd >= 0 ? machine->qmp.fd : machine->qmp.listener;
+}
+
+/*
+ * if QEMU's answer contains no map, `map` stays empty, and capture_ram_open() assumes the usual board of the
+ * architecture
+ */
+static void take_map(struct capture_machine *machine, const char *text)
+{
+	if (capture_map_read(&machine->map, text, machine->backend) != 0)
+		machine->map.ranges = 0;
+}
+
+static void take_tree(struct capture_machine *machine, const char *text)
+{
+	static const char key[] = "timebase-freq = ";
+	const char *found = strstr(text, key);
+
+	if (found)
+		machine->timebase = strtoull(found + strlen(key), NULL, 10);
+}
+
+/* The greeting: {"QMP": {"version": {"qemu": {"major": 7, …}, "package": "Debian …"}}}. */
+static void take_greeting(struct capture_machine *machine, const json_t *version)
+{
+	const char *package = json_string_value(capture_json_at(version, "package"));
+
+	snprintf(machine->version, sizeof(machine->version), "%d.%d.%d%s%s%s",
+		 (int)json_integer_value(capture_json_at(version, "qemu.major")),
+		 (int)json_integer_value(capture_json_at(version, "qemu.minor")),
+		 (int)json_integer_value(capture_json_at(version, "qemu.micro")),
+		 package && *package ? " (" : "", package ? package : "", package && *package ? ")" : "");
+}
+
+/* Passes the text that a command of the human monitor printed to `take`. */
+static void take_text(struct capture_machine *machine, const json_t *message,
+		      void (*take)(struct capture_machine *machine, const char *text))
+{
+	const char *text = json_string_value(capture_json_at(message, "return"));
+
+	if (text)
+		take(machine, text);
+}
+
+/* Returns true for run states that QEMU does not leave by itself, except a halt by a debugger. */
+static bool is_final(const char *state)
+{
+	static const char *const final[] = { "internal-error", "io-error", "guest-panicked", "shutdown",
+					     "watchdog" };
+
+	for (size_t i = 0; i < sizeof(final) / sizeof(final[0]); i++)
+		if (strcmp(state, final[i]) == 0)
+			return true;
+	return false;
+}
+
+static void take_state(struct capture_machine *machine, const json_t *message)
+{
+	const char *state = json_string_value(capture_json_at(message, "return.status"));
+
+	if (!state)
+		return;
+	snprintf(machine->state, sizeof(machine->state), "%s", state);
+	machine->running = strcmp(machine->state, "running") == 0;
+	machine->ran |= machine->running;
+	machine->stopped_for_good = is_final(machine->state);
+}
+
+static void take_shutdown(struct capture_machine *machine, const json_t *event)
+{
+	static const struct {
+		const char *reason;
+		enum capture_shutdown shutdown;
+	} reasons[] = {
+		{ "guest-shutdown", CAPTURE_SHUTDOWN_GUEST }, { "guest-reset", CAPTURE_SHUTDOWN_RESET },
+		{ "guest-panic", CAPTURE_SHUTDOWN_PANIC },    { "host-qmp-quit", CAPTURE_SHUTDOWN_USER },
+		{ "host-ui", CAPTURE_SHUTDOWN_USER },	      { "host-signal", CAPTURE_SHUTDOWN_SIGNAL },
+	};
+
+	/* the first SHUTDOWN event contains the cause; later events belong to QEMU's own exit */
+	if (machine->shutdown != CAPTURE_SHUTDOWN_NONE)
+		return;
+	machine->shutdown = CAPTURE_SHUTDOWN_ERROR;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (capture_json_is(event, "data.reason", reasons[i].reason))
+			machine->shutdown = reasons[i].shutdown;
+	/* a panic device also causes an event of its own, before this one */
+	if (machine->shutdown == CAPTURE_SHUTDOWN_PANIC && !machine->panicked)
+		machine->shutdown = CAPTURE_SHUTDOWN_FAILURE;
+}
+
+static void take_answer(struct capture_machine *machine, const json_t *message)
+{
+	const json_t *returned = capture_json_at(message, "return");
+
+	machine->answered = true;
+	machine->refused = !returned;
+	if (json_is_string(returned))
+		machine->answer = strdup(json_string_value(returned));
+}
+
+static void take_message(void *context, json_t *message)
+{
+	struct capture_machine *machine = context;
+
+	if (capture_json_at(message, "QMP")) {
+		take_greeting(machine, capture_json_at(message, "QMP.version"));
+	} else if (capture_json_is(message, "id", "map")) {
+		take_text(machine, message, take_map);
+	} else if (capture_json_is(message, "id", "tree")) {
+		take_text(machine, message, take_tree);
+	} else if (capture_json_is(message, "id", "state")) {
+		take_state(machine, message);
+	} else if (capture_json_is(message, "id", "ask")) {
+		take_answer(machine, message);
+	} else if (capture_json_is(message, "event", "RESUME")) {
+		machine->running = machine->ran = true;
+		machine->stopped_for_good = false;
+	} else if (capture_json_is(message, "event", "STOP")) {
+		machine->running = false;
+		capture_qmp_send(&machine->qmp, "state", "query-status", NULL);
+	} else if (capture_json_is(message, "event", "GUEST_PANICKED")) {
+		machine->panicked = true;
+	} else if (capture_json_is(message, "event", "SHUTDOWN")) {
+		take_shutdown(machine, message);
+	}
+}
+
+void capture_machine_receive(struct capture_machine *machine)
+{
+	if (capture_qmp_receive(&machine->qmp, take_message, machine) == 0)
+		return;
+	machine->ended = true;
+	machine->running = false;
+}
+
+void capture_machine_pause(struct capture_machine *machine)
+{
+	capture_qmp_send(&machine->qmp, "stop", "stop", NULL);
+}
+
+void capture_machine_resume(struct capture_machine *machine)
+{
+	capture_qmp_send(&machine->qmp, "resume", "cont", NULL);
+}
+
+void capture_machine_ask(struct capture_machine *machine, const char *command, const char *arguments)
+{
+	free(machine->answer);
+	machine->answer = NULL;
+	machine->answered = machine->refused = false;
+	capture_qmp_send(&machine->qmp, "ask", command, arguments);
+}
+
+void capture_machine_quit(struct capture_machine *machine)
+{
+	capture_qmp_send(&machine->qmp, "quit", "quit", NULL);
+}
+
+void capture_machine_close(struct capture_machine *machine)
+{
+	capture_qmp_close(&machine->qmp);
+	free(machine->answer);
+	machine->answer = NULL;
 }

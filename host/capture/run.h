@@ -10,7 +10,7 @@
 #include <termios.h>
 
 #include "ktread/memory.h"
-#include "machine.h"
+#include "qmp.h"
 #include "output.h"
 #include "plan.h"
 #include "recipe.h"

@@ -16,7 +16,7 @@
 
 #include "ktread/memory.h"
 #include "cpu_state.h"
-#include "machine.h"
+#include "qmp.h"
 #include "memory.h"
 #include "plan.h"
 #include "run.h"

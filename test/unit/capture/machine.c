@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "capture/qmp.h"
-#include "capture/machine.h"
 
 static json_t *json(const char *text)
 {
