@@ -6,6 +6,7 @@
 #ifndef CAPTURE_KERNEL_ELF_H
 #define CAPTURE_KERNEL_ELF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -122,5 +123,17 @@ int capture_kernel_check(const char *elf, struct ktread_memory *memory, const ch
  * suggests similar names, or lists all groups. Returns CAPTURE_E_SYSTEM if memory runs out.
  */
 int capture_kernel_events_check(const char *path, const char *list);
+
+/*
+ * Finds the file of the kernel that a running QEMU has booted. The QEMU is identified by the file that holds
+ * its guest's RAM.
+ */
+
+/*
+ * Looks for a process that has the RAM file open, and stores the argument of -kernel on the process's command
+ * line, as an absolute path. Returns false if there is no such process that this user may examine, or if the
+ * path does not fit.
+ */
+bool capture_ram_kernel(const char *ram, char *path, size_t size);
 
 #endif

@@ -12,7 +12,7 @@
 #include "analyze/note.h"
 #include "capture/error.h"
 #include "capture/plan.h"
-#include "capture/ram_kernel.h"
+#include "capture/kernel_elf.h"
 #include "capture/run.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"

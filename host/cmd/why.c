@@ -11,7 +11,7 @@
 #include "capture/cpu_state.h"
 #include "capture/error.h"
 #include "capture/extract.h"
-#include "capture/ram_kernel.h"
+#include "capture/kernel_elf.h"
 #include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/ram_kernel.h"
+#include "capture/kernel_elf.h"
 
 static char ram[] = "/tmp/ktrace-ram-kernel.XXXXXX";
 static int file;
