@@ -12,7 +12,7 @@
 
 #include "base/open.h"
 #include "cpu_state.h"
-#include "dial.h"
+#include "wait.h"
 #include "error.h"
 #include "extract.h"
 #include "kernel_elf.h"

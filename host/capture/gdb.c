@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dial.h"
+#include "wait.h"
 #include "error.h"
 #include "watch.h"
 

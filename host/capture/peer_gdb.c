@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cpu_state.h"
-#include "dial.h"
+#include "wait.h"
 #include "error.h"
 #include "gdb.h"
 #include "peer.h"

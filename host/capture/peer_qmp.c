@@ -17,7 +17,7 @@
 #include "base/open.h"
 #include "error.h"
 #include "watch.h"
-#include "dial.h"
+#include "wait.h"
 #include "qmp.h"
 #include "peer.h"
 #include "memory.h"

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "dial.h"
+#include "wait.h"
 #include "error.h"
 #include "watch.h"
 

@@ -21,7 +21,7 @@
 #include "plan.h"
 #include "run.h"
 #include "shim.h"
-#include "signals.h"
+#include "wait.h"
 #include "watch.h"
 
 /*

@@ -14,7 +14,7 @@
 #include "cmd/options.h"
 #include "cmd/run_schedule.h"
 #include "cmd/trace_args.h"
-#include "capture/signals.h"
+#include "capture/wait.h"
 
 #define DEFAULT_FOLDER	"hunt"
 #define DEFAULT_SEEDS	200u

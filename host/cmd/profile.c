@@ -6,7 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "capture/dial.h"
+#include "capture/wait.h"
 #include "capture/error.h"
 #include "capture/output.h"
 #include "cmd/command.h"

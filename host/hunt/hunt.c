@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "capture/error.h"
-#include "capture/signals.h"
+#include "capture/wait.h"
 #include "capture/watch.h"
 
 /* ---- The cause of a failure ---------------------------------------------------------------------- */

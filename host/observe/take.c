@@ -17,7 +17,7 @@
 
 #include "base/machine.h"
 #include "capture/cpu_state.h"
-#include "capture/dial.h"
+#include "capture/wait.h"
 #include "capture/error.h"
 #include "capture/plan.h"
 #include "capture/qmp.h"

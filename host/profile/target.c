@@ -16,7 +16,7 @@
 
 #include "base/machine.h"
 #include "base/open.h"
-#include "capture/dial.h"
+#include "capture/wait.h"
 #include "capture/error.h"
 #include "capture/plan.h"
 #include "capture/qemu_line.h"

@@ -22,7 +22,7 @@
 
 #include "analyze/note.h"
 #include "capture/cpu_state.h"
-#include "capture/dial.h"
+#include "capture/wait.h"
 #include "capture/error.h"
 #include "capture/gdb.h"
 #include "capture/peer.h"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
+ * Waiting for the world outside: signals that end a command, and connections that open in bounded time.
+ *
  * Signals that end a program (SIGINT, SIGTERM, SIGHUP) are blocked while a guest is halted or a temporary
  * file exists. A long operation checks for pending signals and fails if there is one. After cleanup the
  * signals are unblocked, and the pending signal takes effect.
  */
-#ifndef CAPTURE_DIAL_H
-#define CAPTURE_DIAL_H
+#ifndef CAPTURE_WAIT_H
+#define CAPTURE_WAIT_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -38,5 +40,29 @@ int capture_dial(const char *address, int timeout_ms);
  * Returns 0; CAPTURE_E_ABSENT if the time is up; CAPTURE_E_SYSTEM if a signal is pending or poll() failed.
  */
 int capture_await(int fd, bool to_write, int timeout_ms, const char *address);
+
+/*
+ * Delivers SIGINT, SIGTERM, SIGHUP and SIGCHLD through a descriptor, for a command that must clean up before
+ * it ends. The signals are blocked while the descriptor is open. Several descriptors may be open; only the
+ * one that was opened last may be read, and gets the signals.
+ */
+
+struct capture_signals {
+	int from; /* the descriptor, which is readable when a signal has arrived; -1: not open */
+	sigset_t before;
+};
+
+/*
+ * Blocks the signals and opens the descriptor. Returns 0 or CAPTURE_E_SYSTEM; after an error, nothing has
+ * changed and `from` is -1.
+ */
+int capture_signals_open(struct capture_signals *signals);
+/*
+ * Consumes the signals that have arrived, without waiting. Returns the last SIGINT, SIGTERM or SIGHUP among
+ * them, or 0; adds the number of these to *count.
+ */
+int capture_signals_take(const struct capture_signals *signals, unsigned *count);
+/* Restores the signal mask that was set before capture_signals_open(). Does nothing if `from` is -1. */
+void capture_signals_close(struct capture_signals *signals);
 
 #endif
