@@ -13,7 +13,7 @@
 #include "wait.h"
 #include "error.h"
 #include "gdb.h"
-#include "peer.h"
+#include "extract.h"
 #include "watch.h"
 
 /* maximum number of bytes of memory to read outside the user's ranges */

@@ -19,7 +19,7 @@
 #include "watch.h"
 #include "wait.h"
 #include "qmp.h"
-#include "peer.h"
+#include "extract.h"
 #include "memory.h"
 #include "cpu_state.h"
 

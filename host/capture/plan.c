@@ -13,7 +13,6 @@
 #include "memory.h"
 #include "output.h"
 #include "qemu_line.h"
-#include "shim.h"
 
 /* path relative to the directory of this program, both when installed and in the build directory */
 #define PLUGIN "/../lib/ktrace-pt.so"

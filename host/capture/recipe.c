@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "recipe.h"
+#include "schedule.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 
 #include "error.h"
 #include "plan.h"
-#include "recipe.h"
+#include "schedule.h"
 
 /* ---- Arguments of the command line --------------------------------------------------------------- */
 

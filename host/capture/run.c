@@ -17,7 +17,7 @@
 #include "output.h"
 #include "qemu_line.h"
 #include "run_state.h"
-#include "shim.h"
+#include "plan.h"
 
 /* Starting and ending the command of `ktrace run`. */
 

@@ -13,7 +13,6 @@
 #include "qmp.h"
 #include "output.h"
 #include "plan.h"
-#include "recipe.h"
 #include "schedule.h"
 
 /*

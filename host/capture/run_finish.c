@@ -16,7 +16,7 @@
 #include "error.h"
 #include "kernel_elf.h"
 #include "output.h"
-#include "recipe.h"
+#include "schedule.h"
 #include "run_state.h"
 
 /*

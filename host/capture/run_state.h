@@ -20,7 +20,6 @@
 #include "memory.h"
 #include "plan.h"
 #include "run.h"
-#include "shim.h"
 #include "wait.h"
 #include "watch.h"
 

@@ -21,8 +21,7 @@
 #include "kernel_elf.h"
 #include "output.h"
 #include "plan.h"
-#include "recipe.h"
-#include "shim.h"
+#include "schedule.h"
 
 static bool is_program(const char *path)
 {

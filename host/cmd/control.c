@@ -11,7 +11,7 @@
 #include "analyze/event_name.h"
 #include "analyze/requests.h"
 #include "capture/error.h"
-#include "capture/mailbox.h"
+#include "capture/memory.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/trace_args.h"

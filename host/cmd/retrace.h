@@ -11,7 +11,6 @@
 
 #include "analyze/symbols.h"
 #include "cmd/options.h"
-#include "capture/recipe.h"
 #include "capture/schedule.h"
 
 /* The ranges of memory whose accesses are recorded. */

@@ -15,7 +15,7 @@
 #include "capture/error.h"
 #include "capture/kernel_elf.h"
 #include "capture/run.h"
-#include "capture/shim.h"
+#include "capture/plan.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/run_schedule.h"

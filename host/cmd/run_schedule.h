@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/recipe.h"
+#include "capture/schedule.h"
 #include "capture/run.h"
 #include "cmd/options.h"
 

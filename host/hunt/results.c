@@ -11,7 +11,7 @@
 
 #include "base/escape.h"
 #include "base/open.h"
-#include "capture/recipe.h"
+#include "capture/schedule.h"
 #include "hunt.h"
 
 #define VERSION 1

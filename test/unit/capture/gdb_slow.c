@@ -17,7 +17,7 @@
 
 #include "capture/error.h"
 #include "capture/gdb.h"
-#include "capture/peer.h"
+#include "capture/extract.h"
 #include "capture/watch.h"
 
 #define TIMEOUT_MS 300

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "capture/error.h"
-#include "capture/mailbox.h"
+#include "capture/memory.h"
 
 #define AT	 4096u
 #define NONCE	 UINT64_C(0x1234)

@@ -25,7 +25,7 @@
 #include "capture/wait.h"
 #include "capture/error.h"
 #include "capture/gdb.h"
-#include "capture/peer.h"
+#include "capture/extract.h"
 #include "capture/qmp.h"
 
 #define QUICK_MS   200

@@ -3,7 +3,7 @@
  * Tests recipes: how a run is described in the note (section NOTE) of its trace, and how the description is
  * read.
  */
-#include "capture/recipe.h"
+#include "capture/schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
