@@ -6,7 +6,6 @@
 
 #include "base/escape.h"
 #include "base/put.h"
-#include "export/payload.h"
 #include "ktrx/v2.h"
 
 #define NAME_MOST   160u /* maximum length, after escaping, of a name that is not cached, in bytes */

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/put.h"
 #include "export/json.h"
-#include "export/payload.h"
+#include "export/calls.h"
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 

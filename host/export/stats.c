@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/ticks.h"
-#include "export/svg.h"
+#include "export/views.h"
 #include "ktrx/v2.h"
 
 #define BAR 50u

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/put.h"
 #include "base/ticks.h"
-#include "export/payload.h"
+#include "export/calls.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 

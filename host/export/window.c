@@ -15,7 +15,6 @@
 #include "analyze/wellknown.h"
 #include "base/grow.h"
 #include "export/shown.h"
-#include "export/svg.h"
 #include "ktrx/v2.h"
 
 #define NAME_MAX 48u

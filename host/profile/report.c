@@ -7,7 +7,7 @@
 
 #include "base/escape.h"
 #include "base/json.h"
-#include "export/svg.h"
+#include "export/views.h"
 #include "profile/profile.h"
 
 #define NAME_MOST 256u /* maximum number of bytes of a name in the reports */
