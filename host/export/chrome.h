@@ -21,7 +21,6 @@
 #include "base/ticks.h"
 #include "export/calls.h"
 #include "export/export.h"
-#include "export/functions.h"
 #include "export/shown.h"
 #include "ktread/ktread.h"
 

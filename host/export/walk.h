@@ -25,7 +25,6 @@
 #include "analyze/wellknown.h"
 #include "base/ticks.h"
 #include "export/export.h"
-#include "export/functions.h"
 #include "export/shown.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"

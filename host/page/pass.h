@@ -9,7 +9,7 @@
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "base/ticks.h"
-#include "export/functions.h"
+#include "export/shown.h"
 #include "page/block.h"
 
 struct page {
