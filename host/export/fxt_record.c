@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/fxt_record.h"
+#include "export/fxt.h"
 
 #include "base/escape.h"
 #include "ktread/ktread.h"
