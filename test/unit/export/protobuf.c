@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/perfetto_packet.h"
+#include "export/perfetto.h"
 
 static unsigned char buffer[40000];
 static struct protobuf pb;
