@@ -8,7 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 #include "base/escape.h"
-#include "flow/calls.h"
+#include "flow/flow.h"
 #include "flow/views.h"
 #include "ktread/ktread.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reconstructs calls from the steps of a stream; calls.h describes how. */
-#include "flow/calls.h"
+/* Reconstructs calls from the steps of a stream; flow.h describes how. */
+#include "flow/flow.h"
 
 #include <stdlib.h>
 #include <string.h>

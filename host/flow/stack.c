@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The stacks of threads, and the state that views of calls share. */
-#include "flow/calls.h"
+#include "flow/flow.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "base/output.h"
-#include "flow/calls.h"
 #include "flow/flow.h"
 #include "ktread/ktread.h"
 

@@ -10,7 +10,7 @@
 #include "analyze/symbols.h"
 #include "base/escape.h"
 #include "base/ticks.h"
-#include "flow/calls.h"
+#include "flow/flow.h"
 #include "hwt/spe.h"
 
 size_t flow_put_name(char *to, const char *name, const char *otherwise)
