@@ -131,7 +131,7 @@ host: $(PLUGINS)
 $(PLUGIN_OBJS): HOST_CFLAGS += -fPIC -fvisibility=hidden
 
 build/lib/ktrace-pt.so: $(filter build/host/plugin/%,$(PLUGIN_OBJS))
-build/lib/ktrace-schedule.so: $(filter build/host/schedule/%,$(PLUGIN_OBJS)) $(patsubst %,build/host/plugin/%.o,a64 api virtual x86)
+build/lib/ktrace-schedule.so: $(filter build/host/schedule/%,$(PLUGIN_OBJS)) $(patsubst %,build/host/plugin/%.o,a64 api x86)
 $(PLUGINS):
 	@mkdir -p $(@D)
 	@echo "  LD    $@"

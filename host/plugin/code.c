@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "flow.h"
-#include "rings.h"
+#include "trace.h"
 
 #define BUCKETS	   16384u
 #define PAGE_SHIFT 12

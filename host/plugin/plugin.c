@@ -12,9 +12,7 @@
 #include "api.h"
 #include "flow.h"
 #include "ktrx/hwt_unit.h"
-#include "rings.h"
 #include "trace.h"
-#include "virtual.h"
 
 #define PAGE_MASK UINT64_C(0xfff)
 /* maximum number of instructions of a block that the plugin reads; QEMU puts at most 512 into a block */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The output of packets, and the file of rings. */
-#include "rings.h"
+#include "trace.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "ktrx/hwt_unit.h"
-#include "trace.h"
 
 static void go_to(struct output *output, uint32_t piece, uint64_t into, uint64_t position)
 {

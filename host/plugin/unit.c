@@ -11,7 +11,6 @@
 
 #include "ktrx/hwt_unit.h"
 #include "flow.h"
-#include "rings.h"
 #include "trace.h"
 
 #define EXTENTS_MOST 4095u

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugin/virtual.h"
+#include "plugin/api.h"
 
 static struct schedule_control *control;
 static struct match match;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "plugin/virtual.h"
+#include "plugin/api.h"
 
 /* ---- Blocks ---- */
 

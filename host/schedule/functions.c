@@ -11,7 +11,7 @@
 
 #include "frames.h"
 #include "plugin/code.h"
-#include "plugin/virtual.h"
+#include "plugin/api.h"
 
 #define BUFFERED 4096u
 #define BUCKETS	 65536u

@@ -179,7 +179,7 @@ const char *watch_open(const struct schedule_control *control, void (*reached)(v
 
 /* Determines the time of each block of code, and the time at which a word of the guest's RAM is written. */
 
-/* Makes virtual_now() (plugin/virtual.h) valid in parts that blocks_add() adds later. */
+/* Makes virtual_now() (plugin/api.h) valid in parts that blocks_add() adds later. */
 void mark_times(void);
 
 /*

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugin/virtual.h"
+#include "plugin/api.h"
 
 struct QEMUTimer;
 struct QEMUTimerListGroup;

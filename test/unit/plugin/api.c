@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "plugin/api.h"
-#include "plugin/virtual.h"
 
 /* ---- QEMU -------------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "ktrx/hwt_unit.h"
-#include "plugin/rings.h"
+#include "plugin/trace.h"
 #include "unit/support/plugin_support.h"
 
 #define RING_SIZE	 UINT64_C(65536)
