@@ -3,13 +3,41 @@
  * The code in a recording. It is stored in blocks of fixed size ("lines", like the lines of a cache), and
  * each line has one or more versions.
  */
-#include "base/grow.h"
-#include "base/index.h"
-#include "code.h"
+#include "images.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
+#include "base/index.h"
+
+#define HWT_CODE_NONE UINT32_MAX
+
+struct hwt_code_line {
+	uint64_t number; /* address of the line, divided by HWT_CODE_LINE */
+	/* address space of the line; 0: the line is used for all spaces that have no line of their own */
+	uint64_t space;
+	uint64_t from;
+	uint64_t known; /* one bit for each element of `bytes`, set if that byte is known */
+	uint32_t next;	/* previous version of a line with the same number, or HWT_CODE_NONE */
+	/* there are lines with this number for all spaces (space 0), and also for single spaces */
+	bool shared;
+	unsigned char bytes[HWT_CODE_LINE];
+};
+
+struct hwt_codes {
+	struct hwt_code_line *line;
+	uint32_t lines, line_room;
+	struct base_index index; /* index for finding the newest version of the line with a given number */
+	struct hwt_code_line *
+		*sorted;  /* pointers to the elements of `line`, sorted by space, number and age */
+	uint64_t *change; /* sorted timestamps at which a newer version of some line becomes valid */
+	size_t changes;
+};
+
+/* Sorts the lines, and the timestamps at which newer versions become valid. Returns 0 or KTREAD_E_MEMORY. */
+static int hwt_code_sort(struct hwt_codes *codes);
 
 /*
  * maximum number of versions of one line (64 bytes of code), in all address spaces together. When it is
@@ -21,7 +49,8 @@
 #define DISTANCES      6u
 #define CR3_IN_PACKETS (~UINT64_C(0x1f)) /* the bits of CR3 that trace packets contain */
 
-uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number)
+/* Returns the index of the newest line with the given number, or HWT_CODE_NONE. */
+static uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number)
 {
 	const uint64_t hash = base_hash(0, number);
 
@@ -374,4 +403,154 @@ void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t ad
 		if (begins > at && begins < *until)
 			*until = begins;
 	}
+}
+
+/* ---- Runs of lines: ranges of adjacent lines whose code does not change during a period ---- */
+
+#define PERIOD 32u /* number of changes of code in one period */
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct hwt_code_line *const *a = left, *const *b = right;
+
+	if ((*a)->space != (*b)->space)
+		return (*a)->space < (*b)->space ? -1 : 1;
+	if ((*a)->number != (*b)->number)
+		return (*a)->number < (*b)->number ? -1 : 1;
+	return *a < *b ? -1 : *a > *b;
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+	const struct hwt_code_run *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static bool same_place(const struct hwt_code_line *a, const struct hwt_code_line *b)
+{
+	return a->number == b->number && a->space == b->space;
+}
+
+/*
+ * Marks the lines that have versions for all spaces and also versions for a single space. The bytes at the
+ * addresses of such a line depend on the space.
+ */
+static void find_shared(struct hwt_codes *codes)
+{
+	for (size_t i = 0; i < codes->lines && codes->sorted[i]->space == 0; i++) {
+		bool shared = false;
+
+		for (uint32_t at = hwt_code_newest(codes, codes->sorted[i]->number);
+		     at != HWT_CODE_NONE && !shared; at = codes->line[at].next)
+			shared = codes->line[at].space != 0;
+		for (uint32_t at = hwt_code_newest(codes, codes->sorted[i]->number);
+		     at != HWT_CODE_NONE && shared; at = codes->line[at].next)
+			codes->line[at].shared = true;
+	}
+}
+
+static int hwt_code_sort(struct hwt_codes *codes)
+{
+	codes->sorted = calloc((size_t)codes->lines + 1, sizeof(struct hwt_code_line *));
+	codes->change = calloc((size_t)codes->lines + 1, sizeof(*codes->change));
+	if (!codes->sorted || !codes->change)
+		return KTREAD_E_MEMORY;
+	for (size_t i = 0; i < codes->lines; i++)
+		codes->sorted[i] = &codes->line[i];
+	qsort(codes->sorted, codes->lines, sizeof(*codes->sorted), compare_places);
+	for (size_t i = 1; i < codes->lines; i++)
+		if (same_place(codes->sorted[i - 1], codes->sorted[i]))
+			codes->change[codes->changes++] = codes->sorted[i]->from;
+	qsort(codes->change, codes->changes, sizeof(*codes->change), compare_numbers);
+	find_shared(codes);
+	return 0;
+}
+
+/*
+ * Returns the number of changes up to a timestamp. Returns the number of all changes if the timestamp is 0
+ * (unknown).
+ */
+static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
+{
+	return stamp ? base_count_up_to(codes->change, codes->changes, sizeof(*codes->change), 0, stamp)
+		     : codes->changes;
+}
+
+/* Returns the timestamp of the n-th change, or UINT64_MAX if there are fewer changes. */
+static uint64_t change_at(const struct hwt_codes *codes, size_t n)
+{
+	return n < codes->changes ? codes->change[n] : UINT64_MAX;
+}
+
+static int add_run(struct hwt_code_runs *runs, const struct hwt_code_line *line, bool fixed, bool apart)
+{
+	const struct hwt_code_run run = { .address = line->number * HWT_CODE_LINE,
+					  .size = HWT_CODE_LINE,
+					  .space = line->space,
+					  .fixed = fixed,
+					  .apart = apart };
+	struct hwt_code_run *last = runs->count ? &runs->run[runs->count - 1] : NULL, *grown;
+
+	if (last && last->fixed == fixed && last->space == run.space &&
+	    last->address + last->size == run.address) {
+		last->size += run.size;
+		return 0;
+	}
+	grown = base_grow(runs->run, &runs->room, runs->count + 1, sizeof(*grown));
+	if (!grown)
+		return KTREAD_E_MEMORY;
+	runs->run = grown;
+	runs->run[runs->count++] = run;
+	return 0;
+}
+
+/*
+ * Adds runs of lines. If `fixed` is set, adds the lines that are not `shared` and do not change between the
+ * beginning of the period and the timestamp `settled`. Otherwise, adds all other lines.
+ */
+static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
+{
+	bool apart = true;
+	int status = 0;
+	size_t end;
+
+	for (size_t i = 0; i < codes->lines && status == 0; i = end) {
+		const struct hwt_code_line *line = codes->sorted[i];
+		bool changes = line->shared;
+
+		for (end = i + 1; end < codes->lines && same_place(line, codes->sorted[end]); end++)
+			changes |=
+				codes->sorted[end]->from > runs->from && codes->sorted[end]->from < settled;
+		if (changes != fixed)
+			status = add_run(runs, line, fixed, apart);
+		apart = changes == fixed || (end < codes->lines && codes->sorted[end]->space != line->space);
+	}
+	return status;
+}
+
+int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_code_runs *runs)
+{
+	const size_t period = codes ? changes_until(codes, stamp) / PERIOD * PERIOD : 0;
+	int status;
+
+	runs->count = runs->changing = 0;
+	runs->from = period ? codes->change[period - 1] : 0;
+	runs->until = UINT64_MAX;
+	if (!codes)
+		return 0;
+	/* A period contains PERIOD changes. `period` is the number of changes before the period. */
+	runs->until = change_at(codes, period + PERIOD - 1);
+	status = add_lines(codes, runs, false, change_at(codes, period + 2 * PERIOD - 1));
+	runs->changing = runs->count;
+	if (runs->changing)
+		qsort(runs->run, runs->changing, sizeof(*runs->run), compare_runs);
+	return status < 0 ? status : add_lines(codes, runs, true, change_at(codes, period + 2 * PERIOD - 1));
 }

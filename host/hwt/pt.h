@@ -194,18 +194,6 @@ int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle);
  */
 int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
 
-/*
- * Resumes after missing code, where libipt stopped at `offset`. libipt can begin only at a PSB, so this
- * function writes one into a copy of the piece. The packets after this PSB repeat the time, mode and address
- * space that the skipped packets gave. Tracing begins at the next address of known code that a packet gives.
- * If an overflow comes before this address, the overflow is repeated, too, and tracing begins at the address
- * after the overflow.
- *
- * Returns 1 and sets decoder->resumed to the PSB's offset and *address to the offset after the packet with
- * the address; 0 if no packet before the unit's next PSB gives such an address; or KTREAD_E_MEMORY.
- */
-int pt_resume(struct pt_decoder *decoder, size_t offset, size_t *address);
-
 void pt_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,
 		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to);
 
