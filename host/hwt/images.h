@@ -10,7 +10,6 @@
 #include "ktread/memory.h"
 #include "binary.h"
 #include "file.h"
-#include "symbol_map.h"
 
 /*
  * Code from a recording: the bytes at an address and timestamp, in an address space. The code is stored in

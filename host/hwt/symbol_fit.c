@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Checks whether a list of symbols belongs to the executed kernel, and how far that kernel was moved. */
-#include "symbol_map.h"
+#include "binary.h"
 
 #include <elf.h>
 #include <stdlib.h>

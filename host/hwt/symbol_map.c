@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Reads a list of symbols (System.map, /proc/kallsyms, nm). */
-#include "symbol_map.h"
+#include "binary.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * Tests lists of a kernel's symbols: which lists are read, which are refused, and which match the executed
  * code.
  */
-#include "hwt/symbol_map.h"
+#include "hwt/binary.h"
 
 #include <elf.h>
 #include <fcntl.h>
