@@ -11,7 +11,7 @@
 #ifndef KTREAD_FOLLOW_STATE_H
 #define KTREAD_FOLLOW_STATE_H
 
-#include "image.h"
+#include "layout.h"
 #include "ktread/follow.h"
 #include "trace.h"
 #include "versions.h"

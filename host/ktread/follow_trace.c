@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "follow_state.h"
-#include "frequency.h"
 #include "message.h"
 #include "versions.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ktrx/v2.h"
-#include "types.h"
+#include "trace.h"
 
 #define WIDTH_MAX 256u
 

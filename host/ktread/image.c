@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "source.h"
-#include "image.h"
+#include "layout.h"
 #include "message.h"
 
 #define STABLE_TRIES 100u

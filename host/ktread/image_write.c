@@ -14,9 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frequency.h"
-#include "image.h"
 #include "message.h"
+#include "layout.h"
 #include "source.h"
 
 #define ALIGNMENT 64u

@@ -5,14 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frequency.h"
-#include "image.h"
 #include "message.h"
-#include "processes.h"
+#include "layout.h"
+#include "versions.h"
 #include "source.h"
 #include "stream.h"
 #include "trace.h"
-#include "versions.h"
 
 /* if all rings together have at most this number of bytes, they are copied before they are read */
 #define FREEZE_LIMIT (UINT64_C(64) << 20)

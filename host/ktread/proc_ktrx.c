@@ -9,7 +9,7 @@
  */
 #include <inttypes.h>
 
-#include "frequency.h"
+#include "message.h"
 #include "proc_state.h"
 
 #define ALIGNMENT 8u

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "frequency.h"
-#include "image.h"
+#include "message.h"
+#include "layout.h"
 
 #define READ_AT_ONCE 64u /* number of rows of the CPU table that one call reads */
 

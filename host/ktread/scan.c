@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "image.h"
+#include "layout.h"
 
 #define CHUNK	   (UINT64_C(1) << 16) /* larger chunks leave the inner caches while they are copied */
 #define ALIGNMENT  64u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Finds the slots of a time window in a ring. */
-#include "seek.h"
+#include "versions.h"
 
 #define SAMPLES 64u /* maximum number of samples of a ring, and of each part of it that is searched */
 #define SAMPLE	16u /* number of slots that are examined for one sample */

@@ -11,7 +11,6 @@
 #include <zstd.h>
 
 #include "base/grow.h"
-#include "frequency.h"
 #include "message.h"
 #include "source.h"
 #include "stream.h"

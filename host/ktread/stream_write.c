@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "image.h"
+#include "layout.h"
 #include "message.h"
 #include "stream.h"
 #include "versions.h"

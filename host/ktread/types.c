@@ -8,7 +8,7 @@
 #include "base/put.h"
 #include "ktrx/v2.h"
 #include "message.h"
-#include "types.h"
+#include "trace.h"
 
 /*
  * Text of every type that ktread makes for an unknown id. A type whose text is this very string (compared by

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "types.h"
+#include "trace.h"
 
 /* maximum number of bytes of the table of event types that are read */
 #define TABLE_LIMIT  (UINT64_C(64) << 20)

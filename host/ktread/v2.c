@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "types.h"
+#include "trace.h"
 #include "versions.h"
 
 #define NAMES_LIMIT   (UINT64_C(128) << 20) /* maximum number of bytes that are read of a table of names */

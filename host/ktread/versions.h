@@ -7,13 +7,72 @@
 #define KTREAD_VERSIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "ktread/ktread.h"
+#include "ktread/proc.h"
+#include "ktrx/slot.h"
 #include "ktrx/v1.h"
 #include "layout.h"
-#include "seek.h"
 #include "source.h"
 #include "trace.h"
+
+/*
+ * Finds the part of a ring that can contain the events of a time window, without reading the whole ring.
+ *
+ * A ring is nearly in the order of timestamps. The search reads samples at equal distances: first samples of
+ * the whole ring, then samples of the part that contains the time window, at smaller distances. If a sample
+ * of the whole ring has an earlier timestamp than the sample before it, the clock went back or the ring is
+ * damaged, and the whole ring is read. If samples of a part are not in order, the search does not make this
+ * part smaller. Each record is expected near its place in the order of timestamps: at most
+ * KTREAD_SEEK_DISORDER times the last distance away. So the search examines the slots up to this distance
+ * around the time window one by one.
+ */
+
+#define KTREAD_SEEK_DISORDER 4u
+/*
+ * minimum distance between two samples in slots; with it, records up to 8192 slots away from their place in
+ * the order are always found
+ */
+#define KTREAD_SEEK_SPACING 2048u
+#define KTREAD_SEEK_CHUNK   1024u      /* maximum number of slots for which one call of `stamps` is made */
+#define KTREAD_SEEK_NONE    UINT64_MAX /* value of a timestamp for a slot in which no record begins */
+
+/* A ring as the search sees it: slots are numbered from 0, in the order in which they were written. */
+struct ktread_seek {
+	uint64_t slots;
+	uint64_t spacing; /* minimum distance between samples; 0: KTREAD_SEEK_SPACING */
+	/*
+	 * Sets timestamp[n] to the timestamp of the record that begins in slot at + n, or to
+	 * KTREAD_SEEK_NONE. Returns 0 or an error.
+	 */
+	int (*stamps)(void *context, uint64_t at, uint64_t *stamp, uint32_t count);
+	/*
+	 * Sets *from and *to to the slots between which all records of the time window begin. Returns false
+	 * if these slots are unknown, so that samples must be read. If this pointer is NULL, these slots are
+	 * always unknown.
+	 */
+	bool (*part)(void *context, uint64_t since, uint64_t until, uint64_t *from, uint64_t *to);
+	void *context;
+	/* the time window of the last search, in the ring's own timestamps */
+	uint64_t since, until;
+	/*
+	 * the result of the last search: the slots from `first` up to, not including, `end` contain all
+	 * events of the time window
+	 */
+	uint64_t first, end;
+	bool searched;
+	bool found; /* true if the search has found the slots; false: the whole ring must be read */
+};
+
+/*
+ * Searches for the time window from `since` to `until`. Does not search again if the last search had the same
+ * time window. Returns 1 and sets `first` and `end`. Unless `first` is 0, a record that is earlier than the
+ * time window begins in slot `first`. Unless `end` is `slots`, the slots before `end` contain a record that
+ * is later than the time window. Returns 0 if the whole ring must be read, or an error.
+ */
+int ktread_seek_run(struct ktread_seek *seek, uint64_t since, uint64_t until);
 
 /* Functions that find the dumps, of either version, in a file. */
 
@@ -299,5 +358,67 @@ void ktread_v2_take_extension(struct ktread_event *event);
 int ktread_folds_check(struct ktread *trace);
 /* Loads the current names of threads. Returns 0 or an error. */
 int ktread_v2_load_threads(struct ktread *trace);
+
+/*
+ * Makes a process trace (ktread/proc.h) look like a ring of events, so that all code that reads traces can
+ * read process traces: alone, or beside the trace of the kernel that ran the processes.
+ *
+ * The system calls become events syscall.enter and syscall.exit. If the process trace is shown beside a trace
+ * that has such events of its own, they become proc.call and proc.return. All other records become events of
+ * the group "proc".
+ */
+
+/* Returns true if the file begins with the magic of our own format for process traces. */
+bool ktread_processes_is(struct ktread_memory *memory);
+
+/* Opens the file at `path` as a trace of its own. Returns 0 or an error. */
+int ktread_processes_open(struct ktread *trace, const char *path);
+
+/*
+ * Events that are made from the records of a process trace: their types, and their payloads, which are
+ * encoded as in rings.
+ */
+
+#define KTREAD_PROCESSES_PAYLOAD 256u
+
+struct ktread_processes_event {
+	uint32_t type; /* number of the event type, less than ktread_processes_types */
+	uint32_t cpu, thread;
+	uint32_t size;
+	uint64_t lost;
+	unsigned char payload[KTREAD_PROCESSES_PAYLOAD];
+};
+
+extern const uint32_t ktread_processes_types;
+/*
+ * Returns event type `n`. `beside`: the events are shown beside another trace. In this case, the event types
+ * for the beginning and the return of a system call have other names and fields.
+ */
+const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
+
+/*
+ * Event types 0 and 1, the beginning and the return of a system call, with the name of the call as a further
+ * field. ktread_processes_add_call() adds this field to an event.
+ */
+#define KTREAD_PROCESSES_CALLS 2u
+extern const struct ktread_type ktread_processes_called[KTREAD_PROCESSES_CALLS];
+void ktread_processes_add_call(struct ktread_processes_event *event, const struct ktread_names *calls);
+
+/*
+ * Returns the thread of a record. For a record about a whole process, returns the process's first thread.
+ */
+static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *record)
+{
+	return (record->tid ? record->tid : record->pid) & KTRX_THREAD_MAX;
+}
+
+/*
+ * Makes an event from a record. Returns false if no event is made from records of this type (names, tables).
+ * A string that is too long is truncated, and marked as truncated. `calls` are the names of system calls if
+ * the process trace is shown beside another trace, otherwise NULL. `abi` is the ABI of the call, as for
+ * KTREAD_PROC_CALL().
+ */
+bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
+			   uint32_t abi, const struct ktread_names *calls);
 
 #endif

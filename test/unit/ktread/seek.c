@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ktread/seek.h"
+#include "ktread/versions.h"
 #include "ktread/trace.h"
 #include "ktrx/stream.h"
 #include "unit/support/ktread_stream.h"
