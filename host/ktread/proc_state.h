@@ -209,12 +209,6 @@ extern const struct ktread_proc_reader ktread_proc_ktrx;
 extern const struct ktread_proc_reader ktread_proc_bsd[];
 
 /*
- * Finds the format of the trace from the buffered bytes. Returns 1 on success, 0 if there are too few bytes
- * to decide, now or ever, or an error.
- */
-int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reader **reader);
-
-/*
  * Reports damage after which nothing more can be read. The message contains the file and the offset. Returns
  * KTREAD_E_FORMAT.
  */
@@ -364,8 +358,6 @@ const struct ktread_proc_layout *ktread_proc_bsd_layout(const struct ktread_proc
 							const uint8_t *bytes);
 void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const uint8_t *bytes,
 			       struct ktread_proc_bsd_head *head);
-/* Decodes the payload of trace->record by its type. Returns false if the payload cannot be of that type. */
-bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc_layout *layout);
 /*
  * Returns true if the payload is one that a kernel can write after this head. `left` is the number of
  * buffered bytes.

@@ -133,7 +133,6 @@ struct ktread_clocks {
  */
 int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point *point, uint32_t count,
 		     const int64_t slopes[2]);
-int ktread_clocks_init(struct ktread_clocks *clocks, uint32_t cpus);
 void ktread_clocks_free(struct ktread_clocks *clocks);
 
 /*
