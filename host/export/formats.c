@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The output formats of this build, and the format `stream`. formats.list is generated from EXPORT_FORMATS, in
- * order of name.
+ * The output formats of this build, and the format `stream`. formats.list is generated from EXPORT_FORMATS,
+ * in order of name.
  */
 #include "export/export.h"
 

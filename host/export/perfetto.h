@@ -361,9 +361,9 @@ uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktr
 				uint64_t time);
 
 /*
- * Native Perfetto output. Its parts: packets and tracks (perfetto_track.c), and scheduling, events and the main
- * loop (perfetto.c). A function that fails stores a KTREAD_E_* in `error`. After a failure, functions may still
- * be called.
+ * Native Perfetto output. Its parts: packets and tracks (perfetto_track.c), and scheduling, events and the
+ * main loop (perfetto.c). A function that fails stores a KTREAD_E_* in `error`. After a failure, functions
+ * may still be called.
  */
 
 struct perfetto {

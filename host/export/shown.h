@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What all exports show in the same way: the states of threads, if slots are missing or a filter hides events,
- * and the functions of hardware trace.
+ * What all exports show in the same way: the states of threads, if slots are missing or a filter hides
+ * events, and the functions of hardware trace.
  *
  * Events in missing slots may have ended a state. So a state ends where slots begin to be missing, and is
  * unknown from then on.

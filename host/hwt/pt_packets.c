@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * CPU models and packets that are newer than libipt 2.0, the version in Debian 12; and the packets of a piece as
- * text.
+ * CPU models and packets that are newer than libipt 2.0, the version in Debian 12; and the packets of a piece
+ * as text.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tables: event types by id, with the names of unknown types and the values of fields; and names by number. */
+/*
+ * Tables: event types by id, with the names of unknown types and the values of fields; and names by number.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* QEMU's plugin interface, functions that hide what differs between its versions, and QEMU's virtual clock. */
+/*
+ * QEMU's plugin interface, functions that hide what differs between its versions, and QEMU's virtual clock.
+ */
 #ifndef PLUGIN_API_H
 #define PLUGIN_API_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Declarations shared by the parts of the trace unit: the output of packets, the encoders, the trace of a CPU,
- * the unit as a device, and its clock.
+ * Declarations shared by the parts of the trace unit: the output of packets, the encoders, the trace of a
+ * CPU, the unit as a device, and its clock.
  */
 #ifndef PLUGIN_TRACE_H
 #define PLUGIN_TRACE_H
