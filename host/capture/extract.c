@@ -16,6 +16,7 @@
 #include "error.h"
 #include "extract.h"
 #include "kernel_elf.h"
+#include "memory.h"
 #include "output.h"
 #include "plan.h"
 #include "watch.h"

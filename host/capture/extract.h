@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Extracts a trace from the memory of a machine that ktrace has not started: the peer that gives access to
- * the machine, the extraction, and snapshots of memory.
+ * the machine, and the extraction.
  */
 #ifndef CAPTURE_EXTRACT_H
 #define CAPTURE_EXTRACT_H
@@ -140,34 +140,5 @@ int capture_extract(const struct capture_extract_options *options, struct captur
  */
 int capture_extract_temporary(const struct capture_extract_options *options, char path[PATH_MAX],
 			      struct capture_extract_report *report);
-
-/*
- * A snapshot is a memory that records which parts of another memory are read. It can then copy these parts in
- * a few large reads, so that a machine has to be halted only for a short time. After that, reads of these
- * parts are served from the copies. All other reads still go to the machine.
- */
-
-struct capture_snapshot;
-
-/*
- * Creates a snapshot of the memory `below`, which is borrowed and must outlive the snapshot. Returns 0 or an
- * error.
- */
-int capture_snapshot_open(struct capture_snapshot **snapshot, struct ktread_memory *below);
-/* Returns the memory through which the caller reads. The snapshot owns it. */
-struct ktread_memory *capture_snapshot_memory(struct capture_snapshot *snapshot);
-/*
- * Starts to record which parts are read. From then on, a large read is not executed: it is recorded and
- * returns zeros.
- */
-void capture_snapshot_remember(struct capture_snapshot *snapshot);
-/*
- * Stops recording reads and allocates buffers for the recorded parts. This takes time: call it before the
- * machine is halted.
- */
-void capture_snapshot_prepare(struct capture_snapshot *snapshot);
-/* Copies all parts that were recorded. Returns 0, or an error of reading that memory. */
-int capture_snapshot_take(struct capture_snapshot *snapshot);
-void capture_snapshot_close(struct capture_snapshot *snapshot);
 
 #endif

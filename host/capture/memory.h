@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A guest's physical memory, read from a file or from QEMU's process, the map of its address ranges, and the
- * mailbox in it.
+ * A guest's physical memory, read from a file or from QEMU's process; the map of its address ranges; snapshots
+ * of memory; and the mailbox in it.
  */
 #ifndef CAPTURE_MEMORY_H
 #define CAPTURE_MEMORY_H
@@ -63,6 +63,35 @@ int capture_ram_create(const char *path, mode_t mode);
  */
 int capture_ram_open(struct ktread_memory **memory, const char *path, const struct capture_map *map,
 		     const char *architecture);
+
+/*
+ * A snapshot is a memory that records which parts of another memory are read. It can then copy these parts in
+ * a few large reads, so that a machine has to be halted only for a short time. After that, reads of these
+ * parts are served from the copies. All other reads still go to the machine.
+ */
+
+struct capture_snapshot;
+
+/*
+ * Creates a snapshot of the memory `below`, which is borrowed and must outlive the snapshot. Returns 0 or an
+ * error.
+ */
+int capture_snapshot_open(struct capture_snapshot **snapshot, struct ktread_memory *below);
+/* Returns the memory through which the caller reads. The snapshot owns it. */
+struct ktread_memory *capture_snapshot_memory(struct capture_snapshot *snapshot);
+/*
+ * Starts to record which parts are read. From then on, a large read is not executed: it is recorded and
+ * returns zeros.
+ */
+void capture_snapshot_remember(struct capture_snapshot *snapshot);
+/*
+ * Stops recording reads and allocates buffers for the recorded parts. This takes time: call it before the
+ * machine is halted.
+ */
+void capture_snapshot_prepare(struct capture_snapshot *snapshot);
+/* Copies all parts that were recorded. Returns 0, or an error of reading that memory. */
+int capture_snapshot_take(struct capture_snapshot *snapshot);
+void capture_snapshot_close(struct capture_snapshot *snapshot);
 
 /*
  * Requests to a running guest, through the mailbox in its memory (spec/ktrx.md section 9). The mailbox is
