@@ -16,7 +16,7 @@
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
-#include "export/stats.h"
+#include "export/views.h"
 #include "export/timeline.h"
 #include "ktrx/v2.h"
 

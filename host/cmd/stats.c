@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace stats: prints durations, values of fields, and how often events occur. */
-#include "export/stats.h"
+#include "export/views.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/stats.h"
+#include "export/views.h"
 
 #include <stdio.h>
 #include <string.h>

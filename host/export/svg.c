@@ -7,7 +7,6 @@
 #include "analyze/order.h"
 #include "base/escape.h"
 #include "base/ticks.h"
-#include "export/stats.h"
 
 /* ---- Elements of pictures ---- */
 

@@ -8,7 +8,6 @@
 #include "base/escape.h"
 #include "analyze/event_name.h"
 #include "base/json.h"
-#include "export/stats.h"
 #include "findings/finding.h"
 
 /* maximum number of events printed for a violation, including the violating event */

@@ -7,7 +7,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/ticks.h"
-#include "export/stats.h"
+#include "export/views.h"
 #include "ktrx/v2.h"
 
 #define INDENT 4u

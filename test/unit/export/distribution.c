@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "export/stats.h"
+#include "export/views.h"
 
 static struct histogram values, negative;
 
