@@ -17,6 +17,7 @@
 #include "error.h"
 #include "memory.h"
 #include "plan.h"
+#include "wait.h"
 #include "watch.h"
 
 /*

@@ -18,6 +18,14 @@
 #include "error.h"
 #include "watch.h"
 
+double capture_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 static void fill(sigset_t *set)
 {
 	sigemptyset(set);

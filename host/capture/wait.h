@@ -12,6 +12,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* Returns the host's monotonic clock in seconds. */
+double capture_now(void);
+
 /* Blocks SIGINT, SIGTERM and SIGHUP. Stores the previous mask in *before, for capture_release_signals(). */
 void capture_hold_signals(sigset_t *before);
 /*

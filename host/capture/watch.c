@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "watch.h"
 
+#include <elf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "ktread/memory.h"
 #include "error.h"
+#include "wait.h"
 
 void capture_watch_pause(struct capture_watch *watch, double now)
 {
@@ -153,4 +160,206 @@ void capture_stillness_of_file(const char *path, const char *machine, double *se
 		ktread_image_close(image);
 	}
 	ktread_memory_close(memory);
+}
+
+/* ---- The frequency of a guest's counter ---- */
+
+/*
+ * time, in seconds, between the first two samples; each later interval is twice as long, so that a long run
+ * needs few samples
+ */
+#define FIRST_GAP 0.05
+/*
+ * minimum time, in seconds, between two samples from which the frequency is computed; with a shorter time,
+ * the frequency would be inaccurate
+ */
+#define LEAST_GAP 0.04
+
+#ifdef __has_builtin
+#if __has_builtin(__builtin_ia32_rdtsc)
+#define read_cycles() __builtin_ia32_rdtsc()
+#endif
+#endif
+#ifndef read_cycles
+#define read_cycles() UINT64_C(0)
+#endif
+
+void capture_frequency_reset(struct capture_frequency *frequency)
+{
+	*frequency = (struct capture_frequency){ 0 };
+}
+
+bool capture_frequency_is_due(const struct capture_frequency *frequency)
+{
+	return frequency->samples == 0 || capture_now() >= frequency->next;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns the newest timestamp in the table of CPUs, 0 if there is none. */
+static uint64_t newest_in_cpu_table(const struct ktread *trace)
+{
+	struct ktrx_cpu entry;
+	uint64_t newest = 0;
+
+	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &entry, 1) > 0; cpu++)
+		newest = later(newest, later(entry.now, entry.heartbeat_stamp));
+	return newest;
+}
+
+uint64_t capture_newest_stamp(struct ktread_image *image)
+{
+	int fd = memfd_create("ktrace-snapshot", MFD_CLOEXEC);
+	const struct ktread_event *event;
+	struct ktread *trace = NULL;
+	uint64_t newest = 0;
+	int more = -1;
+	char path[32];
+
+	if (fd < 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (ktread_image_write(image, fd, NULL, 0) == 0 && ktread_open(&trace, path, NULL) == 0)
+		while ((more = ktread_next(trace, &event)) > 0)
+			newest = later(newest, event->stamp);
+	if (more == 0)
+		newest = later(newest, newest_in_cpu_table(trace));
+	ktread_close(trace);
+	close(fd);
+	return more == 0 ? newest : 0;
+}
+
+void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image)
+{
+	double time = capture_now();
+	uint64_t stamp = capture_newest_stamp(image);
+
+	if (stamp == 0 || stamp < frequency->last_stamp)
+		return;
+	if (frequency->samples++ == 0) {
+		frequency->first_time = time;
+		frequency->first_stamp = stamp;
+	}
+	frequency->last_time = time;
+	frequency->last_stamp = stamp;
+	frequency->next = time + FIRST_GAP + (time - frequency->first_time);
+}
+
+struct capture_cycles capture_cycles_now(void)
+{
+	return (struct capture_cycles){ read_cycles(), capture_now() };
+}
+
+uint64_t capture_cycles_frequency(const struct capture_cycles *begin)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+	struct capture_cycles end = capture_cycles_now();
+
+	if (end.count <= begin->count)
+		return 0;
+	if (end.time - begin->time < LEAST_GAP) {
+		nanosleep(&pause, NULL);
+		end = capture_cycles_now();
+	}
+	return (uint64_t)((double)(end.count - begin->count) / (end.time - begin->time) + 0.5);
+}
+
+uint64_t capture_frequency_get(const struct capture_frequency *frequency)
+{
+	double gap = frequency->last_time - frequency->first_time;
+
+	if (gap < LEAST_GAP || frequency->last_stamp <= frequency->first_stamp)
+		return 0;
+	return (uint64_t)((double)(frequency->last_stamp - frequency->first_stamp) / gap + 0.5);
+}
+
+#define STEP_NS 1000000L /* time, in ns, between two checks for a new record or heartbeat */
+/* time, in seconds, without a record or heartbeat after which the measurement fails */
+#define QUIET 0.3
+#define SPAN  0.4 /* intended time, in seconds, between the first and the last sample */
+/* time, in seconds, after which the measurement ends and uses the samples taken so far */
+#define PATIENCE 2.0
+/*
+ * maximum relative difference of the guest's and the host's counter rates for which both count as the same
+ * counter
+ */
+#define SAME_RATE 0.03
+/* maximum relative difference for which a round number replaces a measured rate */
+#define ROUND 0.005
+
+/*
+ * Waits until the guest records a new slot or a heartbeat. Returns false if the guest records neither, or
+ * boots again.
+ */
+static bool await_movement(struct ktread_image *image)
+{
+	const struct timespec step = { .tv_nsec = STEP_NS };
+	const double begin = capture_now();
+	struct ktread_pulse before, now;
+
+	if (ktread_image_pulse(image, &before) != 0)
+		return false;
+	while (capture_now() - begin < QUIET) {
+		nanosleep(&step, NULL);
+		if (ktread_image_pulse(image, &now) != 0 || now.nonce != before.nonce)
+			return false;
+		if (now.slots != before.slots || now.heartbeats != before.heartbeats)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Rounds `hz` to two significant digits if this changes it by less than ROUND. Otherwise returns it
+ * unchanged.
+ */
+static uint64_t rounded(uint64_t hz)
+{
+	uint64_t unit = 1, near;
+
+	while (hz / unit >= 100)
+		unit *= 10;
+	near = (hz + unit / 2) / unit * unit;
+	return (double)(near > hz ? near - hz : hz - near) < (double)hz * ROUND ? near : hz;
+}
+
+uint64_t capture_measure_image(struct ktread_image *image)
+{
+	const struct capture_cycles begin = capture_cycles_now();
+	struct capture_frequency samples = { 0 };
+	struct ktread_pulse pulse;
+	uint64_t own, host;
+
+	if (ktread_image_pulse(image, &pulse) != 0 || pulse.frequency)
+		return 0;
+	do {
+		if (!await_movement(image))
+			return 0;
+		capture_frequency_sample(&samples, image);
+	} while (samples.last_time - samples.first_time < SPAN && capture_now() - begin.time < PATIENCE);
+	own = capture_frequency_get(&samples);
+	if (own == 0 || ktread_image_machine(image) != EM_X86_64)
+		return own ? rounded(own) : 0;
+	host = capture_cycles_frequency(&begin);
+	if ((double)host > (double)own * (1 - SAME_RATE) && (double)host < (double)own * (1 + SAME_RATE))
+		return host;
+	return rounded(own);
+}
+
+uint64_t capture_measure(const char *path, const char *machine)
+{
+	struct ktread_memory *memory = NULL;
+	struct ktread_image *image = NULL;
+	uint64_t hz = 0;
+
+	if (ktread_memory_open_ram(&memory, path, machine) != 0)
+		return 0;
+	if (ktread_image_find(&image, memory) == 0)
+		hz = capture_measure_image(image);
+	ktread_image_close(image);
+	ktread_memory_close(memory);
+	return hz;
 }

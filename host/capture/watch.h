@@ -105,9 +105,6 @@ struct capture_cycles {
 	double time;
 };
 
-/* Returns the host's monotonic clock in seconds. */
-double capture_now(void);
-
 /*
  * Returns the newest timestamp in an image: that of an event, or of a CPU's state, such as its heartbeat; 0
  * if the image has none. This takes as long as writing a dump.

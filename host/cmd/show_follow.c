@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analyze/order.h"
+#include "capture/wait.h"
 #include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/show.h"

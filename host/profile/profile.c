@@ -10,7 +10,7 @@
 
 #include "base/grow.h"
 #include "capture/error.h"
-#include "capture/watch.h"
+#include "capture/wait.h"
 
 /* ---- Counts of stacks ---- */
 

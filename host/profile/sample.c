@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "capture/error.h"
-#include "capture/watch.h"
+#include "capture/wait.h"
 #include "profile/target_state.h"
 
 #define REGISTERS_ROOM 4096u

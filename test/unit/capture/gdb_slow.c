@@ -18,7 +18,7 @@
 #include "capture/error.h"
 #include "capture/gdb.h"
 #include "capture/extract.h"
-#include "capture/watch.h"
+#include "capture/wait.h"
 
 #define TIMEOUT_MS 300
 #define PAUSE_MS   20

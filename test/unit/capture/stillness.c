@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "capture/wait.h"
 #include "capture/watch.h"
 
 static struct ktread_pulse now;
