@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "ktread/memory.h"
-#include "error.h"
 #include "wait.h"
 
 void capture_watch_pause(struct capture_watch *watch, double now)
