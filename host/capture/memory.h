@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A guest's physical memory, read from a file or from QEMU's process; the map of its address ranges; snapshots
- * of memory; and the mailbox in it.
+ * A guest's physical memory, read from a file or from QEMU's process; the map of its address ranges;
+ * snapshots of memory; and the mailbox in it.
  */
 #ifndef CAPTURE_MEMORY_H
 #define CAPTURE_MEMORY_H

@@ -478,7 +478,7 @@ uint32_t walk_process_of(const struct walk *walk, uint32_t thread)
 	return ktread_info(walk->trace)->records_only ? thread : WALK_KERNEL_PID;
 }
 
-/* Names of spans, for all output formats that use walk.h. */
+/* ---- Names of spans ---- */
 
 void walk_name_span(struct walk *walk, struct walk_name *name, const struct spans_span *span,
 		    const struct ktread_event *event)
