@@ -140,7 +140,7 @@ int capture_child_signals(struct capture_child *child, unsigned *count)
 	return last;
 }
 
-void capture_child_close(struct capture_child *child)
+static void capture_child_close(struct capture_child *child)
 {
 	capture_signals_close(&child->signals);
 }

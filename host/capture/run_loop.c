@@ -129,7 +129,8 @@ static bool pass_on(struct capture_expect *expect)
 	return true;
 }
 
-void capture_expect_read(struct capture_expect *expect)
+/* Reads the available output, searches it and passes it on, without waiting. */
+static void capture_expect_read(struct capture_expect *expect)
 {
 	for (unsigned turn = 0; pass_on(expect) && turn < TURNS && expect->from >= 0; turn++) {
 		ssize_t got = read(expect->from, expect->piece, sizeof(expect->piece));

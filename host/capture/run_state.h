@@ -47,7 +47,6 @@ struct capture_child {
  * SIGINT, SIGTERM or SIGHUP that arrived, or 0. Adds the number of these three signals to *count.
  */
 int capture_child_signals(struct capture_child *child, unsigned *count);
-void capture_child_close(struct capture_child *child);
 
 /*
  * Looks for a text in the command's standard output, which usually includes the guest's serial line. The
@@ -85,8 +84,6 @@ struct capture_expect {
 int capture_expect_open(struct capture_expect *expect, const char *text);
 /* Closes our copy of the command's end of the pipe, after the command has started. */
 void capture_expect_started(struct capture_expect *expect);
-/* Reads the available output, searches it and passes it on, without waiting. */
-void capture_expect_read(struct capture_expect *expect);
 void capture_expect_close(struct capture_expect *expect);
 
 /*
