@@ -487,6 +487,8 @@ int capture_kernel_check(const char *elf, struct ktread_memory *memory, const ch
 	return CAPTURE_E_FORMAT;
 }
 
+/* ---- The file of the kernel that a running QEMU has booted ---- */
+
 #define PROCESS 300u /* size, in bytes, of a buffer for a path such as "/proc/123/fd" */
 
 /* Returns whether the process has the file open. */

@@ -359,6 +359,8 @@ bool capture_json_is(const json_t *json, const char *path, const char *string)
 	return value && strcmp(value, string) == 0;
 }
 
+/* ---- The machine, as QEMU reports it to `ktrace run` ---- */
+
 int capture_machine_open(struct capture_machine *machine, const char *path)
 {
 	*machine = (struct capture_machine){ .backend = "" };

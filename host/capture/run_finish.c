@@ -458,6 +458,8 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 	return error;
 }
 
+/* ---- Memory that the guest shares with the host ---- */
+
 /*
  * Notices when the guest stores a dump in memory that it shares with the host (ivshmem). A write to such
  * memory does not change the time of its file, so the heads of both dumps are read again and again.

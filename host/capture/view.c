@@ -20,6 +20,8 @@
 #include "wait.h"
 #include "watch.h"
 
+/* ---- The walk of the stacks ---- */
+
 /*
  * Walks the stacks of halted CPUs, as cpu_state.h describes, in a thread. A step of the walk reads the
  * kernel's file, which may be on a slow file system, and the caller must not wait for that.
@@ -162,7 +164,7 @@ static void capture_walk_close(struct capture_walk *walk)
 		free_walk(walk);
 }
 
-/* The view and the inspection. */
+/* ---- The view and the inspection ---- */
 
 /* minimum time between two searches, as a multiple of the search's duration */
 #define SEARCH_SHARE 10.0

@@ -167,6 +167,8 @@ int capture_dial(const char *address, int timeout_ms)
 	return dial_path(address, timeout_ms, address);
 }
 
+/* ---- Signals through a descriptor ---- */
+
 int capture_signals_open(struct capture_signals *signals)
 {
 	sigset_t taken;

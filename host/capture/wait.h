@@ -44,6 +44,8 @@ int capture_dial(const char *address, int timeout_ms);
  */
 int capture_await(int fd, bool to_write, int timeout_ms, const char *address);
 
+/* ---- Signals through a descriptor ---- */
+
 /*
  * Delivers SIGINT, SIGTERM, SIGHUP and SIGCHLD through a descriptor, for a command that must clean up before
  * it ends. The signals are blocked while the descriptor is open. Several descriptors may be open; only the

@@ -32,7 +32,7 @@ const struct export_format *export_format_find(const char *name)
 	return NULL;
 }
 
-/* ktrace's own portable stream format, which contains the whole trace in compact form. */
+/* ---- ktrace's own portable stream format, which contains the whole trace in compact form ---- */
 
 #define BRIEFS 512u
 

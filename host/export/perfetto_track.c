@@ -146,6 +146,8 @@ void perfetto_name_span(struct perfetto *perfetto, struct perfetto_name *name, c
 		walk_name_text(&perfetto->walk, &name->name);
 }
 
+/* ---- Tracks ---- */
+
 #define UUID_CPUS  1u /* uuid of the track that is the parent of all CPU tracks */
 #define UUID_FIRST 16u
 #define LANES	   8u /* number of uuids that are reserved for each owner (a thread or CPU) */

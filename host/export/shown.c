@@ -146,6 +146,8 @@ void shown_reveal(struct shown *shown, const struct threads *threads, const stru
 		     &(struct threads_change){ .time = time, .thread = thread, .cpu = event->cpu });
 }
 
+/* ---- Functions of hardware trace ---- */
+
 struct functions_track {
 	uint64_t id, stack;
 	uint32_t ring, depth; /* `depth`: number of open spans */

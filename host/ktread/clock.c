@@ -141,6 +141,8 @@ int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_p
 	return status;
 }
 
+/* ---- Measured clocks ---- */
+
 /*
  * Loads the measurements that a guest made of its own clocks. The error of a sample grows with its round-trip
  * time. A sample with a much longer round-trip time than most samples is left out, because the CPU was
