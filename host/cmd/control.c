@@ -18,7 +18,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/output.h"
-#include "export/json.h"
+#include "export/timeline.h"
 #include "export/views.h"
 
 struct control {

@@ -17,7 +17,6 @@
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_args.h"
-#include "export/json.h"
 #include "export/timeline.h"
 #include "export/views.h"
 

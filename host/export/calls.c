@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/calls.h"
+#include "export/timeline.h"
 
 #include <stdbool.h>
 #include <string.h>

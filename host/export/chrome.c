@@ -9,7 +9,7 @@
 #include "analyze/order.h"
 #include "base/escape.h"
 #include "base/json.h"
-#include "export/json.h"
+#include "export/timeline.h"
 #include "ktrx/v2.h"
 
 /* Writes "types":"size, fd, ptr, size": the types of the call's result and arguments. */

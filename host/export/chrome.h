@@ -19,7 +19,7 @@
 #include "base/output.h"
 #include "base/put.h"
 #include "base/ticks.h"
-#include "export/calls.h"
+#include "export/timeline.h"
 #include "export/export.h"
 #include "export/shown.h"
 #include "ktread/ktread.h"

@@ -9,8 +9,7 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/put.h"
-#include "export/json.h"
-#include "export/calls.h"
+#include "export/timeline.h"
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 

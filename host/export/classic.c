@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "base/put.h"
 #include "base/ticks.h"
-#include "export/calls.h"
+#include "export/timeline.h"
 #include "ktrx/v1.h"
 
 /*

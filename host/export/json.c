@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/json.h"
+#include "export/timeline.h"
 
 #include <ctype.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 #include "analyze/wellknown.h"
 #include "base/json.h"
 #include "base/put.h"
-#include "export/timeline.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 

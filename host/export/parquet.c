@@ -16,7 +16,7 @@
 #include "analyze/latencies.h"
 #include "base/escape.h"
 #include "export/chrome.h"
-#include "export/json.h"
+#include "export/timeline.h"
 #include "export/parquet_file.h"
 #include "export/walk.h"
 #include "ktrx/v2.h"

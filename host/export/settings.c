@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/put.h"
-#include "export/json.h"
+#include "export/timeline.h"
 #include "ktrx/v2.h"
 
 #define NAME_MOST 200u

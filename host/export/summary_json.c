@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "export/json.h"
+#include "export/timeline.h"
 #include "base/machine.h"
 #include "export/summary.h"
 #include "analyze/note.h"

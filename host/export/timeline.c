@@ -6,7 +6,6 @@
 #include "analyze/names.h"
 #include "analyze/wellknown.h"
 #include "base/escape.h"
-#include "export/calls.h"
 #include "export/timeline.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"

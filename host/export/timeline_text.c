@@ -13,7 +13,6 @@
 #include "base/json.h"
 #include "base/put.h"
 #include "base/ticks.h"
-#include "export/calls.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/machine.h"
 #include "base/open.h"
-#include "export/json.h"
+#include "export/timeline.h"
 #include "export/summary.h"
 #include "ktrx/v2.h"
 #include "page/pass.h"

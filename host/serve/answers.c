@@ -12,7 +12,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/open.h"
-#include "export/json.h"
+#include "export/timeline.h"
 #include "filter/filter.h"
 #include "page/page.h"
 #include "serve/job.h"

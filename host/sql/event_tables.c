@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/escape.h"
-#include "export/json.h"
+#include "export/timeline.h"
 #include "ktrx/v2.h"
 #include "sql/session.h"
 

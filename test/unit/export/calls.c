@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/calls.h"
+#include "export/timeline.h"
 #include "ktrx/v2.h"
 
 /* System calls of a trace. Functions below replace functions of the reader and return these data. */
