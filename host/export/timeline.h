@@ -322,7 +322,7 @@ char *places_put(char *at, const struct ktread_event *event, struct symbols *sym
  */
 char *places_put_json(char *at, const struct ktread_event *event, struct symbols *symbols);
 
-/* Writes events as JSON. */
+/* ---- Events as JSON ---- */
 
 /*
  * Writes "group.name" in lower case. If the type has no group, or has `name_alone` set, writes the name
@@ -337,7 +337,7 @@ char *json_put_value(char *at, const struct ktread_value *value);
  */
 char *json_put_fields(char *at, const struct ktread_event *event);
 
-/* ---- The timeline for programs: one JSON object a line ---- */
+/* ---- The timeline as JSON: one object a line ---- */
 
 /*
  * Writes the timeline as JSON lines. Lost slots are reported by separate objects: {"lost":4093,"cpu":2}.
