@@ -30,6 +30,7 @@ enum how {
 	HOW_POINTER,
 	HOW_CHAR,
 	HOW_STRING,
+	HOW_HOLDER, /* the holder of a lock: an unsigned number, or "?" if the holder is unknown */
 };
 
 /* A literal, and the conversion of the value that follows it. */
@@ -100,6 +101,9 @@ static bool compile(struct phrase *phrase, const struct ktread_type *type)
 		step->how = (uint8_t)how_of(*from, step->type);
 		if (step->how == HOW_END)
 			return false;
+		if (step->how == HOW_UNSIGNED && step->type == KTRX_TYPE_U32 &&
+		    strcmp(type->field[n].name, KTRX_HOLDER) == 0)
+			step->how = HOW_HOLDER;
 		from++;
 	}
 	return false;
@@ -129,6 +133,10 @@ static inline char *put_number(const struct step *step, char *at, const unsigned
 	char byte;
 
 	switch (step->how) {
+	case HOW_HOLDER:
+		return payload_unsigned(step->type, from) == KTRX_HOLDER_UNKNOWN
+			       ? base_put_literal(at, "?")
+			       : base_put_decimal(at, payload_unsigned(step->type, from));
 	case HOW_UNSIGNED:
 		return base_put_decimal(at, payload_unsigned(step->type, from));
 	case HOW_SIGNED:

@@ -209,11 +209,23 @@ static void put_signed(struct out *out, const struct conversion *how, int64_t nu
 	put_number(out, how, number < 0 ? 0 - (uint64_t)number : (uint64_t)number, sign, 10);
 }
 
-static void put_value(struct out *out, const struct conversion *how, const struct ktread_value *value)
+/* Returns true if the value is the holder of a lock, and the holder is unknown. */
+static bool is_unknown_holder(const struct ktread_field *field, const struct ktread_value *value)
+{
+	return value->type == KTRX_TYPE_U32 && value->number == KTRX_HOLDER_UNKNOWN &&
+	       strcmp(field->name, KTRX_HOLDER) == 0;
+}
+
+static void put_value(struct out *out, const struct conversion *how, const struct ktread_field *field,
+		      const struct ktread_value *value)
 {
 	uint64_t number = as_unsigned(value, how->shorts);
 	char byte = (char)number;
 
+	if (how->letter == 'u' && is_unknown_holder(field, value)) {
+		put_string(out, how, "?", 1);
+		return;
+	}
 	if (value->type == KTRX_TYPE_STRING) {
 		put_string(out, how, value->string, value->length);
 		return;
@@ -278,7 +290,7 @@ static void put_fields(struct out *out, struct values *values)
 			put(out, ' ');
 		put_text(out, field->name);
 		put(out, '=');
-		put_value(out, &how, &value);
+		put_value(out, &how, field, &value);
 	}
 }
 
@@ -299,7 +311,7 @@ static void put_format(struct out *out, const char *text, struct values *values)
 		else if (!strchr("diuxXocsp", how.letter))
 			put(out, '?');
 		else if (take(values, &value))
-			put_value(out, &how, &value);
+			put_value(out, &how, &values->event->type->field[values->next - 1], &value);
 		else
 			put_text(out, "(missing)");
 	}

@@ -244,6 +244,13 @@ struct ktrx_place {
 #define KTRX_STRING_CUT	 0x8000u
 
 /*
+ * The holder of a lock: a field with this name and type KTRX_TYPE_U32 has this value if the holder is unknown.
+ * In the event's text, %u then prints "?".
+ */
+#define KTRX_HOLDER	    "holder"
+#define KTRX_HOLDER_UNKNOWN 0xffffffffu
+
+/*
  * A setting descriptor: a variable of the kernel, or one bit of it, that is read and set by name. Descriptors
  * are aligned to 8 bytes; zero bytes between them are skipped. A request identifies a setting by its ordinal
  * number; these numbers count from 0.

@@ -236,11 +236,31 @@ static const char *prefix_of(const struct conversion *how, uint64_t number)
 	return how->letter == 'x' ? "0x" : "0X";
 }
 
-static void put_value(struct ktrace_line *line, const struct conversion *how, const struct value *value)
+/* Returns true if the value, of the field taken last, is the holder of a lock, and the holder is unknown. */
+static bool is_unknown_holder(const struct fields *fields, const struct value *value)
+{
+	static const char holder[] = KTRX_HOLDER;
+	const char *name;
+	uint32_t n = 0;
+
+	if (value->type != KTRX_TYPE_U32 || value->number != KTRX_HOLDER_UNKNOWN)
+		return false;
+	name = ktrace_descriptor_string(fields->row, KTRACE_DESCRIPTOR_FIELDS + 2 * (fields->next - 1));
+	while (holder[n] && holder[n] == name[n])
+		n++;
+	return holder[n] == name[n];
+}
+
+static void put_value(struct ktrace_line *line, const struct conversion *how, const struct fields *fields,
+		      const struct value *value)
 {
 	uint64_t number;
 	char byte;
 
+	if (how->letter == 'u' && is_unknown_holder(fields, value)) {
+		put_string(line, how, "?", 1);
+		return;
+	}
 	if (value->type == KTRX_TYPE_STRING) {
 		put_string(line, how, value->string, value->length);
 		return;
@@ -266,7 +286,7 @@ static void put_conversion(struct ktrace_line *line, const struct conversion *ho
 	else if (!is_one_of(how->letter, "diuxXocsp"))
 		ktrace_line_put(line, '?');
 	else if (take_value(fields, &value))
-		put_value(line, how, &value);
+		put_value(line, how, fields, &value);
 	else
 		ktrace_line_text(line, "(missing)");
 }
@@ -306,7 +326,7 @@ static void put_fields(struct ktrace_line *line, struct fields *fields)
 				 ktrace_descriptor_string(fields->row, KTRACE_DESCRIPTOR_FIELDS + 2 * n));
 		ktrace_line_put(line, '=');
 		how.letter = letter_of(value.type);
-		put_value(line, &how, &value);
+		put_value(line, &how, fields, &value);
 	}
 }
 

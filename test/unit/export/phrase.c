@@ -49,9 +49,10 @@ static void every_conversion_formats_every_type(void **state)
 	unsigned char payload[80];
 
 	(void)state;
-	for (size_t c = 0; c < sizeof(conversions) / sizeof(conversions[0]); c++) {
+	for (size_t c = 0; c < 2 * sizeof(conversions) / sizeof(conversions[0]); c++) {
 		for (uint8_t t = KTRX_TYPE_U8; t <= KTRX_TYPE_CHAR; t++) {
-			const struct ktread_field field[2] = { { "a", "", t }, { "b", "", KTRX_TYPE_U16 } };
+			const struct ktread_field field[2] = { { c % 2 ? "holder" : "a", "", t },
+							       { "b", "", KTRX_TYPE_U16 } };
 			char text[64];
 			struct ktread_type type = {
 				.fields = 2, .group = "g", .name = "n", .text = text, .field = field
@@ -61,7 +62,7 @@ static void every_conversion_formats_every_type(void **state)
 						      .payload_size = sizeof(payload) };
 			struct phrase *phrase;
 
-			snprintf(text, sizeof(text), "a \\ 100%%%%: %s\tthen %%u.", conversions[c]);
+			snprintf(text, sizeof(text), "a \\ 100%%%%: %s\tthen %%u.", conversions[c / 2]);
 			phrase = phrase_compile(&type);
 			assert_non_null(phrase);
 			for (unsigned n = 0; n < 200; n++) {

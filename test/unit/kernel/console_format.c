@@ -225,6 +225,26 @@ static void an_event_without_a_text_names_its_fields(void **state)
 	assert_string_equal(shown_by_host(&sample), shown(&sample));
 }
 
+static void a_holder_that_is_unknown_has_no_number(void **state)
+{
+	struct sample sample;
+
+	(void)state;
+	sample_start(&sample, "held by %s %u of %u");
+	sample_field(&sample, "kind", KTRX_TYPE_STRING);
+	sample_field(&sample, "holder", KTRX_TYPE_U32);
+	sample_field(&sample, "other", KTRX_TYPE_U32);
+	sample_bytes(&sample, "\3\0CPU\xff\xff\xff\xff\xff\xff\xff\xff", 13);
+	assert_string_equal(shown(&sample), "held by CPU ? of 4294967295");
+	assert_string_equal(shown_by_host(&sample), shown(&sample));
+	sample_start(&sample, "");
+	sample_field(&sample, "holder", KTRX_TYPE_U32);
+	sample_field(&sample, "holder", KTRX_TYPE_U64);
+	sample_bytes(&sample, "\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0", 12);
+	assert_string_equal(shown(&sample), "holder=? holder=4294967295");
+	assert_string_equal(shown_by_host(&sample), shown(&sample));
+}
+
 static void an_event_without_a_descriptor_is_shown_as_words(void **state)
 {
 	struct ktrace_line line;
@@ -293,6 +313,7 @@ int main(void)
 		cmocka_unit_test(strings_are_escaped_padded_and_cut),
 		cmocka_unit_test(a_text_that_does_not_match_its_fields_is_harmless),
 		cmocka_unit_test(an_event_without_a_text_names_its_fields),
+		cmocka_unit_test(a_holder_that_is_unknown_has_no_number),
 		cmocka_unit_test(an_event_without_a_descriptor_is_shown_as_words),
 		cmocka_unit_test(a_descriptor_is_not_read_beyond_its_end),
 		cmocka_unit_test(random_events_look_as_on_the_host),
