@@ -178,7 +178,10 @@ struct why_cpu {
 	uint32_t frames;
 	/* lost or unreadable slots of the CPU's ring that are not overwritten: all; after the newest event */
 	uint64_t lost, unread;
-	uint64_t gap;	      /* timestamp of the first event after the last lost slot; 0: no slot is lost */
+	uint64_t gap;	 /* timestamp of the first event after the last lost slot; 0: no slot is lost */
+	bool shared_end; /* records at the end of a shared ring are missing and may be of this CPU */
+	/* timestamp of the first event in the CPU's own ring, if the boot ring lacks its end; otherwise 0 */
+	uint64_t after_boot;
 	uint64_t first_stamp; /* timestamp of the oldest event of the CPU */
 	bool named; /* true if an event or table row of another CPU or thread names it as a lock's holder */
 	bool cut;   /* the events before `first_stamp` have been overwritten in the CPU's ring */
@@ -514,6 +517,7 @@ struct why_evidence {
 	bool high;    /* true if the kernel runs in the upper half of the address space */
 	bool users;   /* true if some CPU has been in user mode */
 	uint64_t gap; /* timestamp of the first event after the newest gap on any CPU; 0: there is no gap */
+	bool end_unread; /* the newest part of a ring cannot be read, which counts as a gap at the end */
 	/* number of rings whose newest part is missing in the file, which counts as a gap at the end */
 	uint32_t cut;
 	uint64_t most_beats; /* largest number of heartbeats of any CPU */

@@ -181,6 +181,19 @@ static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread
 	progress->last_result = result;
 }
 
+/* Returns true if slots that the CPU may have written were lost before the event. `cpu` recorded the event. */
+static bool follows_gap(const struct why_reader *reader, struct why_cpu *cpu,
+			const struct ktread_event *event)
+{
+	if (event->lost || (reader->events[event->cpu] == 1 && why_is_cut(reader, event)))
+		return true;
+	if (!cpu->after_boot || event->stamp < cpu->after_boot ||
+	    why_is_shared(reader->evidence, event->ring))
+		return false;
+	cpu->after_boot = 0;
+	return true;
+}
+
 /*
  * Handles a gap: slots of the event's CPU were lost before the event. System calls, faults and waits that
  * were in progress may have ended in these slots.
@@ -367,7 +380,7 @@ static int evaluate_event(struct why_reader *reader, const struct ktread_event *
 		keep_last(&cpu->last, reader->events[event->cpu]++, event);
 	if (thread)
 		keep_last(&thread->last, reader->progress[thread - reader->evidence->thread].events++, event);
-	if (cpu && (event->lost || (reader->events[event->cpu] == 1 && why_is_cut(reader, event))))
+	if (cpu && follows_gap(reader, cpu, event))
 		on_gap(reader, event);
 	if (thread)
 		why_thread_void_old(reader, (uint32_t)(thread - reader->evidence->thread));
@@ -471,7 +484,7 @@ int why_evaluate(struct why_reader *reader)
 	reader->gap_stamp = all_rings_since(reader->evidence);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = evaluate_event(reader, event);
-	if (reader->evidence->cut || reader->evidence->stopped) {
+	if (reader->evidence->cut || reader->evidence->end_unread || reader->evidence->stopped) {
 		why_lock_gap(reader);
 		reader->gap_stamp = reader->evidence->end;
 	}

@@ -155,6 +155,15 @@ static inline bool why_is_cut(const struct why_reader *reader, const struct ktre
 	return ring && ring->overwritten > 0;
 }
 
+/* Returns true for a ring in which all CPUs record: the boot ring or the ring of rare events. */
+static inline bool why_is_shared(const struct why_evidence *evidence, uint32_t number)
+{
+	const struct ktread_ring *ring = ktread_ring(evidence->trace, number);
+
+	return ring && ring->cpu == KTRX_NO_CPU && ring->kind != KTREAD_RING_PROCESSES &&
+	       ring->kind != KTREAD_RING_BESIDE;
+}
+
 /*
  * First pass through the trace: finds the first and last timestamps and the gaps, and counts the events of
  * each CPU and thread. Returns 0 or a negative KTREAD_E_*.

@@ -213,6 +213,11 @@ const struct ktread_event *script_at(unsigned n)
 	return &script->event[n];
 }
 
+struct ktread_event *script_change(unsigned n)
+{
+	return &script->event[n];
+}
+
 static int by_stamp(const void *a, const void *b)
 {
 	const struct ktread_event *left = a, *right = b;

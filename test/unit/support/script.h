@@ -67,6 +67,9 @@ struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uin
 unsigned script_count(void);
 const struct ktread_event *script_at(unsigned n);
 
+/* Returns an event by its number, to be changed until the trace is read. */
+struct ktread_event *script_change(unsigned n);
+
 /* Sorts the events by timestamp, for scripts that list them CPU by CPU. */
 void script_sort(void);
 

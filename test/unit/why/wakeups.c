@@ -196,6 +196,65 @@ static void wakers_before_unreadable_end_are_only_possible(void **state)
 	why_says("partial");
 }
 
+/* Any CPU may have written the unreadable slots of a ring that all CPUs share. */
+static void wakers_before_unreadable_end_of_shared_ring_are_only_possible(void **state)
+{
+	(void)state;
+	both_wait();
+	ask_and_answer(6 * MS);
+	why_idle_until(2005 * MS);
+	script_ring(3)->cpu = KTRX_NO_CPU;
+	script_ring(3)->invalid = 3 * KTRX_RECORD_MAX_SLOTS + 1;
+	is_idle_with(1);
+	why_says("partial");
+}
+
+/*
+ * The last slots of the boot ring cannot be read. They are from before `own`, the time of the first event in
+ * CPU 0's own ring. CPU 1 has its own ring from the beginning.
+ */
+static void boot_ring_ends_unreadable(uint64_t own)
+{
+	script_ring(0)->cpu = KTRX_NO_CPU;
+	script_ring(0)->invalid = 3 * KTRX_RECORD_MAX_SLOTS + 1;
+	script_ring(2)->cpu = 0;
+	script_info()->cpus = 2;
+	script_info()->rings = 3;
+	script_event(OTHER, 1, 1, IDLE);
+	script_sort();
+	for (unsigned n = 0; n < script_count(); n++) {
+		struct ktread_event *event = script_change(n);
+
+		if (event->cpu == 0)
+			event->ring = event->stamp < own ? 0 : 2;
+	}
+}
+
+static void wakers_after_unreadable_end_of_boot_ring_count(void **state)
+{
+	(void)state;
+	both_wait();
+	wake_each_other(15);
+	ask_and_answer(6 * MS);
+	why_idle_until(2005 * MS);
+	boot_ring_ends_unreadable(0);
+	assert_int_equal(why_judge()->verdict, WHY_LOST_WAKEUP);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+}
+
+static void wakers_before_unreadable_end_of_boot_ring_are_only_possible(void **state)
+{
+	(void)state;
+	both_wait();
+	wake_each_other(15);
+	ask_and_answer(6 * MS);
+	why_idle_until(2005 * MS);
+	boot_ring_ends_unreadable(1000 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_LOST_WAKEUP);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	why_says("partial");
+}
+
 /* The end of a ring is missing in the file, so the last events of threads are unknown. */
 static void missing_end_of_ring_has_no_health(void **state)
 {
@@ -292,6 +351,9 @@ int main(void)
 		TEST(sleeps_without_table_are_only_possible),
 		TEST(wakers_before_gap_are_only_possible),
 		TEST(wakers_before_unreadable_end_are_only_possible),
+		TEST(wakers_before_unreadable_end_of_shared_ring_are_only_possible),
+		TEST(wakers_after_unreadable_end_of_boot_ring_count),
+		TEST(wakers_before_unreadable_end_of_boot_ring_are_only_possible),
 		TEST(missing_end_of_ring_has_no_health),
 		TEST(wakeup_before_sleep_is_race),
 		TEST(sleeper_with_later_events_was_not_raced),
