@@ -8,6 +8,14 @@
 #include "base/index.h"
 #include "ktrx/v2.h"
 
+/*
+ * Gaps are in lists: one list for each CPU with a number below GAPS_CPUS_MAX, one list for all other CPUs, and
+ * one list for gaps that have no CPU.
+ */
+#define LIST_OTHERS (GAPS_CPUS_MAX + 0u)
+#define LIST_SHARED (GAPS_CPUS_MAX + 1u)
+#define LISTS	    (GAPS_CPUS_MAX + 2u)
+
 struct gaps_gap {
 	/* timestamp of the last event before the gap; 0: the beginning of the ring is missing */
 	uint64_t from;
@@ -27,23 +35,16 @@ struct gaps {
 	const struct ktread *trace;
 	struct gaps_gap *gap; /* array of gaps, sorted by `from` */
 	uint32_t count, room, limit;
-	/*
-	 * the same gaps as a list for each CPU, in the same order: list n begins at entry[list[n]] and ends
-	 * before entry[list[n + 1]]; list GAPS_CPUS_MAX is for gaps that have no CPU
-	 */
+	/* the same gaps as lists, in the same order: list n is from entry[list[n]] to entry[list[n + 1]] */
 	struct entry *entry;
-	uint32_t list[GAPS_CPUS_MAX + 2];
+	uint32_t list[LISTS + 1];
 	bool partial; /* true if only the events of a filter are read */
 	/*
 	 * index of the first gap that begins at or after the largest `to` of all calls of gaps_between() so
 	 * far
 	 */
 	uint32_t next;
-	/*
-	 * indexed by CPU: latest end of the gaps before index `next`; the last entry is for gaps that have no
-	 * CPU
-	 */
-	uint64_t until[GAPS_CPUS_MAX + 1];
+	uint64_t until[LISTS]; /* for each list: latest end of the gaps before index `next` */
 	uint64_t until_any;
 	struct scheduling *scheduling;
 };
@@ -216,10 +217,12 @@ static int by_from(const void *a, const void *b)
 
 static uint32_t list_of(uint32_t cpu)
 {
-	return cpu < GAPS_CPUS_MAX ? cpu : GAPS_CPUS_MAX;
+	if (cpu == KTRX_NO_CPU)
+		return LIST_SHARED;
+	return cpu < GAPS_CPUS_MAX ? cpu : LIST_OTHERS;
 }
 
-/* Makes the list of each CPU. Requires: the array is sorted. */
+/* Makes the lists. Requires: the array is sorted. */
 static int make_lists(struct gaps *gaps)
 {
 	uint32_t *list = gaps->list;
@@ -229,12 +232,12 @@ static int make_lists(struct gaps *gaps)
 		return KTREAD_E_MEMORY;
 	for (uint32_t n = 0; n < gaps->count; n++)
 		list[list_of(gaps->gap[n].cpu)]++;
-	for (uint32_t n = 1; n < GAPS_CPUS_MAX + 2; n++)
+	for (uint32_t n = 1; n <= LISTS; n++)
 		list[n] += list[n - 1];
 	/* each number is now the end of its list, and becomes the beginning */
 	for (uint32_t n = gaps->count; n-- > 0;)
 		gaps->entry[--list[list_of(gaps->gap[n].cpu)]].gap = n;
-	for (uint32_t n = 0; n <= GAPS_CPUS_MAX; n++) {
+	for (uint32_t n = 0; n < LISTS; n++) {
 		uint64_t latest = 0;
 
 		for (uint32_t i = list[n]; i < list[n + 1]; i++) {
@@ -326,7 +329,7 @@ uint64_t gaps_find(const struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_
 					       offsetof(struct gaps_gap, latest), from);
 	} else {
 		n = first_of(gaps, list_of(cpu), from);
-		of_all = first_of(gaps, GAPS_CPUS_MAX, from);
+		of_all = first_of(gaps, LIST_SHARED, from);
 		n = n < of_all ? n : of_all;
 	}
 	if (n == gaps->count || gaps->gap[n].from >= to)
@@ -373,9 +376,9 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 {
 	for (; gaps->next < gaps->count && gaps->gap[gaps->next].from < to; gaps->next++)
 		begin_gap(gaps, gaps->gap[gaps->next].cpu, gaps->gap[gaps->next].to);
-	if (cpu >= GAPS_CPUS_MAX)
+	if (cpu == GAPS_ANYWHERE)
 		return gaps->until_any > from;
-	return gaps->until[cpu] > from || gaps->until[GAPS_CPUS_MAX] > from;
+	return gaps->until[list_of(cpu)] > from || gaps->until[LIST_SHARED] > from;
 }
 
 void gaps_restart(struct gaps *gaps)

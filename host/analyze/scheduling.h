@@ -142,7 +142,8 @@ void scheduling_mark(const struct ktread *trace, struct wellknown_table *table, 
  */
 
 /* maximum number of gaps; if there are more, a ring's next gap is merged with its previous gap */
-#define GAPS_MAX      4096u
+#define GAPS_MAX 4096u
+/* all CPUs with this number or a higher one count as one CPU */
 #define GAPS_CPUS_MAX 4096u
 #define GAPS_ANYWHERE UINT32_MAX
 

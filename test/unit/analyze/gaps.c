@@ -11,7 +11,8 @@
 #include "unit/support/random.h"
 #include "unit/support/script.h"
 
-enum { NOTE = 1, EVENTS = 400, SHARED = 3 };
+/* Ring 1 belongs to the CPU with the number HIGH. */
+enum { NOTE = 1, EVENTS = 400, SHARED = 3, HIGH = GAPS_CPUS_MAX + 7 };
 
 struct known {
 	uint64_t from, to;
@@ -34,19 +35,21 @@ static void make_trace(uint64_t *random)
 	script_type(NOTE, "user", "note", "");
 	script_ring(SHARED)->kind = KTRX_RING_SHARED;
 	script_ring(SHARED)->cpu = KTRX_NO_CPU;
+	script_ring(1)->cpu = HIGH;
 	script_ring(2)->invalid = 4;
 	for (uint64_t stamp = 10; stamp < EVENTS * 10; stamp += 10) {
 		const uint32_t ring = stamp == 10 ? 2 : random_below(random, SCRIPT_RINGS);
+		const uint32_t cpu = ring == 1 || ring == SHARED ? HIGH : ring;
 		struct ktread_event *event;
 
 		if (ring == 2 && stamp > 10)
 			continue;
-		event = script_event(NOTE, stamp, ring == SHARED ? 1 : ring, 7);
+		event = script_event(NOTE, stamp, cpu, 7);
 		event->ring = ring;
 		if (seen[ring] && random_below(random, 4) == 0) {
 			event->lost = 1;
 			known[knowns++] =
-				(struct known){ seen[ring], stamp, ring == SHARED ? GAPS_ANYWHERE : ring };
+				(struct known){ seen[ring], stamp, ring == SHARED ? GAPS_ANYWHERE : cpu };
 		}
 		seen[ring] = stamp;
 	}
@@ -80,7 +83,7 @@ static void the_first_gap_is_found_among_many(void **state)
 		make_trace(&random);
 		assert_int_equal(gaps_read(&gaps, script_trace()), 0);
 		for (unsigned query = 0; query < 1000; query++) {
-			static const uint32_t cpus[] = { 0, 1, 2, 77, GAPS_ANYWHERE };
+			static const uint32_t cpus[] = { 0, HIGH, 2, 77, GAPS_ANYWHERE };
 			const uint32_t cpu = cpus[random_below(&random, 5)];
 			const uint64_t from = random_below(&random, EVENTS * 10);
 			const uint64_t to = from + random_below(&random, 300);
@@ -92,10 +95,32 @@ static void the_first_gap_is_found_among_many(void **state)
 	}
 }
 
+/* The same CPUs in increasing order of time, as gaps_between() requires. */
+static void gaps_are_found_in_the_order_of_time(void **state)
+{
+	static const uint32_t cpus[] = { 0, HIGH, 2, 77, GAPS_ANYWHERE };
+	uint64_t random = 2;
+	struct gaps *gaps;
+
+	(void)state;
+	make_trace(&random);
+	assert_int_equal(gaps_read(&gaps, script_trace()), 0);
+	for (uint64_t to = 20; to < EVENTS * 10; to += 7) {
+		const uint64_t from = to - random_below(&random, 20);
+
+		for (unsigned n = 0; n < 5; n++)
+			assert_int_equal(gaps_between(gaps, cpus[n], from, to),
+					 first_of(cpus[n], from, to) != UINT64_MAX);
+	}
+	gaps_free(gaps);
+	script_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_gap_is_found_among_many),
+		cmocka_unit_test(gaps_are_found_in_the_order_of_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
