@@ -396,7 +396,10 @@ struct why_queue {
 	uint32_t sleepers;
 	bool by_interrupt;	  /* true if interrupts have woken sleepers of the queue */
 	struct why_irq_waker irq; /* wakeups by interrupts */
-	/* true if more than WHY_WAKERS threads woke sleepers of the queue, so some are not in `waker` */
+	/*
+	 * true if some that woke sleepers of the queue are not in `waker`: there are more than WHY_WAKERS, or it
+	 * is unknown whether a thread or an interrupt woke them
+	 */
 	bool by_others;
 	bool more_sleepers;	/* true if some threads are not in `sleeper` */
 	uint64_t nobody;	/* number of wakeups that found no thread asleep (sched.wake_nobody) */

@@ -306,7 +306,7 @@ static bool is_by_interrupt(const struct why_reader *reader, const struct ktread
 {
 	return event->context != KTRX_CONTEXT_THREAD || known->kind == WELLKNOWN_IRQ_ENTER ||
 	       known->kind == WELLKNOWN_IRQ_EXIT || known->kind == WELLKNOWN_IRQ_EOI ||
-	       (event->cpu < reader->evidence->cpus && reader->open[event->cpu].inside);
+	       why_origin(reader, event) != WHY_BY_THREAD;
 }
 
 /*

@@ -235,7 +235,23 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 	if (why_records(reader, WELLKNOWN_IRQ_EXIT)) {
 		open->depth++;
 		open->inside = true;
+		open->entered = event->stamp;
+		open->interrupted = event->thread;
 	}
+}
+
+enum why_origin why_origin(const struct why_reader *reader, const struct ktread_event *event)
+{
+	const struct why_irqs_open *open =
+		event->cpu < reader->evidence->cpus ? &reader->open[event->cpu] : NULL;
+
+	if (event->context != KTRX_CONTEXT_THREAD)
+		return WHY_BY_INTERRUPT;
+	if (!open || !open->inside)
+		return WHY_BY_THREAD;
+	if (scheduling_covers(reader->evidence->scheduling, WELLKNOWN_SWITCH, open->entered, event->stamp))
+		return WHY_BY_INTERRUPT;
+	return event->thread == open->interrupted ? WHY_BY_EITHER : WHY_BY_THREAD;
 }
 
 /*

@@ -36,8 +36,13 @@ struct why_irqs_open {
 		bool over;
 	} nest[WHY_IRQ_NESTED];
 	uint32_t depth;
-	/* true while an interrupt handler runs, until an event shows that it has returned */
+	/*
+	 * true while an interrupt handler runs, until an event shows that it has returned; `entered`: timestamp
+	 * at which the newest handler was entered, by interrupting thread `interrupted`
+	 */
 	bool inside;
+	uint64_t entered;
+	uint32_t interrupted;
 	uint64_t left; /* timestamp at which the outermost handler returned; 0: not known */
 	/* true if an EOI was recorded for an interrupt whose irq.enter has not been recorded yet */
 	bool early;
@@ -210,6 +215,19 @@ void why_panicked(struct why_evidence *evidence, const struct ktread_event *even
 
 /* Returns whether events of this kind were enabled at the time of the current event. */
 bool why_records(const struct why_reader *reader, enum wellknown_kind kind);
+
+enum why_origin {
+	WHY_BY_THREAD,
+	WHY_BY_INTERRUPT,
+	/* without sched.switch: the handler has returned to the interrupted thread, or it still runs */
+	WHY_BY_EITHER,
+};
+
+/*
+ * Returns what recorded the event. If the kernel states the interrupted thread as the context of a handler's
+ * events, only the handler that is open on the CPU shows it.
+ */
+enum why_origin why_origin(const struct why_reader *reader, const struct ktread_event *event);
 
 /* Updates cpu->interrupts with an event of the CPU. Call it for events of all kinds. */
 void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const struct ktread_event *event,

@@ -120,23 +120,16 @@ static void add_irq_waker(struct why_reader *reader, struct why_queue *queue,
 	queue->irq.cpu = event->cpu;
 }
 
-/*
- * Returns whether an interrupt handler made the wakeup. If the kernel states the interrupted thread as the
- * context of such events, only the handler that is open on the CPU shows it.
- */
-static bool is_by_interrupt(const struct why_reader *reader, const struct ktread_event *event)
-{
-	return event->context != KTRX_CONTEXT_THREAD ||
-	       (event->cpu < reader->evidence->cpus && reader->open[event->cpu].inside);
-}
-
+/* Returns NULL if an interrupt made the wakeup, if it is unknown what made it, or if no entry is free. */
 static struct why_waker *touch_waker(const struct why_reader *reader, struct why_queue *queue,
 				     const struct ktread_event *event)
 {
-	if (is_by_interrupt(reader, event)) {
-		queue->by_interrupt = true;
+	const enum why_origin origin = why_origin(reader, event);
+
+	queue->by_interrupt |= origin == WHY_BY_INTERRUPT;
+	queue->by_others |= origin == WHY_BY_EITHER;
+	if (origin != WHY_BY_THREAD)
 		return NULL;
-	}
 	for (uint32_t n = 0; n < queue->wakers; n++)
 		if (queue->waker[n].thread == event->thread)
 			return &queue->waker[n];
@@ -376,7 +369,7 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 		add_interval(reader, queue, event->stamp);
 		end_wait(reader, queue, thread, event->stamp);
 		waker = touch_waker(reader, queue, event);
-		if (is_by_interrupt(reader, event))
+		if (why_origin(reader, event) == WHY_BY_INTERRUPT)
 			add_irq_waker(reader, queue, event);
 		if (waker) {
 			waker->wakes++;

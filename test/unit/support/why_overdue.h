@@ -19,7 +19,7 @@
 #define IRQ	  33u
 #define END_MS	  12000u
 
-enum { OTHER = 1, BLOCK, WAKE, NOBODY, ENTER, EXIT };
+enum { OTHER = 1, BLOCK, WAKE, NOBODY, ENTER, EXIT, SWITCH };
 
 /*
  * Call before each test, and why_teardown() after it. Declares the types of events, and two idle CPUs with

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "unit/support/script.h"
@@ -29,6 +30,11 @@ static void periodic_wakeup_missing_while_interrupt_comes_is_likely(void **state
 		 "comes");
 }
 
+static void record_switches(void)
+{
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+}
+
 /*
  * The kernel does not mark events of interrupt handlers: their context is the interrupted thread. The wakeups
  * lie between irq.enter and irq.exit.
@@ -38,6 +44,7 @@ static void wakeup_inside_handler_is_by_interrupt(void **state)
 	uint64_t last = 0;
 
 	(void)state;
+	record_switches();
 	for (uint32_t n = 1; n <= 40; n++) {
 		last = 100 + n * 50;
 		script_event(BLOCK, (last - 45) * MS, 0, IDLE, V(QUEUE), V(SLEEPER), V(KTRX_WAIT_EVENT));
@@ -51,6 +58,49 @@ static void wakeup_inside_handler_is_by_interrupt(void **state)
 	why_says(
 		"interrupts woke it 40 times, the last time 9.90 s ago: interrupt 33 on CPU 1, which has not "
 		"come lately");
+}
+
+/*
+ * Without sched.switch, a handler that switched to a thread and did not return looks as if it still ran. If
+ * another thread than the interrupted one makes the wakeups, the handler does not make them.
+ */
+static void wakeup_by_another_thread_than_the_interrupted_is_by_that_thread(void **state)
+{
+	uint64_t last = 0;
+
+	(void)state;
+	record_switches();
+	script_switch_off(SWITCH);
+	for (uint32_t n = 1; n <= 40; n++) {
+		last = 100 + n * 50;
+		script_event(BLOCK, (last - 45) * MS, 0, IDLE, V(QUEUE), V(SLEEPER), V(KTRX_WAIT_EVENT));
+		script_event(ENTER, last * MS - 200, 1, IDLE, V(IRQ));
+		script_event(WAKE, last * MS, 1, WAKER, V(SLEEPER));
+	}
+	why_waker_lives();
+	why_sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
+	assert_int_equal(why_count(WHY_OVERDUE), 1);
+	why_says("thread 6 (waker) woke it 40 times");
+	assert_null(strstr(why_text(), "interrupts woke it"));
+}
+
+/* Without sched.switch, the interrupted thread may have made the wakeups after the handler had returned. */
+static void wakeup_by_the_interrupted_thread_is_by_neither(void **state)
+{
+	uint64_t last = 0;
+
+	(void)state;
+	record_switches();
+	script_switch_off(SWITCH);
+	for (uint32_t n = 1; n <= 40; n++) {
+		last = 100 + n * 50;
+		script_event(BLOCK, (last - 45) * MS, 0, IDLE, V(QUEUE), V(SLEEPER), V(KTRX_WAIT_EVENT));
+		script_event(ENTER, last * MS - 200, 1, WAKER, V(IRQ));
+		script_event(WAKE, last * MS, 1, WAKER, V(SLEEPER));
+	}
+	why_waker_lives();
+	why_sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
+	assert_null(strstr(why_text(), "woke it 40"));
 }
 
 /* This kernel records the wait kind "event" for all sleeps. So the thread may be in a long timed sleep. */
@@ -384,6 +434,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(periodic_wakeup_missing_while_interrupt_comes_is_likely),
 		TEST(wakeup_inside_handler_is_by_interrupt),
+		TEST(wakeup_by_another_thread_than_the_interrupted_is_by_that_thread),
+		TEST(wakeup_by_the_interrupted_thread_is_by_neither),
 		TEST(event_may_be_timed_sleep_without_recorded_timeouts),
 		TEST(periodic_wakeup_missing_with_its_interrupt_is_possible),
 		TEST(early_wakeup_is_shown_if_periodic_wakeup_is_missing),

@@ -10,7 +10,7 @@
 #include "unit/support/why_overdue.h"
 #include "unit/support/why_support.h"
 
-enum { ENDED = EXIT + 1, SWITCH };
+enum { ENDED = SWITCH + 1 };
 
 #define PRODUCER WAKER
 #define CONSUMER OTHER_ONE
