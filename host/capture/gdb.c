@@ -244,6 +244,11 @@ int gdb_batch_reply(struct gdb *gdb)
 			   : capture_fail(CAPTURE_E_FORMAT, "%s: a reply arrived damaged", gdb->address);
 }
 
+int gdb_batch_acknowledge(struct gdb *gdb)
+{
+	return put(gdb, "+", 1);
+}
+
 /* Waits for a reply and acknowledges it. If the reply arrives damaged, asks the server to send it again. */
 static int await_reply(struct gdb *gdb, int timeout_ms)
 {

@@ -182,12 +182,23 @@ static int open_names(struct profile_command *command, struct profile_target *ta
 	return command->kernel ? EXIT_BAD_INPUT : 0;
 }
 
+static void say_paused(void *context)
+{
+	const struct profile_command *command = context;
+
+	command_message(command->name,
+			"the guest is paused: waiting until it runs (to continue it, type cont in "
+			"QEMU's monitor)");
+}
+
 static int sample(struct profile_command *command, const char *qmp, bool starts)
 {
 	const struct profile_options options = { .rate = (double)command->rate,
 						 .seconds = command->seconds,
 						 .samples = command->samples,
-						 .signals = command->signals };
+						 .signals = command->signals,
+						 .on_pause = say_paused,
+						 .context = command };
 	struct profile_target *target;
 	int status = profile_target_open(&target, qmp, ANSWER_MS, starts), stop;
 

@@ -259,6 +259,7 @@ int profile_run(struct profile *profile, struct profile_target *target, const st
 	const double begin = capture_now();
 	uint64_t seed = (uint64_t)(begin * 1e9) | 1;
 	double cost = 0, first = 0, next = begin;
+	bool paused = false;
 
 	for (;;) {
 		double now, interval = 1 / options->rate;
@@ -284,8 +285,12 @@ int profile_run(struct profile *profile, struct profile_target *target, const st
 										: status;
 		if (status == PROFILE_PAUSED) {
 			profile->paused++;
+			if (!paused)
+				options->on_pause(options->context);
+			paused = true;
 			continue;
 		}
+		paused = false;
 		profile_count(profile, target);
 		now = capture_now();
 		first = first > 0 ? first : now;

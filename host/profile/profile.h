@@ -160,6 +160,9 @@ struct profile_options {
 	double seconds;	  /* maximum duration of sampling; 0: no limit */
 	uint64_t samples; /* number of samples of each CPU; 0: no limit */
 	int signals;	  /* descriptor that becomes readable when sampling must end */
+	/* called with `context` when the guest is found paused, once for each pause */
+	void (*on_pause)(void *context);
+	void *context;
 };
 
 /*

@@ -311,6 +311,15 @@ static int take_memory(struct profile_target *target)
 
 /* ---- A sample ------------------------------------------------------------------------------------ */
 
+/* Returns PROFILE_ENDED if the error occurred because QEMU has ended, otherwise the error with its message. */
+static int end_or_error(struct profile_target *target, int error)
+{
+	char message[512];
+
+	snprintf(message, sizeof(message), "%s", capture_message());
+	return profile_target_has_ended(target, END_MS) ? PROFILE_ENDED : capture_fail(error, "%s", message);
+}
+
 int profile_target_sample(struct profile_target *target)
 {
 	double begin;
@@ -325,12 +334,13 @@ int profile_target_sample(struct profile_target *target)
 		error = take_registers(target);
 	if (!error && !target->halted) {
 		target->resumes = false;
-		return PROFILE_PAUSED;
+		error = gdb_batch_acknowledge(&target->gdb);
+		return error ? error : PROFILE_PAUSED;
 	}
 	if (!error)
 		error = take_memory(target);
 	if (!error)
 		error = profile_target_resume(target);
 	target->pause = capture_now() - begin;
-	return error && profile_target_has_ended(target, END_MS) ? PROFILE_ENDED : error;
+	return error ? end_or_error(target, error) : PROFILE_SAMPLED;
 }

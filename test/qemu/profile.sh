@@ -93,6 +93,27 @@ wait $profile
 check "what was sampled until the end of QEMU is printed: $(member samples)" test "$(member samples)" -ge 1
 check "no files are left" sh -c '! ls "$1" | grep -q "^ktrace-"' sh "$tmp"
 
+# Profiles a guest that is paused at first, until QEMU's monitor continues it.
+mkfifo "$tmp/monitor"
+exec 9<>"$tmp/monitor"
+# shellcheck disable=SC2046
+timeout -k 5 $kill_limit $(guest x86_64) -S -qmp "unix:$tmp/qmp-paused,server=on,wait=off" -monitor stdio \
+	<&9 >"$tmp/qemu" 2>&1 &
+qemu=$!
+await test -S "$tmp/qmp-paused"
+"$ktrace" profile --qmp "$tmp/qmp-paused" --samples 2 --out "$tmp/table" 2>"$tmp/err" &
+profile=$!
+check "a guest that is paused is waited for: a message says so, and how to continue it" eventually \
+	grep -q "the guest is paused: .*type cont in QEMU's monitor" "$tmp/err"
+echo cont >&9
+status=0
+wait $profile || status=$?
+equal "the guest is sampled when it runs" 0 "$status"
+equal "the message is printed once for a pause" 1 "$(grep -c 'the guest is paused' "$tmp/err")"
+kill $qemu
+wait $qemu 2>/dev/null
+exec 9>&-
+
 # Tests guests that cannot be profiled.
 check "a program that is not QEMU is refused" sh -c '"$1" profile -- true 2>&1 | grep -q "not a qemu-system program"' sh "$ktrace"
 done_testing
