@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,25 @@ const char *base_temporary_folder(void)
 	const char *folder = getenv("TMPDIR");
 
 	return folder && *folder ? folder : "/tmp";
+}
+
+/* Returns true if QEMU's options, a script and JSON can contain the text without quoting. */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (*text <= ' ' || *text >= 0x7f || strchr("\"'\\,", *text))
+			return false;
+	return true;
+}
+
+int base_private_folder(char path[BASE_PRIVATE_ROOM])
+{
+	const char *folder = base_temporary_folder();
+
+	if (folder[0] != '/' || !is_plain(folder) ||
+	    snprintf(path, BASE_PRIVATE_ROOM, "%s/ktrace-XXXXXX", folder) >= (int)BASE_PRIVATE_ROOM)
+		snprintf(path, BASE_PRIVATE_ROOM, "/tmp/ktrace-XXXXXX");
+	return mkdtemp(path) ? 0 : -1;
 }
 
 /* Creates a file with a name, and deletes the name before anything is written. */

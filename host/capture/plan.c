@@ -323,19 +323,9 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	return 0;
 }
 
-/*
- * Creates the private directory. TMPDIR is not used if it is relative or too long, or if it contains quotes
- * or newlines, because the shim's script and QEMU's configuration file cannot contain these.
- */
 static int make_directory(struct capture_workplace *place)
 {
-	const char *base = getenv("TMPDIR");
-
-	if (!base || base[0] != '/' || strpbrk(base, "\"'\n") ||
-	    snprintf(place->directory, sizeof(place->directory), "%s/ktrace-XXXXXX", base) >=
-		    (int)sizeof(place->directory))
-		snprintf(place->directory, sizeof(place->directory), "/tmp/ktrace-XXXXXX");
-	if (mkdtemp(place->directory))
+	if (base_private_folder(place->directory) == 0)
 		return 0;
 	capture_fail_errno("%s", place->directory);
 	place->directory[0] = '\0';

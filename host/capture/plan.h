@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/open.h"
 #include "qemu_line.h"
 #include "schedule.h"
 
@@ -129,7 +130,7 @@ bool capture_plan_starts_guest(const struct capture_qemu_line *line);
  */
 
 struct capture_workplace {
-	char directory[64];
+	char directory[BASE_PRIVATE_ROOM];
 	char qmp[PATH_MAX];
 	char file[PATH_MAX]; /* absolute path of the file with the guest's RAM or dump */
 	bool keep;	     /* true: do not remove `file` at the end of the run */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/open.h"
 #include "base/output.h"
 #include "profile/stack.h"
 
@@ -129,10 +130,10 @@ void profile_free(struct profile *profile);
 /* ---- A QEMU that is started for profiling ----- */
 
 struct profile_child {
-	pid_t pid;	    /* process id of QEMU; 0: QEMU was not started, or has ended */
-	char directory[64]; /* path of a private directory; "": none */
-	char qmp[PATH_MAX]; /* path of the socket of QEMU's QMP server */
-	bool starts;	    /* true if QEMU waits until the profiler starts the guest */
+	pid_t pid;			   /* process id of QEMU; 0: QEMU was not started, or has ended */
+	char directory[BASE_PRIVATE_ROOM]; /* path of a private directory; "": none */
+	char qmp[PATH_MAX];		   /* path of the socket of QEMU's QMP server */
+	bool starts;			   /* true if QEMU waits until the profiler starts the guest */
 };
 
 /*

@@ -73,6 +73,16 @@ static _Noreturn void become_qemu(const struct capture_words *words, const sigse
 	_exit(NOT_STARTED);
 }
 
+/* Creates a private directory for a socket. `path` is "" on error. */
+static int make_directory(char path[BASE_PRIVATE_ROOM])
+{
+	if (base_private_folder(path) == 0)
+		return 0;
+	capture_fail_errno("%s", path);
+	path[0] = '\0';
+	return CAPTURE_E_SYSTEM;
+}
+
 int profile_child_start(struct profile_child *child, char *const *command, const sigset_t *mask)
 {
 	struct capture_words words = { 0 };
@@ -88,15 +98,9 @@ int profile_child_start(struct profile_child *child, char *const *command, const
 	error = capture_qemu_line_read(&line, command);
 	if (error)
 		return error;
-	if (snprintf(child->directory, sizeof(child->directory), "%s/ktrace-qemu-XXXXXX",
-		     base_temporary_folder()) >= (int)sizeof(child->directory)) {
-		child->directory[0] = '\0';
-		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: the path is too long for a socket");
-	}
-	if (!mkdtemp(child->directory)) {
-		child->directory[0] = '\0';
-		return capture_fail_errno("%s", base_temporary_folder());
-	}
+	error = make_directory(child->directory);
+	if (error)
+		return error;
 	error = capture_path_join(child->qmp, child->directory, "qmp");
 	for (size_t n = 0; command[n]; n++)
 		capture_words_add(&words, command[n]);
@@ -250,15 +254,9 @@ static int open_gdb(struct profile_target *target)
 	char command[sizeof(target->socket) + 64], *text = NULL;
 	int error;
 
-	if (strlen(base_temporary_folder()) > 60 || strpbrk(base_temporary_folder(), "\"\\, "))
-		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: '%.80s' is too long or has a special character",
-				    base_temporary_folder());
-	snprintf(target->directory, sizeof(target->directory), "%s/ktrace-profile-XXXXXX",
-		 base_temporary_folder());
-	if (!mkdtemp(target->directory)) {
-		target->directory[0] = '\0';
-		return capture_fail_errno("%s", base_temporary_folder());
-	}
+	error = make_directory(target->directory);
+	if (error)
+		return error;
 	error = capture_path_join(target->socket, target->directory, "gdb");
 	if (error)
 		return error;

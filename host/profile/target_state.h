@@ -49,7 +49,7 @@ struct profile_target {
 	bool halted;  /* true if a sample has halted the guest */
 	bool resumes; /* true if the last message to QEMU resumed the guest */
 	bool ended;   /* true if QEMU has closed the QMP connection */
-	char directory[PATH_MAX], socket[PATH_MAX];
+	char directory[BASE_PRIVATE_ROOM], socket[PATH_MAX];
 	char kernel[PATH_MAX];
 	uint16_t machine;
 	struct profile_target_cpu *cpu;

@@ -241,19 +241,19 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 static int listener = -1;
 static struct sockaddr_un own;
 
+#define NAME_ROOM 48u /* number of bytes for the name of a socket */
+
 /*
  * Finds the directory, and creates it if necessary. Returns 0 or a positive errno: EPERM if it belongs to
- * another user or others can enter it.
+ * another user or others can enter it. XDG_RUNTIME_DIR is not used if it is too long for a socket's path.
  */
 static int find_folder(char *path, size_t room)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	struct stat stat;
-	int length = runtime && *runtime ? snprintf(path, room, "%s/ktrace", runtime)
-					 : snprintf(path, room, "/tmp/ktrace-%u", (unsigned)geteuid());
 
-	if (length < 0 || (size_t)length >= room)
-		return ENAMETOOLONG;
+	if (!runtime || !*runtime || snprintf(path, room, "%s/ktrace", runtime) >= (int)(room - NAME_ROOM))
+		snprintf(path, room, "/tmp/ktrace-%u", (unsigned)geteuid());
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
 		return errno;
 	if (lstat(path, &stat) != 0)
@@ -275,7 +275,7 @@ static int name_socket(struct sockaddr_un *address, const char *name)
 
 int record_control_open(void)
 {
-	char name[48];
+	char name[NAME_ROOM];
 	int error;
 
 	snprintf(name, sizeof(name), "%d-%" PRIu64, (int)getpid(), record_proc_namespace());

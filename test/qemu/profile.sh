@@ -66,6 +66,15 @@ check "a kernel can be named" "$ktrace" profile --qmp "$tmp/qmp" --samples 2 --k
 check "another file has no names for the guest's code: a message asks whether the file is the kernel's" grep -q 'ktrace-schedule.so has no name for most of the code that ran: is it the kernel.s ELF file?' "$tmp/err"
 check "a file that is no kernel is refused" sh -c '! "$1" profile --qmp "$2" --samples 2 --kernel "$3" 2>"$4"' sh "$ktrace" "$tmp/qmp" README.md "$tmp/err"
 
+# The paths of sockets are limited to 107 bytes.
+long=$tmp/$(printf '%0100d' 0)
+mkdir "$long"
+# shellcheck disable=SC2046
+check "TMPDIR may be longer than the path of a socket: ktrace starts QEMU" env TMPDIR="$long" \
+	timeout -k 5 $kill_limit "$ktrace" profile --samples 2 --out "$tmp/table" -- $(guest x86_64)
+check "TMPDIR may be longer than the path of a socket: QEMU runs already" env TMPDIR="$long" \
+	"$ktrace" profile --qmp "$tmp/qmp" --samples 2 --out "$tmp/table"
+
 # has_sampled PID: succeeds if this process has certainly taken samples. It waits (in the kernel) less than
 # 100 times before the first sample, and then at least once for each sample.
 has_sampled() { [ "$(sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$1/status")" -ge 200 ]; }

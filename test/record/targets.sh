@@ -50,6 +50,16 @@ record -C
 equal "-C: status" 0 "$status"
 check "-C detaches all processes" eventually untraced
 
+# The paths of sockets are limited to 107 bytes.
+long=$tmp/$(printf '%0100d' 0)
+mkdir "$long"
+export XDG_RUNTIME_DIR="$long"
+record -f "$tmp/long" -p "$target"
+record -c -p "$target"
+equal "-c finds a recorder if XDG_RUNTIME_DIR is longer than the path of a socket: status" 0 "$status"
+check "-c detaches the target then" eventually untraced
+export XDG_RUNTIME_DIR="$tmp"
+
 # The child is in another process group than its parent.
 setsid sh -c 'setsid sh -c "while :; do sleep 0.05; done" & wait' >/dev/null 2>&1 &
 family=$!

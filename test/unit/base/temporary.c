@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -105,6 +106,41 @@ static void folder_is_tmpdir_or_tmp(void **state)
 	assert_string_equal(base_temporary_folder(), "/tmp");
 }
 
+/* Checks that a private directory is created, with a path that begins with `begin`; then removes it. */
+static void private_folder_is_in(const char *begin)
+{
+	char path[BASE_PRIVATE_ROOM];
+	struct stat status;
+
+	assert_int_equal(base_private_folder(path), 0);
+	assert_memory_equal(path, begin, strlen(begin));
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0700);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void private_folder_is_in_tmp_if_tmpdir_does_not_suit_a_socket(void **state)
+{
+	static const char *const unsuitable[] = { "relative",  "/tmp/a b",	"/tmp/a,b", "/tmp/a\"b",
+						  "/tmp/a\\b", "/tmp/\xc3\xa4", "" };
+	char path[BASE_PRIVATE_ROOM], longest[200];
+
+	(void)state;
+	private_folder_is_in(folder);
+	for (size_t n = 0; n < sizeof(unsuitable) / sizeof(unsuitable[0]); n++) {
+		setenv("TMPDIR", unsuitable[n], 1);
+		private_folder_is_in("/tmp/ktrace-");
+	}
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[0] = '/';
+	longest[sizeof(longest) - 1] = '\0';
+	setenv("TMPDIR", longest, 1);
+	private_folder_is_in("/tmp/ktrace-");
+	setenv("TMPDIR", "/absent/folder", 1);
+	assert_int_equal(base_private_folder(path), -1);
+	assert_int_equal(errno, ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +149,8 @@ int main(void)
 						remove_folder),
 		cmocka_unit_test_setup_teardown(other_errors_are_reported, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(folder_is_tmpdir_or_tmp, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(private_folder_is_in_tmp_if_tmpdir_does_not_suit_a_socket,
+						make_folder, remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
