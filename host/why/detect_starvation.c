@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "why/answers.h"
 #include "why/pulse.h"
@@ -117,24 +118,6 @@ static bool is_starved(const struct why_evidence *evidence, const struct why_tur
 	       starved->thread->interrupts >= (uint64_t)BEATS_EACH * runnable;
 }
 
-static void say_priorities(const struct why_evidence *evidence, struct why_finding *finding,
-			   const struct why_thread *runs, const struct why_thread *starved,
-			   const struct why_cpu *cpu)
-{
-	const uint32_t urgent = runs->holder.priority, other = starved->holder.priority;
-	char who[WHY_WORDS], waits[WHY_WORDS];
-
-	why_say_actor(evidence, runs->id + 1, who, sizeof(who));
-	if (urgent > other && other)
-		finding_evidence(
-			&finding->base, "%s runs there with priority %" PRIu32 "; %s has priority %" PRIu32,
-			who, urgent, why_say_actor(evidence, starved->id + 1, waits, sizeof(waits)), other);
-	else
-		finding_evidence(&finding->base, "%s has run there all that time", who);
-	if (cpu->has_row && cpu->row.preempt)
-		finding_evidence(&finding->base, "preemption is disabled on CPU %" PRIu32, cpu->number);
-}
-
 /*
  * Returns whether the CPU has spent most of the time waiting for an IPI answer. While a CPU waits for an IPI
  * answer, it switches no threads.
@@ -183,29 +166,154 @@ static void say_alive(const struct why_evidence *evidence, struct why_finding *f
 			why_say_standing(evidence, cpu, where, sizeof(where)));
 }
 
-static int report(const struct why_evidence *evidence, struct why_findings *findings,
-		  const struct why_turn *starved, const struct why_thread *runs)
+/* A starved thread. */
+struct starved {
+	struct why_turn turn;
+	const struct why_thread *runs; /* the thread that runs on the CPU instead */
+	bool outranked;		       /* `runs` has a higher priority; otherwise, it has run all the time */
+	bool asks;		       /* the CPU waits for an answer to its IPI */
+};
+
+/* Starved threads. In a list of threads that are starved for the same reason, the longest wait comes first. */
+struct starved_list {
+	struct starved *one;
+	uint32_t count;
+};
+
+/* Puts threads that are starved for the same reason next to each other. */
+static int by_cause(const void *left, const void *right)
 {
+	const struct starved *a = left, *b = right;
+
+	if (a->turn.cpu != b->turn.cpu)
+		return a->turn.cpu->number < b->turn.cpu->number ? -1 : 1;
+	if (a->runs != b->runs)
+		return a->runs->id < b->runs->id ? -1 : 1;
+	if (a->turn.by_table != b->turn.by_table)
+		return a->turn.by_table ? -1 : 1;
+	if (a->outranked != b->outranked)
+		return a->outranked ? -1 : 1;
+	return a->asks == b->asks ? 0 : a->asks ? -1 : 1;
+}
+
+static int by_cause_and_wait(const void *left, const void *right)
+{
+	const struct starved *a = left, *b = right;
+	const int order = by_cause(a, b);
+
+	if (order)
+		return order;
+	if (a->turn.since != b->turn.since)
+		return a->turn.since < b->turn.since ? -1 : 1;
+	return a->turn.thread->id < b->turn.thread->id ? -1 : a->turn.thread->id > b->turn.thread->id;
+}
+
+/* Formats the priorities of the threads: "thread 5 (make) has priority 3", "they have priorities 1 to 3". */
+static const char *say_lower(const struct why_evidence *evidence, const struct starved_list *group,
+			     char *buffer, size_t size)
+{
+	const struct why_thread *first = group->one[0].turn.thread;
+	uint32_t low = first->holder.priority, high = low;
+	char who[WHY_WORDS];
+
+	if (group->count == 1)
+		return why_say(buffer, size, "%s has priority %" PRIu32,
+			       why_say_actor(evidence, first->id + 1, who, sizeof(who)), low);
+	for (uint32_t n = 1; n < group->count; n++) {
+		const uint32_t priority = group->one[n].turn.thread->holder.priority;
+
+		low = priority < low ? priority : low;
+		high = priority > high ? priority : high;
+	}
+	if (low == high)
+		return why_say(buffer, size, "they have priority %" PRIu32, low);
+	return why_say(buffer, size, "they have priorities from %" PRIu32 " to %" PRIu32, low, high);
+}
+
+static void say_priorities(const struct why_evidence *evidence, struct why_finding *finding,
+			   const struct starved_list *group)
+{
+	const struct why_thread *runs = group->one[0].runs;
+	const struct why_cpu *cpu = group->one[0].turn.cpu;
+	char who[WHY_WORDS], lower[2 * WHY_WORDS];
+
+	why_say_actor(evidence, runs->id + 1, who, sizeof(who));
+	if (group->one[0].outranked)
+		finding_evidence(&finding->base, "%s runs there with priority %" PRIu32 "; %s", who,
+				 (uint32_t)runs->holder.priority,
+				 say_lower(evidence, group, lower, sizeof(lower)));
+	else
+		finding_evidence(&finding->base, "%s has run there all that time", who);
+	if (cpu->has_row && cpu->row.preempt)
+		finding_evidence(&finding->base, "preemption is disabled on CPU %" PRIu32, cpu->number);
+}
+
+static const char *say_starved(const struct why_evidence *evidence, const struct starved_list *group,
+			       char *buffer, size_t size)
+{
+	char one[WHY_WORDS], two[WHY_WORDS];
+
+	why_say_actor(evidence, group->one[0].turn.thread->id + 1, one, sizeof(one));
+	if (group->count == 1)
+		return why_say(buffer, size, "%s has", one);
+	why_say_actor(evidence, group->one[1].turn.thread->id + 1, two, sizeof(two));
+	if (group->count == 2)
+		return why_say(buffer, size, "%s and %s have", one, two);
+	return why_say(buffer, size, "%s, %s and %" PRIu32 " other%s have", one, two, group->count - 2,
+		       finding_plural(group->count - 2));
+}
+
+/* Adds a line with the threads that the finding's first line does not name. */
+static void say_others(const struct why_evidence *evidence, struct why_finding *finding,
+		       const struct starved_list *group)
+{
+	char line[FINDING_LINE] = "", who[WHY_WORDS];
+	size_t used = 0;
+	uint32_t n = 2;
+
+	for (; n < group->count && used < sizeof(line) - sizeof(who) - 16; n++) {
+		why_say(line + used, sizeof(line) - used, "%s%s", used ? ", " : "",
+			why_say_actor(evidence, group->one[n].turn.thread->id + 1, who, sizeof(who)));
+		used += strlen(line + used);
+	}
+	if (n < group->count)
+		why_say(line + used, sizeof(line) - used, " and %" PRIu32 " more", group->count - n);
+	if (used)
+		finding_evidence(&finding->base, "the others: %s", line);
+}
+
+/* Reports threads that are starved for the same reason. The first one has waited longest. */
+static int report(const struct why_evidence *evidence, struct why_findings *findings,
+		  const struct starved_list *group)
+{
+	const struct why_turn *starved = &group->one[0].turn;
+	const struct why_thread *runs = group->one[0].runs;
 	struct why_finding *finding = why_finding_new(
 		findings, WHY_STARVATION,
 		starved->by_table && starved->cpu->row.heartbeats ? FINDING_CERTAIN : FINDING_LIKELY);
-	char who[WHY_WORDS], waits[WHY_WORDS];
+	char who[FINDING_LINE], waits[WHY_WORDS];
 	const uint64_t ticks = why_age(evidence, starved->since);
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "%s has been runnable on CPU %" PRIu32 " for %s and has not run%s",
-		    why_say_actor(evidence, starved->thread->id + 1, who, sizeof(who)), starved->cpu->number,
-		    why_say_ticks(evidence, ticks, waits, sizeof(waits)),
+	finding_say(finding->base.what, "%s been runnable on CPU %" PRIu32 " for %s%s and %s not run%s",
+		    say_starved(evidence, group, who, sizeof(who)), starved->cpu->number,
+		    group->count > 1 ? "up to " : "", why_say_ticks(evidence, ticks, waits, sizeof(waits)),
+		    group->count > 1 ? "have" : "has",
 		    waits_for_answer(evidence, starved) ? ", while that CPU waits for an answer to its IPI"
 							: "");
 	why_finding_actor(finding, (struct why_actor){ .id = starved->thread->id + 1, .ticks = ticks });
-	say_priorities(evidence, finding, runs, starved->thread, starved->cpu);
+	say_priorities(evidence, finding, group);
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = runs->id + 1,
 					      .pc = starved->cpu->row.heartbeats ? starved->cpu->row.pc
 										 : starved->cpu->pc,
 					      .exact = true });
+	for (uint32_t n = 1; n < group->count; n++)
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = group->one[n].turn.thread->id + 1,
+						      .ticks = why_age(evidence, group->one[n].turn.since) });
+	say_others(evidence, finding, group);
 	say_alive(evidence, finding, starved->cpu);
 	say_awaited_answer(evidence, finding, starved);
 	if (!starved->by_table) {
@@ -217,22 +325,52 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 	return 0;
 }
 
+static bool is_outranked(const struct why_thread *thread, const struct why_thread *by)
+{
+	return thread->holder.priority && by->holder.priority > thread->holder.priority;
+}
+
+/*
+ * Lists the starved threads, those with the same cause next to each other. Returns 0 or KTREAD_E_MEMORY. The
+ * caller frees the array in any case.
+ */
+static int list_starved(const struct why_evidence *evidence, struct starved_list *list)
+{
+	uint32_t *runnable = count_runnable(evidence);
+	struct starved one;
+	bool has_room;
+
+	list->one = calloc((size_t)evidence->threads + 1, sizeof(*list->one));
+	for (uint32_t n = 0; runnable && list->one && n < evidence->threads; n++) {
+		if (!counts(evidence, &evidence->thread[n], &one.turn) ||
+		    !is_starved(evidence, &one.turn, runnable[one.turn.cpu->number]) ||
+		    !why_turn_is_explained(evidence, &one.turn, &one.runs))
+			continue;
+		one.outranked = is_outranked(one.turn.thread, one.runs);
+		one.asks = waits_for_answer(evidence, &one.turn);
+		list->one[list->count++] = one;
+	}
+	has_room = runnable && list->one;
+	free(runnable);
+	if (list->count)
+		qsort(list->one, list->count, sizeof(*list->one), by_cause_and_wait);
+	return has_room ? 0 : KTREAD_E_MEMORY;
+}
+
 int why_detect_starvation(const struct why_evidence *evidence, struct why_findings *findings)
 {
-	const struct why_thread *runs;
-	struct why_turn turn;
-	uint32_t *runnable;
+	struct starved_list list = { 0 }, group;
 	int error;
 
 	if (why_ended_well(evidence))
 		return 0;
-	runnable = count_runnable(evidence);
-	error = runnable ? 0 : KTREAD_E_MEMORY;
-	for (uint32_t n = 0; n < evidence->threads && !error; n++)
-		if (counts(evidence, &evidence->thread[n], &turn) &&
-		    is_starved(evidence, &turn, runnable[turn.cpu->number]) &&
-		    why_turn_is_explained(evidence, &turn, &runs))
-			error = report(evidence, findings, &turn, runs);
-	free(runnable);
+	error = list_starved(evidence, &list);
+	for (uint32_t n = 0; n < list.count && !error; n += group.count) {
+		group = (struct starved_list){ .one = &list.one[n], .count = 1 };
+		while (n + group.count < list.count && by_cause(group.one, &group.one[group.count]) == 0)
+			group.count++;
+		error = report(evidence, findings, &group);
+	}
+	free(list.one);
 	return error;
 }

@@ -43,6 +43,31 @@ static void runnable_thread_that_never_runs_starves(void **state)
 	why_says("thread 6 (client) runs there with priority 20; thread 5 (worker) has priority 10");
 }
 
+/* Several threads wait for the same thread: the cause is reported once. */
+static void starved_threads_with_one_cause_are_one_finding(void **state)
+{
+	(void)state;
+	wait_for_a_turn(500 * MS, 1995 * MS);
+	for (uint32_t n = 0; n < 5; n++) {
+		struct ktrx_holder *other = why_thread_row(20 + n, "other", KTRX_THREAD_RUNNABLE, 0);
+
+		other->priority = (uint8_t)(5 + n);
+		other->state_stamp = (600 + n) * MS;
+		other->cause = KTRX_CAUSE_WAKE;
+	}
+	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	assert_int_equal(why_count(WHY_STARVATION), 1);
+	why_says(
+		"thread 5 (worker), thread 20 (other) and 4 others have been runnable on CPU 0 for up to 1.50 s and "
+		"have not run");
+	why_says("thread 6 (client) runs there with priority 20; they have priorities from 5 to 10");
+	why_says("the others: thread 21 (other), thread 22 (other), thread 23 (other), thread 24 (other)");
+	assert_int_equal(why_judge()->actors, 7);
+	assert_int_equal(why_judge()->actor[0].id, 5 + 1);
+	assert_int_equal(why_judge()->actor[1].id, 6 + 1);
+}
+
 static void short_time_runnable_is_healthy(void **state)
 {
 	(void)state;
@@ -313,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(runnable_thread_that_never_runs_starves),
+		TEST(starved_threads_with_one_cause_are_one_finding),
 		TEST(short_time_runnable_is_healthy),
 		TEST(cpu_delayed_by_host_starves_no_thread),
 		TEST(thread_without_row_does_not_starve),
