@@ -91,9 +91,48 @@
 		uint64_t word;                                                               \
 	};                                                                                   \
 	typedef void KTR_TYPE(id, n)(declaration);                                           \
+	KTR_QUALIFIED(id, n, declaration)                                                    \
 	enum { KTR_CODE(id, n) = KTR_TYPE_OF((KTR_TYPE(id, n) *)0) };                        \
 	KTRX_STATIC_ASSERT((int)KTR_CODE(id, n) != 0 && sizeof(union KTR_VALUE(id, n)) == 8, \
 			   "ktrace: no field can hold this type");
+
+/*
+ * gcc: the same parameter with qualifiers. A qualifier before a declaration belongs to the type to which the
+ * pointer points, unless the pointer type is a typedef: then it belongs to the parameter, and has no effect.
+ * clang: a call, in KTR_SITE(), because a qualifier before a function type has a warning that cannot be turned
+ * off. The call is an error unless -w turns off all warnings.
+ */
+#if defined(__clang__)
+#define KTR_QUALIFIED(id, n, declaration)
+#define KTR_FITS_CONST(id, n, to) 1
+#define KTR_CALLED(id, n, value)                              \
+	if (0)                                                \
+		((KTR_TYPE(id, n) *)0)(__builtin_choose_expr( \
+			KTR_CODE(id, n) + 0u == KTRX_TYPE_POINTER && KTRACE_IS_POINTER(value), (value), 0));
+#define KTR_CALLS(id, ...)                                                                              \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"") \
+		_Pragma("GCC diagnostic ignored \"-Wincompatible-pointer-types-discards-qualifiers\"")  \
+			KTRACE_EACH(KTR_CALLED, id, __VA_ARGS__) _Pragma("GCC diagnostic pop")
+#else
+#define KTR_QUALIFIED_BEGIN                                                                             \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wduplicate-decl-specifier\"") \
+		_Pragma("GCC diagnostic ignored \"-Wignored-qualifiers\"")                              \
+			_Pragma("GCC diagnostic ignored \"-Wpedantic\"")
+#define KTR_QUALIFIED_END _Pragma("GCC diagnostic pop")
+/* clang-format off */
+#define KTR_QUALIFIED(id, n, declaration) \
+	KTR_QUALIFIED_BEGIN \
+	typedef void KTRACE_PASTE(KTR_TYPE(id, n), _const)(const declaration); \
+	typedef void KTRACE_PASTE(KTR_TYPE(id, n), _volatile)(volatile declaration); \
+	typedef void KTRACE_PASTE(KTR_TYPE(id, n), _both)(const volatile declaration); \
+	KTR_QUALIFIED_END
+/* clang-format on */
+#define KTR_FITS_CONST(id, n, to)                                                                   \
+	(__builtin_types_compatible_p(KTR_TYPE(id, n), KTRACE_PASTE(KTR_TYPE(id, n), _volatile)) || \
+	 KTR_IS_TYPE(KTRACE_PASTE(KTR_TYPE(id, n), _const), to *) ||                                \
+	 KTR_IS_TYPE(KTRACE_PASTE(KTR_TYPE(id, n), _both), to *))
+#define KTR_CALLS(id, ...)
+#endif
 
 /* clang-format cannot format _Generic. */
 /* clang-format off */
@@ -152,9 +191,10 @@
 /*
  * Checks that the arguments at a call site fit the parameters of the event. A parameter's type is known only
  * as a KTRX_TYPE_* and as a function type. A pointer fits if the function type with the pointer's own type,
- * or with that type and further qualifiers, is the same type. A pointer to void, a pointer for a void
- * pointer, and a pointer to a const type fit as well; the compiler's own warnings tell whether a qualifier is
- * lost.
+ * or with that type and further qualifiers, is the same type. A pointer to void and a pointer for a void
+ * pointer fit as well. A pointer to a const type fits if it fits without the const; the compiler's own warnings
+ * tell whether a qualifier is lost. gcc accepts any pointer to a const type if the parameter's type is a pointer
+ * to a function or a typedef for a pointer, and clang does with -w.
  */
 #define KTR_IS_NULL(value) _Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
 #define KTR_IS_VOID_POINTER(pointer)                                                                      \
@@ -164,16 +204,17 @@
 #define KTR_IS_POINTER_TO(type, to)                                                                      \
 	(KTR_IS_TYPE(type, to *) || KTR_IS_TYPE(type, const to *) || KTR_IS_TYPE(type, volatile to *) || \
 	 KTR_IS_TYPE(type, const volatile to *))
-#define KTR_FITS_POINTER(type, value, to, object)                                                  \
+#define KTR_FITS_POINTER(type, fits_const, value, to, object)                                      \
 	(KTR_IS_VOID_POINTER(value) || KTR_IS_POINTER_TO(type, void) || KTR_IS_TYPE(type, to *) || \
-	 KTR_IS_POINTER_TO(type, object) || __builtin_types_compatible_p(to *, const object *))
-#define KTR_FITS(type, code, value, to, object)                                                      \
+	 KTR_IS_POINTER_TO(type, object) ||                                                        \
+	 (__builtin_types_compatible_p(to *, const object *) && fits_const))
+#define KTR_FITS(type, fits_const, code, value, to, object)                                          \
 	((code) == KTRX_TYPE_BOOL ? 1                                                                \
 	 : KTRACE_IS_NUMBER(value)                                                                   \
 		 ? ((code) != KTRX_TYPE_POINTER && (code) != KTRX_TYPE_STRING) || KTR_IS_NULL(value) \
 	 : (code) == KTRX_TYPE_STRING                                                                \
 		 ? KTR_IS_STRING(value)                                                              \
-		 : (code) == KTRX_TYPE_POINTER && KTR_FITS_POINTER(type, value, to, object))
+		 : (code) == KTRX_TYPE_POINTER && KTR_FITS_POINTER(type, fits_const, value, to, object))
 /* clang-format off */
 #define KTR_IS_STRING(value) \
 	(KTR_IS_VOID_POINTER(value) || _Generic((value), char *: 1, const char *: 1, volatile char *: 1, \
@@ -204,14 +245,15 @@
  * not a function type, because a function type has no qualifiers. A parameter that is declared with a
  * function type is a pointer to that type.
  */
-#define KTR_ARGUMENT_CHECK(id, n, value)                                                                     \
-	typedef __typeof__(*__builtin_choose_expr(KTRACE_IS_POINTER(value) && !KTR_IS_VOID_POINTER(value),   \
-						  (value), (char **)0)) KTRACE_PASTE(ktr_to, n);             \
-	typedef __typeof__(*__builtin_choose_expr(                                                           \
-		KTR_IS_TYPE(void(KTRACE_PASTE(ktr_to, n)), KTRACE_PASTE(ktr_to, n) *), (char **)0,           \
-		(KTRACE_PASTE(ktr_to, n) *)0)) KTRACE_PASTE(ktr_object, n);                                  \
-	KTRX_STATIC_ASSERT(KTR_FITS(KTR_TYPE(id, n), KTR_CODE(id, n) + 0u, (value), KTRACE_PASTE(ktr_to, n), \
-				    KTRACE_PASTE(ktr_object, n)),                                            \
+#define KTR_ARGUMENT_CHECK(id, n, value)                                                                   \
+	typedef __typeof__(*__builtin_choose_expr(KTRACE_IS_POINTER(value) && !KTR_IS_VOID_POINTER(value), \
+						  (value), (char **)0)) KTRACE_PASTE(ktr_to, n);           \
+	typedef __typeof__(*__builtin_choose_expr(                                                         \
+		KTR_IS_TYPE(void(KTRACE_PASTE(ktr_to, n)), KTRACE_PASTE(ktr_to, n) *), (char **)0,         \
+		(KTRACE_PASTE(ktr_to, n) *)0)) KTRACE_PASTE(ktr_object, n);                                \
+	KTRX_STATIC_ASSERT(KTR_FITS(KTR_TYPE(id, n), KTR_FITS_CONST(id, n, KTRACE_PASTE(ktr_to, n)),       \
+				    KTR_CODE(id, n) + 0u, (value), KTRACE_PASTE(ktr_to, n),                \
+				    KTRACE_PASTE(ktr_object, n)),                                          \
 			   "ktrace: an argument does not fit its parameter");
 
 /*
@@ -247,6 +289,7 @@
 		KTRX_STATIC_ASSERT(KTRACE_COUNT(__VA_ARGS__) == (int)id##_count,                          \
 				   "ktrace: too few or too many arguments");                              \
 		KTRACE_EACH(KTR_ARGUMENT_CHECK, id, __VA_ARGS__)                                          \
+		KTR_CALLS(id, __VA_ARGS__)                                                                \
 		KTRACE_FORMAT_BEGIN                                                                       \
 		if (0)                                                                                    \
 			ktrace_format_check(id##_text KTRACE_EACH(KTR_FORMATTED, id, __VA_ARGS__));       \

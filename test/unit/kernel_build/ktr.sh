@@ -112,8 +112,8 @@ refuse 'a field of a type that none can hold' 'KTR_INFO(KTR_X, x, y, 0, "%f", do
 refuse 'an argument too few' \
 	'KTR_INFO(KTR_X, x, y, 0, "%d %d", int a, int b); void f(void); void f(void) { KTR_LOG(x_y, 3); }' 'error'
 
-# pointers refused|accepted: checks that both compilers refuse or accept the calls of KTR_LOG on stdin, one a line,
-# whether the event is compiled in or not. A compiler reads all calls at once. Its message about a call has the
+# pointers refused|accepted [FLAG]: checks that both compilers refuse or accept the calls of KTR_LOG on stdin, one a
+# line, whether the event is compiled in or not. FLAG: turns off all warnings of clang; default -w, as for gcc. A compiler reads all calls at once. Its message about a call has the
 # call's own file name, case-N.
 pointers() {
 	cat >"$tmp/calls"
@@ -123,6 +123,7 @@ pointers() {
 struct one;
 struct two;
 typedef struct one *one_t;
+typedef void hook_t(int);
 enum colour { RED };
 KTR_INFO_MASTER(x);
 KTR_INFO(KTR_X, x, one, 0, "%p", struct one *a);
@@ -132,18 +133,21 @@ KTR_INFO(KTR_X, x, any, 3, "%p", void *a);
 KTR_INFO(KTR_X, x, ident, 4, "%p", const volatile void *a);
 KTR_INFO(KTR_X, x, word, 5, "%p", int *a);
 KTR_INFO(KTR_X, x, call, 6, "%p", void (*a)(int));
+KTR_INFO(KTR_X, x, hook, 7, "%p", hook_t *a);
 void call(int n);
 E
 	awk '{
-		parameters = "(struct one *o, const struct one *c, struct two *t, void *v, const volatile void *cv, int n, unsigned *u)"
+		parameters = "(struct one *o, const struct one *c, struct two *t, const struct two *ct, const volatile struct one *cvo, const volatile struct two *cvt, void *v, const volatile void *cv, int n, unsigned *u)"
 		print "void site" NR parameters ";\nvoid site" NR parameters "\n{\n\tint some[3] = { n };"
-		print "\t(void)o, (void)c, (void)t, (void)v, (void)cv, (void)u, (void)some;"
+		print "\t(void)o, (void)c, (void)t, (void)ct, (void)cvo, (void)cvt, (void)v, (void)cv, (void)u, (void)some;"
 		print "#line 1 \"case-" NR "\"\n\t" $0 "\n}"
 	}' "$tmp/calls" >>"$tmp/pointer.c"
 	for compiler in gcc clang; do
+		flag=-w
+		[ $compiler = gcc ] || flag=${2:--w}
 		for built in 0 1; do
 			compiled=0 number=0
-			$compiler -std=gnu11 -w -DKTR_X=$built -Iinclude -Iinclude/compat -Ikernel/arch/x86_64 -fsyntax-only \
+			$compiler -std=gnu11 $flag -DKTR_X=$built -Iinclude -Iinclude/compat -Ikernel/arch/x86_64 -fsyntax-only \
 				"$tmp/pointer.c" >"$tmp/log" 2>&1 || compiled=$?
 			named=" $(sed -n 's/^case-\([0-9]*\):.*/\1/p' "$tmp/log" | sort -u | xargs) "
 			while read -r line; do
@@ -167,6 +171,14 @@ KTR_LOG(x_one, n);
 KTR_COND_LOG(x_one, n > 1, t);
 KTR_LOG(x_call, o);
 END
+# With -w, clang accepts pointers to const.
+pointers refused -Wno-everything <<'END'
+KTR_LOG(x_one, ct);
+KTR_LOG(x_one, cvt);
+KTR_LOG(x_fixed, ct);
+KTR_LOG(x_fixed, cvt);
+KTR_LOG(x_word, c);
+END
 pointers accepted <<'END'
 KTR_LOG(x_one, o);
 KTR_LOG(x_one, v);
@@ -175,7 +187,12 @@ KTR_LOG(x_one, 0);
 KTR_LOG(x_fixed, o);
 KTR_LOG(x_fixed, c);
 KTR_LOG(x_one, c);
+KTR_LOG(x_one, cvo);
+KTR_LOG(x_fixed, cvo);
 KTR_LOG(x_old, o);
+KTR_LOG(x_old, c);
+KTR_LOG(x_hook, call);
+KTR_LOG(x_hook, &call);
 KTR_LOG(x_any, t);
 KTR_LOG(x_any, some);
 KTR_LOG(x_ident, c);
