@@ -66,6 +66,15 @@ use_shells() {
 # console_has NAME LINE: checks that the console has this line.
 console_has() { check "$1" grep -qxF -- "$2" "$tmp/lines"; }
 
+# show_console: if a check has failed since the last call, prints the end of the console and ktrace's messages.
+reported=0
+show_console() {
+	[ "$tap_failed" -gt "$reported" ] || return 0
+	reported=$tap_failed
+	grep -av '^account' "$tmp/lines" | tail -n 40 | cat -v | sed 's/^/# console: /'
+	tail -n 10 "$tmp/err" | cat -v | sed 's/^/# ktrace: /'
+}
+
 # always_ends_well PROGRAM: succeeds if the program ran in each of the four rounds, and exited with status
 # 0 each time.
 always_ends_well() {
@@ -91,7 +100,7 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 		done
 		equal "$arch, $cpus CPUs: the machine ends by itself" 0 "$status"
 		check "$arch, $cpus CPUs: the machine leaves a trace" build/bin/ktrace summary "$tmp/trace"
-		[ "$status" -eq 0 ] || grep -v '^account' "$tmp/lines" | tail -n 40 | sed 's/^/# /'
+		show_console
 	done
 
 	: >"$tmp/console"
@@ -107,6 +116,7 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	console_has "$arch: a system call fails if no thread id is left" "ktrace: /tmp/last: Cannot allocate memory"
 	console_has "$arch: the shell reports that it cannot create a process if no thread id is left" "sh: cannot start a process: error 12"
 	console_has "$arch: existing processes continue if no thread id is left" "init: sh: status 5"
+	show_console
 
 	# The kernel keeps some freed memory for later use: as much as was ever in use at the same time.
 	# This amount may grow in some rounds, because CPUs interleave differently. A leak grows in each of
@@ -120,9 +130,9 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	done
 	equal "$arch, 2 CPUs: the machine ends by itself" 0 "$status"
 	check "$arch, 2 CPUs: the machine leaves a trace" build/bin/ktrace summary "$tmp/trace"
-	[ "$status" -eq 0 ] || grep -v '^account' "$tmp/lines" | tail -n 40 | sed 's/^/# /'
 	sed -n 's/^vm\.free_pages: //p' "$tmp/lines" >"$tmp/free"
 	check "$arch: programs give back their memory ($(paste -sd ' ' "$tmp/free") pages free)" \
 		awk 'NR > 1 && $1 > before - 16 { kept = 1 } { before = $1 } END { exit !(NR == 4 && kept) }' "$tmp/free"
+	show_console
 done
 done_testing
