@@ -84,50 +84,62 @@ static void write_word(struct base_output *out, struct symbols *symbols, const c
 }
 
 /*
- * Returns whether a CPU ran a user program. `line` is the CPU's line; if it has a stack, the line with the
- * same CPU's registers is used.
+ * Finds the CPUs that ran a user program. If a CPU has several lines, uses the first one. One pass suffices,
+ * however many lines a hostile text has.
  */
-static bool is_user(const char *all, const char *line)
+static void find_users(const char *all, bool users[KTRX_MAX_RINGS])
 {
-	char key[32];
-	const char *number = strchr(line, ' '), *found = line;
+	bool seen[KTRX_MAX_RINGS] = { false };
 
-	if (strncmp(line, "stack ", 6) == 0) {
-		snprintf(key, sizeof(key), "cpu %lu ", strtoul(number, NULL, 10));
-		found = strstr(all, key);
+	for (const char *line = all; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const bool is_cpu = strncmp(line, "cpu ", 4) == 0;
+		const unsigned long cpu = is_cpu ? strtoul(line + 4, NULL, 10) : KTRX_MAX_RINGS;
+
+		if (cpu >= KTRX_MAX_RINGS || seen[cpu])
+			continue;
+		seen[cpu] = true;
+		users[cpu] = privilege_of(line) == PRIVILEGE_USER;
 	}
-	return found && privilege_of(found) == PRIVILEGE_USER;
+}
+
+/* Returns whether the CPU to which the line belongs ran a user program. */
+static bool is_user(const bool users[KTRX_MAX_RINGS], const char *line)
+{
+	const size_t head = strncmp(line, "cpu ", 4) == 0 ? 4 : strncmp(line, "stack ", 6) == 0 ? 6 : 0;
+	const unsigned long cpu = head ? strtoul(line + head, NULL, 10) : KTRX_MAX_RINGS;
+
+	return cpu < KTRX_MAX_RINGS && users[cpu];
 }
 
 /*
- * Writes the CPUs' registers. Only addresses of the kernel get names, because `kernel` has no symbols of
- * programs. Returns 0, or KTREAD_E_ABSENT if the trace has no registers.
+ * Writes the CPUs' registers in whole lines, even if the text has no last line feed. Only addresses of the
+ * kernel get names, because `kernel` has no symbols of programs. Returns 0, or KTREAD_E_ABSENT if the trace
+ * has no registers.
  */
 static int show_registers(const struct ktread *trace, struct symbols *kernel, struct base_output *out)
 {
 	const char *all = ktread_info(trace)->registers, *at = all;
-	struct symbols *symbols = is_user(all, at) ? NULL : kernel;
-	bool is_stack = strncmp(at, "stack ", 6) == 0;
-	uint32_t n = 0; /* number of words written on this line so far */
+	bool users[KTRX_MAX_RINGS] = { false };
 	char word[64];
 
 	if (!*at)
 		return KTREAD_E_ABSENT;
-	while (*at) {
-		size_t length = strcspn(at, " \n");
+	find_users(all, users);
+	for (; *at; at += *at == '\n') {
+		const bool is_stack = strncmp(at, "stack ", 6) == 0;
+		struct symbols *symbols = is_user(users, at) ? NULL : kernel;
+		uint32_t n = 0; /* number of words written on this line so far */
 
-		snprintf(word, sizeof(word), "%.*s",
-			 length < sizeof(word) ? (int)length : (int)sizeof(word) - 1, at);
-		if (length)
-			write_word(out, symbols, word, n++, is_stack);
-		at += length;
-		if (*at == '\n') {
-			base_output_text(out, "\n");
-			is_stack = strncmp(at + 1, "stack ", 6) == 0;
-			symbols = is_user(all, at + 1) ? NULL : kernel;
-			n = 0;
+		for (; *at && *at != '\n'; at += *at == ' ') {
+			const size_t length = strcspn(at, " \n");
+
+			snprintf(word, sizeof(word), "%.*s",
+				 length < sizeof(word) ? (int)length : (int)sizeof(word) - 1, at);
+			if (length)
+				write_word(out, symbols, word, n++, is_stack);
+			at += length;
 		}
-		at += *at != '\0';
+		base_output_text(out, "\n");
 	}
 	return 0;
 }

@@ -177,7 +177,7 @@ static void add_tables(struct writer *writer)
 	snprintf((char *)writer->root.kernel, sizeof(writer->root.kernel), "kernel %s 1.0", evil);
 	append(&writer->syscalls, "1 c~ int, fd f~\n2 d~\nerror 2 E~\n");
 	append(&writer->note, "ended: ~\nkernel: /nowhere/~\nstalled: yes\n~: ~\nsilent: ~\n");
-	append(&writer->registers, "cpu 0 pc=1000 sp=2000 r~=3 ~\nstack 0 1000 ~\n~\n");
+	append(&writer->registers, "cpu 0 pc=1000 sp=2000 r~=3 ~\nstack 0 1000 ~\n~");
 }
 
 /* Writes a sparse file: pages of zeros take no space. */

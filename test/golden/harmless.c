@@ -4,7 +4,7 @@
  * which the file is shown. Prints the harmful bytes, and then the total size of the files before the
  * second RULE. Rules:
  *
- *	text      printable ASCII and line feeds
+ *	text      printable ASCII and line feeds, in whole lines
  *	json      JSON values, one after another, in which harmful characters are escaped (json_tree.h)
  *	utf8      printable ASCII, line feeds, and harmless characters in UTF-8; for messages
  *	strings   any bytes, except the sequences of danger.h between two letters, as the traces of danger_traces.c contain them; for
@@ -37,7 +37,7 @@ static int check_text(const char *text, size_t size)
 	for (size_t i = 0; i < size; i++)
 		if ((text[i] < ' ' || text[i] > '~') && text[i] != '\n')
 			return complain(text, i, "not plain text");
-	return EXIT_SUCCESS;
+	return size && text[size - 1] != '\n' ? complain(text, size - 1, "no line feed") : EXIT_SUCCESS;
 }
 
 static int check_json(const char *text, size_t size)
