@@ -87,6 +87,24 @@ call 1 show '"trace":"v2.ktrx","event":"no.such"' >"$tmp/in"
 talk
 has "a message of the command explains the error" "has no event 'no.such'.*\"isError\":true"
 
+# ---- Characters that could change what a terminal or a viewer shows: they are escaped in every answer
+override=$(printf '\342\200\256') delete=$(printf '\177') next_line=$(printf '\302\205')
+{
+	echo "{\"jsonrpc\":\"2.0\",\"id\":\"grün $override$delete\",\"method\":\"ping\"}"
+	call 2 summary "\"trace\":\"$override$next_line\""
+	call 3 summary "\"$override\":\"v2.ktrx\""
+	echo "{$override}"
+	echo "{\"jsonrpc\":$delete}"
+	echo "$ping"
+} >"$tmp/in"
+talk
+has "an id is escaped, and keeps its harmless characters" '"id":"grün \\u202[eE]\\u007[fF]","result"'
+has "the name of a file is escaped" '"id":2,.*\\u202[eE]\\u0085: No such file'
+has "the name of an argument is escaped" '"id":3,.*no argument .\\u202[eE]'
+has "the parser's message is escaped" '"id":null,.*not JSON: .*\\u202[eE]'
+has "the server continues after such characters" "$alive"
+check "no answer contains such a character" sh -c '! grep -e "$1" -e "$2" -e "$3" "$0"' "$tmp/out" "$override" "$delete" "$next_line"
+
 # ---- Access to files
 mkdir "$traces/inside" "$tmp/outside"
 cp "$traces/v2.ktrx" "$tmp/outside"
