@@ -270,7 +270,7 @@ static int open_as(struct ktread *trace, const char *path)
 {
 	int status = 0;
 
-	if (trace->options.form != KTREAD_FORM_BARE && ktread_unpack_is_packed(trace->memory))
+	if (ktread_unpack_is_packed(trace->memory))
 		status = ktread_unpack(trace);
 	if (status < 0)
 		return status;

@@ -109,6 +109,14 @@ if command -v zstd >/dev/null; then
 	{ cat packed.zst; echo rubbish; } >rubbish.zst
 	reports 0 'rubbish.zst: compressed bytes before offset' ktrace show rubbish.zst
 	same 'a damaged compressed file: all before the damage is shown' dump.output stdout
+	zstd -q records -o records.zst
+	ktrace show --form bare --frequency 1000 records >dump.output 2>/dev/null
+	reports 0 'records.zst: compressed with zstd' ktrace show --form bare --frequency 1000 records.zst
+	same 'bare records compressed with zstd are shown as the records are' dump.output stdout
+	# The first file that a program opens gets the lowest free number. So without standard error, messages
+	# could go into the temporary file.
+	ktrace show --form bare --frequency 1000 records.zst >stdout <&- 2>&-
+	same 'no message is written into a file that was opened in place of standard error' dump.output stdout
 else
 	skip 'compressed with zstd' 'zstd is not installed'
 fi
