@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,18 @@ int command_bad_value(const char *name, const char *option, const char *value, c
 }
 
 /*
+ * Reserves the numbers of standard input, output and error that are closed. Otherwise the next file that is
+ * opened gets such a number, and messages are written into that file. Reading standard input and writing
+ * standard output still fail with EBADF. Programs that are started find the files closed.
+ */
+static void reserve_closed(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
+/*
  * Gives standard output a buffer that holds most outputs completely, because the C library does not report
  * errors of writes before fflush().
  */
@@ -77,6 +90,7 @@ void command_begin(void)
 {
 	static char buffer[BASE_OUTPUT_BUFFER];
 
+	reserve_closed();
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }

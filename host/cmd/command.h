@@ -40,7 +40,7 @@ int command_usage(const char *name);
  * EXIT_USAGE.
  */
 int command_bad_value(const char *name, const char *option, const char *value, const char *allowed);
-/* Prepares standard output. Requires: nothing was printed. */
+/* Prepares standard input, output and error. Requires: nothing was printed, and no file was opened. */
 void command_begin(void);
 /*
  * Writes the buffered bytes to standard output. Returns EXIT_SUCCESS if this and all earlier writes

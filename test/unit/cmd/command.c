@@ -3,9 +3,11 @@
  * Tests that a command reports that its output, of any length, cannot be written. The message must state the
  * cause if it is known.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -79,12 +81,50 @@ static void written_text_is_a_success(void **state)
 	assert_string_equal(message, "");
 }
 
+/* Runs in a child process whose standard files are closed, as `closed` states. Returns whether all is right. */
+static bool is_reserved(unsigned closed)
+{
+	char byte = 'x';
+	int fd;
+
+	for (fd = 0; fd <= 2; fd++)
+		if (closed & 1u << fd)
+			close(fd);
+	command_begin();
+	fd = open("/dev/zero", O_RDWR);
+	if (fd <= STDERR_FILENO)
+		return false;
+	if (closed & 1 && (read(STDIN_FILENO, &byte, 1) != -1 || errno != EBADF))
+		return false;
+	for (fd = 1; fd <= 2; fd++)
+		if (closed & 1u << fd && (write(fd, &byte, 1) != -1 || errno != EBADF))
+			return false;
+	return true;
+}
+
+static void no_file_is_opened_in_place_of_a_closed_standard_file(void **state)
+{
+	(void)state;
+	for (unsigned closed = 0; closed < 8; closed++) {
+		const pid_t child = fork();
+		int status;
+
+		assert_true(child >= 0);
+		if (child == 0)
+			_exit(is_reserved(closed) ? 0 : 1);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full_disk_is_reported),
 		cmocka_unit_test(loss_before_the_end_is_reported),
 		cmocka_unit_test(written_text_is_a_success),
+		cmocka_unit_test(no_file_is_opened_in_place_of_a_closed_standard_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
