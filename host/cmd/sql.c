@@ -389,6 +389,10 @@ static int append(const struct sql_command *command, struct pending *pending, co
 				"a statement has more than 1 MB: does it lack a semicolon?");
 		return EXIT_USAGE;
 	}
+	if (memchr(line, '\0', length)) {
+		command_message(command->args.name, "standard input: a statement contains a NUL byte");
+		return EXIT_USAGE;
+	}
 	larger = base_grow(pending->text, &pending->room, pending->length + length + 1, 1);
 	if (!larger) {
 		command_message(command->args.name, "out of memory");
@@ -413,12 +417,14 @@ static int run_input(const struct sql_command *command, struct sql *sql, struct 
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t length;
-	int status = 0;
+	int status = 0, error = 0;
 
 	while ((!status || person) && !out->error) {
+		errno = 0;
 		length = prompt ? sql_prompt_line(prompt, pending.length ? "   ...> " : "ktrace> ", &line,
 						  &room)
 				: getline(&line, &room, stdin);
+		error = errno;
 		if (length < 0 || (pending.length == 0 && is_quit(line)))
 			break;
 		status = append(command, &pending, line, (size_t)length);
@@ -429,8 +435,12 @@ static int run_input(const struct sql_command *command, struct sql *sql, struct 
 		status = run_text(command, sql, pending.text, out);
 		pending.length = 0;
 	}
-	if (pending.length && !status)
+	if (ferror(stdin)) {
+		command_message(command->args.name, "standard input: %s", strerror(error));
+		status = EXIT_BAD_INPUT;
+	} else if (pending.length && !status) {
 		status = run_text(command, sql, pending.text, out);
+	}
 	sql_prompt_close(prompt);
 	free(pending.text);
 	free(line);
@@ -454,7 +464,7 @@ static int run_queries(struct sql_command *command, struct ktread *trace)
 	const struct sigaction action = { .sa_handler = on_interrupt };
 	struct base_output out;
 	struct sql *sql = NULL;
-	int status;
+	int status, failed;
 
 	if (base_output_open(&out, STDOUT_FILENO) < 0 || sql_open(&sql, trace, &options) < 0) {
 		command_message(command->args.name, "out of memory");
@@ -474,7 +484,8 @@ static int run_queries(struct sql_command *command, struct ktread *trace)
 	running = NULL;
 	progress_stop();
 	sql_close(sql);
-	return trace_output_status(command->args.name, "standard output", base_output_close(&out)) | status;
+	failed = trace_output_status(command->args.name, "standard output", base_output_close(&out));
+	return failed ? failed : status;
 }
 
 static int run_sql(int argc, char **argv)

@@ -181,6 +181,14 @@ static const char *skip_blanks(const char *text)
 	return text;
 }
 
+/* Characters at which the first word of a command ends. A command ends at a semicolon or a line feed. */
+#define COMMAND_ENDS " \t\r\n;"
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+	return length == strlen(word) && memcmp(text, word, length) == 0;
+}
+
 enum sql_status sql_run(struct sql *sql, const char *text, struct base_output *out)
 {
 	enum sql_status result = SQL_DONE;
@@ -190,8 +198,13 @@ enum sql_status sql_run(struct sql *sql, const char *text, struct base_output *o
 		const char *rest = text;
 		int status;
 
-		if (*text == '.')
-			return sql_command(sql, text, out);
+		if (*text == '.') {
+			if (is_word(text, strcspn(text, COMMAND_ENDS), ".quit"))
+				break;
+			result = sql_command(sql, text, out);
+			text += strcspn(text, ";\n");
+			continue;
+		}
 		begin_time(sql);
 		status = sqlite3_prepare_v2(sql->db, text, -1, &statement, &rest);
 		if (status != SQLITE_OK)
@@ -287,32 +300,50 @@ static const char help[] =
 	"  SELECT name, count(*), max(duration) FROM syscalls GROUP BY name;\n"
 	"  SELECT state, sum(duration) FROM thread_states WHERE thread = 7 GROUP BY state;\n";
 
+/*
+ * Reads the argument of a command, without quotes and blanks around it, into `name`. Returns false if the
+ * command has more than one argument, or a longer one.
+ */
+static bool take_argument(const char *argument, char *name, size_t size)
+{
+	const size_t length = strcspn(argument, "\"\t\r\n;");
+	const char *rest = argument + length + strspn(argument + length, "\" \t\r");
+
+	if (length >= size || !strchr(";\n", *rest))
+		return false;
+	memcpy(name, argument, length);
+	name[length] = '\0';
+	for (size_t end = length; end > 0 && name[end - 1] == ' '; end--)
+		name[end - 1] = '\0';
+	return true;
+}
+
 enum sql_status sql_command(struct sql *sql, const char *text, struct base_output *out)
 {
 	char name[ANALYZE_EVENT_NAME_MOST + 16] = "", shown[4 * sizeof(name) + 1], similar[SUGGESTIONS_TEXT];
-	const size_t command = strcspn(text, " \t\r\n;");
+	const size_t command = strcspn(text, COMMAND_ENDS);
 	const char *argument = text + command + strspn(text + command, " \t\"");
-	const size_t length = strcspn(argument, "\"\t\r\n;");
+	const bool fits = take_argument(argument, name, sizeof(name)),
+		   schema = is_word(text, command, ".schema");
 
-	if (length < sizeof(name))
-		memcpy(name, argument, length);
-	for (size_t end = strlen(name); end > 0 && name[end - 1] == ' '; end--)
-		name[end - 1] = '\0';
-	*base_escape_text(shown, name, strlen(name), sizeof(shown) - 1) = '\0';
-	if (command == 7 && strncmp(text, ".tables", 7) == 0) {
+	*base_escape_text(shown, text, command, sizeof(shown) - 1) = '\0';
+	if (!schema && !is_word(text, command, ".tables") && !is_word(text, command, ".help")) {
+		sql_say(sql, "unknown command %s: the commands are .tables, .schema, .help and .quit", shown);
+		return SQL_REFUSED;
+	}
+	if (!fits || (*name && !schema)) {
+		sql_say(sql, schema ? "%s takes the name of one table" : "%s takes no name", shown);
+		return SQL_REFUSED;
+	}
+	if (is_word(text, command, ".tables"))
 		list_tables(sql, out);
-	} else if (command == 5 && strncmp(text, ".help", 5) == 0) {
+	else if (!schema)
 		base_output_text(out, help);
-	} else if (command == 7 && strncmp(text, ".schema", 7) == 0) {
-		if (put_schemas(sql, name, out))
-			return SQL_DONE;
+	else if (!put_schemas(sql, name, out)) {
+		*base_escape_text(shown, name, strlen(name), sizeof(shown) - 1) = '\0';
 		snprintf(sql->scratch, sizeof(sql->scratch), "no such table: %s", name);
 		suggest(sql, sql->scratch, similar, sizeof(similar));
 		sql_say(sql, "no such table: %s%s", shown, similar);
-		return SQL_REFUSED;
-	} else {
-		*base_escape_text(shown, text, command, sizeof(shown) - 1) = '\0';
-		sql_say(sql, "unknown command %s: the commands are .tables, .schema, .help and .quit", shown);
 		return SQL_REFUSED;
 	}
 	return SQL_DONE;

@@ -189,6 +189,14 @@ equal "a caret is below a table's name behind other uses of it" '               
 fails 2 'did you mean syscalls?' v2.ktrx '.schema syscall'
 fails 2 'unknown command .tabels' v2.ktrx .tabels
 fails 2 'too many words' v2.ktrx SELECT 1
+fails 2 '.tables takes no name' v2.ktrx '.tables events'
+fails 2 '.schema takes the name of one table' v2.ktrx '.schema "events" "syscalls"'
+fails 2 '.schema takes the name of one table' v2.ktrx ".schema $(printf '%0300d' 0)"
+fails 2 'unknown command .quitt' v2.ktrx '.quitt'
+sql --format csv v2.ktrx 'SELECT 1 AS a; .schema losses; SELECT 2 AS b; .quit; SELECT 3 AS c'
+equal "statements after a command are run, up to .quit" "0 a 1 b 2" "$status $(grep -x '[a-c0-9]' out | paste -sd ' ')"
+ktrace sql v2.ktrx 'SELECT 1; SELECT nam' >/dev/full 2>err
+equal "an output that cannot be written takes precedence over a wrong statement" 1 $?
 fails 2 'cannot be used together' --json --format csv v2.ktrx 'SELECT 1'
 for statement in "ATTACH 'made' AS m" 'CREATE TABLE t(x)' 'CREATE TEMP TABLE t(x)' "VACUUM INTO 'made'" 'PRAGMA temp_store = 1' BEGIN; do
 	sql v2.ktrx "$statement"
@@ -216,6 +224,12 @@ printf 'SELECT 1;\nSELECT\n2;.quit\nSELECT 3;\n' | ktrace sql --json v2.ktrx >ou
 equal "statements from standard input, each ended by a semicolon" '{"schema":"ktrace-sql/1","strings":"untrusted","1":1} {"2":2}' "$(head -n 2 out | paste -sd ' ')"
 printf 'SELECT 1;\nSELECT x;\nSELECT 2;\n' | ktrace sql --json v2.ktrx >out 2>err
 equal "a wrong statement ends the input" '2 {"schema":"ktrace-sql/1","strings":"untrusted","1":1}' "$? $(paste -sd ' ' out)"
+ktrace sql v2.ktrx <. >out 2>err
+equal "an input that cannot be read gives exit status 1" 1 $?
+check "an input that cannot be read is reported" grep -qx 'ktrace sql: standard input: Is a directory' err
+printf 'SELECT 1;\0SELECT 2;\n' | ktrace sql v2.ktrx >out 2>err
+equal "a NUL byte in a statement is an error" 2 $?
+check "a NUL byte is reported" grep -q 'a statement contains a NUL byte' err
 cat >person.py <<'PY'
 import os, pty, sys
 pid, fd = pty.fork()
