@@ -317,14 +317,14 @@ static int open_folder(struct taking *taking, const char *dir, const char *out, 
  */
 static FILE *open_log(const char *name, const char *path)
 {
-	int fd = path ? base_open_regular(path, O_RDONLY) : STDIN_FILENO;
-	FILE *log = fd < 0 ? NULL : fdopen(fd, "rb");
+	const int fd = path ? base_open_regular(path, O_RDONLY) : STDIN_FILENO;
+	FILE *log = !path ? stdin : fd < 0 ? NULL : fdopen(fd, "rb");
 
 	if (!log && errno == ENOTSUP)
 		command_message(name, "%s: not a regular file; pass it as standard input: %s <%s", path, name,
 				path);
 	else if (!log)
-		command_message(name, "%s: %s", path ? path : "standard input", strerror(errno));
+		command_message(name, "%s: %s", path, strerror(errno));
 	return log;
 }
 

@@ -139,6 +139,7 @@ struct mcp_server {
 	size_t length;	 /* number of bytes in `input` */
 	bool discarding; /* true if the current line is too long */
 	bool ended;	 /* true if standard input has ended */
+	int unread;	 /* errno of a failed read of standard input; 0: no read has failed */
 	int failed;	 /* errno of the first failed write; 0: no write has failed */
 };
 

@@ -289,6 +289,7 @@ static void read_input(struct mcp_server *server)
 		return;
 	}
 	server->ended = true;
+	server->unread = got < 0 ? errno : 0;
 	if (server->length && !server->discarding) /* the last line has no newline */
 		mcp_message(server, server->input, server->length);
 }
@@ -336,7 +337,7 @@ static int serve(struct mcp_server *server)
 
 		start_calls(server);
 		if (server->ended && running(server) == 0)
-			return 0;
+			return server->unread;
 		polled = what_to_poll(server);
 		if (poll(polled.descriptor, polled.count, polled.timeout) < 0 && errno != EINTR)
 			return errno;
@@ -371,6 +372,8 @@ int mcp_serve(const struct mcp_options *options)
 		error = serve(server);
 	if (server && server->failed && server->failed != EPIPE)
 		fprintf(stderr, "%s: standard output: %s\n", options->name, strerror(server->failed));
+	if (server && server->unread)
+		fprintf(stderr, "%s: standard input: %s\n", options->name, strerror(server->unread));
 	for (unsigned n = 0; server && n < MCP_CALLS; n++)
 		if (server->calls[n].id)
 			mcp_call_remove(&server->calls[n]);

@@ -77,6 +77,8 @@ took "lines longer than any valid line" 1 -d "$tmp/out"
 took "a log without a file" 1 -d "$tmp/out"
 check "the empty log is reported" grep -q 'no file found' "$tmp/messages"
 took "a directory that does not exist" 1 -d "$tmp/none"
+$take -o - <&- >"$tmp/stdout" 2>"$tmp/messages"
+equal "a closed standard input" "1 ktrace take: the log: Bad file descriptor" "$? $(cat "$tmp/messages")"
 # ---- Files in a new directory ------------------------------------------------------------------------
 # file_of NAME CONTENTS: prints a file in the form in which the guest's program `give` sends it.
 file_of() {

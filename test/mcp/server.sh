@@ -29,6 +29,9 @@ for pair in 2025-06-18:2025-06-18 2025-03-26:2025-03-26 2024-11-05:2024-11-05 19
 done
 equal "the end of the input ends the server" 0 "$status"
 
+build/bin/ktrace mcp --dir "$traces" <. >"$tmp/out" 2>"$tmp/err"
+equal "an input that cannot be read ends the server" "1 ktrace mcp: standard input: Is a directory" "$? $(cat "$tmp/err")"
+
 # ---- Calls of tools
 { call 1 summary '"trace":"v2.ktrx"'; call '"two"' show '"trace":"v2.ktrx","limit":2'; echo "$ping"; } >"$tmp/in"
 talk
