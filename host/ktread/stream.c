@@ -531,6 +531,7 @@ int ktread_stream_enter(struct ktread *trace, uint32_t *form)
 						      .close = stream_close };
 	struct stream *stream = calloc(1, sizeof(*stream));
 	struct ktread_span whole = { 0 };
+	struct ktrx_stream head;
 	int status;
 
 	if (!stream)
@@ -550,9 +551,12 @@ int ktread_stream_enter(struct ktread *trace, uint32_t *form)
 		stream_close(stream);
 		return status;
 	}
-	take_head(trace, &stream->head);
 	trace->is_lossy = stream->ending != stream->places;
 	*form = stream->head.form;
 	whole.length = stream->head.length;
-	return ktread_source_create(&trace->memory, &ops, stream, &whole, 1, stream->file->name);
+	head = stream->head;
+	status = ktread_source_create(&trace->memory, &ops, stream, &whole, 1, stream->file->name);
+	if (status == 0)
+		take_head(trace, &head); /* warnings name the memory */
+	return status;
 }

@@ -172,6 +172,29 @@ static void impossible_heads_are_refused(void **state)
 	bytes_free(&stream);
 }
 
+/* The frequency of the dump is used instead. */
+static void impossible_frequency_is_reported(void **state)
+{
+	struct bytes stream = sample_stream();
+	struct scratch scratch = scratch_of(stream.data, stream.size);
+	struct ktread *trace = open_ok(scratch.path, NULL);
+	const uint64_t frequency = ktread_info(trace)->frequency, count = count_events(trace);
+
+	(void)state;
+	ktread_close(trace);
+	close(scratch.descriptor);
+	head_of(&stream)->frequency = KTREAD_FREQUENCY_MOST + 1;
+	seal_head(&stream);
+	scratch = scratch_of(stream.data, stream.size);
+	trace = open_ok(scratch.path, NULL);
+	assert_int_equal(ktread_info(trace)->frequency, frequency);
+	assert_int_equal(count_events(trace), count);
+	assert_true(is_warned(trace, "impossible clock frequency, 1000000000001 Hz"));
+	ktread_close(trace);
+	close(scratch.descriptor);
+	bytes_free(&stream);
+}
+
 static void impossible_blocks_are_skipped(void **state)
 {
 	struct bytes stream = sample_stream();
@@ -208,6 +231,7 @@ int main(void)
 		cmocka_unit_test(rest_of_a_cut_stream_is_read),
 		cmocka_unit_test(damaged_blocks_are_skipped),
 		cmocka_unit_test(impossible_heads_are_refused),
+		cmocka_unit_test(impossible_frequency_is_reported),
 		cmocka_unit_test(impossible_blocks_are_skipped),
 	};
 
