@@ -399,12 +399,35 @@ static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int i
 }
 
 /*
+ * Returns the start of the last function with a size in the section `section` (0: any) that starts at or
+ * below the address; 0 if there is none.
+ */
+static uint64_t last_function(const struct symbols *symbols, uint64_t address, uint32_t section)
+{
+	int count = dwfl_module_getsymtab(symbols->file.module);
+	uint64_t last = 0;
+
+	for (int i = 0; i < count; i++) {
+		GElf_Sym symbol;
+		GElf_Addr at;
+
+		if (dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL) &&
+		    GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size > 0 &&
+		    (!section || symbol.st_shndx == section) && at <= address && at > last)
+			last = at;
+	}
+	return last;
+}
+
+/*
  * Searches all symbols in the section `section` (0: any) for the nearest symbol, at or below the address,
- * that can be the name of the address.
+ * that can be the name of the address. A symbol without a size ends where the next function with a size
+ * starts.
  */
 static const char *find_below(const struct symbols *symbols, uint64_t address, int is_code, uint32_t section,
 			      GElf_Off *offset)
 {
+	const uint64_t last = is_code ? last_function(symbols, address, section) : 0;
 	int count = dwfl_module_getsymtab(symbols->file.module);
 	const char *best = NULL;
 
@@ -415,7 +438,8 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, i
 			dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL);
 
 		if (!is_place(name, &symbol) || (section && symbol.st_shndx != section) ||
-		    !can_name(&symbol, at, address, is_code) || (best && address - at >= *offset))
+		    !can_name(&symbol, at, address, is_code) || (symbol.st_size == 0 && at < last) ||
+		    (best && address - at >= *offset))
 			continue;
 		best = name;
 		*offset = address - at;
@@ -425,8 +449,8 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, i
 
 /*
  * Returns the name that libdw finds, if it fits. A name does not fit if it is in another section, if it
- * ends before the address, or if it names data and `is_code` is set. In these cases returns the nearest
- * fitting name below the address.
+ * ends before the address, if its symbol has no size, or if it names data and `is_code` is set. In these
+ * cases returns the nearest fitting name below the address.
  */
 static const char *find_name(const struct symbols *symbols, uint64_t address, int is_code, GElf_Off *offset)
 {
@@ -435,7 +459,7 @@ static const char *find_name(const struct symbols *symbols, uint64_t address, in
 	const char *name =
 		dwfl_module_addrinfo(symbols->file.module, address, offset, &symbol, NULL, NULL, NULL);
 
-	if (is_place(name, &symbol) && (!section || symbol.st_shndx == section) &&
+	if (is_place(name, &symbol) && symbol.st_size > 0 && (!section || symbol.st_shndx == section) &&
 	    can_name(&symbol, address - *offset, address, is_code))
 		return name;
 	return find_below(symbols, address, is_code, section, offset);
@@ -489,10 +513,14 @@ int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *s
 
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol)
 {
-	int status = symbols_find(symbols, address - 1, symbol);
-
-	symbol->offset++;
-	return status;
+	if (symbols_find(symbols, address - 1, symbol) == 0) {
+		symbol->offset++;
+		return 0;
+	}
+	if (symbols_find(symbols, address, symbol) == 0 && symbol->offset == 0)
+		return 0;
+	*symbol = (struct symbol){ .line = 0 };
+	return -1;
 }
 
 void symbols_each(struct symbols *symbols,

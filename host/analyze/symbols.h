@@ -67,7 +67,8 @@ int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *s
 
 /*
  * Does the same as symbols_find(), for a return address: the source line is the line of the call; the offset
- * is the offset of the address itself.
+ * is the offset of the address itself. If no function contains the call, but one starts at the address, finds
+ * that function: a kernel may give a new thread the address of a function as its return address.
  */
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 

@@ -157,6 +157,70 @@ __attribute__((noinline)) uint64_t of_rust(void)
 	return (uint64_t)(uintptr_t)__builtin_return_address(0) + 1;
 }
 
+/*
+ * Code in assembler: a label without a size, a function, bytes that only align the next function, and the next
+ * function.
+ */
+__asm__(".section .text.padded, \"ax\"\n"
+	"label_without_size:\n"
+	".byte 0, 0\n"
+	".type sized_function, %function\n"
+	".globl sized_function\n"
+	"sized_function:\n"
+	".byte 0, 0\n"
+	".size sized_function, 2\n"
+	".byte 0, 0\n"
+	".type function_after_padding, %function\n"
+	".globl function_after_padding\n"
+	"function_after_padding:\n"
+	".byte 0, 0\n"
+	".size function_after_padding, 2\n"
+	"end_without_size:\n"
+	".byte 0, 0\n"
+	".text\n");
+extern const char sized_function[], function_after_padding[];
+
+static void expect_name(struct symbols *symbols, const char *address, const char *name, uint64_t offset)
+{
+	struct symbol symbol;
+
+	assert_int_equal(symbols_find(symbols, (uintptr_t)address, &symbol), 0);
+	assert_string_equal(symbol.function, name);
+	assert_int_equal(symbol.offset, offset);
+}
+
+static void bytes_between_functions_have_no_name(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	struct symbol symbol;
+
+	(void)state;
+	expect_name(symbols, sized_function - 1, "label_without_size", 1);
+	expect_name(symbols, sized_function + 1, "sized_function", 1);
+	assert_int_equal(symbols_find(symbols, (uintptr_t)(sized_function + 3), &symbol), -1);
+	expect_name(symbols, function_after_padding + 3, "end_without_size", 1);
+	symbols_close(symbols);
+}
+
+/* A kernel may give a new thread the address of a function as the address to which it returns. */
+static void a_return_to_the_start_of_a_function_has_its_name(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	struct symbol symbol;
+
+	(void)state;
+	assert_int_equal(symbols_find_call(symbols, (uintptr_t)function_after_padding, &symbol), 0);
+	assert_string_equal(symbol.function, "function_after_padding");
+	assert_int_equal(symbol.offset, 0);
+	assert_int_equal(symbols_find_call(symbols, (uintptr_t)(sized_function + 2), &symbol), 0);
+	assert_string_equal(symbol.function, "sized_function");
+	assert_int_equal(symbol.offset, 2);
+	assert_int_equal(symbols_find_call(symbols, (uintptr_t)(sized_function + 3), &symbol), -1);
+	symbols_close(symbols);
+}
+
 static void keep_raw(void *context, const char *name, uint64_t address, uint64_t size)
 {
 	(void)address, (void)size;
@@ -348,6 +412,8 @@ int main(void)
 		cmocka_unit_test(code_inlined_from_a_header_has_the_line_that_calls_it),
 		cmocka_unit_test(hook_in_a_header_has_the_line_outside),
 		cmocka_unit_test(any_number_of_sections_has_symbols),
+		cmocka_unit_test(bytes_between_functions_have_no_name),
+		cmocka_unit_test(a_return_to_the_start_of_a_function_has_its_name),
 		cmocka_unit_test(similar_names_of_code_and_data_are_suggested),
 		cmocka_unit_test(mangled_names_are_demangled),
 		cmocka_unit_test(addresses_elsewhere_have_no_symbol),
