@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Priority inversion: a thread of high priority waits for a lock. The thread that holds the lock has low
- * priority and is runnable, but a thread of medium priority runs on its CPU.
+ * priority and is runnable, but a thread of medium priority runs on its CPU. Or the thread that waits runs
+ * there itself, because it does not sleep while it waits.
  */
 #include <inttypes.h>
 
@@ -10,6 +11,8 @@
 #include "why/pulse.h"
 
 #define LEAST_MS 50u /* time in ms: waits that are shorter than this are normal */
+/* time in ms: a thread that waits for a lock and spins or yields may keep its CPU for less than this */
+#define KEEPS_MS 1000u
 /* maximum length of a chain of threads in which each thread waits for a lock that the next thread holds */
 #define CHAIN 64u
 
@@ -69,23 +72,66 @@ static bool is_case(const struct why_evidence *evidence, const struct inversion 
 	       since(evidence, found->wait->since) >= why_ms(evidence, LEAST_MS);
 }
 
+/* Returns whether the thread that waits runs on the CPU on which the holder of the lock is to run. */
+static bool keeps_cpu(const struct why_evidence *evidence, const struct inversion *found)
+{
+	const uint64_t least = why_ms(evidence, KEEPS_MS);
+
+	return found->between == found->urgent && has_priority(found->urgent) &&
+	       has_priority(found->holder) && found->urgent->holder.state == KTRX_THREAD_RUNNING &&
+	       found->holder->holder.state == KTRX_THREAD_RUNNABLE &&
+	       found->urgent->holder.priority > found->holder->holder.priority &&
+	       since(evidence, found->wait->since) >= least &&
+	       since(evidence, found->holder->holder.state_stamp) >= least;
+}
+
+/* Returns whether the CPU's stack contains the place where the thread began to wait. */
+static bool is_at_wait(const struct why_evidence *evidence, const struct inversion *found)
+{
+	const struct why_cpu *cpu = &evidence->cpu[found->holder->holder.cpu];
+
+	for (uint32_t n = 0; n < cpu->frames && found->wait->pc; n++)
+		if (cpu->frame[n] == found->wait->pc)
+			return true;
+	return false;
+}
+
+static void say_what(const struct why_evidence *evidence, const struct inversion *found,
+		     struct why_finding *finding)
+{
+	char urgent[WHY_WORDS], holder[WHY_WORDS], between[WHY_WORDS], words[WHY_WORDS];
+
+	why_say_actor(evidence, found->urgent->id + 1, urgent, sizeof(urgent));
+	why_say_actor(evidence, found->holder->id + 1, holder, sizeof(holder));
+	why_say_ticks(evidence, since(evidence, found->wait->since), words, sizeof(words));
+	if (found->between == found->urgent)
+		finding_say(finding->base.what,
+			    "%s has waited %s for a lock, and keeps CPU %" PRIu32 " while it waits; "
+			    "%s holds it, but cannot run",
+			    urgent, words, found->holder->holder.cpu, holder);
+	else
+		finding_say(finding->base.what,
+			    "%s, which has a high priority, has waited %s for a lock; %s holds it, "
+			    "but cannot run because of %s",
+			    urgent, words, holder,
+			    why_say_actor(evidence, found->between->id + 1, between, sizeof(between)));
+}
+
 static int report(const struct why_evidence *evidence, struct why_findings *findings,
 		  const struct inversion *found)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_PRIORITY_INVERSION, FINDING_CERTAIN);
+	const bool itself = found->between == found->urgent;
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_PRIORITY_INVERSION,
+				itself && !is_at_wait(evidence, found) ? FINDING_LIKELY : FINDING_CERTAIN);
 	char urgent[WHY_WORDS], holder[WHY_WORDS], between[WHY_WORDS], lock[WHY_WORDS], words[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
+	say_what(evidence, found, finding);
 	why_say_actor(evidence, found->urgent->id + 1, urgent, sizeof(urgent));
 	why_say_actor(evidence, found->holder->id + 1, holder, sizeof(holder));
 	why_say_actor(evidence, found->between->id + 1, between, sizeof(between));
-	finding_say(finding->base.what,
-		    "%s, which has a high priority, has waited %s for a lock; %s holds it, "
-		    "but cannot run because of %s",
-		    urgent,
-		    why_say_ticks(evidence, since(evidence, found->wait->since), words, sizeof(words)),
-		    holder, between);
 	why_say_object(evidence, found->wait->object, lock, sizeof(lock));
 	finding_evidence(&finding->base, "%s, priority %u, waits for lock %s, at %s", urgent,
 			 found->urgent->holder.priority, lock,
@@ -98,15 +144,20 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 			 found->holder->holder.priority,
 			 why_say_ticks(evidence, since(evidence, found->holder->holder.state_stamp), words,
 				       sizeof(words)));
-	finding_evidence(&finding->base, "%s, priority %u, runs on CPU %" PRIu32, between,
-			 found->between->holder.priority, found->holder->holder.cpu);
+	if (itself)
+		finding_evidence(&finding->base, "%s does not sleep while it waits: it yields or spins",
+				 urgent);
+	else
+		finding_evidence(&finding->base, "%s, priority %u, runs on CPU %" PRIu32, between,
+				 found->between->holder.priority, found->holder->holder.cpu);
 	why_finding_actor(finding, (struct why_actor){ .id = found->urgent->id + 1,
 						       .waits = found->wait->object,
 						       .ticks = since(evidence, found->wait->since),
 						       .pc = found->wait->pc });
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = found->holder->id + 1, .holds = found->wait->object });
-	why_finding_actor(finding, (struct why_actor){ .id = found->between->id + 1 });
+	if (!itself)
+		why_finding_actor(finding, (struct why_actor){ .id = found->between->id + 1 });
 	return 0;
 }
 
@@ -124,7 +175,7 @@ int why_detect_priority_inversion(const struct why_evidence *evidence, struct wh
 		found.holder = last_holder(graph, evidence, found.wait->to);
 		if (found.holder)
 			found.between = running_on_cpu_of(evidence, found.holder);
-		if (is_case(evidence, &found))
+		if (is_case(evidence, &found) || keeps_cpu(evidence, &found))
 			error = report(evidence, findings, &found);
 	}
 	why_graph_free(graph);
