@@ -310,12 +310,18 @@ void ktrace_thread_wake(uint32_t thread)
 	runnable_set(row, wake_cause(row), hook.cpu->now);
 }
 
+/* States of a thread in sched.switch: see doc/events.md. */
+#define KTRACE_LEFT_ASLEEP  1u
+#define KTRACE_LEFT_STOPPED 3u
+#define KTRACE_LEFT_ENDED   4u
+
 /*
  * Checks the rules for a context switch. `previous` is the thread that left the CPU (some kernels call this
  * hook when the next thread is already the current one), and `row` is its entry. If the thread went to sleep,
  * a broken rule is recorded with the place where it began to wait, otherwise with the place of the switch.
+ * A thread that has ended may switch with preemption disabled, so that nothing interrupts its last switch.
  */
-static void switch_check(const struct ktrace_hook *hook, uint32_t previous,
+static void switch_check(const struct ktrace_hook *hook, uint32_t previous, uint32_t state,
 			 const volatile struct ktrx_holder *row, uintptr_t pc)
 {
 	const volatile struct ktrx_holder *here = ktrace_holder_cpu(hook);
@@ -324,15 +330,11 @@ static void switch_check(const struct ktrace_hook *hook, uint32_t previous,
 	if (here && here->held_count != 0)
 		ktrace_hook_broken(hook->cpu, previous, KTRX_BROKEN_SWITCH_LOCKED, here->held[0].object,
 				   place);
-	if (hook->cpu->preempt != 0)
+	if (hook->cpu->preempt != 0 && state != KTRACE_LEFT_ENDED)
 		ktrace_hook_broken(hook->cpu, previous, KTRX_BROKEN_SWITCH_PREEMPT, 0, place);
 	if (hook->cpu->nesting != 0)
 		ktrace_hook_broken(hook->cpu, previous, KTRX_BROKEN_SWITCH_INTERRUPT, 0, place);
 }
-
-/* States of a thread in sched.switch: see doc/events.md. */
-#define KTRACE_LEFT_ASLEEP  1u
-#define KTRACE_LEFT_STOPPED 3u
 
 /*
  * The thread has left the CPU. If it did not report what it waits for, `state` decides whether it can run
@@ -382,7 +384,7 @@ void ktrace_state_switch(uint32_t previous, uint32_t next, uint32_t state, uintp
 	from = ktrace_holder_find(previous);
 	to = ktrace_holder_claim(&hook, next);
 	if (previous != next) {
-		switch_check(&hook, previous, from, pc);
+		switch_check(&hook, previous, state, from, pc);
 		hook.cpu->switch_stamp = now;
 		hook.cpu->switches = hook.cpu->switches + 1;
 		hook.cpu->thread = KTRX_W1_THREAD(next);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/core/hook.h"
 #include "kernel/core/state.h"
 #include "test/fake/machine.h"
 
@@ -302,6 +303,18 @@ static void switches_that_violate_a_rule_are_reported(void **state)
 	assert_int_equal(cpu()->broken, KTRX_BROKEN_SWITCH_INTERRUPT);
 }
 
+/* A kernel may disable preemption at the end of a thread, so that nothing interrupts its last switch. */
+static void last_switch_with_preemption_disabled_is_no_violation(void **state)
+{
+	(void)state;
+	ktrace_preempt(1);
+	ktrace_thread_exit(7);
+	ktrace_state_switch(7, 8, 4, 0, 0);
+	assert_int_equal(cpu()->broken, KTRX_BROKEN_NOTHING);
+	ktrace_state_switch(8, 7, 1, 0, 0);
+	assert_int_equal(cpu()->broken, KTRX_BROKEN_SWITCH_PREEMPT);
+}
+
 static void nested_irq(void)
 {
 	ktrace_irq_enter(9);
@@ -467,6 +480,7 @@ int main(void)
 		cmocka_unit_test_setup(a_switch_names_the_thread_that_left, boot),
 		cmocka_unit_test_setup(releasing_a_lock_taken_before_init_is_no_violation, boot),
 		cmocka_unit_test_setup(switches_that_violate_a_rule_are_reported, boot),
+		cmocka_unit_test_setup(last_switch_with_preemption_disabled_is_no_violation, boot),
 		cmocka_unit_test_setup(nested_interrupts_are_counted, boot),
 		cmocka_unit_test_setup(waits_for_other_cpus_are_reported, boot),
 		cmocka_unit_test_setup(the_place_that_first_disables_interrupts_is_reported, boot),
