@@ -209,6 +209,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
+	/* no thread waits for preemption to be enabled, and some kernels allow this */
+	finding->aside = row->broken == KTRX_BROKEN_SWITCH_PREEMPT;
 	finding_say(finding->base.what, "%s %s CPU %" PRIu32 " %s",
 		    why_say_actor(evidence, row->broken_thread + 1, actor, sizeof(actor)),
 		    slept(evidence, row) ? "went to sleep on" : "was switched out on", cpu->number,

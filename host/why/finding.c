@@ -143,6 +143,8 @@ static int by_weight(const void *a, const void *b)
 		return class_of(left) - class_of(right);
 	if (left->follows != right->follows)
 		return (int)left->follows - (int)right->follows;
+	if (left->aside != right->aside)
+		return (int)left->aside - (int)right->aside;
 	if (left->verdict != right->verdict)
 		return (int)left->verdict - (int)right->verdict;
 	if (left->base.certain != right->base.certain)

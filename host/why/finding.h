@@ -100,6 +100,7 @@ struct why_finding {
 	 */
 	uint64_t order;
 	bool follows; /* true if the finding is a consequence of another finding, not a problem of its own */
+	bool aside;   /* true if the finding causes no other problem: other problems come first */
 };
 
 struct why_findings;

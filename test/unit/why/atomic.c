@@ -180,6 +180,22 @@ static void preemption_count_that_never_drops_misses_a_hook(void **state)
 	expect(FINDING_POSSIBLE);
 }
 
+/* Two threads wait for each other. One of them went to sleep with preemption disabled, which some kernels allow. */
+static void preemption_is_not_the_cause_of_a_deadlock(void **state)
+{
+	struct ktrx_holder *other = why_thread_row(6, "other", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	row->broken = KTRX_BROKEN_SWITCH_PREEMPT;
+	row->broken_object = 0;
+	why_holds(worker, 0x5000, 20 * MS);
+	why_waits(worker, KTRX_WAIT_LOCK, 0x6000, "bee", 30 * MS);
+	why_holds(other, 0x6000, 20 * MS);
+	why_waits(other, KTRX_WAIT_LOCK, 0x5000, "aye", 30 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_count(WHY_SLEEP_IN_ATOMIC), 1);
+}
+
 static void preempted_thread_is_not_said_to_sleep(void **state)
 {
 	(void)state;
@@ -202,6 +218,7 @@ int main(void)
 		TEST(lock_held_elsewhere_before_it_was_taken_again_is_held),
 		TEST(cpu_that_keeps_switching_misses_a_hook),
 		TEST(preemption_count_that_never_drops_misses_a_hook),
+		TEST(preemption_is_not_the_cause_of_a_deadlock),
 		TEST(preempted_thread_is_not_said_to_sleep),
 	};
 
