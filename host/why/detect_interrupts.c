@@ -22,6 +22,8 @@
 #define FLOOD_MS   100u
 /* maximum number of events of one interrupt: irq.enter, irq.eoi, irq.exit */
 #define EVENTS_OF_ONE 3u
+/* minimum number of interrupts in a storm per event that came in no handler */
+#define LEAST_AN_EVENT 10u
 
 struct storm {
 	uint32_t number; /* interrupt number */
@@ -78,8 +80,9 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Returns whether nearly all events of the CPU come from interrupts with one number. Timer ticks may come
- * between these events.
+ * Returns whether nearly all events of the CPU come from interrupts with one number, or from their handlers.
+ * Timer ticks may come between these events. A handler may record other events, such as those of an interrupt
+ * of a second interrupt controller.
  */
 static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
@@ -93,10 +96,22 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 					 kind->entered, elapsed(kind->first, kind->last), is_dense(kind) };
 		if (storm->dense && storm->span >= why_ms(evidence, FLOOD_MS) &&
 		    storm->count >= at_least(evidence, storm->span) && storm->count >= RUN &&
-		    storm->count * EVENTS_OF_ONE >= interrupts->events / 10 * 9)
+		    (storm->count * EVENTS_OF_ONE >= interrupts->events / 10 * 9 ||
+		     storm->count >= interrupts->outside * LEAST_AN_EVENT))
 			return true;
 	}
 	return false;
+}
+
+/* Returns whether the last heartbeats found a thread that is not idle at one instruction. */
+static bool stands_still(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	if (cpu->row.heartbeats < KTRX_SAMPLES || cpu->row.sample[0] == 0 || !why_runs_work(evidence, cpu))
+		return false;
+	for (uint32_t n = 1; n < KTRX_SAMPLES; n++)
+		if (cpu->row.sample[n] != cpu->row.sample[0])
+			return false;
+	return true;
 }
 
 /*
@@ -106,7 +121,34 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 static bool may_work_between_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return !why_has_stopped(evidence, cpu) && cpu->interrupts.pc == 0 && cpu->row.irqs &&
-	       cpu->row.heartbeats >= cpu->row.irqs / 10 * 9;
+	       cpu->row.heartbeats >= cpu->row.irqs / 10 * 9 && !stands_still(evidence, cpu);
+}
+
+static bool has_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
+{
+	return evidence->info->frequency &&
+	       (is_storm(evidence, cpu, storm) || is_flood(evidence, cpu, storm));
+}
+
+bool why_is_flooded(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	struct storm storm;
+
+	return has_storm(evidence, cpu, &storm) && !may_work_between_ticks(evidence, cpu);
+}
+
+/* Adds a line for each interrupt that came inside nearly all interrupts of the storm. */
+static void say_nested(const struct why_cpu *cpu, const struct storm *storm, struct why_finding *finding)
+{
+	for (uint32_t n = 0; n < cpu->interrupts.kinds; n++) {
+		const struct why_irq_kind *kind = &cpu->interrupts.kind[n];
+
+		if (kind->number != storm->number && kind->close == 0 &&
+		    kind->entered >= storm->count / 10 * 9)
+			finding_evidence(&finding->base,
+					 "interrupt %" PRIu32 " came inside nearly all of them",
+					 kind->number);
+	}
 }
 
 static void say_storm(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -136,6 +178,12 @@ static void say_storm(const struct why_evidence *evidence, const struct why_cpu 
 				 cpu->row.heartbeats, finding_plural(cpu->row.heartbeats));
 	if (why_has_stopped(evidence, cpu))
 		finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	say_nested(cpu, storm, finding);
+	if (!interrupts->pc && stands_still(evidence, cpu))
+		finding_evidence(&finding->base,
+				 "the last %u heartbeats found %s at the same instruction, %s", KTRX_SAMPLES,
+				 why_say_running(evidence, cpu, thread, sizeof(thread)),
+				 why_say_place(evidence, cpu->row.sample[0], place, sizeof(place)));
 	if (interrupts->pc)
 		finding_evidence(&finding->base, "%s interrupted %s at %s",
 				 interrupts->run_at_one_place ? "each of them" : "the last one",
@@ -163,8 +211,7 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
 		struct why_finding *finding;
 		struct storm storm;
 
-		if (evidence->info->frequency == 0 ||
-		    (!is_storm(evidence, cpu, &storm) && !is_flood(evidence, cpu, &storm)))
+		if (!has_storm(evidence, cpu, &storm))
 			continue;
 		finding = why_finding_new(findings, WHY_IRQ_STORM,
 					  why_has_stopped(evidence, cpu)	  ? FINDING_CERTAIN

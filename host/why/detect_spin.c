@@ -233,7 +233,8 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	enum why_side side;
 	uint32_t frames;
 
-	if (calm < why_ms(evidence, CALM_MS) || !ran_all_the_time(evidence, thread, calm))
+	if (calm < why_ms(evidence, CALM_MS) || !ran_all_the_time(evidence, thread, calm) ||
+	    why_is_flooded(evidence, cpu))
 		return 0;
 	why_places_of(evidence, cpu, thread->id, since, &places);
 	if (places.count < PLACES || !why_places_are_one(evidence, &places))

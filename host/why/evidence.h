@@ -113,7 +113,8 @@ struct why_sample {
 #define WHY_SAMPLES   16u
 #define WHY_TICK_MS   25u /* time in ms: longest interval between ticks of a usual kernel timer */
 struct why_interrupts {
-	uint64_t events; /* number of events of the CPU, of all kinds */
+	uint64_t events;  /* number of events of the CPU, of all kinds */
+	uint64_t outside; /* number of events that are not about interrupts and came in no handler */
 	uint64_t entered, ended;
 	uint32_t number; /* number of the newest interrupt, if there was one */
 	char name[24];
@@ -216,10 +217,7 @@ struct why_tries {
 	uint64_t pc; /* place in the code of the last attempt; 0: unknown */
 };
 
-/*
- * Nested faults of a thread: each fault came before the handler of the previous fault had returned. Faults in
- * interrupt handlers count, too.
- */
+/* Nested faults of a thread, in interrupt handlers too: each came before the previous one was handled. */
 struct why_fault_nest {
 	uint64_t count; /* number of faults whose handlers have not returned */
 	/*

@@ -318,6 +318,7 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 	}
 	if (event->context != KTRX_CONTEXT_THREAD)
 		return;
+	cpu->interrupts.outside += open->depth == 0;
 	cpu->interrupts.run = 0;
 	quiet_event(reader, open, event, known);
 }

@@ -104,6 +104,9 @@ bool why_is_offline(const struct why_evidence *evidence, const struct why_cpu *c
 /* Returns the thread that runs on the CPU, NULL if unknown. */
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
+/* Returns whether interrupts of one number leave the CPU no time for other work. See detect_interrupts.c. */
+bool why_is_flooded(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
 /* Returns whether the CPU runs a thread that is not an idle thread. */
 bool why_runs_work(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Tests findings about interrupt storms whose handlers record other events, and about storms of timer ticks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+#include "unit/support/why_cpus.h"
+#include "unit/support/why_support.h"
+
+#define UART  57u
+#define OUTER 8u
+#define EVERY 48000u /* ticks between two interrupts of a storm */
+
+static struct ktread_event *inside(uint32_t type, uint64_t stamp, uint64_t value)
+{
+	struct ktread_event *event = script_event(type, stamp, 1, WORKER, value, "", V(0));
+
+	event->context = KTRX_CONTEXT_INTERRUPT;
+	return event;
+}
+
+/*
+ * An interrupt of a second interrupt controller: its handler is called in that of the first controller. `with`:
+ * whether a thread records an event after each of them.
+ */
+static void cascades(uint32_t count, int with)
+{
+	uint64_t at = 1000 * MS;
+
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 1000 * MS, 1, WORKER, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	for (uint32_t n = 0; n < count; n++, at += EVERY) {
+		inside(ENTER, at, OUTER);
+		inside(ENTER, at + 1000, UART);
+		inside(ACQUIRE, at + 2000, 0x1000);
+		inside(OTHER, at + 3000, 0);
+		inside(EXIT, at + 4000, UART);
+		inside(EXIT, at + 5000, OUTER);
+		if (with)
+			script_event(OTHER, at + 6000, 1, WORKER);
+	}
+	why_tick(at, 0, IDLE0, KERNEL);
+	why_tick(at, 1, WORKER, KERNEL + 64);
+	script_cpu(1)->irqs += 2 * count;
+}
+
+static void storm_of_second_controller_is_found(void **state)
+{
+	(void)state;
+	cascades(2200, 0);
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("interrupt 8 comes again and again on CPU 1, which does nothing else");
+	why_says("interrupt 57 came inside nearly all of them");
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+}
+
+static void frequent_interrupts_of_a_thread_that_works_are_no_storm(void **state)
+{
+	(void)state;
+	cascades(2200, 1);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/*
+ * The timer's interrupt is not cleared. irq.enter does not record what it interrupts, but the heartbeats do.
+ * `step`: distance of the two instructions that the ticks interrupt in turn.
+ */
+static void ticks(uint32_t count, uint64_t step)
+{
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	for (uint64_t n = 0; n < count; n++) {
+		why_tick(1000 * MS + n * EVERY, 1, WORKER, 0);
+		script_event(OTHER, 1000 * MS + n * EVERY + 200, 1, WORKER)->context = KTRX_CONTEXT_INTERRUPT;
+	}
+	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
+		script_cpu(1)->sample[n] = KERNEL + n % 2 * step;
+	why_tick(1000 * MS + count * EVERY, 0, IDLE0, KERNEL);
+}
+
+static void ticks_at_one_instruction_are_a_storm(void **state)
+{
+	(void)state;
+	ticks(3900, 0);
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	why_says("the last 8 heartbeats found thread 5 (worker) at the same instruction");
+}
+
+static void ticks_at_two_instructions_are_only_possibly_a_storm(void **state)
+{
+	(void)state;
+	ticks(3900, 4);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	why_says("which counts as a heartbeat, comes every 48.0 us on CPU 1");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(storm_of_second_controller_is_found),
+		TEST(frequent_interrupts_of_a_thread_that_works_are_no_storm),
+		TEST(ticks_at_one_instruction_are_a_storm),
+		TEST(ticks_at_two_instructions_are_only_possibly_a_storm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
