@@ -171,6 +171,7 @@ struct starved {
 	struct why_turn turn;
 	const struct why_thread *runs; /* the thread that runs on the CPU instead */
 	bool outranked;		       /* `runs` has a higher priority; otherwise, it has run all the time */
+	bool outranks;		       /* `runs` has a lower priority */
 	bool asks;		       /* the CPU waits for an answer to its IPI */
 };
 
@@ -193,6 +194,8 @@ static int by_cause(const void *left, const void *right)
 		return a->turn.by_table ? -1 : 1;
 	if (a->outranked != b->outranked)
 		return a->outranked ? -1 : 1;
+	if (a->outranks != b->outranks)
+		return a->outranks ? -1 : 1;
 	return a->asks == b->asks ? 0 : a->asks ? -1 : 1;
 }
 
@@ -282,15 +285,23 @@ static void say_others(const struct why_evidence *evidence, struct why_finding *
 		finding_evidence(&finding->base, "the others: %s", line);
 }
 
+/*
+ * Returns how certain the finding is. If a thread of lower priority runs, it is known that preemption is
+ * disabled now, but not that it has been disabled all the time.
+ */
+static enum finding_certainty how_certain(const struct starved *one)
+{
+	return one->turn.by_table && one->turn.cpu->row.heartbeats && !one->outranks ? FINDING_CERTAIN
+										     : FINDING_LIKELY;
+}
+
 /* Reports threads that are starved for the same reason. The first one has waited longest. */
 static int report(const struct why_evidence *evidence, struct why_findings *findings,
 		  const struct starved_list *group)
 {
 	const struct why_turn *starved = &group->one[0].turn;
 	const struct why_thread *runs = group->one[0].runs;
-	struct why_finding *finding = why_finding_new(
-		findings, WHY_STARVATION,
-		starved->by_table && starved->cpu->row.heartbeats ? FINDING_CERTAIN : FINDING_LIKELY);
+	struct why_finding *finding = why_finding_new(findings, WHY_STARVATION, how_certain(group->one));
 	char who[FINDING_LINE], waits[WHY_WORDS];
 	const uint64_t ticks = why_age(evidence, starved->since);
 
@@ -347,6 +358,7 @@ static int list_starved(const struct why_evidence *evidence, struct starved_list
 		    !why_turn_is_explained(evidence, &one.turn, &one.runs))
 			continue;
 		one.outranked = is_outranked(one.turn.thread, one.runs);
+		one.outranks = is_outranked(one.runs, one.turn.thread);
 		one.asks = waits_for_answer(evidence, &one.turn);
 		list->one[list->count++] = one;
 	}

@@ -215,7 +215,7 @@ bool why_turn_is_explained(const struct why_evidence *evidence, const struct why
 	if (!on || on->idle || on == turn->thread)
 		return false;
 	if (on->holder.priority && turn->thread->holder.priority > on->holder.priority)
-		return false;
+		return !turn->others_ran && turn->cpu->row.preempt != 0;
 	return !turn->others_ran ||
 	       (turn->thread->holder.priority && on->holder.priority > turn->thread->holder.priority);
 }

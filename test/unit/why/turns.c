@@ -186,6 +186,26 @@ static void lower_priority_does_not_explain_starvation(void **state)
 		 "has 20");
 }
 
+/* The client has a lower priority, and has not left CPU 0 since the worker became runnable. */
+static void thread_that_cannot_be_preempted_explains_starvation(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	worker->priority = 20;
+	client->priority = 10;
+	script_cpu(0)->preempt = 1;
+	starves(FINDING_LIKELY);
+	why_says("thread 6 (client) has run there all that time");
+	why_says("preemption is disabled on CPU 0");
+	next();
+	worker->cause = KTRX_CAUSE_WAKE;
+	worker->priority = 20;
+	client->priority = 10;
+	script_cpu(0)->preempt = 1;
+	script_cpu(0)->switch_stamp = 7900 * MS;
+	is_doubted(FINDING_LIKELY, "ran other threads");
+}
+
 /* ---- Threads that have ended ------------------------------------------------------------------------ */
 
 /*
@@ -503,6 +523,7 @@ int main(void)
 		TEST(higher_priority_explains_starvation),
 		TEST(runnable_thread_without_reason_may_be_lost),
 		TEST(lower_priority_does_not_explain_starvation),
+		TEST(thread_that_cannot_be_preempted_explains_starvation),
 		TEST(thread_that_may_have_ended_does_not_starve),
 		TEST(thread_of_old_kernel_may_have_ended),
 		TEST(ended_thread_is_not_reported),
