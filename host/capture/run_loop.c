@@ -278,10 +278,7 @@ static int check_version(const struct capture_run *run)
 			    version, wanted);
 }
 
-/*
- * Opens the guest's RAM. Called after the guest has started, because QEMU has then reported the addresses of
- * the RAM.
- */
+/* Opens the guest's RAM. Called after the guest has started: QEMU has then reported where the RAM is. */
 static int open_view(struct capture_run *run)
 {
 	if (run->view.memory || run->options->transport != CAPTURE_RAM || !run->machine.ran)
@@ -294,9 +291,11 @@ static int open_view(struct capture_run *run)
 
 static void look_at_guest(struct capture_run *run)
 {
-	bool running = run->machine.running;
+	double now = capture_now();
 
-	if (run->view.memory && capture_view_look(&run->view, running) && run->view.watch.boots == 2)
+	capture_watch_skip(&run->view.watch, capture_share_lost(&run->share, run->guest.pid, now), now);
+	if (run->view.memory && capture_view_look(&run->view, run->machine.running) &&
+	    run->view.watch.boots == 2)
 		capture_run_say(run, "the guest booted again: the trace will have only its last boot");
 }
 

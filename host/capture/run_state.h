@@ -20,6 +20,7 @@
 #include "memory.h"
 #include "plan.h"
 #include "run.h"
+#include "share.h"
 #include "wait.h"
 #include "watch.h"
 
@@ -207,6 +208,7 @@ struct capture_run {
 	 * kernel has no heartbeats
 	 */
 	double stuck;
+	struct capture_share share; /* how much CPU time QEMU gets */
 	double next_progress;
 	bool stalling;		     /* a stall was reported, and has not ended yet */
 	struct ktread_pulse stalled; /* pulse at the beginning of the stall */

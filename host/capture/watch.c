@@ -18,6 +18,18 @@ void capture_watch_pause(struct capture_watch *watch, double now)
 	watch->stuck_since = now;
 }
 
+static double moved_by(double time, double seconds, double now)
+{
+	return time + seconds < now ? time + seconds : now;
+}
+
+void capture_watch_skip(struct capture_watch *watch, double seconds, double now)
+{
+	watch->last_alive = moved_by(watch->last_alive, seconds, now);
+	watch->last_moved = moved_by(watch->last_moved, seconds, now);
+	watch->stuck_since = moved_by(watch->stuck_since, seconds, now);
+}
+
 static bool same_quiet_cpu(const struct ktread_pulse *a, const struct ktread_pulse *b)
 {
 	return a->quiet_cpu == b->quiet_cpu && a->quiet_stamp == b->quiet_stamp &&

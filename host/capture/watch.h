@@ -38,6 +38,11 @@ struct capture_watch {
  * during that time does not count.
  */
 void capture_watch_pause(struct capture_watch *watch, double now);
+/*
+ * Takes `seconds` out of the measurement, because the host did not let the machine run in this time. Call it
+ * before capture_watch_feed() with the same `now`.
+ */
+void capture_watch_skip(struct capture_watch *watch, double seconds, double now);
 /* Processes a new pulse. Returns true if it is the first pulse of a boot. */
 bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *pulse, double now);
 /* Returns the seconds of silence. */

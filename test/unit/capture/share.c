@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tests how ktrace finds out that a busy host does not let QEMU run, and that this is not silence of the guest. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "capture/share.h"
+#include "capture/watch.h"
+
+static const struct {
+	const char *label;
+	double elapsed, cpu;
+	bool ready;
+	double lost;
+} shares[] = {
+	{ "no CPU time, ready to run", 1, 0, true, 1 },
+	{ "no CPU time, waits for an interrupt", 1, 0, false, 0 },
+	{ "a twentieth of a CPU", 1, 0.05, true, 1 },
+	{ "a tenth of a CPU", 1, 0.1, true, 0 },
+	{ "a whole CPU", 1, 1, true, 0 },
+	{ "a little CPU time for a long time", 10, 0.5, true, 10 },
+	{ "three CPUs", 1, 3, true, 0 },
+};
+
+static void host_that_does_not_run_qemu_is_recognized(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < sizeof(shares) / sizeof(shares[0]); n++)
+		if (capture_share_judge(shares[n].elapsed, shares[n].cpu, shares[n].ready) != shares[n].lost)
+			fail_msg("%s", shares[n].label);
+}
+
+static void readiness_of_a_process_is_read(void **state)
+{
+	pid_t sleeps = fork(), spins;
+
+	(void)state;
+	if (sleeps == 0)
+		for (;;)
+			pause();
+	spins = fork();
+	if (spins == 0)
+		for (volatile unsigned n = 0;; n++)
+			;
+	while (capture_share_ready(sleeps)) /* until it has begun to wait */
+		;
+	assert_true(capture_share_ready(spins));
+	kill(sleeps, SIGKILL);
+	kill(spins, SIGKILL);
+	assert_int_equal(waitpid(sleeps, NULL, 0), sleeps);
+	assert_int_equal(waitpid(spins, NULL, 0), spins);
+	assert_false(capture_share_ready(spins));
+}
+
+/* The first measurement only begins, and the second one comes too early. */
+static void measurements_are_apart(void **state)
+{
+	struct capture_share share = { 0 };
+
+	(void)state;
+	assert_true(capture_share_lost(&share, 0, 10) == 0 && share.time == 0);
+	assert_true(capture_share_lost(&share, getpid(), 10) == 0 && share.time == 10);
+	assert_true(capture_share_lost(&share, getpid(), 10.1) == 0 && share.time == 10);
+	assert_true(share.cpu > 0);
+	share.cpu += 1000; /* as if the process had got no CPU time since */
+	assert_true(capture_share_lost(&share, getpid(), 11) == 1 && share.time == 11);
+}
+
+static void time_without_a_cpu_is_no_silence(void **state)
+{
+	const struct ktread_pulse pulse = { .nonce = 1, .slots = 5, .heartbeats = 7, .online = 1 };
+	struct capture_watch watch = { 0 };
+
+	(void)state;
+	capture_watch_feed(&watch, &pulse, 10);
+	capture_watch_skip(&watch, 2, 12.5);
+	capture_watch_feed(&watch, &pulse, 12.5);
+	assert_true(capture_watch_silence(&watch, 12.5) == 0.5 && capture_watch_still(&watch, 12.5) == 0.5);
+	capture_watch_skip(&watch, 100, 13);
+	assert_true(capture_watch_silence(&watch, 13) == 0 && capture_watch_still(&watch, 13) == 0);
+	assert_true(capture_watch_stuck(&watch, 13) == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(host_that_does_not_run_qemu_is_recognized),
+		cmocka_unit_test(readiness_of_a_process_is_read),
+		cmocka_unit_test(measurements_are_apart),
+		cmocka_unit_test(time_without_a_cpu_is_no_silence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
