@@ -281,6 +281,40 @@ static void say_stopped(const struct why_evidence *evidence, struct why_finding 
 			why_say_ticks(evidence, why_age(evidence, evidence->stopped), ticks, sizeof(ticks)));
 }
 
+static const char *say_mistake(const struct why_evidence *evidence, const struct ktrx_cpu *row, char *buffer,
+			       size_t size)
+{
+	char lock[WHY_WORDS / 2];
+
+	why_say_object(evidence, row->broken_object, lock, sizeof(lock));
+	return row->broken == KTRX_BROKEN_RELEASE
+		       ? why_say(buffer, size, "released lock %s, which it did not hold", lock)
+		       : why_say(buffer, size, "took lock %s, which it already held", lock);
+}
+
+/*
+ * Adds a line about the first mistake with a lock that each CPU has recorded. Mistakes with switches are
+ * findings of their own.
+ */
+static void say_mistakes(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	char who[WHY_WORDS], lock[WHY_WORDS], ago[WHY_WORDS], place[WHY_WORDS];
+
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct ktrx_cpu *row = &evidence->cpu[n].row;
+
+		if ((row->broken != KTRX_BROKEN_RELEASE && row->broken != KTRX_BROKEN_ACQUIRE) ||
+		    row->broken_stamp == 0)
+			continue;
+		why_say_ticks(evidence, why_age(evidence, row->broken_stamp), ago, sizeof(ago));
+		finding_evidence(&finding->base,
+				 "%s %s, %s ago, at %s: ktrace check shows the events before it",
+				 why_say_actor(evidence, row->broken_thread + 1, who, sizeof(who)),
+				 say_mistake(evidence, row, lock, sizeof(lock)), ago,
+				 why_say_call(evidence, row->broken_pc, place, sizeof(place)));
+	}
+}
+
 /*
  * Formats advice on how to find out whether these waits are normal. `open` is the number of the waits; if it
  * is 0, formats "".
@@ -412,6 +446,7 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 			 say_window(evidence, health, window, sizeof(window)), health->switches,
 			 health->switches == 1 ? "" : "es");
 	say_stopped(evidence, finding);
+	say_mistakes(evidence, finding);
 	if (!sound)
 		finding_evidence(&finding->base,
 				 "according to the hooks, %" PRIu32 " threads run on %" PRIu32
@@ -484,6 +519,7 @@ static int report_busy(const struct why_evidence *evidence, struct why_findings 
 	finding_evidence(&finding->base, "%" PRIu64 " switch%s; %s", health->switches,
 			 health->switches == 1 ? "" : "es", runnable);
 	say_stopped(evidence, finding);
+	say_mistakes(evidence, finding);
 	why_finding_without_ticks(finding, evidence);
 	why_finding_users(finding, evidence);
 	why_slow_explain(evidence, finding);

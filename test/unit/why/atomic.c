@@ -204,6 +204,21 @@ static void preempted_thread_is_not_said_to_sleep(void **state)
 	why_says("thread 5 (worker) was switched out on CPU 1 while it held spinlock");
 }
 
+/* A machine in which a lock was released twice may look healthy for long. */
+static void mistake_with_a_lock_is_mentioned(void **state)
+{
+	(void)state;
+	row->broken = KTRX_BROKEN_RELEASE;
+	row->broken_pc = 0x77020;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	why_says("thread 5 (worker) released lock 0xa000, which it did not hold, 4.50 s ago, at 0x77020: "
+		 "ktrace check shows the events before it");
+	why_teardown(NULL);
+	begin(NULL);
+	row->broken = KTRX_BROKEN_ACQUIRE;
+	why_says("thread 5 (worker) took lock 0xa000, which it already held, 4.50 s ago");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
@@ -220,6 +235,7 @@ int main(void)
 		TEST(preemption_count_that_never_drops_misses_a_hook),
 		TEST(preemption_is_not_the_cause_of_a_deadlock),
 		TEST(preempted_thread_is_not_said_to_sleep),
+		TEST(mistake_with_a_lock_is_mentioned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
