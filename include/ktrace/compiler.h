@@ -3,9 +3,8 @@
 #ifndef KTRACE_COMPILER_H
 #define KTRACE_COMPILER_H
 
-#include <stdint.h>
-
 #include "ktrx/assert.h"
+#include "ktrx/integers.h"
 
 #if !defined(__GNUC__)
 #error "ktrace needs gcc or clang"

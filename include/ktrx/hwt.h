@@ -8,8 +8,7 @@
 #ifndef KTRX_HWT_H
 #define KTRX_HWT_H
 
-#include <stdint.h>
-
+#include "ktrx/integers.h"
 #include "ktrx/proc.h"
 
 /*

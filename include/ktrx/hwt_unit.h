@@ -16,9 +16,8 @@
 #ifndef KTRX_HWT_UNIT_H
 #define KTRX_HWT_UNIT_H
 
-#include <stdint.h>
-
 #include "ktrx/assert.h"
+#include "ktrx/integers.h"
 
 #define KTRX_HWT_UNIT_MAGIC   UINT32_C(0x5552544b) /* "KTRU" */
 #define KTRX_HWT_UNIT_VERSION 1u

@@ -27,9 +27,8 @@
 #ifndef KTRX_SLOT_H
 #define KTRX_SLOT_H
 
-#include <stdint.h>
-
 #include "ktrx/assert.h"
+#include "ktrx/integers.h"
 
 #define KTRX_SLOT_SIZE	      32u
 #define KTRX_SLOT_SHIFT	      5u

@@ -7,9 +7,8 @@
 #ifndef KTRX_STREAM_H
 #define KTRX_STREAM_H
 
-#include <stdint.h>
-
 #include "ktrx/assert.h"
+#include "ktrx/integers.h"
 
 #define KTRX_STREAM_MAGIC   "\x89KTS\r\n\x1a\n"
 #define KTRX_STREAM_VERSION 1u

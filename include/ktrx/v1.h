@@ -9,9 +9,8 @@
 #ifndef KTRX_V1_H
 #define KTRX_V1_H
 
-#include <stdint.h>
-
 #include "ktrx/assert.h"
+#include "ktrx/integers.h"
 
 #define KTRX1_VERSION	  1u
 #define KTRX1_RECORD_SIZE 32u

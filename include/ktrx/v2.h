@@ -9,9 +9,8 @@
 #ifndef KTRX_V2_H
 #define KTRX_V2_H
 
-#include <stdint.h>
-
 #include "ktrx/assert.h"
+#include "ktrx/integers.h"
 #include "ktrx/state.h"
 
 #define KTRX_MAGIC     "KTRX"

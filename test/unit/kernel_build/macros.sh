@@ -3,7 +3,8 @@
 # Checks that ktrace compiles without a warning with a kernel's macros, which its port header brings into
 # every file: any names of attributes, and printf as a macro; the text of an event is still checked. Hooks of
 # the port may use any variable of the kernel. clang, which is the faster one, reads each source for each CPU;
-# gcc reads each source for x86_64, and for the other CPUs only their own sources and the samples.
+# gcc reads each source for x86_64, and for the other CPUs only their own sources and the samples. A kernel may
+# be compiled with -nostdinc, and have headers of its own with few types and no limits.
 # MATRIX=all (make soak): all combinations.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
@@ -55,5 +56,20 @@ for arch in x86_64 aarch64 riscv64; do
 			read_at_once $compiler $arch -Wno-shadow -include $variables
 	done
 done
+
+mkdir "$tmp/own"
+for bits in 8 16 32 64; do
+	echo "typedef __INT${bits}_TYPE__ int${bits}_t; typedef __UINT${bits}_TYPE__ uint${bits}_t;"
+done >"$tmp/own/stdint.h"
+echo 'typedef __INTPTR_TYPE__ intptr_t; typedef __UINTPTR_TYPE__ uintptr_t;' >>"$tmp/own/stdint.h"
+echo 'typedef __SIZE_TYPE__ size_t;' >"$tmp/own/stddef.h"
+printf '%s\n' '#define NULL ((void *)0)' '#define offsetof(type, member) __builtin_offsetof(type, member)' >>"$tmp/own/stddef.h"
+printf '%s\n' '#define bool _Bool' '#define true 1' '#define false 0' >"$tmp/own/stdbool.h"
+sources="$(cat "$tmp/sources") test/unit/kernel_build/facts.c"
+compiler=clang
+have clang x86_64 || compiler=gcc
+check "$compiler: a kernel's own headers need no limits and no macros of constants" \
+	read_at_once $compiler x86_64 -nostdinc "-I$tmp/own"
+
 equal "no source is in the way of these macros" '' "$(head -n 20 "$tmp/failed" 2>/dev/null)"
 done_testing
