@@ -56,6 +56,7 @@ struct orphan {
 	 * that the owner has ended
 	 */
 	uint64_t ended;
+	bool earlier;			/* true if the owner's number belongs to a new thread now */
 	bool is_orphan;			/* true if the owner of the lock has ended */
 	enum finding_certainty certain; /* certainty of `is_orphan` */
 };
@@ -256,6 +257,11 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
 
+	if (lock->hold && lock->hold->ended) {
+		lock->ended = lock->hold->ended;
+		lock->earlier = owner && owner->state != THREADS_DEAD;
+		return lock->owner != 1;
+	}
 	if (lock->owner == 1) /* the owner is thread 0, which may run on several CPUs at the same time */
 		return false;
 	if (!owner || owner->state != THREADS_DEAD)
@@ -336,12 +342,21 @@ static void say_waiters(const struct why_evidence *evidence, struct why_finding 
 		finding_evidence(&finding->base, "  and %" PRIu32 " more", lock->waiters - SHOWN);
 }
 
+/* Formats the owner's name. If a new thread has the owner's number, its name is not the owner's. */
+static const char *name_owner(const struct why_evidence *evidence, const struct orphan *lock, char *buffer,
+			      size_t size)
+{
+	if (lock->earlier)
+		return why_say(buffer, size, "an earlier thread %" PRIu32, lock->owner - 1);
+	return why_say_actor(evidence, lock->owner, buffer, size);
+}
+
 static void say_owner(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct orphan *lock)
 {
 	char who[WHY_WORDS], since[WHY_WORDS], place[WHY_WORDS];
 
-	why_say_actor(evidence, lock->owner, who, sizeof(who));
+	name_owner(evidence, lock, who, sizeof(who));
 	if (lock->hold)
 		finding_evidence(&finding->base, "%s took it %s ago%s, and did not release it", who,
 				 why_say_since(evidence, "", lock->hold->stamp, since, sizeof(since)),
@@ -411,7 +426,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		    lock->waiter->tries ? "tries to take" : "waits for",
 		    why_say_object(evidence, lock->waiter->lock, what, sizeof(what)),
 		    finding->base.certain == FINDING_POSSIBLE ? "last known " : "",
-		    why_say_actor(evidence, lock->owner, owner, sizeof(owner)));
+		    name_owner(evidence, lock, owner, sizeof(owner)));
 	say_waiters(evidence, finding, lock);
 	say_owner(evidence, finding, lock);
 	add_actors(evidence, finding, lock);

@@ -254,11 +254,25 @@ static bool is_usual(const struct why_evidence *evidence, const struct cycle *cy
 	       (evidence->made_progress || why_any_cpu_works(evidence));
 }
 
+/*
+ * Returns whether a thread or CPU waits for a lock that, according to its row, it does not hold: only the kernel
+ * named it as the owner when the wait began. An earlier thread with the same number may have left the lock
+ * behind.
+ */
+static bool is_only_named(const struct cycle *cycle)
+{
+	for (uint32_t n = 0; n < cycle->count && cycle->waits == 1; n++)
+		if (why_edge_is_lock(cycle->edge[n]) && !cycle->edge[n]->held)
+			return true;
+	return false;
+}
+
 static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct cycle *cycle)
 {
 	if (is_young(evidence, cycle))
 		return FINDING_POSSIBLE;
-	return cycle->by_table && !cycle->nested && !cycle->timed ? FINDING_CERTAIN : FINDING_LIKELY;
+	return cycle->by_table && !cycle->nested && !cycle->timed && !is_only_named(cycle) ? FINDING_CERTAIN
+											   : FINDING_LIKELY;
 }
 
 static bool is_lossy(const struct why_evidence *evidence)
@@ -450,6 +464,11 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 		say_edge(context, finding, edge[n]);
 		say_timeout(context->evidence, finding, edge[n]);
 	}
+	if (is_only_named(&cycle))
+		finding_evidence(
+			&finding->base,
+			"the kernel named it as the owner, but no hook reported that it took the lock; "
+			"an earlier owner with the same number may have ended");
 	add_actors(context, finding, &cycle);
 	finding->base.partial = !cycle.by_table && is_lossy(context->evidence);
 	if (has_outer_wait(context, &cycle))

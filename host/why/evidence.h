@@ -318,6 +318,7 @@ struct why_hold {
 	uint64_t lock;
 	uint64_t stamp; /* timestamp at which the lock was taken */
 	uint64_t pc;	/* place where the lock was taken; 0: unknown */
+	uint64_t ended; /* timestamp at which the thread that took the lock ended; 0: it has not ended */
 	uint32_t thread, cpu;
 };
 

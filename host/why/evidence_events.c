@@ -132,6 +132,8 @@ static void on_change(void *context, const struct threads_change *change)
 	thread->since = reader->stamp;
 	thread->object = change->thread->object;
 	thread->cpu = change->thread->cpu;
+	if (thread->state == THREADS_DEAD)
+		why_lock_owner_ended(reader, thread->id);
 	/*
 	 * for now, the number of interrupts before this moment; settle() replaces it by the number after this
 	 * moment

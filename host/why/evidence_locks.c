@@ -261,6 +261,7 @@ static int take(struct why_reader *reader, const struct ktread_event *event, con
 	entry->thread = event->thread;
 	entry->cpu = event->cpu;
 	entry->count = place;
+	entry->time = 0;
 	if (progress && progress->held_count < WHY_NESTED) {
 		progress->under[progress->held_count] = 0;
 		for (uint32_t n = 0; n < progress->held_count; n++)
@@ -340,6 +341,16 @@ uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *t
 	return key[0];
 }
 
+void why_lock_owner_ended(struct why_reader *reader, uint32_t thread)
+{
+	for (uint32_t n = 0; n < reader->holds.count; n++) {
+		struct keyed_entry *entry = &reader->holds.entry[n];
+
+		if (entry->thread == thread && !entry->time)
+			entry->time = reader->stamp;
+	}
+}
+
 void why_lock_gap(struct why_reader *reader)
 {
 	keyed_free(&reader->holds);
@@ -373,6 +384,7 @@ int why_lock_settle(struct why_reader *reader)
 			evidence->hold[evidence->holds++] = (struct why_hold){ .lock = entry->key[0],
 									       .stamp = entry->stamp,
 									       .pc = entry->count,
+									       .ended = entry->time,
 									       .thread = entry->thread,
 									       .cpu = entry->cpu };
 	}

@@ -102,7 +102,10 @@ struct why_reader {
 	uint64_t stamp;	    /* timestamp of the current event */
 	uint64_t gaps;	    /* number of gaps so far */
 	uint64_t gap_stamp; /* timestamp since which no event was lost */
-	/* locks that are held, keyed by lock; `count` is the place where the lock was taken */
+	/*
+	 * locks that are held, keyed by lock; `count` is the place where the lock was taken, `time` is the
+	 * timestamp at which the thread that took it ended, or 0
+	 */
 	struct keyed holds;
 	/* lock orders, keyed by both locks; `count` is the index into evidence->order */
 	struct keyed orders;
@@ -207,6 +210,8 @@ void why_outer_settle(const struct why_evidence *evidence, struct why_thread *th
  * which the thread took that lock. Returns 0 if the thread holds no lock, or if this is unknown.
  */
 uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *taken);
+/* Notes that the thread has ended, with the locks that it still holds. Its number may be used again. */
+void why_lock_owner_ended(struct why_reader *reader, uint32_t thread);
 /* Forgets all held locks, because the release of any lock may be lost or was not recorded. */
 void why_lock_gap(struct why_reader *reader);
 /* Stores the facts about a panic, if it is the first one. */

@@ -161,6 +161,17 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 	return evidence->thread[node - cpus].has_holder ? &evidence->thread[node - cpus].holder : NULL;
 }
 
+/* Returns whether an event shows that the lock was taken. A lock without a name has no object. */
+static bool was_taken(const struct why_evidence *evidence, uint64_t lock)
+{
+	const struct why_object *object = why_object_find(evidence, lock);
+
+	for (uint32_t n = 0; n < evidence->holds; n++)
+		if (evidence->hold[n].lock == lock)
+			return true;
+	return object && object->taken;
+}
+
 /*
  * Returns whether the owner's row would contain the lock if the owner held it. This is true if some rows of
  * the owner's table (CPUs or threads) contain held locks. It is also true if the owner itself waits for the
@@ -170,10 +181,9 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 static bool tables_show(const struct builder *builder, uint32_t owner, const struct ktrx_holder *row,
 			uint64_t lock)
 {
-	const struct why_object *object = why_object_find(builder->evidence, lock);
-
 	return (owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads) ||
-	       (object && object->taken && row && row->wait == KTRX_WAIT_LOCK && row->object == lock);
+	       (row && row->wait == KTRX_WAIT_LOCK && row->object == lock &&
+		was_taken(builder->evidence, lock));
 }
 
 /*
