@@ -2,7 +2,8 @@
 /*
  * The code of CPUs that seem to idle. The mode of a CPU stays idle while it handles an interrupt that came
  * while it idled. If the kernel does not report the start of the handler, only the CPU's code shows that it
- * no longer waits.
+ * no longer waits. On x86 under QEMU, the registers may show it, too: a CPU that has not halted and has
+ * interrupts disabled does not wait for one.
  */
 #include <elf.h>
 #include <string.h>
@@ -82,6 +83,12 @@ bool why_may_run_masked(const struct why_evidence *evidence, const struct why_cp
 		return cpu->row.interrupts == KTRX_INTERRUPTS_UNKNOWN;
 	return cpu->mask == INTERRUPTS_MASKED &&
 	       (symbols_doubtful(evidence->symbols) || !is_halt(evidence, cpu->pc));
+}
+
+bool why_is_awake(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->awake && cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER &&
+	       is_in_other_code(evidence, cpu);
 }
 
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu)

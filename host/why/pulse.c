@@ -194,7 +194,7 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_thread *thread = why_runs(evidence, cpu);
 
-	if (why_stays_in_handler(evidence, cpu))
+	if (why_stays_in_handler(evidence, cpu) || why_stays_awake(evidence, cpu))
 		return false;
 	if (cpu->row.mode == KTRX_MODE_IDLE)
 		return !why_idle_is_stale(evidence, cpu);

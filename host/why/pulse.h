@@ -153,6 +153,11 @@ bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu
  */
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
+ * Returns whether the registers show that the CPU has not halted and has interrupts disabled, and the kernel's
+ * file shows that its function contains no instruction that waits. Such a CPU does not wait for an interrupt.
+ */
+bool why_is_awake(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/*
  * Returns whether the CPU may run code with interrupts disabled, as far as registers, hooks and the kernel's
  * file show.
  */
@@ -163,6 +168,8 @@ bool why_may_run_masked(const struct why_evidence *evidence, const struct why_cp
  * ends wfi even if interrupts are disabled, so a CPU that leaves an interrupt pending runs code.
  */
 bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu);
+/* Returns whether a CPU that seems to idle has run code with interrupts disabled for long. */
+bool why_stays_awake(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /* Returns whether the CPU idles and runs no thread except, perhaps, an idle thread. */
 bool why_is_in_idle_thread(const struct why_evidence *evidence, const struct why_cpu *cpu);

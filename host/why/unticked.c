@@ -68,10 +68,21 @@ void why_finding_without_ticks(struct why_finding *finding, const struct why_evi
 	}
 }
 
-bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
+/* Returns whether the CPU has interrupts disabled, and has been silent for long. */
+static bool is_masked_and_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->mask == INTERRUPTS_MASKED && why_has_stopped(evidence, cpu) &&
 	       why_silence(evidence, cpu) >= why_ms(evidence, STAYS_MS) &&
-	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
+	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS);
+}
+
+bool why_stays_awake(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return is_masked_and_silent(evidence, cpu) && why_is_awake(evidence, cpu);
+}
+
+bool why_stays_in_handler(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return is_masked_and_silent(evidence, cpu) &&
 	       ((cpu->irq_pending && why_is_in_handler(evidence, cpu)) || why_left_halt(evidence, cpu));
 }

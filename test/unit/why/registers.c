@@ -292,7 +292,7 @@ static void run_cpu(uint32_t cpu, uint64_t beat, uint64_t pc)
 }
 
 /* CPU 0 had its last heartbeat at `beat_at`, 3 s ago, and is at `pc` now. Returns whether it spins. */
-static bool cpu_spins(uint64_t beat_at, uint64_t pc, const char *mode)
+static bool cpu_spins(uint64_t beat_at, uint64_t pc, const char *registers)
 {
 	struct why_findings *findings;
 	bool found = false;
@@ -303,7 +303,7 @@ static bool cpu_spins(uint64_t beat_at, uint64_t pc, const char *mode)
 	run_cpu(1, 4 * SECOND, after_wait);
 	script_event(1, SECOND, 0, 0);
 	script_event(1, 4 * SECOND, 1, 0);
-	snprintf(text, sizeof(text), "cpu 0 pc=%" PRIx64 " sp=1000 %s\n", pc, mode);
+	snprintf(text, sizeof(text), "cpu 0 pc=%" PRIx64 " sp=1000 %s\n", pc, registers);
 	script_info()->registers = text;
 	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
 	assert_int_equal(why_find(&findings, evidence), 0);
@@ -345,6 +345,37 @@ static void cpu_that_was_never_seen_waiting_may_idle(void **state)
 	(void)state;
 	assert_false(cpu_spins((uintptr_t)leaf + 1, (uintptr_t)handle_interrupt + 4, MASKED));
 }
+
+#ifdef __x86_64__
+/*
+ * QEMU's registers show that the CPU has not halted. With KVM they always show this, so a CPU at a halt, or in a
+ * loop with a pause, may idle nevertheless.
+ */
+static void cpu_that_has_not_halted_does_not_idle(void **state)
+{
+	static const struct {
+		const void *at;
+		const char *mode;
+		bool spins;
+	} cases[] = {
+		{ (const char *)(uintptr_t)handle_interrupt + 4, MASKED " hlt=0", true },
+		{ (const char *)(uintptr_t)handle_interrupt + 4, MASKED " hlt=1", false },
+		{ (const char *)(uintptr_t)handle_interrupt + 4, ENABLED " hlt=0", false },
+		{ (const char *)(uintptr_t)spin_for_device + 4, MASKED " hlt=0", false },
+		{ NULL, MASKED " hlt=0", false },
+	};
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		const uint64_t at = cases[n].at ? (uintptr_t)cases[n].at : after_wait;
+
+		if (n > 0) {
+			end(state);
+			assert_int_equal(begin(state), 0);
+		}
+		assert_int_equal(cpu_spins((uintptr_t)leaf + 1, at, cases[n].mode), cases[n].spins);
+	}
+}
+#endif
 #endif
 
 int main(void)
@@ -371,6 +402,9 @@ int main(void)
 		TEST(cpu_with_interrupts_enabled_idles),
 		TEST(cpu_in_loop_with_pause_may_idle),
 		TEST(cpu_that_was_never_seen_waiting_may_idle),
+#endif
+#ifdef __x86_64__
+		TEST(cpu_that_has_not_halted_does_not_idle),
 #endif
 	};
 
