@@ -247,6 +247,12 @@ static struct why_irq_kind counts_before_newest(const struct why_interrupts *int
 	return kind;
 }
 
+/* Returns whether interrupts are enabled on the CPU, as the hook or the registers show. */
+static bool takes_interrupts(const struct why_cpu *cpu)
+{
+	return cpu->row.interrupts == KTRX_INTERRUPTS_ON || cpu->mask == INTERRUPTS_ENABLED;
+}
+
 static void say_unended(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			struct why_finding *finding)
 {
@@ -274,7 +280,7 @@ static void say_unended(const struct why_evidence *evidence, const struct why_cp
 				 finding_plural(earlier.ended));
 	finding_evidence(&finding->base, "since then CPU %" PRIu32 " has taken no interrupt; %s", cpu->number,
 			 why_say_beat(evidence, cpu, thread, sizeof(thread)));
-	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
+	if (takes_interrupts(cpu))
 		finding_evidence(&finding->base, "interrupts are enabled there");
 	else
 		finding_say(finding->base.advice,
@@ -285,8 +291,7 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 		   const struct why_cpu *cpu)
 {
 	struct why_irq_kind earlier = counts_before_newest(&cpu->interrupts);
-	enum finding_certainty certain =
-		cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN : FINDING_LIKELY;
+	enum finding_certainty certain = takes_interrupts(cpu) ? FINDING_CERTAIN : FINDING_LIKELY;
 	struct why_finding *finding;
 
 	if (!why_has_stopped(evidence, cpu) || !why_lacks_eoi(cpu) ||

@@ -247,6 +247,21 @@ static void set_interrupts(struct ktrx_cpu *row, uint8_t interrupts)
 	row->interrupts_stamp = row->interrupts_pc = 0;
 }
 
+/*
+ * Returns whether the CPU has taken an interrupt since the kernel last reported that it disabled interrupts.
+ * They were enabled after that report, for example in a program, and disabled again at an unknown place.
+ */
+static bool was_interrupted_since(const struct ktrx_cpu *row)
+{
+	return row->hooks & KTRX_HOOK_IRQ && row->irq_stamp > row->interrupts_stamp;
+}
+
+static void disabled_after_interrupt(struct ktrx_cpu *row)
+{
+	row->interrupts_stamp = row->irq_stamp;
+	row->interrupts_pc = 0;
+}
+
 void why_mask_settle(struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
@@ -255,6 +270,8 @@ void why_mask_settle(struct why_evidence *evidence)
 
 		if (off && cpu->mask == INTERRUPTS_ENABLED)
 			set_interrupts(&cpu->row, KTRX_INTERRUPTS_UNKNOWN);
+		else if (off && was_interrupted_since(&cpu->row))
+			disabled_after_interrupt(&cpu->row);
 		else if (!off && cpu->has_row && is_masked_for_long(evidence, cpu))
 			set_interrupts(&cpu->row, KTRX_INTERRUPTS_OFF);
 	}

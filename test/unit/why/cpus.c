@@ -121,6 +121,49 @@ static void registers_show_spin_with_interrupts_disabled(void **state)
 	why_says("called from 0x100050");
 }
 
+/*
+ * The kernel called ktrace_interrupts(0) once, and does not report that programs and the idle loop enable
+ * interrupts. An interrupt that came later shows that they were enabled since then.
+ */
+static void place_before_the_last_interrupt_is_not_where_they_were_disabled(void **state)
+{
+	static const uint64_t stamps[] = { 0, 5 * MS, 50 * MS };
+
+	for (unsigned n = 0; n < 3; n++) {
+		why_teardown(state);
+		why_cpus_begin(state);
+		why_ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
+		why_ticks(10 * MS, 50 * MS, 1, WORKER, KERNEL);
+		why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+		script_cpu(1)->hooks |= KTRX_HOOK_IRQ;
+		script_cpu(1)->irq_stamp = 50 * MS;
+		script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+		script_cpu(1)->interrupts_stamp = stamps[n];
+		script_cpu(1)->interrupts_pc = KERNEL + 32;
+		script_info()->registers = "cpu 1 pc=100040 sp=2000\nstack 1 100050\n";
+		assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+		assert_int_equal(strstr(why_text(), "interrupts were disabled at 0x100020") != NULL, n == 2);
+	}
+}
+
+/* The kernel reports only once that interrupts are disabled. The registers show that they are enabled. */
+static void registers_make_missing_eoi_certain(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	for (uint64_t n = 1; n <= 5; n++) {
+		why_tick(n * 10 * MS, 1, IDLE1, KERNEL);
+		why_interrupt(n * 10 * MS + MS, 1, IDLE1, DEVICE, KERNEL + 8, EARLY);
+	}
+	why_interrupt(60 * MS, 1, IDLE1, DEVICE, KERNEL + 8, NEVER);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_info()->machine = EM_X86_64;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000 flags=246 cs=8 hlt=1\n";
+	assert_int_equal(why_judge()->verdict, WHY_MISSING_EOI);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	why_says("interrupts are enabled there");
+}
+
 /* The kernel does not call the hook for interrupts. */
 static void masked_interrupts_in_registers_show_spin(void **state)
 {
@@ -508,6 +551,8 @@ int main(void)
 		TEST(thread_with_events_does_not_spin),
 		TEST(ticks_of_previous_thread_do_not_count),
 		TEST(registers_show_spin_with_interrupts_disabled),
+		TEST(registers_make_missing_eoi_certain),
+		TEST(place_before_the_last_interrupt_is_not_where_they_were_disabled),
 		TEST(masked_interrupts_in_registers_show_spin),
 		TEST(vector_that_cannot_be_fetched_is_reported),
 		TEST(fetch_fault_that_was_handled_is_not_reported),

@@ -231,7 +231,7 @@ static void a_dead_timer_and_interrupts_off_since(uint64_t since, uint32_t expec
 {
 	no_ticks(200 * MS);
 	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
-	script_cpu(1)->interrupts_stamp = since;
+	script_cpu(1)->irq_stamp = script_cpu(1)->interrupts_stamp = since;
 	assert_int_equal(why_count(WHY_DEAD_TIMER), expected);
 }
 
@@ -548,7 +548,7 @@ static void interrupts_that_stay_disabled_are_reported(void **state)
 	why_ticks(10 * MS, 50 * MS, 1, WORKER, KERNEL);
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
 	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
-	script_cpu(1)->interrupts_pc = KERNEL + 32;
+	script_cpu(1)->interrupts_pc = KERNEL + 32, script_cpu(1)->irq_stamp = 0;
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
 	why_says("disabled at 0x100020");
 	why_says("to be more certain: capture the registers of CPU 1");
