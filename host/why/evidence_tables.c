@@ -3,6 +3,7 @@
  * Reads the parts of a trace that are not events: the kernel's state tables, the host's note, and registers.
  */
 #include <ctype.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,10 +309,36 @@ static uint64_t function_at(const struct why_evidence *evidence, uint64_t addres
 }
 
 /*
+ * Returns whether the instruction before the function is a call of the function, according to the kernel's
+ * file: the function before this one ends with a call that does not return.
+ */
+static bool is_called_before(const struct why_evidence *evidence, uint64_t function)
+{
+	static const struct {
+		uint32_t machine, size;
+		unsigned char bytes[8];
+	} call[] = {
+		{ EM_X86_64, 5, { 0xe8, 0, 0, 0, 0 } },			 /* call +0 */
+		{ EM_AARCH64, 4, { 0x01, 0, 0, 0x94 } },		 /* bl +4 */
+		{ EM_RISCV, 4, { 0xef, 0, 0x40, 0 } },			 /* jal ra, +4 */
+		{ EM_RISCV, 8, { 0x97, 0, 0, 0, 0xe7, 0x80, 0x80, 0 } }, /* auipc ra, 0; jalr ra, 8(ra) */
+	};
+	unsigned char code[sizeof(call[0].bytes)];
+
+	for (size_t n = 0; n < sizeof(call) / sizeof(call[0]); n++)
+		if (call[n].machine == evidence->info->machine &&
+		    symbols_code(evidence->symbols, function - call[n].size, code, call[n].size) == 0 &&
+		    memcmp(code, call[n].bytes, call[n].size) == 0)
+			return true;
+	return false;
+}
+
+/*
  * Reads return addresses. Stops at an address of data in the kernel's image, because this address and the
  * addresses after it are not return addresses. Ignores a last address that is the start of the function that
  * it should return from: a new thread begins in a function that was not called, and the kernel has stored
- * that function's own address where its frame would have a return address.
+ * that function's own address where its frame would have a return address. But a call directly before the
+ * function also returns to this address, and is its caller.
  */
 static void read_stack(const struct why_evidence *evidence, struct why_cpu *cpu, const char *at)
 {
@@ -324,7 +351,8 @@ static void read_stack(const struct why_evidence *evidence, struct why_cpu *cpu,
 		return;
 	called = cpu->frames == 1 ? function_at(evidence, cpu->pc, false)
 				  : function_at(evidence, cpu->frame[cpu->frames - 2], true);
-	cpu->frames -= called && called == cpu->frame[cpu->frames - 1];
+	if (called && called == cpu->frame[cpu->frames - 1] && !is_called_before(evidence, called))
+		cpu->frames--;
 }
 
 /*

@@ -107,6 +107,39 @@ static void first_function_of_a_thread_has_no_caller(void **state)
 	assert_int_equal(stand((uintptr_t)caller + 8, 0, (uintptr_t)leaf)->frames, 1);
 }
 
+#if defined(__x86_64__)
+#define CALL "call"
+#elif defined(__aarch64__)
+#define CALL "bl"
+#else
+#define CALL "jal"
+#endif
+
+/* A function that ends with a call that does not return, and the function that it calls, without padding. */
+extern const char last_call[], called_last[];
+__asm__(".pushsection .text\n"
+	".type last_call, %function\n"
+	"last_call:\n"
+	"	nop\n"
+	"	" CALL " called_last\n"
+	".size last_call, . - last_call\n"
+	".type called_last, %function\n"
+	"called_last:\n"
+	"	nop\n"
+	"	nop\n"
+	".size called_last, . - called_last\n"
+	".popsection\n");
+
+/* The return address is the start of the called function, as if the function had not been called. */
+static void caller_directly_before_the_called_function_is_a_caller(void **state)
+{
+	const struct why_cpu *cpu = stand((uintptr_t)called_last + 1, 0, (uintptr_t)called_last);
+
+	(void)state;
+	assert_int_equal(cpu->frames, 1);
+	assert_true(cpu->frame[0] == (uintptr_t)called_last);
+}
+
 static void data_is_no_caller(void **state)
 {
 	const struct why_cpu *cpu = stand((uintptr_t)caller + 8, 0, (uintptr_t)ktrace_root);
@@ -386,6 +419,7 @@ int main(void)
 		TEST(link_register_is_only_caller),
 		TEST(link_into_same_function_is_no_caller),
 		TEST(first_function_of_a_thread_has_no_caller),
+		TEST(caller_directly_before_the_called_function_is_a_caller),
 		TEST(data_is_no_caller),
 		TEST(caller_on_stack_is_not_repeated),
 		TEST(link_outside_code_is_no_caller),
