@@ -95,6 +95,8 @@ static int parse(struct control *control, struct options *line, int argc, char *
 				control->path = word;
 		}
 	}
+	if (control->path && !*control->path)
+		return options_refuse(line, OPTIONS_NO_NAME);
 	return control->path ? -1 : options_refuse(line, "no file given");
 }
 

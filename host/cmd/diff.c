@@ -75,6 +75,8 @@ static int parse(struct diff_command *command, int argc, char **argv)
 		return status;
 	if (argc - optind != 2)
 		return options_refuse(&command->args.line, "two traces are needed");
+	if (!*argv[optind] || !*argv[optind + 1])
+		return options_refuse(&command->args.line, OPTIONS_NO_NAME);
 	status = budget_begin(command->args.name);
 	if (status >= 0)
 		return status;

@@ -348,6 +348,8 @@ static int parse(struct hwt_args *args, int argc, char **argv)
 		args->path = argv[optind++]; /* more options may follow the file name */
 	if (status >= 0)
 		return status;
+	if (args->path && !*args->path)
+		return options_refuse(&line, OPTIONS_NO_NAME);
 	if (args->path && optind < argc)
 		return options_refuse(&line, "only one file can be given");
 	if (!args->path && optind == argc)

@@ -198,6 +198,8 @@ static int parse(struct kdump *kdump, int argc, char **argv)
 	}
 	if (!kdump->path)
 		kdump->path = USUAL_FILE;
+	if (!*kdump->path)
+		return options_refuse(&line, OPTIONS_NO_NAME);
 	kdump->reading.follow = kdump->follow;
 	status = check_options(kdump, &line);
 	kdump->form = kdump->count     ? &kdump_form_counts

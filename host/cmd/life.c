@@ -203,6 +203,8 @@ static int take_words(struct life *life, int argc, char **argv)
 		life->args.path = argv[argc - 1];
 	else if (access(TRACE_USUAL_FILE, F_OK) == 0)
 		life->args.path = TRACE_USUAL_FILE;
+	if (life->args.path && !*life->args.path)
+		return options_refuse(&life->args.line, OPTIONS_NO_NAME);
 	if (life->args.path)
 		return 0;
 	return options_refuse(&life->args.line,

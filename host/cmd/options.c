@@ -201,10 +201,25 @@ static int answer_help(const struct options *options, const char *form)
 	return command_flush(options->by);
 }
 
+/* Returns whether the option's argument is the name of a file or directory. */
+static bool takes_path(const struct option_row *row)
+{
+	static const char *const paths[] = { "FILE", "FILE[@BASE]", "KERNEL", "OUT",   "OUTPUT", "OUTFILE",
+					     "DIR",  "ROOT",	    "TABLE",  "RULES", "TRACE" };
+
+	for (size_t n = 0; row->argument && n < sizeof(paths) / sizeof(paths[0]); n++)
+		if (strcmp(row->argument, paths[n]) == 0)
+			return true;
+	return false;
+}
+
+/* Stores an option's value. An empty file name is usually that of a shell variable that is not set. */
 static int take(struct options *options, unsigned n)
 {
 	const struct option_row *row = options_row(options->syntax, n);
-	const char *wrong = row->set((char *)options->to + row->to, optarg, row);
+	const char *wrong = optarg && !*optarg && takes_path(row)
+				    ? "is not the name of a file"
+				    : row->set((char *)options->to + row->to, optarg, row);
 
 	if (wrong == wants_help)
 		return answer_help(options, NULL);

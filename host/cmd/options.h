@@ -123,6 +123,9 @@ int options_next(struct options *options, int argc, char **argv);
  */
 const char *options_given(const struct options *options, const char *names);
 
+/* message for a file whose name on the command line is "" */
+#define OPTIONS_NO_NAME "the name of the file is empty"
+
 /* Prints `why` and a hint to use --help. Returns EXIT_USAGE. */
 int options_refuse(const struct options *options, const char *why);
 

@@ -252,6 +252,8 @@ static int take_file(struct trace_args *args, int argc, char **argv)
 	if (optind + 1 + (args->word != NULL) < argc)
 		return options_refuse(&args->line, args->word ? "too many words: put quotes around the query"
 							      : "only one file can be given");
+	if (optind < argc && !*argv[optind])
+		return options_refuse(&args->line, OPTIONS_NO_NAME);
 	if (optind < argc)
 		args->path = argv[optind];
 	else if (!args->path && !args->file_needed && access(TRACE_USUAL_FILE, F_OK) == 0)

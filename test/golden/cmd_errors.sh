@@ -33,6 +33,13 @@ reports 2 'no file given' ktrace show
 reports 2 'no file given' ktrace-decode
 reports 2 'only one file can be given' ktrace show a b
 reports 2 'unrecognized option' ktrace summary --frobnicate v1.bin
+for command in show why sql 'export --format json' html 'life thread 1' hwt kdump control 'diff v2.ktrx'; do
+	reports 2 'the name of the file is empty' ktrace $command ''
+done
+for option in elf with calls; do
+	reports 2 "--$option: '' is not the name of a file" ktrace show --$option '' v2.ktrx
+done
+reports 2 "--output: '' is not the name of a file" ktrace html --output= v2.ktrx
 for value in x 5-3 1, 4096 ''; do
 	reports 2 '--cpu' ktrace show --cpu "$value" v1.bin
 done
