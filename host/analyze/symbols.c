@@ -450,7 +450,7 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, i
 /*
  * Returns the name that libdw finds, if it fits. A name does not fit if it is in another section, if it
  * ends before the address, if its symbol has no size, or if it names data and `is_code` is set. In these
- * cases returns the nearest fitting name below the address.
+ * cases returns the nearest fitting name below the address; if there is none, the name of the data.
  */
 static const char *find_name(const struct symbols *symbols, uint64_t address, int is_code, GElf_Off *offset)
 {
@@ -458,11 +458,14 @@ static const char *find_name(const struct symbols *symbols, uint64_t address, in
 	GElf_Sym symbol;
 	const char *name =
 		dwfl_module_addrinfo(symbols->file.module, address, offset, &symbol, NULL, NULL, NULL);
+	const int here =
+		is_place(name, &symbol) && symbol.st_size > 0 && (!section || symbol.st_shndx == section);
+	const char *nearest;
 
-	if (is_place(name, &symbol) && symbol.st_size > 0 && (!section || symbol.st_shndx == section) &&
-	    can_name(&symbol, address - *offset, address, is_code))
+	if (here && can_name(&symbol, address - *offset, address, is_code))
 		return name;
-	return find_below(symbols, address, is_code, section, offset);
+	nearest = find_below(symbols, address, is_code, section, offset);
+	return nearest || !here || !can_name(&symbol, address - *offset, address, 0) ? nearest : name;
 }
 
 /* Looks up a linked address. `any`: true for code and data, false for code only. */

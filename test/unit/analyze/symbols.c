@@ -177,8 +177,18 @@ __asm__(".section .text.padded, \"ax\"\n"
 	".size function_after_padding, 2\n"
 	"end_without_size:\n"
 	".byte 0, 0\n"
+	".type vectors, %object\n"
+	".globl vectors\n"
+	"vectors:\n"
+	".byte 0, 0\n"
+	".type inside_vectors, %function\n"
+	"inside_vectors:\n"
+	".byte 0, 0\n"
+	".size inside_vectors, 2\n"
+	".byte 0, 0\n"
+	".size vectors, 6\n"
 	".text\n");
-extern const char sized_function[], function_after_padding[];
+extern const char sized_function[], function_after_padding[], vectors[];
 
 static void expect_name(struct symbols *symbols, const char *address, const char *name, uint64_t offset)
 {
@@ -200,6 +210,18 @@ static void bytes_between_functions_have_no_name(void **state)
 	expect_name(symbols, sized_function + 1, "sized_function", 1);
 	assert_int_equal(symbols_find(symbols, (uintptr_t)(sized_function + 3), &symbol), -1);
 	expect_name(symbols, function_after_padding + 3, "end_without_size", 1);
+	symbols_close(symbols);
+}
+
+/* Some kernels declare their table of exception vectors, which is code, as an object. */
+static void code_in_an_object_has_its_name_if_no_function_fits(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+
+	(void)state;
+	expect_name(symbols, vectors + 3, "inside_vectors", 1);
+	expect_name(symbols, vectors + 5, "vectors", 5);
 	symbols_close(symbols);
 }
 
@@ -413,6 +435,7 @@ int main(void)
 		cmocka_unit_test(hook_in_a_header_has_the_line_outside),
 		cmocka_unit_test(any_number_of_sections_has_symbols),
 		cmocka_unit_test(bytes_between_functions_have_no_name),
+		cmocka_unit_test(code_in_an_object_has_its_name_if_no_function_fits),
 		cmocka_unit_test(a_return_to_the_start_of_a_function_has_its_name),
 		cmocka_unit_test(similar_names_of_code_and_data_are_suggested),
 		cmocka_unit_test(mangled_names_are_demangled),
