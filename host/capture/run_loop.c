@@ -291,9 +291,7 @@ static int open_view(struct capture_run *run)
 
 static void look_at_guest(struct capture_run *run)
 {
-	double now = capture_now();
-
-	capture_watch_skip(&run->view.watch, capture_share_lost(&run->share, run->guest.pid, now), now);
+	capture_share_skip(&run->share, run->guest.pid, &run->view.watch, capture_now());
 	if (run->view.memory && capture_view_look(&run->view, run->machine.running) &&
 	    run->view.watch.boots == 2)
 		capture_run_say(run, "the guest booted again: the trace will have only its last boot");

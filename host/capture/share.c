@@ -47,7 +47,7 @@ bool capture_share_ready(pid_t pid)
 	return ready;
 }
 
-double capture_share_lost(struct capture_share *share, pid_t pid, double now)
+double capture_share_lost(struct capture_share *share, pid_t pid, double now, double moved)
 {
 	const struct capture_share before = *share;
 	struct timespec cpu;
@@ -56,8 +56,15 @@ double capture_share_lost(struct capture_share *share, pid_t pid, double now)
 	if (pid <= 0 || (before.time > 0 && now - before.time < EVERY) ||
 	    clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &cpu) != 0)
 		return 0;
-	*share = (struct capture_share){ now, (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9 };
-	if (before.time <= 0)
+	*share = (struct capture_share){ .time = now,
+					 .cpu = (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9,
+					 .ready = capture_share_ready(pid) };
+	if (before.time <= 0 || moved > before.time)
 		return 0;
-	return capture_share_judge(now - before.time, share->cpu - before.cpu, capture_share_ready(pid));
+	return capture_share_judge(now - before.time, share->cpu - before.cpu, before.ready && share->ready);
+}
+
+void capture_share_skip(struct capture_share *share, pid_t pid, struct capture_watch *watch, double now)
+{
+	capture_watch_skip(watch, capture_share_lost(share, pid, now, watch->last_moved), now);
 }

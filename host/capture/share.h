@@ -9,10 +9,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "watch.h"
+
 /* Begins with all members 0. */
 struct capture_share {
 	double time; /* time of the last measurement, in seconds; 0: there was none */
 	double cpu;  /* CPU time of the process at that time, in seconds */
+	bool ready;  /* whether a thread of the process was ready to run at that time */
 };
 
 /*
@@ -24,9 +27,13 @@ double capture_share_judge(double elapsed, double cpu, bool ready);
 /* Returns whether a thread of the process is ready to run, or runs. */
 bool capture_share_ready(pid_t pid);
 /*
- * Returns for how many seconds since the last measurement the process could not run. Measures at most four
- * times per second; returns 0 if it does not measure, or if the process is unknown (0) or has ended.
+ * Returns for how many seconds since the last measurement the process could not run. It must have been ready
+ * to run at both measurements, and its guest must have recorded nothing between them. `moved`: time at which
+ * the guest last recorded something. Measures at most four times per second; returns 0 if it does not
+ * measure, or if the process is unknown (0) or has ended.
  */
-double capture_share_lost(struct capture_share *share, pid_t pid, double now);
+double capture_share_lost(struct capture_share *share, pid_t pid, double now, double moved);
+/* Takes that time out of the measurement of `watch`. Call it before capture_watch_feed(). */
+void capture_share_skip(struct capture_share *share, pid_t pid, struct capture_watch *watch, double now);
 
 #endif

@@ -63,12 +63,22 @@ static void measurements_are_apart(void **state)
 	struct capture_share share = { 0 };
 
 	(void)state;
-	assert_true(capture_share_lost(&share, 0, 10) == 0 && share.time == 0);
-	assert_true(capture_share_lost(&share, getpid(), 10) == 0 && share.time == 10);
-	assert_true(capture_share_lost(&share, getpid(), 10.1) == 0 && share.time == 10);
-	assert_true(share.cpu > 0);
+	assert_true(capture_share_lost(&share, 0, 10, 0) == 0 && share.time == 0);
+	assert_true(capture_share_lost(&share, getpid(), 10, 0) == 0 && share.time == 10);
+	assert_true(share.cpu > 0 && share.ready);
+	assert_true(capture_share_lost(&share, getpid(), 10.1, 0) == 0 && share.time == 10);
 	share.cpu += 1000; /* as if the process had got no CPU time since */
-	assert_true(capture_share_lost(&share, getpid(), 11) == 1 && share.time == 11);
+	assert_true(capture_share_lost(&share, getpid(), 11, 9) == 1 && share.time == 11);
+}
+
+static void guest_that_runs_has_its_share(void **state)
+{
+	struct capture_share share = { .time = 10, .cpu = 1000, .ready = true };
+
+	(void)state;
+	assert_true(capture_share_lost(&share, getpid(), 11, 10.5) == 0);
+	share = (struct capture_share){ .time = 10, .cpu = 1000, .ready = false };
+	assert_true(capture_share_lost(&share, getpid(), 11, 9) == 0);
 }
 
 static void time_without_a_cpu_is_no_silence(void **state)
@@ -92,6 +102,7 @@ int main(void)
 		cmocka_unit_test(host_that_does_not_run_qemu_is_recognized),
 		cmocka_unit_test(readiness_of_a_process_is_read),
 		cmocka_unit_test(measurements_are_apart),
+		cmocka_unit_test(guest_that_runs_has_its_share),
 		cmocka_unit_test(time_without_a_cpu_is_no_silence),
 	};
 
