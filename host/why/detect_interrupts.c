@@ -116,12 +116,17 @@ static bool stands_still(const struct why_evidence *evidence, const struct why_c
 
 /*
  * Returns whether the interrupts are timer ticks. If so, the timer works, but the kernel sets it to very
- * short times. If it is unknown which code the ticks interrupt, the CPU may do other work between them.
+ * short times. If it is unknown which code the ticks interrupt, the CPU may do other work between them. After
+ * a pause of the host, a kernel may handle all ticks that it missed, one after the other; this does not last
+ * as long as a flood.
  */
 static bool may_work_between_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
+	struct storm flood;
+
 	return !why_has_stopped(evidence, cpu) && cpu->interrupts.pc == 0 && cpu->row.irqs &&
-	       cpu->row.heartbeats >= cpu->row.irqs / 10 * 9 && !stands_still(evidence, cpu);
+	       cpu->row.heartbeats >= cpu->row.irqs / 10 * 9 &&
+	       !(stands_still(evidence, cpu) && is_flood(evidence, cpu, &flood));
 }
 
 static bool has_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)

@@ -105,6 +105,26 @@ static void ticks_at_two_instructions_are_only_possibly_a_storm(void **state)
 	why_says("which counts as a heartbeat, comes every 48.0 us on CPU 1");
 }
 
+/*
+ * A host that was busy did not let the machine run for long. The kernel then handles all ticks that it missed,
+ * one after the other.
+ */
+static void ticks_that_were_missed_are_no_storm(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 2000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 1000 * MS, 1, WORKER, 0);
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_event(OTHER, 1000 * MS + 5000, 1, WORKER);
+	for (uint64_t n = 0; n < 700; n++)
+		why_tick(2000 * MS + n * 6000, 1, WORKER, 0);
+	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
+		script_cpu(1)->sample[n] = KERNEL;
+	why_tick(2005 * MS, 0, IDLE0, KERNEL);
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQ_STORM);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
@@ -112,6 +132,7 @@ int main(void)
 		TEST(storm_of_second_controller_is_found),
 		TEST(frequent_interrupts_of_a_thread_that_works_are_no_storm),
 		TEST(ticks_at_one_instruction_are_a_storm),
+		TEST(ticks_that_were_missed_are_no_storm),
 		TEST(ticks_at_two_instructions_are_only_possibly_a_storm),
 	};
 
