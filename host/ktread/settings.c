@@ -117,6 +117,7 @@ int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holde
 
 #define TABLE_LIMIT (UINT64_C(1) << 20) /* maximum number of bytes of the settings' table that are read */
 #define ROW_ALIGN   8u
+#define COPIES	    8u /* maximum number of places in which a row is looked for */
 
 static bool is_wide(const struct ktrx_setting *row)
 {
@@ -158,6 +159,46 @@ static uint64_t read_word(const struct ktread_layout *layout, const struct ktrea
 	return is_bit(row) ? word >> row->bit & 1 : word;
 }
 
+/* Returns the distance in bytes between the setting's variable and the root. */
+static uint64_t distance(const struct ktread_layout *layout, const struct ktrx_setting *row)
+{
+	const uint64_t beyond = row->address - layout->root.self;
+
+	return row->address > layout->root.self ? beyond : -beyond;
+}
+
+/*
+ * Replaces a row whose address was not relocated by the same row in another place. A boot loader may have copied
+ * the last page of the kernel's data, so that an old copy of the row is where the root's distance leads. If there
+ * are several copies, the kernel uses the one whose variable is nearest to the root.
+ */
+static void replace_old_copy(struct ktrx_setting *row, const struct ktread_layout *layout,
+			     const struct ktread_resolver *resolver, const struct ktrx_section *section,
+			     uint64_t offset)
+{
+	uint64_t physical;
+
+	if (!layout->root.self || !row->address || section->where != KTRX_WHERE_VIRTUAL ||
+	    section->extents != 1)
+		return;
+	for (uint32_t attempt = 1;
+	     attempt < COPIES &&
+	     resolver->resolve(resolver->context, section->where, section->address + offset, sizeof(*row),
+			       attempt, &physical) == 0;
+	     attempt++) {
+		struct ktrx_setting other;
+		char bytes[sizeof(other)];
+		bool taken;
+
+		if (ktread_memory_read(layout->memory, physical, bytes, sizeof(bytes)) < 0)
+			continue;
+		take_row(&other, bytes, sizeof(bytes), &taken);
+		if (taken && strcmp(other.name, row->name) == 0 &&
+		    distance(layout, &other) < distance(layout, row))
+			*row = other;
+	}
+}
+
 int ktread_settings_read(struct ktread_layout *layout, const struct ktread_resolver *resolver)
 {
 	const struct ktread_section *section = ktread_layout_section(layout, KTRX_SECTION_SETTINGS, 0);
@@ -176,9 +217,13 @@ int ktread_settings_read(struct ktread_layout *layout, const struct ktread_resol
 		struct ktrx_setting *row = &layout->setting[layout->settings];
 		bool taken;
 
-		at += take_row(row, bytes + at, size - at, &taken);
-		if (taken && !(layout->root.flags & (KTRX_FLAG_DUMP | KTRX_FLAG_KEPT)))
+		const uint64_t next = at + take_row(row, bytes + at, size - at, &taken);
+
+		if (taken && !(layout->root.flags & (KTRX_FLAG_DUMP | KTRX_FLAG_KEPT))) {
+			replace_old_copy(row, layout, resolver, &section->row, at);
 			row->value = read_word(layout, resolver, row);
+		}
+		at = next;
 		layout->settings += taken;
 	}
 	free(bytes);

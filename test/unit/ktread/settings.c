@@ -88,6 +88,42 @@ static void values_in_memory_are_read_from_the_words(void **state)
 	writer_close(&writer);
 }
 
+#define LATER  0x19000u	 /* offset, in the image, of the lent memory */
+#define MOVED  0x500000u /* physical address of the page of the image that contains the settings */
+#define LINKED 0x100000u /* address of the image in the kernel's file */
+
+/*
+ * The boot loader copied the last page of the kernel's data to the memory of .bss, and the kernel relocated only
+ * that copy. The page is mapped where the settings belong, but the old copy has the distance of the root.
+ */
+static void old_copy_of_the_settings_is_not_used(void **state)
+{
+	const uint64_t word = UINT64_C(0x80000000fedcba98), read[] = { 0xfedcba98, word, 1, 1 };
+	unsigned char *memory = calloc(1, WRITER_MEMORY_SIZE);
+	struct writer writer;
+	struct ktrx_block block;
+
+	(void)state;
+	assert_non_null(memory);
+	fill(&writer);
+	writer_memory(&writer, memory, 0);
+	memcpy(memory + WORDS, &word, sizeof(word));
+	memcpy(memory + MOVED, memory + WRITER_SETTINGS, writer.settings.size);
+	for (size_t at = 0; at < writer.settings.size; at += 8) {
+		struct ktrx_setting *row = (struct ktrx_setting *)(void *)(memory + WRITER_SETTINGS + at);
+
+		if (row->magic == KTRX_SETTING_MAGIC && row->address)
+			row->address = LINKED + WORDS; /* within 2 GiB of the root, across address 0 */
+	}
+	memcpy(&block, memory + WRITER_BLOCK, sizeof(block));
+	block.self = WRITER_IMAGE_OFFSET + LATER;
+	block.length = 0x1000;
+	memcpy(memory + MOVED + LATER - WRITER_SETTINGS, &block, sizeof(block));
+	check_settings(open_ok(temporary(memory, WRITER_MEMORY_SIZE), NULL), read);
+	free(memory);
+	writer_close(&writer);
+}
+
 static void place_in_the_file_is_found(void **state)
 {
 	unsigned char *memory = calloc(1, WRITER_MEMORY_SIZE);
@@ -117,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dump_has_the_values),
 		cmocka_unit_test(values_in_memory_are_read_from_the_words),
+		cmocka_unit_test(old_copy_of_the_settings_is_not_used),
 		cmocka_unit_test(place_in_the_file_is_found),
 	};
 
