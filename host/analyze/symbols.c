@@ -378,9 +378,14 @@ static void find_line(struct symbols *symbols, uint64_t address, struct symbol *
 	}
 }
 
-/* Returns whether a name is a mapping symbol of an assembler: $x, $d, $xrv64i2p0 ... */
+/*
+ * Returns whether a name is a mapping symbol of an assembler ($x, $d, $xrv64i2p0 ...), or a label in a macro of
+ * NASM (..@7.out).
+ */
 static int is_mark(const char *name)
 {
+	if (strncmp(name, "..@", 3) == 0)
+		return 1;
 	return name[0] == '$' && (name[1] == 'x' || name[1] == 'd' || name[1] == 't');
 }
 

@@ -20,6 +20,7 @@ UNIT_WITH_analyze_rules_order := script
 UNIT_WITH_analyze_rules_parse := checking script
 UNIT_WITH_analyze_spans := script
 UNIT_WITH_analyze_switch_states := script
+UNIT_WITH_analyze_symbols := elf_file
 UNIT_WITH_analyze_threads := script
 UNIT_WITH_analyze_worst := script
 UNIT_WITH_capture_dump_note := ktread_support ktread_writer ktread_sample

@@ -17,6 +17,7 @@
 
 #include "analyze/event_name.h"
 #include "analyze/symbols.h"
+#include "unit/support/elf_file.h"
 #include "unit/support/inlined_call.h"
 
 extern const char __ehdr_start[]; /* defined by the linker: start of this program in memory */
@@ -72,6 +73,32 @@ static struct symbols *open_own(const struct ktread_info *info, int expected)
 __attribute__((noinline)) static uint64_t here(void)
 {
 	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
+/* NASM makes such a symbol of a label in a macro (`%%out:`). */
+static void label_in_a_macro_is_no_function(void **state)
+{
+	static const struct elf_file_section sections[] = { { ".text", 0x100000, 0x1000, ELF_FILE_CODE },
+							    { ".data", 0x101000, 0x1000, ELF_FILE_DATA },
+							    { NULL, 0, 0, 0 } };
+	static const struct elf_file_symbol names[] = { { "syscall_enter", 0x100030, 0, STT_NOTYPE, 1 },
+							{ "..@7.out", 0x100036, 0, STT_NOTYPE, 1 },
+							{ "ktrace_root", 0x101000, 0x200, STT_OBJECT, 2 },
+							{ NULL, 0, 0, 0, 0 } };
+	const struct elf_file kernel = { EM_X86_64, ET_EXEC, sections, names };
+	const struct ktread_info info = { .machine = EM_X86_64, .self = 0x101000 };
+	struct symbols *symbols;
+	struct symbol symbol;
+	char path[32];
+
+	(void)state;
+	elf_file_write(&kernel, path);
+	assert_int_equal(symbols_open(&symbols, path, &info), SYMBOLS_UNCHECKED);
+	unlink(path);
+	assert_int_equal(symbols_find(symbols, 0x100038, &symbol), 0);
+	assert_string_equal(symbol.function, "syscall_enter");
+	assert_int_equal(symbol.offset, 8);
+	symbols_close(symbols);
 }
 
 static void addresses_become_functions_and_lines(void **state)
@@ -430,6 +457,7 @@ static void damaged_files_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(label_in_a_macro_is_no_function),
 		cmocka_unit_test(addresses_become_functions_and_lines),
 		cmocka_unit_test(code_inlined_from_a_header_has_the_line_that_calls_it),
 		cmocka_unit_test(hook_in_a_header_has_the_line_outside),
