@@ -379,8 +379,8 @@ static void find_line(struct symbols *symbols, uint64_t address, struct symbol *
 }
 
 /*
- * Returns whether a name is a mapping symbol of an assembler ($x, $d, $xrv64i2p0 ...), or a label in a macro of
- * NASM (..@7.out).
+ * Returns whether a name is a mapping symbol of an assembler ($x, $d, $xrv64i2p0 ...), or a label in a macro
+ * of NASM (..@7.out).
  */
 static int is_mark(const char *name)
 {

@@ -135,6 +135,30 @@ static bool ended_well(const struct why_evidence *evidence)
 					    strcmp(evidence->ended, "clean exit") == 0);
 }
 
+/* Returns whether the CPU records events, and the registers show that interrupts are disabled there. */
+static bool works_masked(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu && cpu->mask == INTERRUPTS_MASKED && cpu->side != PRIVILEGE_USER &&
+	       why_age(evidence, cpu->last_stamp) < why_ms(evidence, WHY_STOPPED_MS);
+}
+
+static void say_masked(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		       struct why_finding *finding)
+{
+	char runs[WHY_WORDS], place[WHY_WORDS];
+
+	finding_evidence(
+		&finding->base,
+		"interrupts are disabled there, as its registers show, but it records events: %s runs "
+		"at %s",
+		why_say_running(evidence, cpu, runs, sizeof(runs)),
+		why_say_place(evidence, cpu->pc, place, sizeof(place)));
+	finding_say(
+		finding->base.advice,
+		"take another trace later: if interrupts are disabled again, this code never lets the CPU "
+		"take its ticks");
+}
+
 static int find_end(struct why_findings *findings)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_ENDED, FINDING_LIKELY);
@@ -181,6 +205,8 @@ int why_detect_nothing(const struct why_evidence *evidence, struct why_findings 
 		finding_say(
 			finding->base.advice,
 			"pass --frequency, because it is unknown for how long a CPU has had no heartbeat");
+	else if (works_masked(evidence, silent))
+		say_masked(evidence, silent, finding);
 	else if (silent && !silent->has_registers)
 		finding_say(finding->base.advice,
 			    "capture the registers of CPU %" PRIu32 " (ktrace why --qmp), to see where it is",

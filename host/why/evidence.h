@@ -574,10 +574,7 @@ static inline uint64_t why_age(const struct why_evidence *evidence, uint64_t sta
 	return stamp < evidence->end ? evidence->end - stamp : 0;
 }
 
-/*
- * Returns whether the kernel's tables show every lock that is held and every wait for a lock. If not, the
- * remaining locks and waits have to be taken from events.
- */
+/* Returns whether the kernel's tables show every lock that is held and every wait for a lock. */
 static inline bool why_tables_show_locks(const struct why_evidence *evidence)
 {
 	return !(evidence->missing_hooks & KTRX_HOOK_LOCK) && evidence->refused == 0;

@@ -408,10 +408,8 @@ static void silent_machine_with_unknown_frequency_is_not_busy(void **state)
 	why_says("pass --frequency");
 }
 
-/* CPU 1 spins with interrupts disabled or has stopped: without registers, this is unknown. */
-static void cpu_without_heartbeat_is_named(void **state)
+static void worker_without_heartbeat(void)
 {
-	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	why_cpu_row(1, KTRX_MODE_KERNEL);
 	script_cpu(1)->heartbeats = 100;
@@ -419,9 +417,28 @@ static void cpu_without_heartbeat_is_named(void **state)
 	script_cpu(1)->thread = WORKER;
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
 	script_event(SWITCH, 1000 * MS, 1, IDLE, V(IDLE), V(WORKER), V(0));
+}
+
+/* CPU 1 spins with interrupts disabled or has stopped: without registers, this is unknown. */
+static void cpu_without_heartbeat_is_named(void **state)
+{
+	(void)state;
+	worker_without_heartbeat();
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 	why_says("CPU 1 does not idle, and has had no heartbeat for 4.00 s, for an unknown reason");
 	why_says("capture the registers of CPU 1 (ktrace why --qmp), to see where it is");
+}
+
+/* CPU 1 works, but never takes its ticks: it may never enable interrupts. */
+static void cpu_that_works_with_interrupts_disabled_is_named(void **state)
+{
+	(void)state;
+	worker_without_heartbeat();
+	script_event(SWITCH, THE_END - MS, 1, WORKER, V(WORKER), V(WORKER), V(0));
+	script_info()->registers = "cpu 1 pc=100040 sp=2000 flags=46 cs=8\n";
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("interrupts are disabled there, as its registers show, but it records events");
+	why_says("to be more certain: take another trace later: if interrupts are disabled again");
 }
 
 static void machine_seen_running_is_busy(void **state)
@@ -561,6 +578,7 @@ int main(void)
 		TEST(silent_machine_is_not_busy),
 		TEST(silent_machine_with_unknown_frequency_is_not_busy),
 		TEST(cpu_without_heartbeat_is_named),
+		TEST(cpu_that_works_with_interrupts_disabled_is_named),
 		TEST(machine_seen_running_is_busy),
 		TEST(machine_without_idle_cpus_is_not_idle),
 		TEST(spinning_for_held_lock_is_no_progress),
