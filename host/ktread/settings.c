@@ -168,9 +168,9 @@ static uint64_t distance(const struct ktread_layout *layout, const struct ktrx_s
 }
 
 /*
- * Replaces a row whose address was not relocated by the same row in another place. A boot loader may have copied
- * the last page of the kernel's data, so that an old copy of the row is where the root's distance leads. If there
- * are several copies, the kernel uses the one whose variable is nearest to the root.
+ * Replaces a row whose address was not relocated by the same row in another place. A boot loader may have
+ * copied the last page of the kernel's data, so that an old copy of the row is where the root's distance
+ * leads. If there are several copies, the kernel uses the one whose variable is nearest to the root.
  */
 static void replace_old_copy(struct ktrx_setting *row, const struct ktread_layout *layout,
 			     const struct ktread_resolver *resolver, const struct ktrx_section *section,
