@@ -255,9 +255,9 @@ static bool is_usual(const struct why_evidence *evidence, const struct cycle *cy
 }
 
 /*
- * Returns whether a thread or CPU waits for a lock that, according to its row, it does not hold: only the kernel
- * named it as the owner when the wait began. An earlier thread with the same number may have left the lock
- * behind.
+ * Returns whether a thread or CPU waits for a lock that, according to its row, it does not hold: only the
+ * kernel named it as the owner when the wait began. An earlier thread with the same number may have left the
+ * lock behind.
  */
 static bool is_only_named(const struct cycle *cycle)
 {

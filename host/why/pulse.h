@@ -153,8 +153,9 @@ bool why_is_in_handler(const struct why_evidence *evidence, const struct why_cpu
  */
 bool why_left_halt(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
- * Returns whether the registers show that the CPU has not halted and has interrupts disabled, and the kernel's
- * file shows that its function contains no instruction that waits. Such a CPU does not wait for an interrupt.
+ * Returns whether the registers show that the CPU has not halted and has interrupts disabled, and the
+ * kernel's file shows that its function contains no instruction that waits. Such a CPU does not wait for an
+ * interrupt.
  */
 bool why_is_awake(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
