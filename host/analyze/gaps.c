@@ -9,8 +9,8 @@
 #include "ktrx/v2.h"
 
 /*
- * Gaps are in lists: one list for each CPU with a number below GAPS_CPUS_MAX, one list for all other CPUs, and
- * one list for gaps that have no CPU.
+ * Gaps are in lists: one list for each CPU with a number below GAPS_CPUS_MAX, one list for all other CPUs,
+ * and one list for gaps that have no CPU.
  */
 #define LIST_OTHERS (GAPS_CPUS_MAX + 0u)
 #define LIST_SHARED (GAPS_CPUS_MAX + 1u)

@@ -378,101 +378,6 @@ static void find_line(struct symbols *symbols, uint64_t address, struct symbol *
 	}
 }
 
-/*
- * Returns whether a name is a mapping symbol of an assembler ($x, $d, $xrv64i2p0 ...), or a label in a macro
- * of NASM (..@7.out).
- */
-static int is_mark(const char *name)
-{
-	if (strncmp(name, "..@", 3) == 0)
-		return 1;
-	return name[0] == '$' && (name[1] == 'x' || name[1] == 'd' || name[1] == 't');
-}
-
-/* Returns whether a symbol names a place in this file, not a value or a place in another file. */
-static int is_place(const char *name, const GElf_Sym *symbol)
-{
-	return name && *name && !is_mark(name) && GELF_ST_TYPE(symbol->st_info) <= STT_FUNC &&
-	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
-}
-
-/* Returns whether a symbol at the address `at` can be the name of `address`. */
-static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int is_code)
-{
-	return at <= address && (symbol->st_size == 0 || address - at < symbol->st_size) &&
-	       !(is_code && GELF_ST_TYPE(symbol->st_info) == STT_OBJECT);
-}
-
-/*
- * Returns the start of the last function with a size in the section `section` (0: any) that starts at or
- * below the address; 0 if there is none.
- */
-static uint64_t last_function(const struct symbols *symbols, uint64_t address, uint32_t section)
-{
-	int count = dwfl_module_getsymtab(symbols->file.module);
-	uint64_t last = 0;
-
-	for (int i = 0; i < count; i++) {
-		GElf_Sym symbol;
-		GElf_Addr at;
-
-		if (dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL) &&
-		    GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size > 0 &&
-		    (!section || symbol.st_shndx == section) && at <= address && at > last)
-			last = at;
-	}
-	return last;
-}
-
-/*
- * Searches all symbols in the section `section` (0: any) for the nearest symbol, at or below the address,
- * that can be the name of the address. A symbol without a size ends where the next function with a size
- * starts.
- */
-static const char *find_below(const struct symbols *symbols, uint64_t address, int is_code, uint32_t section,
-			      GElf_Off *offset)
-{
-	const uint64_t last = is_code ? last_function(symbols, address, section) : 0;
-	int count = dwfl_module_getsymtab(symbols->file.module);
-	const char *best = NULL;
-
-	for (int i = 0; i < count; i++) {
-		GElf_Sym symbol;
-		GElf_Addr at;
-		const char *name =
-			dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL);
-
-		if (!is_place(name, &symbol) || (section && symbol.st_shndx != section) ||
-		    !can_name(&symbol, at, address, is_code) || (symbol.st_size == 0 && at < last) ||
-		    (best && address - at >= *offset))
-			continue;
-		best = name;
-		*offset = address - at;
-	}
-	return best;
-}
-
-/*
- * Returns the name that libdw finds, if it fits. A name does not fit if it is in another section, if it
- * ends before the address, if its symbol has no size, or if it names data and `is_code` is set. In these
- * cases returns the nearest fitting name below the address; if there is none, the name of the data.
- */
-static const char *find_name(const struct symbols *symbols, uint64_t address, int is_code, GElf_Off *offset)
-{
-	const uint32_t section = symbols_image_section(&symbols->image, address);
-	GElf_Sym symbol;
-	const char *name =
-		dwfl_module_addrinfo(symbols->file.module, address, offset, &symbol, NULL, NULL, NULL);
-	const int here =
-		is_place(name, &symbol) && symbol.st_size > 0 && (!section || symbol.st_shndx == section);
-	const char *nearest;
-
-	if (here && can_name(&symbol, address - *offset, address, is_code))
-		return name;
-	nearest = find_below(symbols, address, is_code, section, offset);
-	return nearest || !here || !can_name(&symbol, address - *offset, address, 0) ? nearest : name;
-}
-
 /* Looks up a linked address. `any`: true for code and data, false for code only. */
 static int look_up(struct symbols *symbols, uint64_t address, int any, struct symbol *symbol)
 {
@@ -482,7 +387,8 @@ static int look_up(struct symbols *symbols, uint64_t address, int any, struct sy
 	*symbol = (struct symbol){ .line = 0 };
 	if (!is_code && (!any || !symbols_image_has(&symbols->image, address)))
 		return -1;
-	symbol->function = find_name(symbols, address, is_code && !any, &offset);
+	symbol->function =
+		symbols_file_name(&symbols->file, &symbols->image, address, is_code && !any, &offset);
 	if (!symbol->function)
 		return -1;
 	symbol->function = demangled(symbol->function);
@@ -543,7 +449,7 @@ void symbols_each(struct symbols *symbols,
 		const char *name =
 			dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL);
 
-		if (is_place(name, &symbol) && GELF_ST_TYPE(symbol.st_info) != STT_OBJECT &&
+		if (symbols_file_is_place(name, &symbol) && GELF_ST_TYPE(symbol.st_info) != STT_OBJECT &&
 		    symbols_image_has_code(&symbols->image, at))
 			each(context, name, as_running(symbols, at), symbol.st_size);
 	}
@@ -560,7 +466,7 @@ unsigned symbols_named(struct symbols *symbols, const char *name, uint64_t *addr
 		const char *other =
 			dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL);
 
-		if (!is_place(other, &symbol) || strcmp(other, name) != 0 ||
+		if (!symbols_file_is_place(other, &symbol) || strcmp(other, name) != 0 ||
 		    (found && *address == as_running(symbols, at)))
 			continue;
 		*address = as_running(symbols, at);
@@ -582,7 +488,7 @@ void symbols_suggest(struct symbols *symbols, const char *name, char *text, size
 		const char *other =
 			dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL);
 
-		if (is_place(other, &symbol))
+		if (symbols_file_is_place(other, &symbol))
 			suggestions_offer(&similar, other);
 	}
 	suggestions_text(&similar, text, size);

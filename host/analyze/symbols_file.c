@@ -230,6 +230,96 @@ int symbols_file_code(const struct symbols_file *file, const struct symbols_imag
 	return 0;
 }
 
+/* ---- Names ---- */
+
+/*
+ * Returns whether a name is a mapping symbol of an assembler ($x, $d, $xrv64i2p0 ...), or a label in a macro
+ * of NASM (..@7.out).
+ */
+static int is_mark(const char *name)
+{
+	if (strncmp(name, "..@", 3) == 0)
+		return 1;
+	return name[0] == '$' && (name[1] == 'x' || name[1] == 'd' || name[1] == 't');
+}
+
+int symbols_file_is_place(const char *name, const GElf_Sym *symbol)
+{
+	return name && *name && !is_mark(name) && GELF_ST_TYPE(symbol->st_info) <= STT_FUNC &&
+	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
+}
+
+/* Returns whether a symbol at the address `at` can be the name of `address`. */
+static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int is_code)
+{
+	return at <= address && (symbol->st_size == 0 || address - at < symbol->st_size) &&
+	       !(is_code && GELF_ST_TYPE(symbol->st_info) == STT_OBJECT);
+}
+
+/*
+ * Returns the start of the last function with a size in the section `section` (0: any) that starts at or
+ * below the address; 0 if there is none.
+ */
+static uint64_t last_function(const struct symbols_file *file, uint64_t address, uint32_t section)
+{
+	int count = dwfl_module_getsymtab(file->module);
+	uint64_t last = 0;
+
+	for (int i = 0; i < count; i++) {
+		GElf_Sym symbol;
+		GElf_Addr at;
+
+		if (dwfl_module_getsym_info(file->module, i, &symbol, &at, NULL, NULL, NULL) &&
+		    GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size > 0 &&
+		    (!section || symbol.st_shndx == section) && at <= address && at > last)
+			last = at;
+	}
+	return last;
+}
+
+/*
+ * Searches all symbols in the section `section` (0: any) for the nearest symbol, at or below the address,
+ * that can be the name of the address. A symbol without a size ends where the next function with a size
+ * starts.
+ */
+static const char *find_below(const struct symbols_file *file, uint64_t address, int is_code,
+			      uint32_t section, GElf_Off *offset)
+{
+	const uint64_t last = is_code ? last_function(file, address, section) : 0;
+	int count = dwfl_module_getsymtab(file->module);
+	const char *best = NULL;
+
+	for (int i = 0; i < count; i++) {
+		GElf_Sym symbol;
+		GElf_Addr at;
+		const char *name = dwfl_module_getsym_info(file->module, i, &symbol, &at, NULL, NULL, NULL);
+
+		if (!symbols_file_is_place(name, &symbol) || (section && symbol.st_shndx != section) ||
+		    !can_name(&symbol, at, address, is_code) || (symbol.st_size == 0 && at < last) ||
+		    (best && address - at >= *offset))
+			continue;
+		best = name;
+		*offset = address - at;
+	}
+	return best;
+}
+
+const char *symbols_file_name(const struct symbols_file *file, const struct symbols_image *image,
+			      uint64_t address, int is_code, GElf_Off *offset)
+{
+	const uint32_t section = symbols_image_section(image, address);
+	GElf_Sym symbol;
+	const char *name = dwfl_module_addrinfo(file->module, address, offset, &symbol, NULL, NULL, NULL);
+	const int here = symbols_file_is_place(name, &symbol) && symbol.st_size > 0 &&
+			 (!section || symbol.st_shndx == section);
+	const char *nearest;
+
+	if (here && can_name(&symbol, address - *offset, address, is_code))
+		return name;
+	nearest = find_below(file, address, is_code, section, offset);
+	return nearest || !here || !can_name(&symbol, address - *offset, address, 0) ? nearest : name;
+}
+
 /* ---- Call frame information ---- */
 
 /*

@@ -75,6 +75,18 @@ void symbols_file_close(struct symbols_file *file);
 int symbols_file_code(const struct symbols_file *file, const struct symbols_image *image, uint64_t address,
 		      void *bytes, size_t size);
 
+/* Returns whether a symbol names a place in this file, not a value or a place in another file. */
+int symbols_file_is_place(const char *name, const GElf_Sym *symbol);
+
+/*
+ * Returns the name of a linked address, or NULL, and stores the distance from the name in *offset. Uses the
+ * name that libdw finds, if it fits. A name does not fit if it is in another section, if it ends before the
+ * address, if its symbol has no size, or if it names data and `is_code` is set. In these cases returns the
+ * nearest fitting name below the address; if there is none, the name of the data.
+ */
+const char *symbols_file_name(const struct symbols_file *file, const struct symbols_image *image,
+			      uint64_t address, int is_code, GElf_Off *offset);
+
 /*
  * Iterates over the compilation units of the debug information: returns the unit after `unit`, the first unit
  * if `unit` is NULL, or NULL after the last unit. Sets *bias to the number to add to the unit's addresses.

@@ -52,14 +52,14 @@ const char *base_open_message(int error);
 /* Returns the directory for temporary files: TMPDIR, or /tmp if TMPDIR is unset or empty. */
 const char *base_temporary_folder(void);
 
-/* Number of bytes for the path of a private directory. The path of a socket in it, with a short name, fits. */
+/* Number of bytes for the path of a private directory. A socket in it may have a short name. */
 #define BASE_PRIVATE_ROOM 64u
 
 /*
- * Creates a directory that only this user can enter, in TMPDIR. Uses /tmp instead if TMPDIR is relative or too
- * long for a socket, or contains a character with a meaning in QEMU's options: a blank, a comma, a quote, a
- * backslash, or a character that is not ASCII. Returns 0, or -1 with errno; `path` is then the path that could
- * not be created.
+ * Creates a directory that only this user can enter, in TMPDIR. Uses /tmp instead if TMPDIR is relative or
+ * too long for a socket, or contains a blank, a comma, a quote, a backslash, or a character that is not ASCII
+ * (QEMU's options cannot contain some of these). Returns 0, or -1 with errno; `path` is then the path that
+ * could not be created.
  */
 int base_private_folder(char path[BASE_PRIVATE_ROOM]);
 

@@ -68,10 +68,7 @@ struct why_irq_kind {
 	uint32_t number;
 	uint64_t entered;
 	uint64_t ended; /* number of the interrupts counted in `entered` that had an EOI */
-	/*
-	 * number of the interrupts counted in `entered` that came right after the handler of the previous
-	 * interrupt had returned
-	 */
+	/* number of these interrupts that came right after the handler of the previous one had returned */
 	uint64_t close;
 	/*
 	 * number of the interrupts counted in `entered` that came while the CPU idled, if no thread was woken
@@ -83,9 +80,7 @@ struct why_irq_kind {
 	uint64_t first, last; /* timestamps of the first and last interrupt */
 };
 
-/*
- * A period in which a CPU took no interrupt and ran only one thread, and this thread is not an idle thread.
- */
+/* A period in which a CPU took no interrupt and ran only one thread, which is no idle thread. */
 struct why_quiet {
 	/* timestamps of the beginning and end of the period; both 0: there is no such period */
 	uint64_t from, to;
