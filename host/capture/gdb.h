@@ -83,8 +83,8 @@ int gdb_batch_send(struct gdb *gdb, struct gdb_batch *batch);
 /* Waits for the next reply and stores it in `reply`. Returns 0 or an error. */
 int gdb_batch_reply(struct gdb *gdb);
 /*
- * Acknowledges the last reply. Call it if the machine may be resumed by another program before the next batch:
- * QEMU waits for an acknowledgement or a packet, and would discard the byte that interrupts the machine.
+ * Acknowledges the last reply. Call it if another program may resume the machine before the next batch: QEMU
+ * waits for an acknowledgement or a packet, and would discard the byte that interrupts the machine.
  */
 int gdb_batch_acknowledge(struct gdb *gdb);
 
