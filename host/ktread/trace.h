@@ -391,8 +391,8 @@ static inline bool ktread_wanted(const struct ktread_selection *want, const stru
  */
 void ktread_warn(struct ktread *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Does the same as ktread_frequency(), and warns if the recorded frequency is impossible. Requires: `memory` is
- * set.
+ * Does the same as ktread_frequency(), and warns if the recorded frequency is impossible. Requires: `memory`
+ * is set.
  */
 uint64_t ktread_settle_frequency(struct ktread *trace, uint64_t recorded);
 

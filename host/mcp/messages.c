@@ -36,9 +36,9 @@ static void write_all(struct mcp_server *server, const char *text, size_t length
 }
 
 /*
- * Replaces the characters of JSON text that could change what a terminal or a viewer shows by \uNNNN. They come
- * from the client, from names of files, and from messages of the parser, and are within strings. Frees `text`.
- * Returns NULL if out of memory.
+ * Replaces the characters of JSON text that could change what a terminal or a viewer shows by \uNNNN. They
+ * come from the client, from names of files, and from messages of the parser, and are within strings. Frees
+ * `text`. Returns NULL if out of memory.
  */
 static char *make_harmless(char *text)
 {

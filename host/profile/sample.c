@@ -311,7 +311,9 @@ static int take_memory(struct profile_target *target)
 
 /* ---- A sample ------------------------------------------------------------------------------------ */
 
-/* Returns PROFILE_ENDED if the error occurred because QEMU has ended, otherwise the error with its message. */
+/*
+ * Returns PROFILE_ENDED if the error occurred because QEMU has ended, otherwise the error with its message.
+ */
 static int end_or_error(struct profile_target *target, int error)
 {
 	char message[512];

@@ -175,7 +175,9 @@ struct starved {
 	bool asks;		       /* the CPU waits for an answer to its IPI */
 };
 
-/* Starved threads. In a list of threads that are starved for the same reason, the longest wait comes first. */
+/*
+ * Starved threads. In a list of threads that are starved for the same reason, the longest wait comes first.
+ */
 struct starved_list {
 	struct starved *one;
 	uint32_t count;

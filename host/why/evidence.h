@@ -392,8 +392,8 @@ struct why_queue {
 	bool by_interrupt;	  /* true if interrupts have woken sleepers of the queue */
 	struct why_irq_waker irq; /* wakeups by interrupts */
 	/*
-	 * true if some that woke sleepers of the queue are not in `waker`: there are more than WHY_WAKERS, or it
-	 * is unknown whether a thread or an interrupt woke them
+	 * true if some that woke sleepers of the queue are not in `waker`: there are more than WHY_WAKERS, or
+	 * it is unknown whether a thread or an interrupt woke them
 	 */
 	bool by_others;
 	bool more_sleepers;	/* true if some threads are not in `sleeper` */

@@ -183,7 +183,9 @@ static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread
 	progress->last_result = result;
 }
 
-/* Returns true if slots that the CPU may have written were lost before the event. `cpu` recorded the event. */
+/*
+ * Returns true if slots that the CPU may have written were lost before the event. `cpu` recorded the event.
+ */
 static bool follows_gap(const struct why_reader *reader, struct why_cpu *cpu,
 			const struct ktread_event *event)
 {

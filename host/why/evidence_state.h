@@ -37,8 +37,8 @@ struct why_irqs_open {
 	} nest[WHY_IRQ_NESTED];
 	uint32_t depth;
 	/*
-	 * true while an interrupt handler runs, until an event shows that it has returned; `entered`: timestamp
-	 * at which the newest handler was entered, by interrupting thread `interrupted`
+	 * true while an interrupt handler runs, until an event shows that it has returned; `entered`:
+	 * timestamp at which the newest handler was entered, by interrupting thread `interrupted`
 	 */
 	bool inside;
 	uint64_t entered;

@@ -99,8 +99,8 @@
 /*
  * gcc: the same parameter with qualifiers. A qualifier before a declaration belongs to the type to which the
  * pointer points, unless the pointer type is a typedef: then it belongs to the parameter, and has no effect.
- * clang: a call, in KTR_SITE(), because a qualifier before a function type has a warning that cannot be turned
- * off. The call is an error unless -w turns off all warnings.
+ * clang: a call, in KTR_SITE(), because a qualifier before a function type has a warning that cannot be
+ * turned off. The call is an error unless -w turns off all warnings.
  */
 #if defined(__clang__)
 #define KTR_QUALIFIED(id, n, declaration)
@@ -192,9 +192,9 @@
  * Checks that the arguments at a call site fit the parameters of the event. A parameter's type is known only
  * as a KTRX_TYPE_* and as a function type. A pointer fits if the function type with the pointer's own type,
  * or with that type and further qualifiers, is the same type. A pointer to void and a pointer for a void
- * pointer fit as well. A pointer to a const type fits if it fits without the const; the compiler's own warnings
- * tell whether a qualifier is lost. gcc accepts any pointer to a const type if the parameter's type is a pointer
- * to a function or a typedef for a pointer, and clang does with -w.
+ * pointer fit as well. A pointer to a const type fits if it fits without the const; the compiler's own
+ * warnings tell whether a qualifier is lost. gcc accepts any pointer to a const type if the parameter's type
+ * is a pointer to a function or a typedef for a pointer, and clang does with -w.
  */
 #define KTR_IS_NULL(value) _Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
 #define KTR_IS_VOID_POINTER(pointer)                                                                      \

@@ -243,8 +243,8 @@ struct ktrx_place {
 #define KTRX_STRING_CUT	 0x8000u
 
 /*
- * The holder of a lock: a field with this name and type KTRX_TYPE_U32 has this value if the holder is unknown.
- * In the event's text, %u then prints "?".
+ * The holder of a lock: a field with this name and type KTRX_TYPE_U32 has this value if the holder is
+ * unknown. In the event's text, %u then prints "?".
  */
 #define KTRX_HOLDER	    "holder"
 #define KTRX_HOLDER_UNKNOWN 0xffffffffu
