@@ -104,15 +104,33 @@ shut_down() {
 	wait "$qemu" 2>/dev/null
 }
 
+# core_has_callers: succeeds if the trace in the core has callers of both CPUs. A CPU in the first instructions
+# of a trap or of a program has no callers.
+core_has_callers() {
+	"$ktrace" extract -o "$tmp/begun" "$tmp/core" 2>/dev/null &&
+		"$ktrace" show --registers "$tmp/begun" | grep -cE '^stack [01]( [0-9a-f]+)+' | grep -qx 2
+}
+
+# send_for_core ARCH: prints the commands for QEMU that stop the guest and write a core. Waits until each core
+# is complete. Lets the guest continue, and writes another core, until both CPUs have callers.
+send_for_core() {
+	echo '{"execute":"qmp_capabilities"}'
+	await records_switches "$tmp/guest" --machine "$1"
+	for core in $(seq 20); do
+		echo '{"execute":"stop"}'
+		echo '{"execute":"dump-guest-memory","arguments":{"paging":false,"protocol":"file:'"$tmp"'/core"},"id":"core '"$core"'"}'
+		await grep -q "\"id\": \"core $core\"" "$tmp/qmp"
+		! core_has_callers || break
+		echo '{"execute":"cont"}'
+	done
+	echo '{"execute":"quit"}'
+}
+
 # boot_for_core ARCH: runs a guest and stops it; stores a core in $tmp/core and the RAM file in $tmp/guest.
 boot_for_core() {
+	: >"$tmp/qmp"
 	# shellcheck disable=SC2046
-	{
-		echo '{"execute":"qmp_capabilities"}'
-		await records_switches "$tmp/guest" --machine "$1"
-		echo '{"execute":"stop"}'
-		echo '{"execute":"dump-guest-memory","arguments":{"paging":false,"protocol":"file:'"$tmp"'/core"}}'
-		echo '{"execute":"quit"}'
-	} | timeout -k 5 $kill_limit $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
+	send_for_core "$1" |
+		timeout -k 5 $kill_limit $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
 		$("$ktrace" qemu-args "$1" --ram "$tmp/guest") -append "debug=ktrace run=forever" -qmp stdio >"$tmp/qmp"
 }
