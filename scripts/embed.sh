@@ -19,7 +19,7 @@ for file; do
 			state=wait ;;
 		wait:'```'*)
 			printf '%s\n' "$line" >>"$new"
-			sh -c "$command" >>"$new" 2>&1 </dev/null || echo "embed.sh: failed: $command" >&2
+			env -u MAKEFLAGS -u MFLAGS sh -c "$command" >>"$new" 2>&1 </dev/null || echo "embed.sh: failed: $command" >&2
 			state=skip ;;
 		skip:'```')
 			printf '%s\n' "$line" >>"$new"
