@@ -341,6 +341,7 @@ static void x86_halt_with_interrupts_disabled_is_possible(void **state)
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_non_null(strstr(why_judge()->base.what, "nothing to do: 2 of 2 CPUs idle"));
 	why_says("CPU 1 idles with interrupts disabled, at 0x100040: no interrupt can wake it");
 }
 

@@ -289,6 +289,22 @@ static void cpu_between_idle_periods_is_idle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 }
 
+/* A thread has just begun to run on CPU 0, after long idling. */
+static void cpu_that_has_just_begun_to_work_is_not_idle(void **state)
+{
+	(void)state;
+	boots(KTRX_MODE_IDLE);
+	script_event(SWITCH, 990 * MS, 0, IDLE, V(IDLE), V(WORKER), V(0));
+	why_thread_row(IDLE, "idle/0", KTRX_THREAD_RUNNABLE, 0);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	script_cpu(0)->thread = WORKER;
+	script_cpu(0)->mode = KTRX_MODE_KERNEL;
+	script_cpu(0)->mode_stamp = 990 * MS;
+	script_cpu(0)->switches = 10;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_non_null(strstr(why_judge()->base.what, "little to do: 1 of 2 CPUs idle"));
+}
+
 /* This kernel records no mode except user mode, so a CPU that runs its idle thread counts as idle. */
 static void idle_thread_idles_without_idle_mode(void **state)
 {
@@ -356,6 +372,7 @@ int main(void)
 		TEST(booting_machine_is_not_idle),
 		TEST(one_idle_cpu_is_not_whole_machine),
 		TEST(cpu_between_idle_periods_is_idle),
+		TEST(cpu_that_has_just_begun_to_work_is_not_idle),
 		TEST(idle_thread_idles_without_idle_mode),
 		TEST(empty_trace_is_unknown),
 		TEST(trace_without_known_events_is_unknown),
