@@ -15,9 +15,12 @@
 #define KEEPS_MS 1000u
 /* maximum length of a chain of threads in which each thread waits for a lock that the next thread holds */
 #define CHAIN 64u
+#define SHOWN 4u /* maximum number of threads inside a chain that are shown */
 
 struct inversion {
 	const struct why_edge *wait; /* the wait of thread `urgent` for a lock */
+	const struct why_edge
+		*last; /* the wait for the lock that thread `holder` holds; often the same wait */
 	const struct why_thread *urgent, *holder, *between;
 };
 
@@ -32,21 +35,28 @@ static uint64_t since(const struct why_evidence *evidence, uint64_t stamp)
 	return stamp ? why_age(evidence, stamp) : 0;
 }
 
-/*
- * Returns the last thread of a chain in which each thread waits for a lock that the next thread holds.
- * Returns NULL if a CPU is at the end of the chain.
- */
-static const struct why_thread *last_holder(const struct why_graph *graph,
-					    const struct why_evidence *evidence, uint32_t node)
+/* Returns the wait of a thread or CPU for a lock that a thread or CPU holds; NULL if there is none. */
+static const struct why_edge *lock_wait_of(const struct why_graph *graph, uint32_t node)
 {
-	for (uint32_t n = 0; n < CHAIN; n++) {
-		const struct why_edge *edge = &graph->edge[graph->first[node]];
+	const struct why_edge *edge = &graph->edge[graph->first[node]];
 
-		if (graph->first[node] == graph->first[node + 1] || !why_edge_is_lock(edge))
-			break;
-		node = edge->to;
+	return graph->first[node] == graph->first[node + 1] || !why_edge_is_lock(edge) ? NULL : edge;
+}
+
+/*
+ * Finds the last thread of a chain in which each thread waits for a lock that the next thread holds. Sets
+ * `holder` to NULL if a CPU is at the end of the chain.
+ */
+static void find_holder(const struct why_graph *graph, const struct why_evidence *evidence,
+			struct inversion *found)
+{
+	const struct why_edge *edge = found->wait;
+
+	for (uint32_t n = 0; n <= CHAIN && edge; n++) {
+		found->last = edge;
+		edge = lock_wait_of(graph, edge->to);
 	}
-	return thread_at(graph, evidence, node);
+	found->holder = thread_at(graph, evidence, found->last->to);
 }
 
 /* Returns the thread that runs on the CPU of thread `holder`; NULL if it is unknown. */
@@ -99,6 +109,7 @@ static bool is_at_wait(const struct why_evidence *evidence, const struct inversi
 static void say_what(const struct why_evidence *evidence, const struct inversion *found,
 		     struct why_finding *finding)
 {
+	const char *holds = found->last == found->wait ? " holds it, but" : ", on which this depends,";
 	char urgent[WHY_WORDS], holder[WHY_WORDS], between[WHY_WORDS], words[WHY_WORDS];
 
 	why_say_actor(evidence, found->urgent->id + 1, urgent, sizeof(urgent));
@@ -107,18 +118,34 @@ static void say_what(const struct why_evidence *evidence, const struct inversion
 	if (found->between == found->urgent)
 		finding_say(finding->base.what,
 			    "%s has waited %s for a lock, and keeps CPU %" PRIu32 " while it waits; "
-			    "%s holds it, but cannot run",
-			    urgent, words, found->holder->holder.cpu, holder);
+			    "%s%s cannot run",
+			    urgent, words, found->holder->holder.cpu, holder, holds);
 	else
 		finding_say(finding->base.what,
-			    "%s, which has a high priority, has waited %s for a lock; %s holds it, "
-			    "but cannot run because of %s",
-			    urgent, words, holder,
+			    "%s, which has a high priority, has waited %s for a lock; %s%s "
+			    "cannot run because of %s",
+			    urgent, words, holder, holds,
 			    why_say_actor(evidence, found->between->id + 1, between, sizeof(between)));
 }
 
-static int report(const struct why_evidence *evidence, struct why_findings *findings,
-		  const struct inversion *found)
+/* Adds a line for each thread or CPU that holds a lock of the chain and waits for the next lock. */
+static void say_chain(const struct why_graph *graph, const struct why_evidence *evidence,
+		      const struct inversion *found, struct why_finding *finding)
+{
+	const struct why_edge *edge = found->wait;
+	char who[WHY_WORDS], lock[WHY_WORDS];
+
+	for (uint32_t n = 0; n < SHOWN && edge != found->last; n++) {
+		edge = lock_wait_of(graph, edge->to);
+		finding_evidence(
+			&finding->base, "%s holds it, and waits for lock %s",
+			why_say_actor(evidence, why_node_id(graph, evidence, edge->from), who, sizeof(who)),
+			why_say_object(evidence, edge->object, lock, sizeof(lock)));
+	}
+}
+
+static int report(const struct why_graph *graph, const struct why_evidence *evidence,
+		  struct why_findings *findings, const struct inversion *found)
 {
 	const bool itself = found->between == found->urgent;
 	struct why_finding *finding =
@@ -140,8 +167,12 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 	if (found->wait->held_pc)
 		finding_evidence(&finding->base, "  the lock was taken at %s",
 				 why_say_call(evidence, found->wait->held_pc, words, sizeof(words)));
-	finding_evidence(&finding->base, "%s, priority %u, holds it and has been runnable for %s", holder,
-			 found->holder->holder.priority,
+	say_chain(graph, evidence, found, finding);
+	if (found->last != found->wait)
+		why_say_object(evidence, found->last->object, lock, sizeof(lock));
+	finding_evidence(&finding->base, "%s, priority %u, holds %s%s and has been runnable for %s", holder,
+			 found->holder->holder.priority, found->last == found->wait ? "" : "lock ",
+			 found->last == found->wait ? "it" : lock,
 			 why_say_ticks(evidence, since(evidence, found->holder->holder.state_stamp), words,
 				       sizeof(words)));
 	if (itself)
@@ -155,7 +186,7 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 						       .ticks = since(evidence, found->wait->since),
 						       .pc = found->wait->pc });
 	why_finding_actor(finding,
-			  (struct why_actor){ .id = found->holder->id + 1, .holds = found->wait->object });
+			  (struct why_actor){ .id = found->holder->id + 1, .holds = found->last->object });
 	if (!itself)
 		why_finding_actor(finding, (struct why_actor){ .id = found->between->id + 1 });
 	return 0;
@@ -172,11 +203,11 @@ int why_detect_priority_inversion(const struct why_evidence *evidence, struct wh
 		if (!why_edge_is_lock(found.wait))
 			continue;
 		found.urgent = thread_at(graph, evidence, found.wait->from);
-		found.holder = last_holder(graph, evidence, found.wait->to);
+		find_holder(graph, evidence, &found);
 		if (found.holder)
 			found.between = running_on_cpu_of(evidence, found.holder);
 		if (is_case(evidence, &found) || keeps_cpu(evidence, &found))
-			error = report(evidence, findings, &found);
+			error = report(graph, evidence, findings, &found);
 	}
 	why_graph_free(graph);
 	return error;

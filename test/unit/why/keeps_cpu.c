@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "unit/support/script.h"
@@ -55,6 +56,8 @@ static const struct yields cases[] = {
 };
 #pragma GCC diagnostic pop
 
+static struct ktrx_holder *high; /* entry of the thread that waits */
+
 static void stage(const struct yields *one)
 {
 	struct ktrx_holder *row;
@@ -64,7 +67,7 @@ static void stage(const struct yields *one)
 	row->priority = one->holder;
 	row->state_stamp = one->since;
 	why_holds(row, LOCK, 10 * MS);
-	row = why_thread_row(HIGH, "high", one->waiter_state, 0);
+	high = row = why_thread_row(HIGH, "high", one->waiter_state, 0);
 	row->priority = one->waiter;
 	why_waits(row, one->kind, LOCK, "aye", one->since);
 	row->wait_pc = PLACE;
@@ -129,6 +132,31 @@ static void another_lock_is_not_reported(void **state)
 	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
 }
 
+/*
+ * The thread that holds the lock sleeps until it gets a second lock. The thread that holds the second lock
+ * cannot run.
+ */
+static void chain_names_the_lock_that_each_thread_holds(void **state)
+{
+	const struct yields usual = { USUAL("usual") };
+	struct ktrx_holder *row;
+
+	(void)state;
+	stage(&usual);
+	row = why_thread_row(6, "mid", KTRX_THREAD_WAITING, 0);
+	row->priority = 20;
+	why_holds(row, OTHER, 10 * MS);
+	why_waits(row, KTRX_WAIT_LOCK, LOCK, "aye", 20 * MS);
+	why_waits(high, KTRX_WAIT_LOCK, OTHER, "bee", 20 * MS);
+	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 1);
+	why_says("thread 7 (high) has waited 2.50 s for a lock, and keeps CPU 0 while it waits; "
+		 "thread 5 (low), on which this depends, cannot run");
+	why_says("thread 7 (high), priority 30, waits for lock bee (0x2000), at 0x77010");
+	why_says("thread 6 (mid) holds it, and waits for lock aye (0x1000)");
+	why_says("thread 5 (low), priority 10, holds lock aye (0x1000) and has been runnable for 2.50 s");
+	assert_null(strstr(why_text(), "thread 5 (low) holds it"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
@@ -137,6 +165,7 @@ int main(void)
 		TEST(verdict_names_lock_and_both_threads),
 		TEST(other_waiters_are_not_reported),
 		TEST(another_lock_is_not_reported),
+		TEST(chain_names_the_lock_that_each_thread_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
