@@ -254,15 +254,28 @@ static bool is_usual(const struct why_evidence *evidence, const struct cycle *cy
 	       (evidence->made_progress || why_any_cpu_works(evidence));
 }
 
+/* Returns whether an event shows that the awaited thread took the lock, and that it still holds the lock. */
+static bool took_by_event(const struct why_evidence *evidence, const struct why_edge *edge)
+{
+	const uint32_t thread = evidence->thread[edge->to - evidence->cpus].id;
+
+	for (uint32_t n = 0; n < evidence->holds; n++)
+		if (evidence->hold[n].lock == edge->object && evidence->hold[n].thread == thread &&
+		    !evidence->hold[n].ended)
+			return true;
+	return false;
+}
+
 /*
- * Returns whether a thread or CPU waits for a lock that, according to its row, it does not hold: only the
- * kernel named it as the owner when the wait began. An earlier thread with the same number may have left the
- * lock behind.
+ * Returns whether a thread waits for its own lock, and neither its row nor an event shows that it holds this
+ * lock: only the kernel named it as the owner when the wait began. An earlier thread with the same number may
+ * have left the lock behind.
  */
-static bool is_only_named(const struct cycle *cycle)
+static bool is_only_named(const struct why_evidence *evidence, const struct cycle *cycle)
 {
 	for (uint32_t n = 0; n < cycle->count && cycle->waits == 1; n++)
-		if (why_edge_is_lock(cycle->edge[n]) && !cycle->edge[n]->held)
+		if (why_edge_is_lock(cycle->edge[n]) && !cycle->edge[n]->held &&
+		    cycle->edge[n]->to >= evidence->cpus && !took_by_event(evidence, cycle->edge[n]))
 			return true;
 	return false;
 }
@@ -271,8 +284,9 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 {
 	if (is_young(evidence, cycle))
 		return FINDING_POSSIBLE;
-	return cycle->by_table && !cycle->nested && !cycle->timed && !is_only_named(cycle) ? FINDING_CERTAIN
-											   : FINDING_LIKELY;
+	return cycle->by_table && !cycle->nested && !cycle->timed && !is_only_named(evidence, cycle)
+		       ? FINDING_CERTAIN
+		       : FINDING_LIKELY;
 }
 
 static bool is_lossy(const struct why_evidence *evidence)
@@ -464,10 +478,11 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 		say_edge(context, finding, edge[n]);
 		say_timeout(context->evidence, finding, edge[n]);
 	}
-	if (is_only_named(&cycle))
+	if (is_only_named(context->evidence, &cycle))
 		finding_evidence(
 			&finding->base,
-			"the kernel named it as the owner, but no hook reported that it took the lock; "
+			"the kernel named it as the owner, but neither the kernel's table nor an event shows "
+			"that it took the lock; "
 			"an earlier owner with the same number may have ended");
 	add_actors(context, finding, &cycle);
 	finding->base.partial = !cycle.by_table && is_lossy(context->evidence);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "unit/support/script.h"
@@ -14,15 +15,16 @@
 
 #define V(value) ((uint64_t)(value))
 
-#define IDLE   1u
-#define WORKER 6u /* the number of the thread that ends, and of the thread that is created after that */
-#define OTHERS 7u
-#define LOCK   0x2000u
-#define PLACE  0x77010u
-#define TAKEN  (100 * MS)
-#define ENDED  (200 * MS)
-#define WAITS  (300 * MS)
-#define END    (4000 * MS)
+#define IDLE	   1u
+#define WORKER	   6u /* the number of the thread that ends, and of the thread that is created after that */
+#define OTHERS	   7u
+#define LOCK	   0x2000u
+#define OTHER_LOCK 0x3000u
+#define PLACE	   0x77010u
+#define TAKEN	   (100 * MS)
+#define ENDED	   (200 * MS)
+#define WAITS	   (300 * MS)
+#define END	   (4000 * MS)
 
 enum { OTHER = 1, SWITCH, EXIT, CONTEND, ACQUIRE, RELEASE };
 
@@ -108,7 +110,42 @@ static void owner_without_the_lock_in_its_row_is_only_likely(void **state)
 	row->owner = WORKER + 1;
 	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-	why_says("an earlier owner with the same number may have ended");
+	why_says("neither the kernel's table nor an event shows that it took the lock; "
+		 "an earlier owner with the same number may have ended");
+}
+
+/*
+ * The thread holds more locks than its row has room for, so the row does not show whether it holds this lock. An
+ * event shows that the thread took it.
+ */
+static void lock_beyond_the_room_of_the_row_is_a_self_deadlock(void **state)
+{
+	struct ktrx_holder *row = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	for (uint64_t n = 0; n < KTRX_HELD; n++)
+		why_holds(row, OTHER_LOCK + n * 64, WAITS - 2000);
+	row->held_count++;
+	why_waits(row, KTRX_WAIT_LOCK, LOCK, "cache", WAITS);
+	row->owner = WORKER + 1;
+	runs(0, WORKER, WAITS - MS, WAITS + 1000, 1);
+	script_event(ACQUIRE, WAITS - 1000, 0, WORKER, V(LOCK), V(PLACE));
+	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	assert_null(strstr(why_text(), "an earlier owner"));
+}
+
+/* A CPU does not end, so the owner is no earlier CPU with this number. */
+static void cpu_that_is_named_as_the_owner_is_a_self_deadlock(void **state)
+{
+	struct ktrx_holder *row = why_cpu_row(0, KTRX_MODE_KERNEL);
+
+	(void)state;
+	why_waits(row, KTRX_WAIT_SPIN, LOCK, "cache", WAITS);
+	row->owner = KTRX_HOLDER_CPU | 0;
+	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	assert_null(strstr(why_text(), "an earlier owner"));
 }
 
 /* Another thread released the lock after the end of the thread that took it. */
@@ -143,6 +180,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lock_without_a_name_is_not_a_self_deadlock, begin,
 						why_teardown),
 		cmocka_unit_test_setup_teardown(owner_without_the_lock_in_its_row_is_only_likely, begin,
+						why_teardown),
+		cmocka_unit_test_setup_teardown(lock_beyond_the_room_of_the_row_is_a_self_deadlock, begin,
+						why_teardown),
+		cmocka_unit_test_setup_teardown(cpu_that_is_named_as_the_owner_is_a_self_deadlock, begin,
 						why_teardown),
 		cmocka_unit_test_setup_teardown(lock_that_another_thread_released_has_no_dead_owner, begin,
 						why_teardown),
