@@ -24,6 +24,8 @@
 #define EVENTS_OF_ONE 3u
 /* minimum number of interrupts in a storm per event that came in no handler */
 #define LEAST_AN_EVENT 10u
+/* the number N: the handlers of a storm that record further events take at least one Nth of the time */
+#define LEAST_PART 4u
 
 struct storm {
 	uint32_t number; /* interrupt number */
@@ -80,9 +82,11 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Returns whether nearly all events of the CPU come from interrupts with one number, or from their handlers.
+ * Returns whether nearly all events of the CPU come from interrupts with one number.
+ *
  * Timer ticks may come between these events. A handler may record other events, such as those of an interrupt
- * of a second interrupt controller.
+ * of a second interrupt controller, but also those of its work. So if handlers record other events, they must
+ * also take much of the time.
  */
 static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
@@ -97,7 +101,8 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 		if (storm->dense && storm->span >= why_ms(evidence, FLOOD_MS) &&
 		    storm->count >= at_least(evidence, storm->span) && storm->count >= RUN &&
 		    (storm->count * EVENTS_OF_ONE >= interrupts->events / 10 * 9 ||
-		     storm->count >= interrupts->outside * LEAST_AN_EVENT))
+		     (storm->count >= interrupts->outside * LEAST_AN_EVENT &&
+		      kind->handled >= storm->span / LEAST_PART)))
 			return true;
 	}
 	return false;

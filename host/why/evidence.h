@@ -78,6 +78,7 @@ struct why_irq_kind {
 	/* as `woke_nobody`, but it is unknown whether a thread was woken: wakeups were not recorded */
 	uint64_t woke_unknown;
 	uint64_t first, last; /* timestamps of the first and last interrupt */
+	uint64_t handled;     /* number of ticks in handlers that interrupted no other handler */
 };
 
 /* A period in which a CPU took no interrupt and ran only one thread, which is no idle thread. */

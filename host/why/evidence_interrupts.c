@@ -209,6 +209,7 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 	wellknown_number(known, event, WELLKNOWN_NUMBER, &number);
 	wellknown_number(known, event, WELLKNOWN_PLACE, &pc);
 	if (open->depth == 0) {
+		open->since = event->stamp;
 		count_idle(reader, interrupts, event);
 		note_distance(reader, interrupts, event->stamp);
 		quiet_end(reader, interrupts, open, event, pc);
@@ -238,6 +239,19 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 		open->entered = event->stamp;
 		open->interrupted = event->thread;
 	}
+}
+
+static void leave(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t stamp)
+{
+	struct why_irq_kind *kind = open->depth == 1 ? kind_of(interrupts, open->nest[0].number) : NULL;
+
+	if (kind)
+		kind->handled += elapsed(open->since, stamp);
+	if (open->depth > 0)
+		open->depth--;
+	open->inside = false;
+	open->left = stamp;
+	interrupts->left = open->depth == 0;
 }
 
 enum why_origin why_origin(const struct why_reader *reader, const struct ktread_event *event)
@@ -295,11 +309,7 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 		enter(reader, &cpu->interrupts, open, event, known);
 		return;
 	case WELLKNOWN_IRQ_EXIT:
-		if (open->depth > 0)
-			open->depth--;
-		open->inside = false;
-		open->left = event->stamp;
-		cpu->interrupts.left = open->depth == 0;
+		leave(&cpu->interrupts, open, event->stamp);
 		return;
 	case WELLKNOWN_IRQ_EOI:
 		if (wellknown_number(known, event, WELLKNOWN_NUMBER, &number))

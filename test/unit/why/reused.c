@@ -115,8 +115,8 @@ static void owner_without_the_lock_in_its_row_is_only_likely(void **state)
 }
 
 /*
- * The thread holds more locks than its row has room for, so the row does not show whether it holds this lock. An
- * event shows that the thread took it.
+ * The thread holds more locks than its row has room for, so the row does not show whether it holds this lock.
+ * An event shows that the thread took it.
  */
 static void lock_beyond_the_room_of_the_row_is_a_self_deadlock(void **state)
 {

@@ -38,13 +38,13 @@ static void cascades(uint32_t count, int with)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
 	for (uint32_t n = 0; n < count; n++, at += EVERY) {
 		inside(ENTER, at, OUTER);
-		inside(ENTER, at + 1000, UART);
-		inside(ACQUIRE, at + 2000, 0x1000);
-		inside(OTHER, at + 3000, 0);
-		inside(EXIT, at + 4000, UART);
-		inside(EXIT, at + 5000, OUTER);
+		inside(ENTER, at + 5000, UART);
+		inside(ACQUIRE, at + 10000, 0x1000);
+		inside(OTHER, at + 15000, 0);
+		inside(EXIT, at + 20000, UART);
+		inside(EXIT, at + 25000, OUTER);
 		if (with)
-			script_event(OTHER, at + 6000, 1, WORKER);
+			script_event(OTHER, at + 26000, 1, WORKER);
 	}
 	why_tick(at, 0, IDLE0, KERNEL);
 	why_tick(at, 1, WORKER, KERNEL + 64);
@@ -70,6 +70,29 @@ static void frequent_interrupts_of_a_thread_that_works_are_no_storm(void **state
 }
 
 /*
+ * A thread computes, and records nothing. Each ms, a device has some packets, and each packet is an interrupt.
+ * The handlers process them, so they record events, but the thread has most of the time.
+ */
+static void short_bursts_leave_a_thread_most_of_the_time(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1150 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 1000 * MS, 1, WORKER, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	for (uint32_t n = 0; n < 600; n++) {
+		const uint64_t at = 1000 * MS + n / 4 * MS + n % 4 * 10000;
+
+		inside(ENTER, at, DEVICE);
+		inside(ACQUIRE, at + 1000, 0x1000);
+		inside(OTHER, at + 2000, 0);
+		inside(EXIT, at + 4000, DEVICE);
+	}
+	why_tick(1150 * MS, 1, WORKER, KERNEL + 64);
+	script_cpu(1)->irqs += 600;
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/*
  * The timer's interrupt is not cleared. irq.enter does not record what it interrupts, but the heartbeats do.
  * `step`: distance of the two instructions that the ticks interrupt in turn.
  */
@@ -79,6 +102,7 @@ static void ticks(uint32_t count, uint64_t step)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
 	for (uint64_t n = 0; n < count; n++) {
 		why_tick(1000 * MS + n * EVERY, 1, WORKER, 0);
+		script_change(script_count() - 1)->stamp += EVERY / 2; /* the return of the handler */
 		script_event(OTHER, 1000 * MS + n * EVERY + 200, 1, WORKER)->context = KTRX_CONTEXT_INTERRUPT;
 	}
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
@@ -131,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(storm_of_second_controller_is_found),
 		TEST(frequent_interrupts_of_a_thread_that_works_are_no_storm),
+		TEST(short_bursts_leave_a_thread_most_of_the_time),
 		TEST(ticks_at_one_instruction_are_a_storm),
 		TEST(ticks_that_were_missed_are_no_storm),
 		TEST(ticks_at_two_instructions_are_only_possibly_a_storm),
