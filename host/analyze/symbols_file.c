@@ -280,12 +280,13 @@ static uint64_t last_function(const struct symbols_file *file, uint64_t address,
 /*
  * Searches all symbols in the section `section` (0: any) for the nearest symbol, at or below the address,
  * that can be the name of the address. A symbol without a size ends where the next function with a size
- * starts.
+ * starts, and at `object`: the start of the object that contains the address, 0 if there is none.
  */
 static const char *find_below(const struct symbols_file *file, uint64_t address, int is_code,
-			      uint32_t section, GElf_Off *offset)
+			      uint32_t section, uint64_t object, GElf_Off *offset)
 {
-	const uint64_t last = is_code ? last_function(file, address, section) : 0;
+	const uint64_t function = is_code ? last_function(file, address, section) : 0;
+	const uint64_t last = function > object ? function : object;
 	int count = dwfl_module_getsymtab(file->module);
 	const char *best = NULL;
 
@@ -311,13 +312,14 @@ const char *symbols_file_name(const struct symbols_file *file, const struct symb
 	GElf_Sym symbol;
 	const char *name = dwfl_module_addrinfo(file->module, address, offset, &symbol, NULL, NULL, NULL);
 	const int here = symbols_file_is_place(name, &symbol) && symbol.st_size > 0 &&
-			 (!section || symbol.st_shndx == section);
+			 (!section || symbol.st_shndx == section) &&
+			 can_name(&symbol, address - *offset, address, 0);
 	const char *nearest;
 
 	if (here && can_name(&symbol, address - *offset, address, is_code))
 		return name;
-	nearest = find_below(file, address, is_code, section, offset);
-	return nearest || !here || !can_name(&symbol, address - *offset, address, 0) ? nearest : name;
+	nearest = find_below(file, address, is_code, section, here ? address - *offset : 0, offset);
+	return nearest || !here ? nearest : name;
 }
 
 /* ---- Call frame information ---- */

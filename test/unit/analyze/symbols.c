@@ -101,6 +101,37 @@ static void label_in_a_macro_is_no_function(void **state)
 	symbols_close(symbols);
 }
 
+/* A table of exception vectors that is declared as an object, after a label without a size. */
+static void code_in_an_object_is_not_named_after_a_label_before_it(void **state)
+{
+	static const struct elf_file_section sections[] = { { ".text", 0x100000, 0x1000, ELF_FILE_CODE },
+							    { ".data", 0x101000, 0x1000, ELF_FILE_DATA },
+							    { NULL, 0, 0, 0 } };
+	static const struct elf_file_symbol names[] = { { "_start", 0x100000, 0, STT_NOTYPE, 1 },
+							{ "vectors", 0x100800, 0x400, STT_OBJECT, 1 },
+							{ "irq_entry", 0x100a80, 0, STT_NOTYPE, 1 },
+							{ "ktrace_root", 0x101000, 0x200, STT_OBJECT, 2 },
+							{ NULL, 0, 0, 0, 0 } };
+	const struct elf_file kernel = { EM_AARCH64, ET_EXEC, sections, names };
+	const struct ktread_info info = { .machine = EM_AARCH64, .self = 0x101000 };
+	struct symbols *symbols;
+	struct symbol symbol;
+	char path[32];
+
+	(void)state;
+	elf_file_write(&kernel, path);
+	assert_int_equal(symbols_open(&symbols, path, &info), SYMBOLS_UNCHECKED);
+	unlink(path);
+	assert_int_equal(symbols_find(symbols, 0x100a00, &symbol), 0);
+	assert_string_equal(symbol.function, "vectors");
+	assert_int_equal(symbol.offset, 0x200);
+	assert_int_equal(symbols_find(symbols, 0x100a84, &symbol), 0);
+	assert_string_equal(symbol.function, "irq_entry");
+	assert_int_equal(symbols_find(symbols, 0x100004, &symbol), 0);
+	assert_string_equal(symbol.function, "_start");
+	symbols_close(symbols);
+}
+
 static void addresses_become_functions_and_lines(void **state)
 {
 	struct ktread_info info = own_info();
@@ -458,6 +489,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(label_in_a_macro_is_no_function),
+		cmocka_unit_test(code_in_an_object_is_not_named_after_a_label_before_it),
 		cmocka_unit_test(addresses_become_functions_and_lines),
 		cmocka_unit_test(code_inlined_from_a_header_has_the_line_that_calls_it),
 		cmocka_unit_test(hook_in_a_header_has_the_line_outside),
