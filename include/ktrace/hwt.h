@@ -52,7 +52,7 @@ KTRACE_BEGIN_C
 /* maximum number of records that one call of ktrace_hwt_records() returns */
 #define KTRACE_HWT_RECORD_MAX 1024u
 /* maximum size of a buffer in bytes; the size must be a multiple of a page, at least one page */
-#define KTRACE_HWT_BUFFER_MAX  (UINT64_C(32) << 30)
+#define KTRACE_HWT_BUFFER_MAX  (KTRX_U64(32) << 30)
 #define KTRACE_HWT_QUEUE_MIN   8192u /* minimum size of a context's queue of records, in bytes */
 #define KTRACE_HWT_BACKEND_MAX 8u    /* maximum size in bytes of a backend's name, with the NUL */
 

@@ -49,11 +49,11 @@ KTRACE_BEGIN_C
  * Facilities: what is recorded of a process, a bit for each type of record from KTRX_PROC_SYSCALL to
  * KTRX_PROC_STRUCT_ARRAY.
  */
-#define KTRACE_PROC_FACILITY(type) (UINT32_C(1) << (type))
-#define KTRACE_PROC_ALL		   UINT32_C(0xfffe)	/* all types of records */
-#define KTRACE_PROC_INHERIT	   UINT32_C(0x40000000) /* children of the process are traced as well */
+#define KTRACE_PROC_FACILITY(type) (KTRX_U32(1) << (type))
+#define KTRACE_PROC_ALL		   KTRX_U32(0xfffe)	/* all types of records */
+#define KTRACE_PROC_INHERIT	   KTRX_U32(0x40000000) /* children of the process are traced as well */
 /* the superuser started the trace: the trace continues when the process becomes privileged */
-#define KTRACE_PROC_ROOT UINT32_C(0x80000000)
+#define KTRACE_PROC_ROOT KTRX_U32(0x80000000)
 
 /* Operations of ktrace_proc_control(). */
 #define KTRACE_PROC_SET	      0u

@@ -23,7 +23,7 @@
 KTRACE_BEGIN_C
 
 /* Value of `word` while no slot is reserved. */
-#define KTRACE_WORD_NONE UINT64_MAX
+#define KTRACE_WORD_NONE KTRX_U64_MAX
 
 /*
  * Sign bit of `header` in an event or place descriptor: the event is recorded out of line, see
@@ -192,7 +192,7 @@ KTRACE_FIELD_INLINE void ktrace_pack(struct ktrace_packer *packer, uint32_t size
 		*(volatile ktrace_u64_any *)((uint8_t *)packer->word + packer->at) = value;
 		packer->at += size;
 	} else {
-		value = size == 8 ? value : value & ((UINT64_C(1) << size % 8 * 8) - 1);
+		value = size == 8 ? value : value & ((KTRX_U64(1) << size % 8 * 8) - 1);
 		packer->word[word] = bit == 0 ? value : packer->word[word] | value << bit;
 		if (bit + size * 8 > 64)
 			packer->word[word + 1] = value >> (64 - bit) % 64;

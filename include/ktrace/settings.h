@@ -29,9 +29,9 @@ KTRACE_BEGIN_C
 
 /* Defines a setting for `word`, a uint32_t or a uint64_t. `flags`: 0 or KTRX_SETTING_READ_ONLY. */
 #define KTRACE_SETTING_U32(name, word, flags) \
-	KTRACE_SETTING_DESCRIPTOR(name, KTRX_SETTING_U32, word, 4, 0, flags, UINT32_MAX)
+	KTRACE_SETTING_DESCRIPTOR(name, KTRX_SETTING_U32, word, 4, 0, flags, KTRX_U32_MAX)
 #define KTRACE_SETTING_U64(name, word, flags) \
-	KTRACE_SETTING_DESCRIPTOR(name, KTRX_SETTING_U64, word, 8, 0, flags, UINT64_MAX)
+	KTRACE_SETTING_DESCRIPTOR(name, KTRX_SETTING_U64, word, 8, 0, flags, KTRX_U64_MAX)
 
 /* Defines a setting for a uint32_t that accepts 0 to `most`. */
 #define KTRACE_SETTING_RANGE(name, word, flags, most) \

@@ -65,7 +65,7 @@ struct ktrx_hwt_thread {
 	uint32_t context;
 };
 /* the thread has no unit, because there was no memory for its buffer */
-#define KTRX_HWT_NO_UNIT UINT32_C(0xffffffff)
+#define KTRX_HWT_NO_UNIT KTRX_U32(0xffffffff)
 
 struct ktrx_hwt_fill {
 	uint64_t position; /* number of bytes written since the unit was made */

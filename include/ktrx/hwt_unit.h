@@ -19,7 +19,7 @@
 #include "ktrx/assert.h"
 #include "ktrx/integers.h"
 
-#define KTRX_HWT_UNIT_MAGIC   UINT32_C(0x5552544b) /* "KTRU" */
+#define KTRX_HWT_UNIT_MAGIC   KTRX_U32(0x5552544b) /* "KTRU" */
 #define KTRX_HWT_UNIT_VERSION 1u
 
 /*
@@ -27,8 +27,8 @@
  * 0x4b545255(%rax), bytes 0f 1f 80 55 52 54 4b. AArch64: movz wzr, #0x4b55, encoded as 0x52896abf =
  * 0x52800000 | 0x4b55 << 5 | 31.
  */
-#define KTRX_HWT_UNIT_NOP_X86_64  UINT32_C(0x4b545255)
-#define KTRX_HWT_UNIT_NOP_AARCH64 (UINT32_C(0x52800000) | UINT32_C(0x4b55) << 5 | 31u)
+#define KTRX_HWT_UNIT_NOP_X86_64  KTRX_U32(0x4b545255)
+#define KTRX_HWT_UNIT_NOP_AARCH64 (KTRX_U32(0x52800000) | KTRX_U32(0x4b55) << 5 | 31u)
 
 /* Commands. The number of a command is the index of its byte in doorbell[]. */
 /* fill in the members of the unit; without a plugin the member `unit` stays 0 */

@@ -62,7 +62,7 @@ struct ktrx_proc_head {
 
 #define KTRX_PROC_USER_MAX 2048u
 /* maximum size of a payload; a larger size means that the file is damaged */
-#define KTRX_PROC_PAYLOAD_MAX (UINT32_C(1) << 20)
+#define KTRX_PROC_PAYLOAD_MAX (KTRX_U32(1) << 20)
 #define KTRX_PROC_ARGS_MAX    8u
 
 /* Flags of a record. */
@@ -121,7 +121,7 @@ struct ktrx_proc_psig {
 	uint64_t mask[2]; /* signals that were blocked at the time of the record: bit n - 1 for signal n */
 };
 /* value of `handler` if the signal is caught, but the address of the handler is unknown */
-#define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX
+#define KTRX_PROC_HANDLER_UNKNOWN KTRX_U64_MAX
 
 /*
  * A path follows, without NUL; or, for an object without a path, the kernel's name for it. If nothing follows
@@ -211,10 +211,10 @@ KTRX_CASTS_BEGIN
 static inline uint32_t ktrx_proc_check(const struct ktrx_proc_head *head)
 {
 	const uint8_t *byte = (const uint8_t *)head;
-	uint32_t check = UINT32_C(2166136261);
+	uint32_t check = KTRX_U32(2166136261);
 
 	for (uint32_t i = 0; i < 60; i++)
-		check = (check ^ byte[i]) * UINT32_C(16777619);
+		check = (check ^ byte[i]) * KTRX_U32(16777619);
 	return check;
 }
 

@@ -98,7 +98,7 @@
  */
 #define KTRX_WORD_INDEX_BITS 51u
 /* clang-format off */
-#define KTRX_WORD_INDEX(word) (KTRX_CAST(uint64_t, word) & ((UINT64_C(1) << KTRX_WORD_INDEX_BITS) - 1u))
+#define KTRX_WORD_INDEX(word) (KTRX_CAST(uint64_t, word) & ((KTRX_U64(1) << KTRX_WORD_INDEX_BITS) - 1u))
 #define KTRX_WORD_RING(word)  (KTRX_CAST(uint32_t, KTRX_CAST(uint64_t, word) >> KTRX_WORD_INDEX_BITS))
 /* clang-format on */
 
@@ -156,7 +156,7 @@ static inline uint32_t ktrx_lap(uint32_t ring, uint64_t index, uint32_t shift)
 	return (uint32_t)(((uint64_t)ring << KTRX_WORD_INDEX_BITS | index) >> shift);
 }
 
-#define KTRX_CHECK_KEY	  UINT64_C(0x9e3779b97f4a7c15)
+#define KTRX_CHECK_KEY	  KTRX_U64(0x9e3779b97f4a7c15)
 #define KTRX_CHECK_FACTOR 0xe2b84105u
 
 /*
@@ -238,7 +238,7 @@ static inline uint32_t ktrx_check_copied(uint64_t w0, uint64_t w1, uint64_t w2, 
 {
 	uint64_t mixed = (w0 & ~(uint64_t)KTRX_TAG_CHECK_MASK) ^ w1 * 3u ^ w2 * 5u ^ w3 * 7u;
 
-	return (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 59);
+	return (uint32_t)(mixed * KTRX_U64(0x9e3779b97f4a7c15) >> 59);
 }
 
 /* Returns the number of slots of a record with `bytes` bytes of payload, including the extension block. */

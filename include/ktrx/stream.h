@@ -39,7 +39,7 @@ struct ktrx_stream {
 #define KTRX_STREAM_CHECKED  4u /* slots of version 2 of format KTRX_SLOTS_CHECKED, in columns */
 
 /* maximum number of bytes of the dump that a block contains */
-#define KTRX_STREAM_BLOCK_MAX (UINT32_C(128) << 10)
+#define KTRX_STREAM_BLOCK_MAX (KTRX_U32(128) << 10)
 
 struct ktrx_stream_block {
 	uint32_t check; /* result of ktrx_stream_check() for all bytes of the block that follow */

@@ -503,10 +503,10 @@ static inline uint64_t ktrx_request_check(const struct ktrx_request *request)
 				  request->last | (uint64_t)request->state << 16 |
 					  (uint64_t)request->flags << 24,
 				  request->value };
-	uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = KTRX_U64(0x9e3779b97f4a7c15);
 
 	for (unsigned i = 0; i < sizeof(word) / sizeof(word[0]); i++) {
-		hash = (hash ^ word[i]) * UINT64_C(0xbf58476d1ce4e5b9);
+		hash = (hash ^ word[i]) * KTRX_U64(0xbf58476d1ce4e5b9);
 		hash ^= hash >> 29;
 	}
 	return hash | 1;

@@ -8,7 +8,7 @@ struct ktrace_span ktrace_span_of(const char *text)
 	struct ktrace_span span;
 
 	span.text = text;
-	span.length = ktrace_length(text, UINT32_MAX);
+	span.length = ktrace_length(text, KTRX_U32_MAX);
 	return span;
 }
 
@@ -103,7 +103,7 @@ int ktrace_span_number(struct ktrace_span span, uint64_t *value)
 	for (uint32_t at = 0; at < span.length; at++) {
 		uint32_t digit = ktrace_digit(span.text[at]);
 
-		if (digit >= base || *value > (UINT64_MAX - digit) / base)
+		if (digit >= base || *value > (KTRX_U64_MAX - digit) / base)
 			return 0;
 		*value = *value * base + digit;
 	}

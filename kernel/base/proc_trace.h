@@ -59,7 +59,7 @@ KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_pendin
  */
 KTRACE_FIELD_INLINE uint32_t ktrace_proc_size(uint32_t payload)
 {
-	return (uint32_t)sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
+	return (uint32_t)sizeof(struct ktrx_proc_record) + ((payload + 7) & ~KTRX_U32(7));
 }
 
 /* Writes the fixed fields of a record (struct ktrx_proc_record), with the current time and CPU. */

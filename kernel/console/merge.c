@@ -38,7 +38,7 @@ static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 static bool is_sound(const struct ktrx_ring *ring)
 {
 	return ring->base && ring->shift >= 9 && ring->shift <= 30 &&
-	       ring->mask == (UINT32_C(1) << ring->shift) - 1;
+	       ring->mask == (KTRX_U32(1) << ring->shift) - 1;
 }
 
 void ktrace_merge_start(struct ktrace_merge *merge, uint32_t cpu)

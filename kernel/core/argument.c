@@ -362,7 +362,7 @@ uint32_t ktrace_control_near(const char *word, size_t length, ktrace_near_visit 
 
 	ktrace_attach();
 	search.wanted.text = word;
-	search.wanted.length = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
+	search.wanted.length = length > KTRX_U32_MAX ? KTRX_U32_MAX : (uint32_t)length;
 	ktrace_span_skip(&search.wanted, "-");
 	ktrace_span_split(search.wanted, '=', &search.wanted, &value);
 	search.has_star = 0;

@@ -117,9 +117,9 @@ static void descriptors_number(void)
 /* Makes a nonce. It is never 0, because 0 means that there is no nonce. */
 static uint64_t nonce_make(void)
 {
-	uint64_t mixed = (ktrace_arch_clock() ^ (uintptr_t)&mixed) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t mixed = (ktrace_arch_clock() ^ (uintptr_t)&mixed) * KTRX_U64(0x9e3779b97f4a7c15);
 
-	return (mixed ^ mixed >> 29) | UINT64_C(1) << 63;
+	return (mixed ^ mixed >> 29) | KTRX_U64(1) << 63;
 }
 
 void ktrace_root_open(void)

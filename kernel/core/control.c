@@ -123,7 +123,7 @@ static uint64_t round_ticks(void)
 
 uint64_t ktrace_probe_cost(void)
 {
-	uint64_t best = UINT64_MAX;
+	uint64_t best = KTRX_U64_MAX;
 
 	if (!(*(volatile uint8_t *)&ktrace_event_ktrace_probe.event.state & KTRX_STATE_RECORD))
 		return 0;

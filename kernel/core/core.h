@@ -152,7 +152,7 @@ static inline const char *ktrace_event_string(const struct ktrx_event *event, ui
 	const char *at = (const char *)(event + 1);
 
 	while (n-- > 0)
-		at += ktrace_length(at, UINT32_MAX) + 1;
+		at += ktrace_length(at, KTRX_U32_MAX) + 1;
 	return at;
 }
 

@@ -23,7 +23,7 @@ static char name_at(const struct ktrx_event *event, uint32_t at)
 {
 	const char *group = ktrace_event_group(event);
 
-	return at == ktrace_length(group, UINT32_MAX) ? '.' : group[at];
+	return at == ktrace_length(group, KTRX_U32_MAX) ? '.' : group[at];
 }
 
 /*
@@ -32,7 +32,7 @@ static char name_at(const struct ktrx_event *event, uint32_t at)
  */
 static int matches(const struct ktrx_event *event, struct ktrace_span pattern)
 {
-	uint32_t at = 0, name = 0, star = UINT32_MAX, taken = 0;
+	uint32_t at = 0, name = 0, star = KTRX_U32_MAX, taken = 0;
 
 	while (name_at(event, name)) {
 		char wanted = char_at(pattern, at);
@@ -43,7 +43,7 @@ static int matches(const struct ktrx_event *event, struct ktrace_span pattern)
 		} else if (wanted && (wanted == '?' || wanted == name_at(event, name))) {
 			at++;
 			name++;
-		} else if (star != UINT32_MAX) {
+		} else if (star != KTRX_U32_MAX) {
 			at = star + 1;
 			name = ++taken;
 		} else {

@@ -23,7 +23,7 @@
  * interrupts disabled
  */
 #define KTRACE_PROBES 64u
-#define KTRACE_SPREAD UINT32_C(0x9e3779b1) /* 2^32 divided by the golden ratio */
+#define KTRACE_SPREAD KTRX_U32(0x9e3779b1) /* 2^32 divided by the golden ratio */
 
 /*
  * Returns the index of the first entry to probe for a thread id, by Fibonacci hashing. For later indices,

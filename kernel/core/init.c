@@ -9,7 +9,7 @@
 #define KTRACE_SHIFT_LEAST 9u
 #define KTRACE_SHIFT_MOST  30u
 #define KTRACE_PIECE_ALIGN 64u
-#define KTRACE_PAGE	   UINT64_C(4096)
+#define KTRACE_PAGE	   KTRX_U64(4096)
 
 /* ---- the arena: ktrace's memory --------------------------------------------------------------- */
 
@@ -115,7 +115,7 @@ static void pieces_divide(struct arena *arena, uint32_t parts)
  */
 static int arena_divide(struct arena *arena, uint32_t parts, uint64_t nonce)
 {
-	uint64_t newest = 0, oldest = UINT64_MAX;
+	uint64_t newest = 0, oldest = KTRX_U64_MAX;
 	uint32_t chosen = 0, known = 0;
 
 	pieces_divide(arena, parts);
@@ -200,7 +200,7 @@ static uint32_t rings(const struct layout *layout)
 
 static uint64_t ring_size(uint32_t shift)
 {
-	return shift ? UINT64_C(1) << (shift + KTRX_SLOT_SHIFT) : 0;
+	return shift ? KTRX_U64(1) << (shift + KTRX_SLOT_SHIFT) : 0;
 }
 
 static int tables_take(struct layout *layout, struct arena *arena, const struct ktrace_config *config)
@@ -246,7 +246,7 @@ static void ring_make(struct ktrx_ring *ring, uint32_t shift, void *slots)
 {
 	ktrace_zero(slots, ring_size(shift));
 	ring->base = (uintptr_t)slots;
-	ring->mask = (UINT32_C(1) << shift) - 1;
+	ring->mask = (KTRX_U32(1) << shift) - 1;
 	ring->shift = shift;
 	ring->first = (ktrace_root.nonce & 0xff) << shift;
 	ring->address = (uintptr_t)slots;
@@ -316,7 +316,7 @@ static void root_describe(const struct layout *layout, const struct ktrace_confi
 
 	ktrace_root.cpus = layout->cpus;
 	if (ktrace_root.slots >> shift == 0)
-		ktrace_root.slots = UINT32_C(1) << shift;
+		ktrace_root.slots = KTRX_U32(1) << shift;
 	ktrace_root.frequency = config->frequency ? config->frequency : ktrace_arch_frequency();
 	ktrace_root.wall_ns = config->wall_ns;
 	ktrace_root.wall_stamp = config->wall_ns ? ktrace_arch_clock() : 0;
@@ -346,7 +346,7 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 	ktrace_section_set(KTRX_SECTION_FOLDS, sizeof(struct ktrx_fold), layout->fold, layout->folds_size);
 	ktrace_section_set(KTRX_SECTION_BUILD_ID, 0, config->build_id, config->build_id_size);
 	ktrace_section_set(KTRX_SECTION_SYSCALLS, 0, config->syscalls,
-			   ktrace_length(config->syscalls, UINT32_MAX));
+			   ktrace_length(config->syscalls, KTRX_U32_MAX));
 	ktrace_root_close();
 }
 
@@ -370,7 +370,7 @@ static void state_fill(const struct layout *layout, const struct ktrace_config *
 
 static int slots_are_valid(uint32_t slots)
 {
-	return slots == 0 || (slots >> KTRACE_SHIFT_LEAST != 0 && slots <= UINT32_C(1) << KTRACE_SHIFT_MOST &&
+	return slots == 0 || (slots >> KTRACE_SHIFT_LEAST != 0 && slots <= KTRX_U32(1) << KTRACE_SHIFT_MOST &&
 			      (slots & (slots - 1)) == 0);
 }
 

@@ -42,7 +42,7 @@ uint64_t ktrace_keep_size(const struct ktrace_config *config, uint32_t rings)
 	       rounded(sizeof(ktrace_boot_slot)) +
 	       rounded(ktrace_root.section[KTRX_SECTION_EVENTS - 1].length) +
 	       rounded(ktrace_root.section[KTRX_SECTION_SETTINGS - 1].length) +
-	       rounded(config->build_id_size) + rounded(ktrace_length(config->syscalls, UINT32_MAX));
+	       rounded(config->build_id_size) + rounded(ktrace_length(config->syscalls, KTRX_U32_MAX));
 }
 
 void ktrace_keep_forget(void *memory)

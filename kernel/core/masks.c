@@ -114,7 +114,7 @@ static void bit_write(char *buffer, int length, uint32_t bit)
 {
 	char *digit = &buffer[length - 1 - (int)(bit / 4)];
 
-	*digit = ktrace_hex[ktrace_digit(*digit) | UINT32_C(1) << bit % 4];
+	*digit = ktrace_hex[ktrace_digit(*digit) | KTRX_U32(1) << bit % 4];
 }
 
 static int enable_get(struct ktrace_span group, char *buffer, size_t size)

@@ -83,7 +83,7 @@ uint64_t ktrace_setting_value(const struct ktrx_setting *row)
 
 int ktrace_setting_store(const struct ktrx_setting *row, uint64_t value)
 {
-	uint64_t bit = is_bit(row) ? UINT64_C(1) << row->bit : 0;
+	uint64_t bit = is_bit(row) ? KTRX_U64(1) << row->bit : 0;
 
 	if (row->flags & KTRX_SETTING_READ_ONLY)
 		return KTRACE_ERROR_READ_ONLY;
@@ -102,7 +102,7 @@ static uint64_t ones(const struct ktrx_setting *row)
 {
 	if (is_bit(row))
 		return 1;
-	return is_wide(row) ? UINT64_MAX : UINT32_MAX;
+	return is_wide(row) ? KTRX_U64_MAX : KTRX_U32_MAX;
 }
 
 static int row_set(const struct ktrx_setting *row, struct ktrace_span text)

@@ -24,7 +24,7 @@
  * If a record is at least this many ticks later or earlier than the last anchor, a new anchor is written
  * before the record. The format allows twice this difference.
  */
-#define KTRACE_ANCHOR_TICKS (UINT64_C(1) << (KTRX_STAMP_BITS - 2))
+#define KTRACE_ANCHOR_TICKS (KTRX_U64(1) << (KTRX_STAMP_BITS - 2))
 
 struct ktrace_slot {
 	uint64_t word[4];

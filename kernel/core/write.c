@@ -47,7 +47,7 @@ static inline void pending_end(const struct ktrace_pending *pending, uint32_t sl
 		pending->payload + (KTRX_FIRST_PAYLOAD + (slots - 1) * KTRX_MORE_PAYLOAD + 3) / 4;
 
 	if (bytes % 4) {
-		*word = *word & ((UINT32_C(1) << (bytes % 4 * 8)) - 1);
+		*word = *word & ((KTRX_U32(1) << (bytes % 4 * 8)) - 1);
 		word++;
 	}
 	while (word < end)
@@ -192,7 +192,7 @@ static void anchor_store(const struct ktrace_writer *writer)
 	payload[1] = (uint32_t)(writer->stamp >> 32);
 	payload[2] = (uint32_t)ring->anchor_stamp;
 	payload[3] = (uint32_t)(ring->anchor_stamp >> 32);
-	payload[4] = distance <= UINT32_MAX ? (uint32_t)distance : 0;
+	payload[4] = distance <= KTRX_U32_MAX ? (uint32_t)distance : 0;
 	record_write(writer, KTRX_EVENT_ANCHOR, payload);
 	anchor_name(ring, writer->stamp, index);
 }

@@ -10,7 +10,7 @@
 #include "hwt.h"
 
 #define KTRACE_QUEUE_DEFAULT 65536u
-#define KTRACE_QUEUE_MAX     (UINT32_C(1) << 30)
+#define KTRACE_QUEUE_MAX     (KTRX_U32(1) << 30)
 #define KTRACE_PAGE	     4096u
 
 /* ---- References to contexts -------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ int ktrace_hwt_control_lock(struct ktrace_hwt_context *context)
 			return KTRACE_ERROR_STATE;
 		if (!locked)
 			return KTRACE_OK;
-		ktrace_hwt_kernel()->sleep(&context->changes, seen, UINT64_MAX);
+		ktrace_hwt_kernel()->sleep(&context->changes, seen, KTRX_U64_MAX);
 	}
 }
 

@@ -68,7 +68,7 @@ void ktrace_hwt_say_clock(struct ktrace_hwt_context *context)
 	if (!backend->operations->clock || backend->operations->clock(backend, &fixed[0], &fixed[2]))
 		return;
 	fixed[1] = ktrace_arch_clock();
-	fixed[3] = context->ident | UINT64_C(0xffffffff) << 32;
+	fixed[3] = context->ident | KTRX_U64(0xffffffff) << 32;
 	ktrace_proc_pending_init(&pending, KTRX_HWT_CLOCK, 0, fixed, sizeof(fixed));
 	pending.thread = 0;
 	ktrace_hwt_append_or_lose(context, &pending);
@@ -111,7 +111,7 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
  * If the backend has no interrupt, nothing wakes the owner when a unit becomes full during a thread switch.
  * So the owner sleeps for at most this number of ns before it checks the units again.
  */
-#define KTRACE_UNTOLD_NS UINT64_C(100000000)
+#define KTRACE_UNTOLD_NS KTRX_U64(100000000)
 
 /* ---- Appending records to the queue ------------------------------------------------------------ */
 
@@ -170,7 +170,7 @@ int ktrace_hwt_append(struct ktrace_hwt_context *context, const struct ktrace_pr
 
 void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context, const struct ktrace_proc_pending *pending)
 {
-	if (!ktrace_hwt_append(context, pending) && context->queue.lost != UINT32_MAX)
+	if (!ktrace_hwt_append(context, pending) && context->queue.lost != KTRX_U32_MAX)
 		context->queue.lost++;
 }
 
@@ -343,7 +343,7 @@ static uint64_t deadline_of(const struct ktrace_hwt_context *context)
 {
 	uint32_t ms = context->pausing.timeout_ms ? context->pausing.timeout_ms : KTRACE_TIMEOUT_MS;
 
-	return ktrace_hwt_kernel()->now_ns() + ms * UINT64_C(1000000);
+	return ktrace_hwt_kernel()->now_ns() + ms * KTRX_U64(1000000);
 }
 
 /* ---- Waiting for room -------------------------------------------------------------------------- */
@@ -382,7 +382,7 @@ static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktr
 		result = PAUSED;
 	}
 	if (result == LOST) {
-		context->queue.lost += context->queue.lost != UINT32_MAX;
+		context->queue.lost += context->queue.lost != KTRX_U32_MAX;
 		context->queue.gave_up = 1;
 	}
 	ktrace_hwt_unlock(saved);

@@ -72,7 +72,7 @@ static void intersect(struct ktrace_coresight_found *found, const struct ktrace_
 static const char *find_features(struct ktrace_coresight *all, struct ktrace_coresight_found *found)
 {
 	found->first = all->components;
-	found->pairs = found->context_comparators = found->vmid_comparators = UINT32_MAX;
+	found->pairs = found->context_comparators = found->vmid_comparators = KTRX_U32_MAX;
 	found->contexts = found->vmids = found->timestamps = found->cycles = found->returns = 1;
 	found->cycle_least = 1;
 	found->scatters = 1;

@@ -56,7 +56,7 @@ static uint32_t sync_exponent(uint32_t bytes)
 
 	if (bytes == 0)
 		return KTRACE_SYNC_DEFAULT;
-	while (exponent < KTRACE_SYNC_MOST && UINT32_C(1) << exponent < bytes)
+	while (exponent < KTRACE_SYNC_MOST && KTRX_U32(1) << exponent < bytes)
 		exponent++;
 	return exponent;
 }
@@ -141,7 +141,7 @@ static int set_ranges(const struct ktrace_coresight *all, struct ktrace_coresigh
 	if (config->ranges == 0) {
 		request->ranges = 1;
 		request->first[0] = 0;
-		request->last[0] = UINT64_MAX;
+		request->last[0] = KTRX_U64_MAX;
 	}
 	return KTRACE_OK;
 }
@@ -215,11 +215,11 @@ static void program_filter(const struct ktrace_coresight *all, const struct ktra
 			   request->acatr | levels << KTRACE_ACATR_LEVEL);
 	}
 	if (request->acatr & KTRACE_ACATR_CONTEXT) {
-		write_wide(all, etm, KTRACE_TRCCIDCVR(0), request->context & UINT32_MAX);
+		write_wide(all, etm, KTRACE_TRCCIDCVR(0), request->context & KTRX_U32_MAX);
 		ktrace_coresight_write(all, etm, KTRACE_TRCCIDCCTLR0, 0);
 	}
 	if (request->acatr & KTRACE_ACATR_VMID) {
-		write_wide(all, etm, KTRACE_TRCVMIDCVR(0), request->context & UINT32_MAX);
+		write_wide(all, etm, KTRACE_TRCVMIDCVR(0), request->context & KTRX_U32_MAX);
 		ktrace_coresight_write(all, etm, KTRACE_TRCVMIDCCTLR0, 0);
 	}
 }

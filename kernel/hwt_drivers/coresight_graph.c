@@ -6,7 +6,7 @@
  */
 #include "coresight.h"
 
-#define KTRACE_NOWHERE	UINT16_MAX
+#define KTRACE_NOWHERE	KTRX_U16_MAX
 #define KTRACE_ID_FIRST 0x10u
 #define KTRACE_ID_LAST	0x6fu
 
@@ -28,7 +28,8 @@ static int can_store(const struct ktrace_coresight_component *one)
 	const struct ktrace_hwt_buffer *store = one->store;
 
 	return one->type == KTRACE_CORESIGHT_ETR && store->pieces == 1 && store->base && store->size > 0 &&
-	       store->size % 4096 == 0 && store->size <= UINT32_MAX && store->piece[0].size == store->size &&
+	       store->size % 4096 == 0 && store->size <= KTRX_U32_MAX &&
+	       store->piece[0].size == store->size &&
 	       store->piece[0].physical >> KTRACE_TMC_ADDRESS_BITS == 0 &&
 	       (store->piece[0].physical + store->size) >> KTRACE_TMC_ADDRESS_BITS == 0;
 }
@@ -100,10 +101,10 @@ static const char *check_circles(const struct ktrace_coresight *all)
 
 		for (uint32_t i = 0; i < all->links; i++)
 			if (!(gone >> all->link[i].from & 1))
-				led_to |= UINT64_C(1) << all->link[i].to;
+				led_to |= KTRX_U64(1) << all->link[i].to;
 		for (uint32_t i = 0; i < all->components; i++)
 			if (!(led_to >> i & 1))
-				gone |= UINT64_C(1) << i;
+				gone |= KTRX_U64(1) << i;
 	}
 	for (uint32_t i = 0; i < all->components; i++)
 		if (!(gone >> i & 1))

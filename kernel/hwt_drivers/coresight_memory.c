@@ -5,13 +5,13 @@
  */
 #include "coresight.h"
 
-#define KTRACE_PAGE    UINT64_C(4096)
+#define KTRACE_PAGE    KTRX_U64(4096)
 #define KTRACE_ENTRIES (KTRACE_PAGE / 4) /* number of entries in a page of a scatter list */
 #define KTRACE_FRAME   16u
 /* first byte of a null frame, which contains no trace data; its other bytes are 0 */
 #define KTRACE_FRAME_NULL   1u
-#define KTRACE_SIZE_MOST    (UINT64_C(1) << 32)
-#define KTRACE_ADDRESS_MOST (UINT64_C(1) << KTRACE_TMC_ADDRESS_BITS)
+#define KTRACE_SIZE_MOST    (KTRX_U64(1) << 32)
+#define KTRACE_ADDRESS_MOST (KTRX_U64(1) << KTRACE_TMC_ADDRESS_BITS)
 
 /*
  * An ETR without memory of its own (a store) writes directly into the buffer of one unit, in frames of 16

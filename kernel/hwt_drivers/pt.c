@@ -80,7 +80,7 @@ static uint64_t tsc_frequency(const struct ktrace_hwt_access_msr *msr, struct kt
 	if (leaves < KTRACE_PT_CPUID_BASE_MHZ)
 		return 0;
 	msr->cpuid(KTRACE_PT_CPUID_BASE_MHZ, 0, out);
-	return (out[PT_EAX] & 0xffff) * UINT64_C(1000000);
+	return (out[PT_EAX] & 0xffff) * KTRX_U64(1000000);
 }
 
 /*

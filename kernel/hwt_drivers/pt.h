@@ -22,53 +22,53 @@
 #define KTRACE_PT_MSR_ADDR_A(n)	   (0x580u + 2 * (n))
 #define KTRACE_PT_MSR_ADDR_B(n)	   (0x581u + 2 * (n)) /* the last address of the range, inclusive */
 
-#define KTRACE_PT_PERF_TOPA (UINT64_C(1) << 55) /* a region whose entry has INT is full */
+#define KTRACE_PT_PERF_TOPA (KTRX_U64(1) << 55) /* a region whose entry has INT is full */
 
-#define KTRACE_PT_CTL_TRACE	    (UINT64_C(1) << 0)
-#define KTRACE_PT_CTL_CYC	    (UINT64_C(1) << 1)
-#define KTRACE_PT_CTL_OS	    (UINT64_C(1) << 2)
-#define KTRACE_PT_CTL_USER	    (UINT64_C(1) << 3)
-#define KTRACE_PT_CTL_CR3_FILTER    (UINT64_C(1) << 7)
-#define KTRACE_PT_CTL_TOPA	    (UINT64_C(1) << 8)
-#define KTRACE_PT_CTL_MTC	    (UINT64_C(1) << 9)
-#define KTRACE_PT_CTL_TSC	    (UINT64_C(1) << 10)
-#define KTRACE_PT_CTL_NO_RET	    (UINT64_C(1) << 11) /* DisRETC */
-#define KTRACE_PT_CTL_BRANCH	    (UINT64_C(1) << 13)
+#define KTRACE_PT_CTL_TRACE	    (KTRX_U64(1) << 0)
+#define KTRACE_PT_CTL_CYC	    (KTRX_U64(1) << 1)
+#define KTRACE_PT_CTL_OS	    (KTRX_U64(1) << 2)
+#define KTRACE_PT_CTL_USER	    (KTRX_U64(1) << 3)
+#define KTRACE_PT_CTL_CR3_FILTER    (KTRX_U64(1) << 7)
+#define KTRACE_PT_CTL_TOPA	    (KTRX_U64(1) << 8)
+#define KTRACE_PT_CTL_MTC	    (KTRX_U64(1) << 9)
+#define KTRACE_PT_CTL_TSC	    (KTRX_U64(1) << 10)
+#define KTRACE_PT_CTL_NO_RET	    (KTRX_U64(1) << 11) /* DisRETC */
+#define KTRACE_PT_CTL_BRANCH	    (KTRX_U64(1) << 13)
 #define KTRACE_PT_CTL_MTC_SHIFT	    14u
 #define KTRACE_PT_CTL_CYC_SHIFT	    19u
 #define KTRACE_PT_CTL_PSB_SHIFT	    24u
-#define KTRACE_PT_CTL_RANGE(n)	    (UINT64_C(0xf) << (32 + 4 * (n)))
-#define KTRACE_PT_CTL_RANGE_ONLY(n) (UINT64_C(1) << (32 + 4 * (n))) /* ADDRn_CFG: trace in range */
+#define KTRACE_PT_CTL_RANGE(n)	    (KTRX_U64(0xf) << (32 + 4 * (n)))
+#define KTRACE_PT_CTL_RANGE_ONLY(n) (KTRX_U64(1) << (32 + 4 * (n))) /* ADDRn_CFG: trace in range */
 
-#define KTRACE_PT_STATUS_ERROR	 (UINT64_C(1) << 4)
-#define KTRACE_PT_STATUS_STOPPED (UINT64_C(1) << 5)
-#define KTRACE_PT_STATUS_PACKETS (UINT64_C(0x1ffff) << 32) /* number of bytes since the last PSB */
+#define KTRACE_PT_STATUS_ERROR	 (KTRX_U64(1) << 4)
+#define KTRACE_PT_STATUS_STOPPED (KTRX_U64(1) << 5)
+#define KTRACE_PT_STATUS_PACKETS (KTRX_U64(0x1ffff) << 32) /* number of bytes since the last PSB */
 
 /*
  * IA32_RTIT_OUTPUT_MASK_PTRS when a table is used: bits 31:7 are the index of the table entry, bits 63:32 the
  * offset in the region of that entry.
  */
 #define KTRACE_PT_PLACE_ENTRY_SHIFT  7u
-#define KTRACE_PT_PLACE_ENTRY_MASK   UINT64_C(0x1ffffff)
+#define KTRACE_PT_PLACE_ENTRY_MASK   KTRX_U64(0x1ffffff)
 #define KTRACE_PT_PLACE_OFFSET_SHIFT 32u
-#define KTRACE_PT_PLACE_ONES	     UINT64_C(0x7f)
+#define KTRACE_PT_PLACE_ONES	     KTRX_U64(0x7f)
 
-#define KTRACE_PT_CR3_RESERVED UINT64_C(0x1f)
+#define KTRACE_PT_CR3_RESERVED KTRX_U64(0x1f)
 
 /* ---- Table of physical addresses (ToPA) -------------------------------------------------------- */
 
-#define KTRACE_PT_TOPA_END	  (UINT64_C(1) << 0) /* the entry contains the address of the next table */
-#define KTRACE_PT_TOPA_INT	  (UINT64_C(1) << 2)
-#define KTRACE_PT_TOPA_STOP	  (UINT64_C(1) << 4)
+#define KTRACE_PT_TOPA_END	  (KTRX_U64(1) << 0) /* the entry contains the address of the next table */
+#define KTRACE_PT_TOPA_INT	  (KTRX_U64(1) << 2)
+#define KTRACE_PT_TOPA_STOP	  (KTRX_U64(1) << 4)
 #define KTRACE_PT_TOPA_SIZE_SHIFT 6u /* log2 of the number of pages in the region */
-#define KTRACE_PT_TOPA_SIZE_MASK  UINT64_C(0xf)
-#define KTRACE_PT_TOPA_PAGE	  UINT64_C(4096)
-#define KTRACE_PT_TOPA_REGION_MAX (UINT64_C(128) << 20)
+#define KTRACE_PT_TOPA_SIZE_MASK  KTRX_U64(0xf)
+#define KTRACE_PT_TOPA_PAGE	  KTRX_U64(4096)
+#define KTRACE_PT_TOPA_REGION_MAX (KTRX_U64(128) << 20)
 /*
  * Maximum number of bytes that are still free when a table with a single region causes its interrupt. Linux
  * uses the same value.
  */
-#define KTRACE_PT_TOPA_EARLY UINT64_C(512)
+#define KTRACE_PT_TOPA_EARLY KTRX_U64(512)
 #define KTRACE_PT_TOPA_REGION_SIZE(entry) \
 	(KTRACE_PT_TOPA_PAGE << ((entry) >> KTRACE_PT_TOPA_SIZE_SHIFT & KTRACE_PT_TOPA_SIZE_MASK))
 

@@ -12,9 +12,9 @@
 	(KTRACE_HWT_TIME | KTRACE_HWT_MTC | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE | KTRACE_HWT_RETURNS | \
 	 KTRACE_HWT_STOP)
 
-#define KTRACE_PSB_DEFAULT UINT64_C(4096)
-#define KTRACE_PSB_UNIT	   UINT64_C(2048) /* unit of periods, and the shortest period, in bytes */
-#define KTRACE_MTC_DEFAULT UINT64_C(256)
+#define KTRACE_PSB_DEFAULT KTRX_U64(4096)
+#define KTRACE_PSB_UNIT	   KTRX_U64(2048) /* unit of periods, and the shortest period, in bytes */
+#define KTRACE_MTC_DEFAULT KTRX_U64(256)
 
 /*
  * Returns an exponent. If bit n of `values` is set, the exponent n is possible. The result is the largest
@@ -24,7 +24,7 @@
 static uint64_t choose(uint64_t values, uint64_t period)
 {
 	uint64_t exponent = 63u - (uint64_t)__builtin_clzll(period);
-	uint64_t below = values & ((UINT64_C(2) << exponent) - 1);
+	uint64_t below = values & ((KTRX_U64(2) << exponent) - 1);
 
 	return below ? 63u - (uint64_t)__builtin_clzll(below) : (uint64_t)__builtin_ctzll(values);
 }
@@ -71,7 +71,7 @@ static int has_unused_options(const struct ktrace_hwt_pt *pt, const struct ktrac
 
 static int exceeds_features(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
-	uint64_t space_end = UINT64_C(1) << pt->physical_bits;
+	uint64_t space_end = KTRX_U64(1) << pt->physical_bits;
 
 	return (config->flags & KTRACE_HWT_MTC && !(pt->mtc && pt->mtc_periods)) ||
 	       (config->flags & KTRACE_HWT_CYCLES && !pt->psb_and_cycles) ||
@@ -110,7 +110,7 @@ static int canonical(const struct ktrace_hwt_pt *pt, uint64_t address)
 {
 	uint64_t high = address >> (pt->linear_bits - 1);
 
-	return high == 0 || high == UINT64_MAX >> (pt->linear_bits - 1);
+	return high == 0 || high == KTRX_U64_MAX >> (pt->linear_bits - 1);
 }
 
 static int configure_ranges(const struct ktrace_hwt_backend *backend, struct ktrace_hwt_pt_unit *own,
@@ -208,7 +208,7 @@ static uint64_t interrupts_at(const struct ktrace_hwt_unit *unit, const struct k
 /* Returns the number of bytes from offset `at` to the next offset at which a region must end. */
 static uint64_t to_boundary(const struct ktrace_hwt_pt_unit *own, uint64_t at)
 {
-	return own->every ? own->every - at % own->every : UINT64_MAX;
+	return own->every ? own->every - at % own->every : KTRX_U64_MAX;
 }
 
 /* Makes the table entries for the regions of one piece, which begins at offset *at of the buffer. */
@@ -235,7 +235,7 @@ static int lay_piece(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_piece
 
 static int fits(const struct ktrace_hwt_pt *pt, uint64_t physical, uint64_t size)
 {
-	uint64_t end = UINT64_C(1) << pt->physical_bits;
+	uint64_t end = KTRX_U64(1) << pt->physical_bits;
 
 	return size && physical % KTRACE_PT_TOPA_PAGE == 0 && size % KTRACE_PT_TOPA_PAGE == 0 &&
 	       physical < end && size <= end - physical;
@@ -290,7 +290,7 @@ int ktrace_hwt_pt_layout(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit 
 	ktrace_hwt_pt_find(unit, &own->at, unit->position);
 	own->served.entry = own->served.start = 0;
 	own->stop.entry = own->stop.start = 0;
-	own->limit = UINT64_MAX;
+	own->limit = KTRX_U64_MAX;
 	if (own->stops)
 		ktrace_hwt_pt_place_stop(unit);
 	return KTRACE_OK;

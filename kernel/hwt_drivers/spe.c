@@ -160,7 +160,7 @@ static uint64_t packet_size(const uint8_t *packet, uint64_t left)
 
 	if (packet[0] == KTRACE_PADDING || packet[0] == KTRACE_END)
 		return 1;
-	return head > left ? head : head + (UINT64_C(1) << (packet[head - 1] >> 4 & 3));
+	return head > left ? head : head + (KTRX_U64(1) << (packet[head - 1] >> 4 & 3));
 }
 
 uint64_t ktrace_hwt_spe_whole(const struct ktrace_hwt_spe *spe, const uint8_t *bytes, uint64_t size)

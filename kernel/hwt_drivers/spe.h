@@ -26,44 +26,44 @@
 
 #define KTRACE_SPE_DFR0_VERSION(dfr0) ((dfr0) >> 32 & 0xf)
 
-#define KTRACE_SPE_PMSCR_USER	 (UINT64_C(1) << 0)
-#define KTRACE_SPE_PMSCR_KERNEL	 (UINT64_C(1) << 1)
-#define KTRACE_SPE_PMSCR_CONTEXT (UINT64_C(1) << 3) /* records contain CONTEXTIDR */
+#define KTRACE_SPE_PMSCR_USER	 (KTRX_U64(1) << 0)
+#define KTRACE_SPE_PMSCR_KERNEL	 (KTRX_U64(1) << 1)
+#define KTRACE_SPE_PMSCR_CONTEXT (KTRX_U64(1) << 3) /* records contain CONTEXTIDR */
 /* records contain a timestamp; bits 7:6 are 0, which selects the virtual counter */
-#define KTRACE_SPE_PMSCR_TIME (UINT64_C(1) << 5)
+#define KTRACE_SPE_PMSCR_TIME (KTRX_U64(1) << 5)
 
-#define KTRACE_SPE_PMSIRR_RANDOM      (UINT64_C(1) << 0)
+#define KTRACE_SPE_PMSIRR_RANDOM      (KTRX_U64(1) << 0)
 #define KTRACE_SPE_PMSIRR_UNIT	      256u
 #define KTRACE_SPE_PMSIRR_UNITS_SHIFT 8u
-#define KTRACE_SPE_PMSIRR_UNITS_MOST  UINT64_C(0xffffff)
+#define KTRACE_SPE_PMSIRR_UNITS_MOST  KTRX_U64(0xffffff)
 
-#define KTRACE_SPE_PMSFCR_EVENT	   (UINT64_C(1) << 0)
-#define KTRACE_SPE_PMSFCR_TYPE	   (UINT64_C(1) << 1)
-#define KTRACE_SPE_PMSFCR_LATENCY  (UINT64_C(1) << 2)
-#define KTRACE_SPE_PMSFCR_BRANCHES (UINT64_C(1) << 16)
-#define KTRACE_SPE_PMSFCR_LOADS	   (UINT64_C(1) << 17)
-#define KTRACE_SPE_PMSFCR_STORES   (UINT64_C(1) << 18)
+#define KTRACE_SPE_PMSFCR_EVENT	   (KTRX_U64(1) << 0)
+#define KTRACE_SPE_PMSFCR_TYPE	   (KTRX_U64(1) << 1)
+#define KTRACE_SPE_PMSFCR_LATENCY  (KTRX_U64(1) << 2)
+#define KTRACE_SPE_PMSFCR_BRANCHES (KTRX_U64(1) << 16)
+#define KTRACE_SPE_PMSFCR_LOADS	   (KTRX_U64(1) << 17)
+#define KTRACE_SPE_PMSFCR_STORES   (KTRX_U64(1) << 18)
 
-#define KTRACE_SPE_PMSIDR_EVENT	       (UINT64_C(1) << 0)
-#define KTRACE_SPE_PMSIDR_TYPE	       (UINT64_C(1) << 1)
-#define KTRACE_SPE_PMSIDR_LATENCY      (UINT64_C(1) << 2)
+#define KTRACE_SPE_PMSIDR_EVENT	       (KTRX_U64(1) << 0)
+#define KTRACE_SPE_PMSIDR_TYPE	       (KTRX_U64(1) << 1)
+#define KTRACE_SPE_PMSIDR_LATENCY      (KTRX_U64(1) << 2)
 #define KTRACE_SPE_PMSIDR_INTERVAL(id) ((id) >> 8 & 0xf)
 /* size in bytes of the longest record */
-#define KTRACE_SPE_PMSIDR_MAX_SIZE(id)	 (UINT64_C(1) << ((id) >> 12 & 0xf))
+#define KTRACE_SPE_PMSIDR_MAX_SIZE(id)	 (KTRX_U64(1) << ((id) >> 12 & 0xf))
 #define KTRACE_SPE_PMSIDR_COUNT_SIZE(id) ((id) >> 16 & 0xf)
 /* value of COUNT_SIZE if latencies have 16 bits; the value 2 means 12 bits */
 #define KTRACE_SPE_PMSIDR_COUNT_16 3u
 
-#define KTRACE_SPE_PMBIDR_ALIGN(id) (UINT64_C(1) << ((id)&0xf))
-#define KTRACE_SPE_PMBIDR_TAKEN	    (UINT64_C(1) << 4) /* a higher exception level owns the buffer */
+#define KTRACE_SPE_PMBIDR_ALIGN(id) (KTRX_U64(1) << ((id)&0xf))
+#define KTRACE_SPE_PMBIDR_TAKEN	    (KTRX_U64(1) << 4) /* a higher exception level owns the buffer */
 
 /* bits 2:1 stay 0: the hardware stops when the buffer is full */
-#define KTRACE_SPE_PMBLIMITR_ENABLE (UINT64_C(1) << 0)
+#define KTRACE_SPE_PMBLIMITR_ENABLE (KTRX_U64(1) << 0)
 
 /* a sample was due while the hardware took another sample */
-#define KTRACE_SPE_PMBSR_COLLISION  (UINT64_C(1) << 16)
-#define KTRACE_SPE_PMBSR_SERVICE    (UINT64_C(1) << 17) /* sampling has stopped and raised an interrupt */
-#define KTRACE_SPE_PMBSR_LOSS	    (UINT64_C(1) << 19) /* the last record is incomplete */
+#define KTRACE_SPE_PMBSR_COLLISION  (KTRX_U64(1) << 16)
+#define KTRACE_SPE_PMBSR_SERVICE    (KTRX_U64(1) << 17) /* sampling has stopped and raised an interrupt */
+#define KTRACE_SPE_PMBSR_LOSS	    (KTRX_U64(1) << 19) /* the last record is incomplete */
 #define KTRACE_SPE_PMBSR_CLASS(bsr) ((bsr) >> 26 & 0x3f)
 #define KTRACE_SPE_PMBSR_CODE(bsr)  ((bsr)&0x3f)
 #define KTRACE_SPE_PMBSR_CODE_FULL  1u /* code of class 0: the buffer is full */
@@ -73,7 +73,7 @@
  * unit. spe.c accesses the registers; spe_config.c computes register values from a configuration.
  */
 
-#define KTRACE_SPE_PAGE UINT64_C(4096)
+#define KTRACE_SPE_PAGE KTRX_U64(4096)
 
 struct ktrace_hwt_spe {
 	uint64_t version; /* ID_AA64DFR0_EL1.PMSVer */

@@ -32,12 +32,12 @@ static uint32_t most_latency(const struct ktrace_hwt_spe *spe)
  */
 static uint64_t known_events(const struct ktrace_hwt_spe *spe)
 {
-	uint64_t events = UINT64_C(0xffff0000ff00f0aa);
+	uint64_t events = KTRX_U64(0xffff0000ff00f0aa);
 
 	if (spe->version >= 2)
-		events |= UINT64_C(1) << 11 | UINT64_C(1) << 17 | UINT64_C(1) << 18;
+		events |= KTRX_U64(1) << 11 | KTRX_U64(1) << 17 | KTRX_U64(1) << 18;
 	if (spe->version >= 3)
-		events |= UINT64_C(1) << 6;
+		events |= KTRX_U64(1) << 6;
 	return events;
 }
 

@@ -15,11 +15,11 @@
 #define KTRACE_CPU_SHIFT      8u
 #define KTRACE_CPU_NUMBER_MAX 0xffu
 
-#define KTRACE_NS_PER_S UINT64_C(1000000000)
+#define KTRACE_NS_PER_S KTRX_U64(1000000000)
 
 static uint64_t low(uint64_t word)
 {
-	return word & UINT32_MAX;
+	return word & KTRX_U32_MAX;
 }
 
 /* i32 signal, 4 unused, u64 handler, i32 code, u32 mask[4], 4 unused */
@@ -60,7 +60,7 @@ static int translate(struct ktrace_proc_pending *pending, uint64_t *fixed)
 		pending->fixed_size = 40;
 		break;
 	case KTRX_PROC_CSW: /* i32 out, i32 in user mode, which is 1 if the switch was involuntary */
-		fixed[0] = low(from[0]) | (from[0] >> 32 ? 0 : UINT64_C(1) << 32);
+		fixed[0] = low(from[0]) | (from[0] >> 32 ? 0 : KTRX_U64(1) << 32);
 		pending->fixed_size = 8;
 		pending->text_size = 0;
 		break;

@@ -209,7 +209,7 @@ KTRACE_HIDDEN void ktrace_proc_record_ctor(struct ktrace_proc *process, uint32_t
  * Requires, in all functions: the spinlock is held.
  */
 
-#define KTRACE_PROC_NOWHERE UINT32_MAX
+#define KTRACE_PROC_NOWHERE KTRX_U32_MAX
 
 /* Returns the number of bytes of all waiting records. */
 KTRACE_INLINE uint32_t ktrace_proc_waiting(const struct ktrace_proc_sink *sink)

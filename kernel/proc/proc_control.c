@@ -246,7 +246,7 @@ void ktrace_proc_renamed(struct ktrace_proc *process)
 {
 	unsigned long saved;
 
-	if (!ktrace_proc_wants(process, UINT32_MAX))
+	if (!ktrace_proc_wants(process, KTRX_U32_MAX))
 		return;
 	saved = ktrace_proc_lock();
 	process->named = 0;
@@ -294,7 +294,7 @@ void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *th
 	unsigned long saved;
 	uint64_t fixed;
 
-	if (!ktrace_proc_wants(process, UINT32_MAX))
+	if (!ktrace_proc_wants(process, KTRX_U32_MAX))
 		return;
 	if (gains)
 		drop_privileged(process, thread);

@@ -102,7 +102,7 @@ enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process,
 void ktrace_proc_lose(struct ktrace_proc_sink *sink)
 {
 	sink->lost++;
-	if (sink->lost_now != UINT32_MAX)
+	if (sink->lost_now != KTRX_U32_MAX)
 		sink->lost_now++;
 }
 

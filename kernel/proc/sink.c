@@ -12,7 +12,7 @@
  * Maximum size of a ring. Larger buffers are used only up to this size, because offsets in the ring have 32
  * bits.
  */
-#define KTRACE_BUFFER_MAX (UINT32_C(1) << 30)
+#define KTRACE_BUFFER_MAX (KTRX_U32(1) << 30)
 
 struct ktrace_proc_state ktrace_proc_state;
 
@@ -37,7 +37,7 @@ static uint64_t room_of(const struct ktrace_proc_sink_config *config)
 			  sizeof(struct ktrx_proc_end);
 
 	if (config->limit == 0)
-		return UINT64_MAX;
+		return KTRX_U64_MAX;
 	if (config->format != KTRACE_PROC_FORMAT_KTRX)
 		return config->limit;
 	return config->limit > around ? config->limit - around : 0;
@@ -83,7 +83,7 @@ static void sink_fill(struct ktrace_proc_sink *sink, const struct ktrace_proc_si
 	sink->format = config->format;
 	sink->on_error = config->on_error;
 	sink->data_max = config->data_max ? config->data_max : KTRACE_PROC_DATA_MAX;
-	sink->size = (uint32_t)(size - KTRACE_PROC_DATA_MAX) & ~UINT32_C(7);
+	sink->size = (uint32_t)(size - KTRACE_PROC_DATA_MAX) & ~KTRX_U32(7);
 	sink->drain_at = drain_at_of(config, sink->size);
 	sink->head = 0;
 	sink->tail = 0;

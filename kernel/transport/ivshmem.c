@@ -15,7 +15,7 @@
 
 #define KTRACE_IVSHMEM_ID  0x11101af4u
 #define KTRACE_IVSHMEM_BAR 2u
-#define KTRACE_NONE	   UINT64_MAX
+#define KTRACE_NONE	   KTRX_U64_MAX
 
 static int ivshmem_probe(struct ktrace_transport *transport)
 {

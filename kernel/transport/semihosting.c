@@ -58,7 +58,7 @@ static const char *path_from_host(struct ktrace_semihosting *semihosting)
 static int64_t open_file(const char *path)
 {
 	const uint64_t block[3] = { (uintptr_t)path, KTRACE_OPEN_WRITE_BINARY,
-				    ktrace_length(path, UINT32_MAX) };
+				    ktrace_length(path, KTRX_U32_MAX) };
 
 	return ktrace_semihosting_call(KTRACE_SYS_OPEN, block);
 }

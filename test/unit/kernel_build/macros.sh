@@ -71,5 +71,12 @@ have clang x86_64 || compiler=gcc
 check "$compiler: a kernel's own headers need no limits and no macros of constants" \
 	read_at_once $compiler x86_64 -nostdinc "-I$tmp/own"
 
+# The kernel has the limits in another header, which its port header includes.
+printf '%s\n' '#pragma once' '#define UINT16_MAX 65535' '#define UINT32_MAX 4294967295u' '#define UINT64_MAX (~(uint64_t)0)' \
+	'#define UINT32_C(value) value##u' '#define UINT64_C(value) value##ull' >"$tmp/own/limits.h"
+echo '#include "limits.h"' >"$tmp/own/ktrace_port.h"
+check "$compiler: a kernel may define limits in a header of its own" \
+	read_at_once $compiler x86_64 -nostdinc "-I$tmp/own"
+
 equal "no source is in the way of these macros" '' "$(head -n 20 "$tmp/failed" 2>/dev/null)"
 done_testing
