@@ -158,6 +158,28 @@ static void lock_that_another_thread_released_has_no_dead_owner(void **state)
 	assert_int_equal(why_count(WHY_DEAD_OWNER), 0);
 }
 
+/*
+ * The kernel has a state 4 of its own, which does not mean that a thread has ended. Its table shows that the
+ * thread still holds the lock.
+ */
+static void owner_whose_row_has_the_lock_has_not_ended(void **state)
+{
+	struct ktrx_holder *row = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_holds(row, LOCK, TAKEN);
+	why_waits(row, KTRX_WAIT_EVENT, 0x9000, "disk", WAITS);
+	runs(1, WORKER, TAKEN - MS, ENDED, 4);
+	script_event(ACQUIRE, TAKEN, 1, WORKER, V(LOCK), V(PLACE));
+	runs(0, WORKER, WAITS - MS, WAITS, 1);
+	row = why_thread_row(OTHERS, "others", KTRX_THREAD_WAITING, 1);
+	why_waits(row, KTRX_WAIT_LOCK, LOCK, "cache", WAITS);
+	row->owner = WORKER + 1;
+	runs(1, OTHERS, WAITS - MS, WAITS, 1);
+	if (why_count(WHY_DEAD_OWNER))
+		fail_msg("%s", why_text());
+}
+
 /* The new thread holds the lock: it took the lock itself, and waits for it now. */
 static void lock_that_the_new_thread_took_is_a_self_deadlock(void **state)
 {
@@ -186,6 +208,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cpu_that_is_named_as_the_owner_is_a_self_deadlock, begin,
 						why_teardown),
 		cmocka_unit_test_setup_teardown(lock_that_another_thread_released_has_no_dead_owner, begin,
+						why_teardown),
+		cmocka_unit_test_setup_teardown(owner_whose_row_has_the_lock_has_not_ended, begin,
 						why_teardown),
 		cmocka_unit_test_setup_teardown(lock_that_the_new_thread_took_is_a_self_deadlock, begin,
 						why_teardown),
