@@ -343,10 +343,13 @@ uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *t
 
 void why_lock_owner_ended(struct why_reader *reader, uint32_t thread)
 {
-	for (uint32_t n = 0; n < reader->holds.count; n++) {
-		struct keyed_entry *entry = &reader->holds.entry[n];
+	const struct why_progress *progress = progress_of(reader, thread);
 
-		if (entry->thread == thread && !entry->time)
+	for (uint32_t n = 0; progress && n < progress->held_count; n++) {
+		const uint64_t key[KEYED_WORDS] = { progress->held[n] };
+		struct keyed_entry *entry = keyed_find(&reader->holds, key);
+
+		if (entry && entry->thread == thread && !entry->time)
 			entry->time = reader->stamp;
 	}
 }
