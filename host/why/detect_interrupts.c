@@ -119,6 +119,23 @@ static bool stands_still(const struct why_evidence *evidence, const struct why_c
 	return true;
 }
 
+static bool are_ticks(const struct why_cpu *cpu)
+{
+	return cpu->row.irqs && cpu->row.heartbeats >= cpu->row.irqs / 10 * 9;
+}
+
+/*
+ * Returns whether the newest interrupts may be timer ticks that the kernel missed during a pause of the host,
+ * and now handles one after the other: the CPU took other interrupts before them, and a storm lasts longer.
+ */
+static bool may_be_missed_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
+
+	return are_ticks(cpu) && !why_has_stopped(evidence, cpu) && interrupts->entered > interrupts->run &&
+	       elapsed(interrupts->run_first, interrupts->stamp) < why_ms(evidence, FLOOD_MS);
+}
+
 /*
  * Returns whether the interrupts are timer ticks. If so, the timer works, but the kernel sets it to very
  * short times. If it is unknown which code the ticks interrupt, the CPU may do other work between them. After
@@ -129,15 +146,15 @@ static bool may_work_between_ticks(const struct why_evidence *evidence, const st
 {
 	struct storm flood;
 
-	return !why_has_stopped(evidence, cpu) && cpu->interrupts.pc == 0 && cpu->row.irqs &&
-	       cpu->row.heartbeats >= cpu->row.irqs / 10 * 9 &&
+	return !why_has_stopped(evidence, cpu) && cpu->interrupts.pc == 0 && are_ticks(cpu) &&
 	       !(stands_still(evidence, cpu) && is_flood(evidence, cpu, &flood));
 }
 
 static bool has_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	return evidence->info->frequency &&
-	       (is_storm(evidence, cpu, storm) || is_flood(evidence, cpu, storm));
+	       ((is_storm(evidence, cpu, storm) && !may_be_missed_ticks(evidence, cpu)) ||
+		is_flood(evidence, cpu, storm));
 }
 
 bool why_is_flooded(const struct why_evidence *evidence, const struct why_cpu *cpu)

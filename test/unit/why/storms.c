@@ -149,6 +149,33 @@ static void ticks_that_were_missed_are_no_storm(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQ_STORM);
 }
 
+/* Ticks interrupt the thread at one place, as irq.enter shows: each 10 ms until `until`, and then at once. */
+static void ticks_at_one_place(uint64_t until)
+{
+	why_ticks(10 * MS, 2000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, until, 1, WORKER, KERNEL);
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	for (uint64_t n = 0; n < 700; n++)
+		why_tick(2000 * MS + n * 6000, 1, WORKER, KERNEL);
+	why_tick(2005 * MS, 0, IDLE0, KERNEL);
+}
+
+static void missed_ticks_at_one_place_are_no_storm(void **state)
+{
+	(void)state;
+	ticks_at_one_place(1000 * MS);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/* The trace shows nothing that came before these ticks, so they may have come for long. */
+static void ticks_that_fill_the_ring_are_a_storm(void **state)
+{
+	(void)state;
+	ticks_at_one_place(0);
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
@@ -158,6 +185,8 @@ int main(void)
 		TEST(short_bursts_leave_a_thread_most_of_the_time),
 		TEST(ticks_at_one_instruction_are_a_storm),
 		TEST(ticks_that_were_missed_are_no_storm),
+		TEST(missed_ticks_at_one_place_are_no_storm),
+		TEST(ticks_that_fill_the_ring_are_a_storm),
 		TEST(ticks_at_two_instructions_are_only_possibly_a_storm),
 	};
 
