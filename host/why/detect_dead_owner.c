@@ -260,7 +260,7 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 	if (lock->hold && lock->hold->ended) {
 		lock->ended = lock->hold->ended;
 		lock->earlier = owner && owner->state != THREADS_DEAD;
-		/* a thread that runs after its end, and still holds the lock in its row, may not have ended */
+		/* a thread that runs after its end, and holds the lock in its row, may not have ended */
 		return lock->owner != 1 && !(lock->earlier && is_kept(lock));
 	}
 	if (lock->owner == 1) /* the owner is thread 0, which may run on several CPUs at the same time */

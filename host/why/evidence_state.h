@@ -212,7 +212,8 @@ void why_outer_settle(const struct why_evidence *evidence, struct why_thread *th
  */
 uint64_t why_lock_newest(struct why_reader *reader, uint32_t thread, uint64_t *taken);
 /*
- * Notes that the thread has ended, with up to WHY_NESTED locks that it still holds. Its number may be used again.
+ * Notes that the thread has ended, with up to WHY_NESTED locks that it still holds. Its number may be used
+ * again.
  */
 void why_lock_owner_ended(struct why_reader *reader, uint32_t thread);
 /* Forgets all held locks, because the release of any lock may be lost or was not recorded. */
