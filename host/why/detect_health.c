@@ -439,7 +439,8 @@ static int report_idle(const struct why_evidence *evidence, struct why_findings 
 	finding->base.partial = !whole;
 	finding_say(finding->base.what,
 		    "%s to do: %" PRIu32 " of %" PRIu32 " CPUs idle, no thread %s been runnable for long",
-		    all ? "nothing" : "little", health->idle, health->cpus, health->unproven ? "is known to have" : "has");
+		    all ? "nothing" : "little", health->idle, health->cpus,
+		    health->unproven ? "is known to have" : "has");
 	finding_evidence(&finding->base,
 			 "on average, the CPUs were busy for %u %% of %s, with %" PRIu64 " switch%s", busy,
 			 say_window(evidence, health, window, sizeof(window)), health->switches,
