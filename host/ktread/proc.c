@@ -26,6 +26,16 @@
 #define SECONDS_BETWEEN 86400
 
 /*
+ * NetBSD's head (struct ktr_header in its sys/ktrace.h, revision 1.62): the type is at offset 4, the version
+ * at 6, and the name at 12. In versions 1 and 2, the 32 bits at 40 are nanoseconds or a thread number.
+ */
+#define NETBSD_VERSION	   6u
+#define NETBSD_VERSIONS	   2u /* versions 1 and 2 are recognized; version 0 looks like FreeBSD's */
+#define NETBSD_NAME	   12u
+#define NETBSD_NAME_SIZE   17u
+#define NETBSD_NANOSECONDS 40u
+
+/*
  * Points for a plausible record. A record gets one more point for a known type, one for a right size, and one
  * for a plausible time. A record that ends where the file ends gets POINTS_END.
  */
@@ -163,6 +173,61 @@ static bool is_rings(const uint8_t *bytes, size_t left)
 	return left >= 4 && memcmp(bytes, KTRX_MAGIC, 4) == 0;
 }
 
+/* Returns whether `left` bytes are records of NetBSD with a head of `size` bytes. */
+static bool is_netbsd_with(const uint8_t *bytes, size_t left, size_t size)
+{
+	unsigned records = 0;
+
+	for (; records < TRIED_RECORDS && left >= size; records++) {
+		const uint32_t payload = ktread_bsd_32(bytes);
+		const uint16_t version = ktread_bsd_16(bytes + NETBSD_VERSION);
+
+		if (version == 0 || version > NETBSD_VERSIONS || payload > PAYLOAD_LIKELY ||
+		    ktread_bsd_16(bytes + 4) >= 32 ||
+		    points_of_name(bytes + NETBSD_NAME, NETBSD_NAME_SIZE) == 0 ||
+		    ktread_bsd_32(bytes + NETBSD_NANOSECONDS) >= 1000000000)
+			return false;
+		if (payload >= left - size)
+			return true;
+		bytes += size + payload;
+		left -= size + payload;
+	}
+	return records > 0;
+}
+
+/*
+ * Returns whether the records are NetBSD's. Some of its heads have the size of a head of FreeBSD, and pass
+ * for it, with wrong times and arguments. FreeBSD has padding in place of the version. DragonFly has flags
+ * there, which may look like a version. Requires: the trace is not DragonFly's.
+ */
+static bool is_netbsd(const uint8_t *bytes, size_t left)
+{
+	static const uint8_t sizes[] = { 56, 48, 44 }; /* 64-bit; 32-bit, version 2; 32-bit, version 1 */
+
+	for (size_t n = 0; n < sizeof(sizes); n++)
+		if (is_netbsd_with(bytes, left, sizes[n]))
+			return true;
+	return false;
+}
+
+/*
+ * Chooses a format of the BSDs. Returns 1 on success, 0 if there are too few bytes to decide, or an error. If
+ * `more` is set, more bytes may come.
+ */
+static int choose_bsd(struct ktread_proc *trace, const struct ktread_proc_reader **reader, bool more)
+{
+	const int status = choose(trace, reader, more);
+	const struct ktread_proc_reader *found = status == 1 ? *reader : NULL;
+
+	if ((!found || found->layout->comm == NETBSD_NAME) &&
+	    is_netbsd(ktread_proc_bytes(&trace->input), ktread_proc_at_hand(&trace->input)))
+		return ktread_fail(KTREAD_E_UNSUPPORTED,
+				   "%s: a process trace of NetBSD, which cannot be read: use NetBSD's kdump; "
+				   "if it is another system's trace, choose its format with kdump --format",
+				   trace->input.name);
+	return status;
+}
+
 /*
  * Finds the format of the trace from the buffered bytes. Returns 1 on success, 0 if there are too few bytes
  * to decide, now or ever, or an error.
@@ -194,7 +259,7 @@ static int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_pro
 			KTREAD_E_FORMAT,
 			"%s: a trace of a kernel's events, not a process trace or a hardware trace",
 			input->name);
-	status = choose(trace, reader, more);
+	status = choose_bsd(trace, reader, more);
 	if (status != 0 || more)
 		return status;
 	return ktread_fail(KTREAD_E_FORMAT,

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "unit/support/ktread_proc_support.h"
 
@@ -272,6 +274,93 @@ static void impossible_payloads_are_broken_records(void **state)
 	ktread_proc_close(trace);
 }
 
+/* Opens a trace with these bytes. Returns the error, and the message of ktread_proc_message(). */
+static int open_bytes(const uint8_t *bytes, size_t size, enum ktread_proc_format format)
+{
+	const struct ktread_proc_options options = { .size = sizeof(options), .format = format };
+	const int file = memfd_create("trace", 0);
+	struct ktread_proc *trace;
+	char path[32];
+	int error;
+
+	assert_int_equal(write(file, bytes, size), size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	error = ktread_proc_open(&trace, path, &options);
+	ktread_proc_close(trace);
+	close(file);
+	return error;
+}
+
+/*
+ * Heads of NetBSD have the sizes of FreeBSD's, but their times and payloads have other meanings. They have a
+ * version (16 bits at offset 6), and the nanoseconds at offset 36 or 40.
+ */
+static void trace_of_netbsd_is_refused(void **state)
+{
+	static const struct {
+		uint8_t head, version, nanoseconds, thread;
+	} kinds[] = { { 56, 2, 40, 48 }, { 48, 2, 40, 44 }, { 56, 1, 40, 48 }, { 44, 1, 36, 40 } };
+
+	(void)state;
+	for (size_t kind = 0; kind < 4; kind++) {
+		const size_t one = kinds[kind].head + 16u;
+		uint8_t bytes[4 * (56 + 16)] = { 0 };
+
+		for (uint8_t *head = bytes; head < bytes + 4 * one; head += one) {
+			head[0] = 16;
+			head[4] = 1;
+			head[6] = kinds[kind].version;
+			head[8] = 100;
+			memcpy(head + 12, "ls", 2);
+			memcpy(head + 32, "\0\xf1\x53\x65", 4);
+			memcpy(head + kinds[kind].nanoseconds, "\x94\x35\x07", 3);
+			head[kinds[kind].thread] = 1;
+		}
+		for (size_t size = one; size <= 4 * one; size += one) {
+			assert_int_equal(open_bytes(bytes, size, KTREAD_PROC_AUTO), KTREAD_E_UNSUPPORTED);
+			assert_non_null(strstr(ktread_proc_message(NULL), "a process trace of NetBSD"));
+			assert_non_null(strstr(ktread_proc_message(NULL), "--format"));
+		}
+		assert_int_equal(open_bytes(bytes, 4 * one, KTREAD_PROC_FREEBSD0), 0);
+	}
+}
+
+/* DragonFly's flags at offset 6 may look like a version of NetBSD, and a thread number like a name. */
+static void trace_of_dragonfly_is_not_netbsd(void **state)
+{
+	uint8_t bytes[2 * (64 + 8)] = { 0 };
+
+	(void)state;
+	for (uint8_t *head = bytes; head < bytes + sizeof(bytes); head += 64 + 8) {
+		head[0] = 8;
+		head[4] = KTRX_PROC_CSW;
+		head[6] = 1;
+		head[8] = 100;
+		head[12] = 'A';
+		memcpy(head + 40, "\0\xf1\x53\x65", 4);
+	}
+	assert_int_equal(open_bytes(bytes, sizeof(bytes), KTREAD_PROC_AUTO), 0);
+}
+
+/* OpenBSD's head begins with the type and has no size there: it fits no known format. */
+static void trace_of_openbsd_is_refused(void **state)
+{
+	uint8_t bytes[2 * (64 + 8)] = { 0 };
+
+	(void)state;
+	for (uint8_t *head = bytes; head < bytes + sizeof(bytes); head += 64 + 8) {
+		head[0] = 1;
+		head[4] = 100;
+		head[8] = 7;
+		memcpy(head + 16, "\0\xf1\x53\x65", 4);
+		memcpy(head + 24, "\x94\x35\x07", 3);
+		memcpy(head + 32, "ls", 2);
+		head[56] = 8;
+	}
+	assert_int_equal(open_bytes(bytes, sizeof(bytes), KTREAD_PROC_AUTO), KTREAD_E_FORMAT);
+	assert_non_null(strstr(ktread_proc_message(NULL), "fit no known format"));
+}
+
 #define EACH(test, number)                                                              \
 	{                                                                               \
 #test " of format " #number, test, NULL, NULL, (void *)&formats[number] \
@@ -290,6 +379,9 @@ int main(void)
 		ALL(heads_are_decoded),
 		ALL(golden_traces_are_detected_and_read_twice),
 		ALL(impossible_payloads_are_broken_records),
+		cmocka_unit_test(trace_of_netbsd_is_refused),
+		cmocka_unit_test(trace_of_dragonfly_is_not_netbsd),
+		cmocka_unit_test(trace_of_openbsd_is_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
