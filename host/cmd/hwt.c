@@ -149,21 +149,14 @@ static const char *set_bytes(void *to, const char *value, const struct option_ro
 	return NULL;
 }
 
-/* Refuses the option if it was given before, because only one range can be recorded or shown. */
-static const char *set_once(void *to, const char *value, const struct option_row *row)
-{
-	if (*(const char **)to)
-		return "is a second one: this option can be given only once";
-	return options_set_text(to, value, row);
-}
-
 static const char *set_cpus(void *to, const char *value, const struct option_row *row)
 {
 	struct hwt_args *args = to;
+	const char *wrong = options_set_joined(&args->cpu_list, value, row);
 
-	(void)row;
-	args->cpu_list = value;
-	return trace_parse_cpus(value, args->cpus, TRACE_CPUS_MAX) ? TRACE_CPUS_WANTED : NULL;
+	if (wrong)
+		return wrong;
+	return trace_parse_cpus(args->cpu_list, args->cpus, TRACE_CPUS_MAX) ? TRACE_CPUS_WANTED : NULL;
 }
 
 static const char *set_view(void *to, const char *value, const struct option_row *row)
@@ -217,14 +210,14 @@ static const struct option_row rows[] = {
 	  "with --last: print only branches before FUNCTION was entered, as in --calls --last "
 	  "10000 --before panic",
 	  options_set_text, AT(last.before) },
-	{ NULL, 's', "CPUS", "print only these CPUs: 0,2-5", set_cpus, .to = 0 },
+	{ NULL, 's', "CPUS", "print only these CPUs: 0,2-5", set_cpus, .to = 0, .adds = true },
 	{ NULL, 't', "THREAD", "print only the thread with this index, in a recording of threads",
 	  options_set_number, AT(thread), .most = UINT32_MAX },
 	{ NULL, 'P', "PID", "print only this process", options_set_number, AT(pid), .most = UINT32_MAX },
 	{ NULL, 'i', "IMAGE",
-	  "look for FUNCTION of -f in this image: a file name as ktrace prints it, or 'kernel'", set_once,
-	  AT(image) },
-	{ NULL, 'f', "FUNCTION", "print only this function of IMAGE", set_once, AT(function) },
+	  "look for FUNCTION of -f in this image: a file name as ktrace prints it, or 'kernel'",
+	  options_set_text, AT(image) },
+	{ NULL, 'f', "FUNCTION", "print only this function of IMAGE", options_set_text, AT(function) },
 	{ NULL, 'c', "BACKEND", "print only what this backend recorded: " BACKENDS, options_set_text,
 	  AT(backend) },
 	{ "from", 0, "TIME",
@@ -242,7 +235,7 @@ static const struct option_row rows[] = {
 	{ "symbols", 0, "FILE[@BASE]",
 	  "take names of the kernel's functions from a System.map or a copy of /proc/kallsyms, "
 	  "moved by BASE",
-	  set_once, AT(symbols) },
+	  options_set_text, AT(symbols) },
 	{ "memory", 0, "FILE", "take code from the memory of the machine: a RAM file or a core",
 	  options_set_text, AT(snapshot) },
 	{ .help = "Output:" },

@@ -133,8 +133,15 @@ static int take_filter(struct live_filter *filter, char what, const char *text)
  */
 static const char *set_filter(void *to, const char *value, const struct option_row *row)
 {
-	if (take_filter(to, row->name[0], value) == 0)
+	struct live_filter *filter = to;
+	const struct live_filter before = *filter;
+	const char *text = *row->name == 'e' ? options_join(before.events, value) : value;
+
+	if (text && take_filter(filter, row->name[0], text) == 0) {
+		for (size_t n = 0; *row->name == 'c' && n < sizeof(before.cpus); n++)
+			filter->cpus[n] |= before.cpus[n];
 		return NULL;
+	}
 	return row->name[0] == 'c' ? TRACE_CPUS_WANTED : "";
 }
 
@@ -153,9 +160,9 @@ static const struct option_row rows[] = {
 	{ "event", 0, "PATTERNS",
 	  "of the newest events, show only these: syscall, sched.switch, 'net.*'; separate several "
 	  "by commas",
-	  set_filter, AT(filter) },
+	  set_filter, AT(filter), .adds = true },
 	{ "cpu", 0, "LIST", "of the newest events, show only those of these CPUs: 0,2-5", set_filter,
-	  AT(filter) },
+	  AT(filter), .adds = true },
 	{ "pid", 0, "N", "of the newest events, show only those of this thread", set_filter, AT(filter) },
 	{ "list", 0, NULL, "list all guests of this user, in whatever directory their files are, and end",
 	  options_set_flag, AT(list) },

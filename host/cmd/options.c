@@ -101,6 +101,38 @@ const char *options_set_list(void *to, const char *value, const struct option_ro
 	return NULL;
 }
 
+const char *options_join(const char *before, const char *value)
+{
+	static struct joined {
+		struct joined *previous; /* makes all strings reachable */
+		char text[];
+	} * newest;
+	struct joined *joined;
+	size_t size;
+
+	if (!before || !*before)
+		return value;
+	size = strlen(before) + strlen(value) + sizeof(",");
+	joined = malloc(sizeof(*joined) + size);
+	if (!joined)
+		return NULL;
+	snprintf(joined->text, size, "%s,%s", before, value);
+	joined->previous = newest;
+	newest = joined;
+	return joined->text;
+}
+
+const char *options_set_joined(void *to, const char *value, const struct option_row *row)
+{
+	const char *joined = options_join(*(const char **)to, value);
+
+	(void)row;
+	if (!joined)
+		return "does not fit into memory";
+	*(const char **)to = joined;
+	return NULL;
+}
+
 const char *options_set_help(void *to, const char *value, const struct option_row *row)
 {
 	(void)to;
@@ -213,14 +245,24 @@ static bool takes_path(const struct option_row *row)
 	return false;
 }
 
+/* Returns whether the option has a value, and may have only one. */
+static bool takes_one(const struct option_row *row)
+{
+	return row->argument && !row->adds && row->set != options_set_list && row->set != options_set_joined;
+}
+
 /* Stores an option's value. An empty file name is usually that of a shell variable that is not set. */
 static int take(struct options *options, unsigned n)
 {
 	const struct option_row *row = options_row(options->syntax, n);
-	const char *wrong = optarg && !*optarg && takes_path(row)
-				    ? "is not the name of a file"
-				    : row->set((char *)options->to + row->to, optarg, row);
+	const char *wrong;
 
+	if (options->given >> n & 1 && takes_one(row)) {
+		command_message(options->by, "%s is given twice", name_of(row));
+		return command_usage(options->by);
+	}
+	wrong = optarg && !*optarg && takes_path(row) ? "is not the name of a file"
+						      : row->set((char *)options->to + row->to, optarg, row);
 	if (wrong == wants_help)
 		return answer_help(options, NULL);
 	if (wrong)

@@ -56,6 +56,11 @@ struct option_row {
 	 * SYNOPSIS
 	 */
 	bool instead;
+	/*
+	 * true if the option may be given several times, because `set` adds each value to the previous ones.
+	 * If it is false, a second value is refused. Not needed for options_set_list and options_set_joined.
+	 */
+	bool adds;
 };
 
 /* Values of an option that may be given several times. */
@@ -72,7 +77,14 @@ option_set options_set_time;	/* uint64_t: a time in nanoseconds, from `least` to
 option_set options_set_seconds; /* double: a time in seconds; must be above 0 if `least` is 1 */
 option_set options_set_choice;	/* enum: the value's index among the words of `argument` */
 option_set options_set_list;	/* struct options_list, with at most `most` elements */
+option_set options_set_joined;	/* const char *: all values, with commas between them */
 option_set options_set_help;	/* no variable: stores nothing, because the option does the same as --help */
+
+/*
+ * Returns "before,value", or `value` if `before` is NULL or "". Returns NULL if out of memory. The string
+ * exists until the process ends.
+ */
+const char *options_join(const char *before, const char *value);
 
 struct options_syntax {
 	/*

@@ -151,10 +151,11 @@ static const char *set_raw_clock(void *to, const char *value, const struct optio
 static const char *set_cpus(void *to, const char *value, const struct option_row *row)
 {
 	struct trace_args *args = to;
+	const char *wrong = options_set_joined(&args->cpu_list, value, row);
 
-	(void)row;
-	args->cpu_list = value;
-	return trace_parse_cpus(value, args->cpus, TRACE_CPUS_MAX) ? TRACE_CPUS_WANTED : NULL;
+	if (wrong)
+		return wrong;
+	return trace_parse_cpus(args->cpu_list, args->cpus, TRACE_CPUS_MAX) ? TRACE_CPUS_WANTED : NULL;
 }
 
 #define AT(member) .to = offsetof(struct trace_args, member)
@@ -217,14 +218,14 @@ const struct option_row trace_calls_options[] = {
 
 const struct option_row trace_thread_options[] = {
 	{ "pid", 0, "N", "select events of this thread", options_set_number, AT(pid), .most = UINT32_MAX },
-	{ "cpu", 0, "LIST", "select events of these CPUs: 0,2-5", set_cpus, .to = 0 },
+	{ "cpu", 0, "LIST", "select events of these CPUs: 0,2-5", set_cpus, .to = 0, .adds = true },
 	{ 0 },
 };
 
 const struct option_row trace_event_options[] = {
 	{ "event", 0, "PATTERNS",
-	  "select these events: syscall, sched.switch, 'net.*'; separate several by commas", options_set_text,
-	  AT(events) },
+	  "select these events: syscall, sched.switch, 'net.*'; separate several by commas",
+	  options_set_joined, AT(events) },
 	{ "since", 0, "TIME",
 	  "select events from TIME on; TIME is in seconds since the first event, or has a unit: "
 	  "250ms, 20us; it is in ticks if the frequency is unknown",

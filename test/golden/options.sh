@@ -290,6 +290,39 @@ for option in '--event sched' '--cpu 0' '--pid 1'; do
 done
 refused live --tail --json --tail 3 v2.ktrx
 
+# ---- options that are given twice: sets grow, and a second single value is refused
+
+# same COMMAND WORD… -- WORD…: checks that a command prints the same with the first and the second arguments.
+same() {
+	command=$1 first=
+	shift
+	while [ "$1" != -- ]; do
+		first="$first $1"
+		shift
+	done
+	shift
+	# shellcheck disable=SC2086
+	run "$command" $first
+	cp output before
+	run "$command" "$@"
+	check "$command$first: the same as $*" test "$status" = 0
+	check "$command$first: the same output as $*" cmp before output
+}
+same show --cpu 0 --cpu 1 v2.ktrx -- --cpu 0,1 v2.ktrx
+same show --event sched.wake --event sched.switch v2.ktrx -- --event sched.wake,sched.switch v2.ktrx
+works show --cpu --cpu 0 v2.ktrx -- --cpu 0 --cpu 1 v2.ktrx
+works show --event --event sched.wake v2.ktrx -- --event sched.wake --event sched.switch v2.ktrx
+same hwt --calls -s 0 -s 1 beside.steps -- --calls -s 0,1 beside.steps
+for option in '--pid 12' '--since 1us' '--until 1us' '--where true' '--form v2' '--limit 1'; do
+	# shellcheck disable=SC2086
+	refused show "${option%% *} is given twice" $option $option v2.ktrx
+done
+refused diff 'limit is given twice' -n 1 --limit 2 v2.ktrx v2.ktrx
+refused live 'tail is given twice' --tail 1 --tail 2 v2.ktrx
+refused export 'output is given twice' --format json -o a --output b v2.ktrx
+refused stats 'worst is given twice' --worst 1 --worst 2 v2.ktrx
+refused sql 'timeout is given twice' --timeout 1 --timeout 2 v2.ktrx 'SELECT(1)'
+
 # ---- colours and the pager
 for c in show summary stats check why; do
 	works $c --color v2.ktrx -- --color always v2.ktrx
