@@ -193,15 +193,18 @@ static int show_coverage(struct view *view)
 	return status ? status : written;
 }
 
+/* Writes a packet. Also counts damaged places, which are lines between the packets. */
 static void write_packet(void *to, uint64_t offset, const char *name, const char *text)
 {
+	struct view *view = to;
 	char *at, *end;
 
-	base_output_format(to, "%10llu  %-12s ", (unsigned long long)offset, name);
-	at = base_output_line(to);
+	view->flow->loss.damaged += strcmp(name, HWT_PACKET_DAMAGE) == 0;
+	base_output_format(&view->out, "%10llu  %-12s ", (unsigned long long)offset, name);
+	at = base_output_line(&view->out);
 	end = base_escape_text(at, text, strlen(text), BASE_OUTPUT_LINE - 1);
 	*end++ = '\n';
-	base_output_done(to, end);
+	base_output_done(&view->out, end);
 }
 
 static int show_packets(struct view *view)
@@ -217,7 +220,7 @@ static int show_packets(struct view *view)
 			continue;
 		flow_put_stream(label, stream);
 		base_output_format(&view->out, "%s\n", label);
-		status = hwt_packets(flow->file, n, write_packet, &view->out);
+		status = hwt_packets(flow->file, n, write_packet, view);
 		flow_count_stream(view->flow, stream);
 		if (status > 0) {
 			damaged = EXIT_BAD_INPUT;
