@@ -2,6 +2,7 @@
 #include "base/escape.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LONGEST 4 /* maximum length of a character in UTF-8, in bytes */
@@ -178,4 +179,24 @@ char *base_escape_json(char *at, const char *bytes, size_t length)
 		}
 	}
 	return at;
+}
+
+char *base_escape_json_document(const char *json)
+{
+	const size_t length = json ? strlen(json) : 0;
+	char *copy = json ? malloc(BASE_ESCAPE_JSON_GROWTH * length + 1) : NULL, *to = copy;
+
+	for (size_t at = 0, size; copy && at < length; at += size) {
+		uint32_t code;
+
+		/* ASCII is JSON's own syntax, or has been escaped; DEL is the exception */
+		size = base_utf8_decode(json + at, length - at, &code);
+		if (size == 1 && code != 0x7f)
+			*to++ = json[at];
+		else
+			to = base_escape_json(to, json + at, size = size ? size : 1);
+	}
+	if (copy)
+		*to = '\0';
+	return copy;
 }

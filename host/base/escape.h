@@ -32,6 +32,12 @@ char *base_escape_json(char *at, const char *bytes, size_t length);
 
 #define BASE_ESCAPE_JSON_GROWTH 6
 
+/*
+ * Escapes the strings in a JSON document that another library has written, as base_escape_json() does.
+ * Returns the new document, which the caller frees; NULL if `json` is NULL, or if out of memory.
+ */
+char *base_escape_json_document(const char *json);
+
 /* ---- UTF-8, and which characters may be written to a terminal or a viewer unchanged ---- */
 
 /*

@@ -14,6 +14,7 @@
 #include "analyze/note.h"
 #include "base/open.h"
 #include "error.h"
+#include "json_text.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 #include "plan.h"
@@ -182,7 +183,7 @@ int capture_recipe_save(char *const *words, const char *path)
 		error = capture_fail(CAPTURE_E_SYSTEM,
 				     "'%s': a run in a directory whose name is not UTF-8 cannot be repeated",
 				     directory);
-	else if (json_dump_file(recipe, path, JSON_COMPACT) != 0)
+	else if (capture_json_save(recipe, path) != 0)
 		error = capture_fail_errno("%s", path);
 	json_decref(recipe);
 	return error;
@@ -321,7 +322,7 @@ int capture_recipe_finish(const char *path, const struct capture_recipe_run *run
 			  pack_rings(run->image, run->map), "input", schedule->input ? schedule->input : "",
 			  "hooks", pack_hooks(&schedule->hooks));
 	if (added && json_object_update(recipe, added) == 0)
-		*line = json_dumps(recipe, JSON_COMPACT);
+		*line = capture_json_text(recipe, JSON_COMPACT);
 	json_decref(added);
 	json_decref(recipe);
 	return *line ? 0 : capture_fail(CAPTURE_E_SYSTEM, "out of memory");

@@ -13,6 +13,7 @@
 #include "analyze/compare.h"
 #include "base/open.h"
 #include "capture/error.h"
+#include "capture/json_text.h"
 #include "capture/plan.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
@@ -108,8 +109,7 @@ static int print_result(const struct command_bisect *command, const struct bisec
 			(json_int_t)bisect->runs, "from_ns", (json_int_t)bisect->from, "before_ns",
 			(json_int_t)bisect->before, "before_failed", (json_int_t)bisect->before_failed);
 
-		json_dumpf(json, stdout, 0);
-		putchar('\n');
+		capture_json_write(json, 0, stdout);
 		json_decref(json);
 		return command_flush(command->name);
 	}

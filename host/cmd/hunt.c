@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/json_text.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/run_schedule.h"
@@ -315,8 +316,7 @@ static int print_json(const struct command_hunt *command, const struct hunt *hun
 			 (json_int_t)hunt->failures, "not_judged", (json_int_t)hunt->not_run, "deadline_ns",
 			 (json_int_t)hunt->deadline, "seconds", hunt->ended - hunt->begun, "error",
 			 hunt->error, "signal", hunt->signal, "kinds", kinds);
-	error = !json || json_dumpf(json, stdout, 0) != 0;
-	putchar('\n');
+	error = !json || capture_json_write(json, 0, stdout) != 0;
 	json_decref(json);
 	return error;
 }

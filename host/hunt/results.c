@@ -11,6 +11,7 @@
 
 #include "base/escape.h"
 #include "base/open.h"
+#include "capture/json_text.h"
 #include "capture/schedule.h"
 #include "hunt.h"
 
@@ -161,8 +162,7 @@ static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take
 static int write_head(struct hunt *hunt, const char *path, FILE *file)
 {
 	json_t *head = describe(hunt);
-	int error = !head || json_dumpf(head, file, JSON_COMPACT) != 0 || fputc('\n', file) == EOF ||
-		    fflush(file) != 0;
+	int error = !head || capture_json_write(head, JSON_COMPACT, file) != 0 || fflush(file) != 0;
 
 	json_decref(head);
 	return error ? fail(hunt, path, "cannot be written") : 0;
@@ -277,8 +277,7 @@ int hunt_results_add(FILE *file, const struct hunt_run *run)
 {
 	json_t *json = hunt_run_json(run);
 	int error = !json || json_object_set_new(json, "files", json_string(run->files)) != 0 ||
-		    json_dumpf(json, file, JSON_COMPACT) != 0 || fputc('\n', file) == EOF ||
-		    fflush(file) != 0;
+		    capture_json_write(json, JSON_COMPACT, file) != 0 || fflush(file) != 0;
 
 	json_decref(json);
 	return error ? -1 : 0;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "capture/error.h"
+#include "capture/json_text.h"
 #include "hunt.h"
 
 #define OTHER_ERROR 125 /* exit status of the process if it could not write its result */
@@ -81,7 +82,7 @@ static int write_result(const char *path, const struct capture_result *result, i
 				 error ? capture_message() : result->text, "traced",
 				 !error && result->written, "no_hooks", !error && result->no_hooks, "ended",
 				 (json_int_t)result->ended, "files", result->files);
-	int failed = !json || json_dump_file(json, path, JSON_COMPACT) != 0;
+	int failed = !json || capture_json_save(json, path) != 0;
 
 	json_decref(json);
 	return failed;

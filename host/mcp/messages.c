@@ -35,35 +35,11 @@ static void write_all(struct mcp_server *server, const char *text, size_t length
 	}
 }
 
-/*
- * Replaces the characters of JSON text that could change what a terminal or a viewer shows by \uNNNN. They
- * come from the client, from names of files, and from messages of the parser, and are within strings. Frees
- * `text`. Returns NULL if out of memory.
- */
-static char *make_harmless(char *text)
-{
-	const size_t length = text ? strlen(text) : 0;
-	char *copy = text ? malloc(BASE_ESCAPE_JSON_GROWTH * length + 1) : NULL, *to = copy;
-
-	for (size_t at = 0, size; copy && at < length; at += size) {
-		uint32_t code;
-
-		size = base_utf8_decode(text + at, length - at, &code);
-		if (size == 1 && code != 0x7f)
-			*to++ = text[at];
-		else
-			to = base_escape_json(to, text + at, size = size ? size : 1);
-	}
-	if (copy)
-		*to = '\0';
-	free(text);
-	return copy;
-}
-
 /* Writes a message and frees it. */
 static void send(struct mcp_server *server, json_t *message)
 {
-	char *text = make_harmless(message ? json_dumps(message, JSON_COMPACT) : NULL);
+	char *raw = message ? json_dumps(message, JSON_COMPACT) : NULL,
+	     *text = base_escape_json_document(raw);
 
 	if (text) {
 		write_all(server, text, strlen(text));
@@ -72,6 +48,7 @@ static void send(struct mcp_server *server, json_t *message)
 		server->failed = ENOMEM;
 	}
 	free(text);
+	free(raw);
 	json_decref(message);
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -88,6 +89,16 @@ static void no_escape_is_cut(void **state)
 	assert_terminal("", "\n", 1, 3);
 }
 
+static void documents_keep_their_syntax_and_lose_harmful_characters(void **state)
+{
+	char *text = base_escape_json_document("{\"a\\n\": [\"\303\244\342\200\256\302\233\177\", 1]}");
+
+	(void)state;
+	assert_string_equal(text, "{\"a\\n\": [\"\303\244\\u202e\\u009b\\u007f\", 1]}");
+	free(text);
+	assert_null(base_escape_json_document(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +108,7 @@ int main(void)
 		cmocka_unit_test(viewers_get_harmless_utf8_only),
 		cmocka_unit_test(terminals_get_printable_ascii_only),
 		cmocka_unit_test(no_escape_is_cut),
+		cmocka_unit_test(documents_keep_their_syntax_and_lose_harmful_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

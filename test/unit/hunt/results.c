@@ -431,6 +431,36 @@ static void folder_that_cannot_be_created_is_named(void **state)
 	assert_string_equal(opened.hunt.error, "/tmp/ktrace-unit-absent/folder: No such file or directory");
 }
 
+/*
+ * A text of a run may contain a file name with U+202E, which reverses the text after it, and U+009B, which
+ * begins a terminal's control sequence. They are escaped in the file, and also in what is read from it.
+ */
+static void harmful_characters_are_escaped_in_results(void **state)
+{
+	static const char name[] = "a\342\200\256b\302\233c";
+	struct hunt_run run = { .seed = 0, .status = CAPTURE_CLEAN };
+	struct opened opened;
+	char text[1024];
+	FILE *file;
+	size_t length;
+
+	(void)state;
+	strcpy(run.text, name);
+	assert_int_equal(open_results(&opened, COMMAND, false), 0);
+	assert_int_equal(hunt_results_add(opened.file, &run), 0);
+	fclose(opened.file);
+	file = fopen(path, "re");
+	length = fread(text, 1, sizeof(text) - 1, file);
+	text[length] = '\0';
+	fclose(file);
+	assert_non_null(strstr(text, "a\\u202eb\\u009bc"));
+	assert_null(strstr(text, name));
+	assert_int_equal(open_results(&opened, COMMAND, true), 0);
+	fclose(opened.file);
+	assert_int_equal(takings, 1);
+	assert_string_equal(taken[0].text, "a\\xe2\\x80\\xaeb\\xc2\\x9bc");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_begin, folder_end)
 
 int main(void)
@@ -454,6 +484,7 @@ int main(void)
 		TEST(folder_that_cannot_be_created_is_named),
 		TEST(results_are_replaced_only_on_request),
 		TEST(file_of_a_hunt_without_results_is_replaced),
+		TEST(harmful_characters_are_escaped_in_results),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
