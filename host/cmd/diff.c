@@ -77,12 +77,14 @@ static int parse(struct diff_command *command, int argc, char **argv)
 		return options_refuse(&command->args.line, "two traces are needed");
 	if (!*argv[optind] || !*argv[optind + 1])
 		return options_refuse(&command->args.line, OPTIONS_NO_NAME);
+	if (strcmp(argv[optind], "-") == 0 && strcmp(argv[optind + 1], "-") == 0)
+		return options_refuse(&command->args.line, "only one trace can be standard input");
 	status = budget_begin(command->args.name);
 	if (status >= 0)
 		return status;
-	command->args.path = argv[optind];
+	command->args.path = trace_input(argv[optind]);
 	command->other = command->args;
-	command->other.path = argv[optind + 1];
+	command->other.path = trace_input(argv[optind + 1]);
 	if (command->page && diff_is_strace(command->other.path))
 		return options_refuse(&command->args.line,
 				      "--page needs a trace as B, not the output of strace");

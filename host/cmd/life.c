@@ -200,7 +200,7 @@ static int take_words(struct life *life, int argc, char **argv)
 			return command_bad_value(life->args.name, "ID", argv[optind + 1], "a number");
 	}
 	if (argc - optind == words + 1)
-		life->args.path = argv[argc - 1];
+		life->args.path = trace_input(argv[argc - 1]);
 	else if (access(TRACE_USUAL_FILE, F_OK) == 0)
 		life->args.path = TRACE_USUAL_FILE;
 	if (life->args.path && !*life->args.path)

@@ -24,6 +24,7 @@
 
 struct taking {
 	const char *name; /* text that begins each message */
+	const char *log;  /* name of the log in messages */
 	const char *out;  /* file name given with --out; NULL: use the names given by the guest */
 	bool standard;	  /* "-" was given with --out */
 	bool partial;
@@ -72,13 +73,14 @@ static int begin(struct taking *taking, const char *name)
 
 	if ((out || taking->standard) && taking->files > 0) {
 		command_message(taking->name,
-				"line %" PRIu64 ": the log has more than one file, but --out names only one",
-				taking->line);
+				"%s: line %" PRIu64
+				": the log has more than one file, but --out names only one",
+				taking->log, taking->line);
 		return EXIT_BAD_INPUT;
 	}
 	if (taking->files++ >= FILES_MOST) {
-		command_message(taking->name, "line %" PRIu64 ": more than %u files", taking->line,
-				FILES_MOST);
+		command_message(taking->name, "%s: line %" PRIu64 ": more than %u files", taking->log,
+				taking->line, FILES_MOST);
 		return EXIT_BAD_INPUT;
 	}
 	if (out)
@@ -169,8 +171,8 @@ static bool keep(struct taking *taking, const char *ending)
 static void end(struct taking *taking, const char *wrong)
 {
 	if (wrong)
-		command_message(taking->name, "line %" PRIu64 ": file '%s': %s, after %" PRIu64 " byte%s",
-				taking->line, taking->called, wrong, taking->size,
+		command_message(taking->name, "%s: line %" PRIu64 ": file '%s': %s, after %" PRIu64 " byte%s",
+				taking->log, taking->line, taking->called, wrong, taking->size,
 				taking->size == 1 ? "" : "s");
 	if (wrong && taking->partial && taking->size > 0)
 		keep(taking, ".partial");
@@ -259,7 +261,7 @@ static int take_all(struct taking *taking, FILE *log)
 		status = take_line(taking, line);
 	}
 	if (!status && ferror(log)) {
-		command_message(taking->name, "the log: %s", strerror(errno));
+		command_message(taking->name, "%s: %s", taking->log, strerror(errno));
 		status = EXIT_BAD_INPUT;
 	}
 	if (taking->file.stream)
@@ -335,6 +337,7 @@ static int take(struct taking *taking, const char *dir, const char *out, const c
 
 	if (!log)
 		return EXIT_BAD_INPUT;
+	taking->log = path ? path : "stdin";
 	if (fstat(fileno(log), &taking->folder.log) < 0 || !S_ISREG(taking->folder.log.st_mode))
 		taking->folder.log.st_ino = 0;
 	if (open_folder(taking, dir, out, path) < 0) {
@@ -346,8 +349,8 @@ static int take(struct taking *taking, const char *dir, const char *out, const c
 	take_folder_close(&taking->folder);
 	free(taking->used);
 	if (!status && taking->files == 0)
-		command_message(taking->name,
-				"no file found: no line of the log begins with 'ktrace-file NAME'");
+		command_message(taking->name, "%s: no file found: no line begins with 'ktrace-file NAME'",
+				taking->log);
 	if (taking->folder.made) {
 		puts(taking->folder.path);
 		status |= command_flush(taking->name);

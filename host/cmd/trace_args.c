@@ -242,6 +242,11 @@ int trace_bad_time(const char *name, const char *option, const char *value, uint
 					   : "a number of ticks, because the frequency is unknown");
 }
 
+const char *trace_input(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+}
+
 /*
  * Chooses the trace file: the argument that follows the options or, if there is none, TRACE_USUAL_FILE if it
  * exists. Returns -1 to continue; otherwise EXIT_USAGE.
@@ -256,7 +261,7 @@ static int take_file(struct trace_args *args, int argc, char **argv)
 	if (optind < argc && !*argv[optind])
 		return options_refuse(&args->line, OPTIONS_NO_NAME);
 	if (optind < argc)
-		args->path = argv[optind];
+		args->path = trace_input(argv[optind]);
 	else if (!args->path && !args->file_needed && access(TRACE_USUAL_FILE, F_OK) == 0)
 		args->path = TRACE_USUAL_FILE;
 	if (args->path)

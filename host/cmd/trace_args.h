@@ -119,6 +119,8 @@ extern const struct option_row trace_calls_options[];	/* the option --calls */
 
 option_set trace_set_machine; /* const char *: stores the machine's canonical name */
 
+/* Returns the path of the file that the command line names: "-" is standard input. */
+const char *trace_input(const char *path);
 /* Reads the command line. Returns -1 to continue; otherwise the exit status, also for --help. */
 int trace_args_parse(struct trace_args *args, int argc, char **argv);
 /* Opens the trace, sets the filter, and prints warnings. Returns 0, EXIT_USAGE or EXIT_BAD_INPUT. */

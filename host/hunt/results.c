@@ -143,7 +143,7 @@ static int read_lines(struct hunt *hunt, const char *path, FILE *file, hunt_take
 
 	*end = 0;
 	while (!error && (length = read_line(file, text)) > 0) {
-		line = json_loadb(text, (size_t)length, 0, NULL);
+		line = json_loadb(text, (size_t)length, JSON_ALLOW_NUL, NULL);
 		if (*end == 0)
 			error = check_head(hunt, path, line, wanted);
 		else if (unpack(hunt, line, &run))
@@ -195,7 +195,7 @@ static bool has_results(const char *path)
 	if (file && text)
 		length = read_line(file, text);
 	if (length > 0)
-		head = json_loadb(text, (size_t)length, 0, NULL);
+		head = json_loadb(text, (size_t)length, JSON_ALLOW_NUL, NULL);
 	/*
 	 * A file whose first line is truncated or too long counts as a file with results. If memory runs out,
 	 * the contents are unknown, and the file must not be removed.

@@ -168,7 +168,7 @@ static void add_message(struct hunt_run *run, const json_t *finding)
 /* Copies the first finding of `ktrace why` that is a problem. */
 static void read_why(const char *path, struct hunt_run *run)
 {
-	json_t *json = json_load_file(path, 0, NULL), *finding;
+	json_t *json = json_load_file(path, JSON_ALLOW_NUL, NULL), *finding;
 	size_t n;
 
 	json_array_foreach(json_object_get(json, "findings"), n, finding)
@@ -187,7 +187,7 @@ static void read_why(const char *path, struct hunt_run *run)
 /* Copies the first violation that `ktrace check` has found. */
 static void read_check(const char *path, struct hunt_run *run)
 {
-	json_t *json = json_load_file(path, 0, NULL), *finding;
+	json_t *json = json_load_file(path, JSON_ALLOW_NUL, NULL), *finding;
 	size_t n;
 
 	if (!json) {
@@ -211,7 +211,7 @@ void hunt_collect(const struct hunt *hunt, uint64_t seed, int wait_status, struc
 	json_t *json;
 
 	hunt_name(hunt->options, seed, "json", path);
-	json = json_load_file(path, 0, NULL);
+	json = json_load_file(path, JSON_ALLOW_NUL, NULL);
 	unlink(path);
 	*run = (struct hunt_run){ .seed = seed, .status = HUNT_NOT_RUN };
 	if (json) {

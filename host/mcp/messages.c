@@ -302,14 +302,18 @@ void mcp_message(struct mcp_server *server, const char *text, size_t length)
 	if (length == 0)
 		return;
 	message = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-	if (!message) {
+	if (!message && json_error_code(&error) == json_error_null_character) {
+		message = json_loadb(text, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+		mcp_answer_error(server, json_object_get(message, "id"), INVALID_REQUEST,
+				 "a string contains U+0000, which no argument can have");
+	} else if (!message) {
 		char why[JSON_ERROR_TEXT_LENGTH + 32];
 
 		snprintf(why, sizeof(why), "not JSON: %s", error.text);
 		mcp_answer_error(server, NULL, PARSE_ERROR,
 				 json_error_code(&error) == json_error_invalid_utf8 ? "not UTF-8" : why);
-		return;
+	} else {
+		take_message(server, message);
 	}
-	take_message(server, message);
 	json_decref(message);
 }

@@ -50,6 +50,9 @@ check "nothing of a damaged file is printed" test ! -s "$tmp/stdout"
 took "the same, with --partial" 1 --partial -d "$tmp/out"
 equal "the readable part is stored with --partial" hel "$(cat "$tmp/out/hello.partial")"
 equal "the complete file is still next to it" hello "$(cat "$tmp/out/hello")"
+$take -o - <"$tmp/log" >"$tmp/stdout" 2>"$tmp/messages"
+check "the damage in standard input is reported with its place" grep -q "take: stdin: line 3: file 'hello': damaged" "$tmp/messages"
+check "the damage in a file is reported with its name" sh -c "$take -o - '$tmp/log' 2>&1 | grep -q 'log: line 3: file .hello.: damaged'"
 printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end 5 4f9f2caa\n' >"$tmp/log"
 took "a wrong checksum" 1 -d "$tmp/out"
 printf 'ktrace-file hello\n~aG?sbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
@@ -78,7 +81,7 @@ took "a log without a file" 1 -d "$tmp/out"
 check "the empty log is reported" grep -q 'no file found' "$tmp/messages"
 took "a directory that does not exist" 1 -d "$tmp/none"
 $take -o - <&- >"$tmp/stdout" 2>"$tmp/messages"
-equal "a closed standard input" "1 ktrace take: the log: Bad file descriptor" "$? $(cat "$tmp/messages")"
+equal "a closed standard input" "1 ktrace take: stdin: Bad file descriptor" "$? $(cat "$tmp/messages")"
 # ---- Files in a new directory ------------------------------------------------------------------------
 # file_of NAME CONTENTS: prints a file in the form in which the guest's program `give` sends it.
 file_of() {

@@ -290,6 +290,17 @@ for option in '--event sched' '--cpu 0' '--pid 1'; do
 done
 refused live --tail --json --tail 3 v2.ktrx
 
+# ---- "-" is standard input
+for c in show summary 'life thread 12' stats check; do
+	# shellcheck disable=SC2086
+	ktrace $c - <v2.ktrx >from-pipe 2>&1
+	# shellcheck disable=SC2086
+	ktrace $c v2.ktrx >from-file 2>&1
+	sed -i 's|/dev/stdin|v2.ktrx|g' from-pipe
+	check "ktrace $c - reads standard input" cmp from-pipe from-file
+done
+refused diff 'only one trace can be standard input' - -
+
 # ---- options that are given twice: sets grow, and a second single value is refused
 
 # same COMMAND WORD… -- WORD…: checks that a command prints the same with the first and the second arguments.

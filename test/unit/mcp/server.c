@@ -265,6 +265,15 @@ static void output_that_is_not_utf8_is_escaped(void **state)
 	end();
 }
 
+static void nul_in_a_string_is_refused_with_the_id(void **state)
+{
+	(void)state;
+	start("printf called", 1000);
+	say("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"a\\u0000b\"}}\n");
+	expect("\"id\":7,\"error\":{\"code\":-32600,\"message\":\"a string contains U+0000");
+	end();
+}
+
 static void command_ends_with_the_server(void **state)
 {
 	int alive[2]; /* a pipe whose writing end the server and its commands inherit */
@@ -298,6 +307,7 @@ int main(void)
 		TEST(command_that_dies_is_an_error),
 		TEST(status_of_a_finding_is_no_error),
 		TEST(output_that_is_not_utf8_is_escaped),
+		TEST(nul_in_a_string_is_refused_with_the_id),
 		TEST(command_ends_with_the_server),
 	};
 
