@@ -16,7 +16,7 @@
 char *capture_json_text(const json_t *json, size_t flags);
 /* Writes the text and a newline. Returns 0 or -1. */
 int capture_json_write(const json_t *json, size_t flags, FILE *to);
-/* Writes the compact text and a newline into a file, which is replaced. Returns 0 or -1; then errno is set. */
+/* Writes the compact text and a newline into a file, which is replaced. Returns 0, or -1 and sets errno. */
 int capture_json_save(const json_t *json, const char *path);
 
 #endif

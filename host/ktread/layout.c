@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Reads the sections and rings that a v2 root describes, and checks slots. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,9 +20,20 @@
 #define GENERATIONS  256u
 #define NO_WORD	     UINT64_MAX
 
+/* Refuses extents that overlap, because copies of them would need more memory than the file has bytes. */
+static int refuse_overlap(const struct ktread_layout *layout, const struct ktrx_section *row)
+{
+	return ktread_fail(KTREAD_E_FORMAT,
+			   "%s: ktrace root at 0x%" PRIx64 ": extents overlap: the list at 0x%" PRIx64
+			   " for section %u names more than the %" PRIu64 " bytes of memory",
+			   layout->memory->name, layout->physical, row->address, (unsigned)row->type,
+			   layout->memory->size);
+}
+
 static int open_sections(struct ktread_layout *layout, const struct ktread_resolver *resolver)
 {
 	struct ktrx_section row[KTREAD_SECTION_MAX];
+	uint64_t budget = layout->memory->size;
 	int count = ktread_root_sections(layout->memory, layout->physical, &layout->root, row);
 
 	for (int i = 0; i < count; i++) {
@@ -37,6 +49,8 @@ static int open_sections(struct ktread_layout *layout, const struct ktread_resol
 					    row[i].extents, row[i].address, row[i].length);
 		if (status < 0)
 			return status;
+		if (row[i].extents > 1 && !ktread_region_take(&section->region, &budget))
+			return refuse_overlap(layout, &row[i]);
 	}
 	if (count >= 0)
 		layout->unknown += layout->root.sections - (uint32_t)count;
@@ -243,11 +257,11 @@ static int open_ring(struct ktread_layout *layout, const struct ktread_resolver 
 	 * Valid rings do not overlap, so their total size is not larger than the memory. Without this check,
 	 * overlapping rings could keep a reader busy forever.
 	 */
-	if (ktread_region_readable(&place->slots) > *budget) {
+	if (!ktread_region_take(&place->slots, budget)) {
+		ktread_region_close(&place->slots);
 		place->usable = false;
 		return 0;
 	}
-	*budget -= ktread_region_readable(&place->slots);
 	return place_head(layout, resolver, n);
 }
 

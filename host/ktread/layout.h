@@ -91,6 +91,12 @@ uint64_t ktread_region_next(const struct ktread_region *region, uint64_t offset)
 /* Returns how many of the region's bytes can be read. */
 uint64_t ktread_region_readable(const struct ktread_region *region);
 /*
+ * Subtracts the region's bytes and its list of extents from *budget, which begins as the size of the memory.
+ * Returns false if they are more than *budget, which is then unchanged: valid regions do not overlap, so
+ * together they are not larger than the memory.
+ */
+bool ktread_region_take(const struct ktread_region *region, uint64_t *budget);
+/*
  * Copies at most `limit` bytes of the region, and adds a NUL. Sets *copy, which the caller must free with
  * free(). Sets *size to the number of bytes without the NUL. Returns 0 or an error.
  */

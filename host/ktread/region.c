@@ -92,8 +92,11 @@ static int add_extents(struct ktread_region *region, const struct ktread_resolve
 	    ktread_memory_run(region->memory, physical) < bytes)
 		return 0;
 	extent = malloc(bytes);
-	if (!extent)
+	region->piece = malloc(extents * sizeof(*region->piece));
+	if (!extent || !region->piece) {
+		free(extent);
 		return ktread_fail_memory();
+	}
 	if (ktread_memory_read(region->memory, physical, extent, bytes) == 0)
 		for (uint32_t i = 0; i < extents && region->length < length; i++) {
 			uint64_t left = length - region->length;
@@ -109,17 +112,15 @@ int ktread_region_open(struct ktread_region *region, struct ktread_memory *memor
 		       const struct ktread_resolver *resolver, uint16_t where, uint32_t extents,
 		       uint64_t address, uint64_t length)
 {
-	uint32_t room = extents > 1 && extents <= KTREAD_MAX_EXTENTS ? extents : 1;
-
 	memset(region, 0, sizeof(*region));
 	region->memory = memory;
 	if (where == KTRX_WHERE_NONE || extents == 0 || length == 0)
 		return 0;
-	region->piece = malloc(room * sizeof(*region->piece));
-	if (!region->piece)
-		return ktread_fail_memory();
 	if (extents > 1)
 		return add_extents(region, resolver, where, extents, address, length);
+	region->piece = malloc(sizeof(*region->piece));
+	if (!region->piece)
+		return ktread_fail_memory();
 	add_piece(region, resolver, where, address, length);
 	return 0;
 }
@@ -202,6 +203,17 @@ uint64_t ktread_region_readable(const struct ktread_region *region)
 	for (uint32_t i = 0; i < region->pieces; i++)
 		sum += region->piece[i].readable;
 	return sum;
+}
+
+bool ktread_region_take(const struct ktread_region *region, uint64_t *budget)
+{
+	const uint64_t list = region->pieces > 1 ? region->pieces * sizeof(struct ktrx_extent) : 0;
+	const uint64_t bytes = ktread_region_readable(region) + list;
+
+	if (bytes > *budget)
+		return false;
+	*budget -= bytes;
+	return true;
 }
 
 int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size)

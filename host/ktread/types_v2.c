@@ -25,12 +25,15 @@ struct table {
 
 static int read_table(struct table *table, const struct ktread_layout *layout)
 {
+	/* a lying length may repeat some bytes of the memory, but valid sections do not overlap */
+	const uint64_t most = layout->memory->size < TABLE_LIMIT / 2 ? 2 * layout->memory->size : TABLE_LIMIT;
 	const struct ktread_section *section;
 
 	for (uint32_t n = 0; (section = ktread_layout_section(layout, KTRX_SECTION_EVENTS, n)) != NULL; n++) {
 		uint64_t size, padding;
 		char *more, *grown;
-		int status = ktread_region_copy(&section->region, TABLE_LIMIT - table->size, &more, &size);
+		int status = ktread_region_copy(&section->region, table->size < most ? most - table->size : 0,
+						&more, &size);
 
 		if (status < 0)
 			return status;

@@ -202,6 +202,32 @@ static void wrong_lengths_do_not_read_forever(void **state)
 		}
 }
 
+/* If extents overlap, copies of a section would need far more memory than the file has bytes. */
+static void overlapping_extents_are_refused(void **state)
+{
+	const uint32_t extents = 1000;
+	struct ktrx_section *section;
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+	uint64_t list;
+
+	(void)state;
+	fill(&dump);
+	list = dump.size;
+	for (uint32_t n = 0; n < extents; n++) {
+		const struct ktrx_extent extent = { 0, list };
+
+		bytes_append(&dump, &extent, sizeof(extent));
+	}
+	section = section_of(&dump, KTRX_SECTION_EVENTS);
+	section->extents = extents;
+	section->address = list;
+	section->length = extents * list;
+	assert_int_equal(ktread_open(&trace, temporary_bytes(&dump), NULL), KTREAD_E_FORMAT);
+	assert_non_null(strstr(ktread_message(NULL), "ktrace root at 0x0: extents overlap: the list at 0x"));
+	bytes_free(&dump);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +236,7 @@ int main(void)
 		cmocka_unit_test(trace_without_tables_has_no_rows),
 		cmocka_unit_test(rows_of_other_sizes_are_read),
 		cmocka_unit_test(wrong_lengths_do_not_read_forever),
+		cmocka_unit_test(overlapping_extents_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
