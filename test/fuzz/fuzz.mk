@@ -26,6 +26,19 @@ build/test/given-files: test/fuzz/given_files.c test/unit/support/hwt_write.c te
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 CHECK_NEEDS += build/test/hwt-traces build/test/why-traces build/test/given-files
 
+# The host side as libFuzzer needs it. It is an archive because fuzz targets define some of its functions
+# themselves: the linker then leaves out the objects that define them.
+FUZZ_FLAGS = -g -O1 $(HOST_CPPFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_OBJS := $(patsubst %.c,build/fuzz/%.o,$(filter-out host/cmd/main.c,$(sort $(KTREAD_SRCS) $(KTRACE_SRCS))))
+build/fuzz/host/%.o: host/%.c build/gen/commands.list build/gen/formats.list build/gen/page_template.h build/gen/tables.h | \
+		$(HOST_LIBRARIES)
+	@$(folder)
+	@clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -I. -Ihost -Ibuild/gen -MMD -MP -c -o $@ $<
+build/fuzz/lib/libhost.a: $(FUZZ_OBJS)
+	@mkdir -p $(@D)
+	@rm -f $@.new && ar rcs $@.new $^ && mv $@.new $@
+-include $(FUZZ_OBJS:.o=.d)
+
 # $(call fuzzer,<name>,<further sources>,<options of libFuzzer>,<directories of initial inputs, or a program that
 # writes initial inputs to a directory>)
 define fuzzer
@@ -34,11 +47,9 @@ build/test/asan/$(1)_replay: $$$$(call unit_objects,asan,test/fuzz/replay.c test
 		$$(HOST_LIBRARIES)
 	$$(HOST_CC) $$(UNIT_CFLAGS) $$(SANITIZE) $$(UNIT_LDFLAGS) -o $$@ $$(HOST_INPUTS) $$(HOST_LDLIBS)
 
-build/test/fuzz/$(1): test/fuzz/$(1)_fuzz.c $(2) $$(filter-out host/cmd/main.c,$$(KTRACE_SRCS) $$(KTREAD_SRCS)) \
-		$$(wildcard host/*/*.h include/*/*.h) build/gen/commands.list build/gen/formats.list build/gen/page_template.h build/gen/tables.h $$(HOST_LIBRARIES)
+build/test/fuzz/$(1): test/fuzz/$(1)_fuzz.c $(2) build/fuzz/lib/libhost.a $$(wildcard include/*/*.h) $$(HOST_LIBRARIES)
 	@mkdir -p $$(@D)
-	clang -g -O1 $$(HOST_CPPFLAGS) -I. -Itest -Ihost -Ibuild/gen -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		-o $$@ $$(HOST_INPUTS) $$(HOST_LDLIBS)
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -I. -Itest -Ihost -o $$@ $$(HOST_INPUTS) $$(HOST_LDLIBS)
 
 .PHONY: fuzz-$(1)
 fuzz-$(1): build/test/fuzz/$(1) $(filter build/%,$(4))
