@@ -111,7 +111,8 @@ int symbols_image_has_code(const struct symbols_image *image, uint64_t address)
 	return image->sections ? section && section->is_code : segment->is_code;
 }
 
-uint32_t symbols_image_section(const struct symbols_image *image, uint64_t address)
+/* Returns the index of the section that contains the address; 0 if unknown. */
+static uint32_t symbols_image_section(const struct symbols_image *image, uint64_t address)
 {
 	const struct symbols_section *section = find_section(image, address);
 

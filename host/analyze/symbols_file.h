@@ -48,9 +48,6 @@ int symbols_image_has(const struct symbols_image *image, uint64_t address);
  */
 int symbols_image_has_code(const struct symbols_image *image, uint64_t address);
 
-/* Returns the index of the section that contains the address; 0 if unknown. */
-uint32_t symbols_image_section(const struct symbols_image *image, uint64_t address);
-
 /*
  * An ELF file and its debug information, read by libdw. No other file is opened, even if this file names
  * other files.

@@ -179,7 +179,8 @@ static void pair_rest(struct diff_trace *const trace[2])
 		join(trace, left[0], left[1]);
 }
 
-int pairs_threads(struct diff_trace *const trace[2])
+/* Pairs the threads of two traces: sets their `peer`. Returns 0 or KTREAD_E_MEMORY. */
+static int pairs_threads(struct diff_trace *const trace[2])
 {
 	struct identity *of[2] = { identify(trace[0]), identify(trace[1]) };
 	int status = of[0] && of[1] ? pair_by_key(trace, of) : KTREAD_E_MEMORY;
@@ -265,7 +266,10 @@ static void keep(struct diff_result *result, const struct diff_slower *slower)
 	result->slower[at] = *slower;
 }
 
-void pairs_slower(struct pairs *pairs, uint64_t percent)
+/*
+ * Finds the kinds of call that take at least `percent` percent longer in the second trace than in the first.
+ */
+static void pairs_slower(struct pairs *pairs, uint64_t percent)
 {
 	struct diff_result *result = pairs->result;
 	const double ticks[2] = { (double)pairs->trace[0]->frequency, (double)pairs->trace[1]->frequency };

@@ -30,8 +30,6 @@ struct pairs {
 	bool has_text; /* true if one of the traces is output of strace */
 };
 
-/* Pairs the threads of two traces: sets their `peer`. Returns 0 or KTREAD_E_MEMORY. */
-int pairs_threads(struct diff_trace *const trace[2]);
 /* Excludes from the comparison the kinds of step that only one of the traces records. */
 void pairs_kinds(struct diff_trace *const trace[2]);
 /*
@@ -62,11 +60,6 @@ void pairs_item_step(struct diff_item *item, const struct pairs *pairs, int whic
 void pairs_sleepers(struct pairs *pairs);
 /* Finds the earliest difference that no other difference causes, and the events before it. */
 void pairs_first(struct pairs *pairs);
-/*
- * Finds the kinds of call that take at least `percent` percent longer in the second trace than in the first.
- */
-void pairs_slower(struct pairs *pairs, uint64_t percent);
-void pairs_sample_add(struct pairs_sample *sample, double value);
 
 /* ---- Alignment of two sequences of keys (sequence.c) ---- */
 

@@ -131,8 +131,8 @@ static void find_fields(struct read_type *bound, const struct ktread_type *type,
 		bound->first = (uint8_t)(known->field[WELLKNOWN_NUMBER] + 1);
 }
 
-const struct read_type *read_type_of(struct reader *reader, const struct ktread_event *event,
-				     const struct wellknown *known)
+static const struct read_type *read_type_of(struct reader *reader, const struct ktread_event *event,
+					    const struct wellknown *known)
 {
 	struct read_type *bound = &reader->type[event->id & KTRX_EVENT_MAX];
 	char name[2 * ANALYZE_EVENT_NAME_MOST];

@@ -56,8 +56,6 @@ struct reader {
 	uint64_t gap_stamp; /* no event is paired with an event before this timestamp */
 };
 
-const struct read_type *read_type_of(struct reader *reader, const struct ktread_event *event,
-				     const struct wellknown *known);
 void read_call_enter(struct reader *reader, const struct ktread_event *event, const struct read_type *type,
 		     const struct wellknown *known, uint32_t thread);
 void read_call_exit(struct reader *reader, const struct ktread_event *event, const struct read_type *type,

@@ -334,7 +334,7 @@ static bool is_served(const struct diff_step *first, const struct diff_step *sec
 	return true;
 }
 
-void pairs_sample_add(struct pairs_sample *sample, double value)
+static void pairs_sample_add(struct pairs_sample *sample, double value)
 {
 	const double apart = value - sample->mean;
 

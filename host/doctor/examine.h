@@ -190,8 +190,6 @@ struct mistakes {
 
 /* Reads the trace to its end and rewinds it. Returns 0 or a negative KTREAD_E_*. */
 int mistakes_read(struct mistakes *mistakes, struct ktread *trace);
-/* Returns whether the states of sched.switch are wrong. */
-bool mistakes_of_states(const struct mistakes *mistakes);
 /* Returns whether the mistake occurred often enough to be reported. */
 bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
 

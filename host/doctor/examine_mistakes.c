@@ -227,7 +227,8 @@ static bool often(uint64_t count, uint64_t of)
 	return count >= FEW && count >= of / 10;
 }
 
-bool mistakes_of_states(const struct mistakes *m)
+/* Returns whether the states of sched.switch are wrong. */
+static bool mistakes_of_states(const struct mistakes *m)
 {
 	return mistakes_made(m, MISTAKE_STATE_RANGE) || mistakes_made(m, MISTAKE_STATE_DEAD) ||
 	       mistakes_made(m, MISTAKE_STATE_STOPPED) || mistakes_made(m, MISTAKE_STATE_SAME);

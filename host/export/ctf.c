@@ -299,7 +299,8 @@ static bool is_calls(const struct ktread_type **calls, const struct ktread_type 
 	return *calls == type;
 }
 
-void ctf_type_learn(struct ctf *ctf, const struct ktread_type *type, const struct wellknown *known)
+/* Determines how events of a type are written. */
+static void ctf_type_learn(struct ctf *ctf, const struct ktread_type *type, const struct wellknown *known)
 {
 	struct ctf_type *learned = &ctf->type[type->id];
 	uint32_t size = 0;

@@ -106,8 +106,6 @@ struct ctf {
 	struct ctf_name name[CTF_NAMES];
 };
 
-/* Determines how events of a type are written. */
-void ctf_type_learn(struct ctf *ctf, const struct ktread_type *type, const struct wellknown *known);
 /* ctf_metadata.c: writes the file `metadata`. Stores an error in ctf->error. */
 void ctf_write_metadata(struct ctf *ctf);
 

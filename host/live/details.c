@@ -162,7 +162,8 @@ static int take_interrupt(struct live_details *details, const struct ktread *tra
 	return 0;
 }
 
-struct live_lock *live_details_lock(struct live_details *details, uint64_t object)
+/* Returns the row of a lock, which is added if necessary; NULL if there is no room. */
+static struct live_lock *live_details_lock(struct live_details *details, uint64_t object)
 {
 	for (uint32_t n = 0; n < details->locks; n++)
 		if (details->lock[n].object == object)

@@ -89,8 +89,6 @@ int live_details_event(struct live_details *details, const struct ktread *trace,
 		       const struct ktread_event *event, const struct wellknown *known);
 /* Processes a sample of each CPU. */
 void live_details_sample(struct live_details *details, const struct live_cpu *cpu, uint32_t cpus);
-/* Returns the row of a lock, which is added if necessary; NULL if there is no room. */
-struct live_lock *live_details_lock(struct live_details *details, uint64_t object);
 /*
  * Fills in the threads, the holders of locks and the waiters for locks. Returns 0 or an error of the source.
  */

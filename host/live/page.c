@@ -53,8 +53,12 @@ void live_spark(const struct live_history *history, char *text, uint32_t width)
 	text[width] = '\0';
 }
 
-uint32_t live_page_at(struct live_page *page, struct live_row *row, uint32_t column, enum live_look look,
-		      const char *text)
+/*
+ * Writes text into a row from a column on. Truncates it at the width of the page. Returns the column after
+ * it.
+ */
+static uint32_t live_page_at(struct live_page *page, struct live_row *row, uint32_t column,
+			     enum live_look look, const char *text)
 {
 	const uint32_t length = (uint32_t)strlen(row->text);
 	uint32_t at = length;

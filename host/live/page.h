@@ -151,12 +151,6 @@ int live_page_click(const struct live_page *page, uint32_t y, uint32_t x);
 /* Adds a row of text, and returns it. If the page is full, overwrites the last row. */
 __attribute__((format(printf, 3, 4))) struct live_row *
 live_page_put(struct live_page *page, enum live_look look, const char *format, ...);
-/*
- * Writes text into a row from a column on. Truncates it at the width of the page. Returns the column after
- * it.
- */
-uint32_t live_page_at(struct live_page *page, struct live_row *row, uint32_t column, enum live_look look,
-		      const char *text);
 /* Makes a part of the newest row clickable. */
 void live_page_spot(struct live_page *page, uint32_t from, uint32_t end, int key);
 /* These functions fill the rest of the page with another text instead of a table. */

@@ -102,19 +102,6 @@ struct mcp_child {
 		.out = { .descriptor = -1 }, .messages = {.descriptor = -1 } \
 	}
 
-/*
- * Starts a program with its arguments, which end with NULL, in the directory. The program's standard input is
- * empty. Stores at most `most` bytes of its output. Returns 0 or an errno.
- */
-int mcp_child_start(struct mcp_child *child, const char *path, char *const *words, int folder, size_t most);
-/* Reads the output that is available. Kills the program if its output is longer than the limit. */
-void mcp_child_read(struct mcp_child *child);
-/* Returns whether the program has closed its standard output and standard error. */
-bool mcp_child_is_done(const struct mcp_child *child);
-/* Kills the program if it still runs, and waits for it. Returns its status, as waitpid(2) stores it. */
-int mcp_child_end(struct mcp_child *child, bool kill_it);
-void mcp_child_free(struct mcp_child *child);
-
 /* ---- The server ---- */
 
 #define MCP_LINE_MOST ((size_t)1 << 20) /* maximum length of a message from the client */
@@ -154,12 +141,6 @@ void mcp_call_remove(struct mcp_call *call);
 
 /* ---- Answers ---- */
 
-/*
- * Answers a request with a result, and frees the result. If the result is NULL, reports that memory runs out.
- */
-void mcp_answer(struct mcp_server *server, json_t *id, json_t *result);
-/* Answers a request with an error of JSON-RPC. `id` is NULL if it is unknown. */
-void mcp_answer_error(struct mcp_server *server, json_t *id, int code, const char *text);
 /* Reports that a line was longer than MCP_LINE_MOST. */
 void mcp_answer_long(struct mcp_server *server);
 /* Answers a call that did not run to its end. The result is an error that states the reason. */

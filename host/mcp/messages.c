@@ -52,12 +52,16 @@ static void send(struct mcp_server *server, json_t *message)
 	json_decref(message);
 }
 
-void mcp_answer(struct mcp_server *server, json_t *id, json_t *result)
+/*
+ * Answers a request with a result, and frees the result. If the result is NULL, reports that memory runs out.
+ */
+static void mcp_answer(struct mcp_server *server, json_t *id, json_t *result)
 {
 	send(server, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
 }
 
-void mcp_answer_error(struct mcp_server *server, json_t *id, int code, const char *text)
+/* Answers a request with an error of JSON-RPC. `id` is NULL if it is unknown. */
+static void mcp_answer_error(struct mcp_server *server, json_t *id, int code, const char *text)
 {
 	send(server, json_pack("{s:s, s:O?, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id ? id : json_null(),
 			       "error", "code", code, "message", text));

@@ -55,7 +55,22 @@ static void close_pipe(struct mcp_output *output)
 	output->descriptor = -1;
 }
 
-int mcp_child_start(struct mcp_child *child, const char *path, char *const *words, int folder, size_t most)
+/* Frees the output of the program. */
+static void mcp_child_free(struct mcp_child *child)
+{
+	close_pipe(&child->out);
+	close_pipe(&child->messages);
+	free(child->out.text);
+	free(child->messages.text);
+	*child = MCP_NO_CHILD;
+}
+
+/*
+ * Starts a program with its arguments, which end with NULL, in the directory. The program's standard input is
+ * empty. Stores at most `most` bytes of its output. Returns 0 or an errno.
+ */
+static int mcp_child_start(struct mcp_child *child, const char *path, char *const *words, int folder,
+			   size_t most)
 {
 	const pid_t self = getpid();
 	int out, messages = -1, error;
@@ -111,7 +126,8 @@ static void read_output(struct mcp_output *output)
 	}
 }
 
-void mcp_child_read(struct mcp_child *child)
+/* Reads the output that is available. Kills the program if its output is longer than the limit. */
+static void mcp_child_read(struct mcp_child *child)
 {
 	read_output(&child->messages);
 	read_output(&child->out);
@@ -119,12 +135,14 @@ void mcp_child_read(struct mcp_child *child)
 		kill(child->pid, SIGKILL);
 }
 
-bool mcp_child_is_done(const struct mcp_child *child)
+/* Returns whether the program has closed its standard output and standard error. */
+static bool mcp_child_is_done(const struct mcp_child *child)
 {
 	return child->out.descriptor < 0 && child->messages.descriptor < 0;
 }
 
-int mcp_child_end(struct mcp_child *child, bool kill_it)
+/* Kills the program if it still runs, and waits for it. Returns its status, as waitpid(2) stores it. */
+static int mcp_child_end(struct mcp_child *child, bool kill_it)
 {
 	int status = 0;
 
@@ -134,15 +152,6 @@ int mcp_child_end(struct mcp_child *child, bool kill_it)
 		continue;
 	child->pid = 0;
 	return status;
-}
-
-void mcp_child_free(struct mcp_child *child)
-{
-	close_pipe(&child->out);
-	close_pipe(&child->messages);
-	free(child->out.text);
-	free(child->messages.text);
-	*child = MCP_NO_CHILD;
 }
 
 /* ---- The server ---- */

@@ -195,7 +195,8 @@ static void count_kernel(struct profile *profile, const struct profile_cpu *cpu)
 	}
 }
 
-void profile_count(struct profile *profile, const struct profile_target *target)
+/* Counts the sample that profile_target_sample() has read. */
+static void profile_count(struct profile *profile, const struct profile_target *target)
 {
 	const uint32_t user = PROFILE_ID_USER;
 

@@ -124,7 +124,6 @@ struct profile {
 };
 
 /* Counts the sample that profile_target_sample() has read. */
-void profile_count(struct profile *profile, const struct profile_target *target);
 void profile_free(struct profile *profile);
 
 /* ---- A QEMU that is started for profiling ----- */

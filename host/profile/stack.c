@@ -186,7 +186,7 @@ void profile_names_close(struct profile_names *names)
 	free(names);
 }
 
-uint32_t profile_names_count(const struct profile_names *names)
+static uint32_t profile_names_count(const struct profile_names *names)
 {
 	return names ? names->count : 0;
 }

@@ -76,7 +76,6 @@ struct profile_names;
  */
 int profile_names_open(struct profile_names **names, const char *path, uint16_t machine, const char **why);
 void profile_names_close(struct profile_names *names);
-uint32_t profile_names_count(const struct profile_names *names);
 /*
  * Returns the number of the function that contains the address; PROFILE_NO_NAME if there is no such function.
  */

@@ -71,7 +71,8 @@ bool cpus_others_may_run(void)
 	return atomic_load_explicit(&others_may_run, memory_order_relaxed);
 }
 
-bool cpus_is_thawing(void)
+/* Returns true while cpus_thaw() asks QEMU which CPUs are idle. */
+static bool cpus_is_thawing(void)
 {
 	return thawing;
 }

@@ -38,9 +38,6 @@ const char *cpus_open(int number);
 /* Thaws all CPUs. Returns the number of CPUs that are not idle. */
 unsigned cpus_thaw(void);
 
-/* Returns true while cpus_thaw() asks QEMU which CPUs are idle. */
-bool cpus_is_thawing(void);
-
 /*
  * Freezes all CPUs but one: number `chosen` of those that are not idle, from 0 in the order of the CPUs.
  * Other CPUs do not run before the next choice, even if an interrupt wakes them.

@@ -10,7 +10,8 @@
 #include "ktrx/v2.h"
 #include "sql/session.h"
 
-struct sql_row *sql_rows_add(struct sql *sql, uint32_t store)
+/* Adds a row. Returns NULL if memory runs out. */
+static struct sql_row *sql_rows_add(struct sql *sql, uint32_t store)
 {
 	struct sql_rows *rows = &sql->rows[store];
 	struct sql_row *larger;
@@ -29,7 +30,8 @@ struct sql_row *sql_rows_add(struct sql *sql, uint32_t store)
 	return larger;
 }
 
-uint32_t sql_name_add(struct sql *sql, const char *name, size_t length)
+/* Stores a name, and returns its index, plus 1; 0 if memory runs out. */
+static uint32_t sql_name_add(struct sql *sql, const char *name, size_t length)
 {
 	uint64_t hash;
 	char **larger;
@@ -220,7 +222,8 @@ static int read_states(struct states *states, struct ktread *trace, uint64_t *se
 	return states->error ? states->error : status;
 }
 
-int sql_states_load(struct sql *sql, struct ktread *trace)
+/* Fills the store of states. Returns 0 or a negative KTREAD_E_*. */
+static int sql_states_load(struct sql *sql, struct ktread *trace)
 {
 	struct states states = { .sql = sql };
 	uint64_t *seen = calloc((size_t)ktread_info(trace)->rings + 1, sizeof(*seen));
@@ -257,7 +260,8 @@ static int add_loss(struct sql *sql, uint32_t ring, uint64_t slots, const struct
 	return 0;
 }
 
-int sql_losses_load(struct sql *sql, struct ktread *trace)
+/* Fills the store of losses. Returns 0 or a negative KTREAD_E_*. */
+static int sql_losses_load(struct sql *sql, struct ktread *trace)
 {
 	const uint32_t rings = ktread_info(trace)->rings;
 	uint64_t *seen = calloc((size_t)rings + 1, sizeof(*seen));

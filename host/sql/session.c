@@ -262,7 +262,8 @@ char *sql_columns_text(const struct sql_column *column, uint32_t columns, const 
 	return sqlite3_str_finish(text);
 }
 
-int sql_declare(struct sql *sql, const struct sql_column *column, uint32_t columns)
+/* Declares a virtual table. Returns a status of SQLite. */
+static int sql_declare(struct sql *sql, const struct sql_column *column, uint32_t columns)
 {
 	char *text = sql_columns_text(column, columns, ", ");
 	char *statement = text ? sqlite3_mprintf("CREATE TABLE t(%s)", text) : NULL;

@@ -142,18 +142,8 @@ struct sql_table {
 
 /* Returns table `n` of the tables in memory; NULL after the last one. */
 const struct sql_table *sql_table_at(uint32_t n);
-/* Returns a value of a row. Calls sql_fail() if reading failed. */
-struct sql_cell sql_row_cell(struct sql *sql, const struct sql_row *row, enum sql_value value);
 /* Fills the stores of a table, if they are empty. Returns 0 or a negative KTREAD_E_*. */
 int sql_rows_load(struct sql *sql, const struct sql_table *table);
-/* Adds a row. Returns NULL if memory runs out. */
-struct sql_row *sql_rows_add(struct sql *sql, uint32_t store);
-/* Stores a name, and returns its index, plus 1; 0 if memory runs out. */
-uint32_t sql_name_add(struct sql *sql, const char *name, size_t length);
-
-/* Fills the store of states or of losses. Returns 0 or a negative KTREAD_E_*. */
-int sql_states_load(struct sql *sql, struct ktread *trace);
-int sql_losses_load(struct sql *sql, struct ktread *trace);
 
 /* ---- Tables of events ---- */
 
@@ -235,8 +225,6 @@ struct sql {
 	char message[8192];
 };
 
-/* Declares a virtual table. Returns a status of SQLite. */
-int sql_declare(struct sql *sql, const struct sql_column *column, uint32_t columns);
 /* Writes the text between the brackets of CREATE TABLE. The caller frees it with sqlite3_free(). */
 char *sql_columns_text(const struct sql_column *column, uint32_t columns, const char *separator);
 

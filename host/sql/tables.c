@@ -263,7 +263,8 @@ static const char *text_of(const struct sql *sql, const struct sql_row *row, enu
 	}
 }
 
-struct sql_cell sql_row_cell(struct sql *sql, const struct sql_row *row, enum sql_value value)
+/* Returns a value of a row. Calls sql_fail() if reading failed. */
+static struct sql_cell sql_row_cell(struct sql *sql, const struct sql_row *row, enum sql_value value)
 {
 	if (value < SQL_VALUE_ID)
 		return time_cell(sql, row, value);

@@ -220,7 +220,8 @@ bool why_is_regular(const struct why_evidence *evidence, const struct why_queue 
 	return 10 * alike >= REGULAR_PART * count;
 }
 
-bool why_untimed_is_usual(const struct why_evidence *evidence, const struct why_untimed *untimed)
+/* Returns whether the trace shows that earlier waits for the same purpose took as long and ended. */
+static bool why_untimed_is_usual(const struct why_evidence *evidence, const struct why_untimed *untimed)
 {
 	const uint64_t ticks = why_untimed_ticks(evidence, untimed);
 	struct why_habit habit;

@@ -86,9 +86,6 @@ bool why_waiter_spins(const struct why_evidence *evidence, const struct why_unti
  */
 bool why_is_regular(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t *usual);
 
-/* Returns whether the trace shows that earlier waits for the same purpose took as long and ended. */
-bool why_untimed_is_usual(const struct why_evidence *evidence, const struct why_untimed *untimed);
-
 /* Formats "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)". */
 const char *why_say_untimed(const struct why_evidence *evidence, const struct why_untimed *untimed,
 			    char *buffer, size_t size);
