@@ -2,7 +2,6 @@
 #include "analyze/spans.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/scheduling.h"
 #include "base/grow.h"

@@ -11,7 +11,6 @@
 
 #include "wait.h"
 #include "error.h"
-#include "watch.h"
 
 #define TRIES 3u /* number of attempts to receive a reply that arrives damaged */
 /* maximum number of stop replies, which the server may send unasked, that are skipped before a reply */

@@ -14,7 +14,6 @@
 #include "error.h"
 #include "gdb.h"
 #include "extract.h"
-#include "watch.h"
 
 /* maximum number of bytes of memory to read outside the user's ranges */
 #define MOST_READ     (UINT64_C(256) << 20)

@@ -16,7 +16,6 @@
 
 #include "base/open.h"
 #include "error.h"
-#include "watch.h"
 #include "wait.h"
 #include "qmp.h"
 #include "extract.h"

@@ -12,7 +12,6 @@
 
 #include "wait.h"
 #include "error.h"
-#include "watch.h"
 
 /* maximum size of a line in bytes; a longer line is not QMP */
 #define LINE_MAX_BYTES ((size_t)16 << 20)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "schedule.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <sha256.h>
 #include <stdio.h>

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "watch.h"
 
 double capture_now(void)
 {

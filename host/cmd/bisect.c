@@ -12,7 +12,6 @@
 
 #include "analyze/compare.h"
 #include "base/open.h"
-#include "capture/error.h"
 #include "capture/json_text.h"
 #include "capture/plan.h"
 #include "cmd/command.h"

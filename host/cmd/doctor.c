@@ -11,7 +11,6 @@
 
 #include "analyze/note.h"
 #include "capture/error.h"
-#include "capture/plan.h"
 #include "capture/kernel_elf.h"
 #include "capture/run.h"
 #include "cmd/command.h"

@@ -10,7 +10,6 @@
 #include "base/escape.h"
 #include "flow/flow.h"
 #include "flow/views.h"
-#include "ktread/ktread.h"
 
 struct view {
 	struct hwt_args *args;

@@ -2,7 +2,6 @@
 /* ktrdump: has the options of DragonFly's ktrdump, and reads all traces that ktrace reads. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

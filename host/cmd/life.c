@@ -3,7 +3,6 @@
  * ktrace life: prints the history of one object. If the object's id was used again for a new object, divides
  * the history there.
  */
-#include <ctype.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>

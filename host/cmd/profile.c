@@ -2,7 +2,6 @@
 /* ktrace profile: shows in which functions a guest of QEMU spends its time. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 

@@ -7,9 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/error.h"

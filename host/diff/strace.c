@@ -8,7 +8,6 @@
  *	6789  1795900335.949731 <... read resumed>"ernels\n", 64) = 7
  *	6788  1795900335.956034 +++ exited with 0 +++
  */
-#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "analyze/threads.h"
-#include "base/escape.h"
 #include "doctor/examine.h"
 
 #define FEW  3u	 /* if a mistake occurs less often than this, it may be by chance */

@@ -13,8 +13,6 @@
 #include "export/timeline.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "analyze/event_name.h"
 #include "ktrx/slot.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include <string.h>
 
 #include <stdio.h>
 

@@ -2,7 +2,6 @@
 #include "export/walk.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "ktrx/v2.h"

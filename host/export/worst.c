@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Writes the output of `ktrace stats --worst`: the longest durations, and the shares of each duration. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/escape.h"

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/event_name.h"
 #include "filter/tree.h"
 
 enum word_kind {

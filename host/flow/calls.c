@@ -3,7 +3,6 @@
 #include "flow/flow.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ktread/ktread.h"
 

@@ -15,7 +15,6 @@
 
 #include "capture/error.h"
 #include "capture/wait.h"
-#include "capture/watch.h"
 
 /* ---- The cause of a failure ---------------------------------------------------------------------- */
 

@@ -16,7 +16,6 @@
 #include "base/open.h"
 #include "base/index.h"
 #include "ktread/ktread.h"
-#include "file.h"
 
 static void add_segment(struct hwt_binary *binary, const Elf64_Phdr *header)
 {

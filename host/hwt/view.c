@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Views: the files that are mapped in a process at one moment, their addresses, and names in them. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"

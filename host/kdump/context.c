@@ -2,7 +2,6 @@
 #include "kdump/context.h"
 
 #include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

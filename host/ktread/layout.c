@@ -2,7 +2,6 @@
 /* Reads the sections and rings that a v2 root describes, and checks slots. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ktrx/slot.h"
 #include "layout.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Reads one ring of version 1. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "message.h"
 #include "stream.h"

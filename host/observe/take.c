@@ -19,9 +19,7 @@
 #include "capture/cpu_state.h"
 #include "capture/wait.h"
 #include "capture/error.h"
-#include "capture/plan.h"
 #include "capture/qmp.h"
-#include "capture/watch.h"
 #include "observe/observe.h"
 #include "profile/stack.h"
 

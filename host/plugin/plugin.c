@@ -11,7 +11,6 @@
 
 #include "api.h"
 #include "flow.h"
-#include "ktrx/hwt_unit.h"
 #include "trace.h"
 
 #define PAGE_MASK UINT64_C(0xfff)

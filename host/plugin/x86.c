@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "code.h"
-#include "ktrx/hwt_unit.h"
 
 /* An instruction. Of its prefixes, only f2 and f3 are stored, in `repeat`. */
 struct opcode {

@@ -20,7 +20,6 @@
 #include "capture/error.h"
 #include "capture/plan.h"
 #include "capture/qemu_line.h"
-#include "capture/watch.h"
 #include "profile/target_state.h"
 
 /* ---- A QEMU that is started for profiling ---- */

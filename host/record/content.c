@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "calls/tables.h"
-#include "record/registers.h"
 
 static unsigned long denied;
 

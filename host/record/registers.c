@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/machine.h"
-#include "calls/tables.h"
 
 /*
  * Layouts of these register sets: struct user_regs_struct of x86_64, struct user_pt_regs of AArch64, struct

@@ -10,7 +10,6 @@
 
 #include "base/changed.h"
 #include "base/escape.h"
-#include "base/json.h"
 #include "base/open.h"
 #include "export/timeline.h"
 #include "filter/filter.h"

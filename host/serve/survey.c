@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "export/summary.h"
 #include "ktrx/v2.h"
 #include "page/pass.h"

@@ -2,7 +2,6 @@
 /* Runs statements and commands, and explains errors. */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -6,7 +6,6 @@
  * the next attempt. Events show the attempts. The kernel's table, or events, show the locks that are held.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "analyze/keyed.h"
 #include "why/finding.h"

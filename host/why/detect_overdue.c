@@ -6,7 +6,6 @@
  * wakeups, such as wakeups by input or network packets, may end for a good reason.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "why/finding.h"
 #include "why/untimed.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Examines the events of a trace: the first pass. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/note.h"
 #include "analyze/scheduling.h"

@@ -3,11 +3,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "why/numbers.h"
-#include "why/pulse.h"
 
 struct why_findings {
 	struct why_finding *finding;

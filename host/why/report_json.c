@@ -4,7 +4,6 @@
  * present; an unknown value is null.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "analyze/order.h"
 #include "base/json.h"
