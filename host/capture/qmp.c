@@ -10,8 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "wait.h"
 #include "error.h"
+#include "wait.h"
 
 /* maximum size of a line in bytes; a longer line is not QMP */
 #define LINE_MAX_BYTES ((size_t)16 << 20)

@@ -16,9 +16,9 @@
 
 #include "ktread/memory.h"
 #include "cpu_state.h"
-#include "qmp.h"
 #include "memory.h"
 #include "plan.h"
+#include "qmp.h"
 #include "run.h"
 #include "share.h"
 #include "wait.h"
