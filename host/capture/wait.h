@@ -30,20 +30,6 @@ int capture_take_signal(void);
 /* Raises the signal `taken` again if it is not 0, and restores the signal mask `before`. */
 void capture_release_signals(const sigset_t *before, int taken);
 
-/* Functions that connect to a QEMU or a debug probe, in bounded time. */
-
-/*
- * Connects to `address`: a socket's path, with or without "unix:", or HOST:PORT, with or without "tcp:". An
- * empty HOST means this machine. Returns a non-blocking descriptor, or an error whose message contains the
- * address.
- */
-int capture_dial(const char *address, int timeout_ms);
-/*
- * Waits until `fd` can be read, or written if `to_write` is set. Messages begin with `address`.
- * Returns 0; CAPTURE_E_ABSENT if the time is up; CAPTURE_E_SYSTEM if a signal is pending or poll() failed.
- */
-int capture_await(int fd, bool to_write, int timeout_ms, const char *address);
-
 /* ---- Signals through a descriptor ---- */
 
 /*
@@ -69,5 +55,19 @@ int capture_signals_open(struct capture_signals *signals);
 int capture_signals_take(const struct capture_signals *signals, unsigned *count);
 /* Restores the signal mask that was set before capture_signals_open(). Does nothing if `from` is -1. */
 void capture_signals_close(struct capture_signals *signals);
+
+/* ---- Connections to a QEMU or a debug probe, in bounded time ---- */
+
+/*
+ * Connects to `address`: a socket's path, with or without "unix:", or HOST:PORT, with or without "tcp:". An
+ * empty HOST means this machine. Returns a non-blocking descriptor, or an error whose message contains the
+ * address.
+ */
+int capture_dial(const char *address, int timeout_ms);
+/*
+ * Waits until `fd` can be read, or written if `to_write` is set. Messages begin with `address`.
+ * Returns 0; CAPTURE_E_ABSENT if the time is up; CAPTURE_E_SYSTEM if a signal is pending or poll() failed.
+ */
+int capture_await(int fd, bool to_write, int timeout_ms, const char *address);
 
 #endif
