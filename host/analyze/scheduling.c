@@ -8,12 +8,6 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-/*
- * The states of sched.switch are doubtful if more than 1/LAST_PART of all switches leave a thread stopped,
- * dead, or in a state that ktrace does not define.
- */
-#define LAST_PART 8u
-
 /* ---- When events were switched off ---- */
 
 /*
@@ -238,6 +232,12 @@ static uint32_t switched_between(const struct switched *s, const uint8_t *events
 }
 
 /* ---- Events about threads ---- */
+
+/*
+ * The states of sched.switch are doubtful if more than 1/LAST_PART of all switches leave a thread stopped,
+ * dead, or in a state that ktrace does not define.
+ */
+#define LAST_PART 8u
 
 struct known_event {
 	uint16_t id;

@@ -3,7 +3,8 @@
  * Finds functions and source lines for addresses of the traced kernel in its ELF file. The kernel may run at
  * other addresses than it was linked for. The trace has the address of its root in the running kernel, and
  * the file has the linked address of the root. The difference applies to the whole file. An address that is
- * in the file but not in the running kernel counts as unknown, because a program may be at that address.
+ * in the file but not in the running kernel counts as unknown, because a program may be at that address. Also
+ * demangles names, and walks stacks by the file's call frame information.
  *
  *	status = symbols_open(&symbols, "kernel.elf", ktread_info(trace));
  *	if (status != SYMBOLS_OK)	also if the file was opened, but its names may be wrong

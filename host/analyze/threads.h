@@ -2,7 +2,7 @@
 /*
  * Determines what every thread and CPU is doing, from the events of a trace in their order. Exporters and
  * analyses pass each event to this model, which calls them back for each change. They do not interpret
- * scheduling events themselves.
+ * scheduling events themselves. A second model finds the process of each thread.
  *
  * Invariants:
  * - A thread other than 0 runs on at most one CPU, and a CPU runs one thread.

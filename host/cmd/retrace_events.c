@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace retrace: finds events of the first run: those at which recording begins and ends, and one from which
- * the times of branches are computed.
+ * Finds events of the first run for ktrace retrace: those at which recording begins and ends, and one from
+ * which the times of branches are computed.
  */
 #include <errno.h>
 #include <fcntl.h>

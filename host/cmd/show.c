@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace show: prints the timeline. */
+/* ktrace show: prints the timeline, or draws a part of it as a picture. */
 #include "cmd/show.h"
 
 #include <errno.h>
@@ -330,7 +330,7 @@ static int follow(struct show *show)
 	return error ? error : status;
 }
 
-/* ---- --svg: a picture of a part of the trace ------ */
+/* ---- --svg: a picture of a part of the trace ---- */
 
 /*
  * Draws the picture into an open file. Returns the result of reading; stores the errno of a failed write in

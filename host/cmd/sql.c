@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace sql: answers queries in SQL about a trace. */
+/* ktrace sql: answers queries in SQL about a trace. Reads them from its arguments or from standard input. */
 #include "sql/sql.h"
 
 #include <errno.h>

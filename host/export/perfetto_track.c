@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Packets of Perfetto traces, and the tracks that they describe. */
 #include "export/perfetto.h"
 
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include "base/grow.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
+
+/* ---- Packets ---- */
 
 void protobuf_end_long(struct protobuf *pb, unsigned char *start)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Opens recordings, and reads the selected steps of their streams. */
+/* Opens recordings, reads the selected steps of their streams, and finds the addresses of a function. */
 #include "flow/flow.h"
 
 #include <stdio.h>

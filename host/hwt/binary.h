@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A file whose code was mapped into memory: a program, a library, a kernel. Offsets and sizes in its headers
- * are checked against the file's size.
+ * are checked against the file's size. Also the names in such a file, and a kernel's functions from a list of
+ * its symbols.
  */
 #ifndef HWT_BINARY_H
 #define HWT_BINARY_H
@@ -49,7 +50,7 @@ void hwt_binary_close(struct hwt_binary *binary);
  */
 uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset);
 
-/* The names in a file: its functions, sorted by address, and source lines from its debug information. */
+/* ---- The names in a file: its functions, sorted by address, and source lines from debug information ---- */
 
 struct hwt_function {
 	/* `address` is one of the file's own addresses; a `size` of 0 means unknown */
@@ -72,6 +73,8 @@ const struct hwt_function *hwt_names_find(const struct hwt_names *names, uint64_
 const struct hwt_function *hwt_names_named(const struct hwt_names *names, const char *name);
 /* Returns the source file of the code at an address, and sets *line. Returns NULL if it is unknown. */
 const char *hwt_names_line(struct hwt_names *names, uint64_t address, unsigned *line);
+
+/* ---- Lists of a kernel's symbols (symbol_map.c, symbol_fit.c) ---- */
 
 /*
  * The functions of a kernel, from a list of its symbols such as System.map, /proc/kallsyms or the output of

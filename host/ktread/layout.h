@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A version 2 trace in memory or in a file: its root, regions, slots and layout. */
+/*
+ * A version 2 trace in memory or in a file: its root, regions, slots, layout and settings; the search for
+ * roots in a memory; and the image, the root that was found.
+ */
 #ifndef KTREAD_LAYOUT_H
 #define KTREAD_LAYOUT_H
 
@@ -10,7 +13,7 @@
 #include "ktrx/v2.h"
 #include "source.h"
 
-/* The root of a v2 trace. */
+/* ---- The root ---- */
 
 #define KTREAD_ROOT_MAX 65536u /* maximum size of a root in bytes */
 /* maximum number of sections that are read; further sections are counted as unknown */
@@ -102,6 +105,8 @@ bool ktread_region_take(const struct ktread_region *region, uint64_t *budget);
  */
 int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
 
+/* ---- Slots ---- */
+
 /*
  * Functions that check whether a slot is valid at its index: the reader expects a certain ring, lap and
  * checksum. In the older format KTRX_SLOTS_COPIED, first slots have no checksum; only layout.c and columns*.c
@@ -130,6 +135,8 @@ bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint
  */
 uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			    uint64_t most);
+
+/* ---- The layout ---- */
 
 /*
  * The layout of a version 2 trace, in a dump or in memory: a checked copy of the descriptors of all sections
@@ -210,6 +217,8 @@ static inline uint64_t ktread_ring_begin(const struct ktread_ring_place *place, 
 	return head > first && head - first > slots ? head - slots : first;
 }
 
+/* ---- Settings (settings.c) ---- */
+
 /*
  * The settings of the kernel. The values come from the dump or, if the trace is read from memory, are the
  * current values.
@@ -220,6 +229,8 @@ static inline uint64_t ktread_ring_begin(const struct ktread_ring_place *place, 
  * ends in a NUL. Returns 0 or an error.
  */
 int ktread_settings_read(struct ktread_layout *layout, const struct ktread_resolver *resolver);
+
+/* ---- The search for roots and lent blocks (find.c) ---- */
 
 /*
  * Scans a memory for roots and for the heads of lent blocks. Roots and heads are identified by their
@@ -245,7 +256,7 @@ struct ktread_scan {
 int ktread_scan_run(struct ktread_scan *scan, struct ktread_memory *memory);
 void ktread_scan_free(struct ktread_scan *scan);
 
-/* An image: a root that was found in a memory, and the layout to which it leads. */
+/* ---- An image: a root that was found in a memory, and the layout to which it leads ---- */
 
 #define KTREAD_IMAGE_BLOCKS 256u /* maximum number of lent blocks of one boot that are used */
 

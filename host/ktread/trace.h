@@ -11,6 +11,8 @@
 #include "layout.h"
 #include "source.h"
 
+/* ---- Event types ---- */
+
 /*
  * A table of event types, indexed by their ids. A type without a name has not been used yet. An unknown type
  * gets a name when it is first used.
@@ -75,15 +77,11 @@ static inline void ktread_types_identify(struct ktread_types *types, struct ktre
 	event->line = place ? place->line : 0;
 }
 
-/* Loads event types from the trace's own table. */
-
 /*
  * Loads the event table and the event counts. Sets *damaged to the number of damaged descriptors. Returns the
  * number of all descriptors, including damaged ones, or an error.
  */
 int ktread_types_load_v2(struct ktread_types *types, const struct ktread_layout *layout, uint32_t *damaged);
-
-/* Functions that read an event's values, one after another. */
 
 /*
  * Reads field `n`, which is at offset *offset of the payload, and moves *offset to the next field. Returns 0,
@@ -92,6 +90,8 @@ int ktread_types_load_v2(struct ktread_types *types, const struct ktread_layout 
  */
 int ktread_value_take(const struct ktread_event *event, uint32_t n, uint32_t *offset,
 		      struct ktread_value *value);
+
+/* ---- Clocks ---- */
 
 /*
  * Corrected clocks. For each CPU, a piecewise linear function turns its timestamps into corrected timestamps.
@@ -151,7 +151,7 @@ static inline uint64_t ktread_clocks_apply(const struct ktread_clocks *clocks, u
 	return ktread_clock_apply(&clocks->clock[cpu], stamp);
 }
 
-/* Tables of names: of threads, of system calls and of errors. Each name is found by its number. */
+/* ---- Names of threads, of system calls and of errors, found by their numbers ---- */
 
 struct ktread_name {
 	uint32_t number;

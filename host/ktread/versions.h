@@ -18,6 +18,8 @@
 #include "source.h"
 #include "trace.h"
 
+/* ---- Finding a time window in a ring (seek.c) ---- */
+
 /*
  * Finds the part of a ring that can contain the events of a time window, without reading the whole ring.
  *
@@ -74,7 +76,7 @@ struct ktread_seek {
  */
 int ktread_seek_run(struct ktread_seek *seek, uint64_t since, uint64_t until);
 
-/* Functions that find the dumps, of either version, in a file. */
+/* ---- Finding the dumps, of either version, in a file (find.c) ---- */
 
 struct ktread_dump {
 	uint64_t offset;
@@ -99,6 +101,8 @@ struct ktread_dumps {
 int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps);
 /* Reads the header of a dump at `offset`. Returns false if there is none. */
 bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread_dump *dump);
+
+/* ---- Timestamps ---- */
 
 /*
  * Computes whole timestamps. A slot contains only the low 36 bits of its timestamp. Anchors contain whole
@@ -170,6 +174,8 @@ struct ktread_stamp_anchor {
 int ktread_stamp_list_anchors(const struct ktread_layout *layout, uint32_t ring, uint64_t begin,
 			      uint64_t head, struct ktread_stamp_anchor **anchor, uint32_t *count);
 
+/* ---- Rings of version 1 ---- */
+
 /*
  * One ring of version 1. It has no write index, so only the timestamps show the order of records.
  *
@@ -233,6 +239,8 @@ void ktread_v1_ring_forget(struct ktread_v1_ring *ring);
  * in struct ktread_seek. Requires: no slot was read since the ring was rewound. Returns 0 or an error.
  */
 int ktread_v1_ring_seek(struct ktread_v1_ring *ring, uint64_t since, uint64_t until, uint64_t spacing);
+
+/* ---- Rings of version 2 ---- */
 
 /*
  * One ring of version 2, which is read through a window. A slot must have the generation that its index
@@ -337,13 +345,13 @@ bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uin
 int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 		      uint64_t count);
 
-/* Functions for version 1 dumps and for records without a header. */
+/* ---- Version 1 dumps, and records without a header ---- */
 
 int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump);
 /* Opens version 1 records that have no header: the records of all CPUs are one sequence. */
 int ktread_bare_open(struct ktread *trace);
 
-/* Reads version 2 traces as rings. A dump and a memory are read in the same way, through the layout. */
+/* ---- Version 2 traces: a dump and a memory are read in the same way, through the layout ---- */
 
 /* Opens the dump that has its root at `offset` of the trace's memory. Returns 0 or an error. */
 int ktread_v2_open_dump(struct ktread *trace, uint64_t offset);

@@ -8,6 +8,8 @@
 #include "base/escape.h"
 #include "base/grow.h"
 
+/* ---- Bytes and blocks ---- */
+
 /* Compression level of zlib. Higher levels save a few percent of space, but take twice as much time. */
 #define LEVEL	    1
 #define OUTPUT_STEP ((size_t)256 << 10)

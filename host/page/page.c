@@ -7,6 +7,8 @@
 #include "page/pass.h"
 #include "page_template.h"
 
+/* ---- The data of the page ---- */
+
 static int create(struct page **result, struct ktread *trace, const struct page_options *options)
 {
 	struct page *page = calloc(1, sizeof(*page));

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* ---- QEMU's plugin interface ---- */
+
 /*
  * The parts of QEMU's plugin interface that are used here, as in version 4, of QEMU 10.0. No Debian package
  * contains a header for it.
@@ -83,6 +85,8 @@ bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *address);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *address);
 void qemu_plugin_outs(const char *text);
 
+/* ---- The differences between the versions ---- */
+
 /*
  * Hides the differences between the versions of QEMU's plugin interface:
  *
@@ -131,6 +135,8 @@ unsigned api_cpu(unsigned reported);
  * Makes QEMU add 1 to the word at each execution of this block. Requires: one thread runs all CPUs.
  */
 void api_count_block(struct qemu_plugin_tb *block, uint64_t *executions);
+
+/* ---- QEMU's virtual clock ---- */
 
 /*
  * QEMU's virtual clock, as a plugin may read it while a CPU executes a block. Requires: -icount, with which

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Calls: requests that are answered by a process (a job) or from the stored data. */
+/* Calls: requests that are answered by a process (a job) or from the page and its data, stored in memory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
