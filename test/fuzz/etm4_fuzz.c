@@ -44,7 +44,7 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 	return size;
 }
 
-/* Replaces the functions of decoder.c. */
+/* Replaces the function in file.c. */
 uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 {
 	(void)stream;
