@@ -229,8 +229,6 @@ struct subject {
 
 /* Examines whether ktrace is linked into the kernel's file, and the sections of ktrace in that file. */
 void examine_kernel(struct findings *report, struct subject *subject);
-/* Examines whether the sections of events and settings are intact in the guest's memory. */
-void examine_sections(struct findings *report, const struct subject *subject);
 /* Examines CPU numbers, threads, clocks, heartbeats and lost slots. */
 void examine_trace(struct findings *report, const struct subject *subject);
 /* Looks for hooks in the wrong place. Reads the trace. Returns 0 or a negative KTREAD_E_*. */

@@ -73,30 +73,6 @@ static void examine_build_id(struct findings *report, const struct subject *subj
 	}
 }
 
-void examine_kernel(struct findings *report, struct subject *subject)
-{
-	char text[FINDING_LINE / 2] = "";
-
-	if (!subject->elf) {
-		findings_add(report, FINDING_NOTE, "kernel file",
-			     "unknown: the command line has no -kernel; name the file with --elf");
-		return;
-	}
-	if (capture_kernel_read(&subject->kernel, subject->elf) != 0) {
-		*base_escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) =
-			'\0';
-		findings_add(report, subject->elf_given ? FINDING_WRONG : FINDING_NOTE, "kernel file",
-			     "%s; name the kernel's ELF file with --elf", text);
-		return;
-	}
-	subject->has_kernel = true;
-	examine_linked(report, &subject->kernel);
-	if (!subject->kernel.root_address)
-		return;
-	examine_sections(report, subject);
-	examine_build_id(report, subject);
-}
-
 void examine_symbols(struct findings *report, const struct subject *subject)
 {
 	const struct facts *facts = subject->facts;
@@ -501,7 +477,8 @@ static bool examine_object(struct findings *report, const struct capture_kernel 
 	return true;
 }
 
-void examine_sections(struct findings *report, const struct subject *subject)
+/* Examines whether the sections of events and settings are intact in the guest's memory. */
+static void examine_sections(struct findings *report, const struct subject *subject)
 {
 	const struct part parts[] = {
 		{ "ktrace_events", "events", &subject->kernel.events, KTRX_SECTION_EVENTS },
@@ -515,4 +492,30 @@ void examine_sections(struct findings *report, const struct subject *subject)
 				   &subject->kernel.object[n]))
 			/* one finding is enough, because the objects are adjacent in memory */
 			break;
+}
+
+/* ---- The file and the sections ---- */
+
+void examine_kernel(struct findings *report, struct subject *subject)
+{
+	char text[FINDING_LINE / 2] = "";
+
+	if (!subject->elf) {
+		findings_add(report, FINDING_NOTE, "kernel file",
+			     "unknown: the command line has no -kernel; name the file with --elf");
+		return;
+	}
+	if (capture_kernel_read(&subject->kernel, subject->elf) != 0) {
+		*base_escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) =
+			'\0';
+		findings_add(report, subject->elf_given ? FINDING_WRONG : FINDING_NOTE, "kernel file",
+			     "%s; name the kernel's ELF file with --elf", text);
+		return;
+	}
+	subject->has_kernel = true;
+	examine_linked(report, &subject->kernel);
+	if (!subject->kernel.root_address)
+		return;
+	examine_sections(report, subject);
+	examine_build_id(report, subject);
 }

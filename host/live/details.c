@@ -298,35 +298,6 @@ static void add_rates(struct live_details *details, const struct live_model *mod
 			put_rate(&details->type[n], 0);
 }
 
-static void end_rows(struct live_durations *rows, double seconds)
-{
-	for (uint32_t n = 0; n < rows->count; n++) {
-		struct live_duration *row = &rows->row[n];
-
-		row->rate = seconds > 0 ? (double)(row->count - row->count_before) / seconds : 0;
-		row->count_before = row->count;
-	}
-}
-
-int live_details_end(struct live_details *details, const struct live_model *model, double seconds)
-{
-	int status;
-
-	add_rates(details, model);
-	end_rows(&details->calls, seconds);
-	end_rows(&details->interrupts, seconds);
-	for (uint32_t n = 0; n < details->locks; n++) {
-		struct live_lock *lock = &details->lock[n];
-
-		lock->rate = seconds > 0 ? (double)(lock->acquires - lock->acquires_before) / seconds : 0;
-		lock->acquires_before = lock->acquires;
-		lock->waiters = 0;
-	}
-	status = live_details_threads(details, model);
-	details->samples = details->rounds = 0;
-	return status;
-}
-
 /* ---- Threads ---- */
 
 /* States of threads, holders of locks, and waits: from the kernel's tables and from events. */
@@ -486,7 +457,10 @@ static void take_samples(struct live_details *details)
 	}
 }
 
-int live_details_threads(struct live_details *details, const struct live_model *model)
+/*
+ * Fills in the threads, the holders of locks and the waiters for locks. Returns 0 or an error of the source.
+ */
+static int live_details_threads(struct live_details *details, const struct live_model *model)
 {
 	int status = 0;
 
@@ -496,5 +470,36 @@ int live_details_threads(struct live_details *details, const struct live_model *
 	add_known(details, model);
 	status = take_tables(details, model);
 	take_samples(details);
+	return status;
+}
+
+/* ---- The end of an interval ---- */
+
+static void end_rows(struct live_durations *rows, double seconds)
+{
+	for (uint32_t n = 0; n < rows->count; n++) {
+		struct live_duration *row = &rows->row[n];
+
+		row->rate = seconds > 0 ? (double)(row->count - row->count_before) / seconds : 0;
+		row->count_before = row->count;
+	}
+}
+
+int live_details_end(struct live_details *details, const struct live_model *model, double seconds)
+{
+	int status;
+
+	add_rates(details, model);
+	end_rows(&details->calls, seconds);
+	end_rows(&details->interrupts, seconds);
+	for (uint32_t n = 0; n < details->locks; n++) {
+		struct live_lock *lock = &details->lock[n];
+
+		lock->rate = seconds > 0 ? (double)(lock->acquires - lock->acquires_before) / seconds : 0;
+		lock->acquires_before = lock->acquires;
+		lock->waiters = 0;
+	}
+	status = live_details_threads(details, model);
+	details->samples = details->rounds = 0;
 	return status;
 }

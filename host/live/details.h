@@ -89,10 +89,6 @@ int live_details_event(struct live_details *details, const struct ktread *trace,
 		       const struct ktread_event *event, const struct wellknown *known);
 /* Processes a sample of each CPU. */
 void live_details_sample(struct live_details *details, const struct live_cpu *cpu, uint32_t cpus);
-/*
- * Fills in the threads, the holders of locks and the waiters for locks. Returns 0 or an error of the source.
- */
-int live_details_threads(struct live_details *details, const struct live_model *model);
 /* Ends an interval of this length. Returns 0 or an error of the source. */
 int live_details_end(struct live_details *details, const struct live_model *model, double seconds);
 

@@ -68,12 +68,6 @@ void mcp_line_free(struct mcp_line *line);
 
 /* Opens the directory and stores its path. Returns 0 or an errno. */
 int mcp_folder_open(struct mcp_folder *folder, const char *path);
-/*
- * Resolves the name of a file, which is absolute or relative to the directory. Follows symbolic links, and
- * opens nothing. Stores the path relative to the directory in `to`. Returns 0, or -1 with the reason in
- * `why`: the file is absent, not below the directory, or not a regular file.
- */
-int mcp_folder_find(const struct mcp_folder *folder, const char *name, char to[PATH_MAX], char why[MCP_WHY]);
 
 /* The state of the server, and the functions shared by its source files. */
 
