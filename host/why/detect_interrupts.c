@@ -5,6 +5,7 @@
 #include "analyze/keyed.h"
 #include "why/finding.h"
 #include "why/pulse.h"
+#include "why/untimed.h"
 
 /*
  * Interrupt storm: an interrupt comes again as soon as its handler has returned, so the CPU has no time for
@@ -24,8 +25,24 @@
 #define EVENTS_OF_ONE 3u
 /* minimum number of interrupts in a storm per event that came in no handler */
 #define LEAST_AN_EVENT 10u
-/* the number N: the handlers of a storm that record further events take at least one Nth of the time */
-#define LEAST_PART 4u
+/*
+ * time in µs: timers with this period or a longer one are usual; the CPU has time for other work between the
+ * ticks, unless the handlers take much of it
+ */
+#define USUAL_US 50u
+/* time in µs: interrupts with a shorter period leave a CPU no time, even if handlers seem to be short */
+#define SHORTEST_US 10u
+/* the number N: at most one interrupt in N comes after a pause, in which the host may not have run the CPU */
+#define PAUSE_PART 64u
+/* the number N: handlers take much of the time if they take 1/N of it */
+#define PART 4u
+/* time in µs: ticks with a period of this or more are not suspicious even if they end no sleep */
+#define VAIN_US 100u
+/* distance in bytes of two places between which a thread has executed more than one instruction */
+#define FURTHER 16u
+#define SAMPLES 8u /* minimum number of places that are compared */
+/* minimum time in ms for which the trace shows that the machine ran, if counts of this time are used */
+#define PAST_MS 1000u
 
 struct storm {
 	uint32_t number; /* interrupt number */
@@ -33,6 +50,8 @@ struct storm {
 	/* `count`: number of interrupts; `span`: ticks from the first to the last interrupt */
 	uint64_t count, span;
 	bool dense; /* true if the intervals between these interrupts were almost zero */
+	/* if not 0: these are ticks that ended no sleep, and this many timed sleeps are late */
+	uint32_t late;
 };
 
 static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
@@ -43,6 +62,57 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
 static bool is_dense(const struct why_irq_kind *kind)
 {
 	return kind->close >= kind->entered - kind->entered / 4;
+}
+
+/* Returns the time from the first to the last of these interrupts, in ticks, without long pauses. */
+static uint64_t busy_ticks(const struct why_irq_kind *kind)
+{
+	return elapsed(kind->first, kind->last) - kind->paused;
+}
+
+/* Returns whether these interrupts come at intervals of `us` µs or more on average, or with many pauses. */
+static bool comes_each(const struct why_evidence *evidence, const struct why_irq_kind *kind, uint64_t us)
+{
+	return kind->entered < 2 || kind->pauses > kind->entered / PAUSE_PART ||
+	       busy_ticks(kind) / (kind->entered - 1 - kind->pauses) >=
+		       evidence->info->frequency / 1000000 * us;
+}
+
+/* Returns whether nearly all interrupts of the CPU are timer ticks. */
+static bool are_ticks(const struct why_cpu *cpu)
+{
+	return cpu->row.irqs && cpu->row.heartbeats >= cpu->row.irqs / 10 * 9;
+}
+
+/*
+ * Returns whether the interrupted threads executed more than one instruction between most of the newest
+ * interrupts.
+ */
+static bool are_spread(const struct why_interrupts *interrupts)
+{
+	const uint64_t count = interrupts->samples < WHY_SAMPLES ? interrupts->samples : WHY_SAMPLES;
+	uint64_t further = 0;
+
+	for (uint64_t n = interrupts->samples - count + 1; n < interrupts->samples; n++) {
+		const uint64_t one = interrupts->sample[(n - 1) % WHY_SAMPLES].pc,
+			       two = interrupts->sample[n % WHY_SAMPLES].pc;
+
+		further += (one > two ? one - two : two - one) > FURTHER;
+	}
+	return count >= SAMPLES && further >= count / 2;
+}
+
+/*
+ * Returns whether the CPU has time for other work between the interrupts: its heartbeats come, the handlers
+ * take little time, and the interrupts are ticks of a usual timer, or the interrupted thread makes progress.
+ */
+static bool leaves_time(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			const struct why_irq_kind *kind)
+{
+	if (why_has_stopped(evidence, cpu) || kind->handled >= busy_ticks(kind) / PART)
+		return false;
+	return (are_ticks(cpu) && comes_each(evidence, kind, USUAL_US)) ||
+	       (are_spread(&cpu->interrupts) && !are_ticks(cpu) && comes_each(evidence, kind, SHORTEST_US));
 }
 
 /*
@@ -71,14 +141,55 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 	const bool idle = !thread || (thread->idle && why_idles(evidence, cpu));
 	const struct why_irq_kind *kind = why_newest_kind(interrupts);
 
-	*storm = (struct storm){ interrupts->number, interrupts->name, interrupts->run,
-				 elapsed(interrupts->run_first, interrupts->stamp), kind && is_dense(kind) };
+	*storm = (struct storm){ .number = interrupts->number,
+				 .name = interrupts->name,
+				 .count = interrupts->run,
+				 .span = elapsed(interrupts->run_first, interrupts->stamp),
+				 .dense = kind && is_dense(kind) };
+	if (kind && leaves_time(evidence, cpu, kind))
+		return false;
 	if (!came_often(evidence, cpu, storm, idle) || storm->count < at_least(evidence, storm->span))
 		return false;
 	if (!evidence->stalled && why_age(evidence, interrupts->stamp) > why_ms(evidence, RECENT_MS))
 		return false;
 	return idle ? storm->dense && why_has_stopped(evidence, cpu)
 		    : why_has_stopped(evidence, cpu) || interrupts->run_at_one_place;
+}
+
+static struct storm storm_of(const struct why_interrupts *interrupts, const struct why_irq_kind *kind)
+{
+	return (struct storm){ .number = kind->number,
+			       .name = kind->number == interrupts->number ? interrupts->name : "",
+			       .count = kind->entered,
+			       .span = elapsed(kind->first, kind->last),
+			       .dense = is_dense(kind) };
+}
+
+/* Returns the timestamp of the oldest event, context switch or wait that the trace shows. */
+static uint64_t oldest(const struct why_evidence *evidence)
+{
+	uint64_t stamp = evidence->first;
+
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const uint64_t since = evidence->thread[n].holder.state_stamp;
+
+		if (since && since < stamp)
+			stamp = since;
+	}
+	return stamp;
+}
+
+/*
+ * Returns whether the storm has lasted for long. If a ring is too small to show it, because it has been
+ * overwritten, the count of the CPU's interrupts shows it.
+ */
+static bool lasts(const struct why_evidence *evidence, const struct why_cpu *cpu, const struct storm *storm)
+{
+	const uint64_t past = why_age(evidence, oldest(evidence));
+
+	return storm->span >= why_ms(evidence, FLOOD_MS) ||
+	       (cpu->cut && storm->count >= RUN_IDLE && past >= why_ms(evidence, PAST_MS) &&
+		cpu->row.irqs >= past / (evidence->info->frequency / 1000000 * USUAL_US + 1));
 }
 
 /*
@@ -95,14 +206,12 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 	for (uint32_t n = 0; n < interrupts->kinds; n++) {
 		const struct why_irq_kind *kind = &interrupts->kind[n];
 
-		*storm = (struct storm){ kind->number,
-					 kind->number == interrupts->number ? interrupts->name : "",
-					 kind->entered, elapsed(kind->first, kind->last), is_dense(kind) };
-		if (storm->dense && storm->span >= why_ms(evidence, FLOOD_MS) &&
+		*storm = storm_of(interrupts, kind);
+		if (storm->dense && !leaves_time(evidence, cpu, kind) && lasts(evidence, cpu, storm) &&
 		    storm->count >= at_least(evidence, storm->span) && storm->count >= RUN &&
 		    (storm->count * EVENTS_OF_ONE >= interrupts->events / 10 * 9 ||
 		     (storm->count >= interrupts->outside * LEAST_AN_EVENT &&
-		      kind->handled >= storm->span / LEAST_PART)))
+		      kind->handled >= storm->span / PART)))
 			return true;
 	}
 	return false;
@@ -119,11 +228,6 @@ static bool stands_still(const struct why_evidence *evidence, const struct why_c
 	return true;
 }
 
-static bool are_ticks(const struct why_cpu *cpu)
-{
-	return cpu->row.irqs && cpu->row.heartbeats >= cpu->row.irqs / 10 * 9;
-}
-
 /*
  * Returns whether the newest interrupts may be timer ticks that the kernel missed during a pause of the host,
  * and now handles one after the other: the CPU took other interrupts before them, and a storm lasts longer.
@@ -136,6 +240,15 @@ static bool may_be_missed_ticks(const struct why_evidence *evidence, const struc
 	       elapsed(interrupts->run_first, interrupts->stamp) < why_ms(evidence, FLOOD_MS);
 }
 
+/* Returns whether the interrupted threads make progress between the newest interrupts. */
+static bool is_usable_between(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_irq_kind *kind = why_newest_kind(&cpu->interrupts);
+
+	return kind && are_spread(&cpu->interrupts) && comes_each(evidence, kind, SHORTEST_US) &&
+	       kind->handled < busy_ticks(kind) / PART;
+}
+
 /*
  * Returns whether the interrupts are timer ticks. If so, the timer works, but the kernel sets it to very
  * short times. If it is unknown which code the ticks interrupt, the CPU may do other work between them. After
@@ -146,22 +259,71 @@ static bool may_work_between_ticks(const struct why_evidence *evidence, const st
 {
 	struct storm flood;
 
-	return !why_has_stopped(evidence, cpu) && cpu->interrupts.pc == 0 && are_ticks(cpu) &&
+	return !why_has_stopped(evidence, cpu) && are_ticks(cpu) &&
+	       (cpu->interrupts.pc == 0 || is_usable_between(evidence, cpu)) &&
 	       !(stands_still(evidence, cpu) && is_flood(evidence, cpu, &flood));
+}
+
+/* Returns whether a wait of a thread on this CPU that uses timeouts has ended after `stamp`. */
+static bool has_ended_sleep(const struct why_evidence *evidence, const struct why_cpu *cpu, uint64_t stamp)
+{
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+		const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
+
+		if (on == cpu->number && thread->slept_until > stamp &&
+		    (thread->usual_sleep || thread->holder.deadline))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns whether ticks come at very short intervals and end no sleep, although timed sleeps are late: the
+ * handler sets the timer again, and does nothing else. Between the ticks, the CPU may idle or record events,
+ * because a machine that is emulated may deliver the ticks long after they are due.
+ */
+static bool is_in_vain(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
+{
+	const struct why_irq_kind *kind = why_newest_kind(&cpu->interrupts);
+	const struct why_thread *longest;
+
+	if (!kind || !are_ticks(cpu) || kind->entered < RUN_IDLE ||
+	    kind->entered < cpu->interrupts.entered / 10 * 9 ||
+	    busy_ticks(kind) < why_ms(evidence, FLOOD_MS) || comes_each(evidence, kind, VAIN_US) ||
+	    why_age(evidence, kind->last) > why_ms(evidence, RECENT_MS) ||
+	    has_ended_sleep(evidence, cpu, kind->first))
+		return false;
+	*storm = storm_of(&cpu->interrupts, kind);
+	storm->span = busy_ticks(kind);
+	storm->late = why_late_sleeps(evidence, cpu, false, &longest);
+	return storm->late > 0;
 }
 
 static bool has_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	return evidence->info->frequency &&
-	       ((is_storm(evidence, cpu, storm) && !may_be_missed_ticks(evidence, cpu)) ||
+	       (is_in_vain(evidence, cpu, storm) ||
+		(is_storm(evidence, cpu, storm) && !may_be_missed_ticks(evidence, cpu)) ||
 		is_flood(evidence, cpu, storm));
+}
+
+static enum finding_certainty certainty_of(const struct why_evidence *evidence, const struct why_cpu *cpu,
+					   const struct storm *storm)
+{
+	if (storm->late)
+		return comes_each(evidence, why_newest_kind(&cpu->interrupts), USUAL_US) ? FINDING_POSSIBLE
+											 : FINDING_LIKELY;
+	return why_has_stopped(evidence, cpu)	       ? FINDING_CERTAIN
+	       : may_work_between_ticks(evidence, cpu) ? FINDING_POSSIBLE
+						       : FINDING_LIKELY;
 }
 
 bool why_is_flooded(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	struct storm storm;
 
-	return has_storm(evidence, cpu, &storm) && !may_work_between_ticks(evidence, cpu);
+	return has_storm(evidence, cpu, &storm) && certainty_of(evidence, cpu, &storm) != FINDING_POSSIBLE;
 }
 
 /* Adds a line for each interrupt that came inside nearly all interrupts of the storm. */
@@ -178,6 +340,27 @@ static void say_nested(const struct why_cpu *cpu, const struct storm *storm, str
 	}
 }
 
+static void say_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		     const struct storm *storm, struct why_finding *finding)
+{
+	const struct why_thread *longest;
+	char who[WHY_WORDS], ticks[WHY_WORDS];
+
+	if (why_late_sleeps(evidence, cpu, false, &longest) == 0)
+		return;
+	finding_evidence(&finding->base,
+			 "%" PRIu32
+			 " thread%s longer than requested, and the trace shows no timed sleep that "
+			 "these ticks ended",
+			 storm->late, storm->late == 1 ? " sleeps far" : "s sleep far");
+	finding_evidence(
+		&finding->base, "%s should have been woken %s ago",
+		why_say_actor(evidence, longest->id + 1, who, sizeof(who)),
+		why_say_ticks(evidence, why_age(evidence, longest->holder.deadline), ticks, sizeof(ticks)));
+	finding_evidence(&finding->base, "the handler seems to set the timer to a very short time again and "
+					 "again, without ending these sleeps");
+}
+
 static void say_storm(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		      const struct storm *storm, struct why_finding *finding)
 {
@@ -185,7 +368,13 @@ static void say_storm(const struct why_evidence *evidence, const struct why_cpu 
 	char irq[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS], ticks[WHY_WORDS];
 
 	why_say_irq(storm->number, storm->name, irq, sizeof(irq));
-	if (may_work_between_ticks(evidence, cpu))
+	if (storm->late)
+		finding_say(finding->base.what,
+			    "%s, which counts as a heartbeat, comes every %s on CPU %" PRIu32
+			    " and ends no sleep",
+			    irq, why_say_ticks(evidence, storm->span / storm->count, ticks, sizeof(ticks)),
+			    cpu->number);
+	else if (may_work_between_ticks(evidence, cpu))
 		finding_say(finding->base.what,
 			    "%s, which counts as a heartbeat, comes every %s on CPU %" PRIu32, irq,
 			    why_say_ticks(evidence, storm->span / storm->count, ticks, sizeof(ticks)),
@@ -221,7 +410,9 @@ static void say_storm(const struct why_evidence *evidence, const struct why_cpu 
 			&finding->base, "the CPU is at %s, called from %s",
 			why_say_standing(evidence, cpu, place, sizeof(place)),
 			why_say_call(evidence, cpu->frames ? cpu->frame[0] : 0, thread, sizeof(thread)));
-	if (may_work_between_ticks(evidence, cpu)) {
+	if (storm->late) {
+		say_late(evidence, cpu, storm, finding);
+	} else if (may_work_between_ticks(evidence, cpu)) {
 		finding_evidence(&finding->base, "the timer is set to a very short time again and again");
 		finding_say(finding->base.advice,
 			    "record ip in irq.enter, which shows what the interrupts interrupt");
@@ -240,10 +431,7 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
 
 		if (!has_storm(evidence, cpu, &storm))
 			continue;
-		finding = why_finding_new(findings, WHY_IRQ_STORM,
-					  why_has_stopped(evidence, cpu)	  ? FINDING_CERTAIN
-					  : may_work_between_ticks(evidence, cpu) ? FINDING_POSSIBLE
-										  : FINDING_LIKELY);
+		finding = why_finding_new(findings, WHY_IRQ_STORM, certainty_of(evidence, cpu, &storm));
 		if (!finding)
 			return KTREAD_E_MEMORY;
 		say_storm(evidence, cpu, &storm, finding);

@@ -5,6 +5,7 @@
 #include "why/answers.h"
 #include "why/finding.h"
 #include "why/pulse.h"
+#include "why/untimed.h"
 
 /*
  * A CPU waits for another CPU's answer to an IPI, and the answer does not come. If another detector finds the
@@ -128,6 +129,28 @@ static uint64_t past_since(const struct why_evidence *evidence, const struct why
 	return ticking_for(evidence, row->cpu)->row.heartbeat_stamp >= row->deadline + late / 2
 		       ? row->deadline
 		       : 0;
+}
+
+uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			 const struct why_thread **longest)
+{
+	uint64_t first = UINT64_MAX;
+	uint32_t count = 0;
+
+	*longest = NULL;
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+		const uint64_t since = past_since(evidence, thread);
+
+		if (since == 0 || ticking_for(evidence, thread->holder.cpu) != cpu)
+			continue;
+		count++;
+		if (since < first)
+			*longest = thread;
+		if (since < first)
+			first = since;
+	}
+	return count;
 }
 
 static int found_past(const struct why_evidence *evidence, struct why_findings *findings,

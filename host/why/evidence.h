@@ -70,6 +70,9 @@ struct why_irq_kind {
 	uint64_t ended; /* number of the interrupts counted in `entered` that had an EOI */
 	/* number of these interrupts that came right after the handler of the previous one had returned */
 	uint64_t close;
+	uint64_t inside; /* number of ticks that the outermost handlers of these interrupts took */
+	/* number and total length in ticks of the intervals between two of them that are longer than 1 ms */
+	uint64_t pauses, paused;
 	/*
 	 * number of the interrupts counted in `entered` that came while the CPU idled, if no thread was woken
 	 * on the CPU between the interrupt and the next one
@@ -583,12 +586,9 @@ static inline bool why_tables_show_locks(const struct why_evidence *evidence)
 uint64_t why_lock_lasted(const struct why_evidence *evidence, uint64_t lock, uint64_t *longest);
 /* Returns the thread with this id; NULL if the evidence does not contain it. */
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id);
-/* Returns the name of an object, "" if unknown. */
-/*
- * Returns the object at that address; NULL if it has no name. The pointer is valid until another object is
- * added.
- */
+/* Returns the object; NULL if it has no name. The pointer is valid until another object is added. */
 struct why_object *why_object_find(const struct why_evidence *evidence, uint64_t address);
+/* Returns the name of an object, "" if unknown. */
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);
 /* Returns whether the object occurs only in an earlier trace. */
 bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address);

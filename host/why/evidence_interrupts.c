@@ -148,15 +148,20 @@ static bool is_close(const struct why_reader *reader, const struct why_irqs_open
 	       stamp - open->left <= reader->evidence->info->frequency / 1000000u * CLOSE_US;
 }
 
-static void count_entry(struct why_interrupts *interrupts, uint64_t stamp, bool close)
+static void count_entry(const struct why_reader *reader, struct why_interrupts *interrupts, uint64_t stamp,
+			bool close)
 {
 	struct why_irq_kind *kind = kind_of(interrupts, interrupts->number);
 
 	interrupts->entered++;
 	if (!kind)
 		return;
-	if (kind->entered++ == 0)
+	if (kind->entered++ == 0) {
 		kind->first = stamp;
+	} else if (elapsed(kind->last, stamp) > why_ms(reader->evidence, 1)) {
+		kind->pauses++;
+		kind->paused += elapsed(kind->last, stamp);
+	}
 	kind->last = stamp;
 	kind->ended += interrupts->over;
 	kind->close += close;
@@ -228,7 +233,7 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 	if (wellknown_string(known, event, WELLKNOWN_NAME, &name))
 		memcpy(interrupts->name, name.string,
 		       name.length < sizeof(interrupts->name) ? name.length : sizeof(interrupts->name) - 1);
-	count_entry(interrupts, event->stamp, is_close(reader, open, event->stamp));
+	count_entry(reader, interrupts, event->stamp, is_close(reader, open, event->stamp));
 	if (open->depth < WHY_IRQ_NESTED) {
 		open->nest[open->depth].number = (uint32_t)number;
 		open->nest[open->depth].over = interrupts->over;
@@ -243,7 +248,8 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 
 static void leave(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t stamp)
 {
-	struct why_irq_kind *kind = open->depth == 1 ? kind_of(interrupts, open->nest[0].number) : NULL;
+	struct why_irq_kind *kind =
+		open->depth == 1 && open->since ? kind_of(interrupts, open->nest[0].number) : NULL;
 
 	if (kind)
 		kind->handled += elapsed(open->since, stamp);
@@ -322,6 +328,7 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 	case WELLKNOWN_SYSCALL_ENTER:
 	case WELLKNOWN_SYSCALL_EXIT:
 		open->inside = false;
+		open->since = 0;
 		break;
 	default:
 		break;

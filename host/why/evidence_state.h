@@ -43,8 +43,12 @@ struct why_irqs_open {
 	bool inside;
 	uint64_t entered;
 	uint32_t interrupted;
-	uint64_t since; /* timestamp at which the outermost handler was entered */
-	uint64_t left;	/* timestamp at which the outermost handler returned; 0: not known */
+	/*
+	 * timestamp at which the outermost handler was entered; 0: the CPU has left this handler, perhaps by
+	 * a context switch
+	 */
+	uint64_t since;
+	uint64_t left; /* timestamp at which the outermost handler returned; 0: not known */
 	/* true if an EOI was recorded for an interrupt whose irq.enter has not been recorded yet */
 	bool early;
 	uint32_t early_number; /* if `early` is set: number of the interrupt */

@@ -69,6 +69,13 @@ bool why_ends_late(const struct why_evidence *evidence, const struct ktrx_holder
 int why_untimed_find_late(struct why_untimed_list *list, const struct why_evidence *evidence);
 void why_untimed_free(struct why_untimed_list *list);
 
+/*
+ * Returns how many threads sleep long after their deadline although the ticks of this CPU, which should end
+ * these sleeps, still come. Sets *longest to the thread whose deadline passed first, or to NULL.
+ */
+uint32_t why_late_sleeps(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			 const struct why_thread **longest);
+
 /* Returns the number of ticks from the beginning of the wait to the last activity of the machine. */
 uint64_t why_untimed_ticks(const struct why_evidence *evidence, const struct why_untimed *untimed);
 

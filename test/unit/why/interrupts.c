@@ -148,10 +148,10 @@ static void frequent_ticks_are_only_possibly_a_storm(void **state)
 	(void)state;
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
 	for (uint64_t n = 0; n < 4000; n++)
-		why_tick(800 * MS + n * 50000, 1, WORKER, 0);
+		why_tick(800 * MS + n * 40000, 1, WORKER, 0);
 	assert_int_equal(why_count(WHY_IRQ_STORM), 1);
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQ_STORM);
-	why_says("interrupt 0 (timer), which counts as a heartbeat, comes every 50.0 us on CPU 1");
+	why_says("interrupt 0 (timer), which counts as a heartbeat, comes every 40.0 us on CPU 1");
 }
 
 static void few_interrupts_are_no_storm(void **state)

@@ -149,6 +149,181 @@ static void ticks_that_were_missed_are_no_storm(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQ_STORM);
 }
 
+/*
+ * A healthy timer, or one whose period is too short: ticks on CPU 1 from 500 ms on, for `for_ms`. The ticks
+ * interrupt the worker at places that are `step` bytes apart.
+ */
+static void ticks_of(uint64_t period, uint64_t for_ms, uint64_t step)
+{
+	why_ticks(10 * MS, 500 * MS + for_ms * MS, 0, IDLE0, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	for (uint64_t n = 0; n * period < for_ms * MS; n++)
+		why_tick(500 * MS + n * period, 1, WORKER, KERNEL + n % 64 * step);
+}
+
+static void ticks_of_usual_timers_are_no_storm(void **state)
+{
+	static const struct {
+		uint64_t period, for_ms, step;
+	} timer[] = {
+		{ MS, 500, 0 },	     { MS, 500, 64 },	  { MS / 5, 300, 0 },
+		{ MS / 5, 300, 64 }, { MS / 20, 200, 0 }, { MS / 20, 200, 64 },
+	};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(timer) / sizeof(timer[0]); n++) {
+		why_teardown(NULL);
+		why_cpus_begin(NULL);
+		ticks_of(timer[n].period, timer[n].for_ms, timer[n].step);
+		assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+	}
+}
+
+/*
+ * The handler takes 200 ns of each microsecond, and entering and leaving it takes the rest. The CPU's ring
+ * covers 3 ms of the storm, but the CPU's row counts all its interrupts.
+ */
+static void ticks_every_microsecond(uint64_t total)
+{
+	ticks_of(1000, 3, 64);
+	script_ring(1)->overwritten = 1000000;
+	script_cpu(1)->irqs = script_cpu(1)->heartbeats = total;
+	script_event(OTHER, 503 * MS, 0, IDLE0);
+	script_event(OTHER, 1500 * MS, 0, IDLE0);
+	for (unsigned n = 0; n < script_count(); n++) {
+		struct ktread_event *event = script_change(n);
+
+		if (event->cpu == 1)
+			event->stamp += 1000 * MS;
+	}
+	script_cpu(1)->heartbeat_stamp = 1503 * MS;
+	script_sort();
+}
+
+static void ticks_every_microsecond_are_a_storm(void **state)
+{
+	(void)state;
+	ticks_every_microsecond(400000);
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+}
+
+/* The CPU's row shows that such ticks are rare: the host did not run the machine for a while. */
+static void ticks_every_microsecond_for_a_moment_are_no_storm(void **state)
+{
+	(void)state;
+	ticks_every_microsecond(4000);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/* A network card interrupts the worker, which makes progress: its handlers take a small part of the time. */
+static void busy_network_card_is_no_storm(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 620 * MS, 0, IDLE0, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	for (uint64_t n = 0; n < 4000; n++) {
+		if (n % 350 == 0)
+			why_tick(500 * MS + n * 28571 + 5000, 1, WORKER, KERNEL + n % 64 * 64);
+		why_interrupt(500 * MS + n * 28571, 1, WORKER, DEVICE, KERNEL + n % 64 * 64, EARLY);
+	}
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/*
+ * A timer whose handler only sets the timer again. Both CPUs idle, and record an event between two ticks,
+ * which an emulator delivers late. A thread's sleep is over for `late_ms`.
+ */
+static void ticks_in_vain(uint64_t period, uint64_t late_ms)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 80 * MS);
+	sleeper->deadline = 100 * MS;
+	why_tick(50 * MS, 0, IDLE0, KERNEL);
+	why_tick(60 * MS, 1, IDLE1, KERNEL);
+	for (uint64_t n = 0; n < 2500; n++) {
+		why_tick(100 * MS + late_ms * MS + n * period, 1, IDLE1, 0);
+		for (uint64_t k = 1; k <= 2; k++)
+			script_event(OTHER, 100 * MS + late_ms * MS + n * period + 1000 * k, 1, IDLE1);
+	}
+	why_tick(100 * MS + late_ms * MS + 2500 * period, 0, IDLE0, KERNEL);
+}
+
+static void fast_ticks_that_end_no_sleep_are_a_storm(void **state)
+{
+	(void)state;
+	ticks_in_vain(45000, 5000);
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says(
+		"interrupt 0 (timer), which counts as a heartbeat, comes every 45.0 us on CPU 1 and ends no sleep");
+	why_says("1 thread sleeps far longer than requested, and the trace shows no timed sleep");
+}
+
+/* A timer of 12.5 kHz may be meant. */
+static void usual_ticks_that_end_no_sleep_are_possibly_a_storm(void **state)
+{
+	(void)state;
+	ticks_in_vain(80000, 5000);
+	assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 1);
+	why_says("irq-storm (possible)");
+}
+
+static void slow_ticks_that_end_no_sleep_are_no_storm(void **state)
+{
+	(void)state;
+	ticks_in_vain(MS, 5000);
+	assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/* A tick every 2 ms, and with each of them a second one: a mean over short intervals only would be wrong. */
+static void pairs_of_slow_ticks_are_no_storm(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 80 * MS);
+	sleeper->deadline = 100 * MS;
+	for (uint64_t n = 0; n < 1500; n++) {
+		why_tick(1000 * MS + 2 * n * MS, 1, IDLE1, 0);
+		why_tick(1000 * MS + 2 * n * MS + 80000, 1, IDLE1, 0);
+	}
+	why_tick(4000 * MS, 0, IDLE0, KERNEL);
+	assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/* One sleep is late, but another thread's sleep ended in time. */
+static void fast_ticks_that_end_another_sleep_are_no_storm(void **state)
+{
+	struct ktrx_holder *other = why_thread_row(CLIENT, "client", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	script_type(FAULT + 1, "sched", "block", "u64 queue,u32 thread,u8 kind");
+	script_type(FAULT + 2, "sched", "wake", "u32 thread");
+	ticks_in_vain(45000, 5000);
+	script_event(FAULT + 1, 5120 * MS, 1, IDLE1, V(0), V(CLIENT), V(KTRX_WAIT_TIME));
+	script_event(FAULT + 2, 5130 * MS, 1, IDLE1, V(CLIENT));
+	script_event(FAULT + 1, 5131 * MS, 1, IDLE1, V(0), V(CLIENT), V(KTRX_WAIT_TIME));
+	script_sort();
+	why_waits(other, KTRX_WAIT_TIME, 0, "", 5131 * MS);
+	other->deadline = 9000 * MS;
+	assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/* The sleep ended only a moment ago. */
+static void fast_ticks_without_late_sleep_are_no_storm(void **state)
+{
+	(void)state;
+	ticks_in_vain(45000, 10);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
 /* Ticks interrupt the thread at one place, as irq.enter shows: each 10 ms until `until`, and then at once. */
 static void ticks_at_one_place(uint64_t until)
 {
@@ -188,6 +363,16 @@ int main(void)
 		TEST(missed_ticks_at_one_place_are_no_storm),
 		TEST(ticks_that_fill_the_ring_are_a_storm),
 		TEST(ticks_at_two_instructions_are_only_possibly_a_storm),
+		TEST(ticks_of_usual_timers_are_no_storm),
+		TEST(ticks_every_microsecond_are_a_storm),
+		TEST(ticks_every_microsecond_for_a_moment_are_no_storm),
+		TEST(busy_network_card_is_no_storm),
+		TEST(fast_ticks_that_end_no_sleep_are_a_storm),
+		TEST(usual_ticks_that_end_no_sleep_are_possibly_a_storm),
+		TEST(slow_ticks_that_end_no_sleep_are_no_storm),
+		TEST(pairs_of_slow_ticks_are_no_storm),
+		TEST(fast_ticks_that_end_another_sleep_are_no_storm),
+		TEST(fast_ticks_without_late_sleep_are_no_storm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
