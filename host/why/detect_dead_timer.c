@@ -425,6 +425,102 @@ static int look_at_all(const struct why_evidence *evidence, struct why_findings 
 	return found_all(evidence, findings, cpu);
 }
 
+/*
+ * A timer that was never started: a CPU works and never had a tick, while a CPU other than CPU 0 has ticks.
+ * This proves nothing in a kernel that stops ticks that are not needed. So there must be a thread that waits
+ * for its turn on the CPU, or another CPU's ticks must come even if no thread is to be woken.
+ */
+
+#define TURN_MS 2000u /* minimum time in ms for which a thread has waited for its turn */
+
+/* Returns the thread that has waited longest for a thread that has run on the CPU all that time; or NULL. */
+static const struct why_thread *waits_for_turn(const struct why_evidence *evidence, const struct why_cpu *cpu,
+					       uint64_t *since)
+{
+	const struct why_thread *runs = why_runs(evidence, cpu), *first = NULL;
+	struct why_turn turn;
+
+	*since = UINT64_MAX;
+	for (uint32_t n = 0; runs && n < evidence->threads; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+
+		if (thread == runs || !why_turn_of(evidence, thread, &turn) || !turn.proven ||
+		    turn.cpu != cpu || turn.others_ran || turn.since >= *since ||
+		    why_age(evidence, turn.since) < why_ms(evidence, TURN_MS) ||
+		    runs->holder.priority > thread->holder.priority)
+			continue;
+		first = thread;
+		*since = turn.since;
+	}
+	return first;
+}
+
+/* Returns another CPU whose timer ticks even if the CPU idles and no thread is to be woken; or NULL. */
+static const struct why_cpu *ticks_needlessly(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (n != cpu->number && why_ticks_without_reason(&evidence->cpu[n]))
+			return &evidence->cpu[n];
+	return NULL;
+}
+
+static int found_unstarted(const struct why_evidence *evidence, struct why_findings *findings,
+			   const struct why_cpu *cpu)
+{
+	const struct why_cpu *other = why_ticks_elsewhere(evidence, cpu), *needless;
+	const struct why_irq_kind *tick;
+	const struct why_thread *waits;
+	char who[WHY_WORDS], runs[WHY_WORDS], ticks[WHY_WORDS];
+	struct why_finding *finding;
+	uint64_t since;
+
+	if (!other)
+		return 0;
+	waits = waits_for_turn(evidence, cpu, &since);
+	needless = ticks_needlessly(evidence, cpu);
+	if (!waits && !needless)
+		return 0;
+	finding = why_finding_new(findings, WHY_DEAD_TIMER, FINDING_LIKELY);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	tick = why_most_frequent(other);
+	why_say_running(evidence, cpu, runs, sizeof(runs));
+	finding_say(finding->base.what,
+		    "the timer of CPU %" PRIu32 " was never started: the CPU runs %s and never had a tick",
+		    cpu->number, runs);
+	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
+						       .ticks = why_age(evidence, cpu->first_stamp) });
+	finding_evidence(&finding->base, "CPU %" PRIu32 " has had %" PRIu64 " ticks of its own, the last one %s ago",
+			 other->number, other->row.heartbeats,
+			 why_say_ticks(evidence, why_age(evidence, other->row.heartbeat_stamp), ticks,
+				       sizeof(ticks)));
+	if (tick)
+		finding_evidence(&finding->base,
+				 "interrupt %" PRIu32 " came %" PRIu64 " times there, and never on CPU %" PRIu32,
+				 tick->number, tick->entered, cpu->number);
+	if (waits) {
+		finding_evidence(&finding->base, "%s has been runnable on CPU %" PRIu32 " for %s, while %s runs",
+				 why_say_actor(evidence, waits->id + 1, who, sizeof(who)), cpu->number,
+				 why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)), runs);
+		why_finding_actor(finding, (struct why_actor){ .id = waits->id + 1,
+							       .ticks = why_age(evidence, since) });
+	}
+	if (needless)
+		finding_evidence(&finding->base,
+				 "the timer of CPU %" PRIu32 " ticks also if no thread is to be woken",
+				 needless->number);
+	return 0;
+}
+
+static int look_for_unstarted(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus && !why_waits_mean_nothing(evidence) && !error; n++)
+		error = found_unstarted(evidence, findings, &evidence->cpu[n]);
+	return error;
+}
+
 int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	const struct why_thread *runs;
@@ -442,5 +538,7 @@ int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findin
 		runs = keeper(evidence, cpu);
 		error = runs ? found_keeper(evidence, findings, cpu, runs) : found(evidence, findings, cpu);
 	}
-	return error || dead ? error : look_at_all(evidence, findings);
+	if (!error && !dead)
+		error = look_at_all(evidence, findings);
+	return error ? error : look_for_unstarted(evidence, findings);
 }

@@ -307,8 +307,7 @@ bool why_ticks_always(const struct why_cpu *cpu)
 	return cpu->interrupts.near >= TICKS && cpu->interrupts.far <= cpu->interrupts.near / TICKS;
 }
 
-/* Returns the counts of the interrupt that came most often; NULL if none came. */
-static const struct why_irq_kind *most_frequent(const struct why_cpu *cpu)
+const struct why_irq_kind *why_most_frequent(const struct why_cpu *cpu)
 {
 	const struct why_irq_kind *most = NULL;
 
@@ -325,7 +324,7 @@ static bool is_needless(const struct why_irq_kind *kind, uint64_t count)
 
 bool why_ticks_without_reason(const struct why_cpu *cpu)
 {
-	const struct why_irq_kind *most = most_frequent(cpu);
+	const struct why_irq_kind *most = why_most_frequent(cpu);
 
 	return why_ticks_always(cpu) && most && is_needless(most, most->woke_nobody);
 }
@@ -335,7 +334,7 @@ bool why_ticks_without_reason(const struct why_cpu *cpu)
  */
 static bool may_tick_without_reason(const struct why_cpu *cpu)
 {
-	const struct why_irq_kind *most = most_frequent(cpu);
+	const struct why_irq_kind *most = why_most_frequent(cpu);
 
 	return why_ticks_always(cpu) && most && is_needless(most, most->woke_nobody + most->woke_unknown);
 }

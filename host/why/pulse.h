@@ -204,6 +204,14 @@ bool why_ticks_always(const struct why_cpu *cpu);
  * for a good reason.
  */
 bool why_ticks_without_reason(const struct why_cpu *cpu);
+/* Returns the counts of the interrupt that came most often; NULL if none came. */
+const struct why_irq_kind *why_most_frequent(const struct why_cpu *cpu);
+/*
+ * Returns a CPU with regular ticks if the timer of `cpu`, which works, has never ticked although the kernel
+ * lets each CPU have ticks of its own. Returns NULL if it has ticked, if it may have disabled interrupts, or if
+ * perhaps only CPU 0 gets ticks in this kernel.
+ */
+const struct why_cpu *why_ticks_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu);
 /*
  * Returns a CPU whose timer should have ticked while the machine was watched, but recorded nothing: its timer
  * used to tick even if there was no thread to wake, or may have done so because wakeups are not recorded.

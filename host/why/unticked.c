@@ -16,6 +16,9 @@
 #define MOMENT_MS 100u /* time in ms: a switch is recent, and a sleep is not yet late, within this time */
 /* minimum time in ms for which a CPU that seems to idle has had interrupts disabled */
 #define STAYS_MS 1000u
+#define OWN_TICKS 25u /* minimum number of ticks that show that a CPU has a timer of its own */
+/* the number N: a CPU works if it runs threads for at least 1/N of the time window */
+#define WORKED_PART 10u
 #define LATE_MS	 1000u /* time in ms: a thread that is runnable for longer should have run */
 
 bool why_is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -53,6 +56,68 @@ bool why_works_without_ticks(const struct why_evidence *evidence, const struct w
 	return ended;
 }
 
+/* Returns whether the CPU has taken an interrupt with this number, as far as events show. */
+static bool has_taken(const struct why_cpu *cpu, uint32_t number)
+{
+	for (uint32_t n = 0; n < cpu->interrupts.kinds; n++)
+		if (cpu->interrupts.kind[n].number == number)
+			return true;
+	return cpu->interrupts.kinds == WHY_IRQ_KINDS;
+}
+
+/* Returns whether nothing but a missing timer keeps ticks from a CPU that works. */
+static bool could_take_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint64_t moment = why_ms(evidence, MOMENT_MS);
+
+	return cpu->has_row && cpu->row.online && cpu->row.heartbeats == 0 && !why_idles(evidence, cpu) &&
+	       why_runs_work(evidence, cpu) && !why_spins_for_something(cpu) &&
+	       cpu->mask != INTERRUPTS_MASKED && why_age(evidence, cpu->first_stamp) > why_ms(evidence, QUIET_MS) &&
+	       (cpu->row.interrupts != KTRX_INTERRUPTS_OFF ||
+		why_age(evidence, cpu->row.interrupts_stamp) < moment) &&
+	       (cpu->mask == INTERRUPTS_ENABLED || cpu->row.interrupts == KTRX_INTERRUPTS_ON ||
+		cpu->row.mode == KTRX_MODE_USER || why_age(evidence, cpu->last_stamp) < moment);
+}
+
+/*
+ * Returns whether the CPU has had regular ticks up to now, and not only CPU 0, which in some kernels gets the
+ * ticks for all.
+ */
+static bool has_own_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->number != 0 && cpu->row.heartbeats >= OWN_TICKS && !why_is_silent(evidence, cpu);
+}
+
+const struct why_cpu *why_ticks_elsewhere(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	if (evidence->info->frequency == 0 || !could_take_ticks(evidence, cpu))
+		return NULL;
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *other = &evidence->cpu[n];
+		const struct why_irq_kind *tick = why_most_frequent(other);
+
+		if (has_own_ticks(evidence, other) && !(tick && has_taken(cpu, tick->number)))
+			return other;
+	}
+	return NULL;
+}
+
+/*
+ * Returns whether it is unknown why the CPU has no ticks: it runs threads, never had a tick or has none any
+ * more, and CPU 0 or another CPU has ticks. Some kernels let only CPU 0 have ticks, or stop the tick of a CPU
+ * that runs a single thread.
+ */
+static bool lacks_ticks(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint64_t silence = cpu->row.heartbeats ? why_age(evidence, cpu->row.heartbeat_stamp)
+						     : why_age(evidence, cpu->first_stamp);
+
+	return cpu->has_row && cpu->row.online && evidence->most_beats >= OWN_TICKS && evidence->info->frequency &&
+	       cpu->last_stamp && silence > why_ms(evidence, QUIET_MS) &&
+	       why_age(evidence, cpu->last_stamp) < why_ms(evidence, QUIET_MS) &&
+	       cpu->worked >= evidence->window / WORKED_PART;
+}
+
 void why_finding_without_ticks(struct why_finding *finding, const struct why_evidence *evidence)
 {
 	char beat[WHY_WORDS];
@@ -64,6 +129,11 @@ void why_finding_without_ticks(struct why_finding *finding, const struct why_evi
 		    why_works_without_ticks(evidence, cpu))
 			finding_evidence(&finding->base,
 					 "%s, but it switches threads, and timed sleeps end there",
+					 why_say_beat(evidence, cpu, beat, sizeof(beat)));
+		else if (lacks_ticks(evidence, cpu))
+			finding_evidence(&finding->base,
+					 "%s, although it runs threads: the kernel needs no tick there, or "
+					 "its timer does not work",
 					 why_say_beat(evidence, cpu, beat, sizeof(beat)));
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tests findings about a CPU that has no timer and runs one thread with preemption disabled. */
+/* Tests findings about a CPU that never had a tick, because it has no timer or its timer was never started. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -122,6 +123,99 @@ static void missing_registers_show_no_starvation(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
+/* ---- A timer that was never started ------------------------------------------------------------------ */
+
+/* What differs between a CPU whose timer was never started, and healthy CPUs without ticks. */
+struct unstarted {
+	uint64_t idle_tick_ms; /* CPU 1 idles; interval of its ticks; 0: it never had a tick */
+	bool tickless;	       /* CPU 0 idles with few ticks */
+	bool waits;	       /* the client waits for its turn on CPU 2 */
+	bool idles;	       /* CPU 2 idles */
+	uint8_t interrupts;    /* state of the interrupts of CPU 2 */
+	bool ticked;	       /* CPU 2 took the interrupt of the timer, without a heartbeat */
+	bool found;
+};
+
+/* CPU 0 idles and ticks. CPU 2 has run the worker for long, which records events. */
+static void run_without_timer(const struct unstarted *one)
+{
+	script_info()->cpus = 3;
+	why_cpu_row(2, one->idles ? KTRX_MODE_IDLE : KTRX_MODE_KERNEL);
+	script_type(FAULT + 1, "sched", "wake", "u32 thread");
+	for (uint64_t at = 10 * MS; at <= LAST; at += (one->tickless ? 100 : 10) * MS)
+		why_tick(at, 0, IDLE0, KERNEL);
+	for (uint64_t at = 10 * MS; one->idle_tick_ms && at <= LAST; at += one->idle_tick_ms * MS)
+		why_tick(at, 1, IDLE1, KERNEL);
+	script_event(OTHER, LAST, 1, IDLE1);
+	worker = why_thread_row(WORKER, "worker", one->idles ? KTRX_THREAD_WAITING : KTRX_THREAD_RUNNING, 2);
+	worker->state_stamp = SINCE;
+	script_cpu(2)->thread = one->idles ? 0 : WORKER;
+	script_cpu(2)->interrupts = one->interrupts;
+	script_cpu(2)->interrupts_stamp = SINCE;
+	script_cpu(2)->now = LAST - 40 * MS;
+	why_runs_on(2, SINCE, 0, WORKER);
+	if (one->ticked)
+		why_interrupt(SINCE + 1, 2, WORKER, TIMER, KERNEL, EARLY);
+	for (uint64_t at = SINCE + 10 * MS; at <= LAST; at += 50 * MS)
+		script_event(OTHER, at, 2, WORKER);
+	if (one->waits) {
+		client = why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNABLE, 2);
+		client->state_stamp = SINCE + 15 * MS;
+		client->cause = KTRX_CAUSE_WAKE;
+		client->wakes = 3;
+	}
+	script_sort();
+}
+
+static const struct unstarted unstarted[] = {
+	/* a thread waits for its turn */
+	{ 100, .waits = true, .interrupts = KTRX_INTERRUPTS_ON, .found = true },
+	/* the ticks of idle CPUs come, too, so this kernel does not stop ticks that are not needed */
+	{ 10, .interrupts = KTRX_INTERRUPTS_ON, .found = true },
+	{ 10, .waits = true, .interrupts = KTRX_INTERRUPTS_UNKNOWN, .found = true },
+	/* only CPU 0 gets ticks in this kernel */
+	{ .waits = true, .interrupts = KTRX_INTERRUPTS_ON },
+	{ 10, .waits = true, .interrupts = KTRX_INTERRUPTS_OFF },
+	{ 10, .waits = true, .idles = true, .interrupts = KTRX_INTERRUPTS_ON },
+	/* the hook for heartbeats is missing there */
+	{ 10, .waits = true, .interrupts = KTRX_INTERRUPTS_ON, .ticked = true },
+};
+
+static void timer_that_was_never_started_is_found(void **state)
+{
+	for (size_t n = 0; n < sizeof(unstarted) / sizeof(unstarted[0]); n++) {
+		why_teardown(state);
+		why_cpus_begin(state);
+		run_without_timer(&unstarted[n]);
+		if (why_count(WHY_DEAD_TIMER) != unstarted[n].found)
+			fail_msg("case %zu: %s", n, why_text());
+		if (!unstarted[n].found)
+			continue;
+		assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+		assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+		why_says("the timer of CPU 2 was never started: the CPU runs thread 5 (worker) and never had a "
+			 "tick");
+		why_says("times there, and never on CPU 2");
+		if (unstarted[n].waits)
+			why_says("thread 6 (client) has been runnable on CPU 2 for 7.49 s, while thread 5 (worker) "
+				 "runs");
+	}
+}
+
+/* Idle CPUs tick seldom: the kernel may also stop the tick of a CPU with one thread. */
+static void cpu_without_ticks_in_a_tickless_kernel_is_busy(void **state)
+{
+	const struct unstarted one = { 100, .tickless = true, .interrupts = KTRX_INTERRUPTS_ON };
+
+	why_teardown(state);
+	why_cpus_begin(state);
+	run_without_timer(&one);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	why_says("CPU 2 never had a heartbeat, although it runs threads: the kernel needs no tick there, or its "
+		 "timer does not work");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 
 int main(void)
@@ -138,6 +232,8 @@ int main(void)
 						begin_without_event, why_teardown),
 		TEST(stopped_machine_shows_no_starvation),
 		TEST(missing_registers_show_no_starvation),
+		TEST(timer_that_was_never_started_is_found),
+		TEST(cpu_without_ticks_in_a_tickless_kernel_is_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
